@@ -1,0 +1,264 @@
+//! Located problems.
+
+use std::error::Error;
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use miette::{LabeledSpan, NamedSource, SourceCode};
+
+/// A problem with an input or an output, pointing at the offending text where there is one.
+///
+/// It has a message (its [`Display`](fmt::Display)), optionally a place in a file with a label,
+/// and optionally a help text that says what was expected and what to do. Printed as a
+/// `miette::Report` it shows the offending lines.
+///
+/// ```
+/// use pushmem_files::Diagnostic;
+///
+/// let text = "rows: 512\nwidth: 0\n";
+/// let problem = Diagnostic::new("the width is 0")
+///     .with_label("must be at least 1")
+///     .with_help("give the width of a word in bits")
+///     .at("tile.yaml", text, 17..18);
+/// assert_eq!(problem.message(), "the width is 0");
+/// assert_eq!(problem.location(), Some(("tile.yaml".to_owned(), 2, 8)));
+/// ```
+pub struct Diagnostic {
+    // Boxed so that a `Result` with this error stays small.
+    content: Box<Content>,
+}
+
+struct Content {
+    message: String,
+    label: Option<String>,
+    help: Option<String>,
+    place: Option<Place>,
+    related: Vec<Diagnostic>,
+}
+
+/// Bytes `span`, on character boundaries, of a named text.
+struct Place {
+    source: NamedSource<Arc<str>>,
+    span: Range<usize>,
+}
+
+impl Diagnostic {
+    /// A problem without a place.
+    pub fn new(message: impl Into<String>) -> Self {
+        let content = Content {
+            message: message.into(),
+            label: None,
+            help: None,
+            place: None,
+            related: Vec::new(),
+        };
+        Self {
+            content: Box::new(content),
+        }
+    }
+
+    /// Adds what was expected or what to do; replaces an earlier help text.
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.content.help = Some(help.into());
+        self
+    }
+
+    /// Adds a label shown at the offending text; shown only together with a place.
+    pub fn with_label(mut self, label: impl Into<String>) -> Self {
+        self.content.label = Some(label.into());
+        self
+    }
+
+    /// Adds the place: the bytes `span` of `source_text`, the contents of the file `source_name`.
+    ///
+    /// A span that reaches beyond the text or does not lie on character boundaries is shortened
+    /// or moved to the nearest boundaries before it.
+    pub fn at(
+        mut self,
+        source_name: impl Into<String>,
+        source_text: impl Into<Arc<str>>,
+        span: Range<usize>,
+    ) -> Self {
+        let text = source_text.into();
+        let start = text.floor_char_boundary(span.start);
+        let end = text.floor_char_boundary(span.end).max(start);
+        let source = NamedSource::new(source_name.into(), text);
+        self.content.place = Some(Place {
+            source,
+            span: start..end,
+        });
+        self
+    }
+
+    /// Adds further problems found together with this one.
+    pub fn with_related(mut self, related: Vec<Diagnostic>) -> Self {
+        self.content.related.extend(related);
+        self
+    }
+
+    /// What is wrong, in one sentence.
+    pub fn message(&self) -> &str {
+        &self.content.message
+    }
+
+    /// What was expected or what to do.
+    pub fn help(&self) -> Option<&str> {
+        self.content.help.as_deref()
+    }
+
+    /// The further problems found together with this one.
+    pub fn related(&self) -> &[Diagnostic] {
+        &self.content.related
+    }
+
+    /// File, line and column (in characters) of the offending text, line and column counted
+    /// from 1.
+    pub fn location(&self) -> Option<(String, usize, usize)> {
+        let place = self.content.place.as_ref()?;
+        let before = &place.source.inner()[..place.span.start];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = before.matches('\n').count() + 1;
+        let column = before[line_start..].chars().count() + 1;
+        Some((place.source.name().to_owned(), line, column))
+    }
+
+    /// The offending text.
+    pub fn offending_text(&self) -> Option<&str> {
+        let place = self.content.place.as_ref()?;
+        Some(&place.source.inner()[place.span.clone()])
+    }
+
+    /// The operating system refused to `action` (for example "write") the file or folder `path`.
+    pub(crate) fn refused(action: &str, path: &Path, reason: &std::io::Error) -> Self {
+        Self::new(format!("cannot {action} `{}`: {reason}", path.display()))
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.content.message)
+    }
+}
+
+/// One line per problem, without the source text: what a failing `unwrap` in a test should show.
+impl fmt::Debug for Diagnostic {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((file, line, column)) = self.location() {
+            write!(formatter, "{file}:{line}:{column}: ")?;
+        }
+        formatter.write_str(&self.content.message)?;
+        if let Some(help) = &self.content.help {
+            write!(formatter, " (help: {help})")?;
+        }
+        for related in &self.content.related {
+            write!(formatter, "\n{related:?}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Error for Diagnostic {}
+
+impl miette::Diagnostic for Diagnostic {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        let help = self.content.help.as_deref()?;
+        Some(Box::new(help))
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        let place = self.content.place.as_ref()?;
+        Some(&place.source)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let place = self.content.place.as_ref()?;
+        let label = self
+            .content
+            .label
+            .clone()
+            .unwrap_or_else(|| "here".to_owned());
+        let span = LabeledSpan::new(Some(label), place.span.start, place.span.len());
+        Some(Box::new(std::iter::once(span)))
+    }
+
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn miette::Diagnostic> + 'a>> {
+        if self.content.related.is_empty() {
+            return None;
+        }
+        let related = self.content.related.iter();
+        Some(Box::new(
+            related.map(|problem| problem as &dyn miette::Diagnostic),
+        ))
+    }
+}
+
+/// `text` from an input as it appears in a message: in backticks, control characters escaped,
+/// long text cut.
+pub(crate) fn quoted(text: &str) -> String {
+    const LONGEST_QUOTE: usize = 60;
+    let mut quote = String::from("`");
+    for (position, character) in text.chars().enumerate() {
+        if position == LONGEST_QUOTE {
+            quote.push('…');
+            break;
+        }
+        if character.is_control() {
+            quote.extend(character.escape_default());
+        } else {
+            quote.push(character);
+        }
+    }
+    quote.push('`');
+    quote
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Diagnostic, quoted};
+
+    #[test]
+    fn shows_the_offending_line() {
+        let inner = Diagnostic::new("second").at("b.yaml", "x: 1", 0..1);
+        let problem = Diagnostic::new("first")
+            .with_label("this one")
+            .with_help("do that")
+            .at("a.yaml", "größe: 1\r\nbreite: 2\r\n", 12..18)
+            .with_related(vec![inner]);
+        assert_eq!(problem.location(), Some(("a.yaml".to_owned(), 2, 1)));
+        assert_eq!(problem.offending_text(), Some("breite"));
+        assert_eq!(
+            format!("{problem:?}"),
+            "a.yaml:2:1: first (help: do that)\nb.yaml:1:1: second"
+        );
+        let shown = format!("{:?}", miette::Report::new(problem));
+        for expected in [
+            "first",
+            "a.yaml:2:1",
+            "this one",
+            "do that",
+            "second",
+            "b.yaml:1:1",
+        ] {
+            assert!(shown.contains(expected), "{expected} is not in\n{shown}");
+        }
+    }
+
+    #[test]
+    fn moves_spans_to_character_boundaries() {
+        let inside = Diagnostic::new("").at("a", "äö", 1..3);
+        assert_eq!(inside.offending_text(), Some("ä"));
+        let beyond = Diagnostic::new("").at("a", "äö", 9..20);
+        assert_eq!(beyond.location(), Some(("a".to_owned(), 1, 3)));
+        #[expect(clippy::reversed_empty_ranges, reason = "a wrong span must not panic")]
+        let reversed = Diagnostic::new("").at("a", "äö", 2..0);
+        assert_eq!(reversed.offending_text(), Some(""));
+    }
+
+    #[test]
+    fn quotes_are_short_and_printable() {
+        assert_eq!(quoted("a\u{1b}b"), "`a\\u{1b}b`");
+        assert_eq!(quoted(&"x".repeat(100)), format!("`{}…`", "x".repeat(60)));
+    }
+}

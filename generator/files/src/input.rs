@@ -1,0 +1,106 @@
+//! Reading text files.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use crate::Diagnostic;
+
+/// The largest input file that is read, in bytes: 64 MiB.
+///
+/// Larger files are refused rather than read into memory: they are not the intended input.
+pub const SIZE_LIMIT: u64 = 64 << 20;
+
+/// The text of the file, without the byte order mark that some editors put in front.
+pub(crate) fn read_text(path: &Path) -> Result<String, Diagnostic> {
+    read_text_up_to(path, SIZE_LIMIT)
+}
+
+fn read_text_up_to(path: &Path, limit: u64) -> Result<String, Diagnostic> {
+    let shown = path.display();
+    let refused = |reason| {
+        let problem = Diagnostic::refused("read", path, &reason);
+        match reason.kind() {
+            ErrorKind::NotFound => problem.with_help("check the name of the file"),
+            ErrorKind::PermissionDenied => problem.with_help("check the permissions of the file"),
+            _ => problem,
+        }
+    };
+    if path.is_dir() {
+        return Err(
+            Diagnostic::new(format!("`{shown}` is a folder, not a file"))
+                .with_help("give the name of a file in it"),
+        );
+    }
+    // Devices and pipes do not know their length: read one byte more than allowed.
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(refused)?;
+    file.take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(refused)?;
+    if bytes.len() as u64 > limit {
+        return Err(
+            Diagnostic::new(format!("`{shown}` is larger than {limit} bytes"))
+                .with_help("check that this is the intended file"),
+        );
+    }
+    let mut text = String::from_utf8(bytes).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        let byte = error.as_bytes()[offset];
+        let message = format!("`{shown}` is not UTF-8 text: byte {byte:#04x} at offset {offset}");
+        Diagnostic::new(message).with_help("save the file as UTF-8")
+    })?;
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{read_text, read_text_up_to};
+
+    #[test]
+    fn explains_unreadable_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = read_text(&folder.path().join("tile.yaml")).unwrap_err();
+        assert!(missing.message().contains("tile.yaml"), "{missing:?}");
+        assert_eq!(missing.help(), Some("check the name of the file"));
+
+        let directory = read_text(folder.path()).unwrap_err();
+        assert!(
+            directory.message().ends_with("is a folder, not a file"),
+            "{directory:?}"
+        );
+
+        let binary = folder.path().join("binary.yaml");
+        std::fs::write(&binary, b"a: \xff").unwrap();
+        let binary = read_text(&binary).unwrap_err();
+        assert!(
+            binary.message().ends_with("byte 0xff at offset 3"),
+            "{binary:?}"
+        );
+        assert_eq!(binary.help(), Some("save the file as UTF-8"));
+    }
+
+    #[test]
+    fn limits_the_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("words");
+        std::fs::write(&path, "12345678").unwrap();
+        assert_eq!(read_text_up_to(&path, 8).unwrap(), "12345678");
+        let problem = read_text_up_to(&path, 7).unwrap_err();
+        assert!(
+            problem.message().ends_with("is larger than 7 bytes"),
+            "{problem:?}"
+        );
+    }
+
+    #[test]
+    fn drops_the_byte_order_mark() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("words");
+        std::fs::write(&path, "\u{feff}12").unwrap();
+        assert_eq!(read_text(&path).unwrap(), "12");
+    }
+}

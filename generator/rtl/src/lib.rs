@@ -1,0 +1,33 @@
+//! RTL of a memory tile: Veryl sources rendered from templates and library modules, compiled to SystemVerilog.
+//!
+//! What parameters can express is a plain module in `templates/rtl/library`; what depends on the structure of a tile is
+//! a template beside it.
+
+mod library;
+mod names;
+mod registers;
+mod tile;
+mod view;
+
+use pushmem_registers::RegisterMap;
+use pushmem_tile::TileSpec;
+use pushmem_veryl::{CompileError, Emitted, Source};
+
+pub use names::tile_module;
+
+/// The SystemVerilog of a tile: one module a file, each file named as its module, used modules before their users.
+///
+/// # Errors
+/// What Veryl finds in the rendered sources. That is a fault of the templates, not of the specification.
+pub fn generate(spec: &TileSpec, map: &RegisterMap) -> Result<Vec<Emitted>, CompileError> {
+    pushmem_veryl::compile(sources(spec, map))
+}
+
+/// The Veryl sources that [`generate`] compiles, for debugging.
+pub fn sources(spec: &TileSpec, map: &RegisterMap) -> Vec<Source> {
+    let view = view::TileView::of(spec, map);
+    let mut sources = library::modules(spec, &view.names);
+    sources.push(registers::source(&view));
+    sources.extend(tile::sources(&view));
+    sources
+}

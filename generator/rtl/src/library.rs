@@ -1,0 +1,83 @@
+//! The library modules a tile needs.
+
+use askama::Template;
+use pushmem_tile::{Kind, Style, TileSpec};
+use pushmem_veryl::Source;
+
+use crate::names::Names;
+
+macro_rules! library {
+    ($name:literal) => {
+        Source {
+            name: concat!("pushmem_", $name).to_owned(),
+            text: include_str!(concat!("../../../templates/rtl/library/", $name, ".veryl")).to_owned(),
+        }
+    };
+}
+
+#[derive(Template)]
+#[template(path = "iteration_domain.veryl", escape = "none")]
+struct IterationDomain {
+    indices: bool,
+}
+
+#[derive(Template)]
+#[template(path = "controller.veryl", escape = "none")]
+struct Controller<'a> {
+    names: &'a Names,
+    style: Style,
+}
+
+#[derive(Template)]
+#[template(path = "transpose_buffer.veryl", escape = "none")]
+struct TransposeBuffer<'a> {
+    names: &'a Names,
+    chaining: bool,
+}
+
+pub(crate) fn render(name: &str, template: &impl Template) -> Source {
+    let text = template.render().expect("templates write to memory");
+    Source { name: name.to_owned(), text: format!("{}\n", text.trim()) }
+}
+
+/// Library modules, used ones before their users.
+pub(crate) fn modules(spec: &TileSpec, names: &Names) -> Vec<Source> {
+    let has_addresses = spec.controllers().iter().any(|c| c.addresses.iter().any(|a| a.bits > 0));
+    let iteration_domain = IterationDomain { indices: spec.style == Style::Multiplier };
+    let controller = Controller { names, style: spec.style };
+
+    let mut sources = vec![library!("one_hot_mux")];
+    match spec.style {
+        Style::Recurrence => {
+            if has_addresses {
+                sources.extend([library!("modular_adder"), library!("address_generator")]);
+            }
+            sources.push(library!("schedule_generator"));
+        }
+        Style::PerLevel => {
+            sources.extend([
+                library!("modular_adder"),
+                library!("address_generator_per_level"),
+                library!("cycle_counter"),
+            ]);
+        }
+        Style::Multiplier => sources.extend([library!("address_generator_multiplier"), library!("cycle_counter")]),
+    }
+    sources.push(render(&names.iteration_domain, &iteration_domain));
+    sources.push(render(&names.controller, &controller));
+    match spec.kind {
+        Kind::WideFetch { .. } => sources.extend([
+            library!("aggregator"),
+            render(&names.transpose_buffer, &TransposeBuffer { names, chaining: spec.chaining }),
+            library!("delay"),
+            library!("sram"),
+        ]),
+        Kind::DualPort | Kind::QuadPort | Kind::Rom => sources.extend([library!("delay"), library!("sram")]),
+        Kind::RegisterFile => sources.push(library!("register_file")),
+    }
+    // The multiplexer is for deltas, gaps, lanes and ports: a multiplier-style rom has none of them.
+    if spec.style != Style::Recurrence && spec.kind == Kind::Rom {
+        sources.remove(0);
+    }
+    sources
+}

@@ -1,0 +1,57 @@
+//! Names of modules.
+
+use pushmem_tile::{Kind, Style, TileSpec};
+
+/// Name of the top module of a tile.
+pub fn tile_module(spec: &TileSpec) -> String {
+    format!("{}_tile", spec.name)
+}
+
+/// The names that templates use, which depend on the style and options of the tile.
+pub(crate) struct Names {
+    pub tile: String,
+    pub registers: String,
+    pub checker: String,
+    pub controller: String,
+    pub iteration_domain: String,
+    pub address_generator: String,
+    pub transpose_buffer: String,
+    /// What address generators call the registers of their levels.
+    pub steps: &'static str,
+    pub rom_address_bits: u32,
+}
+
+impl Names {
+    pub fn of(spec: &TileSpec) -> Self {
+        let styled = |stem: &str| match spec.style {
+            Style::Recurrence => format!("pushmem_{stem}"),
+            style => format!("pushmem_{stem}_{}", style.name()),
+        };
+        Names {
+            tile: tile_module(spec),
+            registers: format!("{}_registers", spec.name),
+            checker: format!("{}_checker", spec.name),
+            controller: styled("controller"),
+            iteration_domain: match spec.style {
+                Style::Multiplier => "pushmem_iteration_domain_indexed".to_owned(),
+                Style::Recurrence | Style::PerLevel => "pushmem_iteration_domain".to_owned(),
+            },
+            address_generator: styled("address_generator"),
+            transpose_buffer: if spec.chaining {
+                "pushmem_transpose_buffer_chained".to_owned()
+            } else {
+                "pushmem_transpose_buffer".to_owned()
+            },
+            steps: match spec.style {
+                Style::Recurrence => "deltas",
+                Style::PerLevel | Style::Multiplier => "strides",
+            },
+            rom_address_bits: if spec.kind == Kind::Rom { bits_for(spec.rows) } else { 0 },
+        }
+    }
+}
+
+/// Bits of an index into `count` items, at least 1.
+pub(crate) fn bits_for(count: u32) -> u32 {
+    (u32::BITS - (count - 1).leading_zeros()).max(1)
+}

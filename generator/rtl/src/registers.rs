@@ -1,0 +1,54 @@
+//! The register file of a tile.
+
+use askama::Template;
+use pushmem_registers::{Access, Register, RegisterMap};
+use pushmem_tile::TileSpec;
+use pushmem_veryl::Source;
+
+use crate::library::render;
+use crate::names::Names;
+use crate::view::{Signal, TileView, writable};
+
+#[derive(Template)]
+#[template(path = "registers.veryl", escape = "none")]
+struct Registers<'a> {
+    spec: &'a TileSpec,
+    map: &'a RegisterMap,
+    names: &'a Names,
+    writable: Vec<&'a Register>,
+    signals: &'a [Signal],
+    /// Lowest bit of the write data that no register has.
+    unused_from: Option<u32>,
+}
+
+pub(crate) fn source(view: &TileView) -> Source {
+    let writable = writable(view.map);
+    let widest = writable.iter().map(|register| register.used_bits()).max().unwrap_or(0);
+    let template = Registers {
+        spec: view.spec,
+        map: view.map,
+        names: &view.names,
+        writable,
+        signals: &view.signals,
+        unused_from: (widest < 32).then_some(widest),
+    };
+    render(&view.names.registers, &template)
+}
+
+fn address(register: &Register) -> String {
+    format!("32'h{:04x}", register.offset)
+}
+
+/// What a read of the register gives, 32 bits wide.
+fn read_value(register: &Register) -> String {
+    match register.access {
+        Access::ReadOnly => {
+            let value = register.fields.iter().map(|field| field.reset << field.low).sum::<u32>();
+            format!("32'h{value:08x}")
+        }
+        Access::ReadWrite => match 32 - register.used_bits() {
+            0 => format!("{}_q", register.name),
+            unused => format!("{{{unused}'d0, {}_q}}", register.name),
+        },
+    }
+}

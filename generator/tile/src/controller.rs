@@ -1,0 +1,217 @@
+//! The controllers of a tile and the widths of their fields, derived from the specification.
+
+use serde::{Deserialize, Serialize};
+
+use crate::spec::{Kind, TileSpec, address_bits_for};
+
+/// A memory that address generators address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Memory {
+    /// Aggregator of an input: by word when written, by row when read.
+    Agg,
+    /// The SRAM, by row.
+    Sram,
+    /// Transpose buffer of an output: by row when written, by word when read.
+    Tb,
+    /// The register file, by word.
+    RegisterFile,
+}
+
+impl Memory {
+    /// All memories, in the order data passes them.
+    pub const ALL: [Memory; 4] = [Memory::Agg, Memory::Sram, Memory::Tb, Memory::RegisterFile];
+
+    /// The name used in specifications, configurations and registers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Memory::Agg => "agg",
+            Memory::Sram => "sram",
+            Memory::Tb => "tb",
+            Memory::RegisterFile => "register_file",
+        }
+    }
+}
+
+/// What a controller does. Controllers of one role share their parameters; there is one for each port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Role {
+    /// Writes the word on input i into aggregator i.
+    #[serde(rename = "in2agg")]
+    In2Agg,
+    /// Moves a row from aggregator i into the SRAM.
+    #[serde(rename = "agg2sram")]
+    Agg2Sram,
+    /// Moves a row from the SRAM into transpose buffer o.
+    #[serde(rename = "sram2tb")]
+    Sram2Tb,
+    /// Shows a word of transpose buffer o on output o.
+    #[serde(rename = "tb2out")]
+    Tb2Out,
+    /// Writes the word on input i into the SRAM.
+    #[serde(rename = "in2sram")]
+    In2Sram,
+    /// Reads a word of the SRAM for output o.
+    #[serde(rename = "sram2out")]
+    Sram2Out,
+    /// Writes the word on input i into the register file.
+    #[serde(rename = "in2rf")]
+    In2RegisterFile,
+    /// Shows a word of the register file on output o.
+    #[serde(rename = "rf2out")]
+    RegisterFile2Out,
+    /// Reads the ROM at the address on input o, for output o.
+    #[serde(rename = "rom2out")]
+    Rom2Out,
+    /// Raises the stencil-valid output.
+    #[serde(rename = "stencil_valid")]
+    StencilValid,
+}
+
+impl Role {
+    /// The name used in specifications; a controller's name is this and the number of its port.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::In2Agg => "in2agg",
+            Role::Agg2Sram => "agg2sram",
+            Role::Sram2Tb => "sram2tb",
+            Role::Tb2Out => "tb2out",
+            Role::In2Sram => "in2sram",
+            Role::Sram2Out => "sram2out",
+            Role::In2RegisterFile => "in2rf",
+            Role::RegisterFile2Out => "rf2out",
+            Role::Rom2Out => "rom2out",
+            Role::StencilValid => "stencil_valid",
+        }
+    }
+
+    /// What a controller of this role does, for documentation.
+    pub fn purpose(self) -> &'static str {
+        match self {
+            Role::In2Agg => "writes the input word into the aggregator",
+            Role::Agg2Sram => "moves an aggregator row into the SRAM",
+            Role::Sram2Tb => "moves an SRAM row into the transpose buffer",
+            Role::Tb2Out => "shows a transpose-buffer word on the output",
+            Role::In2Sram => "writes the input word into the SRAM",
+            Role::Sram2Out => "reads an SRAM word for the output",
+            Role::In2RegisterFile => "writes the input word into the register file",
+            Role::RegisterFile2Out => "shows a register-file word on the output",
+            Role::Rom2Out => "reads the ROM at the address on the input",
+            Role::StencilValid => "raises the stencil-valid output",
+        }
+    }
+
+    /// The memories its address generators address.
+    pub fn memories(self) -> &'static [Memory] {
+        match self {
+            Role::In2Agg => &[Memory::Agg],
+            Role::Agg2Sram => &[Memory::Agg, Memory::Sram],
+            Role::Sram2Tb => &[Memory::Sram, Memory::Tb],
+            Role::Tb2Out => &[Memory::Tb],
+            Role::In2Sram | Role::Sram2Out => &[Memory::Sram],
+            Role::In2RegisterFile | Role::RegisterFile2Out => &[Memory::RegisterFile],
+            Role::Rom2Out | Role::StencilValid => &[],
+        }
+    }
+
+    /// Whether a controller of this role takes a word from an input when it fires.
+    pub fn takes_input(self) -> bool {
+        matches!(self, Role::In2Agg | Role::In2Sram | Role::In2RegisterFile | Role::Rom2Out)
+    }
+
+    /// Whether each firing of a controller of this role gives a word on an output.
+    pub fn gives_output(self) -> bool {
+        matches!(self, Role::Tb2Out | Role::Sram2Out | Role::RegisterFile2Out | Role::Rom2Out)
+    }
+
+    /// How many controllers of this role a tile has.
+    pub fn count(self, spec: &TileSpec) -> u32 {
+        match self {
+            Role::In2Agg | Role::Agg2Sram | Role::In2Sram | Role::In2RegisterFile => spec.inputs,
+            Role::Sram2Tb | Role::Tb2Out | Role::Sram2Out | Role::RegisterFile2Out | Role::Rom2Out => spec.outputs,
+            Role::StencilValid => 1,
+        }
+    }
+
+    /// How many places its address generator for `memory` can reach within one tile: addresses wrap modulo this number.
+    pub fn places(self, memory: Memory, kind: Kind, rows: u32) -> u32 {
+        match (kind, self, memory) {
+            (Kind::WideFetch { agg_words, .. }, Role::In2Agg, Memory::Agg) => agg_words,
+            (Kind::WideFetch { agg_words, fetch_width, .. }, _, Memory::Agg) => agg_words / fetch_width,
+            (Kind::WideFetch { tb_words, .. }, Role::Tb2Out, Memory::Tb) => tb_words,
+            (Kind::WideFetch { tb_words, fetch_width, .. }, _, Memory::Tb) => tb_words / fetch_width,
+            _ => rows,
+        }
+    }
+}
+
+/// One address generator: its width and the number its addresses wrap at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AddressGenerator {
+    /// The memory it addresses.
+    pub memory: Memory,
+    /// Width of the address, its start and its strides or deltas, in bits; 0 when there is a single place to address,
+    /// and then there is no hardware.
+    pub bits: u32,
+    /// Addresses wrap modulo this number.
+    pub modulus: u64,
+}
+
+/// One controller: an iteration domain, a schedule generator and its address generators.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Controller {
+    /// Name in configurations, registers and RTL, for example `in2agg_0`.
+    pub name: String,
+    /// What it does.
+    pub role: Role,
+    /// Number of its input or output port.
+    pub port: u32,
+    /// Loop levels.
+    pub levels: u32,
+    /// Width of an extent, in bits.
+    pub extent_bits: u32,
+    /// Width of the schedule, in bits.
+    pub cycle_bits: u32,
+    /// Its address generators, in the order of [`Role::memories`].
+    pub addresses: Vec<AddressGenerator>,
+}
+
+impl Controller {
+    pub(crate) fn of(spec: &TileSpec, role: Role, port: u32) -> Self {
+        let widths = &spec.controllers[&role];
+        let addresses = role
+            .memories()
+            .iter()
+            .map(|&memory| {
+                let places = role.places(memory, spec.kind, spec.rows);
+                let bits = widths.address_bits[&memory];
+                let chained = spec.chaining && memory == spec.main_memory();
+                let modulus = if chained { 1 << bits } else { u64::from(places) };
+                AddressGenerator { memory, bits: if modulus == 1 { 0 } else { bits }, modulus }
+            })
+            .collect();
+        Controller {
+            // A tile has one stencil-valid generator, so its name needs no number.
+            name: match role {
+                Role::StencilValid => role.name().to_owned(),
+                _ => format!("{}_{port}", role.name()),
+            },
+            role,
+            port,
+            levels: widths.levels,
+            extent_bits: widths.extent_bits,
+            cycle_bits: widths.cycle_bits,
+            addresses,
+        }
+    }
+
+    /// The address generator for `memory`, if this controller has one.
+    pub fn address(&self, memory: Memory) -> Option<&AddressGenerator> {
+        self.addresses.iter().find(|address| address.memory == memory)
+    }
+}
+
+/// The narrowest address that reaches every place, given the role and memory.
+pub(crate) fn narrowest_address(role: Role, memory: Memory, kind: Kind, rows: u32) -> u32 {
+    address_bits_for(role.places(memory, kind, rows))
+}

@@ -1,0 +1,204 @@
+//! The specification with every default filled in.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::controller::{Controller, Memory, Role};
+
+/// How a controller computes its affine functions. All styles behave the same, cycle for cycle; they differ in area and
+/// in what their registers hold (dissertation §6.1.2, Figure 6.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Style {
+    /// One register and one adder for the whole function; registers hold the delta of each level.
+    #[default]
+    Recurrence,
+    /// One register and one adder per level; registers hold the stride of each level.
+    PerLevel,
+    /// Strides times raw loop indices; registers hold the stride of each level.
+    Multiplier,
+}
+
+impl Style {
+    /// All styles, the default first.
+    pub const ALL: [Style; 3] = [Style::Recurrence, Style::PerLevel, Style::Multiplier];
+
+    /// The name used in specifications.
+    pub fn name(self) -> &'static str {
+        match self {
+            Style::Recurrence => "recurrence",
+            Style::PerLevel => "per_level",
+            Style::Multiplier => "multiplier",
+        }
+    }
+}
+
+/// The variants of the memory-tile family, with the parameters only they have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Wide-fetch single-port SRAM between aggregators and transpose buffers (unified-buffer paper §IV-B).
+    WideFetch {
+        /// Words in an SRAM row.
+        fetch_width: u32,
+        /// Words in the aggregator of each input.
+        agg_words: u32,
+        /// Words in the transpose buffer of each output.
+        tb_words: u32,
+    },
+    /// SRAM with one write and one read port (unified-buffer paper §IV-A); all inputs share the one, all outputs the other.
+    DualPort,
+    /// Reference memory with two write and two read ports: input and output i use port i modulo 2.
+    QuadPort,
+    /// Register file with one write and one read port, read in the cycle of the firing ("pond").
+    RegisterFile,
+    /// Single-port SRAM whose contents are loaded through the configuration port and whose address comes from an input.
+    Rom,
+}
+
+impl Kind {
+    /// The name used in specifications.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::WideFetch { .. } => "wide_fetch",
+            Kind::DualPort => "dual_port",
+            Kind::QuadPort => "quad_port",
+            Kind::RegisterFile => "register_file",
+            Kind::Rom => "rom",
+        }
+    }
+
+    /// Words in a row of the main memory.
+    pub fn row_words(self) -> u32 {
+        match self {
+            Kind::WideFetch { fetch_width, .. } => fetch_width,
+            _ => 1,
+        }
+    }
+
+    /// Ports of the main memory that write and that read. The single port of a wide-fetch SRAM or ROM counts once in each.
+    pub fn memory_ports(self) -> u32 {
+        match self {
+            Kind::QuadPort => 2,
+            _ => 1,
+        }
+    }
+
+    /// The roles its controllers play, in the order of the register map.
+    pub fn roles(self) -> &'static [Role] {
+        match self {
+            Kind::WideFetch { .. } => &[Role::In2Agg, Role::Agg2Sram, Role::Sram2Tb, Role::Tb2Out],
+            Kind::DualPort | Kind::QuadPort => &[Role::In2Sram, Role::Sram2Out],
+            Kind::RegisterFile => &[Role::In2RegisterFile, Role::RegisterFile2Out],
+            Kind::Rom => &[Role::Rom2Out],
+        }
+    }
+}
+
+/// Loop levels and widths of the controllers of one role.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ControllerSpec {
+    /// Loop levels of the iteration domain.
+    pub levels: u32,
+    /// Width of an extent, in bits. An extent is stored minus one, so that extents 1 to 2^bits fit.
+    pub extent_bits: u32,
+    /// Width of the schedule, in bits: starts 0 to 2^bits − 1, gaps between two firings 1 to 2^bits.
+    pub cycle_bits: u32,
+    /// Width of each address generator, in bits, by the memory it addresses.
+    pub address_bits: BTreeMap<Memory, u32>,
+}
+
+/// A complete and checked tile specification.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TileSpec {
+    /// Name of the tile: an identifier, the stem of its module names.
+    pub name: String,
+    /// Variant, with the parameters only it has.
+    pub kind: Kind,
+    /// Bits of a data word.
+    pub word_bits: u32,
+    /// Rows of the main memory (of `fetch_width` words in the wide-fetch variant, else of one word).
+    pub rows: u32,
+    /// Input ports.
+    pub inputs: u32,
+    /// Output ports.
+    pub outputs: u32,
+    /// Cycles from an SRAM read to its data; 0 for a register file.
+    pub sram_latency: u32,
+    /// Whether several tiles can form one larger memory.
+    pub chaining: bool,
+    /// Whether the tile has a generator of a stencil-valid signal.
+    pub stencil_valid: bool,
+    /// How controllers compute affine functions.
+    pub style: Style,
+    /// Levels and widths by role, for every role of the tile.
+    pub controllers: BTreeMap<Role, ControllerSpec>,
+}
+
+impl TileSpec {
+    /// Words the tile stores in its main memory.
+    pub fn capacity_words(&self) -> u64 {
+        u64::from(self.rows) * u64::from(self.kind.row_words())
+    }
+
+    /// The roles of its controllers, in the order of the register map.
+    pub fn roles(&self) -> Vec<Role> {
+        let mut roles = self.kind.roles().to_vec();
+        if self.stencil_valid {
+            roles.push(Role::StencilValid);
+        }
+        roles
+    }
+
+    /// Its controllers, in the order of the register map.
+    pub fn controllers(&self) -> Vec<Controller> {
+        self.roles()
+            .into_iter()
+            .flat_map(|role| {
+                let count = role.count(self);
+                (0..count).map(move |port| (role, port))
+            })
+            .map(|(role, port)| Controller::of(self, role, port))
+            .collect()
+    }
+
+    /// Bits of the tile ID that chaining compares with the upper bits of an SRAM address; 0 without chaining.
+    pub fn tile_id_bits(&self) -> u32 {
+        if !self.chaining {
+            return 0;
+        }
+        let address_bits = self
+            .controllers
+            .values()
+            .filter_map(|controller| controller.address_bits.get(&self.main_memory()))
+            .max()
+            .copied()
+            .unwrap_or(0);
+        address_bits - address_bits_for(self.rows)
+    }
+
+    /// The main memory, which controllers address by row.
+    pub fn main_memory(&self) -> Memory {
+        match self.kind {
+            Kind::RegisterFile => Memory::RegisterFile,
+            _ => Memory::Sram,
+        }
+    }
+
+    /// SHA-256 of the completed specification, as lower-case hexadecimal. A configuration carries it.
+    pub fn digest(&self) -> String {
+        Sha256::digest(self.to_yaml()).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The first 32 bits of [`TileSpec::digest`], readable by software in the register `spec_digest`.
+    pub fn digest_word(&self) -> u32 {
+        let digest = Sha256::digest(self.to_yaml());
+        u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]])
+    }
+}
+
+/// Bits that address `count` items; 0 for a single one.
+pub(crate) fn address_bits_for(count: u32) -> u32 {
+    u32::BITS - count.saturating_sub(1).leading_zeros()
+}

@@ -1,0 +1,29 @@
+/* Registers of the memory tile `{{ map.tile }}`.
+ * Byte offsets from the tile's base; positions and masks of fields within a 32-bit register.
+ */
+{%- let prefix = self::upper(map.tile) %}
+#ifndef PUSHMEM_{{ prefix }}_REGISTERS_H
+#define PUSHMEM_{{ prefix }}_REGISTERS_H
+
+/* A configuration is made for one specification: compare this with what the tile's register SPEC_DIGEST reads. */
+#define {{ prefix }}_SPEC_DIGEST_VALUE 0x{{ &map.spec_digest[..8] }}u
+#define {{ prefix }}_BYTES 0x{{ "{:x}"|format(map.bytes()) }}u
+{%- for register in map.registers %}
+{%- let name = self::upper(register.name) %}
+
+/* {{ register.description }}{% if register.access == Access::ReadOnly %} Read only.{% endif %} */
+#define {{ prefix }}_{{ name }}_OFFSET 0x{{ "{:03x}"|format(register.offset) }}u
+{%- for field in register.fields %}
+#define {{ prefix }}_{{ name }}_{{ self::upper(field.name) }}_SHIFT {{ field.low }}
+#define {{ prefix }}_{{ name }}_{{ self::upper(field.name) }}_MASK 0x{{ "{:08x}"|format(field.mask()) }}u
+{%- endfor %}
+{%- endfor %}
+{%- if let Some(contents) = map.contents %}
+
+/* The contents: {{ contents.words }} words of {{ contents.registers_per_word }} register(s) each, lower half first. */
+#define {{ prefix }}_CONTENTS_OFFSET 0x{{ "{:x}"|format(contents.offset) }}u
+#define {{ prefix }}_CONTENTS_WORDS {{ contents.words }}
+#define {{ prefix }}_CONTENTS_BYTES_PER_WORD {{ contents.registers_per_word * WORD_BYTES }}
+{%- endif %}
+
+#endif
