@@ -1,2 +1,77 @@
-//! (to be written)
-fn main() {}
+//! The command-line program.
+
+mod check;
+mod doctor;
+mod encode;
+mod generate;
+mod output;
+mod regress;
+mod simulate;
+
+use std::panic::catch_unwind;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use pushmem_files::Diagnostic;
+
+/// Push memories from a specification: SystemVerilog, registers, and a model that agrees with both on every cycle.
+#[derive(Parser)]
+#[command(name = "pushmem", version, propagate_version = true, after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  pushmem generate constraints/tiles/amber.yaml -o out/amber
+  pushmem encode constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml -o regs.hex
+  pushmem simulate constraints/tiles/amber.yaml gaussian.yaml --input 0=in.hex --output 0=out.hex
+  pushmem regress amber --jobs 2
+
+Exit codes: 0 all is well; 1 something is wrong with the input or a test failed; 2 wrong usage.";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Write the RTL and the register map of a tile.
+    Generate(generate::Generate),
+    /// Turn a tile configuration into register writes.
+    Encode(encode::Encode),
+    /// Turn register writes back into a tile configuration.
+    Decode(encode::Decode),
+    /// Run streams of words through a configured tile, in the model or in the RTL as well.
+    Simulate(simulate::Simulate),
+    /// Run the regression: RTL against model, every output, every cycle.
+    Regress(regress::Regress),
+    /// Check input files: specifications, configurations, regression lists, streams.
+    Check(check::Check),
+    /// Tell which external tools are there, and what works without the others.
+    Doctor(doctor::Doctor),
+}
+
+fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
+    match command {
+        Command::Generate(command) => command.run(),
+        Command::Encode(command) => command.run(),
+        Command::Decode(command) => command.run(),
+        Command::Simulate(command) => command.run(),
+        Command::Regress(command) => command.run(),
+        Command::Check(command) => command.run(),
+        Command::Doctor(command) => command.run(),
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    // A panic is a fault of ours; scripts still get an exit code they know.
+    match catch_unwind(|| run(&arguments.command)) {
+        Ok(Ok(code)) => code,
+        Ok(Err(diagnostic)) => {
+            output::report(diagnostic);
+            ExitCode::FAILURE
+        }
+        Err(_) => {
+            output::warn("this is a fault of pushmem; please report it with the command and its inputs");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -23,7 +23,7 @@ impl Affine {
 
 /// How much an affine function changes when each level increments and all levels inside it return to 0:
 /// `delta[d] = stride[d] − Σ_{i<d} stride[i] · (extent[i] − 1)` (unified-buffer paper §IV-C, Figures 5 and 6).
-pub(crate) fn deltas(strides: &[i64], extents: &[u64]) -> Vec<i128> {
+pub fn deltas(strides: &[i64], extents: &[u64]) -> Vec<i128> {
     let mut travelled = 0;
     strides
         .iter()

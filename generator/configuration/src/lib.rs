@@ -11,7 +11,7 @@ mod encode;
 mod file;
 mod writes;
 
-pub use affine::Affine;
+pub use affine::{Affine, deltas};
 pub use check::Finding;
 pub use decode::{DecodeError, decode};
 pub use encode::encode;

@@ -1,1 +1,18 @@
-//! (to be written)
+//! The cycle-accurate model of a tile, bit-exact with its RTL.
+//!
+//! [`Tile`] has the ports of the RTL: [`Tile::outputs`] gives what the tile shows in a cycle and [`Tile::clock`] takes
+//! it to the next. On the way it checks what the compiler promises and records each [`Violation`]: reads of words that
+//! nobody wrote, two accesses through one memory port, words that are overwritten before they were read.
+
+mod controller;
+mod direct;
+mod memory;
+mod rom;
+mod tile;
+mod violation;
+mod wide_fetch;
+mod word;
+
+pub use tile::{Inputs, MAX_PORTS, Outputs, Tile};
+pub use violation::{Violation, ViolationKind};
+pub use word::Word;

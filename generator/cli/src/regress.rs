@@ -1,0 +1,111 @@
+//! `pushmem regress`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use itertools::Itertools;
+use pushmem_files::{Diagnostic, write_file};
+use pushmem_regression::{Progress, RegressionList, Test, TestResult, run, to_json, to_junit};
+use pushmem_simulation::Verilator;
+
+use crate::output;
+
+#[derive(Args)]
+pub struct Regress {
+    /// Run only tests with this in their names.
+    filter: Option<String>,
+    /// Run the long tests, too.
+    #[arg(long)]
+    all: bool,
+    /// Tests at a time; as many as the machine has cores without.
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Folder with the regression lists.
+    #[arg(long, value_name = "FOLDER", default_value = "rtl-tests")]
+    lists: PathBuf,
+    /// Write a JUnit report.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A bar on a terminal, silent in a pipe.
+struct Bar(ProgressBar);
+
+impl Progress for Bar {
+    fn started(&self, test: &Test) {
+        self.0.set_message(test.name.clone());
+    }
+
+    fn finished(&self, result: &TestResult) {
+        self.0.inc(1);
+        if let Some(failure) = &result.failure {
+            self.0.suspend(|| output::warn(&format!("FAILED {}: {failure}", result.name)));
+        }
+    }
+}
+
+impl Regress {
+    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+        let list = RegressionList::read_folder(&self.lists)?;
+        let chosen = |test: &Test| {
+            (self.all || !test.all_only) && self.filter.as_ref().is_none_or(|filter| test.name.contains(filter.as_str()))
+        };
+        let tests = list.tests.into_iter().filter(chosen).collect_vec();
+        if tests.is_empty() {
+            let filter = self.filter.as_deref().unwrap_or_default();
+            return Err(Diagnostic::new(format!("no test has `{filter}` in its name"))
+                .with_help("long tests run only with --all"));
+        }
+        let verilator = Verilator::find()?;
+        let jobs = self.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let bar = ProgressBar::new(tests.len() as u64);
+        bar.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}").expect("the template is fixed"));
+        bar.enable_steady_tick(Duration::from_millis(200));
+        let start = Instant::now();
+        let results = run(&tests, &verilator, jobs, &Bar(bar.clone()));
+        bar.finish_and_clear();
+        let elapsed = start.elapsed();
+        if let Some(path) = &self.junit {
+            write_file(path, to_junit(&results).as_bytes())?;
+        }
+        let failed = results.iter().filter(|result| result.failure.is_some()).count();
+        output::print(&if self.json { to_json(&results) } else { table(&results, failed, elapsed) });
+        Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+fn table(results: &[TestResult], failed: usize, elapsed: Duration) -> String {
+    let mut text = format!(
+        "{:<38} {:>6} {:>8} {:>11} {:>8} {:>8}\n",
+        "test", "result", "configs", "cycles", "build s", "run s"
+    );
+    for result in results {
+        text.push_str(&format!(
+            "{:<38} {:>6} {:>8} {:>11} {:>8.2} {:>8.2}\n",
+            result.name,
+            if result.failure.is_none() { "ok" } else { "FAILED" },
+            result.counts.configurations,
+            result.counts.cycles,
+            result.build.as_secs_f64(),
+            result.run.as_secs_f64(),
+        ));
+    }
+    let configurations: u64 = results.iter().map(|result| result.counts.configurations).sum();
+    let cycles: u64 = results.iter().map(|result| result.counts.cycles).sum();
+    let running: f64 = results.iter().map(|result| result.run.as_secs_f64()).sum();
+    text.push_str(&format!(
+        "{configurations} configurations, {cycles} cycles compared in {:.1} s; while running, {:.0} configurations and \
+         {:.0} cycles a second\n",
+        elapsed.as_secs_f64(),
+        configurations as f64 / running.max(1e-9),
+        cycles as f64 / running.max(1e-9),
+    ));
+    text.push_str(&format!("{} passed, {failed} failed\n", results.len() - failed));
+    text
+}

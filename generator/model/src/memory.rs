@@ -1,0 +1,115 @@
+//! Memories of rows of words.
+
+use crate::word::Word;
+
+/// Words in the widest row.
+pub(crate) const MAX_LANES: usize = 8;
+
+/// A row of up to [`MAX_LANES`] words.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Row {
+    pub words: [Word; MAX_LANES],
+}
+
+impl Row {
+    /// What a one-hot multiplexer gives for two chosen rows.
+    pub fn or(self, other: Row) -> Row {
+        Row { words: std::array::from_fn(|lane| self.words[lane].or(other.words[lane])) }
+    }
+}
+
+/// A memory of rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory {
+    rows: Vec<Row>,
+}
+
+impl Memory {
+    pub fn new(rows: u32) -> Self {
+        Memory { rows: vec![Row::default(); rows as usize] }
+    }
+
+    /// The row at an address; an undefined one beyond the end.
+    pub fn row(&self, address: u64) -> Row {
+        self.rows.get(address as usize).copied().unwrap_or_default()
+    }
+
+    pub fn word(&self, row: u64, lane: u64) -> Word {
+        self.row(row).words[lane as usize]
+    }
+
+    /// Writes a row; nothing happens beyond the end.
+    pub fn write_row(&mut self, address: u64, row: Row) {
+        if let Some(place) = self.rows.get_mut(address as usize) {
+            *place = row;
+        }
+    }
+
+    pub fn write_word(&mut self, row: u64, lane: u64, word: Word) {
+        if let Some(place) = self.rows.get_mut(row as usize) {
+            place.words[lane as usize] = word;
+        }
+    }
+}
+
+/// A read port of an SRAM: what was read appears `latency` enabled cycles later and stays until the next.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadPort {
+    stages: Vec<Row>,
+}
+
+impl ReadPort {
+    pub fn new(latency: u32) -> Self {
+        ReadPort { stages: vec![Row::default(); latency as usize] }
+    }
+
+    /// What the port shows.
+    pub fn row(&self) -> Row {
+        self.stages.last().copied().unwrap_or_default()
+    }
+
+    /// Ends an enabled cycle in which `read` was read, if anything.
+    pub fn clock(&mut self, read: Option<Row>) {
+        for stage in (1..self.stages.len()).rev() {
+            self.stages[stage] = self.stages[stage - 1];
+        }
+        if let Some(row) = read {
+            self.stages[0] = row;
+        }
+    }
+}
+
+/// Commands on their way beside an SRAM read.
+#[derive(Clone, Debug)]
+pub(crate) struct Delay<T> {
+    stages: Vec<Option<T>>,
+}
+
+impl<T: Copy> Delay<T> {
+    pub fn new(latency: u32) -> Self {
+        Delay { stages: vec![None; latency as usize] }
+    }
+
+    /// What arrives in this cycle, given what departs: the same with no latency.
+    pub fn arriving(&self, departing: Option<T>) -> Option<T> {
+        self.stages.last().map_or(departing, |arriving| *arriving)
+    }
+
+    /// Ends an unstalled cycle.
+    pub fn clock(&mut self, departing: Option<T>) {
+        if !self.stages.is_empty() {
+            self.stages.rotate_right(1);
+            self.stages[0] = departing;
+        }
+    }
+
+    /// Whether anything is on its way.
+    pub fn is_pending(&self) -> bool {
+        self.stages.iter().any(Option::is_some)
+    }
+
+    /// Drops what is on its way.
+    pub fn flush(&mut self) {
+        self.stages.fill(None);
+    }
+}

@@ -1,0 +1,60 @@
+//! A table addressed from outside.
+
+use pushmem_tile::{Role, TileSpec};
+
+use crate::memory::{Delay, Memory, ReadPort, Row};
+use crate::tile::{Context, Inputs};
+use crate::violation::ViolationKind;
+use crate::word::Word;
+
+pub(crate) struct Rom {
+    rows: u64,
+    memory: Memory,
+    read_port: ReadPort,
+    delay: Delay<()>,
+}
+
+impl Rom {
+    pub fn new(spec: &TileSpec) -> Self {
+        Rom {
+            rows: u64::from(spec.rows),
+            memory: Memory::new(spec.rows),
+            read_port: ReadPort::new(spec.sram_latency),
+            delay: Delay::new(spec.sram_latency),
+        }
+    }
+
+    pub fn load(&mut self, contents: &[u64]) {
+        for (address, &word) in contents.iter().enumerate() {
+            self.memory.write_word(address as u64, 0, Word::new(word));
+        }
+    }
+
+    pub fn has_pending(&self) -> bool {
+        self.delay.is_pending()
+    }
+
+    pub fn output(&self) -> Option<Word> {
+        self.delay.arriving(None).map(|()| self.read_port.row().words[0])
+    }
+
+    /// Ends an unstalled cycle.
+    pub fn clock(&mut self, context: &mut Context, inputs: &Inputs) {
+        let fires = context.controller(Role::Rom2Out, 0).fires();
+        let address = inputs.data[0];
+        if fires && address >= self.rows {
+            context.violation(ViolationKind::OutOfRange, Role::Rom2Out, 0, || format!("word {address}"));
+        }
+        if self.output().is_some_and(|word| !word.defined) {
+            context.violation(ViolationKind::UndefinedRead, Role::Rom2Out, 0, || "a word of the rom".to_owned());
+        }
+        let read: Option<Row> = fires.then(|| self.memory.row(address));
+        self.read_port.clock(read);
+        self.delay.clock(fires.then_some(()));
+    }
+
+    /// Drops what is on its way.
+    pub fn flush(&mut self) {
+        self.delay.flush();
+    }
+}

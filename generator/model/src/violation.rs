@@ -1,0 +1,49 @@
+//! Broken promises of a configuration.
+
+use std::fmt;
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ViolationKind {
+    /// An output shows a word that was never written.
+    UndefinedRead,
+    /// Two controllers use one port of a memory in a cycle.
+    PortConflict,
+    /// A word of an aggregator, or a row of a transpose buffer, is overwritten before any of it was read.
+    Overrun,
+    /// An address beyond the end of the memory (a rom's address comes from outside).
+    OutOfRange,
+}
+
+/// A broken promise: when, by which controller, at which address.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Violation {
+    /// What went wrong.
+    pub kind: ViolationKind,
+    /// Unstalled cycles since the flush.
+    pub cycle: u64,
+    /// Name of the controller.
+    pub controller: String,
+    /// The memory and the address in it.
+    pub place: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Violation { kind, cycle, controller, place } = self;
+        match kind {
+            ViolationKind::UndefinedRead => {
+                write!(formatter, "cycle {cycle}: {controller} reads {place}, which nobody has written")
+            }
+            ViolationKind::PortConflict => {
+                write!(formatter, "cycle {cycle}: {controller} uses {place} together with another controller")
+            }
+            ViolationKind::Overrun => {
+                write!(formatter, "cycle {cycle}: {controller} overwrites {place} before it was read")
+            }
+            ViolationKind::OutOfRange => {
+                write!(formatter, "cycle {cycle}: {controller} reads {place}, beyond the end of the memory")
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Words that know whether anybody wrote them.
+
+/// A data word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Word {
+    /// Its bits.
+    pub value: u64,
+    /// Whether they follow from what was written; memories start undefined.
+    pub defined: bool,
+}
+
+impl Word {
+    /// A word that was written.
+    pub fn new(value: u64) -> Self {
+        Word { value, defined: true }
+    }
+
+    /// What a one-hot multiplexer gives for two chosen words.
+    pub(crate) fn or(self, other: Word) -> Word {
+        Word { value: self.value | other.value, defined: self.defined && other.defined }
+    }
+}

@@ -1,0 +1,408 @@
+//! Random configurations and specifications.
+
+use std::collections::BTreeMap;
+
+use itertools::Itertools;
+use pushmem_configuration::{Affine, Chain, Configuration, ControllerConfiguration};
+use pushmem_files::Document;
+use pushmem_model::{Inputs, Tile};
+use pushmem_tile::{Controller, Kind, Role, TileSpec, timing};
+use rand::seq::SliceRandom;
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+/// Runs of random configurations are kept about this short, in cycles.
+const RUN_CYCLES: u64 = 3000;
+
+/// A random configuration without regard to what it does: controllers run over each other. It fits the tile.
+pub fn arbitrary_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Configuration {
+    let controllers = spec
+        .controllers()
+        .iter()
+        .filter_map(|controller| {
+            let runs = rng.random_bool(0.85);
+            runs.then(|| (controller.name.clone(), arbitrary_controller(controller, rng)))
+        })
+        .collect();
+    Configuration { tile: spec.name.clone(), controllers, chain: random_chain(spec, rng), ..Configuration::default() }
+}
+
+fn random_chain(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Chain {
+    if !spec.chaining {
+        return Chain::default();
+    }
+    let highest = ((1_u64 << spec.tile_id_bits()) - 1).min(3);
+    Chain { enable: rng.random_bool(0.5), tile_id: rng.random_range(0..=highest) as u32 }
+}
+
+fn arbitrary_controller(controller: &Controller, rng: &mut ChaCha8Rng) -> ControllerConfiguration {
+    let limit = 1_u64 << controller.extent_bits;
+    let gap_limit = 1_u64 << controller.cycle_bits;
+    let levels = rng.random_range(1..=controller.levels);
+    let mut budget = rng.random_range(1..=400_u64);
+    let extent = (0..levels)
+        .map(|_| {
+            let extent = rng.random_range(1..=limit.min(budget).min(12));
+            budget = (budget / extent).max(1);
+            extent
+        })
+        .collect_vec();
+    let mut cycle = Affine { start: rng.random_range(0..gap_limit.min(40)) as i64, stride: Vec::new() };
+    let mut inside = 0;
+    for &extent in &extent {
+        // Mostly close together, now and then far apart.
+        let widest = if rng.random_bool(0.05) { gap_limit.min(600) } else { gap_limit.min(6) };
+        let stride = inside + rng.random_range(1..=widest) as i64;
+        inside += stride * (extent as i64 - 1);
+        cycle.stride.push(stride);
+    }
+    let mut configured = ControllerConfiguration { extent, cycle, ..ControllerConfiguration::default() };
+    for generator in &controller.addresses {
+        let reach = (generator.modulus as i64).min(1 << 20);
+        let stride = (0..levels)
+            .map(|_| if rng.random_bool(0.3) { rng.random_range(-2..=2) } else { rng.random_range(-reach..=reach) })
+            .collect();
+        configured.set_address(generator.memory, Affine { start: rng.random_range(-reach..=reach), stride });
+    }
+    configured
+}
+
+/// A random configuration that keeps all promises: no port conflict, no word lost, none read before it was written.
+/// `None` when none was found, which for unusual specifications can happen.
+pub fn legal_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Option<Configuration> {
+    (0..200).find_map(|_| {
+        let configuration = match spec.kind {
+            Kind::WideFetch { fetch_width, agg_words, tb_words } => {
+                wide_fetch_configuration(spec, fetch_width, agg_words, tb_words, rng)
+            }
+            Kind::DualPort | Kind::QuadPort | Kind::RegisterFile => direct_configuration(spec, rng),
+            Kind::Rom => rom_configuration(spec, rng),
+        };
+        is_legal(spec, &configuration).then_some(configuration)
+    })
+}
+
+/// Whether the model finds nothing wrong.
+fn is_legal(spec: &TileSpec, configuration: &Configuration) -> bool {
+    if configuration.check(spec).is_err() {
+        return false;
+    }
+    let mut tile = Tile::new(spec);
+    tile.configure(configuration);
+    tile.clock(&Inputs { flush: true, ..Inputs::default() });
+    for _ in 0..8 * RUN_CYCLES {
+        if tile.is_idle() {
+            return tile.take_violations().is_empty();
+        }
+        tile.clock(&Inputs::default());
+    }
+    false
+}
+
+/// A loop nest over rows or words, two loops that may be folded into one.
+struct Loops {
+    inner: u64,
+    outer: u64,
+    /// Cycles from one iteration to the next, of the inner and of the outer loop.
+    period: i64,
+    outer_period: i64,
+}
+
+impl Loops {
+    fn random(levels: u32, extent_bits: u32, cycle_bits: u32, period: u64, rng: &mut ChaCha8Rng) -> Self {
+        let limit = 1_u64 << extent_bits;
+        let iterations = (RUN_CYCLES / period).max(2);
+        let inner = rng.random_range(1..=limit.min(iterations).min(24));
+        let outer = if levels < 2 { 1 } else { rng.random_range(1..=limit.min(iterations / inner).clamp(1, 16)) };
+        // Whole periods of pause keep everyone's SRAM slots apart.
+        let longest_pause = ((1_u64 << cycle_bits) / period).saturating_sub(1).min(5);
+        let pause = rng.random_range(0..=longest_pause);
+        Loops { inner, outer, period: period as i64, outer_period: ((inner + pause) * period) as i64 }
+    }
+
+    fn iterations(&self) -> u64 {
+        self.inner * self.outer
+    }
+
+    /// Cycles from the first iteration to the last.
+    fn span(&self) -> i64 {
+        (self.inner as i64 - 1) * self.period + (self.outer as i64 - 1) * self.outer_period
+    }
+
+    /// The strides of a function that goes by `step` from iteration to iteration.
+    fn linear(&self, step: i64) -> Vec<i64> {
+        self.strides(step, step * self.inner as i64)
+    }
+
+    fn strides(&self, inner: i64, outer: i64) -> Vec<i64> {
+        if self.outer == 1 { vec![inner] } else { vec![inner, outer] }
+    }
+
+    fn extents(&self) -> Vec<u64> {
+        if self.outer == 1 { vec![self.inner] } else { vec![self.inner, self.outer] }
+    }
+
+    fn cycle(&self, start: i64) -> Affine {
+        Affine { start, stride: self.strides(self.period, self.outer_period) }
+    }
+}
+
+/// Puts a loop inside: over the words of a row.
+fn inside<T>(first: T, mut rest: Vec<T>) -> Vec<T> {
+    rest.insert(0, first);
+    rest
+}
+
+fn wide_fetch_configuration(
+    spec: &TileSpec,
+    fetch_width: u32,
+    agg_words: u32,
+    tb_words: u32,
+    rng: &mut ChaCha8Rng,
+) -> Configuration {
+    let lanes = i64::from(fetch_width);
+    let (agg_rows, tb_rows) = (i64::from(agg_words) / lanes, i64::from(tb_words) / lanes);
+    let inputs = rng.random_range(1..=spec.inputs);
+    let outputs = rng.random_range(1..=spec.outputs);
+    // Words of a row follow each other by `gap`; rows by `period`, in which everyone has an SRAM slot of its own.
+    let gap = rng.random_range(1..=3_i64);
+    let accesses = i64::from(inputs + outputs);
+    let period = (lanes * gap).max(accesses) + rng.random_range(0..=2);
+    let mut slots = (0..period).collect_vec();
+    slots.shuffle(rng);
+    let mut slots = slots.into_iter();
+    let width = |role: Role| &spec.controllers[&role];
+    let levels = width(Role::In2Agg).levels.min(width(Role::Tb2Out).levels).saturating_sub(1);
+    let levels = levels.min(width(Role::Agg2Sram).levels).min(width(Role::Sram2Tb).levels);
+    let extent_bits = spec.controllers.values().map(|c| c.extent_bits).min().unwrap_or(1);
+    let cycle_bits = spec.controllers.values().map(|c| c.cycle_bits).min().unwrap_or(1);
+    let loops = Loops::random(levels, extent_bits, cycle_bits, period as u64, rng);
+    let rows = i64::from(spec.rows);
+    let step = *[1, 1, 1, -1, 3].choose_with(rng);
+    let bases = (0..inputs).map(|_| rng.random_range(0..rows)).collect_vec();
+    let mut controllers = BTreeMap::new();
+    let mut written_from = Vec::new();
+
+    for input in 0..inputs {
+        let start = rng.random_range(0..=12_i64);
+        let agg_start = rng.random_range(0..agg_rows) * lanes;
+        let last_word = start + (lanes - 1) * gap;
+        controllers.insert(
+            format!("in2agg_{input}"),
+            ControllerConfiguration {
+                extent: inside(lanes as u64, loops.extents()),
+                cycle: Affine { start, stride: inside(gap, loops.cycle(0).stride) },
+                agg: Some(Affine { start: agg_start, stride: inside(1, loops.linear(lanes)) }),
+                ..Default::default()
+            },
+        );
+        let slot = slots.next().unwrap_or(0);
+        let earliest = last_word + timing::AGGREGATOR_WRITE as i64;
+        let start = earliest + (slot - earliest).rem_euclid(period);
+        written_from.push(start + timing::SRAM_WRITE as i64);
+        controllers.insert(
+            format!("agg2sram_{input}"),
+            ControllerConfiguration {
+                extent: loops.extents(),
+                cycle: loops.cycle(start),
+                agg: Some(Affine { start: agg_start / lanes, stride: loops.linear(1) }),
+                sram: Some(Affine { start: bases[input as usize], stride: loops.linear(step) }),
+                ..Default::default()
+            },
+        );
+    }
+    for output in 0..outputs {
+        let source = rng.random_range(0..inputs) as usize;
+        // In the order of the writes after some rows; or, when all is written, in any order.
+        let in_order = rng.random_bool(0.6);
+        let lag = if in_order { rng.random_range(0..=loops.iterations().min(9)) as i64 * period } else { loops.span() };
+        let slot = slots.next().unwrap_or(0);
+        let earliest = written_from[source] + lag;
+        let start = earliest + (slot - earliest).rem_euclid(period);
+        let sram = if in_order {
+            Affine { start: bases[source], stride: loops.linear(step) }
+        } else {
+            let reach = step * (loops.iterations() as i64 - 1);
+            match rng.random_range(0..3) {
+                // Backwards.
+                0 => Affine { start: bases[source] + reach, stride: loops.linear(-step) },
+                // The same few rows again and again.
+                1 => Affine { start: bases[source], stride: loops.strides(step, 0) },
+                // Another order of the two loops.
+                _ => Affine { start: bases[source], stride: loops.strides(0, step) },
+            }
+        };
+        let tb_start = rng.random_range(0..tb_rows);
+        let arrives = start + timing::sram_to_transpose_buffer(spec.sram_latency) as i64;
+        controllers.insert(
+            format!("sram2tb_{output}"),
+            ControllerConfiguration {
+                extent: loops.extents(),
+                cycle: loops.cycle(start),
+                sram: Some(sram),
+                tb: Some(Affine { start: tb_start, stride: loops.linear(1) }),
+                ..Default::default()
+            },
+        );
+        // All words of a row forwards or backwards, the first only, or every other one.
+        let (words, first, stride) = match rng.random_range(0..4) {
+            0 => (lanes, lanes - 1, -1),
+            1 => (1, 0, 1),
+            2 if lanes > 1 => (lanes / 2, 0, 2),
+            _ => (lanes, 0, 1),
+        };
+        controllers.insert(
+            format!("tb2out_{output}"),
+            ControllerConfiguration {
+                extent: inside(words as u64, loops.extents()),
+                cycle: Affine {
+                    start: arrives + rng.random_range(0..=2),
+                    stride: inside(gap, loops.cycle(0).stride),
+                },
+                tb: Some(Affine { start: tb_start * lanes + first, stride: inside(stride, loops.linear(lanes)) }),
+                ..Default::default()
+            },
+        );
+    }
+    add_stencil_valid(spec, &loops, &mut controllers, rng);
+    Configuration { tile: spec.name.clone(), controllers, chain: random_chain(spec, rng), ..Configuration::default() }
+}
+
+fn add_stencil_valid(
+    spec: &TileSpec,
+    loops: &Loops,
+    controllers: &mut BTreeMap<String, ControllerConfiguration>,
+    rng: &mut ChaCha8Rng,
+) {
+    if spec.stencil_valid && rng.random_bool(0.5) {
+        let cycle = loops.cycle(rng.random_range(0..=12));
+        controllers.insert(
+            Role::StencilValid.name().to_owned(),
+            ControllerConfiguration { extent: loops.extents(), cycle, ..Default::default() },
+        );
+    }
+}
+
+fn direct_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Configuration {
+    let (write_role, read_role) = match spec.kind {
+        Kind::RegisterFile => (Role::In2RegisterFile, Role::RegisterFile2Out),
+        _ => (Role::In2Sram, Role::Sram2Out),
+    };
+    let inputs = rng.random_range(1..=spec.inputs);
+    let outputs = rng.random_range(1..=spec.outputs);
+    let period = i64::from(inputs.max(outputs)) + rng.random_range(0..=2);
+    let widths = [write_role, read_role].map(|role| &spec.controllers[&role]);
+    let levels = widths.iter().map(|c| c.levels).min().unwrap_or(1);
+    let extent_bits = widths.iter().map(|c| c.extent_bits).min().unwrap_or(1);
+    let cycle_bits = widths.iter().map(|c| c.cycle_bits).min().unwrap_or(1);
+    let loops = Loops::random(levels, extent_bits, cycle_bits, period as u64, rng);
+    let rows = i64::from(spec.rows);
+    let step = *[1, 1, -1, 5].choose_with(rng);
+    let memory = spec.main_memory();
+    let mut controllers = BTreeMap::new();
+    let mut insert = |role: Role, port: u32, cycle: Affine, address: Affine| {
+        let mut configured = ControllerConfiguration { extent: loops.extents(), cycle, ..Default::default() };
+        configured.set_address(memory, address);
+        controllers.insert(format!("{}_{port}", role.name()), configured);
+    };
+    let mut bases = Vec::new();
+    let mut slots = (0..period).collect_vec();
+    slots.shuffle(rng);
+    for input in 0..inputs {
+        let start = slots[input as usize];
+        let base = rng.random_range(0..rows);
+        bases.push((base, start));
+        insert(write_role, input, loops.cycle(start), Affine { start: base, stride: loops.linear(step) });
+    }
+    slots.shuffle(rng);
+    for output in 0..outputs {
+        let (base, written) = bases[rng.random_range(0..inputs) as usize];
+        let in_order = rng.random_bool(0.6);
+        let lag = if in_order { rng.random_range(0..=8) * period } else { loops.span() };
+        let earliest = written + timing::SRAM_WRITE as i64 + lag;
+        let start = earliest + (slots[output as usize] - earliest).rem_euclid(period);
+        let address = if in_order {
+            Affine { start: base, stride: loops.linear(step) }
+        } else {
+            Affine { start: base + step * (loops.iterations() as i64 - 1), stride: loops.linear(-step) }
+        };
+        insert(read_role, output, loops.cycle(start), address);
+    }
+    add_stencil_valid(spec, &loops, &mut controllers, rng);
+    Configuration { tile: spec.name.clone(), controllers, chain: random_chain(spec, rng), ..Configuration::default() }
+}
+
+fn rom_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Configuration {
+    let width = &spec.controllers[&Role::Rom2Out];
+    let period = rng.random_range(1..=3);
+    let loops = Loops::random(width.levels, width.extent_bits, width.cycle_bits, period, rng);
+    let mut controllers = BTreeMap::new();
+    let cycle = loops.cycle(rng.random_range(0..=9));
+    controllers.insert(
+        format!("{}_0", Role::Rom2Out.name()),
+        ControllerConfiguration { extent: loops.extents(), cycle, ..Default::default() },
+    );
+    add_stencil_valid(spec, &loops, &mut controllers, rng);
+    let contents = (0..spec.rows).map(|_| rng.random::<u64>() >> (64 - spec.word_bits)).collect();
+    Configuration { tile: spec.name.clone(), controllers, contents, ..Configuration::default() }
+}
+
+/// A random specification that can be built, small enough to build quickly.
+pub fn random_spec(rng: &mut ChaCha8Rng) -> TileSpec {
+    // Not every combination is possible; those that are refused are drawn again.
+    loop {
+        let text = random_spec_text(rng);
+        let document = Document::parse("random specification", text).expect("the text is YAML");
+        if let Ok(spec) = TileSpec::from_document(&document) {
+            return spec;
+        }
+    }
+}
+
+fn random_spec_text(rng: &mut ChaCha8Rng) -> String {
+    let kind = *["wide_fetch", "wide_fetch", "wide_fetch", "dual_port", "quad_port", "register_file", "rom"].choose_with(rng);
+    let style = *["recurrence", "recurrence", "per_level", "multiplier"].choose_with(rng);
+    let mut lines = vec![
+        "name: random".to_owned(),
+        format!("kind: {kind}"),
+        format!("style: {style}"),
+        format!("word_bits: {}", rng.random_range(8..=64)),
+        format!("stencil_valid: {}", rng.random_bool(0.5)),
+    ];
+    let chaining = kind != "rom" && rng.random_bool(0.5);
+    lines.push(format!("chaining: {chaining}"));
+    let rows = rng.random_range(2..=48_u32);
+    lines.push(format!("rows: {}", if chaining { rows.next_power_of_two() } else { rows }));
+    if kind != "rom" {
+        lines.push(format!("inputs: {}", rng.random_range(1..=4)));
+        lines.push(format!("outputs: {}", rng.random_range(1..=4)));
+    }
+    if kind != "register_file" {
+        lines.push(format!("sram_latency: {}", rng.random_range(1..=2)));
+    }
+    if kind == "wide_fetch" {
+        let fetch_width = *[1, 2, 4, 8].choose_with(rng);
+        lines.push(format!("fetch_width: {fetch_width}"));
+        lines.push(format!("agg_words: {}", fetch_width * rng.random_range(1..=4)));
+        lines.push(format!("tb_words: {}", fetch_width * rng.random_range(1..=4)));
+    }
+    lines.push("controllers:".to_owned());
+    lines.push(format!(
+        "  all: {{levels: {}, extent_bits: {}, cycle_bits: {}}}",
+        rng.random_range(1..=8),
+        rng.random_range(3..=20),
+        rng.random_range(5..=20)
+    ));
+    lines.join("\n") + "\n"
+}
+
+/// Picks an item of an array.
+trait ChooseWith<T> {
+    fn choose_with(&self, rng: &mut ChaCha8Rng) -> &T;
+}
+
+impl<T> ChooseWith<T> for [T] {
+    fn choose_with(&self, rng: &mut ChaCha8Rng) -> &T {
+        &self[rng.random_range(0..self.len())]
+    }
+}

@@ -1,0 +1,75 @@
+//! Results as JSON and JUnit.
+
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use serde::Serialize;
+
+use crate::scenario::ScenarioCounts;
+
+/// How a test ended.
+#[derive(Clone, Debug)]
+pub struct TestResult {
+    /// Name of the test.
+    pub name: String,
+    /// What it is for.
+    pub about: String,
+    /// Why it failed, if it did.
+    pub failure: Option<String>,
+    /// What it ran.
+    pub counts: ScenarioCounts,
+    /// Time to generate and build models, which a cache shortens.
+    pub build: Duration,
+    /// Time to run.
+    pub run: Duration,
+}
+
+#[derive(Serialize)]
+struct JsonResult<'a> {
+    name: &'a str,
+    passed: bool,
+    failure: Option<&'a str>,
+    configurations: u64,
+    cycles: u64,
+    build_seconds: f64,
+    run_seconds: f64,
+}
+
+/// The results for programs.
+pub fn to_json(results: &[TestResult]) -> String {
+    let results: Vec<_> = results
+        .iter()
+        .map(|result| JsonResult {
+            name: &result.name,
+            passed: result.failure.is_none(),
+            failure: result.failure.as_deref(),
+            configurations: result.counts.configurations,
+            cycles: result.counts.cycles,
+            build_seconds: result.build.as_secs_f64(),
+            run_seconds: result.run.as_secs_f64(),
+        })
+        .collect();
+    serde_json::to_string_pretty(&results).expect("results are plain data") + "\n"
+}
+
+/// The results as a JUnit report.
+pub fn to_junit(results: &[TestResult]) -> String {
+    let mut suite = TestSuite::new("regress");
+    for result in results {
+        let status = match &result.failure {
+            None => TestCaseStatus::success(),
+            Some(failure) => {
+                let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+                status.set_message(failure.clone());
+                status
+            }
+        };
+        let mut case = TestCase::new(result.name.clone(), status);
+        case.set_classname("pushmem.regress");
+        case.set_time(result.build + result.run);
+        suite.add_test_case(case);
+    }
+    let mut report = Report::new("pushmem");
+    report.add_test_suite(suite);
+    report.to_string().expect("a report is plain data")
+}

@@ -1,0 +1,204 @@
+//! Running tests.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use itertools::Itertools;
+use pushmem_configuration::Configuration;
+use pushmem_files::Diagnostic;
+use pushmem_registers::RegisterMap;
+use pushmem_simulation::{RtlProcess, StreamOptions, Verilator, run_streams};
+use pushmem_tile::TileSpec;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::list::{Delays, Test, Work};
+use crate::random::{arbitrary_configuration, legal_configuration, random_spec};
+use crate::report::TestResult;
+use crate::scenario::{Scenario, ScenarioCounts};
+
+/// Told what happens, from any thread.
+pub trait Progress: Sync {
+    /// A test began.
+    fn started(&self, test: &Test);
+    /// A test ended.
+    fn finished(&self, result: &TestResult);
+}
+
+/// Runs tests, `jobs` at a time; results come in the order of the tests.
+pub fn run(tests: &[Test], verilator: &Verilator, jobs: usize, progress: &impl Progress) -> Vec<TestResult> {
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.max(1) {
+            scope.spawn(|| {
+                while let Some((number, test)) = tests.iter().enumerate().nth(next.fetch_add(1, Ordering::Relaxed)) {
+                    progress.started(test);
+                    let result = run_test(test, verilator);
+                    progress.finished(&result);
+                    results.lock().expect("no worker panics while it holds the lock").push((number, result));
+                }
+            });
+        }
+    });
+    let results = results.into_inner().expect("no worker panics while it holds the lock");
+    results.into_iter().sorted_by_key(|(number, _)| *number).map(|(_, result)| result).collect()
+}
+
+fn run_test(test: &Test, verilator: &Verilator) -> TestResult {
+    let mut result = TestResult {
+        name: test.name.clone(),
+        about: test.about.clone(),
+        failure: None,
+        counts: ScenarioCounts::default(),
+        build: Default::default(),
+        run: Default::default(),
+    };
+    let outcome = match &test.work {
+        Work::Configuration { tile, configuration, violations, delays } => TileSpec::read(tile)
+            .map_err(text)
+            .and_then(|spec| {
+                let configuration = Configuration::read(configuration, &spec).map_err(text)?;
+                let mut runner = Runner::new(spec, verilator, &mut result)?;
+                if !delays.is_empty() {
+                    runner.check_delays(&configuration, delays)?;
+                }
+                runner.exercise(&[configuration], 1, *violations)
+            }),
+        Work::Legal { tile, seed, configurations } => TileSpec::read(tile).map_err(text).and_then(|spec| {
+            Runner::new(spec, verilator, &mut result)?.legal(*seed, *configurations)
+        }),
+        Work::Arbitrary { tile, seed, configurations } => TileSpec::read(tile).map_err(text).and_then(|spec| {
+            Runner::new(spec, verilator, &mut result)?.arbitrary(*seed, *configurations)
+        }),
+        Work::Specs { seed, specs, configurations } => (0..*specs).try_for_each(|number| {
+            // Each specification has a seed of its own, so that one that fails can be run alone.
+            let seed = seed.wrapping_add(u64::from(number));
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let spec = random_spec(&mut rng);
+            let described = spec.to_yaml();
+            let mut runner = Runner::new(spec, verilator, &mut result)?;
+            runner
+                .legal(seed, *configurations)
+                .and_then(|()| runner.arbitrary(seed, *configurations))
+                .map_err(|failure| format!("{failure}\nspecification of seed {seed}:\n{described}"))
+        }),
+    };
+    result.failure = outcome.err();
+    result
+}
+
+fn text(diagnostic: Diagnostic) -> String {
+    match diagnostic.location() {
+        Some((file, line, column)) => format!("{file}:{line}:{column}: {}", diagnostic.message()),
+        None => diagnostic.message().to_owned(),
+    }
+}
+
+/// Runs configurations on one tile, adding to a result.
+struct Runner<'a> {
+    spec: TileSpec,
+    map: RegisterMap,
+    executable: std::path::PathBuf,
+    result: &'a mut TestResult,
+}
+
+impl<'a> Runner<'a> {
+    fn new(spec: TileSpec, verilator: &Verilator, result: &'a mut TestResult) -> Result<Self, String> {
+        let start = Instant::now();
+        let executable = verilator.build(&spec, false).map_err(text)?;
+        result.build += start.elapsed();
+        let map = RegisterMap::of(&spec);
+        Ok(Runner { spec, map, executable, result })
+    }
+
+    fn process(&self) -> Result<RtlProcess, String> {
+        RtlProcess::start(&self.executable, &self.spec, None).map_err(text)
+    }
+
+    /// Takes configurations through scenarios, one life of the tile for all.
+    fn exercise(&mut self, configurations: &[Configuration], seed: u64, violations: bool) -> Result<(), String> {
+        let start = Instant::now();
+        let mut process = self.process()?;
+        let outcome = exercise(&self.spec, &self.map, &mut process, configurations, seed, violations);
+        self.result.run += start.elapsed();
+        let counts = outcome?;
+        self.result.counts.configurations += counts.configurations;
+        self.result.counts.cycles += counts.cycles;
+        Ok(())
+    }
+
+    fn legal(&mut self, seed: u64, count: u32) -> Result<(), String> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let configurations = (0..count)
+            .map(|number| {
+                legal_configuration(&self.spec, &mut rng)
+                    .ok_or_else(|| format!("no legal configuration found for number {number} of seed {seed}"))
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        self.exercise(&configurations, seed, false)
+    }
+
+    fn arbitrary(&mut self, seed: u64, count: u32) -> Result<(), String> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        // Legal runs first: they fill the memories, so that most words are defined and can be compared.
+        let mut configurations = (0..2).filter_map(|_| legal_configuration(&self.spec, &mut rng)).collect_vec();
+        configurations.extend((0..count).map(|_| arbitrary_configuration(&self.spec, &mut rng)));
+        self.exercise(&configurations, seed, true)
+    }
+
+    /// Outputs that must repeat input 0 after a delay.
+    fn check_delays(&mut self, configuration: &Configuration, delays: &Delays) -> Result<(), String> {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let words = (0..1 << 16).map(|_| rng.random::<u64>() >> (64 - self.spec.word_bits)).collect_vec();
+        let mut inputs = vec![None; self.spec.inputs as usize];
+        inputs[0] = Some(words.clone());
+        let mut process = self.process()?;
+        let options = StreamOptions::default();
+        let run = run_streams(&self.spec, &self.map, configuration, &inputs, Some(&mut process), &options)
+            .map_err(|error| error.to_string())?;
+        if let Some(violation) = run.violations.first() {
+            return Err(violation.to_string());
+        }
+        for (output, delay) in delays {
+            let output: usize = output.parse().map_err(|_| format!("`{output}` is not the number of an output"))?;
+            let stream = run.outputs.get(output).ok_or_else(|| format!("there is no output {output}"))?;
+            if stream.is_empty() {
+                return Err(format!("output {output} shows nothing"));
+            }
+            for (word, cycle) in stream.iter().zip(&run.cycles[output]) {
+                let expected = cycle.checked_sub(*delay).map(|cycle| words[cycle as usize]);
+                if Some(*word) != expected {
+                    return Err(format!("output {output} in cycle {cycle} is not the input {delay} cycles before"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn exercise(
+    spec: &TileSpec,
+    map: &RegisterMap,
+    process: &mut RtlProcess,
+    configurations: &[Configuration],
+    seed: u64,
+    violations: bool,
+) -> Result<ScenarioCounts, String> {
+    let at = |number: usize| move |error: pushmem_simulation::BenchError| format!("configuration {number}: {error}");
+    let mut scenario = Scenario::new(spec, map, Some(process), seed, !violations).map_err(at(0))?;
+    for (number, configuration) in configurations.iter().enumerate() {
+        if !violations {
+            // Interrupted runs leave words behind that nobody reads, which is no fault of the configuration.
+            scenario.plain_run(configuration).map_err(at(number))?;
+            let broken = scenario.violations();
+            if let Some(first) = broken.first() {
+                return Err(format!("configuration {number}: {first}"));
+            }
+        }
+        scenario.exercise(configuration).map_err(at(number))?;
+        scenario.violations();
+    }
+    scenario.finish().map_err(at(configurations.len()))
+}

@@ -1,0 +1,344 @@
+//! Driving a tile through a scenario.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use pushmem_configuration::{Configuration, Finding, RegisterWrite, encode};
+use pushmem_files::Diagnostic;
+use pushmem_model::{Inputs, MAX_PORTS, Outputs, Tile, Violation};
+use pushmem_registers::{Access, RegisterMap, WORD_BYTES};
+use pushmem_tile::{Kind, TileSpec};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::frame::{Expected, Frame};
+use crate::process::RtlProcess;
+
+/// Cycles sent to the RTL at a time.
+const BATCH: usize = 1 << 14;
+
+/// Where the RTL differs from the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Clock cycles since the bench began, stalled ones included.
+    pub clock: u64,
+    /// What differs.
+    pub difference: String,
+}
+
+/// Why a scenario failed.
+#[derive(Debug)]
+pub enum BenchError {
+    /// The RTL differs from the model.
+    Mismatch(Mismatch),
+    /// The RTL simulation stopped, for example because an assertion failed.
+    Rtl(Diagnostic),
+    /// The configuration does not fit the tile.
+    Configuration(Finding),
+}
+
+impl fmt::Display for BenchError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BenchError::Mismatch(Mismatch { clock, difference }) => {
+                write!(formatter, "RTL and model differ at clock {clock}: {difference}")
+            }
+            BenchError::Rtl(diagnostic) => write!(formatter, "{}", diagnostic.message()),
+            BenchError::Configuration(finding) => write!(formatter, "{}: {}", finding.path, finding.message),
+        }
+    }
+}
+
+impl std::error::Error for BenchError {}
+
+/// A tile on the bench: the model, what the registers hold, and the RTL if there is one.
+pub struct Bench<'a> {
+    spec: &'a TileSpec,
+    map: &'a RegisterMap,
+    tile: Tile,
+    rtl: Option<&'a mut RtlProcess>,
+    rng: ChaCha8Rng,
+    frames: Vec<Frame>,
+    expected: Vec<Expected>,
+    clock: u64,
+    /// What configuration reads give, by address; registers not listed read their reset value.
+    registers: BTreeMap<u32, u32>,
+    read_data: Option<u32>,
+    /// Contents of a rom on their way from the SRAM: unstalled or not, they arrive after its latency.
+    contents_read: Option<(u32, u32)>,
+    /// A configuration was written while controllers were running: their outputs mean nothing until the next flush.
+    disturbed: bool,
+    /// Whether assertions in the RTL are checked.
+    pub assertions: bool,
+}
+
+impl<'a> Bench<'a> {
+    /// A tile that was just reset. Words between firings, and stalls, are random from `seed`.
+    ///
+    /// # Errors
+    /// When the RTL does not come out of reset as the model does.
+    pub fn new(
+        spec: &'a TileSpec,
+        map: &'a RegisterMap,
+        rtl: Option<&'a mut RtlProcess>,
+        seed: u64,
+    ) -> Result<Self, BenchError> {
+        let mut bench = Bench {
+            spec,
+            map,
+            tile: Tile::new(spec),
+            rtl,
+            rng: ChaCha8Rng::seed_from_u64(seed),
+            frames: Vec::new(),
+            expected: Vec::new(),
+            clock: 0,
+            registers: BTreeMap::new(),
+            read_data: None,
+            contents_read: None,
+            disturbed: false,
+            assertions: true,
+        };
+        bench.reset()?;
+        Ok(bench)
+    }
+
+    /// The model.
+    pub fn tile(&self) -> &Tile {
+        &self.tile
+    }
+
+    /// The source of random words and stalls.
+    pub fn rng(&mut self) -> &mut ChaCha8Rng {
+        &mut self.rng
+    }
+
+    /// Clock cycles so far, stalled ones included.
+    pub fn clock(&self) -> u64 {
+        self.clock
+    }
+
+    /// Takes out the violations that the model recorded.
+    pub fn take_violations(&mut self) -> Vec<Violation> {
+        self.tile.take_violations()
+    }
+
+    /// Resets the tile for two cycles.
+    ///
+    /// # Errors
+    /// When the RTL differs, as all methods that run cycles.
+    pub fn reset(&mut self) -> Result<(), BenchError> {
+        for _ in 0..2 {
+            self.tile.reset();
+            self.registers.clear();
+            self.read_data = Some(0);
+            self.contents_read = None;
+            self.disturbed = false;
+            let frame = Frame { reset: true, ..self.random_frame() };
+            self.push(frame, self.tile.outputs(&Inputs::default()))?;
+        }
+        Ok(())
+    }
+
+    /// Writes a register or a word of contents.
+    ///
+    /// # Errors
+    /// When the RTL differs.
+    pub fn write(&mut self, write: RegisterWrite, stall: bool) -> Result<(), BenchError> {
+        self.disturbed |= self.tile.is_active();
+        let frame = Frame {
+            config_write: true,
+            config_address: write.address,
+            config_data: write.data,
+            stall,
+            ..self.random_frame()
+        };
+        self.step(frame)?;
+        let register = self.map.registers.iter().find(|register| register.offset == write.address);
+        let in_contents = self.map.contents.is_some_and(|contents| write.address >= contents.offset);
+        if in_contents || register.is_some_and(|register| register.access == Access::ReadWrite) {
+            let bits = register.map_or(32, |register| register.used_bits());
+            self.registers.insert(write.address, write.data & (u32::MAX >> (32 - bits)));
+        }
+        Ok(())
+    }
+
+    /// Reads a register or a word of contents, and compares.
+    ///
+    /// # Errors
+    /// When the RTL differs.
+    pub fn read(&mut self, address: u32) -> Result<(), BenchError> {
+        let stall = self.disturbed || self.rng.random_bool(0.5);
+        let frame = Frame { config_read: true, config_address: address, stall, ..self.random_frame() };
+        self.step(frame)?;
+        let in_contents = self.map.contents.is_some_and(|contents| address >= contents.offset);
+        if in_contents {
+            let value = self.registers.get(&address).copied().unwrap_or(0);
+            self.read_data = None;
+            self.contents_read = Some((self.spec.sram_latency, value));
+            for _ in 0..self.spec.sram_latency {
+                self.idle(1)?;
+            }
+            self.contents_read = None;
+            self.read_data = None;
+            return Ok(());
+        }
+        self.read_data = Some(self.register_value(address));
+        self.idle(1)
+    }
+
+    fn register_value(&self, address: u32) -> u32 {
+        let register = self.map.registers.iter().find(|register| register.offset == address);
+        let reset = register.map_or(0, |register| {
+            register.fields.iter().fold(0, |value, field| value | field.reset << field.low)
+        });
+        self.registers.get(&address).copied().unwrap_or(reset)
+    }
+
+    /// Loads a configuration through the configuration port, stalled or not, and reads some of it back.
+    ///
+    /// # Errors
+    /// When it does not fit the tile, or the RTL differs.
+    pub fn configure(&mut self, configuration: &Configuration) -> Result<(), BenchError> {
+        let writes = encode(configuration, self.spec, self.map).map_err(BenchError::Configuration)?;
+        // What a tile does while its controllers run and their registers change is not defined; a stall holds them.
+        let stall = self.tile.is_active() || self.rng.random_bool(0.5);
+        for &write in &writes {
+            self.write(write, stall)?;
+        }
+        self.tile.configure(configuration);
+        for write in &writes {
+            if self.spec.kind != Kind::Rom || !self.tile.is_active() {
+                self.read(write.address)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Loads a configuration without reading it back.
+    ///
+    /// # Errors
+    /// As [`Bench::configure`].
+    pub fn configure_quickly(&mut self, configuration: &Configuration) -> Result<(), BenchError> {
+        let writes = encode(configuration, self.spec, self.map).map_err(BenchError::Configuration)?;
+        for &write in &writes {
+            self.write(write, true)?;
+        }
+        self.tile.configure(configuration);
+        Ok(())
+    }
+
+    /// Starts a run, while stalled or not.
+    ///
+    /// # Errors
+    /// When the RTL differs.
+    pub fn flush(&mut self, stall: bool) -> Result<(), BenchError> {
+        let frame = Frame { flush: true, stall: stall || self.disturbed, ..self.random_frame() };
+        self.step(frame)?;
+        self.disturbed = false;
+        Ok(())
+    }
+
+    /// Runs cycles without streams: inputs are random.
+    ///
+    /// # Errors
+    /// When the RTL differs.
+    pub fn idle(&mut self, cycles: u64) -> Result<(), BenchError> {
+        for _ in 0..cycles {
+            let frame = Frame { stall: self.disturbed, ..self.random_frame() };
+            self.step(frame)?;
+        }
+        Ok(())
+    }
+
+    /// Runs one cycle on random inputs.
+    ///
+    /// # Errors
+    /// When the RTL differs.
+    pub fn cycle(&mut self, stall: bool) -> Result<(), BenchError> {
+        let frame = Frame { stall, ..self.random_frame() };
+        self.step(frame)?;
+        Ok(())
+    }
+
+    /// Runs one cycle on the given words, `None` standing for a random one; chain inputs are random. Returns what the
+    /// model shows.
+    ///
+    /// # Errors
+    /// When the RTL differs.
+    pub fn cycle_with(&mut self, data: &[Option<u64>; MAX_PORTS], stall: bool) -> Result<Outputs, BenchError> {
+        let mut frame = Frame { stall, ..self.random_frame() };
+        for (place, word) in frame.data.iter_mut().zip(data) {
+            if let Some(word) = word {
+                *place = *word;
+            }
+        }
+        self.step(frame)
+    }
+
+    /// Sends what is left to the RTL and compares.
+    ///
+    /// # Errors
+    /// When the RTL differs.
+    pub fn finish(&mut self) -> Result<(), BenchError> {
+        self.compare()
+    }
+
+    fn random_frame(&mut self) -> Frame {
+        let word_mask = u64::MAX >> (64 - self.spec.word_bits);
+        // A rom's address must be in range, or its words mean nothing.
+        let data_limit = if self.spec.kind == Kind::Rom { u64::from(self.spec.rows) - 1 } else { word_mask };
+        Frame {
+            assertions: self.assertions,
+            config_address: self.rng.random_range(0..64) * WORD_BYTES,
+            config_data: self.rng.random(),
+            data: std::array::from_fn(|_| self.rng.random_range(0..=data_limit)),
+            chain: std::array::from_fn(|_| self.rng.random::<u64>() & word_mask),
+            ..Frame::default()
+        }
+    }
+
+    fn step(&mut self, frame: Frame) -> Result<Outputs, BenchError> {
+        let inputs = Inputs { flush: frame.flush, stall: frame.stall, data: frame.data, chain: frame.chain };
+        let outputs = self.tile.outputs(&inputs);
+        self.push(frame, outputs)?;
+        self.tile.clock(&inputs);
+        Ok(outputs)
+    }
+
+    fn push(&mut self, frame: Frame, outputs: Outputs) -> Result<(), BenchError> {
+        self.clock += 1;
+        if self.rtl.is_none() {
+            return Ok(());
+        }
+        let config_data = match &mut self.contents_read {
+            None => self.read_data,
+            Some((left, value)) => {
+                *left -= 1;
+                (*left == 0).then_some(*value)
+            }
+        };
+        self.frames.push(frame);
+        self.expected.push(Expected { outputs: (!self.disturbed).then_some(outputs), config_data });
+        if self.frames.len() >= BATCH { self.compare() } else { Ok(()) }
+    }
+
+    fn compare(&mut self) -> Result<(), BenchError> {
+        let Some(rtl) = &mut self.rtl else { return Ok(()) };
+        let responses = rtl.run(&self.frames).map_err(BenchError::Rtl)?;
+        let first = self.clock - self.frames.len() as u64;
+        let difference = self
+            .expected
+            .iter()
+            .zip(&responses)
+            .enumerate()
+            .find_map(|(number, (expected, response))| Some((number, expected.difference(response)?)));
+        self.frames.clear();
+        self.expected.clear();
+        match difference {
+            Some((number, difference)) => {
+                Err(BenchError::Mismatch(Mismatch { clock: first + number as u64, difference }))
+            }
+            None => Ok(()),
+        }
+    }
+}

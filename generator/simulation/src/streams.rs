@@ -1,0 +1,147 @@
+//! Streams through a tile: one word per firing.
+
+use std::fmt;
+
+use pushmem_configuration::Configuration;
+use pushmem_model::{MAX_PORTS, Violation};
+use pushmem_registers::RegisterMap;
+use pushmem_tile::TileSpec;
+use rand::Rng;
+
+use crate::bench::{Bench, BenchError};
+use crate::process::RtlProcess;
+
+/// Longer runs must be asked for: a mistyped extent should not run for hours.
+const MAX_CYCLES: u64 = 100_000_000;
+
+/// How often a random stall begins or goes on.
+const STALL_PROBABILITY: f64 = 0.3;
+
+/// How to run streams.
+#[derive(Clone, Debug, Default)]
+pub struct StreamOptions {
+    /// Stalls at random cycles from this seed; no stalls without.
+    pub stall_seed: Option<u64>,
+    /// Stops after this many unstalled cycles, instead of when all controllers are done.
+    pub cycles: Option<u64>,
+    /// Goes on after violations.
+    pub keep_going: bool,
+}
+
+/// What came out of a run.
+#[derive(Clone, Debug, Default)]
+pub struct StreamRun {
+    /// The words of each output, in order.
+    pub outputs: Vec<Vec<u64>>,
+    /// The unstalled cycle, counted from the flush, of each word of each output.
+    pub cycles: Vec<Vec<u64>>,
+    /// Words used of each input.
+    pub words_taken: Vec<usize>,
+    /// Unstalled cycles of the run.
+    pub length: u64,
+    /// Broken promises, in order.
+    pub violations: Vec<Violation>,
+}
+
+/// Why a run failed.
+#[derive(Debug)]
+pub enum SimulationError {
+    /// The RTL and the model disagree, or the configuration does not fit.
+    Bench(BenchError),
+    /// An input stream ended too early.
+    StreamEnded {
+        /// Number of the input.
+        input: usize,
+        /// Words in its stream.
+        words: usize,
+        /// Unstalled cycle that needed one more.
+        cycle: u64,
+    },
+    /// The run is longer than anyone is likely to want.
+    TooLong {
+        /// The limit, in cycles.
+        limit: u64,
+    },
+}
+
+impl fmt::Display for SimulationError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SimulationError::Bench(error) => error.fmt(formatter),
+            SimulationError::StreamEnded { input, words, cycle } => {
+                write!(formatter, "input {input} has {words} words, but cycle {cycle} takes one more")
+            }
+            SimulationError::TooLong { limit } => {
+                write!(formatter, "the run is not over after {limit} cycles; ask for a longer one by --cycles")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SimulationError {}
+
+impl From<BenchError> for SimulationError {
+    fn from(error: BenchError) -> Self {
+        SimulationError::Bench(error)
+    }
+}
+
+/// Runs input streams through a configured tile. Between firings, inputs carry random words.
+///
+/// With `rtl`, the RTL runs in lockstep. A stream that is not given (`None`) is random.
+///
+/// # Errors
+/// When a stream ends too early, the run does not end, the configuration does not fit, or the RTL differs.
+pub fn run_streams(
+    spec: &TileSpec,
+    map: &RegisterMap,
+    configuration: &Configuration,
+    inputs: &[Option<Vec<u64>>],
+    rtl: Option<&mut RtlProcess>,
+    options: &StreamOptions,
+) -> Result<StreamRun, SimulationError> {
+    let mut bench = Bench::new(spec, map, rtl, options.stall_seed.unwrap_or(0))?;
+    bench.assertions = !options.keep_going;
+    bench.configure_quickly(configuration)?;
+    bench.flush(false)?;
+    let mut run = StreamRun {
+        outputs: vec![Vec::new(); spec.outputs as usize],
+        cycles: vec![Vec::new(); spec.outputs as usize],
+        words_taken: vec![0; spec.inputs as usize],
+        ..StreamRun::default()
+    };
+    let limit = options.cycles.unwrap_or(MAX_CYCLES);
+    while bench.tile().cycle() < limit && (options.cycles.is_some() || !bench.tile().is_idle()) {
+        let cycle = bench.tile().cycle();
+        let stall = options.stall_seed.is_some() && bench.rng().random_bool(STALL_PROBABILITY);
+        let taken = bench.tile().outputs(&Default::default()).taken;
+        let mut data = [None; MAX_PORTS];
+        if !stall {
+            for (input, stream) in inputs.iter().enumerate().filter(|(input, _)| taken[*input]) {
+                let Some(stream) = stream else { continue };
+                let word = stream.get(run.words_taken[input]).copied();
+                data[input] = Some(word.ok_or(SimulationError::StreamEnded { input, words: stream.len(), cycle })?);
+                run.words_taken[input] += 1;
+            }
+        }
+        let shown = bench.cycle_with(&data, stall)?;
+        if !stall {
+            for output in (0..run.outputs.len()).filter(|&output| shown.valid[output]) {
+                run.outputs[output].push(shown.data[output].value);
+                run.cycles[output].push(cycle);
+            }
+            run.violations.extend(bench.take_violations());
+            if !run.violations.is_empty() && !options.keep_going {
+                break;
+            }
+        }
+    }
+    run.length = bench.tile().cycle();
+    if options.cycles.is_none() && run.length >= MAX_CYCLES {
+        return Err(SimulationError::TooLong { limit: MAX_CYCLES });
+    }
+    if run.violations.is_empty() || options.keep_going {
+        bench.finish()?;
+    }
+    Ok(run)
+}

@@ -1,0 +1,232 @@
+//! Finding Verilator and building models with it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use askama::Template;
+use itertools::Itertools;
+use pushmem_files::Diagnostic;
+use pushmem_registers::RegisterMap;
+use pushmem_tile::{Kind, TileSpec};
+use sha2::{Digest, Sha256};
+
+/// Names the Verilator to use, instead of the one on the search path.
+const VERILATOR_VARIABLE: &str = "VERILATOR";
+
+/// Where built models are kept, instead of the user's cache folder.
+const CACHE_VARIABLE: &str = "PUSHMEM_CACHE";
+
+/// Compiler flags: -O1 builds nearly as fast as -O0 and simulates six to nine times faster.
+const COMPILER_FLAGS: [&str; 4] = ["-std=c++17", "-O1", "-fno-plt", "-pipe"];
+
+const INSTALL_HELP: &str = "install it by `scripts/setup`, or by `apt-get install verilator g++`, or name one in the \
+                            variable VERILATOR; everything but --rtl and regress works without it";
+
+#[derive(Template)]
+#[template(path = "harness.cpp", escape = "none")]
+struct Harness<'a> {
+    spec: &'a TileSpec,
+    input_stem: &'static str,
+    wave: bool,
+}
+
+/// A Verilator installation.
+#[derive(Clone, Debug)]
+pub struct Verilator {
+    program: PathBuf,
+    compiler: PathBuf,
+    root: PathBuf,
+    version: String,
+}
+
+/// Where built models are kept: `$PUSHMEM_CACHE`, or `pushmem` in the user's cache folder.
+pub fn cache_folder() -> PathBuf {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    variable(CACHE_VARIABLE)
+        .or_else(|| variable("XDG_CACHE_HOME").map(|folder| folder.join("pushmem")))
+        .or_else(|| variable("HOME").map(|folder| folder.join(".cache/pushmem")))
+        .unwrap_or_else(|| std::env::temp_dir().join("pushmem"))
+}
+
+impl Verilator {
+    /// Finds Verilator and a C++ compiler.
+    ///
+    /// # Errors
+    /// A message that says how to install what is missing.
+    pub fn find() -> Result<Self, Diagnostic> {
+        let named = std::env::var_os(VERILATOR_VARIABLE).filter(|name| !name.is_empty());
+        let name = named.unwrap_or_else(|| "verilator".into());
+        let program = which::which(&name).map_err(|error| {
+            Diagnostic::new(format!("Verilator is needed here, but `{}`: {error}", name.display()))
+                .with_help(INSTALL_HELP)
+        })?;
+        let compiler = ["g++", "clang++"].iter().find_map(|name| which::which(name).ok()).ok_or_else(|| {
+            Diagnostic::new("Verilator needs a C++ compiler, but there is neither g++ nor clang++")
+                .with_help(INSTALL_HELP)
+        })?;
+        let ask = |argument: &[&str]| -> Result<String, Diagnostic> {
+            let output = run(Command::new(&program).args(argument))?;
+            Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        };
+        let version = ask(&["--version"])?;
+        let root = PathBuf::from(ask(&["--getenv", "VERILATOR_ROOT"])?);
+        Ok(Verilator { program, compiler, root, version })
+    }
+
+    /// What it says its version is.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Where it is.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Builds the model of a tile, or finds it in the cache; `wave` for one that writes a wave file. Returns the
+    /// executable.
+    ///
+    /// # Errors
+    /// What Verilator or the compiler says.
+    pub fn build(&self, spec: &TileSpec, wave: bool) -> Result<PathBuf, Diagnostic> {
+        let map = RegisterMap::of(spec);
+        let rtl = pushmem_rtl::generate(spec, &map)
+            .map_err(|error| Diagnostic::new(format!("internal error: the RTL does not compile: {error}")))?;
+        let files = rtl.into_iter().map(|file| (format!("{}.sv", file.name), file.text)).collect_vec();
+        self.build_files(spec, &files, wave)
+    }
+
+    /// Builds a model from SystemVerilog files that have the ports of the tile, as [`Verilator::build`].
+    ///
+    /// # Errors
+    /// As [`Verilator::build`].
+    pub fn build_files(&self, spec: &TileSpec, rtl: &[(String, String)], wave: bool) -> Result<PathBuf, Diagnostic> {
+        let input_stem = if spec.kind == Kind::Rom { "address_in" } else { "data_in" };
+        let harness = Harness { spec, input_stem, wave }.render().expect("templates write to memory");
+        let key = self.key(rtl.iter().map(|(_, text)| text).chain([&harness]));
+        let models = cache_folder().join("models");
+        let executable = models.join(&key).join("tile");
+        if executable.is_file() {
+            return Ok(executable);
+        }
+        let runtime = self.runtime(wave)?;
+        create_folder(&models)?;
+        let work = tempfile::Builder::new().prefix(".building-").tempdir_in(&models).map_err(io(&models))?;
+        for (name, text) in rtl.iter().map(|(name, text)| (name.as_str(), text)).chain([("harness.cpp", &harness)]) {
+            write(&work.path().join(name), text)?;
+        }
+        let mut verilate = Command::new(&self.program);
+        verilate.current_dir(work.path());
+        verilate.args(["--cc", "--assert", "-Wall", "-Wno-fatal", "--x-assign", "fast", "--x-initial", "unique"]);
+        verilate.args(["--prefix", "Vtile", "--Mdir", "verilated", "-O3"]);
+        verilate.args(["--top-module", &pushmem_rtl::tile_module(spec)]);
+        if wave {
+            verilate.arg("--trace-fst");
+        }
+        verilate.args(rtl.iter().map(|(name, _)| name));
+        run(&mut verilate)?;
+        self.compile(work.path(), &runtime, wave)?;
+        // Whoever comes first wins; the others have built the same.
+        let folder = work.keep();
+        if fs::rename(&folder, models.join(&key)).is_err() {
+            let _ = fs::remove_dir_all(&folder);
+        }
+        if !executable.is_file() {
+            return Err(Diagnostic::new(format!("cannot keep the built model in {}", models.display())));
+        }
+        Ok(executable)
+    }
+
+    /// Compiles the Verilated sources and the harness as one translation unit, which is faster than many.
+    fn compile(&self, folder: &Path, runtime: &Path, wave: bool) -> Result<(), Diagnostic> {
+        let verilated = folder.join("verilated");
+        let sources = fs::read_dir(&verilated)
+            .map_err(io(&verilated))?
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .filter(|name| name.ends_with(".cpp"))
+            .sorted()
+            .map(|name| format!("#include \"{name}\"\n"));
+        write(&folder.join("all.cpp"), &sources.chain(["#include \"../harness.cpp\"\n".to_owned()]).collect::<String>())?;
+        let mut compile = self.compiler_command();
+        compile.current_dir(folder).args(["-Iverilated", "all.cpp", "-o", "tile"]).arg(runtime).arg("-pthread");
+        if wave {
+            compile.arg("-lz");
+        }
+        run(&mut compile)?;
+        Ok(())
+    }
+
+    fn compiler_command(&self) -> Command {
+        let mut command = Command::new(&self.compiler);
+        let include = self.root.join("include");
+        command.args(COMPILER_FLAGS).arg("-I").arg(&include).arg("-I").arg(include.join("vltstd"));
+        command.args(["-DVM_SC=0", "-DVM_COVERAGE=0", "-DVM_TRACE=1", "-DVM_TRACE_FST=1", "-DVM_TRACE_VCD=0"]);
+        command
+    }
+
+    /// Verilator's own sources as one object, built once for all models.
+    fn runtime(&self, wave: bool) -> Result<PathBuf, Diagnostic> {
+        let kind = if wave { "wave" } else { "plain" };
+        let key = self.key([&kind.to_owned()].into_iter());
+        let folder = cache_folder().join("runtimes");
+        let object = folder.join(format!("{key}.o"));
+        if object.is_file() {
+            return Ok(object);
+        }
+        create_folder(&folder)?;
+        let mut sources = vec!["verilated.cpp", "verilated_threads.cpp"];
+        if wave {
+            sources.push("verilated_fst_c.cpp");
+        }
+        let work = tempfile::Builder::new().prefix(".building-").tempdir_in(&folder).map_err(io(&folder))?;
+        let objects = sources.iter().map(|source| work.path().join(source).with_extension("o")).collect_vec();
+        for (source, object) in sources.iter().zip(&objects) {
+            let mut compile = self.compiler_command();
+            compile.arg("-c").arg(self.root.join("include").join(source)).arg("-o").arg(object);
+            run(&mut compile)?;
+        }
+        let joined = work.path().join("runtime.o");
+        run(Command::new(&self.compiler).args(["-r", "-nostdlib", "-o"]).arg(&joined).args(&objects))?;
+        fs::rename(&joined, &object).map_err(io(&object))?;
+        Ok(object)
+    }
+
+    fn key<'a>(&self, texts: impl Iterator<Item = &'a String>) -> String {
+        let mut hash = Sha256::new();
+        let program = self.program.to_string_lossy();
+        let compiler = self.compiler.to_string_lossy();
+        for text in [&*self.version, &*program, &*compiler].into_iter().chain(COMPILER_FLAGS).chain(texts.map(|t| &**t)) {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text);
+        }
+        hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+fn create_folder(path: &Path) -> Result<(), Diagnostic> {
+    fs::create_dir_all(path).map_err(io(path))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Diagnostic> {
+    fs::write(path, text).map_err(io(path))
+}
+
+fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Diagnostic {
+    let path = path.display().to_string();
+    move |error| {
+        Diagnostic::new(format!("{path}: {error}")).with_help(format!("models are built in {}; the variable \
+            {CACHE_VARIABLE} names another folder", cache_folder().display()))
+    }
+}
+
+fn run(command: &mut Command) -> Result<Output, Diagnostic> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| Diagnostic::new(format!("cannot run `{program}`: {error}")))?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    let shown = text.lines().take(30).join("\n");
+    Err(Diagnostic::new(format!("`{program}` failed ({}):\n{shown}", output.status)))
+}

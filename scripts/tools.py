@@ -1,0 +1,117 @@
+"""What scripts/lint, scripts/area and scripts/formal share: the generator, Yosys, and tables of results."""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / "build" / "venv"
+STYLES = ["recurrence", "per_level", "multiplier"]
+
+
+def arguments(description: str) -> argparse.ArgumentParser:
+    """A parser with the option that all scripts have."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pushmem", metavar="PROGRAM", default=os.environ.get("PUSHMEM"),
+                        help="the generator (or the variable PUSHMEM; without either, it is built with cargo)")
+    return parser
+
+
+def stop(message: str):
+    """Ends the script: something it needs is missing."""
+    sys.exit(f"{Path(sys.argv[0]).name}: {message}")
+
+
+def find_pushmem(program: str | None) -> str:
+    """The generator: the one that was asked for, or else this workspace's, up to date."""
+    if program:
+        return shutil.which(program) or stop(f"no such program: {program}")
+    if subprocess.run(["cargo", "build", "--quiet", "--release"], cwd=ROOT).returncode != 0:
+        stop("the generator does not build")
+    folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    return str(ROOT / folder / "release" / "pushmem")
+
+
+def run(command, folder: Path | None = None, seconds: float | None = None) -> tuple[bool, str]:
+    """Runs a command: whether it succeeded, and everything it said."""
+    try:
+        done = subprocess.run([str(word) for word in command], cwd=folder, timeout=seconds,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        return done.returncode == 0, done.stdout
+    except subprocess.TimeoutExpired as expired:
+        return False, (expired.stdout or b"").decode(errors="replace") + f"\nno result in {seconds:.0f} s"
+
+
+def generate(pushmem: str, spec: Path, folder: Path) -> tuple[bool, str]:
+    """Generates a tile; all paths in FOLDER/filelist.f are relative to FOLDER."""
+    return run([pushmem, "generate", spec, "-o", folder])
+
+
+def sources(folder: Path) -> list[str]:
+    """The SystemVerilog files of a generated tile, in order, relative to its folder."""
+    return (folder / "filelist.f").read_text().split()
+
+
+def spec_in_style(spec: Path, style: str, folder: Path) -> Path:
+    """A copy of a specification with another controller style."""
+    text = re.sub(r"(?m)^style:.*\n", "", spec.read_text())
+    copy = folder / f"{spec.stem}_{style}.yaml"
+    copy.write_text(f"{text}style: {style}\n")
+    return copy
+
+
+def need_yosys() -> None:
+    """Ends the script if Yosys is not installed."""
+    if not list(VENV.glob("lib/python3*/site-packages/pyosys")):
+        stop("no Yosys in build/venv: run scripts/setup first")
+
+
+# pyosys is a Python module; an error in a pass ends the process, hence a process for each run.
+YOSYS = "import sys; from pyosys import libyosys as y; d = y.Design(); [y.run_pass(p, d) for p in sys.argv[1:]]"
+
+
+def yosys(passes: list[str], folder: Path | None = None, seconds: float | None = None) -> tuple[bool, str]:
+    """Runs Yosys passes in order: whether all succeeded, and the log."""
+    return run([VENV / "bin" / "python", "-c", YOSYS, *passes], folder, seconds)
+
+
+def abc(commands: list[str], folder: Path | None = None, seconds: float | None = None) -> tuple[bool, str]:
+    """Runs ABC commands in order: whether it ran, and its log."""
+    program = next(VENV.glob("lib/python3*/site-packages/pyosys/yosys-abc"))
+    return run([program, "-c", "; ".join(commands)], folder, seconds)
+
+
+def read_slang(files: list[str], top: str, parameters: dict[str, int] | None = None, flags: str = "") -> str:
+    """The pass that reads SystemVerilog with `top` as the only top module."""
+    settings = " ".join(f"-G {name}={value}" for name, value in (parameters or {}).items())
+    return f"read_slang {flags} --top {top} {settings} {' '.join(files)}"
+
+
+class Table:
+    """A table printed row by row, as the results come."""
+
+    def __init__(self, *columns: tuple[str, int]):
+        """Titles and widths; text is left-aligned in columns of positive width, right-aligned in others."""
+        self.widths = [width for _, width in columns]
+        self.row(*(title for title, _ in columns))
+        print("  ".join("-" * abs(width) for width in self.widths))
+
+    def row(self, *cells) -> None:
+        """Prints a row."""
+        texts = (f"{cell:<{w}}" if w > 0 else f"{cell:>{-w}}" for cell, w in zip(map(str, cells), self.widths))
+        print("  ".join(texts).rstrip(), flush=True)
+
+
+class Clock:
+    """Seconds since it was made."""
+
+    def __init__(self):
+        self.start = time.monotonic()
+
+    def __str__(self):
+        return f"{time.monotonic() - self.start:.1f}"
