@@ -4,7 +4,9 @@ mod check;
 mod doctor;
 mod encode;
 mod generate;
+mod mutants;
 mod output;
+mod progress;
 mod regress;
 mod simulate;
 
@@ -42,6 +44,8 @@ enum Command {
     Simulate(simulate::Simulate),
     /// Run the regression: RTL against model, every output, every cycle.
     Regress(regress::Regress),
+    /// Plant faults in the RTL, one at a time: the regression must catch each.
+    Mutants(mutants::Mutants),
     /// Check input files: specifications, configurations, regression lists, streams.
     Check(check::Check),
     /// Tell which external tools are there, and what works without the others.
@@ -55,6 +59,7 @@ fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
         Command::Decode(command) => command.run(),
         Command::Simulate(command) => command.run(),
         Command::Regress(command) => command.run(),
+        Command::Mutants(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Doctor(command) => command.run(),
     }

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, write_file};
 use pushmem_regression::{Progress, RegressionList, Test, TestResult, run, to_json, to_junit};
 use pushmem_simulation::Verilator;
 
 use crate::output;
+use crate::progress::Bar;
 
 #[derive(Args)]
 pub struct Regress {
@@ -34,18 +34,15 @@ pub struct Regress {
     json: bool,
 }
 
-/// A bar on a terminal, silent in a pipe.
-struct Bar(ProgressBar);
-
-impl Progress for Bar {
+impl Progress<Test, TestResult> for Bar {
     fn started(&self, test: &Test) {
-        self.0.set_message(test.name.clone());
+        self.begin(&test.name);
     }
 
     fn finished(&self, result: &TestResult) {
-        self.0.inc(1);
+        self.end();
         if let Some(failure) = &result.failure {
-            self.0.suspend(|| output::warn(&format!("FAILED {}: {failure}", result.name)));
+            self.warn(&format!("FAILED {}: {failure}", result.name));
         }
     }
 }
@@ -64,12 +61,10 @@ impl Regress {
         }
         let verilator = Verilator::find()?;
         let jobs = self.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-        let bar = ProgressBar::new(tests.len() as u64);
-        bar.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}").expect("the template is fixed"));
-        bar.enable_steady_tick(Duration::from_millis(200));
         let start = Instant::now();
-        let results = run(&tests, &verilator, jobs, &Bar(bar.clone()));
-        bar.finish_and_clear();
+        let bar = Bar::new(tests.len());
+        let results = run(&tests, &verilator, jobs, &bar);
+        bar.clear();
         let elapsed = start.elapsed();
         if let Some(path) = &self.junit {
             write_file(path, to_junit(&results).as_bytes())?;

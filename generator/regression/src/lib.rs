@@ -5,12 +5,14 @@
 //! reconfigurations.
 
 mod list;
+mod mutants;
 mod random;
 mod report;
 mod run;
 mod scenario;
 
 pub use list::{Delays, RegressionList, Test, Work};
+pub use mutants::{Catch, Mutant, MutantList, MutantResult};
 pub use random::{arbitrary_configuration, legal_configuration, random_spec};
 pub use report::{TestResult, to_json, to_junit};
 pub use run::{Progress, run};

@@ -98,6 +98,16 @@ pub enum Work {
     },
 }
 
+impl Work {
+    /// The tile specification that everything runs on, if it is one.
+    pub fn tile(&self) -> Option<&Path> {
+        match self {
+            Work::Configuration { tile, .. } | Work::Legal { tile, .. } | Work::Arbitrary { tile, .. } => Some(tile),
+            Work::Specs { .. } => None,
+        }
+    }
+}
+
 /// A named test.
 #[derive(Clone, Debug)]
 pub struct Test {

@@ -165,16 +165,28 @@ fn wide_fetch_configuration(
     let inputs = rng.random_range(1..=spec.inputs);
     let outputs = rng.random_range(1..=spec.outputs);
     // Words of a row follow each other by `gap`; rows by `period`, in which everyone has an SRAM slot of its own.
-    let gap = rng.random_range(1..=3_i64);
+    let mut gap = rng.random_range(1..=3_i64);
     let accesses = i64::from(inputs + outputs);
-    let period = (lanes * gap).max(accesses) + rng.random_range(0..=2);
+    let width = |role: Role| &spec.controllers[&role];
+    let word_levels = width(Role::In2Agg).levels.min(width(Role::Tb2Out).levels);
+    // With a single level, the loop over the words of a row and the loop over rows are one.
+    let merged = word_levels == 1;
+    let period = if merged {
+        gap = gap.max((accesses + lanes - 1) / lanes);
+        lanes * gap
+    } else {
+        (lanes * gap).max(accesses) + rng.random_range(0..=2)
+    };
     let mut slots = (0..period).collect_vec();
     slots.shuffle(rng);
     let mut slots = slots.into_iter();
-    let width = |role: Role| &spec.controllers[&role];
-    let levels = width(Role::In2Agg).levels.min(width(Role::Tb2Out).levels).saturating_sub(1);
-    let levels = levels.min(width(Role::Agg2Sram).levels).min(width(Role::Sram2Tb).levels);
+    let levels = (word_levels - 1).min(width(Role::Agg2Sram).levels).min(width(Role::Sram2Tb).levels);
     let extent_bits = spec.controllers.values().map(|c| c.extent_bits).min().unwrap_or(1);
+    let extent_bits = if merged { extent_bits.saturating_sub(fetch_width.ilog2()) } else { extent_bits };
+    let inside = |first: i64, rest: Vec<i64>| if merged { vec![first] } else { inside(first, rest) };
+    let word_extents = |words: i64, loops: &Loops| {
+        if merged { vec![words as u64 * loops.inner] } else { self::inside(words as u64, loops.extents()) }
+    };
     let cycle_bits = spec.controllers.values().map(|c| c.cycle_bits).min().unwrap_or(1);
     let loops = Loops::random(levels, extent_bits, cycle_bits, period as u64, rng);
     let rows = i64::from(spec.rows);
@@ -190,7 +202,7 @@ fn wide_fetch_configuration(
         controllers.insert(
             format!("in2agg_{input}"),
             ControllerConfiguration {
-                extent: inside(lanes as u64, loops.extents()),
+                extent: word_extents(lanes, &loops),
                 cycle: Affine { start, stride: inside(gap, loops.cycle(0).stride) },
                 agg: Some(Affine { start: agg_start, stride: inside(1, loops.linear(lanes)) }),
                 ..Default::default()
@@ -246,6 +258,7 @@ fn wide_fetch_configuration(
         );
         // All words of a row forwards or backwards, the first only, or every other one.
         let (words, first, stride) = match rng.random_range(0..4) {
+            _ if merged => (lanes, 0, 1),
             0 => (lanes, lanes - 1, -1),
             1 => (1, 0, 1),
             2 if lanes > 1 => (lanes / 2, 0, 2),
@@ -254,7 +267,7 @@ fn wide_fetch_configuration(
         controllers.insert(
             format!("tb2out_{output}"),
             ControllerConfiguration {
-                extent: inside(words as u64, loops.extents()),
+                extent: word_extents(words, &loops),
                 cycle: Affine {
                     start: arrives + rng.random_range(0..=2),
                     stride: inside(gap, loops.cycle(0).stride),
@@ -391,7 +404,7 @@ fn random_spec_text(rng: &mut ChaCha8Rng) -> String {
         "  all: {{levels: {}, extent_bits: {}, cycle_bits: {}}}",
         rng.random_range(1..=8),
         rng.random_range(3..=20),
-        rng.random_range(5..=20)
+        rng.random_range(7..=20)
     ));
     lines.join("\n") + "\n"
 }

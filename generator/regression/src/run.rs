@@ -1,5 +1,6 @@
 //! Running tests.
 
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -19,34 +20,54 @@ use crate::report::TestResult;
 use crate::scenario::{Scenario, ScenarioCounts};
 
 /// Told what happens, from any thread.
-pub trait Progress: Sync {
-    /// A test began.
-    fn started(&self, test: &Test);
-    /// A test ended.
-    fn finished(&self, result: &TestResult);
+pub trait Progress<Item, Outcome>: Sync {
+    /// Work on an item began.
+    fn started(&self, item: &Item);
+    /// Work on an item ended.
+    fn finished(&self, outcome: &Outcome);
 }
 
 /// Runs tests, `jobs` at a time; results come in the order of the tests.
-pub fn run(tests: &[Test], verilator: &Verilator, jobs: usize, progress: &impl Progress) -> Vec<TestResult> {
+pub fn run(
+    tests: &[Test],
+    verilator: &Verilator,
+    jobs: usize,
+    progress: &impl Progress<Test, TestResult>,
+) -> Vec<TestResult> {
+    let build = |spec: &TileSpec| verilator.build(spec, false);
+    in_parallel(tests, jobs, progress, |test| run_test(test, &build))
+}
+
+/// Works on items, `jobs` at a time; outcomes come in the order of the items.
+pub(crate) fn in_parallel<Item: Sync, Outcome: Send>(
+    items: &[Item],
+    jobs: usize,
+    progress: &impl Progress<Item, Outcome>,
+    work: impl Fn(&Item) -> Outcome + Sync,
+) -> Vec<Outcome> {
     let next = AtomicUsize::new(0);
-    let results = Mutex::new(Vec::new());
+    let outcomes = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..jobs.max(1) {
             scope.spawn(|| {
-                while let Some((number, test)) = tests.iter().enumerate().nth(next.fetch_add(1, Ordering::Relaxed)) {
-                    progress.started(test);
-                    let result = run_test(test, verilator);
-                    progress.finished(&result);
-                    results.lock().expect("no worker panics while it holds the lock").push((number, result));
+                while let Some((number, item)) = items.iter().enumerate().nth(next.fetch_add(1, Ordering::Relaxed)) {
+                    progress.started(item);
+                    let outcome = work(item);
+                    progress.finished(&outcome);
+                    outcomes.lock().expect("no worker panics while it holds the lock").push((number, outcome));
                 }
             });
         }
     });
-    let results = results.into_inner().expect("no worker panics while it holds the lock");
-    results.into_iter().sorted_by_key(|(number, _)| *number).map(|(_, result)| result).collect()
+    let outcomes = outcomes.into_inner().expect("no worker panics while it holds the lock");
+    outcomes.into_iter().sorted_by_key(|(number, _)| *number).map(|(_, outcome)| outcome).collect()
 }
 
-fn run_test(test: &Test, verilator: &Verilator) -> TestResult {
+/// What makes the executable model of a tile.
+pub(crate) type Build<'a> = dyn Fn(&TileSpec) -> Result<PathBuf, Diagnostic> + 'a;
+
+/// Runs a test on the models that `build` makes.
+pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
     let mut result = TestResult {
         name: test.name.clone(),
         about: test.about.clone(),
@@ -60,17 +81,17 @@ fn run_test(test: &Test, verilator: &Verilator) -> TestResult {
             .map_err(text)
             .and_then(|spec| {
                 let configuration = Configuration::read(configuration, &spec).map_err(text)?;
-                let mut runner = Runner::new(spec, verilator, &mut result)?;
+                let mut runner = Runner::new(spec, build, &mut result)?;
                 if !delays.is_empty() {
                     runner.check_delays(&configuration, delays)?;
                 }
                 runner.exercise(&[configuration], 1, *violations)
             }),
         Work::Legal { tile, seed, configurations } => TileSpec::read(tile).map_err(text).and_then(|spec| {
-            Runner::new(spec, verilator, &mut result)?.legal(*seed, *configurations)
+            Runner::new(spec, build, &mut result)?.legal(*seed, *configurations)
         }),
         Work::Arbitrary { tile, seed, configurations } => TileSpec::read(tile).map_err(text).and_then(|spec| {
-            Runner::new(spec, verilator, &mut result)?.arbitrary(*seed, *configurations)
+            Runner::new(spec, build, &mut result)?.arbitrary(*seed, *configurations)
         }),
         Work::Specs { seed, specs, configurations } => (0..*specs).try_for_each(|number| {
             // Each specification has a seed of its own, so that one that fails can be run alone.
@@ -78,7 +99,7 @@ fn run_test(test: &Test, verilator: &Verilator) -> TestResult {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let spec = random_spec(&mut rng);
             let described = spec.to_yaml();
-            let mut runner = Runner::new(spec, verilator, &mut result)?;
+            let mut runner = Runner::new(spec, build, &mut result)?;
             runner
                 .legal(seed, *configurations)
                 .and_then(|()| runner.arbitrary(seed, *configurations))
@@ -100,14 +121,14 @@ fn text(diagnostic: Diagnostic) -> String {
 struct Runner<'a> {
     spec: TileSpec,
     map: RegisterMap,
-    executable: std::path::PathBuf,
+    executable: PathBuf,
     result: &'a mut TestResult,
 }
 
 impl<'a> Runner<'a> {
-    fn new(spec: TileSpec, verilator: &Verilator, result: &'a mut TestResult) -> Result<Self, String> {
+    fn new(spec: TileSpec, build: &Build, result: &'a mut TestResult) -> Result<Self, String> {
         let start = Instant::now();
-        let executable = verilator.build(&spec, false).map_err(text)?;
+        let executable = build(&spec).map_err(text)?;
         result.build += start.elapsed();
         let map = RegisterMap::of(&spec);
         Ok(Runner { spec, map, executable, result })

@@ -69,9 +69,8 @@ impl<'a> Scenario<'a> {
         Ok(())
     }
 
-    /// One run without interruption.
+    /// One run without interruption, ahead of what [`Scenario::exercise`] does with the configuration.
     pub fn plain_run(&mut self, configuration: &Configuration) -> Result<(), BenchError> {
-        self.counts.configurations += 1;
         self.bench.configure(configuration)?;
         self.bench.flush(false)?;
         self.run_to_end(0.0)

@@ -17,7 +17,9 @@ macro_rules! library {
 
 #[derive(Template)]
 #[template(path = "iteration_domain.veryl", escape = "none")]
-struct IterationDomain {
+struct IterationDomain<'a> {
+    names: &'a Names,
+    /// Whether the loop indices themselves are wanted, not only which of them increments.
     indices: bool,
 }
 
@@ -43,7 +45,7 @@ pub(crate) fn render(name: &str, template: &impl Template) -> Source {
 /// Library modules, used ones before their users.
 pub(crate) fn modules(spec: &TileSpec, names: &Names) -> Vec<Source> {
     let has_addresses = spec.controllers().iter().any(|c| c.addresses.iter().any(|a| a.bits > 0));
-    let iteration_domain = IterationDomain { indices: spec.style == Style::Multiplier };
+    let iteration_domain = IterationDomain { names, indices: spec.style == Style::Multiplier };
     let controller = Controller { names, style: spec.style };
 
     let mut sources = vec![library!("one_hot_mux")];

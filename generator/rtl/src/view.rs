@@ -53,6 +53,13 @@ pub(crate) struct Signal {
     pub value: String,
 }
 
+impl Signal {
+    /// Its type in Veryl: no vector of a single bit.
+    pub fn logic_type(&self) -> String {
+        if self.bits == 1 { "logic".to_owned() } else { format!("logic<{}>", self.bits) }
+    }
+}
+
 impl<'a> TileView<'a> {
     pub fn of(spec: &'a TileSpec, map: &'a RegisterMap) -> Self {
         let names = Names::of(spec);

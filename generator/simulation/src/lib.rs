@@ -14,4 +14,4 @@ pub use bench::{Bench, BenchError, Mismatch};
 pub use frame::{Frame, Response};
 pub use process::RtlProcess;
 pub use streams::{SimulationError, StreamOptions, StreamRun, run_streams};
-pub use verilator::{Verilator, cache_folder};
+pub use verilator::{Verilator, cache_folder, rtl_files};

@@ -49,6 +49,16 @@ pub fn cache_folder() -> PathBuf {
         .unwrap_or_else(|| std::env::temp_dir().join("pushmem"))
 }
 
+/// The SystemVerilog files of a tile: name and text of each.
+///
+/// # Errors
+/// When the RTL does not compile, which is a fault of the templates.
+pub fn rtl_files(spec: &TileSpec) -> Result<Vec<(String, String)>, Diagnostic> {
+    let rtl = pushmem_rtl::generate(spec, &RegisterMap::of(spec))
+        .map_err(|error| Diagnostic::new(format!("internal error: the RTL does not compile: {error}")))?;
+    Ok(rtl.into_iter().map(|file| (format!("{}.sv", file.name), file.text)).collect())
+}
+
 impl Verilator {
     /// Finds Verilator and a C++ compiler.
     ///
@@ -90,11 +100,7 @@ impl Verilator {
     /// # Errors
     /// What Verilator or the compiler says.
     pub fn build(&self, spec: &TileSpec, wave: bool) -> Result<PathBuf, Diagnostic> {
-        let map = RegisterMap::of(spec);
-        let rtl = pushmem_rtl::generate(spec, &map)
-            .map_err(|error| Diagnostic::new(format!("internal error: the RTL does not compile: {error}")))?;
-        let files = rtl.into_iter().map(|file| (format!("{}.sv", file.name), file.text)).collect_vec();
-        self.build_files(spec, &files, wave)
+        self.build_files(spec, &rtl_files(spec)?, wave)
     }
 
     /// Builds a model from SystemVerilog files that have the ports of the tile, as [`Verilator::build`].

@@ -8,6 +8,7 @@
 //! written. Every compilation has a thread of its own, because Veryl keeps its tables in thread-local storage: nothing
 //! leaks from one compilation to the next, and compilations may run in parallel.
 
+mod ranges;
 mod tidy;
 
 use std::fmt;
@@ -166,7 +167,7 @@ fn compile_here(sources: &[Source]) -> Result<Vec<Emitted>, CompileError> {
         emitter.emit(tree, &source.text);
         Emitted {
             name: source.name.clone(),
-            text: tidy::tidy(emitter.as_str()),
+            text: ranges::fold_ranges(&tidy::tidy(emitter.as_str())),
         }
     });
     Ok(emitted.collect())

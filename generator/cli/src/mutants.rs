@@ -1,0 +1,98 @@
+//! `pushmem mutants`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use itertools::Itertools;
+use pushmem_files::Diagnostic;
+use pushmem_regression::{Mutant, MutantList, MutantResult, Progress, RegressionList, run};
+use pushmem_simulation::Verilator;
+
+use crate::output;
+use crate::progress::Bar;
+
+#[derive(Args)]
+pub struct Mutants {
+    /// Run only mutants with this in their names.
+    filter: Option<String>,
+    /// Mutants at a time; as many as the machine has cores without.
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// List of mutants.
+    #[arg(long, value_name = "FILE", default_value = "rtl-tests/mutants/mutants.yaml")]
+    list: PathBuf,
+    /// Folder with the regression lists that must catch them.
+    #[arg(long, value_name = "FOLDER", default_value = "rtl-tests")]
+    lists: PathBuf,
+    /// Report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Progress<Mutant, Result<MutantResult, Diagnostic>> for Bar {
+    fn started(&self, mutant: &Mutant) {
+        self.begin(&mutant.name);
+    }
+
+    fn finished(&self, outcome: &Result<MutantResult, Diagnostic>) {
+        self.end();
+        if let Ok(MutantResult { name, fault, caught: None }) = outcome {
+            self.warn(&format!("SURVIVED {name}: {fault}"));
+        }
+    }
+}
+
+impl Mutants {
+    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+        let tests = RegressionList::read_folder(&self.lists)?.tests;
+        let tests = tests.into_iter().filter(|test| !test.all_only).collect_vec();
+        let mut list = MutantList::read(&self.list)?;
+        if let Some(filter) = &self.filter {
+            list.mutants.retain(|mutant| mutant.name.contains(filter.as_str()));
+        }
+        if list.mutants.is_empty() {
+            let filter = self.filter.as_deref().unwrap_or_default();
+            return Err(Diagnostic::new(format!("no mutant has `{filter}` in its name")));
+        }
+        let verilator = Verilator::find()?;
+        let jobs = self.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let start = Instant::now();
+
+        let tests = list.relevant(&tests);
+        let bar = Bar::new(tests.len());
+        let results = run(&tests, &verilator, jobs, &bar);
+        bar.clear();
+        if let Some(result) = results.iter().find(|result| result.failure.is_some()) {
+            return Err(Diagnostic::new(format!("the test `{}` fails without a mutant", result.name))
+                .with_help("mutants tell something about a regression that passes: see `pushmem regress`"));
+        }
+
+        let bar = Bar::new(list.mutants.len());
+        let results = list.run(&tests, &verilator, jobs, &bar);
+        bar.clear();
+        let results = results?;
+        let survived = results.iter().filter(|result| result.caught.is_none()).count();
+        output::print(&if self.json {
+            serde_json::to_string_pretty(&results).expect("results are plain data") + "\n"
+        } else {
+            table(&results, survived, start.elapsed())
+        });
+        Ok(if survived == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+fn table(results: &[MutantResult], survived: usize, elapsed: Duration) -> String {
+    let mut text = format!("{:<34} {:<28} {:>9}  {}\n", "mutant", "caught by", "clock", "fault");
+    for MutantResult { name, fault, caught } in results {
+        let (test, clock) = match caught {
+            None => ("SURVIVED", String::new()),
+            Some(catch) => (&*catch.test, catch.clock.map_or("stopped".to_owned(), |clock| clock.to_string())),
+        };
+        text.push_str(&format!("{name:<34} {test:<28} {clock:>9}  {fault}\n"));
+    }
+    let caught = results.len() - survived;
+    text.push_str(&format!("{caught} caught, {survived} survived in {:.1} s\n", elapsed.as_secs_f64()));
+    text
+}

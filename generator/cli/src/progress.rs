@@ -1,0 +1,40 @@
+//! Progress on a terminal.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::output;
+
+/// A bar on a terminal, silent in a pipe.
+pub struct Bar(ProgressBar);
+
+impl Bar {
+    /// A bar for some items.
+    pub fn new(items: usize) -> Self {
+        let bar = ProgressBar::new(items as u64);
+        bar.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}").expect("the template is fixed"));
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Bar(bar)
+    }
+
+    /// Work on an item began.
+    pub fn begin(&self, name: &str) {
+        self.0.set_message(name.to_owned());
+    }
+
+    /// Work on an item ended.
+    pub fn end(&self) {
+        self.0.inc(1);
+    }
+
+    /// Prints a line on standard error, above the bar.
+    pub fn warn(&self, text: &str) {
+        self.0.suspend(|| output::warn(text));
+    }
+
+    /// Removes the bar.
+    pub fn clear(&self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,190 @@
+//! Mutants: single faults in the RTL, each of which the regression must catch.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use itertools::Itertools;
+use pushmem_files::{Diagnostic, Document, FieldPath};
+use pushmem_simulation::{Verilator, rtl_files};
+use pushmem_tile::TileSpec;
+use serde::{Deserialize, Serialize};
+
+use crate::list::Test;
+use crate::run::{Progress, in_parallel, run_test};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListFile {
+    mutants: Vec<MutantFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MutantFile {
+    name: String,
+    fault: String,
+    tile: PathBuf,
+    module: String,
+    find: String,
+    replace: String,
+    #[serde(default)]
+    occurrence: Option<usize>,
+}
+
+/// A tile with one fault in its RTL.
+#[derive(Clone, Debug)]
+pub struct Mutant {
+    /// Name, unique in its list.
+    pub name: String,
+    /// What is wrong with it.
+    pub fault: String,
+    /// File of the tile specification.
+    pub tile: PathBuf,
+    spec: TileSpec,
+    /// Names and texts of all files, the fault in one of them.
+    rtl: Vec<(String, String)>,
+    /// Where the list describes it.
+    path: FieldPath,
+}
+
+/// A list of mutants, with the text it was read from.
+#[derive(Debug)]
+pub struct MutantList {
+    /// The mutants in order.
+    pub mutants: Vec<Mutant>,
+    document: Document,
+}
+
+impl MutantList {
+    /// Reads a list and plants the faults. Paths in it are relative to its folder.
+    ///
+    /// # Errors
+    /// A located message when the list cannot be read, two mutants have one name, or a fault does not fit the RTL: its
+    /// module does not exist, or the text to replace is not there exactly once.
+    pub fn read(path: &Path) -> Result<Self, Diagnostic> {
+        let document = Document::read(path)?;
+        let file: ListFile = document.deserialize()?;
+        if let Some((index, mutant)) =
+            file.mutants.iter().enumerate().find(|(i, mutant)| file.mutants[..*i].iter().any(|m| m.name == mutant.name))
+        {
+            let message = format!("two mutants are named `{}`", mutant.name);
+            return Err(document.error(&FieldPath::root().key("mutants").index(index).key("name"), message));
+        }
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let mut tiles = BTreeMap::new();
+        let mut mutants = Vec::new();
+        for (index, mutant) in file.mutants.into_iter().enumerate() {
+            let path = FieldPath::root().key("mutants").index(index);
+            let tile = folder.join(&mutant.tile);
+            if !tiles.contains_key(&tile) {
+                let spec = TileSpec::read(&tile)?;
+                let rtl = rtl_files(&spec)?;
+                tiles.insert(tile.clone(), (spec, rtl));
+            }
+            let (spec, mut rtl) = tiles[&tile].clone();
+            let modules = rtl.iter().map(|(name, _)| name.trim_end_matches(".sv")).join(", ");
+            let Some((_, text)) = rtl.iter_mut().find(|(name, _)| *name == format!("{}.sv", mutant.module)) else {
+                let message = format!("the tile `{}` has no module `{}`", spec.name, mutant.module);
+                return Err(document
+                    .error(&path.key("module"), message)
+                    .with_help(format!("its modules are {modules}")));
+            };
+            *text = plant(text, &mutant).map_err(|(key, message)| document.error(&path.key(key), message))?;
+            mutants.push(Mutant { name: mutant.name, fault: mutant.fault, tile, spec, rtl, path });
+        }
+        Ok(MutantList { mutants, document })
+    }
+
+    /// The tests of a regression that are for the tile of a mutant.
+    fn tests_for<'a>(mutant: &'a Mutant, tests: &'a [Test]) -> impl Iterator<Item = &'a Test> {
+        let tile = std::fs::canonicalize(&mutant.tile).ok();
+        tests.iter().filter(move |test| test.work.tile().and_then(|other| std::fs::canonicalize(other).ok()) == tile)
+    }
+
+    /// Those of the tests that are for the tile of any mutant: they must pass without a fault, or their failures with
+    /// one mean nothing.
+    pub fn relevant(&self, tests: &[Test]) -> Vec<Test> {
+        let names =
+            self.mutants.iter().flat_map(|mutant| Self::tests_for(mutant, tests)).map(|test| &test.name).collect_vec();
+        tests.iter().filter(|test| names.contains(&&test.name)).cloned().collect()
+    }
+
+    /// Runs the mutants, `jobs` at a time, each against the tests for its tile, in order, up to the first that fails.
+    ///
+    /// # Errors
+    /// A located message when there is no test for a mutant, or its RTL cannot be built: such a mutant tells nothing.
+    pub fn run(
+        &self,
+        tests: &[Test],
+        verilator: &Verilator,
+        jobs: usize,
+        progress: &impl Progress<Mutant, Result<MutantResult, Diagnostic>>,
+    ) -> Result<Vec<MutantResult>, Diagnostic> {
+        let run = |mutant: &Mutant| self.run_one(mutant, tests, verilator);
+        in_parallel(&self.mutants, jobs, progress, run).into_iter().collect()
+    }
+
+    fn run_one(&self, mutant: &Mutant, tests: &[Test], verilator: &Verilator) -> Result<MutantResult, Diagnostic> {
+        let mut tests = Self::tests_for(mutant, tests).peekable();
+        if tests.peek().is_none() {
+            return Err(self.document.error(&mutant.path.key("tile"), "the regression has no test for this tile"));
+        }
+        let executable = verilator.build_files(&mutant.spec, &mutant.rtl, false).map_err(|error| {
+            self.document
+                .error(&mutant.path.key("replace"), format!("mutant `{}` cannot be built: {error}", mutant.name))
+        })?;
+        let caught = tests.find_map(|test| {
+            let failure = run_test(test, &|_| Ok(executable.clone())).failure?;
+            Some(Catch { test: test.name.clone(), clock: clock(&failure), failure })
+        });
+        Ok(MutantResult { name: mutant.name.clone(), fault: mutant.fault.clone(), caught })
+    }
+}
+
+/// Plants a fault in the text of its module; otherwise tells which key of the list is wrong, and why. White space in a
+/// line only separates, because it follows the longest name of a column.
+fn plant(text: &str, mutant: &MutantFile) -> Result<String, (&'static str, String)> {
+    let text = text.lines().map(|line| line.split_whitespace().join(" ")).join("\n");
+    let places = text.match_indices(&mutant.find).map(|(place, _)| place).collect_vec();
+    let place = match (places.as_slice(), mutant.occurrence) {
+        ([], _) => return Err(("find", format!("this text is not in {}.sv", mutant.module))),
+        (&[place], None) => place,
+        (_, None) => {
+            let message = format!("this text is {} times in {}.sv: choose by `occurrence`", places.len(), mutant.module);
+            return Err(("find", message));
+        }
+        (_, Some(number)) => match number.checked_sub(1).and_then(|index| places.get(index)) {
+            Some(&place) => place,
+            None => return Err(("occurrence", format!("must be from 1 to {}", places.len()))),
+        },
+    };
+    Ok([&text[..place], &mutant.replace, &text[place + mutant.find.len()..], "\n"].concat())
+}
+
+/// How a mutant ended.
+#[derive(Clone, Debug, Serialize)]
+pub struct MutantResult {
+    /// Name of the mutant.
+    pub name: String,
+    /// What is wrong with it.
+    pub fault: String,
+    /// What caught it; nothing if it survived.
+    pub caught: Option<Catch>,
+}
+
+/// A test that failed because of a fault.
+#[derive(Clone, Debug, Serialize)]
+pub struct Catch {
+    /// Name of the test.
+    pub test: String,
+    /// Clock cycle of the first difference; none when the RTL stopped, for example at an assertion.
+    pub clock: Option<u64>,
+    /// Why the test failed.
+    pub failure: String,
+}
+
+/// The clock cycle that the message of a difference names.
+fn clock(failure: &str) -> Option<u64> {
+    let (_, rest) = failure.split_once(" at clock ")?;
+    rest.split_once(':')?.0.parse().ok()
+}
