@@ -51,7 +51,8 @@ impl Regress {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         let list = RegressionList::read_folder(&self.lists)?;
         let chosen = |test: &Test| {
-            (self.all || !test.all_only) && self.filter.as_ref().is_none_or(|filter| test.name.contains(filter.as_str()))
+            (self.all || !test.all_only)
+                && self.filter.as_ref().is_none_or(|filter| test.name.contains(filter.as_str()))
         };
         let tests = list.tests.into_iter().filter(chosen).collect_vec();
         if tests.is_empty() {
@@ -76,10 +77,8 @@ impl Regress {
 }
 
 fn table(results: &[TestResult], failed: usize, elapsed: Duration) -> String {
-    let mut text = format!(
-        "{:<38} {:>6} {:>8} {:>11} {:>8} {:>8}\n",
-        "test", "result", "configs", "cycles", "build s", "run s"
-    );
+    let mut text =
+        format!("{:<38} {:>6} {:>8} {:>11} {:>8} {:>8}\n", "test", "result", "configs", "cycles", "build s", "run s");
     for result in results {
         text.push_str(&format!(
             "{:<38} {:>6} {:>8} {:>11} {:>8.2} {:>8.2}\n",

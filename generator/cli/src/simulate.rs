@@ -69,8 +69,7 @@ impl Simulate {
         self.check_outputs(&spec)?;
         let map = RegisterMap::of(&spec);
         let mut rtl = self.start_rtl(&spec)?;
-        let options =
-            StreamOptions { stall_seed: self.stall_seed, cycles: self.cycles, ..StreamOptions::default() };
+        let options = StreamOptions { stall_seed: self.stall_seed, cycles: self.cycles, ..StreamOptions::default() };
         let run = run_streams(&spec, &map, &configuration, &inputs, rtl.as_mut(), &options)
             .map_err(|error| self.explain(error, &configuration))?;
         if let Some(rtl) = rtl {
@@ -119,7 +118,9 @@ impl Simulate {
 
     fn explain(&self, error: SimulationError, configuration: &Configuration) -> Diagnostic {
         let diagnostic = Diagnostic::new(error.to_string());
-        let SimulationError::StreamEnded { input, .. } = error else { return diagnostic };
+        let SimulationError::StreamEnded { input, .. } = error else {
+            return diagnostic;
+        };
         let takers = configuration.controllers.iter().filter(|(name, _)| {
             name.starts_with("in2") && name.ends_with(&format!("_{input}")) || name.starts_with("rom2out")
         });

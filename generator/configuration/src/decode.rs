@@ -42,12 +42,10 @@ pub fn decode(writes: &[RegisterWrite], spec: &TileSpec, map: &RegisterMap) -> R
         state.insert(write.address, write.data);
     }
     let value = |wanted: Meaning| -> u64 {
-        map.fields()
-            .find(|(_, field)| field.meaning == wanted)
-            .map_or(0, |(register, field)| {
-                let data = state.get(&register.offset).copied().unwrap_or(0);
-                u64::from((data & field.mask()) >> field.low)
-            })
+        map.fields().find(|(_, field)| field.meaning == wanted).map_or(0, |(register, field)| {
+            let data = state.get(&register.offset).copied().unwrap_or(0);
+            u64::from((data & field.mask()) >> field.low)
+        })
     };
     let controllers = spec
         .controllers()

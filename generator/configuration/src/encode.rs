@@ -16,7 +16,11 @@ use crate::writes::RegisterWrite;
 ///
 /// # Errors
 /// The first finding when the configuration does not fit the tile.
-pub fn encode(configuration: &Configuration, spec: &TileSpec, map: &RegisterMap) -> Result<Vec<RegisterWrite>, Finding> {
+pub fn encode(
+    configuration: &Configuration,
+    spec: &TileSpec,
+    map: &RegisterMap,
+) -> Result<Vec<RegisterWrite>, Finding> {
     configuration.check(spec)?;
     let values = Values::of(configuration, spec);
     let mut writes = Vec::new();
@@ -119,17 +123,12 @@ fn reduce(value: i128, modulus: i128) -> u64 {
 }
 
 /// What the registers of each level hold: deltas (less `bias`) or strides.
-fn steps(
-    style: Style,
-    function: &Affine,
-    configured: &ControllerConfiguration,
-    modulus: i128,
-    bias: i128,
-) -> Vec<u64> {
+fn steps(style: Style, function: &Affine, configured: &ControllerConfiguration, modulus: i128, bias: i128) -> Vec<u64> {
     match style {
-        Style::Recurrence => {
-            deltas(&function.stride, &configured.extent).into_iter().map(|delta| reduce(delta - bias, modulus)).collect()
-        }
+        Style::Recurrence => deltas(&function.stride, &configured.extent)
+            .into_iter()
+            .map(|delta| reduce(delta - bias, modulus))
+            .collect(),
         Style::PerLevel | Style::Multiplier => {
             function.stride.iter().map(|&stride| reduce(i128::from(stride), modulus)).collect()
         }

@@ -160,7 +160,7 @@ impl Configuration {
 
     /// The configuration as YAML. Reading it gives the same configuration.
     pub fn to_yaml(&self) -> String {
-        Yaml { configuration: self }.render().expect("templates write to memory")
+        Yaml { configuration: self }.render().expect("templates write to memory").trim().to_owned() + "\n"
     }
 }
 

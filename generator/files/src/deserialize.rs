@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error, Expected, IntoDeserializer, MapAccess,
-    SeqAccess, Unexpected, VariantAccess, Visitor,
+    DeserializeSeed, Deserializer, EnumAccess, Error, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
+    VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
@@ -28,10 +28,7 @@ impl Error for Finding {
     }
 
     fn invalid_type(found: Unexpected, expected: &dyn Expected) -> Self {
-        Finding::new(format!(
-            "expected {expected}, found {}",
-            describe_unexpected(found)
-        ))
+        Finding::new(format!("expected {expected}, found {}", describe_unexpected(found)))
     }
 
     fn invalid_value(found: Unexpected, expected: &dyn Expected) -> Self {
@@ -47,8 +44,7 @@ impl Error for Finding {
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        Finding::new(format!("unknown value {}", quoted(variant)))
-            .with_help(suggest(variant, expected))
+        Finding::new(format!("unknown value {}", quoted(variant))).with_help(suggest(variant, expected))
     }
 
     fn missing_field(key: &'static str) -> Self {
@@ -58,9 +54,7 @@ impl Error for Finding {
     }
 
     fn duplicate_field(key: &'static str) -> Self {
-        Finding::new(format!(
-            "the key `{key}` stands here twice, under different names"
-        ))
+        Finding::new(format!("the key `{key}` stands here twice, under different names"))
     }
 }
 
@@ -133,10 +127,8 @@ fn parse_integer(text: &str) -> Option<Integer> {
 
 /// Finite decimal fractions; Rust would also read `inf`, `nan` and the like.
 fn parse_float(text: &str) -> Option<f64> {
-    let looks_like_number = text.contains(|c: char| c.is_ascii_digit())
-        && text
-            .chars()
-            .all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
+    let looks_like_number =
+        text.contains(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
     let value = looks_like_number.then(|| text.parse::<f64>().ok())??;
     value.is_finite().then_some(value)
 }
@@ -167,11 +159,7 @@ impl ScalarDeserializer<'_> {
     /// An integer of a type with the values from `least` to `greatest`.
     fn integer<T: TryFrom<i128> + Display>(self, least: T, greatest: T) -> Result<T, Finding> {
         let text = &self.scalar.text;
-        let number = if self.scalar.plain {
-            parse_integer(text)
-        } else {
-            None
-        };
+        let number = if self.scalar.plain { parse_integer(text) } else { None };
         let value = match number {
             Some(Integer::Value(value)) => T::try_from(value).ok(),
             _ => None,
@@ -194,11 +182,7 @@ impl ScalarDeserializer<'_> {
     }
 
     fn float(self) -> Result<f64, Finding> {
-        let number = if self.scalar.plain {
-            parse_float(&self.scalar.text)
-        } else {
-            None
-        };
+        let number = if self.scalar.plain { parse_float(&self.scalar.text) } else { None };
         number.ok_or_else(|| self.mismatch("a number"))
     }
 }
@@ -230,19 +214,13 @@ impl<'de> Deserializer<'de> for ScalarDeserializer<'_> {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
-        let value = if self.scalar.plain {
-            parse_bool(&self.scalar.text)
-        } else {
-            None
-        };
+        let value = if self.scalar.plain { parse_bool(&self.scalar.text) } else { None };
         visitor.visit_bool(value.ok_or_else(|| self.mismatch("`true` or `false`"))?)
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
         if self.scalar.is_null() {
-            return Err(self
-                .mismatch("text")
-                .with_help("quote the text if it is meant as such"));
+            return Err(self.mismatch("text").with_help("quote the text if it is meant as such"));
         }
         visitor.visit_str(&self.scalar.text)
     }
@@ -260,36 +238,20 @@ impl<'de> Deserializer<'de> for ScalarDeserializer<'_> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
-        if self.scalar.is_null() {
-            visitor.visit_none()
-        } else {
-            visitor.visit_some(self)
-        }
+        if self.scalar.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Finding> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _name: &'static str, visitor: V) -> Result<V::Value, Finding> {
         visitor.visit_newtype_struct(self)
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Finding> {
-        Err(self
-            .mismatch("a list")
-            .with_help("a list is written `[a, b]`"))
+        Err(self.mismatch("a list").with_help("a list is written `[a, b]`"))
     }
 
-    fn deserialize_tuple<V: Visitor<'de>>(
-        self,
-        length: usize,
-        _visitor: V,
-    ) -> Result<V::Value, Finding> {
+    fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, _visitor: V) -> Result<V::Value, Finding> {
         let help = "a list is written `[a, b]`";
-        Err(self
-            .mismatch(format!("a list of {length} elements"))
-            .with_help(help))
+        Err(self.mismatch(format!("a list of {length} elements")).with_help(help))
     }
 
     fn deserialize_tuple_struct<V: Visitor<'de>>(
@@ -302,9 +264,7 @@ impl<'de> Deserializer<'de> for ScalarDeserializer<'_> {
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Finding> {
-        Err(self
-            .mismatch("a mapping")
-            .with_help("a mapping consists of lines `key: value`"))
+        Err(self.mismatch("a mapping").with_help("a mapping consists of lines `key: value`"))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -325,10 +285,7 @@ impl<'de> Deserializer<'de> for ScalarDeserializer<'_> {
         if self.scalar.is_null() {
             return Err(self.mismatch("a value").with_help(suggest("", variants)));
         }
-        visitor.visit_enum(VariantDeserializer {
-            scalar: self.scalar,
-            contents: None,
-        })
+        visitor.visit_enum(VariantDeserializer { scalar: self.scalar, contents: None })
     }
 
     /// The type does not say what it wants: a plain scalar means what it looks like.
@@ -387,10 +344,7 @@ macro_rules! deserialize_scalars {
 
 impl<'a> NodeDeserializer<'a> {
     /// Adds the place of this node to errors of `read`.
-    fn located<T>(
-        self,
-        read: impl FnOnce(&'a Content) -> Result<T, Finding>,
-    ) -> Result<T, Finding> {
+    fn located<T>(self, read: impl FnOnce(&'a Content) -> Result<T, Finding>) -> Result<T, Finding> {
         read(&self.node.content).map_err(|finding| finding.at(&self.node.span))
     }
 }
@@ -409,18 +363,10 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
-        if self.node.is_null() {
-            visitor.visit_none()
-        } else {
-            visitor.visit_some(self)
-        }
+        if self.node.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Finding> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _name: &'static str, visitor: V) -> Result<V::Value, Finding> {
         self.located(|_| visitor.visit_newtype_struct(self))
     }
 
@@ -432,20 +378,13 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
         })
     }
 
-    fn deserialize_tuple<V: Visitor<'de>>(
-        self,
-        length: usize,
-        visitor: V,
-    ) -> Result<V::Value, Finding> {
+    fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Finding> {
         self.located(|content| match content {
             Content::Sequence(nodes) if nodes.len() == length => visit_sequence(nodes, visitor),
-            Content::Sequence(nodes) => Err(mismatch(
-                format_args!("a list of {length} elements"),
-                format_args!("{} elements", nodes.len()),
-            )),
-            Content::Scalar(scalar) => {
-                ScalarDeserializer { scalar }.deserialize_tuple(length, visitor)
+            Content::Sequence(nodes) => {
+                Err(mismatch(format_args!("a list of {length} elements"), format_args!("{} elements", nodes.len())))
             }
+            Content::Scalar(scalar) => ScalarDeserializer { scalar }.deserialize_tuple(length, visitor),
             Content::Mapping(_) => Err(mismatch("a list", "a mapping")),
         })
     }
@@ -486,27 +425,17 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
         visitor: V,
     ) -> Result<V::Value, Finding> {
         self.located(|content| match content {
-            Content::Scalar(scalar) => {
-                ScalarDeserializer { scalar }.deserialize_enum(name, variants, visitor)
-            }
+            Content::Scalar(scalar) => ScalarDeserializer { scalar }.deserialize_enum(name, variants, visitor),
             Content::Mapping(entries) if entries.len() == 1 => {
                 let (key, node) = &entries[0];
-                let variant = VariantDeserializer {
-                    scalar: &key.scalar,
-                    contents: Some(node),
-                };
-                visitor
-                    .visit_enum(variant)
-                    .map_err(|finding| finding.at(&key.span))
+                let variant = VariantDeserializer { scalar: &key.scalar, contents: Some(node) };
+                visitor.visit_enum(variant).map_err(|finding| finding.at(&key.span))
             }
-            Content::Mapping(entries) => Err(mismatch(
-                "a mapping with one key",
-                format_args!("{} keys", entries.len()),
-            )
-            .with_help(suggest("", variants))),
-            Content::Sequence(_) => {
-                Err(mismatch("a single value", "a list").with_help(suggest("", variants)))
+            Content::Mapping(entries) => {
+                Err(mismatch("a mapping with one key", format_args!("{} keys", entries.len()))
+                    .with_help(suggest("", variants)))
             }
+            Content::Sequence(_) => Err(mismatch("a single value", "a list").with_help(suggest("", variants))),
         })
     }
 
@@ -526,9 +455,7 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
 }
 
 fn visit_sequence<'de, V: Visitor<'de>>(nodes: &[Node], visitor: V) -> Result<V::Value, Finding> {
-    visitor.visit_seq(Elements {
-        nodes: nodes.iter(),
-    })
+    visitor.visit_seq(Elements { nodes: nodes.iter() })
 }
 
 struct Elements<'a> {
@@ -538,13 +465,9 @@ struct Elements<'a> {
 impl<'de> SeqAccess<'de> for Elements<'_> {
     type Error = Finding;
 
-    fn next_element_seed<T: DeserializeSeed<'de>>(
-        &mut self,
-        seed: T,
-    ) -> Result<Option<T::Value>, Finding> {
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Finding> {
         let node = self.nodes.next();
-        node.map(|node| seed.deserialize(NodeDeserializer { node }))
-            .transpose()
+        node.map(|node| seed.deserialize(NodeDeserializer { node })).transpose()
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -552,14 +475,8 @@ impl<'de> SeqAccess<'de> for Elements<'_> {
     }
 }
 
-fn visit_mapping<'de, V: Visitor<'de>>(
-    entries: &[(Key, Node)],
-    visitor: V,
-) -> Result<V::Value, Finding> {
-    visitor.visit_map(Entries {
-        entries: entries.iter(),
-        value: None,
-    })
+fn visit_mapping<'de, V: Visitor<'de>>(entries: &[(Key, Node)], visitor: V) -> Result<V::Value, Finding> {
+    visitor.visit_map(Entries { entries: entries.iter(), value: None })
 }
 
 struct Entries<'a> {
@@ -571,26 +488,16 @@ struct Entries<'a> {
 impl<'de> MapAccess<'de> for Entries<'_> {
     type Error = Finding;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(
-        &mut self,
-        seed: K,
-    ) -> Result<Option<K::Value>, Finding> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Finding> {
         let Some((key, value)) = self.entries.next() else {
             return Ok(None);
         };
         self.value = Some(value);
-        seed.deserialize(ScalarDeserializer {
-            scalar: &key.scalar,
-        })
-        .map(Some)
-        .map_err(|finding| finding.at(&key.span))
+        seed.deserialize(ScalarDeserializer { scalar: &key.scalar }).map(Some).map_err(|finding| finding.at(&key.span))
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Finding> {
-        let node = self
-            .value
-            .take()
-            .ok_or_else(|| Finding::new("a value was read before its key"))?;
+        let node = self.value.take().ok_or_else(|| Finding::new("a value was read before its key"))?;
         seed.deserialize(NodeDeserializer { node })
     }
 
@@ -608,12 +515,9 @@ struct VariantDeserializer<'a> {
 impl<'a> VariantDeserializer<'a> {
     fn contents(self) -> Result<NodeDeserializer<'a>, Finding> {
         let name = &self.scalar.text;
-        self.contents
-            .map(|node| NodeDeserializer { node })
-            .ok_or_else(|| {
-                Finding::new(format!("{} needs a value", quoted(name)))
-                    .with_help(format!("write `{name}: …`"))
-            })
+        self.contents.map(|node| NodeDeserializer { node }).ok_or_else(|| {
+            Finding::new(format!("{} needs a value", quoted(name))).with_help(format!("write `{name}: …`"))
+        })
     }
 }
 
@@ -621,10 +525,7 @@ impl<'de, 'a> EnumAccess<'de> for VariantDeserializer<'a> {
     type Error = Finding;
     type Variant = VariantDeserializer<'a>;
 
-    fn variant_seed<V: DeserializeSeed<'de>>(
-        self,
-        seed: V,
-    ) -> Result<(V::Value, Self::Variant), Finding> {
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self::Variant), Finding> {
         let name: StrDeserializer<Finding> = self.scalar.text.as_str().into_deserializer();
         Ok((seed.deserialize(name)?, self))
     }
@@ -647,19 +548,11 @@ impl<'de> VariantAccess<'de> for VariantDeserializer<'_> {
         seed.deserialize(self.contents()?)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(
-        self,
-        length: usize,
-        visitor: V,
-    ) -> Result<V::Value, Finding> {
+    fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Finding> {
         self.contents()?.deserialize_tuple(length, visitor)
     }
 
-    fn struct_variant<V: Visitor<'de>>(
-        self,
-        keys: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Finding> {
+    fn struct_variant<V: Visitor<'de>>(self, keys: &'static [&'static str], visitor: V) -> Result<V::Value, Finding> {
         self.contents()?.deserialize_struct("", keys, visitor)
     }
 }

@@ -47,16 +47,8 @@ struct Place {
 impl Diagnostic {
     /// A problem without a place.
     pub fn new(message: impl Into<String>) -> Self {
-        let content = Content {
-            message: message.into(),
-            label: None,
-            help: None,
-            place: None,
-            related: Vec::new(),
-        };
-        Self {
-            content: Box::new(content),
-        }
+        let content = Content { message: message.into(), label: None, help: None, place: None, related: Vec::new() };
+        Self { content: Box::new(content) }
     }
 
     /// Adds what was expected or what to do; replaces an earlier help text.
@@ -75,20 +67,12 @@ impl Diagnostic {
     ///
     /// A span that reaches beyond the text or does not lie on character boundaries is shortened
     /// or moved to the nearest boundaries before it.
-    pub fn at(
-        mut self,
-        source_name: impl Into<String>,
-        source_text: impl Into<Arc<str>>,
-        span: Range<usize>,
-    ) -> Self {
+    pub fn at(mut self, source_name: impl Into<String>, source_text: impl Into<Arc<str>>, span: Range<usize>) -> Self {
         let text = source_text.into();
         let start = text.floor_char_boundary(span.start);
         let end = text.floor_char_boundary(span.end).max(start);
         let source = NamedSource::new(source_name.into(), text);
-        self.content.place = Some(Place {
-            source,
-            span: start..end,
-        });
+        self.content.place = Some(Place { source, span: start..end });
         self
     }
 
@@ -174,11 +158,7 @@ impl miette::Diagnostic for Diagnostic {
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let place = self.content.place.as_ref()?;
-        let label = self
-            .content
-            .label
-            .clone()
-            .unwrap_or_else(|| "here".to_owned());
+        let label = self.content.label.clone().unwrap_or_else(|| "here".to_owned());
         let span = LabeledSpan::new(Some(label), place.span.start, place.span.len());
         Some(Box::new(std::iter::once(span)))
     }
@@ -188,9 +168,7 @@ impl miette::Diagnostic for Diagnostic {
             return None;
         }
         let related = self.content.related.iter();
-        Some(Box::new(
-            related.map(|problem| problem as &dyn miette::Diagnostic),
-        ))
+        Some(Box::new(related.map(|problem| problem as &dyn miette::Diagnostic)))
     }
 }
 
@@ -228,19 +206,9 @@ mod tests {
             .with_related(vec![inner]);
         assert_eq!(problem.location(), Some(("a.yaml".to_owned(), 2, 1)));
         assert_eq!(problem.offending_text(), Some("breite"));
-        assert_eq!(
-            format!("{problem:?}"),
-            "a.yaml:2:1: first (help: do that)\nb.yaml:1:1: second"
-        );
+        assert_eq!(format!("{problem:?}"), "a.yaml:2:1: first (help: do that)\nb.yaml:1:1: second");
         let shown = format!("{:?}", miette::Report::new(problem));
-        for expected in [
-            "first",
-            "a.yaml:2:1",
-            "this one",
-            "do that",
-            "second",
-            "b.yaml:1:1",
-        ] {
+        for expected in ["first", "a.yaml:2:1", "this one", "do that", "second", "b.yaml:1:1"] {
             assert!(shown.contains(expected), "{expected} is not in\n{shown}");
         }
     }

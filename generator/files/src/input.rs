@@ -28,21 +28,16 @@ fn read_text_up_to(path: &Path, limit: u64) -> Result<String, Diagnostic> {
     };
     if path.is_dir() {
         return Err(
-            Diagnostic::new(format!("`{shown}` is a folder, not a file"))
-                .with_help("give the name of a file in it"),
+            Diagnostic::new(format!("`{shown}` is a folder, not a file")).with_help("give the name of a file in it")
         );
     }
     // Devices and pipes do not know their length: read one byte more than allowed.
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(refused)?;
-    file.take(limit + 1)
-        .read_to_end(&mut bytes)
-        .map_err(refused)?;
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(refused)?;
     if bytes.len() as u64 > limit {
-        return Err(
-            Diagnostic::new(format!("`{shown}` is larger than {limit} bytes"))
-                .with_help("check that this is the intended file"),
-        );
+        return Err(Diagnostic::new(format!("`{shown}` is larger than {limit} bytes"))
+            .with_help("check that this is the intended file"));
     }
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
@@ -68,18 +63,12 @@ mod tests {
         assert_eq!(missing.help(), Some("check the name of the file"));
 
         let directory = read_text(folder.path()).unwrap_err();
-        assert!(
-            directory.message().ends_with("is a folder, not a file"),
-            "{directory:?}"
-        );
+        assert!(directory.message().ends_with("is a folder, not a file"), "{directory:?}");
 
         let binary = folder.path().join("binary.yaml");
         std::fs::write(&binary, b"a: \xff").unwrap();
         let binary = read_text(&binary).unwrap_err();
-        assert!(
-            binary.message().ends_with("byte 0xff at offset 3"),
-            "{binary:?}"
-        );
+        assert!(binary.message().ends_with("byte 0xff at offset 3"), "{binary:?}");
         assert_eq!(binary.help(), Some("save the file as UTF-8"));
     }
 
@@ -90,10 +79,7 @@ mod tests {
         std::fs::write(&path, "12345678").unwrap();
         assert_eq!(read_text_up_to(&path, 8).unwrap(), "12345678");
         let problem = read_text_up_to(&path, 7).unwrap_err();
-        assert!(
-            problem.message().ends_with("is larger than 7 bytes"),
-            "{problem:?}"
-        );
+        assert!(problem.message().ends_with("is larger than 7 bytes"), "{problem:?}");
     }
 
     #[test]

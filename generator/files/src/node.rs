@@ -24,12 +24,7 @@ pub(crate) struct Finding {
 
 impl Finding {
     pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            label: None,
-            help: None,
-            span: None,
-        }
+        Self { message: message.into(), label: None, help: None, span: None }
     }
 
     pub fn with_label(mut self, label: impl Into<String>) -> Self {
@@ -121,15 +116,11 @@ pub(crate) fn parse(text: &str) -> Result<Node, Finding> {
                 Content::Sequence(_) => "a list",
                 _ => "a single value",
             };
-            Err(Finding::new(format!(
-                "expected a mapping at the top level, found {found}"
-            ))
-            .with_help("a mapping consists of lines `key: value`")
-            .at(&root.span))
+            Err(Finding::new(format!("expected a mapping at the top level, found {found}"))
+                .with_help("a mapping consists of lines `key: value`")
+                .at(&root.span))
         }
-        _ => Err(Finding::new("the document is empty")
-            .with_help("expected lines `key: value`")
-            .at(&(0..0))),
+        _ => Err(Finding::new("the document is empty").with_help("expected lines `key: value`").at(&(0..0))),
     }
 }
 
@@ -140,69 +131,42 @@ fn take(
     open: &mut Vec<Collection>,
     positions: &Positions,
 ) -> Result<Option<Node>, Finding> {
-    let unsupported = |what: &str, instead: &str| {
-        Finding::new(format!("{what} are not supported"))
-            .with_help(instead)
-            .at(&span)
-    };
+    let unsupported =
+        |what: &str, instead: &str| Finding::new(format!("{what} are not supported")).with_help(instead).at(&span);
     let (Event::Scalar(_, _, anchor, ref tag)
     | Event::SequenceStart(anchor, ref tag)
     | Event::MappingStart(anchor, ref tag)) = event
     else {
         return match event {
             Event::Alias(_) => Err(unsupported("aliases (`*name`)", "write the value out")),
-            Event::SequenceEnd | Event::MappingEnd => Ok(open
-                .pop()
-                .map(|collection| collection.close(&span, positions))),
+            Event::SequenceEnd | Event::MappingEnd => {
+                Ok(open.pop().map(|collection| collection.close(&span, positions)))
+            }
             _ => Ok(None),
         };
     };
     if anchor != 0 {
-        return Err(unsupported(
-            "anchors (`&name`)",
-            "write the value out where it is needed",
-        ));
+        return Err(unsupported("anchors (`&name`)", "write the value out where it is needed"));
     }
     if tag.is_some() {
         return Err(unsupported("tags (`!type`)", "remove the tag"));
     }
     let collection = match event {
         Event::Scalar(text, style, ..) => {
-            let scalar = Scalar {
-                text: text.into_owned(),
-                plain: style == ScalarStyle::Plain,
-            };
-            return Ok(Some(Node {
-                span,
-                content: Content::Scalar(scalar),
-            }));
+            let scalar = Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain };
+            return Ok(Some(Node { span, content: Content::Scalar(scalar) }));
         }
         Event::SequenceStart(..) => Members::Sequence(Vec::new()),
-        _ => Members::Mapping {
-            entries: Vec::new(),
-            keys: HashMap::new(),
-            key: None,
-        },
+        _ => Members::Mapping { entries: Vec::new(), keys: HashMap::new(), key: None },
     };
-    if let Some(Collection {
-        members: Members::Mapping { key: None, .. },
-        ..
-    }) = open.last()
-    {
-        return Err(Finding::new("a key must be a single word or number")
-            .with_help("expected `key: value`")
-            .at(&span));
+    if let Some(Collection { members: Members::Mapping { key: None, .. }, .. }) = open.last() {
+        return Err(Finding::new("a key must be a single word or number").with_help("expected `key: value`").at(&span));
     }
     if open.len() == DEPTH_LIMIT {
         let message = format!("nested deeper than {DEPTH_LIMIT} mappings and lists");
-        return Err(Finding::new(message)
-            .with_help("flatten the document")
-            .at(&span));
+        return Err(Finding::new(message).with_help("flatten the document").at(&span));
     }
-    open.push(Collection {
-        start: span.start,
-        members: collection,
-    });
+    open.push(Collection { start: span.start, members: collection });
     Ok(None)
 }
 
@@ -242,25 +206,17 @@ impl Collection {
         }
         match node.content {
             Content::Scalar(scalar) if !node.span.is_empty() => {
-                if keys
-                    .insert(scalar.text.clone(), node.span.clone())
-                    .is_some()
-                {
+                if keys.insert(scalar.text.clone(), node.span.clone()).is_some() {
                     let message = format!("the key {} stands here twice", quoted(&scalar.text));
                     return Err(Finding::new(message)
                         .with_label("second time")
                         .with_help("remove or rename one of the two")
                         .at(&node.span));
                 }
-                *key = Some(Key {
-                    span: node.span,
-                    scalar,
-                });
+                *key = Some(Key { span: node.span, scalar });
                 Ok(())
             }
-            _ => Err(Finding::new("a key is missing")
-                .with_help("expected `key: value`")
-                .at(&node.span)),
+            _ => Err(Finding::new("a key is missing").with_help("expected `key: value`").at(&node.span)),
         }
     }
 
@@ -281,10 +237,7 @@ fn refuse_control_characters(text: &str) -> Result<(), Finding> {
     let Some((start, character)) = text.char_indices().find(|(_, c)| wrong(*c)) else {
         return Ok(());
     };
-    let message = format!(
-        "the control character U+{:04X} is not text",
-        u32::from(character)
-    );
+    let message = format!("the control character U+{:04X} is not text", u32::from(character));
     Err(Finding::new(message)
         .with_help("check that this is the intended file, or remove the character")
         .at(&(start..start + character.len_utf8())))
@@ -301,18 +254,14 @@ fn explain(error: &ScanError, positions: &Positions) -> Finding {
     let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
     // The parser points at the start of the value in which, or after which, it met the tab.
     let tab = match error.info().contains("tab") {
-        true => text[line_start..]
-            .find('\t')
-            .map(|offset| line_start + offset),
+        true => text[line_start..].find('\t').map(|offset| line_start + offset),
         false => None,
     };
     match tab {
-        Some(tab) => finding
-            .with_help("indent with spaces, not with tabs")
-            .at(&(tab..tab + 1)),
-        None => finding
-            .with_help("check the indentation, the colons, brackets and quotes around here")
-            .at(&(start..start)),
+        Some(tab) => finding.with_help("indent with spaces, not with tabs").at(&(tab..tab + 1)),
+        None => {
+            finding.with_help("check the indentation, the colons, brackets and quotes around here").at(&(start..start))
+        }
     }
 }
 
@@ -329,10 +278,7 @@ const CHECKPOINT_DISTANCE: usize = 256;
 impl<'a> Positions<'a> {
     fn new(text: &'a str) -> Self {
         let bytes = text.char_indices().map(|(byte, _)| byte);
-        Self {
-            text,
-            checkpoints: bytes.step_by(CHECKPOINT_DISTANCE).collect(),
-        }
+        Self { text, checkpoints: bytes.step_by(CHECKPOINT_DISTANCE).collect() }
     }
 
     /// The byte at which the character with this index starts, or the end of the text.

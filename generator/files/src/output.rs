@@ -13,8 +13,7 @@ use crate::Diagnostic;
 pub const MARKER: &str = ".pushmem";
 
 /// The first line of the marker: no other program's file is mistaken for ours.
-const MARKER_HEADER: &str =
-    "# Written by pushmem, which replaces this folder as long as it holds only these files:";
+const MARKER_HEADER: &str = "# Written by pushmem, which replaces this folder as long as it holds only these files:";
 
 /// Names of temporary files and folders start with this; after a killed run they may be removed.
 const TEMPORARY_PREFIX: &str = ".pushmem-unfinished-";
@@ -38,15 +37,9 @@ pub fn write_file(path: &Path, contents: &[u8]) -> Result<(), Diagnostic> {
     if let Ok(metadata) = fs::metadata(&path)
         && !metadata.is_file()
     {
-        let what = if metadata.is_dir() {
-            "a folder"
-        } else {
-            "not an ordinary file"
-        };
-        return Err(
-            Diagnostic::new(format!("cannot write `{}`: it is {what}", path.display()))
-                .with_help("choose another file name"),
-        );
+        let what = if metadata.is_dir() { "a folder" } else { "not an ordinary file" };
+        return Err(Diagnostic::new(format!("cannot write `{}`: it is {what}", path.display()))
+            .with_help("choose another file name"));
     }
     let (parent, created) = prepare_parent(&path)?;
     let write = || -> io::Result<()> {
@@ -97,9 +90,7 @@ impl OutputFolder {
 
     /// The files added so far with their contents, ordered by name.
     pub fn files(&self) -> impl Iterator<Item = (&Path, &[u8])> {
-        self.files
-            .iter()
-            .map(|(name, contents)| (name.as_path(), contents.as_slice()))
+        self.files.iter().map(|(name, contents)| (name.as_path(), contents.as_slice()))
     }
 
     /// Writes the folder with exactly these files and the [`MARKER`] that lists them. Missing
@@ -173,9 +164,7 @@ fn follow_links(path: &Path) -> PathBuf {
 /// Whether the folder exists; an error if it exists and must not be replaced.
 fn check_replaceable(folder: &Path) -> Result<bool, Diagnostic> {
     let shown = folder.display();
-    let cannot_read = |reason| {
-        Diagnostic::refused("read", folder, &reason).with_help("choose another output folder")
-    };
+    let cannot_read = |reason| Diagnostic::refused("read", folder, &reason).with_help("choose another output folder");
     match fs::symlink_metadata(folder) {
         Err(reason) if reason.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(reason) => return Err(cannot_read(reason)),
@@ -225,15 +214,8 @@ fn list_entries(folder: &Path, relative: &Path, entries: &mut BTreeSet<PathBuf>)
 fn written_entries(folder: &Path) -> Option<BTreeSet<PathBuf>> {
     let marker = fs::read_to_string(folder.join(MARKER)).ok()?;
     let names = marker.strip_prefix(MARKER_HEADER)?.lines().skip(1);
-    let files = names
-        .chain([MARKER])
-        .flat_map(|name| Path::new(name).ancestors());
-    Some(
-        files
-            .filter(|path| !path.as_os_str().is_empty())
-            .map(Path::to_owned)
-            .collect(),
-    )
+    let files = names.chain([MARKER]).flat_map(|name| Path::new(name).ancestors());
+    Some(files.filter(|path| !path.as_os_str().is_empty()).map(Path::to_owned).collect())
 }
 
 /// The first few of the paths, for a message.
@@ -248,10 +230,7 @@ fn enumerate<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> String {
     names.join(", ")
 }
 
-fn write_files<'a>(
-    folder: &Path,
-    files: impl Iterator<Item = (&'a Path, &'a [u8])>,
-) -> io::Result<()> {
+fn write_files<'a>(folder: &Path, files: impl Iterator<Item = (&'a Path, &'a [u8])>) -> io::Result<()> {
     for (name, contents) in files {
         let path = folder.join(name);
         if let Some(parent) = path.parent() {
@@ -281,9 +260,7 @@ fn replace(folder: &Path, new: &Path, temporary: TempDir) -> Result<(), Diagnost
     temporary.close().map_err(|reason| {
         let problem = Diagnostic::refused("remove", &leftover, &reason);
         let shown = folder.display();
-        problem.with_help(format!(
-            "`{shown}` is written; remove the previous files by hand"
-        ))
+        problem.with_help(format!("`{shown}` is written; remove the previous files by hand"))
     })
 }
 
@@ -302,9 +279,7 @@ fn temporary() -> tempfile::Builder<'static, 'static> {
 }
 
 fn temporary_folder(parent: &Path) -> io::Result<TempDir> {
-    tempfile::Builder::new()
-        .prefix(TEMPORARY_PREFIX)
-        .tempdir_in(parent)
+    tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir_in(parent)
 }
 
 /// The folder in which `path` lies, created if missing.
@@ -333,13 +308,9 @@ struct CreatedFolders {
 impl CreatedFolders {
     /// Creates the folder and those it lies in, as far as they are missing.
     fn create(folder: &Path) -> io::Result<Self> {
-        let missing: Vec<&Path> = folder
-            .ancestors()
-            .take_while(|ancestor| !ancestor.as_os_str().is_empty() && !ancestor.exists())
-            .collect();
-        let mut created = Self {
-            folders: Vec::new(),
-        };
+        let missing: Vec<&Path> =
+            folder.ancestors().take_while(|ancestor| !ancestor.as_os_str().is_empty() && !ancestor.exists()).collect();
+        let mut created = Self { folders: Vec::new() };
         for folder in missing.into_iter().rev() {
             match fs::create_dir(folder) {
                 Ok(()) => created.folders.push(folder.to_owned()),

@@ -37,19 +37,12 @@ pub fn read_words(path: &Path, word_bits: u32) -> Result<Vec<u64>, Diagnostic> {
 /// let problem = parse_words("input.hex", "0a\n1ff\n", 8).unwrap_err();
 /// assert_eq!(problem.location(), Some(("input.hex".to_owned(), 2, 1)));
 /// ```
-pub fn parse_words(
-    name: impl Into<String>,
-    text: impl Into<Arc<str>>,
-    word_bits: u32,
-) -> Result<Vec<u64>, Diagnostic> {
+pub fn parse_words(name: impl Into<String>, text: impl Into<Arc<str>>, word_bits: u32) -> Result<Vec<u64>, Diagnostic> {
     let text: Arc<str> = text.into();
     let mut words = Vec::new();
     let mut line_start = 0;
     for line in text.split_inclusive(['\n', '\r']) {
-        let code_end = [line.find("//"), line.find('#')]
-            .into_iter()
-            .flatten()
-            .min();
+        let code_end = [line.find("//"), line.find('#')].into_iter().flatten().min();
         let code = &line[..code_end.unwrap_or(line.len())];
         for word in code.split_whitespace() {
             match parse_word(word, word_bits) {
@@ -87,9 +80,7 @@ fn parse_word(word: &str, word_bits: u32) -> Result<u64, Diagnostic> {
 
 fn largest_word(word_bits: u32) -> u64 {
     // 64 bits and more shift nothing out; 0 bits shift everything out.
-    u64::MAX
-        .checked_shr(u64::BITS.saturating_sub(word_bits))
-        .unwrap_or(0)
+    u64::MAX.checked_shr(u64::BITS.saturating_sub(word_bits)).unwrap_or(0)
 }
 
 /// The words as text: one per line, lowercase, padded with zeros to the digits of `word_bits`
@@ -120,14 +111,8 @@ mod tests {
         let text = "// header 12\r\n\t0A ff#comment\r1 //x\n\u{a0}2 # 3\n0000000000000000000000f";
         assert_eq!(parse_words("a", text, 8).unwrap(), [0x0a, 0xff, 1, 2, 15]);
         assert_eq!(parse_words("a", "", 8).unwrap(), [0_u64; 0]);
-        assert_eq!(
-            parse_words("a", "ffffffffffffffff", 64).unwrap(),
-            [u64::MAX]
-        );
-        assert_eq!(
-            parse_words("a", "ffffffffffffffff", 100).unwrap(),
-            [u64::MAX]
-        );
+        assert_eq!(parse_words("a", "ffffffffffffffff", 64).unwrap(), [u64::MAX]);
+        assert_eq!(parse_words("a", "ffffffffffffffff", 100).unwrap(), [u64::MAX]);
         assert_eq!(parse_words("a", "0", 0).unwrap(), [0]);
     }
 
@@ -137,10 +122,7 @@ mod tests {
             let problem = parse_words("in.hex", format!("é\u{a0}\n 1 {word} 2"), 16).unwrap_err();
             assert_eq!(problem.location(), Some(("in.hex".to_owned(), 1, 1)));
             let problem = parse_words("in.hex", format!("// é\r\n 1 {word} 2"), 16).unwrap_err();
-            assert_eq!(
-                problem.message(),
-                format!("`{word}` is not a hexadecimal word")
-            );
+            assert_eq!(problem.message(), format!("`{word}` is not a hexadecimal word"));
             assert_eq!(problem.location(), Some(("in.hex".to_owned(), 2, 4)));
             assert_eq!(problem.offending_text(), Some(word));
             assert!(problem.help().unwrap().contains("plain hexadecimal digits"));

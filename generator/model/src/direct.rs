@@ -52,7 +52,11 @@ impl Direct {
 
     pub fn output(&self, context: &Context, inputs: &Inputs, port: u32) -> Option<Word> {
         let owned = self.delays[port as usize].arriving(self.departing(context, port))?;
-        Some(if owned { self.word_read(context, port % self.memory_ports) } else { Word::new(inputs.chain[port as usize]) })
+        Some(if owned {
+            self.word_read(context, port % self.memory_ports)
+        } else {
+            Word::new(inputs.chain[port as usize])
+        })
     }
 
     fn departing(&self, context: &Context, port: u32) -> Option<bool> {
@@ -95,7 +99,8 @@ impl Direct {
                 let word = self.word_read(context, port % self.memory_ports);
                 if !word.defined {
                     let name = self.memory_name;
-                    context.violation(ViolationKind::UndefinedRead, self.read_role, port, || format!("a word of {name}"));
+                    context
+                        .violation(ViolationKind::UndefinedRead, self.read_role, port, || format!("a word of {name}"));
                 }
             }
             self.delays[port as usize].clock(departing);

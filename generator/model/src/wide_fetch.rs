@@ -41,10 +41,8 @@ pub(crate) struct WideFetch {
 
 impl WideFetch {
     pub fn new(spec: &TileSpec, fetch_width: u32, agg_words: u32, tb_words: u32) -> Self {
-        let aggregator = || Aggregator {
-            memory: Memory::new(agg_words / fetch_width),
-            unread: vec![false; agg_words as usize],
-        };
+        let aggregator =
+            || Aggregator { memory: Memory::new(agg_words / fetch_width), unread: vec![false; agg_words as usize] };
         let tb_rows = tb_words / fetch_width;
         let transpose_buffer = || TransposeBuffer {
             memory: Memory::new(tb_rows),

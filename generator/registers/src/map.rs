@@ -202,11 +202,7 @@ impl RegisterMap {
 
     /// Bits of configuration that can be written, contents excluded.
     pub fn configuration_bits(&self) -> u32 {
-        self.registers
-            .iter()
-            .filter(|register| register.access == Access::ReadWrite)
-            .map(Register::used_bits)
-            .sum()
+        self.registers.iter().filter(|register| register.access == Access::ReadWrite).map(Register::used_bits).sum()
     }
 }
 
@@ -266,7 +262,9 @@ impl Layout {
         );
         let steps = levels.clone().map(|level| {
             let description = match style {
-                Style::Recurrence => format!("Cycles between two firings when level {level} increments, minus one"),
+                Style::Recurrence => {
+                    format!("Cycles between two firings when level {level} increments, minus one")
+                }
                 Style::PerLevel | Style::Multiplier => format!("Schedule stride of level {level}"),
             };
             let meaning = Meaning::CycleStep { controller: index, level };
@@ -279,14 +277,19 @@ impl Layout {
             std::iter::once(start).chain(steps).collect(),
         );
 
-        for (address, generator) in controller.addresses.iter().enumerate().filter(|(_, generator)| generator.bits > 0) {
+        for (address, generator) in controller.addresses.iter().enumerate().filter(|(_, generator)| generator.bits > 0)
+        {
             let memory = generator.memory.name();
             let meaning = Meaning::AddressStart { controller: index, address };
             let start = field("start", generator.bits, "First address", meaning);
             let steps = levels.clone().map(|level| {
                 let description = match style {
-                    Style::Recurrence => format!("Change of the address when level {level} increments"),
-                    Style::PerLevel | Style::Multiplier => format!("Address stride of level {level}"),
+                    Style::Recurrence => {
+                        format!("Change of the address when level {level} increments")
+                    }
+                    Style::PerLevel | Style::Multiplier => {
+                        format!("Address stride of level {level}")
+                    }
                 };
                 let meaning = Meaning::AddressStep { controller: index, address, level };
                 field(format!("{step}_{level}"), generator.bits, description, meaning)

@@ -47,7 +47,7 @@ impl RegisterMap {
 }
 
 fn render(template: &impl Template) -> String {
-    template.render().expect("templates write to memory")
+    template.render().expect("templates write to memory").trim().to_owned() + "\n"
 }
 
 /// Names as C macros.

@@ -31,6 +31,12 @@ struct MutantFile {
     occurrence: Option<usize>,
 }
 
+/// Names and texts of the files of a tile.
+type Rtl = Vec<(String, String)>;
+
+/// Specifications and files without a fault, by the path of the specification.
+type Tiles = BTreeMap<PathBuf, (TileSpec, Rtl)>;
+
 /// A tile with one fault in its RTL.
 #[derive(Clone, Debug)]
 pub struct Mutant {
@@ -41,8 +47,8 @@ pub struct Mutant {
     /// File of the tile specification.
     pub tile: PathBuf,
     spec: TileSpec,
-    /// Names and texts of all files, the fault in one of them.
-    rtl: Vec<(String, String)>,
+    /// All files, the fault in one of them.
+    rtl: Rtl,
     /// Where the list describes it.
     path: FieldPath,
 }
@@ -71,31 +77,22 @@ impl MutantList {
             return Err(document.error(&FieldPath::root().key("mutants").index(index).key("name"), message));
         }
         let folder = path.parent().unwrap_or(Path::new("."));
-        let mut tiles = BTreeMap::new();
-        let mut mutants = Vec::new();
-        for (index, mutant) in file.mutants.into_iter().enumerate() {
+        let mut tiles = Tiles::new();
+        let mutants = file.mutants.into_iter().enumerate().map(|(index, mutant)| {
             let path = FieldPath::root().key("mutants").index(index);
             let tile = folder.join(&mutant.tile);
-            if !tiles.contains_key(&tile) {
-                let spec = TileSpec::read(&tile)?;
-                let rtl = rtl_files(&spec)?;
-                tiles.insert(tile.clone(), (spec, rtl));
-            }
-            let (spec, mut rtl) = tiles[&tile].clone();
-            let modules = rtl.iter().map(|(name, _)| name.trim_end_matches(".sv")).join(", ");
-            let Some((_, text)) = rtl.iter_mut().find(|(name, _)| *name == format!("{}.sv", mutant.module)) else {
-                let message = format!("the tile `{}` has no module `{}`", spec.name, mutant.module);
-                return Err(document
-                    .error(&path.key("module"), message)
-                    .with_help(format!("its modules are {modules}")));
-            };
-            *text = plant(text, &mutant).map_err(|(key, message)| document.error(&path.key(key), message))?;
-            mutants.push(Mutant { name: mutant.name, fault: mutant.fault, tile, spec, rtl, path });
+            let (spec, mut rtl) = spec_and_rtl(&tile, &mut tiles)?;
+            plant(&mut rtl, &mutant).map_err(|(key, message)| document.error(&path.key(key), message))?;
+            Ok(Mutant { name: mutant.name, fault: mutant.fault, tile, spec, rtl, path })
+        });
+        let (mutants, errors): (Vec<_>, Vec<_>) = mutants.partition_result();
+        let mut errors = errors.into_iter();
+        match errors.next() {
+            Some(first) => Err(Diagnostic::with_related(first, errors.collect())),
+            None => Ok(MutantList { mutants, document }),
         }
-        Ok(MutantList { mutants, document })
     }
 
-    /// The tests of a regression that are for the tile of a mutant.
     fn tests_for<'a>(mutant: &'a Mutant, tests: &'a [Test]) -> impl Iterator<Item = &'a Test> {
         let tile = std::fs::canonicalize(&mutant.tile).ok();
         tests.iter().filter(move |test| test.work.tile().and_then(|other| std::fs::canonicalize(other).ok()) == tile)
@@ -141,16 +138,32 @@ impl MutantList {
     }
 }
 
+/// The specification in a file and the RTL of its tile, made once.
+fn spec_and_rtl(tile: &Path, tiles: &mut Tiles) -> Result<(TileSpec, Rtl), Diagnostic> {
+    if let Some(known) = tiles.get(tile) {
+        return Ok(known.clone());
+    }
+    let spec = TileSpec::read(tile)?;
+    let rtl = rtl_files(&spec)?;
+    tiles.insert(tile.to_owned(), (spec.clone(), rtl.clone()));
+    Ok((spec, rtl))
+}
+
 /// Plants a fault in the text of its module; otherwise tells which key of the list is wrong, and why. White space in a
 /// line only separates, because it follows the longest name of a column.
-fn plant(text: &str, mutant: &MutantFile) -> Result<String, (&'static str, String)> {
-    let text = text.lines().map(|line| line.split_whitespace().join(" ")).join("\n");
-    let places = text.match_indices(&mutant.find).map(|(place, _)| place).collect_vec();
+fn plant(rtl: &mut Rtl, mutant: &MutantFile) -> Result<(), (&'static str, String)> {
+    let file = format!("{}.sv", mutant.module);
+    let Some((_, text)) = rtl.iter_mut().find(|(name, _)| *name == file) else {
+        let files = rtl.iter().map(|(name, _)| name).join(", ");
+        return Err(("module", format!("the tile has no file {file}, but {files}")));
+    };
+    let plain = text.lines().map(|line| line.split_whitespace().join(" ")).join("\n");
+    let places = plain.match_indices(&mutant.find).map(|(place, _)| place).collect_vec();
     let place = match (places.as_slice(), mutant.occurrence) {
-        ([], _) => return Err(("find", format!("this text is not in {}.sv", mutant.module))),
+        ([], _) => return Err(("find", format!("this text is not in {file}"))),
         (&[place], None) => place,
         (_, None) => {
-            let message = format!("this text is {} times in {}.sv: choose by `occurrence`", places.len(), mutant.module);
+            let message = format!("this text is {} times in {file}; choose one by `occurrence`", places.len());
             return Err(("find", message));
         }
         (_, Some(number)) => match number.checked_sub(1).and_then(|index| places.get(index)) {
@@ -158,7 +171,8 @@ fn plant(text: &str, mutant: &MutantFile) -> Result<String, (&'static str, Strin
             None => return Err(("occurrence", format!("must be from 1 to {}", places.len()))),
         },
     };
-    Ok([&text[..place], &mutant.replace, &text[place + mutant.find.len()..], "\n"].concat())
+    *text = [&plain[..place], &mutant.replace, &plain[place + mutant.find.len()..], "\n"].concat();
+    Ok(())
 }
 
 /// How a mutant ended.

@@ -7,8 +7,8 @@ use pushmem_configuration::{Affine, Chain, Configuration, ControllerConfiguratio
 use pushmem_files::Document;
 use pushmem_model::{Inputs, Tile};
 use pushmem_tile::{Controller, Kind, Role, TileSpec, timing};
-use rand::seq::SliceRandom;
 use rand::Rng;
+use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 /// Runs of random configurations are kept about this short, in cycles.
@@ -183,7 +183,9 @@ fn wide_fetch_configuration(
     let levels = (word_levels - 1).min(width(Role::Agg2Sram).levels).min(width(Role::Sram2Tb).levels);
     let extent_bits = spec.controllers.values().map(|c| c.extent_bits).min().unwrap_or(1);
     let extent_bits = if merged { extent_bits.saturating_sub(fetch_width.ilog2()) } else { extent_bits };
-    let inside = |first: i64, rest: Vec<i64>| if merged { vec![first] } else { inside(first, rest) };
+    let inside = |first: i64, rest: Vec<i64>| {
+        if merged { vec![first] } else { inside(first, rest) }
+    };
     let word_extents = |words: i64, loops: &Loops| {
         if merged { vec![words as u64 * loops.inner] } else { self::inside(words as u64, loops.extents()) }
     };
@@ -268,10 +270,7 @@ fn wide_fetch_configuration(
             format!("tb2out_{output}"),
             ControllerConfiguration {
                 extent: word_extents(words, &loops),
-                cycle: Affine {
-                    start: arrives + rng.random_range(0..=2),
-                    stride: inside(gap, loops.cycle(0).stride),
-                },
+                cycle: Affine { start: arrives + rng.random_range(0..=2), stride: inside(gap, loops.cycle(0).stride) },
                 tb: Some(Affine { start: tb_start * lanes + first, stride: inside(stride, loops.linear(lanes)) }),
                 ..Default::default()
             },
@@ -373,7 +372,8 @@ pub fn random_spec(rng: &mut ChaCha8Rng) -> TileSpec {
 }
 
 fn random_spec_text(rng: &mut ChaCha8Rng) -> String {
-    let kind = *["wide_fetch", "wide_fetch", "wide_fetch", "dual_port", "quad_port", "register_file", "rom"].choose_with(rng);
+    let kind =
+        *["wide_fetch", "wide_fetch", "wide_fetch", "dual_port", "quad_port", "register_file", "rom"].choose_with(rng);
     let style = *["recurrence", "recurrence", "per_level", "multiplier"].choose_with(rng);
     let mut lines = vec![
         "name: random".to_owned(),

@@ -77,22 +77,22 @@ pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
         run: Default::default(),
     };
     let outcome = match &test.work {
-        Work::Configuration { tile, configuration, violations, delays } => TileSpec::read(tile)
-            .map_err(text)
-            .and_then(|spec| {
+        Work::Configuration { tile, configuration, violations, delays } => {
+            TileSpec::read(tile).map_err(text).and_then(|spec| {
                 let configuration = Configuration::read(configuration, &spec).map_err(text)?;
                 let mut runner = Runner::new(spec, build, &mut result)?;
                 if !delays.is_empty() {
                     runner.check_delays(&configuration, delays)?;
                 }
                 runner.exercise(&[configuration], 1, *violations)
-            }),
-        Work::Legal { tile, seed, configurations } => TileSpec::read(tile).map_err(text).and_then(|spec| {
-            Runner::new(spec, build, &mut result)?.legal(*seed, *configurations)
-        }),
-        Work::Arbitrary { tile, seed, configurations } => TileSpec::read(tile).map_err(text).and_then(|spec| {
-            Runner::new(spec, build, &mut result)?.arbitrary(*seed, *configurations)
-        }),
+            })
+        }
+        Work::Legal { tile, seed, configurations } => TileSpec::read(tile)
+            .map_err(text)
+            .and_then(|spec| Runner::new(spec, build, &mut result)?.legal(*seed, *configurations)),
+        Work::Arbitrary { tile, seed, configurations } => TileSpec::read(tile)
+            .map_err(text)
+            .and_then(|spec| Runner::new(spec, build, &mut result)?.arbitrary(*seed, *configurations)),
         Work::Specs { seed, specs, configurations } => (0..*specs).try_for_each(|number| {
             // Each specification has a seed of its own, so that one that fails can be run alone.
             let seed = seed.wrapping_add(u64::from(number));

@@ -204,11 +204,7 @@ fn direct_tile(view: &TileView) -> Source {
     let memory_ports = spec.kind.memory_ports();
     let sharing = |count: u32, port: u32| (port..count).step_by(memory_ports as usize).collect_vec();
     let ports = (0..memory_ports)
-        .map(|number| PortView {
-            number,
-            inputs: sharing(spec.inputs, number),
-            outputs: sharing(spec.outputs, number),
-        })
+        .map(|number| PortView { number, inputs: sharing(spec.inputs, number), outputs: sharing(spec.outputs, number) })
         .collect();
     let sram_address_bits = view.row_address_bits();
     let template = DirectTile {

@@ -85,7 +85,9 @@ impl ControllerView {
     /// The address signal for `memory`; a constant where there is a single place.
     pub fn address(&self, memory: Memory, high: u32, low: u32) -> String {
         match self.addresses.iter().find(|address| address.memory == memory) {
-            Some(address) if high >= low && address.bits > high => format!("{}_address[{high}:{low}]", address.name),
+            Some(address) if high >= low && address.bits > high => {
+                format!("{}_address[{high}:{low}]", address.name)
+            }
             _ => "1'b0".to_owned(),
         }
     }
@@ -145,7 +147,9 @@ fn signals(spec: &TileSpec, map: &RegisterMap, names: &Names) -> Vec<Signal> {
             Meaning::ChainEnable => "chain_enable".to_owned(),
             Meaning::TileId => "tile_id".to_owned(),
             Meaning::Extent { controller: index, .. } => format!("{}_extents", controller(index)),
-            Meaning::CycleStart { controller: index } => format!("{}_cycle_start", controller(index)),
+            Meaning::CycleStart { controller: index } => {
+                format!("{}_cycle_start", controller(index))
+            }
             Meaning::CycleStep { controller: index, .. } => format!("{}_cycle_{}", controller(index), names.steps),
             Meaning::AddressStart { controller: index, address: a } => format!("{}_start", address(index, a)),
             Meaning::AddressStep { controller: index, address: a, .. } => {

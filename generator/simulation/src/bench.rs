@@ -44,7 +44,9 @@ impl fmt::Display for BenchError {
                 write!(formatter, "RTL and model differ at clock {clock}: {difference}")
             }
             BenchError::Rtl(diagnostic) => write!(formatter, "{}", diagnostic.message()),
-            BenchError::Configuration(finding) => write!(formatter, "{}: {}", finding.path, finding.message),
+            BenchError::Configuration(finding) => {
+                write!(formatter, "{}: {}", finding.path, finding.message)
+            }
         }
     }
 }
@@ -188,9 +190,8 @@ impl<'a> Bench<'a> {
 
     fn register_value(&self, address: u32) -> u32 {
         let register = self.map.registers.iter().find(|register| register.offset == address);
-        let reset = register.map_or(0, |register| {
-            register.fields.iter().fold(0, |value, field| value | field.reset << field.low)
-        });
+        let reset = register
+            .map_or(0, |register| register.fields.iter().fold(0, |value, field| value | field.reset << field.low));
         self.registers.get(&address).copied().unwrap_or(reset)
     }
 
@@ -323,7 +324,9 @@ impl<'a> Bench<'a> {
     }
 
     fn compare(&mut self) -> Result<(), BenchError> {
-        let Some(rtl) = &mut self.rtl else { return Ok(()) };
+        let Some(rtl) = &mut self.rtl else {
+            return Ok(());
+        };
         let responses = rtl.run(&self.frames).map_err(BenchError::Rtl)?;
         let first = self.clock - self.frames.len() as u64;
         let difference = self

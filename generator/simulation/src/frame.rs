@@ -61,7 +61,8 @@ impl Layout {
     }
 
     pub fn encode(self, frame: &Frame, end_of_batch: bool, bytes: &mut Vec<u8>) {
-        let control = [!frame.reset, frame.flush, frame.stall, frame.config_write, frame.config_read, !frame.assertions];
+        let control =
+            [!frame.reset, frame.flush, frame.stall, frame.config_write, frame.config_read, !frame.assertions];
         let control = control.into_iter().enumerate().fold(0, |bits, (bit, set)| bits | u32::from(set) << bit);
         for word in [control, frame.config_address, frame.config_data, u32::from(end_of_batch)] {
             bytes.extend(word.to_le_bytes());
@@ -106,13 +107,12 @@ impl Expected {
         }
         let outputs = self.outputs?;
         let flag = |name: &str, expected: bool, actual: bool| {
-            (expected != actual).then(|| format!("{name} is {}; the model has {}", u8::from(actual), u8::from(expected)))
+            (expected != actual)
+                .then(|| format!("{name} is {}; the model has {}", u8::from(actual), u8::from(expected)))
         };
         for port in 0..MAX_PORTS {
-            let difference =
-                flag(&format!("data_in_{port}_taken"), outputs.taken[port], response.taken[port]).or_else(|| {
-                    flag(&format!("data_out_{port}_valid"), outputs.valid[port], response.valid[port])
-                });
+            let difference = flag(&format!("data_in_{port}_taken"), outputs.taken[port], response.taken[port])
+                .or_else(|| flag(&format!("data_out_{port}_valid"), outputs.valid[port], response.valid[port]));
             if difference.is_some() {
                 return difference;
             }

@@ -153,7 +153,10 @@ impl Verilator {
             .filter(|name| name.ends_with(".cpp"))
             .sorted()
             .map(|name| format!("#include \"{name}\"\n"));
-        write(&folder.join("all.cpp"), &sources.chain(["#include \"../harness.cpp\"\n".to_owned()]).collect::<String>())?;
+        write(
+            &folder.join("all.cpp"),
+            &sources.chain(["#include \"../harness.cpp\"\n".to_owned()]).collect::<String>(),
+        )?;
         let mut compile = self.compiler_command();
         compile.current_dir(folder).args(["-Iverilated", "all.cpp", "-o", "tile"]).arg(runtime).arg("-pthread");
         if wave {
@@ -202,7 +205,8 @@ impl Verilator {
         let mut hash = Sha256::new();
         let program = self.program.to_string_lossy();
         let compiler = self.compiler.to_string_lossy();
-        for text in [&*self.version, &*program, &*compiler].into_iter().chain(COMPILER_FLAGS).chain(texts.map(|t| &**t)) {
+        for text in [&*self.version, &*program, &*compiler].into_iter().chain(COMPILER_FLAGS).chain(texts.map(|t| &**t))
+        {
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text);
         }
@@ -221,8 +225,11 @@ fn write(path: &Path, text: &str) -> Result<(), Diagnostic> {
 fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Diagnostic {
     let path = path.display().to_string();
     move |error| {
-        Diagnostic::new(format!("{path}: {error}")).with_help(format!("models are built in {}; the variable \
-            {CACHE_VARIABLE} names another folder", cache_folder().display()))
+        Diagnostic::new(format!("{path}: {error}")).with_help(format!(
+            "models are built in {}; the variable \
+            {CACHE_VARIABLE} names another folder",
+            cache_folder().display()
+        ))
     }
 }
 

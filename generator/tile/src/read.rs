@@ -112,7 +112,9 @@ impl TileSpec {
     /// The completed specification as YAML. Reading it gives the same specification.
     pub fn to_yaml(&self) -> String {
         let (fetch_width, agg_words, tb_words) = match self.kind {
-            Kind::WideFetch { fetch_width, agg_words, tb_words } => (Some(fetch_width), Some(agg_words), Some(tb_words)),
+            Kind::WideFetch { fetch_width, agg_words, tb_words } => {
+                (Some(fetch_width), Some(agg_words), Some(tb_words))
+            }
             _ => (None, None, None),
         };
         let controllers = self
@@ -346,7 +348,9 @@ impl Reader<'_> {
             let given = [role.name(), ALL_ROLES]
                 .into_iter()
                 .find_map(|section| get(file.controllers.get(section)?).map(|value| (section, value)));
-            let Some((section, value)) = given else { return Ok(default) };
+            let Some((section, value)) = given else {
+                return Ok(default);
+            };
             if (low..=high).contains(&value) {
                 return Ok(value);
             }
@@ -420,7 +424,9 @@ impl Reader<'_> {
             .controllers
             .iter()
             .filter_map(|(role, controller)| controller.address_bits.get(&memory).map(|&bits| (*role, bits)));
-        let Some((first, first_bits)) = widths.next() else { return Ok(()) };
+        let Some((first, first_bits)) = widths.next() else {
+            return Ok(());
+        };
         for (role, bits) in widths {
             if bits != first_bits {
                 // Point at a width that the file gives; one of the two must be there, as defaults agree.

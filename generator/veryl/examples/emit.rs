@@ -10,11 +10,7 @@ use pushmem_veryl::{Source, compile};
 fn main() -> ExitCode {
     let mut sources = Vec::new();
     for path in std::env::args().skip(1) {
-        let name = Path::new(&path)
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = Path::new(&path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
         match std::fs::read_to_string(&path) {
             Ok(text) => sources.push(Source { name, text }),
             Err(error) => {
@@ -23,23 +19,14 @@ fn main() -> ExitCode {
             }
         }
     }
-    let repetitions: usize = std::env::var("N")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(0);
+    let repetitions: usize = std::env::var("N").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     for _ in 0..repetitions {
         let start = Instant::now();
         let outcome = compile(sources.clone());
-        eprintln!(
-            "{:?} {}",
-            start.elapsed(),
-            if outcome.is_ok() { "" } else { "(refused)" }
-        );
+        eprintln!("{:?} {}", start.elapsed(), if outcome.is_ok() { "" } else { "(refused)" });
     }
     match compile(sources) {
-        Ok(emitted) => emitted
-            .iter()
-            .for_each(|module| println!("{}", module.text)),
+        Ok(emitted) => emitted.iter().for_each(|module| println!("{}", module.text)),
         Err(error) => {
             eprint!("{error}");
             return ExitCode::FAILURE;

@@ -59,11 +59,7 @@ pub struct CompileError {
 impl fmt::Display for CompileError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.findings.len() == 1 { "" } else { "s" };
-        writeln!(
-            formatter,
-            "Veryl refused the sources with {} finding{plural}",
-            self.findings.len()
-        )?;
+        writeln!(formatter, "Veryl refused the sources with {} finding{plural}", self.findings.len())?;
         for finding in &self.findings {
             write!(formatter, "\n{}\n", finding.trim_end())?;
         }
@@ -88,18 +84,12 @@ pub fn compile(sources: Vec<Source>) -> Result<Vec<Emitted>, CompileError> {
 fn on_own_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, CompileError> + Send + 'static,
 ) -> Result<T, CompileError> {
-    let failed = |what: String| CompileError {
-        findings: vec![what],
-    };
+    let failed = |what: String| CompileError { findings: vec![what] };
     thread::Builder::new()
         .name("veryl".to_owned())
         .stack_size(STACK_BYTES)
         .spawn(work)
-        .map_err(|error| {
-            failed(format!(
-                "could not start the thread that runs Veryl: {error}"
-            ))
-        })?
+        .map_err(|error| failed(format!("could not start the thread that runs Veryl: {error}")))?
         .join()
         .unwrap_or_else(|panic| {
             let message = panic
@@ -107,9 +97,7 @@ fn on_own_thread<T: Send + 'static>(
                 .map(String::as_str)
                 .or_else(|| panic.downcast_ref::<&str>().copied())
                 .unwrap_or("no message");
-            Err(failed(format!(
-                "Veryl itself failed (a fault in the Veryl compiler): {message}"
-            )))
+            Err(failed(format!("Veryl itself failed (a fault in the Veryl compiler): {message}")))
         })
 }
 
@@ -119,10 +107,7 @@ fn compile_here(sources: &[Source]) -> Result<Vec<Emitted>, CompileError> {
 
     let mut findings = Vec::new();
     for (index, source) in sources.iter().enumerate() {
-        if sources[..index]
-            .iter()
-            .any(|earlier| earlier.name == source.name)
-        {
+        if sources[..index].iter().any(|earlier| earlier.name == source.name) {
             findings.push(format!("two sources have the name \"{}\"", source.name));
         }
     }
@@ -165,10 +150,7 @@ fn compile_here(sources: &[Source]) -> Result<Vec<Emitted>, CompileError> {
         let path = Path::new(&path);
         let mut emitter = Emitter::new(&metadata, PROJECT, path, path, path);
         emitter.emit(tree, &source.text);
-        Emitted {
-            name: source.name.clone(),
-            text: ranges::fold_ranges(&tidy::tidy(emitter.as_str())),
-        }
+        Emitted { name: source.name.clone(), text: ranges::fold_ranges(&tidy::tidy(emitter.as_str())) }
     });
     Ok(emitted.collect())
 }
@@ -196,11 +178,7 @@ fn file_name(source: &Source) -> String {
 
 /// Ends the compilation if there are findings.
 fn stop_at(findings: Vec<String>) -> Result<(), CompileError> {
-    if findings.is_empty() {
-        Ok(())
-    } else {
-        Err(CompileError { findings })
-    }
+    if findings.is_empty() { Ok(()) } else { Err(CompileError { findings }) }
 }
 
 /// A finding as text, the same on every terminal.
@@ -221,9 +199,6 @@ mod tests {
     #[test]
     fn a_panic_does_not_escape() {
         let error = on_own_thread::<()>(|| panic!("planted")).unwrap_err();
-        assert_eq!(
-            error.findings,
-            ["Veryl itself failed (a fault in the Veryl compiler): planted"]
-        );
+        assert_eq!(error.findings, ["Veryl itself failed (a fault in the Veryl compiler): planted"]);
     }
 }

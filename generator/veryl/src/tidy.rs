@@ -27,11 +27,7 @@ pub(crate) fn tidy(text: &str) -> String {
                 embedded_depth -= 1;
             }
         } else {
-            let comment = if in_comment {
-                Some(0)
-            } else {
-                first_of(line, &["//", "/*"])
-            };
+            let comment = if in_comment { Some(0) } else { first_of(line, &["//", "/*"]) };
             let (code, comment) = line.split_at(comment.unwrap_or(line.len()));
             tidied.push_str(&tidy_code(code, !comment.is_empty()));
             tidied.push_str(comment);
@@ -46,19 +42,12 @@ pub(crate) fn tidy(text: &str) -> String {
 
 /// The first place where one of the patterns occurs.
 fn first_of(text: &str, patterns: &[&str]) -> Option<usize> {
-    patterns
-        .iter()
-        .filter_map(|pattern| text.find(pattern))
-        .min()
+    patterns.iter().filter_map(|pattern| text.find(pattern)).min()
 }
 
 /// Whether a block comment is still open after `text`, which begins with a comment unless it is empty.
 fn ends_in_comment(text: &str, in_comment: bool) -> bool {
-    if in_comment {
-        !text.contains("*/")
-    } else {
-        text.starts_with("/*") && !text[2..].contains("*/")
-    }
+    if in_comment { !text.contains("*/") } else { text.starts_with("/*") && !text[2..].contains("*/") }
 }
 
 /// Tidies one line without its comment.
@@ -77,9 +66,7 @@ fn tidy_code(code: &str, comment_follows: bool) -> String {
             code = format!("{indent}{direction}{padding}{rest_of_type}");
         }
     }
-    code = code
-        .replace("always_ff @ (", "always_ff @(")
-        .replace("begin :", "begin : ");
+    code = code.replace("always_ff @ (", "always_ff @(").replace("begin :", "begin : ");
     if let Some((declaration, value)) = code.split_once("; always_comb ") {
         code = format!("{}; always_comb {value}", declaration.trim_end());
     }
@@ -120,10 +107,7 @@ fn unpad_parentheses(code: &str) -> String {
             _ => {}
         }
     }
-    code.char_indices()
-        .filter(|(at, _)| !superfluous.contains(at))
-        .map(|(_, character)| character)
-        .collect()
+    code.char_indices().filter(|(at, _)| !superfluous.contains(at)).map(|(_, character)| character).collect()
 }
 
 #[cfg(test)]

@@ -11,15 +11,7 @@ fn emit(sources: &[(&str, &str)]) -> Vec<Emitted> {
 }
 
 fn try_emit(sources: &[(&str, &str)]) -> Result<Vec<Emitted>, CompileError> {
-    compile(
-        sources
-            .iter()
-            .map(|&(name, text)| Source {
-                name: name.to_owned(),
-                text: text.to_owned(),
-            })
-            .collect(),
-    )
+    compile(sources.iter().map(|&(name, text)| Source { name: name.to_owned(), text: text.to_owned() }).collect())
 }
 
 /// Compiles one text and returns what was emitted.
@@ -42,20 +34,14 @@ fn lint(top: &str, emitted: &[Emitted]) {
     }
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new("verilator");
-    command
-        .args(["--lint-only", "-Wall", "--assert", "--top-module", top])
-        .current_dir(folder.path());
+    command.args(["--lint-only", "-Wall", "--assert", "--top-module", top]).current_dir(folder.path());
     for module in emitted {
         let file = format!("{}.sv", module.name);
         fs::write(folder.path().join(&file), &module.text).unwrap();
         command.arg(file);
     }
     let output = command.output().unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 const COUNTER: &str = include_str!("veryl/counter.veryl");
@@ -67,11 +53,7 @@ const FORMS: &str = include_str!("veryl/forms.veryl");
 #[test]
 fn counter_with_instance_is_exactly_this() {
     // In the order in which nothing is known before it is used.
-    let emitted = emit(&[
-        ("counter_top", COUNTER_TOP),
-        ("counter", COUNTER),
-        ("counter_checker", COUNTER_CHECKER),
-    ]);
+    let emitted = emit(&[("counter_top", COUNTER_TOP), ("counter", COUNTER), ("counter_checker", COUNTER_CHECKER)]);
     assert_eq!(emitted[0].name, "counter_top");
     assert_eq!(emitted[0].text, include_str!("veryl/counter_top.sv"));
     assert_eq!(emitted[1].name, "counter");
@@ -89,24 +71,15 @@ fn forms_of_the_house_subset_are_exactly_this() {
 
 #[test]
 fn same_bytes_every_time_and_in_parallel() {
-    let sources = [
-        ("counter", COUNTER),
-        ("counter_top", COUNTER_TOP),
-        ("forms", FORMS),
-    ];
+    let sources = [("counter", COUNTER), ("counter_top", COUNTER_TOP), ("forms", FORMS)];
     let first = emit(&sources);
     assert_eq!(emit(&sources), first);
-    let threads: Vec<_> = (0..4)
-        .map(|_| std::thread::spawn(move || emit(&sources)))
-        .collect();
+    let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(move || emit(&sources))).collect();
     for thread in threads {
         assert_eq!(thread.join().unwrap(), first);
     }
     // Neither does another compilation, with other modules of the same name, leave a trace.
-    emit(&[(
-        "counter",
-        "module counter (x: input logic, y: output logic,) {\n    assign y = x;\n}\n",
-    )]);
+    emit(&[("counter", "module counter (x: input logic, y: output logic,) {\n    assign y = x;\n}\n")]);
     assert_eq!(emit(&sources), first);
 }
 
@@ -116,22 +89,13 @@ fn clock_and_reset_keep_any_name() {
         "module sample (\n    clock_in: input clock,\n    arst: input reset,\n    q: output logic,\n) {\n    \
          always_ff {\n        if_reset {\n            q = 0;\n        } else {\n            q = ~q;\n        }\n    }\n}\n",
     );
-    assert!(
-        text.contains(
-            "always_ff @(posedge clock_in, negedge arst) begin\n        if (!arst) begin"
-        ),
-        "{text}"
-    );
+    assert!(text.contains("always_ff @(posedge clock_in, negedge arst) begin\n        if (!arst) begin"), "{text}");
 }
 
 #[test]
 fn every_comment_survives_once() {
     for source in [COUNTER, COUNTER_TOP, FORMS] {
-        let emitted = emit(&[
-            ("counter", COUNTER),
-            ("counter_top", COUNTER_TOP),
-            ("forms", FORMS),
-        ]);
+        let emitted = emit(&[("counter", COUNTER), ("counter_top", COUNTER_TOP), ("forms", FORMS)]);
         let all: String = emitted.into_iter().map(|module| module.text).collect();
         for line in source.lines() {
             let Some(at) = line.find("//").or_else(|| line.find("/*")) else {
@@ -148,11 +112,7 @@ fn every_comment_survives_once() {
 
 #[test]
 fn nothing_ugly_is_left() {
-    for module in emit(&[
-        ("counter", COUNTER),
-        ("counter_top", COUNTER_TOP),
-        ("forms", FORMS),
-    ]) {
+    for module in emit(&[("counter", COUNTER), ("counter_top", COUNTER_TOP), ("forms", FORMS)]) {
         assert!(module.text.ends_with('\n') && !module.text.ends_with("\n\n"));
         assert!(!module.text.contains("\n\n\n"), "{}", module.text);
         assert!(!module.text.contains("pushmem"), "{}", module.text);
@@ -166,9 +126,7 @@ fn nothing_ugly_is_left() {
 
 #[test]
 fn a_warning_is_an_error() {
-    let finding = finding(
-        "module sample (\n    y: output logic,\n) {\n    var x: logic;\n    assign y = x;\n}\n",
-    );
+    let finding = finding("module sample (\n    y: output logic,\n) {\n    var x: logic;\n    assign y = x;\n}\n");
     assert!(finding.contains("unassign_variable"), "{finding}");
     assert!(finding.contains("sample.veryl:4:9"), "{finding}");
 }
@@ -198,10 +156,7 @@ fn a_missing_port_is_an_error() {
     ])
     .unwrap_err();
     assert!(
-        error
-            .findings
-            .iter()
-            .any(|finding| finding.contains("missing_port") && finding.contains("outer.veryl:4:")),
+        error.findings.iter().any(|finding| finding.contains("missing_port") && finding.contains("outer.veryl:4:")),
         "{error}"
     );
 }
@@ -214,26 +169,18 @@ fn a_syntax_error_names_file_and_line_of_every_source() {
         ("second", "module second {\n\n    var step: logic;\n}\n"),
     ])
     .unwrap_err();
-    let [first, second] = &error.findings[..] else {
-        panic!("{error}")
-    };
+    let [first, second] = &error.findings[..] else { panic!("{error}") };
     assert!(first.contains("first.veryl:2:12"), "{first}");
     assert!(second.contains("second.veryl:3:9"), "{second}");
     let text = error.to_string();
-    assert!(
-        text.contains("2 findings") && text.contains("'step' is a reserved keyword"),
-        "{text}"
-    );
+    assert!(text.contains("2 findings") && text.contains("'step' is a reserved keyword"), "{text}");
     assert!(!text.contains('\u{1b}'), "no terminal colours");
 }
 
 #[test]
 fn an_unknown_module_is_an_error() {
     let finding = finding("module sample {\n    inst u: nowhere ();\n}\n");
-    assert!(
-        finding.contains("nowhere") && finding.contains("sample.veryl:2:"),
-        "{finding}"
-    );
+    assert!(finding.contains("nowhere") && finding.contains("sample.veryl:2:"), "{finding}");
 }
 
 #[test]
@@ -243,10 +190,6 @@ fn no_sources_give_nothing() {
 
 #[test]
 fn sources_of_one_name_are_refused() {
-    let error = try_emit(&[
-        ("same_name", "module a {}\n"),
-        ("same_name", "module b {}\n"),
-    ])
-    .unwrap_err();
+    let error = try_emit(&[("same_name", "module a {}\n"), ("same_name", "module b {}\n")]).unwrap_err();
     assert_eq!(error.findings, ["two sources have the name \"same_name\""]);
 }

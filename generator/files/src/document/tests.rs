@@ -69,10 +69,7 @@ fn parse(text: &str) -> Result<Tile, Diagnostic> {
 fn check(problem: Diagnostic, place: &str, offending: &str, message: &str, help: &str) {
     let (file, line, column) = problem.location().unwrap();
     assert_eq!(problem.message(), message);
-    assert_eq!(
-        (file.as_str(), format!("{line}:{column}").as_str()),
-        ("tile.yaml", place)
-    );
+    assert_eq!((file.as_str(), format!("{line}:{column}").as_str()), ("tile.yaml", place));
     assert_eq!(problem.offending_text(), Some(offending));
     let found = problem.help().unwrap_or_default();
     assert!(found.contains(help), "{help:?} is not in {found:?}");
@@ -81,13 +78,7 @@ fn check(problem: Diagnostic, place: &str, offending: &str, message: &str, help:
 /// Replaces `old` in the valid document and checks the problem with that, also with other line
 /// ends.
 #[track_caller]
-fn check_replaced(
-    (old, new): (&str, &str),
-    place: &str,
-    offending: &str,
-    message: &str,
-    help: &str,
-) {
+fn check_replaced((old, new): (&str, &str), place: &str, offending: &str, message: &str, help: &str) {
     assert!(VALID.contains(old));
     let text = VALID.replacen(old, new, 1);
     check(parse(&text).unwrap_err(), place, offending, message, help);
@@ -99,21 +90,10 @@ fn check_replaced(
 fn reads_a_valid_document() {
     let tile = parse(VALID).unwrap();
     assert_eq!(tile.name, "Ünïcödé 'tile'");
-    assert_eq!(
-        tile.memory,
-        Memory {
-            rows: 128,
-            columns: 16,
-            ports: [1, 2],
-            gated: true
-        }
-    );
+    assert_eq!(tile.memory, Memory { rows: 128, columns: 16, ports: [1, 2], gated: true });
     assert_eq!(tile.controllers["in2agg_0"].stride, [1, -4]);
     assert_eq!(tile.controllers["agg→sram"].role, Role::Delayed(3));
-    assert_eq!(
-        tile.controllers["third"].role,
-        Role::Window { first: 1, last: 2 }
-    );
+    assert_eq!(tile.controllers["third"].role, Role::Window { first: 1, last: 2 });
     assert_eq!(tile.scale, None);
     assert_eq!(parse(&VALID.replace('\n', "\r\n")).unwrap(), tile);
 }
@@ -127,21 +107,9 @@ fn locates_unknown_and_missing_keys() {
         "unknown key `rwos`",
         "did you mean `rows`? expected one of `rows`, `columns`, `ports`, `gated`",
     );
-    check_replaced(
-        ("  gated: true\n", ""),
-        "4:3",
-        "rows: 128",
-        "the key `gated` is missing",
-        "add `gated: …`",
-    );
+    check_replaced(("  gated: true\n", ""), "4:3", "rows: 128", "the key `gated` is missing", "add `gated: …`");
     let window = ("{ first: 1, last: 2 }", "{ first: 1 }");
-    check_replaced(
-        window,
-        "15:42",
-        "{ first: 1 }",
-        "the key `last` is missing",
-        "add `last: …`",
-    );
+    check_replaced(window, "15:42", "{ first: 1 }", "the key `last` is missing", "add `last: …`");
 }
 
 #[test]
@@ -151,12 +119,7 @@ fn locates_wrong_values() {
         ("300", "300", "`300`", ""),
         ("-1", "-1", "`-1`", ""),
         ("0x100", "0x100", "`0x100`", ""),
-        (
-            &"9".repeat(50),
-            &"9".repeat(50),
-            &format!("`{}`", "9".repeat(50)),
-            "",
-        ),
+        (&"9".repeat(50), &"9".repeat(50), &format!("`{}`", "9".repeat(50)), ""),
         ("1_2", "1_2", "`1_2`", "write `12`"),
         ("'12'", "'12'", "the text `12`", "remove the quotes"),
         ("1.0", "1.0", "`1.0`", "decimal, or hexadecimal after `0x`"),
@@ -174,13 +137,7 @@ fn locates_wrong_values() {
     let list = "expected an integer, found a list";
     check_replaced(("rows: 128", "rows: [1, 2]"), "4:9", "[1, 2]", list, "");
     let text = "expected text, found nothing";
-    check_replaced(
-        ("name: Ünïcödé 'tile'", "name: null"),
-        "2:7",
-        "null",
-        text,
-        "quote",
-    );
+    check_replaced(("name: Ünïcödé 'tile'", "name: null"), "2:7", "null", text, "quote");
     let truth = "expected `true` or `false`, found `yes`";
     check_replaced(("gated: true", "gated: yes"), "7:10", "yes", truth, "");
     let pair = "expected a list of 2 elements, found 3 elements";
@@ -190,21 +147,9 @@ fn locates_wrong_values() {
     let scale = "expected a number, found `inf`";
     check_replaced(("scale: ~", "scale: inf"), "16:8", "inf", scale, "");
     let no_list = "expected a list, found `5`";
-    check_replaced(
-        ("stride: []", "stride: 5"),
-        "14:25",
-        "5",
-        no_list,
-        "`[a, b]`",
-    );
+    check_replaced(("stride: []", "stride: 5"), "14:25", "5", no_list, "`[a, b]`");
     let no_mapping = "expected a mapping, found `5`";
-    check_replaced(
-        ("in2agg_0:", "x: 5\n  in2agg_0:"),
-        "9:6",
-        "5",
-        no_mapping,
-        "`stride`, `role`",
-    );
+    check_replaced(("in2agg_0:", "x: 5\n  in2agg_0:"), "9:6", "5", no_mapping, "`stride`, `role`");
 }
 
 #[test]
@@ -212,37 +157,13 @@ fn locates_wrong_variants() {
     let unknown = "unknown value `raed`";
     let help = "did you mean `read`? expected one of `read`, `write`, `delayed`, `window`";
     check_replaced(("role: read", "role: raed"), "13:11", "raed", unknown, help);
-    check_replaced(
-        ("role: read", "role: { raed: 1 }"),
-        "13:13",
-        "raed",
-        unknown,
-        help,
-    );
+    check_replaced(("role: read", "role: { raed: 1 }"), "13:13", "raed", unknown, help);
     let value = "`delayed` needs a value";
-    check_replaced(
-        ("role: read", "role: delayed"),
-        "13:11",
-        "delayed",
-        value,
-        "`delayed: …`",
-    );
+    check_replaced(("role: read", "role: delayed"), "13:11", "delayed", value, "`delayed: …`");
     let no_value = "`write` takes no value";
-    check_replaced(
-        ("role: read", "role: { write: 4 }"),
-        "13:20",
-        "4",
-        no_value,
-        "",
-    );
+    check_replaced(("role: read", "role: { write: 4 }"), "13:20", "4", no_value, "");
     let two = "expected a mapping with one key, found 2 keys";
-    check_replaced(
-        ("{ delayed: 3 }", "{ a: 3, b: 4 }"),
-        "14:35",
-        "{ a: 3, b: 4 }",
-        two,
-        "read",
-    );
+    check_replaced(("{ delayed: 3 }", "{ a: 3, b: 4 }"), "14:35", "{ a: 3, b: 4 }", two, "read");
     let payload = "expected an integer from 0 to 4294967295, found `x`";
     check_replaced(("delayed: 3", "delayed: x"), "14:46", "x", payload, "");
 }
@@ -250,87 +171,21 @@ fn locates_wrong_variants() {
 #[test]
 fn locates_invalid_yaml() {
     let twice = "the key `rows` stands here twice";
-    check_replaced(
-        ("gated: true", "rows: 3"),
-        "7:3",
-        "rows",
-        twice,
-        "remove or rename",
-    );
+    check_replaced(("gated: true", "rows: 3"), "7:3", "rows", twice, "remove or rename");
     let cases = [
         ("", "1:1", "", "the document is empty", "key: value"),
-        (
-            "# only a comment\n",
-            "1:1",
-            "",
-            "the document is empty",
-            "key: value",
-        ),
-        (
-            "---\n...\n",
-            "1:1",
-            "",
-            "the document is empty",
-            "key: value",
-        ),
-        (
-            "[1]",
-            "1:1",
-            "[1]",
-            "expected a mapping at the top level, found a list",
-            "key: value",
-        ),
-        (
-            "é",
-            "1:1",
-            "é",
-            "expected a mapping at the top level, found a single value",
-            "key",
-        ),
-        (
-            "a: &x 1",
-            "1:4",
-            "&x 1",
-            "anchors (`&name`) are not supported",
-            "write the value out",
-        ),
-        (
-            "a: !!str 1",
-            "1:4",
-            "!!str 1",
-            "tags (`!type`) are not supported",
-            "remove the tag",
-        ),
-        (
-            "a: 1\n---\nb: 2",
-            "2:1",
-            "---",
-            "a second document starts here",
-            "one document",
-        ),
-        (
-            "[a]: 1",
-            "1:1",
-            "[",
-            "a key must be a single word or number",
-            "key: value",
-        ),
-        (
-            "é: \0",
-            "1:4",
-            "\0",
-            "the control character U+0000 is not text",
-            "intended file",
-        ),
+        ("# only a comment\n", "1:1", "", "the document is empty", "key: value"),
+        ("---\n...\n", "1:1", "", "the document is empty", "key: value"),
+        ("[1]", "1:1", "[1]", "expected a mapping at the top level, found a list", "key: value"),
+        ("é", "1:1", "é", "expected a mapping at the top level, found a single value", "key"),
+        ("a: &x 1", "1:4", "&x 1", "anchors (`&name`) are not supported", "write the value out"),
+        ("a: !!str 1", "1:4", "!!str 1", "tags (`!type`) are not supported", "remove the tag"),
+        ("a: 1\n---\nb: 2", "2:1", "---", "a second document starts here", "one document"),
+        ("[a]: 1", "1:1", "[", "a key must be a single word or number", "key: value"),
+        ("é: \0", "1:4", "\0", "the control character U+0000 is not text", "intended file"),
     ];
     for (text, place, offending, message, help) in cases {
-        check(
-            Document::parse("tile.yaml", text).unwrap_err(),
-            place,
-            offending,
-            message,
-            help,
-        );
+        check(Document::parse("tile.yaml", text).unwrap_err(), place, offending, message, help);
     }
     for (text, line, help) in [
         ("a:\n  b: 1\n\tc: 2\n", 3, "spaces, not with tabs"),
@@ -339,10 +194,7 @@ fn locates_invalid_yaml() {
         ("a: 'b\n", 1, "quotes"),
     ] {
         let problem = Document::parse("tile.yaml", text).unwrap_err();
-        assert!(
-            problem.message().starts_with("not valid YAML: "),
-            "{problem:?}"
-        );
+        assert!(problem.message().starts_with("not valid YAML: "), "{problem:?}");
         assert_eq!(problem.location().unwrap().1, line, "{problem:?}");
         assert!(problem.help().unwrap().contains(help), "{problem:?}");
     }
@@ -355,10 +207,7 @@ fn refuses_deep_nesting() {
     let message = format!("nested deeper than {DEPTH_LIMIT} mappings and lists");
     let problem = Document::parse("deep", nested(DEPTH_LIMIT)).unwrap_err();
     assert_eq!(problem.message(), message);
-    assert_eq!(
-        problem.location(),
-        Some(("deep".to_owned(), 1, DEPTH_LIMIT + 3))
-    );
+    assert_eq!(problem.location(), Some(("deep".to_owned(), 1, DEPTH_LIMIT + 3)));
     for opening in ["[", "{a: ", "- ", "? "] {
         let problem = Document::parse("deep", opening.repeat(1_000_000)).unwrap_err();
         assert!(problem.location().is_some(), "{opening}: {problem:?}");
@@ -373,28 +222,16 @@ fn points_at_paths() {
     let offending = |problem: Diagnostic| problem.offending_text().unwrap().to_owned();
     let value = |path: &FieldPath| offending(document.error(path, "wrong"));
     let key = |path: &FieldPath| offending(document.error_at_key(path, "wrong"));
-    check(
-        document.error(&stride.index(1), "wrong"),
-        "12:7",
-        "-4",
-        "wrong",
-        "",
-    );
+    check(document.error(&stride.index(1), "wrong"), "12:7", "-4", "wrong", "");
     assert_eq!(value(&stride), "1");
     assert_eq!(key(&stride), "stride");
     assert_eq!(key(&stride.index(1)), "-4");
     assert_eq!(key(&controller), "in2agg_0");
-    assert_eq!(
-        key(&FieldPath::root().key("controllers").key("agg→sram")),
-        "\"agg→sram\""
-    );
+    assert_eq!(key(&FieldPath::root().key("controllers").key("agg→sram")), "\"agg→sram\"");
     // The longest part that exists: here the list, and here the whole document.
     assert_eq!(value(&stride.index(2)), "1");
     assert_eq!(key(&stride.index(2).key("x")), "1");
-    assert_eq!(
-        value(&FieldPath::root().key("absent")),
-        "name: Ünïcödé 'tile'"
-    );
+    assert_eq!(value(&FieldPath::root().key("absent")), "name: Ünïcödé 'tile'");
     assert_eq!(document.name(), "tile.yaml");
     assert_eq!(document.text(), VALID);
 }
@@ -417,12 +254,8 @@ fn parse_or_locate(text: &str) -> Result<(), TestCaseError> {
         Err(problem) => return printable(problem),
     };
     // A type that accepts everything reaches every value.
-    document
-        .deserialize::<serde_yaml::Value>()
-        .map_or_else(printable, |_| Ok(()))?;
-    document
-        .deserialize::<Tile>()
-        .map_or_else(printable, |_| Ok(()))
+    document.deserialize::<serde_yaml::Value>().map_or_else(printable, |_| Ok(()))?;
+    document.deserialize::<Tile>().map_or_else(printable, |_| Ok(()))
 }
 
 fn printable(problem: Diagnostic) -> Result<(), TestCaseError> {
@@ -435,15 +268,14 @@ fn printable(problem: Diagnostic) -> Result<(), TestCaseError> {
 fn tile() -> impl Strategy<Value = Tile> {
     // serde_yaml writes variants with contents as tags, which are not supported here.
     let role = any::<bool>().prop_map(|read| if read { Role::Read } else { Role::Write });
-    let controller = (prop::collection::vec(any::<i64>(), 0..4), role)
-        .prop_map(|(stride, role)| Controller { stride, role });
-    let memory =
-        any::<(u8, u64, [u32; 2], bool)>().prop_map(|(rows, columns, ports, gated)| Memory {
-            rows,
-            columns,
-            ports,
-            gated,
-        });
+    let controller =
+        (prop::collection::vec(any::<i64>(), 0..4), role).prop_map(|(stride, role)| Controller { stride, role });
+    let memory = any::<(u8, u64, [u32; 2], bool)>().prop_map(|(rows, columns, ports, gated)| Memory {
+        rows,
+        columns,
+        ports,
+        gated,
+    });
     // Line and paragraph separators end a line in YAML 1.1, which serde_yaml writes, not in 1.2.
     let text = "[^\\p{C}\\p{Zl}\\p{Zp}]{0,12}";
     let controllers = prop::collection::btree_map(text, controller, 0..4);

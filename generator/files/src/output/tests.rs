@@ -15,10 +15,7 @@ fn sample() -> OutputFolder {
 fn snapshot(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut entries = Default::default();
     list_entries(folder, Path::new(""), &mut entries).unwrap();
-    entries
-        .into_iter()
-        .map(|name| (name.clone(), fs::read(folder.join(name)).ok()))
-        .collect()
+    entries.into_iter().map(|name| (name.clone(), fs::read(folder.join(name)).ok())).collect()
 }
 
 #[test]
@@ -43,22 +40,13 @@ fn refuses_to_write_where_no_file_can_be() {
     assert_eq!(folder.help(), Some("choose another file name"));
 
     let below_a_file = write_file(&root.path().join("file/a/b"), b"").unwrap_err();
-    assert!(
-        below_a_file.message().contains("file/a"),
-        "{below_a_file:?}"
-    );
-    assert!(
-        below_a_file.message().contains("os error"),
-        "{below_a_file:?}"
-    );
+    assert!(below_a_file.message().contains("file/a"), "{below_a_file:?}");
+    assert!(below_a_file.message().contains("os error"), "{below_a_file:?}");
 
     // The folder `new` is created for this file, whose name is too long, and removed again.
     let long = root.path().join("new").join("x".repeat(300));
     let too_long = write_file(&long, b"").unwrap_err();
-    assert!(
-        too_long.message().starts_with("cannot write"),
-        "{too_long:?}"
-    );
+    assert!(too_long.message().starts_with("cannot write"), "{too_long:?}");
     assert!(write_file(Path::new(""), b"").is_err());
     assert_eq!(snapshot(root.path()), before);
 }
@@ -79,10 +67,7 @@ fn writes_through_links_with_the_usual_permissions() {
     assert_eq!(fs::metadata(&target).unwrap().permissions().mode(), usual);
 
     let device = write_file(Path::new("/dev/null"), b"").unwrap_err();
-    assert!(
-        device.message().ends_with("it is not an ordinary file"),
-        "{device:?}"
-    );
+    assert!(device.message().ends_with("it is not an ordinary file"), "{device:?}");
 }
 
 #[test]
@@ -92,10 +77,7 @@ fn writes_a_folder_with_a_marker() {
     sample().write(&folder).unwrap();
     let first = snapshot(root.path());
     let names: Vec<_> = snapshot(&folder).into_keys().collect();
-    assert_eq!(
-        names,
-        [MARKER, "area.json", "rtl", "rtl/tile.sv"].map(PathBuf::from)
-    );
+    assert_eq!(names, [MARKER, "area.json", "rtl", "rtl/tile.sv"].map(PathBuf::from));
     let marker = fs::read_to_string(folder.join(MARKER)).unwrap();
     let lines: Vec<_> = marker.lines().skip(1).collect();
     assert_eq!(lines, ["area.json", "rtl/tile.sv"]);
@@ -115,10 +97,7 @@ fn replaces_what_it_wrote() {
     other.add("only", "1");
     other.write(&folder).unwrap();
     let names: Vec<_> = snapshot(root.path()).into_keys().collect();
-    assert_eq!(
-        names,
-        ["out", "out/.pushmem", "out/only"].map(PathBuf::from)
-    );
+    assert_eq!(names, ["out", "out/.pushmem", "out/only"].map(PathBuf::from));
 }
 
 #[test]
@@ -134,24 +113,13 @@ fn keeps_files_of_others() {
         folder.canonicalize().unwrap().display()
     );
     assert_eq!(problem.message(), expected);
-    assert!(
-        problem
-            .help()
-            .unwrap()
-            .contains("choose another output folder")
-    );
+    assert!(problem.help().unwrap().contains("choose another output folder"));
     assert_eq!(snapshot(root.path()), before);
 
     // An empty folder is somebody's as well.
     fs::remove_file(folder.join("rtl/mine.sv")).unwrap();
     fs::create_dir(folder.join("mine")).unwrap();
-    assert!(
-        sample()
-            .write(&folder)
-            .unwrap_err()
-            .message()
-            .ends_with("`mine`")
-    );
+    assert!(sample().write(&folder).unwrap_err().message().ends_with("`mine`"));
 }
 
 #[test]
@@ -190,10 +158,7 @@ fn refuses_names_outside_of_the_folder() {
         let mut output = OutputFolder::new();
         output.add(name, "");
         let problem = output.write(&root.path().join("out")).unwrap_err();
-        assert!(
-            problem.message().contains("cannot be the name"),
-            "{problem:?}"
-        );
+        assert!(problem.message().contains("cannot be the name"), "{problem:?}");
     }
     assert!(snapshot(root.path()).is_empty());
 }
