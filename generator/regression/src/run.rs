@@ -209,6 +209,7 @@ fn exercise(
 ) -> Result<ScenarioCounts, String> {
     let at = |number: usize| move |error: pushmem_simulation::BenchError| format!("configuration {number}: {error}");
     let mut scenario = Scenario::new(spec, map, Some(process), seed, !violations).map_err(at(0))?;
+    scenario.exercise_registers().map_err(at(0))?;
     for (number, configuration) in configurations.iter().enumerate() {
         if !violations {
             // Interrupted runs leave words behind that nobody reads, which is no fault of the configuration.

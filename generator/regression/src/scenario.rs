@@ -19,6 +19,9 @@ pub struct ScenarioCounts {
 /// A run of arbitrary length is cut off here.
 const MAX_RUN: u64 = 400_000;
 
+/// A run from this length on is not repeated for the sake of its end.
+const LONG_RUN: u64 = 5000;
+
 /// What one of a tile's lives is made of.
 pub(crate) struct Scenario<'a> {
     bench: Bench<'a>,
@@ -43,19 +46,29 @@ impl<'a> Scenario<'a> {
     pub fn exercise(&mut self, configuration: &Configuration) -> Result<(), BenchError> {
         self.counts.configurations += 1;
         self.bench.configure(configuration)?;
+        if !self.bench.tile().is_active() {
+            self.bench.access_nothing()?;
+        }
         // Nothing may happen without a flush.
         let pause = self.bench.rng().random_range(0..4);
         self.bench.idle(pause)?;
         self.bench.flush(false)?;
-        self.run_to_end(0.0)?;
-        // Back to back: the flush in the last cycle of a run.
+        let length = self.run_to_end(0.0)?;
+        // Back to back: a flush in one of the last cycles of a run.
+        if length < LONG_RUN {
+            self.bench.flush(false)?;
+            let cut = self.bench.rng().random_range(1..4);
+            self.run(length.saturating_sub(cut), 0.0)?;
+        }
         self.bench.flush(false)?;
         self.run_to_end(0.4)?;
-        // A flush in the middle of a run, while stalled or not; then a new configuration while stalled in mid-run.
-        self.interrupted_run()?;
-        let stalled = self.bench.rng().random_bool(0.5);
-        self.bench.flush(stalled)?;
-        self.interrupted_run()?;
+        // Flushes in the middle of runs, while stalled or not; then a new configuration while stalled in mid-run.
+        for longest in [300, 30, 30, 8, 300] {
+            let stalled = self.bench.rng().random_bool(0.5);
+            self.bench.flush(stalled)?;
+            let cycles = self.bench.rng().random_range(1..longest);
+            self.run(cycles, 0.3)?;
+        }
         match self.bench.rng().random_range(0..3) {
             0 => {
                 self.bench.reset()?;
@@ -64,7 +77,9 @@ impl<'a> Scenario<'a> {
                 self.bench.idle(3)?;
             }
             1 => {}
-            _ => self.run_to_end(0.2)?,
+            _ => {
+                self.run_to_end(0.2)?;
+            }
         }
         Ok(())
     }
@@ -73,7 +88,16 @@ impl<'a> Scenario<'a> {
     pub fn plain_run(&mut self, configuration: &Configuration) -> Result<(), BenchError> {
         self.bench.configure(configuration)?;
         self.bench.flush(false)?;
-        self.run_to_end(0.0)
+        self.run_to_end(0.0)?;
+        Ok(())
+    }
+
+    /// What needs no configuration: every register holds what is written, until a reset.
+    pub fn exercise_registers(&mut self) -> Result<(), BenchError> {
+        self.bench.write_all_registers()?;
+        self.bench.read_all_registers()?;
+        self.bench.reset()?;
+        self.bench.read_all_registers()
     }
 
     /// Words that violations broke, as text.
@@ -87,21 +111,21 @@ impl<'a> Scenario<'a> {
         Ok(ScenarioCounts { cycles: self.bench.clock(), ..self.counts })
     }
 
-    fn run_to_end(&mut self, stall_probability: f64) -> Result<(), BenchError> {
-        let mut left = MAX_RUN;
-        while left > 0 && !self.bench.tile().is_idle() {
-            let stall = self.bench.rng().random_bool(stall_probability);
-            self.bench.cycle(stall)?;
-            left -= 1;
+    /// Runs until all controllers have ended, and a little longer; tells in how many cycles.
+    fn run_to_end(&mut self, stall_probability: f64) -> Result<u64, BenchError> {
+        let mut cycles = 0;
+        while cycles < MAX_RUN && !self.bench.tile().is_idle() {
+            self.run(1, stall_probability)?;
+            cycles += 1;
         }
         let pause = self.bench.rng().random_range(0..3);
-        self.bench.idle(pause)
+        self.bench.idle(pause)?;
+        Ok(cycles)
     }
 
-    fn interrupted_run(&mut self) -> Result<(), BenchError> {
-        let cycles = self.bench.rng().random_range(1..300);
+    fn run(&mut self, cycles: u64, stall_probability: f64) -> Result<(), BenchError> {
         for _ in 0..cycles {
-            let stall = self.bench.rng().random_bool(0.3);
+            let stall = self.bench.rng().random_bool(stall_probability);
             self.bench.cycle(stall)?;
         }
         Ok(())

@@ -156,8 +156,7 @@ impl<'a> Bench<'a> {
         };
         self.step(frame)?;
         let register = self.map.registers.iter().find(|register| register.offset == write.address);
-        let in_contents = self.map.contents.is_some_and(|contents| write.address >= contents.offset);
-        if in_contents || register.is_some_and(|register| register.access == Access::ReadWrite) {
+        if self.is_in_contents(write.address) || register.is_some_and(|register| register.access == Access::ReadWrite) {
             let bits = register.map_or(32, |register| register.used_bits());
             self.registers.insert(write.address, write.data & (u32::MAX >> (32 - bits)));
         }
@@ -172,8 +171,7 @@ impl<'a> Bench<'a> {
         let stall = self.disturbed || self.rng.random_bool(0.5);
         let frame = Frame { config_read: true, config_address: address, stall, ..self.random_frame() };
         self.step(frame)?;
-        let in_contents = self.map.contents.is_some_and(|contents| address >= contents.offset);
-        if in_contents {
+        if self.is_in_contents(address) {
             let value = self.registers.get(&address).copied().unwrap_or(0);
             self.read_data = None;
             self.contents_read = Some((self.spec.sram_latency, value));
@@ -186,6 +184,59 @@ impl<'a> Bench<'a> {
         }
         self.read_data = Some(self.register_value(address));
         self.idle(1)
+    }
+
+    /// Whether a configuration access is to a word of contents, not to a register.
+    fn is_in_contents(&self, address: u32) -> bool {
+        self.map.contents.is_some_and(|contents| {
+            (contents.offset..self.map.bytes()).contains(&address) && address.is_multiple_of(WORD_BYTES)
+        })
+    }
+
+    /// Writes random data to every register, stalled or not; also to those that can only be read.
+    ///
+    /// # Errors
+    /// When the RTL differs.
+    pub fn write_all_registers(&mut self) -> Result<(), BenchError> {
+        for register in &self.map.registers {
+            let write = RegisterWrite { address: register.offset, data: self.rng.random() };
+            let stall = self.rng.random_bool(0.5);
+            self.write(write, stall)?;
+        }
+        Ok(())
+    }
+
+    /// Reads every register.
+    ///
+    /// # Errors
+    /// When the RTL differs.
+    pub fn read_all_registers(&mut self) -> Result<(), BenchError> {
+        self.map.registers.iter().try_for_each(|register| self.read(register.offset))
+    }
+
+    /// Writes and reads addresses at which there is nothing: near a register or a word of contents, and far from all.
+    /// Writes change nothing, and reads give 0.
+    ///
+    /// # Errors
+    /// When the RTL differs.
+    pub fn access_nothing(&mut self) -> Result<(), BenchError> {
+        let highest_bit = self.map.bytes().next_power_of_two().ilog2();
+        for base in [self.random_register(), self.map.bytes() - WORD_BYTES] {
+            let unaligned = base + self.rng.random_range(1..WORD_BYTES);
+            let far = base | 1 << self.rng.random_range(highest_bit..u32::BITS);
+            for address in [unaligned, far] {
+                let write = RegisterWrite { address, data: self.rng.random() };
+                let stall = self.rng.random_bool(0.5);
+                self.write(write, stall)?;
+                self.read(base)?;
+            }
+            self.read(far)?;
+        }
+        Ok(())
+    }
+
+    fn random_register(&mut self) -> u32 {
+        self.map.registers[self.rng.random_range(0..self.map.registers.len())].offset
     }
 
     fn register_value(&self, address: u32) -> u32 {
