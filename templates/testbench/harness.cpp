@@ -98,6 +98,10 @@ int main(int argc, char** argv) {
     VerilatedFstC wave;
     tile->trace(&wave, 99);
     wave.open(argv[1]);
+    if (!wave.isOpen()) {
+        std::fprintf(stderr, "cannot write %s\n", argv[1]);
+        return 1;
+    }
 {%- endif %}
     // Verilator prints messages on standard output; records have it for themselves.
     std::FILE* const records = fdopen(dup(STDOUT_FILENO), "wb");

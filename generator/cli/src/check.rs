@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use itertools::Itertools;
 use pushmem_configuration::Configuration;
 use pushmem_files::{Diagnostic, Document, read_words};
-use pushmem_regression::RegressionList;
+use pushmem_regression::{MutantList, RegressionList};
 use pushmem_tile::TileSpec;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -30,6 +31,7 @@ struct Keys {
     kind: Option<IgnoredAny>,
     tile: Option<IgnoredAny>,
     tests: Option<IgnoredAny>,
+    mutants: Option<IgnoredAny>,
 }
 
 impl Check {
@@ -63,14 +65,16 @@ impl Check {
                 let list = RegressionList::from_document(&document, folder)?;
                 Ok(format!("regression list of {} tests", list.tests.len()))
             }
+            Keys { mutants: Some(_), .. } => Ok(format!("list of {} mutants", MutantList::read(file)?.mutants.len())),
             Keys { tile: Some(_), .. } => {
                 let spec = self.spec_of(&document, folder)?;
                 let configuration = Configuration::from_document(&document, &spec)?;
-                Ok(format!("configuration of {} controllers for `{}`", configuration.controllers.len(), spec.name))
+                let names = configuration.controllers.keys().join(", ");
+                Ok(format!("configuration for `{}`: {names}", spec.name))
             }
             _ => Err(Diagnostic::new(format!("{}: it is not clear what this file is", file.display())).with_help(
-                "a specification has the key `kind`, a configuration `tile`, a regression list `tests`; streams are \
-                 named *.hex",
+                "a specification has the key `kind`, a configuration `tile`, a regression list `tests`, a list of \
+                 mutants `mutants`; streams are named *.hex; a misspelt key may be the reason",
             )),
         }
     }

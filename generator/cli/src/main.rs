@@ -27,7 +27,7 @@ struct Arguments {
 const EXAMPLES: &str = "Examples:
   pushmem generate constraints/tiles/amber.yaml -o out/amber
   pushmem encode constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml -o regs.hex
-  pushmem simulate constraints/tiles/amber.yaml gaussian.yaml --input 0=in.hex --output 0=out.hex
+  pushmem simulate constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml --output 0=out.hex
   pushmem regress amber --jobs 2
 
 Exit codes: 0 all is well; 1 something is wrong with the input or a test failed; 2 wrong usage.";
@@ -67,6 +67,7 @@ fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    output::prepare();
     // A panic is a fault of ours; scripts still get an exit code they know.
     match catch_unwind(|| run(&arguments.command)) {
         Ok(Ok(code)) => code,

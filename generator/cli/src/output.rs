@@ -14,6 +14,11 @@ pub fn warn(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
+/// Decides how diagnostics look: never broken in the middle of a path or number; the terminal wraps long lines.
+pub fn prepare() {
+    let _ = miette::set_hook(Box::new(|_| Box::new(miette::MietteHandlerOpts::new().wrap_lines(false).build())));
+}
+
 /// Prints a diagnostic on standard error: with the place in the file, in colours on a terminal.
 pub fn report(diagnostic: Diagnostic) {
     warn(format!("{:?}", miette::Report::new(diagnostic)).trim_end());

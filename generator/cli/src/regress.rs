@@ -56,9 +56,10 @@ impl Regress {
         };
         let tests = list.tests.into_iter().filter(chosen).collect_vec();
         if tests.is_empty() {
-            let filter = self.filter.as_deref().unwrap_or_default();
-            return Err(Diagnostic::new(format!("no test has `{filter}` in its name"))
-                .with_help("long tests run only with --all"));
+            let what = self.filter.as_ref().map_or_else(String::new, |filter| format!(" with `{filter}` in its name"));
+            return Err(
+                Diagnostic::new(format!("there is no test to run{what}")).with_help("long tests run only with --all")
+            );
         }
         let verilator = Verilator::find()?;
         let jobs = self.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));

@@ -1,11 +1,12 @@
 //! `pushmem simulate`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use itertools::Itertools;
 use pushmem_configuration::Configuration;
-use pushmem_files::{Diagnostic, format_words, read_words, write_file};
+use pushmem_files::{Diagnostic, format_words, read_words, write_file, write_through};
 use pushmem_registers::RegisterMap;
 use pushmem_simulation::{RtlProcess, SimulationError, StreamOptions, StreamRun, Verilator, run_streams};
 use pushmem_tile::{Kind, TileSpec};
@@ -67,14 +68,10 @@ impl Simulate {
         let configuration = Configuration::read(&self.configuration, &spec)?;
         let inputs = self.read_inputs(&spec)?;
         self.check_outputs(&spec)?;
-        let map = RegisterMap::of(&spec);
-        let mut rtl = self.start_rtl(&spec)?;
-        let options = StreamOptions { stall_seed: self.stall_seed, cycles: self.cycles, ..StreamOptions::default() };
-        let run = run_streams(&spec, &map, &configuration, &inputs, rtl.as_mut(), &options)
-            .map_err(|error| self.explain(error, &configuration))?;
-        if let Some(rtl) = rtl {
-            rtl.finish()?;
-        }
+        let run = match &self.wave {
+            Some(wave) => write_through(wave, |path| self.simulate(&spec, &configuration, &inputs, Some(path)))?,
+            None => self.simulate(&spec, &configuration, &inputs, None)?,
+        };
         self.report(&spec, &run);
         if !run.violations.is_empty() {
             return Err(violations(&run));
@@ -85,12 +82,33 @@ impl Simulate {
         Ok(ExitCode::SUCCESS)
     }
 
+    fn simulate(
+        &self,
+        spec: &TileSpec,
+        configuration: &Configuration,
+        inputs: &[Option<Vec<u64>>],
+        wave: Option<&Path>,
+    ) -> Result<StreamRun, Diagnostic> {
+        let map = RegisterMap::of(spec);
+        let mut rtl = self.start_rtl(spec, wave)?;
+        let options = StreamOptions { stall_seed: self.stall_seed, cycles: self.cycles, ..StreamOptions::default() };
+        let run = run_streams(spec, &map, configuration, inputs, rtl.as_mut(), &options)
+            .map_err(|error| self.explain(error, configuration))?;
+        if let Some(rtl) = rtl {
+            rtl.finish()?;
+        }
+        Ok(run)
+    }
+
     fn read_inputs(&self, spec: &TileSpec) -> Result<Vec<Option<Vec<u64>>>, Diagnostic> {
         let mut inputs = vec![None; spec.inputs as usize];
         // What comes in is a word, or for a rom an address.
         let limit = if spec.kind == Kind::Rom { u64::from(spec.rows) - 1 } else { u64::MAX };
         for (port, path) in &self.inputs {
             let place = inputs.get_mut(*port).ok_or_else(|| no_port("input", *port, spec.inputs))?;
+            if place.is_some() {
+                return Err(Diagnostic::new(format!("input {port} has two files")).with_help("give one for each input"));
+            }
             let words = read_words(path, spec.word_bits)?;
             if let Some(index) = words.iter().position(|&word| word > limit) {
                 let message = format!("{}: word {index} is address {:x}", path.display(), words[index]);
@@ -102,18 +120,25 @@ impl Simulate {
     }
 
     fn check_outputs(&self, spec: &TileSpec) -> Result<(), Diagnostic> {
-        match self.outputs.iter().find(|(port, _)| *port >= spec.outputs as usize) {
-            Some((port, _)) => Err(no_port("output", *port, spec.outputs)),
+        if let Some((port, _)) = self.outputs.iter().find(|(port, _)| *port >= spec.outputs as usize) {
+            return Err(no_port("output", *port, spec.outputs));
+        }
+        let twice = |what: String| Err(Diagnostic::new(what).with_help("give one file for each output"));
+        if let Some(port) = self.outputs.iter().map(|(port, _)| port).duplicates().next() {
+            return twice(format!("output {port} has two files"));
+        }
+        match self.outputs.iter().map(|(_, path)| path).duplicates().next() {
+            Some(path) => twice(format!("two outputs go to {}", path.display())),
             None => Ok(()),
         }
     }
 
-    fn start_rtl(&self, spec: &TileSpec) -> Result<Option<RtlProcess>, Diagnostic> {
-        if !self.rtl && self.wave.is_none() {
+    fn start_rtl(&self, spec: &TileSpec, wave: Option<&Path>) -> Result<Option<RtlProcess>, Diagnostic> {
+        if !self.rtl && wave.is_none() {
             return Ok(None);
         }
-        let executable = Verilator::find()?.build(spec, self.wave.is_some())?;
-        Ok(Some(RtlProcess::start(&executable, spec, self.wave.as_deref())?))
+        let executable = Verilator::find()?.build(spec, wave.is_some())?;
+        Ok(Some(RtlProcess::start(&executable, spec, wave)?))
     }
 
     fn explain(&self, error: SimulationError, configuration: &Configuration) -> Diagnostic {

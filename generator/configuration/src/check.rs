@@ -137,7 +137,9 @@ fn check_strides(
     if levels == strides {
         return Ok(());
     }
-    let message = format!("{}: {strides} strides for {levels} extents", controller.name);
+    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let (strides, extents) = (plural(strides, "stride"), plural(levels, "extent"));
+    let message = format!("{}: {strides} for {extents}", controller.name);
     Err(finding(path.key("stride"), message).with_help("give one stride for each loop level"))
 }
 

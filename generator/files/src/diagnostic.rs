@@ -116,6 +116,8 @@ impl Diagnostic {
 
     /// The operating system refused to `action` (for example "write") the file or folder `path`.
     pub(crate) fn refused(action: &str, path: &Path, reason: &std::io::Error) -> Self {
+        // An error that is not the system's own text may name temporary files; its kind does not.
+        let reason = if reason.raw_os_error().is_some() { reason.to_string() } else { reason.kind().to_string() };
         Self::new(format!("cannot {action} `{}`: {reason}", path.display()))
     }
 }

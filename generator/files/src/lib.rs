@@ -13,7 +13,6 @@ mod input;
 mod nearest;
 mod node;
 mod output;
-
 mod path;
 mod words;
 
@@ -22,7 +21,6 @@ pub use document::Document;
 pub use input::SIZE_LIMIT;
 pub use nearest::nearest;
 pub use node::DEPTH_LIMIT;
-pub use output::{MARKER, OutputFolder, write_file};
-
+pub use output::{MARKER, OutputFolder, write_file, write_through};
 pub use path::FieldPath;
 pub use words::{format_words, parse_words, read_words};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use tempfile::TempDir;
@@ -33,6 +33,16 @@ const TEMPORARY_PREFIX: &str = ".pushmem-unfinished-";
 /// assert_eq!(std::fs::read(&path).unwrap(), b"42\n");
 /// ```
 pub fn write_file(path: &Path, contents: &[u8]) -> Result<(), Diagnostic> {
+    write_through(path, |temporary| fs::write(temporary, contents).map_err(|reason| cannot_write(path, &reason)))
+}
+
+/// Has somebody else write a file, for example another program, under a temporary name in the
+/// same folder, and renames it when that has succeeded. Missing parent folders are created.
+///
+/// # Errors
+///
+/// As [`write_file`], and whatever `produce` returns. Then nothing has changed.
+pub fn write_through<T>(path: &Path, produce: impl FnOnce(&Path) -> Result<T, Diagnostic>) -> Result<T, Diagnostic> {
     let path = follow_links(path);
     if let Ok(metadata) = fs::metadata(&path)
         && !metadata.is_file()
@@ -42,15 +52,12 @@ pub fn write_file(path: &Path, contents: &[u8]) -> Result<(), Diagnostic> {
             .with_help("choose another file name"));
     }
     let (parent, created) = prepare_parent(&path)?;
-    let write = || -> io::Result<()> {
-        let mut file = temporary().tempfile_in(parent)?;
-        file.write_all(contents)?;
-        file.persist(&path)?;
-        Ok(())
-    };
-    write().map_err(|reason| cannot_write(&path, &reason))?;
+    let refused = |reason: io::Error| cannot_write(&path, &reason);
+    let temporary = temporary().tempfile_in(parent).map_err(refused)?.into_temp_path();
+    let produced = produce(&temporary)?;
+    temporary.persist(&path).map_err(|error| refused(error.error))?;
     created.keep();
-    Ok(())
+    Ok(produced)
 }
 
 /// A set of files that appear together below one folder.
@@ -158,7 +165,8 @@ fn checked_name(name: &Path) -> Result<String, Diagnostic> {
 /// The file or folder that the path leads to if it exists, so that a link is not replaced but
 /// what it points to.
 fn follow_links(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    // Other paths stay as the user typed them, which messages show.
+    if path.is_symlink() { fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()) } else { path.to_owned() }
 }
 
 /// Whether the folder exists; an error if it exists and must not be replaced.

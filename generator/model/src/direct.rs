@@ -22,8 +22,8 @@ pub(crate) struct Direct {
     latency: u32,
     memory: Memory,
     read_ports: Vec<ReadPort>,
-    /// Whether the tile owns the word, on the way beside the SRAM, by output.
-    delays: Vec<Delay<bool>>,
+    /// Whether the tile owns the word, and its address, on the way beside the SRAM, by output.
+    delays: Vec<Delay<(bool, u64)>>,
 }
 
 impl Direct {
@@ -51,7 +51,7 @@ impl Direct {
     }
 
     pub fn output(&self, context: &Context, inputs: &Inputs, port: u32) -> Option<Word> {
-        let owned = self.delays[port as usize].arriving(self.departing(context, port))?;
+        let (owned, _) = self.delays[port as usize].arriving(self.departing(context, port))?;
         Some(if owned {
             self.word_read(context, port % self.memory_ports)
         } else {
@@ -59,9 +59,9 @@ impl Direct {
         })
     }
 
-    fn departing(&self, context: &Context, port: u32) -> Option<bool> {
+    fn departing(&self, context: &Context, port: u32) -> Option<(bool, u64)> {
         let controller = context.controller(self.read_role, port);
-        controller.fires().then(|| context.own_row(controller.address(ADDRESS)).0)
+        controller.fires().then(|| context.own_row(controller.address(ADDRESS)))
     }
 
     /// What a read port shows: the SRAM's output, or the register file's word at the current address.
@@ -95,12 +95,13 @@ impl Direct {
             .collect();
         for port in 0..self.delays.len() as u32 {
             let departing = self.departing(context, port);
-            if self.delays[port as usize].arriving(departing) == Some(true) {
+            if let Some((true, address)) = self.delays[port as usize].arriving(departing) {
                 let word = self.word_read(context, port % self.memory_ports);
                 if !word.defined {
                     let name = self.memory_name;
-                    context
-                        .violation(ViolationKind::UndefinedRead, self.read_role, port, || format!("a word of {name}"));
+                    context.violation(ViolationKind::UndefinedRead, self.read_role, port, || {
+                        format!("{name} word {address}")
+                    });
                 }
             }
             self.delays[port as usize].clock(departing);

@@ -11,7 +11,8 @@ pub(crate) struct Rom {
     rows: u64,
     memory: Memory,
     read_port: ReadPort,
-    delay: Delay<()>,
+    /// The address on the way beside the SRAM.
+    delay: Delay<u64>,
 }
 
 impl Rom {
@@ -35,7 +36,7 @@ impl Rom {
     }
 
     pub fn output(&self) -> Option<Word> {
-        self.delay.arriving(None).map(|()| self.read_port.row().words[0])
+        self.delay.arriving(None).map(|_| self.read_port.row().words[0])
     }
 
     /// Ends an unstalled cycle.
@@ -45,12 +46,14 @@ impl Rom {
         if fires && address >= self.rows {
             context.violation(ViolationKind::OutOfRange, Role::Rom2Out, 0, || format!("word {address}"));
         }
-        if self.output().is_some_and(|word| !word.defined) {
-            context.violation(ViolationKind::UndefinedRead, Role::Rom2Out, 0, || "a word of the rom".to_owned());
+        if let Some(arriving) = self.delay.arriving(None)
+            && !self.read_port.row().words[0].defined
+        {
+            context.violation(ViolationKind::UndefinedRead, Role::Rom2Out, 0, || format!("rom word {arriving}"));
         }
         let read: Option<Row> = fires.then(|| self.memory.row(address));
         self.read_port.clock(read);
-        self.delay.clock(fires.then_some(()));
+        self.delay.clock(fires.then_some(address));
     }
 
     /// Drops what is on its way.

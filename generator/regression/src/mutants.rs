@@ -70,11 +70,10 @@ impl MutantList {
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
         let document = Document::read(path)?;
         let file: ListFile = document.deserialize()?;
-        if let Some((index, mutant)) =
-            file.mutants.iter().enumerate().find(|(i, mutant)| file.mutants[..*i].iter().any(|m| m.name == mutant.name))
-        {
-            let message = format!("two mutants are named `{}`", mutant.name);
-            return Err(document.error(&FieldPath::root().key("mutants").index(index).key("name"), message));
+        let names = file.mutants.iter().map(|mutant| &mutant.name).collect_vec();
+        if let Some(index) = (0..names.len()).find(|&index| names[..index].contains(&names[index])) {
+            let path = FieldPath::root().key("mutants").index(index).key("name");
+            return Err(document.error(&path, format!("two mutants are named `{}`", names[index])));
         }
         let folder = path.parent().unwrap_or(Path::new("."));
         let mut tiles = Tiles::new();
@@ -88,7 +87,7 @@ impl MutantList {
         let (mutants, errors): (Vec<_>, Vec<_>) = mutants.partition_result();
         let mut errors = errors.into_iter();
         match errors.next() {
-            Some(first) => Err(Diagnostic::with_related(first, errors.collect())),
+            Some(first) => Err(first.with_related(errors.collect())),
             None => Ok(MutantList { mutants, document }),
         }
     }
@@ -201,4 +200,38 @@ pub struct Catch {
 fn clock(failure: &str) -> Option<u64> {
     let (_, rest) = failure.split_once(" at clock ")?;
     rest.split_once(':')?.0.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planted(find: &str, occurrence: Option<usize>) -> Result<String, &'static str> {
+        let mut rtl = vec![("adder.sv".to_owned(), "assign  sum  = a + b; // a\nassign last = a;\n".to_owned())];
+        let mutant = MutantFile {
+            name: "name".to_owned(),
+            fault: "fault".to_owned(),
+            tile: PathBuf::new(),
+            module: "adder".to_owned(),
+            find: find.to_owned(),
+            replace: "c".to_owned(),
+            occurrence,
+        };
+        plant(&mut rtl, &mutant).map_err(|(key, _)| key)?;
+        Ok(rtl.remove(0).1)
+    }
+
+    #[test]
+    fn a_fault_is_planted_in_one_place() {
+        assert_eq!(planted("sum = a", None).unwrap(), "assign c + b; // a\nassign last = a;\n");
+        assert_eq!(planted("= a", Some(2)).unwrap(), "assign sum = a + b; // a\nassign last c;\n");
+    }
+
+    #[test]
+    fn a_fault_that_does_not_fit_is_an_error() {
+        assert_eq!(planted("= a", None).unwrap_err(), "find");
+        assert_eq!(planted("= d", Some(1)).unwrap_err(), "find");
+        assert_eq!(planted("= a", Some(0)).unwrap_err(), "occurrence");
+        assert_eq!(planted("= a", Some(3)).unwrap_err(), "occurrence");
+    }
 }

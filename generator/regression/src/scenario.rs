@@ -94,8 +94,10 @@ impl<'a> Scenario<'a> {
 
     /// What needs no configuration: every register holds what is written, until a reset.
     pub fn exercise_registers(&mut self) -> Result<(), BenchError> {
-        self.bench.write_all_registers()?;
-        self.bench.read_all_registers()?;
+        for ones in [0, u32::MAX] {
+            self.bench.write_all_registers(ones)?;
+            self.bench.read_all_registers()?;
+        }
         self.bench.reset()?;
         self.bench.read_all_registers()
     }

@@ -247,7 +247,7 @@ fn checker(view: &TileView) -> Source {
     match spec.kind {
         Kind::WideFetch { .. } => exclusive.push(Exclusive {
             name: "sram_accesses".to_owned(),
-            what: "accesses to the SRAM".to_owned(),
+            what: "Accesses to the SRAM".to_owned(),
             promise: "The SRAM has one port.",
             members: vec!["sram_write".to_owned(), "sram_read".to_owned()],
             bits: spec.inputs + spec.outputs,
@@ -256,11 +256,11 @@ fn checker(view: &TileView) -> Source {
             let ports = spec.kind.memory_ports();
             let (write_role, read_role) = direct_roles(spec);
             for port in 0..ports {
-                for (role, verb) in [(write_role, "write"), (read_role, "read")] {
+                for (role, verb) in [(write_role, "Write"), (read_role, "Read")] {
                     let members = fires(role, port, ports);
                     if members.len() > 1 {
                         exclusive.push(Exclusive {
-                            name: format!("{verb}s_{port}"),
+                            name: format!("{}s_{port}", verb.to_lowercase()),
                             what: format!("{verb}s through port {port}"),
                             promise: "Controllers share a port of the memory by schedule.",
                             bits: members.len() as u32,

@@ -131,7 +131,9 @@ impl<'a> Bench<'a> {
     pub fn reset(&mut self) -> Result<(), BenchError> {
         for _ in 0..2 {
             self.tile.reset();
-            self.registers.clear();
+            // The contents of a memory stay.
+            let map = self.map;
+            self.registers.retain(|&address, _| is_in_contents(map, address));
             self.read_data = Some(0);
             self.contents_read = None;
             self.disturbed = false;
@@ -156,7 +158,9 @@ impl<'a> Bench<'a> {
         };
         self.step(frame)?;
         let register = self.map.registers.iter().find(|register| register.offset == write.address);
-        if self.is_in_contents(write.address) || register.is_some_and(|register| register.access == Access::ReadWrite) {
+        if is_in_contents(self.map, write.address)
+            || register.is_some_and(|register| register.access == Access::ReadWrite)
+        {
             let bits = register.map_or(32, |register| register.used_bits());
             self.registers.insert(write.address, write.data & (u32::MAX >> (32 - bits)));
         }
@@ -171,10 +175,11 @@ impl<'a> Bench<'a> {
         let stall = self.disturbed || self.rng.random_bool(0.5);
         let frame = Frame { config_read: true, config_address: address, stall, ..self.random_frame() };
         self.step(frame)?;
-        if self.is_in_contents(address) {
-            let value = self.registers.get(&address).copied().unwrap_or(0);
+        if is_in_contents(self.map, address) {
+            // What was never written is not known.
+            let value = self.registers.get(&address).copied();
             self.read_data = None;
-            self.contents_read = Some((self.spec.sram_latency, value));
+            self.contents_read = value.map(|value| (self.spec.sram_latency, value));
             for _ in 0..self.spec.sram_latency {
                 self.idle(1)?;
             }
@@ -186,20 +191,13 @@ impl<'a> Bench<'a> {
         self.idle(1)
     }
 
-    /// Whether a configuration access is to a word of contents, not to a register.
-    fn is_in_contents(&self, address: u32) -> bool {
-        self.map.contents.is_some_and(|contents| {
-            (contents.offset..self.map.bytes()).contains(&address) && address.is_multiple_of(WORD_BYTES)
-        })
-    }
-
-    /// Writes random data to every register, stalled or not; also to those that can only be read.
+    /// Writes random data to every register, stalled or not; also to those that can only be read. Bits in `ones` are 1.
     ///
     /// # Errors
     /// When the RTL differs.
-    pub fn write_all_registers(&mut self) -> Result<(), BenchError> {
+    pub fn write_all_registers(&mut self, ones: u32) -> Result<(), BenchError> {
         for register in &self.map.registers {
-            let write = RegisterWrite { address: register.offset, data: self.rng.random() };
+            let write = RegisterWrite { address: register.offset, data: self.rng.random::<u32>() | ones };
             let stall = self.rng.random_bool(0.5);
             self.write(write, stall)?;
         }
@@ -395,4 +393,10 @@ impl<'a> Bench<'a> {
             None => Ok(()),
         }
     }
+}
+
+/// Whether a configuration access is to a word of contents, not to a register.
+fn is_in_contents(map: &RegisterMap, address: u32) -> bool {
+    map.contents
+        .is_some_and(|contents| (contents.offset..map.bytes()).contains(&address) && address.is_multiple_of(WORD_BYTES))
 }

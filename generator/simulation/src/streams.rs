@@ -118,9 +118,11 @@ pub fn run_streams(
         let mut data = [None; MAX_PORTS];
         if !stall {
             for (input, stream) in inputs.iter().enumerate().filter(|(input, _)| taken[*input]) {
-                let Some(stream) = stream else { continue };
-                let word = stream.get(run.words_taken[input]).copied();
-                data[input] = Some(word.ok_or(SimulationError::StreamEnded { input, words: stream.len(), cycle })?);
+                if let Some(stream) = stream {
+                    let word = stream.get(run.words_taken[input]).copied();
+                    data[input] =
+                        Some(word.ok_or(SimulationError::StreamEnded { input, words: stream.len(), cycle })?);
+                }
                 run.words_taken[input] += 1;
             }
         }

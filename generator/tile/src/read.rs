@@ -111,6 +111,10 @@ impl TileSpec {
 
     /// The completed specification as YAML. Reading it gives the same specification.
     pub fn to_yaml(&self) -> String {
+        serde_yaml::to_string(&self.to_file()).expect("a specification is plain data")
+    }
+
+    fn to_file(&self) -> SpecFile {
         let (fetch_width, agg_words, tb_words) = match self.kind {
             Kind::WideFetch { fetch_width, agg_words, tb_words } => {
                 (Some(fetch_width), Some(agg_words), Some(tb_words))
@@ -132,7 +136,7 @@ impl TileSpec {
                 (role.name().to_owned(), file)
             })
             .collect();
-        let file = SpecFile {
+        SpecFile {
             name: self.name.clone(),
             kind: match self.kind {
                 Kind::WideFetch { .. } => KindName::WideFetch,
@@ -153,8 +157,7 @@ impl TileSpec {
             stencil_valid: Some(self.stencil_valid),
             style: Some(self.style),
             controllers,
-        };
-        serde_yaml::to_string(&file).expect("a specification is plain data")
+        }
     }
 }
 
@@ -176,7 +179,7 @@ impl Reader<'_> {
         let rows = self.ranged("rows", file.rows, 2, MAX_ROWS)?;
         let inputs = self.ranged("inputs", file.inputs.unwrap_or(if rom { 1 } else { default::INPUTS }), 1, 4)?;
         let outputs = self.ranged("outputs", file.outputs.unwrap_or(if rom { 1 } else { default::OUTPUTS }), 1, 4)?;
-        self.check_ports(kind, inputs, outputs)?;
+        self.check_ports(file, kind, inputs, outputs)?;
         let sram_latency = match (kind, file.sram_latency) {
             (Kind::RegisterFile, Some(_)) => {
                 return Err(self
@@ -274,20 +277,30 @@ impl Reader<'_> {
         }
     }
 
-    fn check_ports(&self, kind: Kind, inputs: u32, outputs: u32) -> Result<(), Diagnostic> {
+    fn check_ports(&self, file: &SpecFile, kind: Kind, inputs: u32, outputs: u32) -> Result<(), Diagnostic> {
         match kind {
             // Each port at full rate takes one SRAM access every fetch_width cycles. The narrow widths get one input and
             // one output all the same, at a lower rate.
             Kind::WideFetch { fetch_width, .. } if inputs + outputs > fetch_width.max(2) => Err(self
                 .refuse(
-                    if outputs > inputs { "outputs" } else { "inputs" },
+                    match (file.inputs, file.outputs) {
+                        (None, None) => "fetch_width",
+                        (None, Some(_)) => "outputs",
+                        (Some(_), None) => "inputs",
+                        _ if outputs > inputs => "outputs",
+                        _ => "inputs",
+                    },
                     format!(
                         "{inputs} inputs and {outputs} outputs: the single SRAM port of fetch width {fetch_width} serves \
                          at most {} ports together",
                         fetch_width.max(2)
                     ),
                 )
-                .with_help("use fewer ports or a larger `fetch_width`")),
+                .with_help(format!(
+                    "use fewer ports or a larger `fetch_width`; without the keys there are {} inputs and {} outputs",
+                    default::INPUTS,
+                    default::OUTPUTS
+                ))),
             Kind::Rom if inputs != outputs || outputs != 1 => Err(self
                 .refuse(
                     if inputs != 1 { "inputs" } else { "outputs" },
@@ -345,17 +358,14 @@ impl Reader<'_> {
     fn controller(&self, file: &SpecFile, spec: &TileSpec, role: Role) -> Result<ControllerSpec, Diagnostic> {
         let base = FieldPath::root().key("controllers");
         let ranged = |key: &str, get: fn(&ControllerFile) -> Option<u32>, default: u32, low: u32, high: u32| {
-            let given = [role.name(), ALL_ROLES]
+            let mut given = [role.name(), ALL_ROLES]
                 .into_iter()
-                .find_map(|section| get(file.controllers.get(section)?).map(|value| (section, value)));
-            let Some((section, value)) = given else {
-                return Ok(default);
-            };
-            if (low..=high).contains(&value) {
-                return Ok(value);
+                .filter_map(|section| get(file.controllers.get(section)?).map(|value| (section, value)));
+            if let Some((section, value)) = given.clone().find(|(_, value)| !(low..=high).contains(value)) {
+                let path = base.key(section).key(key);
+                return Err(self.document.error(&path, format!("`{key}` is {value}; it must be from {low} to {high}")));
             }
-            let path = base.key(section).key(key);
-            Err(self.document.error(&path, format!("`{key}` is {value}; it must be from {low} to {high}")))
+            Ok(given.next().map_or(default, |(_, value)| value))
         };
         let levels = ranged("levels", |c| c.levels, default::LEVELS, 1, 8)?;
         let extent_bits = ranged("extent_bits", |c| c.extent_bits, default::EXTENT_BITS, 1, REGISTER_BITS)?;
@@ -430,11 +440,8 @@ impl Reader<'_> {
         for (role, bits) in widths {
             if bits != first_bits {
                 // Point at a width that the file gives; one of the two must be there, as defaults agree.
-                let given = if file.controllers.get(role.name()).is_some_and(|c| !c.address_bits.is_empty()) {
-                    role
-                } else {
-                    first
-                };
+                let gives = |c: &ControllerFile| c.address_bits.contains_key(memory.name());
+                let given = if file.controllers.get(role.name()).is_some_and(gives) { role } else { first };
                 let path =
                     FieldPath::root().key("controllers").key(given.name()).key("address_bits").key(memory.name());
                 return Err(self

@@ -186,7 +186,7 @@ impl TileSpec {
         }
     }
 
-    /// SHA-256 of the completed specification, as lower-case hexadecimal. A configuration carries it.
+    /// SHA-256 of the completed specification as `spec.yaml` has it, in lower-case hexadecimal. A configuration carries it.
     pub fn digest(&self) -> String {
         Sha256::digest(self.to_yaml()).iter().map(|byte| format!("{byte:02x}")).collect()
     }
