@@ -36,15 +36,15 @@ pub fn deltas(strides: &[i64], extents: &[u64]) -> Vec<i128> {
         .collect()
 }
 
-/// The inverse of [`deltas`].
-pub(crate) fn strides(deltas: &[i128], extents: &[u64]) -> Vec<i128> {
+/// The inverse of [`deltas`], where `reduce` gives the representative of a value: of an address, modulo the memory.
+pub(crate) fn strides(deltas: &[i128], extents: &[u64], reduce: impl Fn(i128) -> i128) -> Vec<i128> {
     let mut travelled: i128 = 0;
     deltas
         .iter()
         .zip(extents)
         .map(|(&delta, &extent)| {
-            let stride = delta.saturating_add(travelled);
-            travelled = travelled.saturating_add(stride.saturating_mul(i128::from(extent) - 1));
+            let stride = reduce(delta.saturating_add(travelled));
+            travelled = reduce(travelled.saturating_add(stride.saturating_mul(i128::from(extent) - 1)));
             stride
         })
         .collect()
@@ -58,6 +58,6 @@ mod tests {
     #[test]
     fn downsample_by_two_has_the_published_deltas() {
         assert_eq!(deltas(&[2, 16], &[4, 4]), [2, 10]);
-        assert_eq!(strides(&[2, 10], &[4, 4]), [2, 16]);
+        assert_eq!(strides(&[2, 10], &[4, 4], |stride| stride), [2, 16]);
     }
 }

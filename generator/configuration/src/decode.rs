@@ -34,11 +34,13 @@ impl std::error::Error for DecodeError {}
 /// between minus and plus half the memory. Encoding the result gives the same register contents.
 ///
 /// # Errors
-/// A write that goes to no register, sets unused bits, or carries the digest of another specification.
+/// A write that goes to no register, sets unused bits or an address beyond the memory, or carries the digest of another
+/// specification.
 pub fn decode(writes: &[RegisterWrite], spec: &TileSpec, map: &RegisterMap) -> Result<Configuration, DecodeError> {
+    let controllers = spec.controllers();
     let mut state: BTreeMap<u32, u32> = BTreeMap::new();
     for (index, write) in writes.iter().enumerate() {
-        check_write(*write, spec, map).map_err(|message| DecodeError { write: index, message })?;
+        check_write(*write, spec, &controllers, map).map_err(|message| DecodeError { write: index, message })?;
         state.insert(write.address, write.data);
     }
     let value = |wanted: Meaning| -> u64 {
@@ -47,8 +49,7 @@ pub fn decode(writes: &[RegisterWrite], spec: &TileSpec, map: &RegisterMap) -> R
             u64::from((data & field.mask()) >> field.low)
         })
     };
-    let controllers = spec
-        .controllers()
+    let controllers = controllers
         .iter()
         .enumerate()
         .filter(|(index, _)| value(Meaning::Enable { controller: *index }) == 1)
@@ -63,7 +64,12 @@ pub fn decode(writes: &[RegisterWrite], spec: &TileSpec, map: &RegisterMap) -> R
     })
 }
 
-fn check_write(write: RegisterWrite, spec: &TileSpec, map: &RegisterMap) -> Result<(), String> {
+fn check_write(
+    write: RegisterWrite,
+    spec: &TileSpec,
+    controllers: &[Controller],
+    map: &RegisterMap,
+) -> Result<(), String> {
     let RegisterWrite { address, data } = write;
     if let Some(contents) = map.contents
         && address >= contents.offset
@@ -92,6 +98,19 @@ fn check_write(write: RegisterWrite, spec: &TileSpec, map: &RegisterMap) -> Resu
     }
     if u64::from(data) >> register.used_bits() != 0 {
         return Err(format!("{data:08x} sets unused bits of `{}`", register.name));
+    }
+    for field in &register.fields {
+        let (Meaning::AddressStart { controller, address } | Meaning::AddressStep { controller, address, .. }) =
+            field.meaning
+        else {
+            continue;
+        };
+        let value = u64::from((data & field.mask()) >> field.low);
+        let modulus = controllers[controller].addresses[address].modulus;
+        // The adder of an address generator wraps sums of two addresses below the modulus, and nothing else.
+        if value >= modulus {
+            return Err(format!("`{}` of `{}` is {value}, but addresses wrap at {modulus}", field.name, register.name));
+        }
     }
     Ok(())
 }
@@ -132,7 +151,7 @@ fn decode_controller(
         let start = value(Meaning::AddressStart { controller: index, address }) as i64;
         let steps = address_steps[address][..used].iter().map(|&step| i128::from(step)).collect_vec();
         let stride = match style {
-            Style::Recurrence => strides(&steps, &extent),
+            Style::Recurrence => strides(&steps, &extent, |stride| stride.rem_euclid(modulus)),
             Style::PerLevel | Style::Multiplier => steps,
         };
         let stride = stride.into_iter().map(|stride| balanced(stride, modulus)).collect();
@@ -143,11 +162,16 @@ fn decode_controller(
 
 /// The strides of a schedule whose gaps are from 1 to the modulus.
 fn schedule_strides(style: Style, steps: &[u64], extents: &[u64], modulus: i128) -> Vec<i64> {
-    let saturate = |stride: i128| i64::try_from(stride).unwrap_or(i64::MAX);
+    // A level of one iteration never increments: any stride that gives the same register will do, so a small one.
+    let representative = |stride: i128, extent: u64| {
+        let stride = if extent == 1 { stride.rem_euclid(modulus) } else { stride };
+        i64::try_from(stride).unwrap_or(i64::MAX)
+    };
     match style {
         Style::Recurrence => {
             let gaps = steps.iter().map(|&step| i128::from(step) + 1).collect_vec();
-            strides(&gaps, extents).into_iter().map(saturate).collect()
+            let strides = strides(&gaps, extents, |stride| stride);
+            strides.into_iter().zip(extents).map(|(stride, &extent)| representative(stride, extent)).collect()
         }
         Style::PerLevel | Style::Multiplier => {
             let mut known: Vec<i64> = Vec::new();
@@ -156,7 +180,7 @@ fn schedule_strides(style: Style, steps: &[u64], extents: &[u64], modulus: i128)
                 known.push(step as i64);
                 let gap = deltas(&known, &extents[..=level])[level];
                 let stride = i128::from(step) - gap + 1 + (gap - 1).rem_euclid(modulus);
-                known[level] = saturate(stride);
+                known[level] = representative(stride, extents[level]);
             }
             known
         }

@@ -11,7 +11,7 @@ use crate::writes::RegisterWrite;
 /// The register writes that load a configuration into a tile.
 ///
 /// Every register is written, so that nothing of an earlier configuration is left. The first write is the digest of the
-/// specification to its read-only register: hardware ignores it and [`crate::decode`] checks it. The control register
+/// specification to its read-only register: hardware ignores it and [`crate::decode()`] checks it. The control register
 /// comes last, so that a half-loaded configuration enables nothing.
 ///
 /// # Errors

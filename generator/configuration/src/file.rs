@@ -164,6 +164,11 @@ impl Configuration {
     }
 }
 
+/// A name, quoted where YAML would read no text.
+fn text(name: &str) -> String {
+    if name == "null" { format!("'{name}'") } else { name.to_owned() }
+}
+
 /// A list in flow style.
 fn list<T: std::fmt::Display>(items: &[T]) -> String {
     format!("[{}]", items.iter().join(", "))

@@ -62,7 +62,8 @@ impl Controller {
             let function = configured.address(generator.memory).unwrap_or(&nowhere);
             let modulus = i128::from(generator.modulus);
             let reduce = |value: i128| value.rem_euclid(modulus) as u64;
-            address.start = reduce(i128::from(function.start));
+            let start = i128::from(function.start);
+            address.start = reduce(start);
             address.value = address.start;
             address.deltas = deltas(&function.stride, &configured.extent).into_iter().map(reduce).collect();
         }
@@ -139,9 +140,11 @@ mod tests {
             let parameters = spec.controllers().into_iter().find(|c| c.name == "sram2tb_0").unwrap();
             let extent: Vec<u64> = nest.iter().map(|level| level.0).collect();
             let mut cycle = Affine { start: start as i64, stride: Vec::new() };
-            for level in 0..nest.len() {
-                let span: i64 = (0..level).map(|i| cycle.stride[i] * (extent[i] as i64 - 1)).sum();
-                cycle.stride.push(span + 1 + nest[level].2 as i64);
+            let mut span = 0;
+            for &(extent, _, pause) in &nest {
+                let stride = span + 1 + pause as i64;
+                span += stride * (extent as i64 - 1);
+                cycle.stride.push(stride);
             }
             let sram = Affine { start: address_start, stride: nest.iter().map(|level| level.1).collect() };
             let configured = ControllerConfiguration {

@@ -1,7 +1,7 @@
 //! The regression: RTL against model, from lists of named tests.
 //!
 //! A test is a configuration file with what it must do, or a seed and a number of random configurations or random
-//! specifications. Every test runs RTL and model in lockstep through [`scenario`]s of stalls, flushes, resets and
+//! specifications. Every test runs RTL and model in lockstep through scenarios of stalls, flushes, resets and
 //! reconfigurations.
 
 mod list;

@@ -84,7 +84,7 @@ impl MutantList {
             plant(&mut rtl, &mutant).map_err(|(key, message)| document.error(&path.key(key), message))?;
             Ok(Mutant { name: mutant.name, fault: mutant.fault, tile, spec, rtl, path })
         });
-        let (mutants, errors): (Vec<_>, Vec<_>) = mutants.partition_result();
+        let (mutants, errors): (Vec<_>, Vec<Diagnostic>) = mutants.partition_result();
         let mut errors = errors.into_iter();
         match errors.next() {
             Some(first) => Err(first.with_related(errors.collect())),
