@@ -84,13 +84,13 @@ impl Mutants {
 }
 
 fn table(results: &[MutantResult], survived: usize, elapsed: Duration) -> String {
-    let mut text = format!("{:<34} {:<28} {:>9}  {}\n", "mutant", "caught by", "clock", "fault");
+    let mut text = format!("{:<34} {:<36} {:>8}  {}\n", "mutant", "caught by", "clock", "fault");
     for MutantResult { name, fault, caught } in results {
         let (test, clock) = match caught {
             None => ("SURVIVED", String::new()),
             Some(catch) => (&*catch.test, catch.clock.map_or("stopped".to_owned(), |clock| clock.to_string())),
         };
-        text.push_str(&format!("{name:<34} {test:<28} {clock:>9}  {fault}\n"));
+        text.push_str(&format!("{name:<34} {test:<36} {clock:>8}  {fault}\n"));
     }
     let caught = results.len() - survived;
     text.push_str(&format!("{caught} caught, {survived} survived in {:.1} s\n", elapsed.as_secs_f64()));

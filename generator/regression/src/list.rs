@@ -33,6 +33,8 @@ struct TestFile {
     #[serde(default)]
     delays: Delays,
     #[serde(default)]
+    stops_at: Option<String>,
+    #[serde(default)]
     legal: Option<RandomFile>,
     #[serde(default)]
     arbitrary: Option<RandomFile>,
@@ -68,6 +70,8 @@ pub enum Work {
         violations: bool,
         /// Outputs that repeat input 0 some cycles later.
         delays: Delays,
+        /// Assertion that stops the RTL when assertions are on.
+        stops_at: Option<String>,
     },
     /// Random configurations without violations.
     Legal {
@@ -190,11 +194,16 @@ impl RegressionList {
 }
 
 fn work(test: TestFile, folder: &Path) -> Result<Test, &'static str> {
-    let TestFile { name, about, all_only, tile, configuration, violations, delays, legal, arbitrary, specs } = test;
+    let TestFile { name, about, all_only, tile, configuration, violations, delays, stops_at, legal, arbitrary, specs } =
+        test;
+    let expectations = violations || !delays.is_empty() || stops_at.is_some();
+    if stops_at.is_some() && !violations {
+        return Err("`stops_at` goes with `violations: true`");
+    }
     let tile = tile.map(|tile| folder.join(tile));
     let work = match (tile, configuration, legal, arbitrary, specs) {
         (Some(tile), Some(configuration), None, None, None) => {
-            Work::Configuration { tile, configuration: folder.join(configuration), violations, delays: delays.clone() }
+            Work::Configuration { tile, configuration: folder.join(configuration), violations, delays, stops_at }
         }
         (Some(tile), None, Some(RandomFile { seed, configurations }), None, None) => {
             Work::Legal { tile, seed, configurations }
@@ -207,8 +216,8 @@ fn work(test: TestFile, folder: &Path) -> Result<Test, &'static str> {
         }
         _ => return Err("it is not clear what to run"),
     };
-    if !matches!(work, Work::Configuration { .. }) && (violations || !delays.is_empty()) {
-        return Err("`violations` and `delays` go with `configuration`");
+    if !matches!(work, Work::Configuration { .. }) && expectations {
+        return Err("`violations`, `delays` and `stops_at` go with `configuration`");
     }
     Ok(Test { name, about, all_only, work })
 }

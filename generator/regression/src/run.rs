@@ -9,7 +9,7 @@ use itertools::Itertools;
 use pushmem_configuration::Configuration;
 use pushmem_files::Diagnostic;
 use pushmem_registers::RegisterMap;
-use pushmem_simulation::{RtlProcess, StreamOptions, Verilator, run_streams};
+use pushmem_simulation::{BenchError, RtlProcess, StreamOptions, Verilator, run_streams};
 use pushmem_tile::TileSpec;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -77,12 +77,15 @@ pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
         run: Default::default(),
     };
     let outcome = match &test.work {
-        Work::Configuration { tile, configuration, violations, delays } => {
+        Work::Configuration { tile, configuration, violations, delays, stops_at } => {
             TileSpec::read(tile).map_err(text).and_then(|spec| {
                 let configuration = Configuration::read(configuration, &spec).map_err(text)?;
                 let mut runner = Runner::new(spec, build, &mut result)?;
                 if !delays.is_empty() {
                     runner.check_delays(&configuration, delays)?;
+                }
+                if let Some(assertion) = stops_at {
+                    runner.check_assertion(&configuration, assertion)?;
                 }
                 runner.exercise(&[configuration], 1, *violations)
             })
@@ -169,6 +172,20 @@ impl<'a> Runner<'a> {
         self.exercise(&configurations, seed, true)
     }
 
+    /// An assertion that must stop the RTL.
+    fn check_assertion(&mut self, configuration: &Configuration, assertion: &str) -> Result<(), String> {
+        let mut process = self.process()?;
+        let run = Scenario::new(&self.spec, &self.map, Some(&mut process), 1, true).and_then(|mut scenario| {
+            scenario.plain_run(configuration)?;
+            scenario.finish()
+        });
+        match run {
+            Err(BenchError::Rtl(stopped)) if stopped.message().contains(assertion) => Ok(()),
+            Err(error) => Err(format!("expected the assertion {assertion} to stop the RTL, but: {error}")),
+            Ok(_) => Err(format!("the assertion {assertion} did not stop the RTL")),
+        }
+    }
+
     /// Outputs that must repeat input 0 after a delay.
     fn check_delays(&mut self, configuration: &Configuration, delays: &Delays) -> Result<(), String> {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -207,7 +224,7 @@ fn exercise(
     seed: u64,
     violations: bool,
 ) -> Result<ScenarioCounts, String> {
-    let at = |number: usize| move |error: pushmem_simulation::BenchError| format!("configuration {number}: {error}");
+    let at = |number: usize| move |error: BenchError| format!("configuration {number}: {error}");
     let mut scenario = Scenario::new(spec, map, Some(process), seed, !violations).map_err(at(0))?;
     scenario.exercise_registers().map_err(at(0))?;
     for (number, configuration) in configurations.iter().enumerate() {
