@@ -86,7 +86,9 @@ impl Check {
         let name = Configuration::tile_of(configuration)?;
         let file = format!("{name}.yaml");
         let places = [Path::new("constraints/tiles").join(&file), folder.join(&file)];
-        match places.iter().find(|place| place.is_file()) {
+        // The configuration itself may bear the name of its tile.
+        let itself = |place: &Path| place == Path::new(configuration.name());
+        match places.iter().find(|place| place.is_file() && !itself(place)) {
             Some(place) => TileSpec::read(place),
             None => Err(Diagnostic::new(format!(
                 "{}: the specification of the tile `{name}` is neither {} nor {}",

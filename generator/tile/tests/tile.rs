@@ -9,7 +9,7 @@ use proptest::sample::{Index, select};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_tile::{ControllerSpec, Kind, Memory, Role, Style, TileSpec};
 
-use specs::{shipped, shipped_files, spec_of, specs};
+use specs::{says, shipped, shipped_files, spec_of, specs};
 
 fn read(text: &str) -> Result<TileSpec, Diagnostic> {
     TileSpec::from_document(&Document::parse("spec.yaml", text)?)
@@ -199,12 +199,7 @@ fn refuses_what_cannot_be_built() {
             format!("name: t\nkind: wide_fetch\nrows: 64\n{text}")
         };
         let Err(problem) = read(&whole) else { panic!("accepted:\n{whole}") };
-        assert!(problem.message().contains(message), "{message:?} is not in {problem:?}, for\n{whole}");
-        assert_eq!(problem.location().map(|place| place.1), Some(line), "{problem:?}, for\n{whole}");
-        assert!(
-            problem.help().unwrap_or_default().contains(help),
-            "{help:?} is not the help of {problem:?}, for\n{whole}"
-        );
+        says(&problem, message, line, help, &whole);
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use pushmem_files::Document;
+use pushmem_files::{Diagnostic, Document};
 use pushmem_tile::{Style, TileSpec};
 
 /// The root of the project.
@@ -36,6 +36,13 @@ pub fn tile(name: &str) -> TileSpec {
 /// A specification from its text.
 pub fn spec_of(text: &str) -> TileSpec {
     TileSpec::from_document(&Document::parse("spec.yaml", text).unwrap()).unwrap()
+}
+
+/// Whether a refusal of `text` has these fragments in its message and help, and points at this line.
+pub fn says(problem: &Diagnostic, message: &str, line: usize, help: &str, text: &str) {
+    assert!(problem.message().contains(message), "{message:?} is not in {problem:?}, for\n{text}");
+    assert_eq!(problem.location().map(|place| place.1), Some(line), "{problem:?}, for\n{text}");
+    assert!(problem.help().unwrap_or_default().contains(help), "{help:?} is not the help of {problem:?}, for\n{text}");
 }
 
 /// A specification in another style.

@@ -8,7 +8,7 @@ module counter_top #(
     input  logic [(3 * WIDTH)-1:0] limit,
     input  logic [WIDTH-1:0]       data,
     output logic [(3 * WIDTH)-1:0] count,
-    output logic [2-1:0]           level,
+    output logic [1:0]             level,
     output logic [WIDTH-1:0]       held
 );
     // the counter

@@ -18,7 +18,7 @@ module forms #(
     input  logic [AW-1:0]          addr,
     input  logic [(LANES * W)-1:0] wdata,
     output logic [(LANES * W)-1:0] rdata,
-    input  logic [3-1:0]           op,
+    input  logic [2:0]             op,
     input  logic [W-1:0]           a,
     input  logic [W-1:0]           b,
     output logic [W-1:0]           y,
@@ -29,17 +29,17 @@ module forms #(
     output logic [(2 * W)-1:0]     cat,
     output logic [AW-1:0]          count,
     output logic                   any,
-    output logic [8-1:0]           first,
+    output logic [7:0]             first,
     output logic                   found,
-    output logic [4-1:0]           nibble,
+    output logic [3:0]             nibble,
     output logic                   parity,
     output logic [W-1:0]           less_one,
     output logic [(2 * W)-1:0]     product,
     output logic [(2 * W)-1:0]     extended,
-    output logic [4-1:0]           little,
+    output logic [3:0]             little,
     output logic [W-1:0]           mirror,
     output logic [W-1:0]           half,
-    input  logic [3-1:0]           spare
+    input  logic [2:0]             spare
 );
     // States of the walker.
     typedef enum logic [2-1:0] {
@@ -185,5 +185,5 @@ module forms #(
         end
     end
 
-    logic [3-1:0] _unused; always_comb _unused = spare;
+    logic [2:0] _unused; always_comb _unused = spare;
 endmodule

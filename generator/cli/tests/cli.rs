@@ -1,0 +1,392 @@
+//! The program as people and scripts use it: exit codes, messages, files.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Write, pipe};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::{TempDir, tempdir};
+
+const AMBER: &str = "constraints/tiles/amber.yaml";
+const SMALL: &str = "constraints/tiles/small.yaml";
+const GAUSSIAN: &str = "rtl-tests/configurations/gaussian.yaml";
+const DELAY_9: &str = "rtl-tests/configurations/extent_one_level_0.yaml";
+const BROKEN: &str = "rtl-tests/configurations/all_fire_at_once.yaml";
+
+/// The program, started in the root of the project.
+fn pushmem(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pushmem"));
+    command.args(arguments).current_dir(root()).stdin(Stdio::null());
+    command
+}
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// Standard output, and what standard error says without line breaks and frames.
+struct Said {
+    out: String,
+    err: String,
+}
+
+/// Runs a command that must end with an exit code.
+fn ends(code: i32, command: &mut Command) -> Said {
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    let out = String::from_utf8(stdout).unwrap();
+    let err = String::from_utf8(stderr).unwrap();
+    assert_eq!(status.code(), Some(code), "{command:?}\n{out}{err}");
+    let words = err.split_whitespace().filter(|word| !["│", "×", "╰─▶", "├─▶"].contains(word));
+    Said { out, err: words.collect::<Vec<_>>().join(" ") }
+}
+
+fn succeeds(arguments: &[&str]) -> Said {
+    ends(0, &mut pushmem(arguments))
+}
+
+fn fails(arguments: &[&str]) -> Said {
+    ends(1, &mut pushmem(arguments))
+}
+
+/// A folder that tests write to.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Folder(tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).display().to_string()
+    }
+
+    /// A file in it.
+    fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> String {
+        fs::write(self.path(name), contents).unwrap();
+        self.path(name)
+    }
+
+    /// All files in it, and empty folders.
+    fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        files(self.0.path())
+    }
+}
+
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            let below = files(&path);
+            if below.is_empty() {
+                found.insert(path, Vec::new());
+            }
+            found.extend(below);
+        } else {
+            let contents = fs::read(&path).unwrap();
+            found.insert(path, contents);
+        }
+    }
+    found
+}
+
+/// Words of a stream of 16 bits.
+fn stream(words: u32) -> String {
+    (0..words).map(|number| format!("{:04x}\n", number.wrapping_mul(40503) >> 4 & 0xffff)).collect()
+}
+
+#[test]
+fn help_explains_itself() {
+    let help = succeeds(&["--help"]).out;
+    for command in ["generate", "encode", "decode", "simulate", "regress", "mutants", "check", "doctor"] {
+        assert!(help.contains(&format!("\n  {command} ")), "{command} is not in\n{help}");
+        let own = succeeds(&[command, "--help"]).out;
+        assert!(own.contains(&format!("Usage: pushmem {command}")), "{own}");
+        assert_eq!(succeeds(&["help", command]).out, own);
+    }
+    assert!(help.contains("Exit codes: 0 all is well; 1 something is wrong"));
+    assert_eq!(succeeds(&["--version"]).out, format!("pushmem {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn exit_codes() {
+    let cases: &[(i32, &[&str], &str)] = &[
+        (2, &[], "Usage: pushmem"),
+        (2, &["genrate"], "unrecognized subcommand 'genrate'"),
+        (2, &["generate", AMBER], "--output"),
+        (2, &["generate", AMBER, "-o", "x", "--fast"], "unexpected argument '--fast'"),
+        (2, &["check"], "FILES"),
+        (2, &["simulate", AMBER, GAUSSIAN, "--input", "in.hex"], "such as 0=a.hex"),
+        (2, &["simulate", AMBER, GAUSSIAN, "--output", "x=out.hex"], "`x` is not the number of a port"),
+        (2, &["simulate", AMBER, GAUSSIAN, "--cycles", "x"], "invalid value 'x' for '--cycles"),
+        (1, &["generate", "nowhere.yaml", "-o", "x"], "nowhere.yaml"),
+        (1, &["encode", AMBER, "nowhere.yaml"], "check the name of the file"),
+        (1, &["encode", SMALL, GAUSSIAN], "this configuration is for the tile `amber`, not `small`"),
+        (1, &["encode", GAUSSIAN, GAUSSIAN], "unknown key `tile`"),
+        (1, &["decode", AMBER, AMBER], "is not a hexadecimal word"),
+        (1, &["simulate", AMBER, GAUSSIAN, "--input", "2=x"], "there is no input 2: the tile has 2, counted from 0"),
+        (1, &["simulate", AMBER, GAUSSIAN, "--output", "9=x"], "there is no output 9"),
+        (1, &["simulate", AMBER, GAUSSIAN, "--input", "0=nowhere.hex"], "nowhere.hex"),
+        (1, &["regress", "no_such_test"], "`no_such_test` in its name"),
+        (1, &["regress", "--lists", "nowhere"], "--lists"),
+    ];
+    for (code, arguments, message) in cases {
+        let said = ends(*code, &mut pushmem(arguments));
+        assert!(said.err.contains(message), "{message:?} is not in {:?}, of {arguments:?}", said.err);
+        assert_eq!(said.out, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn generate_is_deterministic_and_replaces_its_folder() {
+    let folder = Folder::new();
+    let (first, second) = (folder.path("first"), folder.path("below/second"));
+    let said = succeeds(&["generate", SMALL, "-o", &first, "--veryl"]);
+    assert!(said.out.starts_with(&format!("{first}: ")), "{}", said.out);
+    assert_eq!(said.err, "");
+    let names = |folder: &str| -> BTreeMap<PathBuf, Vec<u8>> {
+        let named = files(Path::new(folder)).into_iter();
+        named.map(|(path, contents)| (path.strip_prefix(folder).unwrap().to_owned(), contents)).collect()
+    };
+    let written = names(&first);
+    succeeds(&["generate", SMALL, "-o", &second, "--veryl"]);
+    assert!(names(&second) == written, "two runs differ");
+
+    for name in ["filelist.f", "registers.h", "registers.json", "registers.md", "registers.rdl", "spec.yaml"] {
+        assert!(!written[Path::new(name)].is_empty(), "{name}");
+    }
+    let listed = String::from_utf8(written[Path::new("filelist.f")].clone()).unwrap();
+    let modules = written.keys().filter(|path| path.extension().is_some_and(|extension| extension == "sv"));
+    let mut listed: Vec<&str> = listed.lines().collect();
+    listed.sort_unstable();
+    assert_eq!(listed, modules.map(|path| path.to_str().unwrap()).collect::<Vec<_>>());
+
+    // The specification beside the RTL makes the same tile, and the folder may be written again with fewer files.
+    succeeds(&["generate", &folder.path("first/spec.yaml"), "-o", &second]);
+    let again = names(&second);
+    assert!(!again.keys().any(|path| path.starts_with("veryl")));
+    assert!(again.iter().all(|(path, text)| path.ends_with(".pushmem") || written[path] == *text));
+}
+
+#[test]
+fn generate_leaves_nothing_behind_when_it_cannot_write() {
+    let folder = Folder::new();
+    let file = folder.file("file", "mine");
+    fs::create_dir(folder.path("foreign")).unwrap();
+    folder.file("foreign/notes.txt", "mine");
+    let bad = folder.file("bad.yaml", "name: t\nkind: wide_fetch\nrows: 1\n");
+    let before = folder.files();
+    for (spec, output, message) in [
+        (SMALL, folder.path("foreign"), "was not written by pushmem: it holds `notes.txt`"),
+        (SMALL, file.clone(), "is not a folder"),
+        (SMALL, format!("{file}/out/tile"), "cannot"),
+        (&bad, folder.path("new/out"), "`rows` is 1"),
+    ] {
+        let said = fails(&["generate", spec, "-o", &output]);
+        assert!(said.err.contains(message), "{}", said.err);
+        assert!(folder.files() == before, "{output}: {:?}", folder.files().keys());
+    }
+}
+
+#[test]
+fn encode_and_decode_are_inverse() {
+    let folder = Folder::new();
+    let (writes, configuration) = (folder.path("regs.hex"), folder.path("again.yaml"));
+    for (spec, original) in
+        [(AMBER, GAUSSIAN), (SMALL, BROKEN), (SMALL, "rtl-tests/configurations/negative_strides.yaml")]
+    {
+        assert_eq!(succeeds(&["encode", spec, original, "-o", &writes]).out, "");
+        succeeds(&["decode", spec, &writes, "-o", &configuration]);
+        let text = fs::read_to_string(&writes).unwrap();
+        assert_eq!(succeeds(&["encode", spec, &configuration]).out, text, "{original}");
+        succeeds(&["check", "--tile", spec, &configuration, &writes]);
+
+        // The same through a pipe.
+        let mut decode = pushmem(&["decode", spec, "/dev/stdin"]);
+        let mut child = decode.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        assert_eq!(output.stdout, fs::read(&configuration).unwrap());
+    }
+    let other = fails(&["decode", AMBER, &writes]);
+    assert!(other.err.contains("write 0: these writes were made for another specification"), "{}", other.err);
+}
+
+#[test]
+fn simulate_delays_a_stream() {
+    let folder = Folder::new();
+    let input = folder.file("in.hex", stream(4096));
+    let outputs = ["0", "1"].map(|port| folder.path(port));
+    let ports = [format!("0={input}"), format!("0={}", outputs[0]), format!("1={}", outputs[1])];
+    let arguments = ["simulate", AMBER, GAUSSIAN, "--input", &ports[0], "--output", &ports[1], "--output", &ports[2]];
+    for stalls in [&[] as &[&str], &["--stall-seed", "3"]] {
+        let said = succeeds(&[&arguments, stalls].concat());
+        assert_eq!(said.out, "amber: 4224 cycles, words taken [4096, 0], words shown [4096, 4096]\n");
+        for output in &outputs {
+            assert!(fs::read(output).unwrap() == stream(4096).as_bytes(), "{output} {stalls:?}");
+            fs::remove_file(output).unwrap();
+        }
+    }
+    let cut = succeeds(&[&arguments[..], &["--cycles", "100"]].concat());
+    assert_eq!(cut.out, "amber: 100 cycles, words taken [100, 0], words shown [36, 0]\n");
+    assert_eq!(fs::read_to_string(&outputs[0]).unwrap(), stream(36));
+    assert_eq!(fs::read_to_string(&outputs[1]).unwrap(), "");
+}
+
+/// Configuration of `small`, words on input 0, what is wrong.
+#[test]
+fn simulate_writes_nothing_when_something_is_wrong() {
+    let folder = Folder::new();
+    for (configuration, words, messages) in [
+        (DELAY_9, 20, ["input 0 has 20 words, but cycle 20 takes one more", "in2agg_0 fires 32 times"]),
+        (BROKEN, 64, ["the configuration breaks promises: cycle 0: ", "no output was written"]),
+    ] {
+        let input = format!("0={}", folder.file("in.hex", stream(words)));
+        let output = folder.path("out.hex");
+        let said = fails(&["simulate", SMALL, configuration, "--input", &input, "--output", &format!("0={output}")]);
+        for message in messages {
+            assert!(said.err.contains(message), "{message:?} is not in {:?}", said.err);
+        }
+        assert!(!Path::new(&output).exists());
+    }
+    let wide = format!("0={}", folder.file("wide.hex", "1\n12345\n"));
+    let said = fails(&["simulate", SMALL, DELAY_9, "--input", &wide]);
+    assert!(
+        said.err.contains("`12345` does not fit a word of 16 bits") && said.err.contains("wide.hex:2:1"),
+        "{}",
+        said.err
+    );
+}
+
+/// Without any tool on the search path, what needs one says how to get it, and the rest works.
+#[test]
+fn without_tools() {
+    let bare = |arguments: &[&str]| {
+        let mut command = pushmem(arguments);
+        command.env("PATH", "").env_remove("VERILATOR");
+        command
+    };
+    for arguments in [&["simulate", SMALL, DELAY_9, "--rtl"] as &[&str], &["regress", "small_legal"], &["mutants"]] {
+        let said = ends(1, &mut bare(arguments));
+        assert!(said.err.contains("Verilator is needed here") && said.err.contains("install it by"), "{}", said.err);
+        assert_eq!(said.out, "");
+    }
+    ends(0, &mut bare(&["simulate", SMALL, DELAY_9]));
+    let doctor = ends(0, &mut bare(&["doctor"])).out;
+    assert!(doctor.contains("verilator") && doctor.contains("not found"), "{doctor}");
+    let tools = parsed(&ends(0, &mut bare(&["doctor", "--json"])).out);
+    for tool in tools.as_array().unwrap() {
+        assert_eq!(tool["version"], Value::Null, "{tool}");
+        assert!(tool["install"].as_str().is_some_and(|how| !how.is_empty()), "{tool}");
+    }
+}
+
+#[test]
+fn check_accepts_what_is_shipped() {
+    let yaml = |folder: &str| -> Vec<String> {
+        let paths = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        paths
+            .filter(|path| path.extension().is_some_and(|e| e == "yaml"))
+            .map(|path| path.display().to_string())
+            .collect()
+    };
+    for (folder, what) in [
+        ("constraints/tiles", "specification of the "),
+        ("rtl-tests/specs", "specification of the "),
+        ("rtl-tests/configurations", "configuration for `"),
+        ("rtl-tests", "regression list of "),
+        ("rtl-tests/mutants", "list of "),
+    ] {
+        let files = yaml(folder);
+        assert!(!files.is_empty(), "{folder}");
+        let arguments: Vec<&str> = ["check"].into_iter().chain(files.iter().map(String::as_str)).collect();
+        let said = succeeds(&arguments);
+        assert_eq!(said.out.lines().count(), files.len());
+        assert!(said.out.lines().all(|line| line.contains(&format!(": {what}"))), "{}", said.out);
+    }
+}
+
+#[test]
+fn check_names_what_is_wrong_and_goes_on() {
+    let folder = Folder::new();
+    let bad: &[(&str, &[u8], &str)] = &[
+        ("key.yaml", b"name: t\nkind: rom\nrwos: 4\n", "key.yaml:3:1"),
+        ("value.yaml", b"name: t\nkind: rom\nrows: 1\n", "`rows` is 1; it must be from 2 to"),
+        ("lost.yaml", b"tile: stranger\ncontrollers: {}\n", "the specification of the tile `stranger` is neither"),
+        ("unknown.yaml", b"a: 1\n", "it is not clear what this file is"),
+        ("empty.yaml", b"", "empty.yaml"),
+        ("list.yaml", b"tests:\n- {name: a}\n", "test `a`: it is not clear what to run"),
+        ("broken.yaml", b"name: [1\n", "broken.yaml"),
+        ("alias.yaml", b"a: &a [*a, *a]\n", "alias.yaml"),
+        ("binary.yaml", b"\xff\xfe\0", "is not UTF-8 text"),
+        ("words.hex", b"12 xyz", "words.hex:1:4"),
+        ("folder.yaml", b"", "is a folder, not a file"),
+    ];
+    let files: Vec<String> = bad
+        .iter()
+        .map(|(name, contents, _)| {
+            if *name == "folder.yaml" {
+                fs::create_dir(folder.path(name)).unwrap();
+                return folder.path(name);
+            }
+            folder.file(name, contents)
+        })
+        .collect();
+    for ((name, _, message), file) in bad.iter().zip(&files) {
+        let said = fails(&["check", file]);
+        assert!(said.err.contains(message), "{name}: {message:?} is not in {:?}", said.err);
+    }
+    let arguments: Vec<&str> = ["check"].into_iter().chain(files.iter().map(String::as_str)).chain([AMBER]).collect();
+    let said = fails(&arguments);
+    assert_eq!(said.out, format!("{AMBER}: specification of the wide_fetch tile `amber`\n"));
+    assert!(bad.iter().all(|(_, _, message)| said.err.contains(message)), "{}", said.err);
+}
+
+/// A reader that goes away early, as `head` does, is no error.
+#[test]
+fn closed_pipes_are_no_faults() {
+    let closed = || {
+        let (reader, writer) = pipe().unwrap();
+        drop(reader);
+        writer
+    };
+    for arguments in [&["encode", AMBER, GAUSSIAN] as &[&str], &["doctor"], &["check", AMBER], &["--help"]] {
+        let said = ends(0, pushmem(arguments).stdout(closed()));
+        assert_eq!(said.err, "", "{arguments:?}");
+    }
+    ends(1, pushmem(&["check", "nowhere.yaml"]).stderr(closed()));
+    ends(2, pushmem(&["genrate"]).stderr(closed()));
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}:\n{text}"))
+}
+
+#[test]
+fn json_can_be_parsed() {
+    let report = parsed(&succeeds(&["simulate", SMALL, DELAY_9, "--json"]).out);
+    assert_eq!(report["cycles"], 41);
+    assert_eq!(report["words_taken"], serde_json::json!([32, 0]));
+    assert_eq!(report["words_shown"], serde_json::json!([32, 0]));
+    assert_eq!((&report["rtl_compared"], &report["violations"]), (&Value::Bool(false), &serde_json::json!([])));
+    let report = parsed(&fails(&["simulate", SMALL, BROKEN, "--json"]).out);
+    assert!(report["violations"][0].as_str().is_some_and(|first| first.starts_with("cycle 0: ")), "{report}");
+    let names = parsed(&succeeds(&["doctor", "--json"]).out);
+    let names: Vec<_> = names.as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
+    assert_eq!(names, ["verilator", "g++", "python3"]);
+}
+
+#[test]
+fn simulate_compares_with_the_rtl() {
+    let tools = parsed(&succeeds(&["doctor", "--json"]).out);
+    if tools.as_array().unwrap().iter().any(|tool| tool["name"] == "verilator" && tool["version"].is_null()) {
+        eprintln!("skipped: Verilator is not installed");
+        return;
+    }
+    let said = succeeds(&["simulate", SMALL, DELAY_9, "--rtl", "--json", "--stall-seed", "1"]);
+    let report = parsed(&said.out);
+    assert_eq!((&report["rtl_compared"], &report["cycles"]), (&Value::Bool(true), &Value::from(41)));
+}
