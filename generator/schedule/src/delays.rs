@@ -1,0 +1,57 @@
+//! The delays of stages: an integer program over differences, which linear programming solves exactly.
+
+use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Problem, SolveOutcome, Variable};
+
+/// A consumer must start at least `lead` after its producer; what the producer writes is kept from its write, `latency`
+/// after its start, until the consumer has read it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Constraint {
+    pub array: usize,
+    pub producer: usize,
+    pub consumer: usize,
+    /// Least difference of the delays.
+    pub lead: i64,
+    /// The difference of the delays less this is how long the longest-lived word is kept.
+    pub kept: i64,
+}
+
+/// Delays of `stages` that satisfy all constraints and minimize the weighted storage; among those, the earliest.
+///
+/// The constraints are differences, so that the program is totally unimodular: its corners are whole numbers.
+pub(crate) fn solve(stages: usize, weights: &[u64], constraints: &[Constraint]) -> Vec<i64> {
+    let (storage, _) = minimize(stages, weights, constraints, None);
+    let (_, delays) = minimize(stages, weights, constraints, Some(storage));
+    assert!(
+        constraints.iter().all(|c| delays[c.consumer] - delays[c.producer] >= c.lead),
+        "the linear program ignored a constraint"
+    );
+    delays
+}
+
+/// Minimizes storage, or with `storage` given, the sum of delays at that storage.
+fn minimize(stages: usize, weights: &[u64], constraints: &[Constraint], storage: Option<f64>) -> (f64, Vec<i64>) {
+    let mut problem = Problem::new(OptimizationDirection::Minimize);
+    let earliest = f64::from(u8::from(storage.is_some()));
+    let delays: Vec<Variable> = (0..stages).map(|_| problem.add_var(earliest, (0.0, f64::INFINITY))).collect();
+    let weight = |array: usize| weights[array] as f64;
+    let kept: Vec<Variable> = (0..weights.len())
+        .map(|array| problem.add_var(if storage.is_some() { 0.0 } else { weight(array) }, (0.0, f64::INFINITY)))
+        .collect();
+    for constraint in constraints {
+        let difference = [(delays[constraint.consumer], 1.0), (delays[constraint.producer], -1.0)];
+        problem.add_constraint(difference, ComparisonOp::Ge, constraint.lead as f64);
+        let mut longest = LinearExpr::empty();
+        longest.add(kept[constraint.array], 1.0);
+        longest.add(delays[constraint.consumer], -1.0);
+        longest.add(delays[constraint.producer], 1.0);
+        problem.add_constraint(longest, ComparisonOp::Ge, -(constraint.kept as f64));
+    }
+    if let Some(storage) = storage {
+        let total: Vec<(Variable, f64)> =
+            kept.iter().enumerate().map(|(array, &variable)| (variable, weight(array))).collect();
+        problem.add_constraint(total, ComparisonOp::Le, storage);
+    }
+    let outcome = problem.solve().expect("delays can always be long enough, and storage is bounded from below");
+    let SolveOutcome::Solution(solution) = outcome else { unreachable!("there is no limit that could interrupt") };
+    (solution.objective(), delays.iter().map(|&variable| solution.var_value(variable).round() as i64).collect())
+}

@@ -1,0 +1,21 @@
+//! Cycle-accurate scheduling of stencil pipelines.
+//!
+//! The input is a [`Pipeline`]: stages with loops, accesses and latencies. [`sequential`] runs them one after the other,
+//! for comparison. [`stencil`] fuses them: loops of all stages are aligned with the dimensions of one fused loop nest
+//! ([`Alignment`]: a relative rate for each loop), and then each stage gets the delay that minimizes the words stored
+//! between stages (the book §4.3.3, which is the minimization of registers in retiming; dissertation §4.4).
+//!
+//! Dimension and loop 0 are the innermost everywhere. Times are unstalled cycles.
+
+mod alignment;
+mod delays;
+mod dependence;
+mod error;
+mod pipeline;
+mod schedule;
+
+pub use alignment::Alignment;
+pub use dependence::{Dependence, dependences};
+pub use error::ScheduleError;
+pub use pipeline::{Access, Array, Loop, Pipeline, Stage, Subscript};
+pub use schedule::{Schedule, StageSchedule, sequential, stencil};

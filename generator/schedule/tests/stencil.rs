@@ -1,0 +1,272 @@
+//! The stencil scheduler: worked examples of the papers, and random pipelines against enumeration.
+
+use proptest::prelude::*;
+use pushmem_schedule::{
+    Access, Array, Loop, Pipeline, Schedule, ScheduleError, Stage, Subscript, dependences, sequential, stencil,
+};
+
+/// A subscript `coefficient · loop + constant`, divided.
+fn along(levels: usize, level: usize, coefficient: i64, constant: i64, divisor: i64) -> Subscript {
+    let mut coefficients = vec![0; levels];
+    coefficients[level] = coefficient;
+    Subscript { coefficients, constant, divisor }
+}
+
+/// An access to `array` whose dimension `d` is indexed by loop `d`, moved by `offset[d]`.
+fn at(array: usize, offset: &[i64]) -> Access {
+    scaled(array, 1, offset, 1)
+}
+
+fn scaled(array: usize, coefficient: i64, offset: &[i64], divisor: i64) -> Access {
+    let levels = offset.len();
+    let subscripts =
+        offset.iter().enumerate().map(|(level, &offset)| along(levels, level, coefficient, offset, divisor)).collect();
+    Access { array, subscripts }
+}
+
+fn stage(name: &str, extents: &[u64], reads: Vec<Access>, write: usize) -> Stage {
+    let names = ["x", "y", "z"];
+    let loops = extents
+        .iter()
+        .zip(names)
+        .map(|(&extent, name)| Loop { name: name.to_owned(), min: 0, extent })
+        .collect::<Vec<_>>();
+    let write = at(write, &vec![0; extents.len()]);
+    Stage { name: name.to_owned(), loops, reads, write, latency: 0 }
+}
+
+fn arrays(names: &[&str]) -> Vec<Array> {
+    names.iter().map(|name| Array { name: (*name).to_owned(), weight: 1 }).collect()
+}
+
+fn brighten_blur() -> Pipeline {
+    let window = vec![at(0, &[0, 0]), at(0, &[1, 0]), at(0, &[0, 1]), at(0, &[1, 1])];
+    Pipeline {
+        arrays: arrays(&["brighten", "blur"]),
+        stages: vec![stage("brighten", &[64, 64], vec![], 0), stage("blur", &[63, 63], window, 1)],
+    }
+}
+
+/// The unified-buffer paper, Figure 2; the dissertation, Tables 5.1 and 5.2.
+#[test]
+fn brighten_blur_starts_at_65_with_the_published_distances() {
+    let pipeline = brighten_blur();
+    let schedule = stencil(&pipeline).unwrap();
+    let shown = |stage: usize| schedule.stages[stage].display(&pipeline.stages[stage]).to_string();
+    assert_eq!(shown(0), "(x, y) → 64y + x");
+    assert_eq!(shown(1), "(x, y) → 64y + x + 65");
+    let distances: Vec<(i64, i64)> =
+        dependences(&pipeline).unwrap().iter().map(|d| schedule.distances(&pipeline, d)).collect();
+    assert_eq!(distances, [(65, 65), (64, 64), (1, 1), (0, 0)]);
+    assert_eq!(schedule.lifetimes(&pipeline).unwrap(), [65, 0]);
+    assert_eq!(sequential(&pipeline).length(&pipeline), 64 * 64 + 63 * 63);
+}
+
+/// The book, §4.3.3: shifting the observation too saves its line buffer.
+#[test]
+fn deconvolution_stores_four_words() {
+    let pipeline = Pipeline {
+        arrays: arrays(&["lat", "obs", "rel", "out"]),
+        stages: vec![
+            stage("lat", &[100], vec![], 0),
+            stage("obs", &[100], vec![], 1),
+            Stage {
+                loops: vec![Loop { name: "x".to_owned(), min: 1, extent: 98 }],
+                ..stage("rel", &[98], vec![at(1, &[0]), at(0, &[-1]), at(0, &[0]), at(0, &[1])], 2)
+            },
+            Stage {
+                loops: vec![Loop { name: "x".to_owned(), min: 2, extent: 96 }],
+                ..stage("out", &[96], vec![at(0, &[0]), at(2, &[-1]), at(2, &[0]), at(2, &[1])], 3)
+            },
+        ],
+    };
+    let lifetimes = stencil(&pipeline).unwrap().lifetimes(&pipeline).unwrap();
+    assert_eq!(lifetimes.iter().sum::<i64>(), 4);
+}
+
+#[test]
+fn upsampling_reads_every_other_pixel_of_every_other_row() {
+    let pipeline = Pipeline {
+        arrays: arrays(&["in", "out"]),
+        stages: vec![
+            stage("load", &[64, 64], vec![], 0),
+            stage("nearest", &[128, 128], vec![scaled(0, 1, &[0, 0], 2)], 1),
+        ],
+    };
+    let schedule = stencil(&pipeline).unwrap();
+    assert_eq!(schedule.stages[0].stride, [2, 256]);
+    assert_eq!(schedule.stages[1].stride, [1, 128]);
+    assert_eq!(schedule.length(&pipeline), 128 * 128);
+}
+
+#[test]
+fn downsampling_runs_at_a_quarter_of_the_rate() {
+    let window = vec![scaled(0, 2, &[0, 0], 1), scaled(0, 2, &[1, 1], 1)];
+    let pipeline = Pipeline {
+        arrays: arrays(&["in", "out"]),
+        stages: vec![stage("load", &[64, 64], vec![], 0), stage("average", &[32, 32], window, 1)],
+    };
+    let schedule = stencil(&pipeline).unwrap();
+    assert_eq!(schedule.stages[1].stride, [2, 128]);
+    assert_eq!(schedule.stages[1].start, 65);
+    assert_eq!(schedule.length(&pipeline), 64 * 64);
+}
+
+#[test]
+fn what_cannot_be_fused_is_refused() {
+    let load = || stage("load", &[8, 8], vec![], 0);
+    let with = |reads: Vec<Access>| Pipeline {
+        arrays: arrays(&["in", "out"]),
+        stages: vec![load(), stage("use", &[8, 8], reads, 1)],
+    };
+    let transposed = Access { array: 0, subscripts: vec![along(2, 1, 1, 0, 1), along(2, 0, 1, 0, 1)] };
+    assert!(matches!(stencil(&with(vec![transposed])), Err(ScheduleError::Order { .. })));
+    let diagonal = Access { array: 0, subscripts: vec![along(2, 0, 1, 0, 1), along(2, 0, 1, 0, 1)] };
+    assert!(matches!(stencil(&with(vec![diagonal])), Err(ScheduleError::Collapsed { .. })));
+    let two_rates = vec![at(0, &[0, 0]), scaled(0, 2, &[0, 0], 1)];
+    assert!(matches!(stencil(&with(two_rates)), Err(ScheduleError::Rates { .. })));
+    assert!(matches!(stencil(&with(vec![at(1, &[0, 0])])), Err(ScheduleError::Cycle { .. })));
+}
+
+/// Every point of a stage's domain.
+fn points(stage: &Stage) -> Vec<Vec<i64>> {
+    stage.loops.iter().rev().fold(vec![Vec::new()], |outer, level| {
+        outer
+            .iter()
+            .flat_map(|point| (level.min..=level.max()).map(move |i| [&[i], point.as_slice()].concat()))
+            .collect()
+    })
+}
+
+fn element(access: &Access, point: &[i64]) -> Vec<i64> {
+    let value = |subscript: &Subscript| {
+        let linear: i64 = subscript.coefficients.iter().zip(point).map(|(c, i)| c * i).sum();
+        (linear + subscript.constant).div_euclid(subscript.divisor)
+    };
+    access.subscripts.iter().map(value).collect()
+}
+
+/// Checks by enumeration that every read comes no earlier than its write, and that no stage runs twice in a cycle.
+/// Returns the longest lifetime of each array.
+fn enumerate(pipeline: &Pipeline, schedule: &Schedule) -> Vec<i64> {
+    let mut written = std::collections::HashMap::new();
+    let mut lifetimes = vec![0; pipeline.arrays.len()];
+    for (stage, times) in pipeline.stages.iter().zip(&schedule.stages) {
+        let mut busy = std::collections::HashSet::new();
+        for point in points(stage) {
+            let now = times.at(&point);
+            assert!(now >= 0 && busy.insert(now), "{} runs at {now}", stage.name);
+            for access in &stage.reads {
+                if let Some(ready) = written.get(&(access.array, element(access, &point))) {
+                    assert!(*ready <= now, "{} reads at {now} what is written at {ready}", stage.name);
+                    lifetimes[access.array] = lifetimes[access.array].max(now - *ready);
+                }
+            }
+        }
+        for point in points(stage) {
+            let ready = times.at(&point) + stage.latency as i64;
+            written.insert((stage.write.array, element(&stage.write, &point)), ready);
+        }
+    }
+    lifetimes
+}
+
+/// A random pipeline over two dimensions: each stage reads one or two earlier ones through windows, at random rates.
+fn pipeline() -> impl Strategy<Value = Pipeline> {
+    let read = (any::<prop::sample::Index>(), prop::collection::vec((-1_i64..3, -1_i64..3), 1..4), 0..4_u8);
+    let stages = prop::collection::vec((prop::collection::vec(read, 1..3), 0_u64..4, 1_u64..4), 1..5);
+    (6_u64..12, 4_u64..9, stages).prop_map(|(width, height, stages)| {
+        let mut pipeline = Pipeline {
+            arrays: vec![Array { name: "in".to_owned(), weight: 1 }],
+            stages: vec![stage("load", &[width, height], vec![], 0)],
+        };
+        // Rate of each array against the input, as a power of two, and its size.
+        let mut rates = vec![0_i32];
+        for (reads, latency, weight) in stages {
+            let array = pipeline.arrays.len();
+            let mut accesses = Vec::new();
+            let mut own_rate = None;
+            for (source, window, change) in reads {
+                let source = source.index(array);
+                // Down by two, up by two, or as it is; a second source must end at the same rate.
+                let change = match (own_rate, change) {
+                    (None, 2) => 1,
+                    (None, 3) => -1,
+                    (None, _) => 0,
+                    (Some(rate), _) => rate - rates[source],
+                };
+                let (coefficient, divisor) = match change {
+                    0 => (1, 1),
+                    1 => (2, 1),
+                    -1 => (1, 2),
+                    _ => continue,
+                };
+                own_rate = Some(rates[source] + change);
+                accesses.extend(window.into_iter().map(|(x, y)| scaled(source, coefficient, &[x, y], divisor)));
+            }
+            rates.push(own_rate.unwrap_or(0));
+            let size = |extent: u64| match rates[array] {
+                rate if rate > 0 => (extent >> rate).max(1),
+                rate => extent << -rate,
+            };
+            pipeline.arrays.push(Array { name: format!("a{array}"), weight });
+            let extents = [size(width), size(height)];
+            pipeline.stages.push(Stage { latency, ..stage(&format!("s{array}"), &extents, accesses, array) });
+        }
+        pipeline
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// The closed form agrees with enumeration: legal, and never a longer lifetime than it says.
+    #[test]
+    fn schedules_hold_for_every_point(pipeline in pipeline()) {
+        let schedule = stencil(&pipeline).unwrap();
+        let enumerated = enumerate(&pipeline, &schedule);
+        for (closed, enumerated) in schedule.lifetimes(&pipeline).unwrap().iter().zip(&enumerated) {
+            prop_assert!(closed >= enumerated);
+        }
+        enumerate(&pipeline, &sequential(&pipeline));
+    }
+
+    /// No other delays store less, on rate-1 pipelines small enough to try them all.
+    #[test]
+    fn storage_is_optimal(
+        offsets in prop::collection::vec((0_usize..2, -1_i64..2), 3..6),
+        weights in prop::collection::vec(1_u64..4, 4),
+    ) {
+        // Two inputs, one stage over both, one over everything before.
+        let load = |name: &str, array| Stage {
+            loops: vec![Loop { name: "x".to_owned(), min: -3, extent: 20 }],
+            ..stage(name, &[20], vec![], array)
+        };
+        let first: Vec<Access> = offsets.iter().map(|&(source, offset)| at(source, &[offset])).collect();
+        let second = offsets.iter().map(|&(source, offset)| at(source * 2, &[-offset])).chain([at(1, &[0])]).collect();
+        let mut pipeline = Pipeline {
+            arrays: arrays(&["a", "b", "c", "d"]),
+            stages: vec![load("a", 0), load("b", 1), stage("c", &[8], first, 2), stage("d", &[6], second, 3)],
+        };
+        for (array, weight) in pipeline.arrays.iter_mut().zip(&weights) {
+            array.weight = *weight;
+        }
+        let cost = |schedule: &Schedule| -> i64 {
+            let lifetimes = schedule.lifetimes(&pipeline).unwrap();
+            lifetimes.iter().zip(&weights).map(|(lifetime, weight)| lifetime * *weight as i64).sum()
+        };
+        let best = stencil(&pipeline).unwrap();
+        let all = dependences(&pipeline).unwrap();
+        let mut least = i64::MAX;
+        for shifts in 0..8_i64.pow(4) {
+            let mut schedule = best.clone();
+            for (number, stage) in schedule.stages.iter_mut().enumerate() {
+                stage.start = shifts / 8_i64.pow(number as u32) % 8;
+            }
+            if all.iter().all(|dependence| schedule.distances(&pipeline, dependence).0 >= 0) {
+                least = least.min(cost(&schedule));
+            }
+        }
+        prop_assert_eq!(cost(&best), least);
+    }
+}
