@@ -39,7 +39,7 @@ impl Check {
         let mut failed = 0;
         for file in &self.files {
             match self.check(file) {
-                Ok(what) => output::print(&format!("{}: {what}\n", file.display())),
+                Ok(what) => output::print(&format!("{}: {what}\n", file.display()))?,
                 Err(diagnostic) => {
                     output::report(diagnostic);
                     failed += 1;

@@ -55,20 +55,20 @@ impl Doctor {
             },
         ];
         if self.json {
-            output::print(&(serde_json::to_string_pretty(&tools).expect("tools are plain data") + "\n"));
+            output::print(&(serde_json::to_string_pretty(&tools).expect("tools are plain data") + "\n"))?;
             return Ok(ExitCode::SUCCESS);
         }
         for tool in &tools {
             match &tool.version {
-                Some(version) => output::print(&format!("✓ {:<10} {version}\n", tool.name)),
+                Some(version) => output::print(&format!("✓ {:<10} {version}\n", tool.name))?,
                 None => output::print(&format!(
                     "✗ {:<10} not found; needed for: {}; install by {}\n",
                     tool.name, tool.purpose, tool.install
-                )),
+                ))?,
             }
         }
-        output::print(&format!("Built models are kept in {}\n", cache_folder().display()));
-        output::print("generate, encode, decode, check and simulate without --rtl need none of these.\n");
+        output::print(&format!("Built models are kept in {}\n", cache_folder().display()))?;
+        output::print("generate, encode, decode, check and simulate without --rtl need none of these.\n")?;
         Ok(ExitCode::SUCCESS)
     }
 }

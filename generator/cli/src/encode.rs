@@ -27,7 +27,7 @@ impl Encode {
         let spec = TileSpec::read(&self.spec)?;
         let configuration = Configuration::read(&self.configuration, &spec)?;
         let writes = encode(&configuration, &spec, &RegisterMap::of(&spec))?;
-        write_or_print(self.output.as_deref(), &format_writes(&spec.name, &writes))
+        write_or_print(self.output.as_deref(), [&self.spec, &self.configuration], &format_writes(&spec.name, &writes))
     }
 }
 
@@ -48,14 +48,17 @@ impl Decode {
         let writes = read_writes(&self.writes)?;
         let configuration = decode(&writes, &spec, &RegisterMap::of(&spec))
             .map_err(|error| Diagnostic::new(format!("{}: {error}", self.writes.display())))?;
-        write_or_print(self.output.as_deref(), &configuration.to_yaml())
+        write_or_print(self.output.as_deref(), [&self.spec, &self.writes], &configuration.to_yaml())
     }
 }
 
-fn write_or_print(path: Option<&Path>, text: &str) -> Result<ExitCode, Diagnostic> {
+fn write_or_print(path: Option<&Path>, inputs: [&PathBuf; 2], text: &str) -> Result<ExitCode, Diagnostic> {
     match path {
-        Some(path) => write_file(path, text.as_bytes())?,
-        None => output::print(text),
+        Some(path) => {
+            output::keep_inputs(path, inputs.map(PathBuf::as_path))?;
+            write_file(path, text.as_bytes())?;
+        }
+        None => output::print(text)?,
     }
     Ok(ExitCode::SUCCESS)
 }

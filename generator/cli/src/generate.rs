@@ -54,7 +54,7 @@ impl Generate {
             rtl.len(),
             map.registers.len(),
             map.configuration_bits(),
-        ));
+        ))?;
         Ok(ExitCode::SUCCESS)
     }
 }

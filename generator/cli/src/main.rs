@@ -69,12 +69,14 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     output::prepare();
     // A panic is a fault of ours; scripts still get an exit code they know.
-    match catch_unwind(|| run(&arguments.command)) {
-        Ok(Ok(code)) => code,
-        Ok(Err(diagnostic)) => {
+    let outcome = catch_unwind(|| {
+        run(&arguments.command).unwrap_or_else(|diagnostic| {
             output::report(diagnostic);
             ExitCode::FAILURE
-        }
+        })
+    });
+    match outcome {
+        Ok(code) => code,
         Err(_) => {
             output::warn("this is a fault of pushmem; please report it with the command and its inputs");
             ExitCode::FAILURE

@@ -78,7 +78,7 @@ impl Mutants {
             serde_json::to_string_pretty(&results).expect("results are plain data") + "\n"
         } else {
             table(&results, survived, start.elapsed())
-        });
+        })?;
         Ok(if survived == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }

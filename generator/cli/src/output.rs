@@ -1,12 +1,36 @@
 //! What the program prints.
 
 use std::io::Write;
+use std::path::Path;
 
 use pushmem_files::Diagnostic;
 
 /// Prints text on standard output. A reader that has gone away is not an error.
-pub fn print(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
+///
+/// # Errors
+/// When standard output cannot be written, for example to a full disk.
+pub fn print(text: &str) -> Result<(), Diagnostic> {
+    let mut stdout = std::io::stdout();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Diagnostic::new(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses an output that would replace one of the inputs.
+///
+/// # Errors
+/// When they are the same file.
+pub fn keep_inputs<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Diagnostic> {
+    let same =
+        |input: &&Path| matches!((input.canonicalize(), output.canonicalize()), (Ok(one), Ok(other)) if one == other);
+    match inputs.into_iter().find(same) {
+        Some(input) => Err(Diagnostic::new(format!("the output `{}` is also an input", input.display()))
+            .with_help("choose another file name")),
+        None => Ok(()),
+    }
 }
 
 /// Prints a line on standard error.

@@ -72,7 +72,7 @@ impl Regress {
             write_file(path, to_junit(&results).as_bytes())?;
         }
         let failed = results.iter().filter(|result| result.failure.is_some()).count();
-        output::print(&if self.json { to_json(&results) } else { table(&results, failed, elapsed) });
+        output::print(&if self.json { to_json(&results) } else { table(&results, failed, elapsed) })?;
         Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }

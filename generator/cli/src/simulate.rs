@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use itertools::Itertools;
 use pushmem_configuration::Configuration;
-use pushmem_files::{Diagnostic, format_words, read_words, write_file, write_through};
+use pushmem_files::{Diagnostic, format_words, read_words, write_files, write_through};
 use pushmem_registers::RegisterMap;
 use pushmem_simulation::{RtlProcess, SimulationError, StreamOptions, StreamRun, Verilator, run_streams};
 use pushmem_tile::{Kind, TileSpec};
@@ -69,15 +69,18 @@ impl Simulate {
         let inputs = self.read_inputs(&spec)?;
         self.check_outputs(&spec)?;
         let run = match &self.wave {
-            Some(wave) => write_through(wave, |path| self.simulate(&spec, &configuration, &inputs, Some(path)))?,
+            // A failure is when the wave is wanted most, so it is kept either way.
+            Some(wave) => write_through(wave, |path| Ok(self.simulate(&spec, &configuration, &inputs, Some(path))))??,
             None => self.simulate(&spec, &configuration, &inputs, None)?,
         };
-        self.report(&spec, &run);
+        if run.violations.is_empty() {
+            let texts = self.outputs.iter().map(|(port, _)| format_words(&run.outputs[*port], spec.word_bits));
+            let files: Vec<_> = self.outputs.iter().map(|(_, path)| path.as_path()).zip(texts).collect();
+            write_files(&files)?;
+        }
+        self.report(&spec, &run)?;
         if !run.violations.is_empty() {
             return Err(violations(&run));
-        }
-        for (port, path) in &self.outputs {
-            write_file(path, format_words(&run.outputs[*port], spec.word_bits).as_bytes())?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -93,10 +96,11 @@ impl Simulate {
         let mut rtl = self.start_rtl(spec, wave)?;
         let options = StreamOptions { stall_seed: self.stall_seed, cycles: self.cycles, ..StreamOptions::default() };
         let run = run_streams(spec, &map, configuration, inputs, rtl.as_mut(), &options)
-            .map_err(|error| self.explain(error, configuration))?;
-        if let Some(rtl) = rtl {
-            rtl.finish()?;
-        }
+            .map_err(|error| self.explain(error, configuration));
+        // Only a process that ends by itself completes its wave. What stopped the run matters more than how it ends.
+        let end = rtl.map_or(Ok(()), RtlProcess::finish);
+        let run = run?;
+        end?;
         Ok(run)
     }
 
@@ -109,12 +113,15 @@ impl Simulate {
             if place.is_some() {
                 return Err(Diagnostic::new(format!("input {port} has two files")).with_help("give one for each input"));
             }
-            let words = read_words(path, spec.word_bits)?;
+            let words = read_words(path, if spec.kind == Kind::Rom { u64::BITS } else { spec.word_bits })?;
             if let Some(index) = words.iter().position(|&word| word > limit) {
                 let message = format!("{}: word {index} is address {:x}", path.display(), words[index]);
                 return Err(Diagnostic::new(message).with_help(format!("the last address of the rom is {limit:x}")));
             }
             *place = Some(words);
+        }
+        if spec.kind == Kind::Rom && inputs[0].is_none() {
+            return Err(Diagnostic::new("a rom needs addresses to read").with_help("give them by --input 0=FILE"));
         }
         Ok(inputs)
     }
@@ -122,6 +129,10 @@ impl Simulate {
     fn check_outputs(&self, spec: &TileSpec) -> Result<(), Diagnostic> {
         if let Some((port, _)) = self.outputs.iter().find(|(port, _)| *port >= spec.outputs as usize) {
             return Err(no_port("output", *port, spec.outputs));
+        }
+        let inputs = || [&self.spec, &self.configuration].into_iter().chain(self.inputs.iter().map(|(_, path)| path));
+        for path in self.outputs.iter().map(|(_, path)| path).chain(&self.wave) {
+            output::keep_inputs(path, inputs().map(PathBuf::as_path))?;
         }
         let twice = |what: String| Err(Diagnostic::new(what).with_help("give one file for each output"));
         if let Some(port) = self.outputs.iter().map(|(port, _)| port).duplicates().next() {
@@ -154,7 +165,7 @@ impl Simulate {
         diagnostic.with_help(format!("{}; give as many words, or stop earlier by --cycles", firings.join(", ")))
     }
 
-    fn report(&self, spec: &TileSpec, run: &StreamRun) {
+    fn report(&self, spec: &TileSpec, run: &StreamRun) -> Result<(), Diagnostic> {
         let shown: Vec<usize> = run.outputs.iter().map(Vec::len).collect();
         let compared = self.rtl || self.wave.is_some();
         if self.json {
@@ -166,14 +177,13 @@ impl Simulate {
                 rtl_compared: compared,
                 violations: run.violations.iter().map(ToString::to_string).collect(),
             };
-            output::print(&(serde_json::to_string_pretty(&report).expect("a report is plain data") + "\n"));
-            return;
+            return output::print(&(serde_json::to_string_pretty(&report).expect("a report is plain data") + "\n"));
         }
         let agreed = if compared && run.violations.is_empty() { ", RTL and model agree in every cycle" } else { "" };
         output::print(&format!(
             "{}: {} cycles, words taken {:?}, words shown {shown:?}{agreed}\n",
             spec.name, run.length, run.words_taken
-        ));
+        ))
     }
 }
 

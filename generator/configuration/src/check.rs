@@ -159,7 +159,11 @@ fn check_schedule(
             limit - 1,
             controller.cycle_bits
         );
-        return Err(finding(path.key("start"), message).with_help("use a tile with a larger `cycle_bits`"));
+        return Err(finding(path.key("start"), message).with_help(if start < 0 {
+            "cycle 0 is the first after the flush"
+        } else {
+            "use a tile with a larger `cycle_bits`"
+        }));
     }
     let gaps = deltas(&configured.cycle.stride, &configured.extent);
     for (level, (gap, &extent)) in gaps.into_iter().zip(&configured.extent).enumerate() {

@@ -31,11 +31,11 @@ impl std::error::Error for DecodeError {}
 /// The configuration that register writes load into a tile that was just reset.
 ///
 /// Registers hold values modulo their memory, so addresses come back in their canonical form: starts from 0, strides
-/// between minus and plus half the memory. Encoding the result gives the same register contents.
+/// between minus and plus half the memory. Encoding the result gives the same register contents, but for controllers that
+/// are not enabled, of which nothing is kept.
 ///
 /// # Errors
-/// A write that goes to no register, sets unused bits or an address beyond the memory, or carries the digest of another
-/// specification.
+/// When the first write is not the digest of the specification or a register is never written, as in a file that was cut; when a write goes to no register, sets unused bits or an address beyond the memory.
 pub fn decode(writes: &[RegisterWrite], spec: &TileSpec, map: &RegisterMap) -> Result<Configuration, DecodeError> {
     let controllers = spec.controllers();
     let mut state: BTreeMap<u32, u32> = BTreeMap::new();
@@ -43,6 +43,7 @@ pub fn decode(writes: &[RegisterWrite], spec: &TileSpec, map: &RegisterMap) -> R
         check_write(*write, spec, &controllers, map).map_err(|message| DecodeError { write: index, message })?;
         state.insert(write.address, write.data);
     }
+    check_complete(writes, map)?;
     let value = |wanted: Meaning| -> u64 {
         map.fields().find(|(_, field)| field.meaning == wanted).map_or(0, |(register, field)| {
             let data = state.get(&register.offset).copied().unwrap_or(0);
@@ -53,8 +54,12 @@ pub fn decode(writes: &[RegisterWrite], spec: &TileSpec, map: &RegisterMap) -> R
         .iter()
         .enumerate()
         .filter(|(index, _)| value(Meaning::Enable { controller: *index }) == 1)
-        .map(|(index, controller)| (controller.name.clone(), decode_controller(index, controller, spec.style, &value)))
-        .collect();
+        .map(|(index, controller)| {
+            let configured = decode_controller(index, controller, spec.style, &value)
+                .map_err(|message| DecodeError { write: writes.len(), message })?;
+            Ok((controller.name.clone(), configured))
+        })
+        .collect::<Result<_, _>>()?;
     Ok(Configuration {
         tile: spec.name.clone(),
         spec_digest: Some(map.spec_digest.clone()),
@@ -62,6 +67,22 @@ pub fn decode(writes: &[RegisterWrite], spec: &TileSpec, map: &RegisterMap) -> R
         chain: Chain { enable: value(Meaning::ChainEnable) == 1, tile_id: value(Meaning::TileId) as u32 },
         contents: map.contents.map_or_else(Vec::new, |contents| decode_contents(&state, contents)),
     })
+}
+
+/// The writes must begin with the digest, or they may be for another tile, and set every register, or some were lost.
+fn check_complete(writes: &[RegisterWrite], map: &RegisterMap) -> Result<(), DecodeError> {
+    let [digest, others @ ..] = map.registers.as_slice() else { return Ok(()) };
+    if writes.first().map(|write| write.address) != Some(digest.offset) {
+        let message = "the writes do not begin with the digest of the specification they were made for".to_owned();
+        return Err(DecodeError { write: 0, message });
+    }
+    match others.iter().find(|register| writes.iter().all(|write| write.address != register.offset)) {
+        Some(missing) => {
+            let message = format!("the writes end without one to `{}`: the file was cut", missing.name);
+            Err(DecodeError { write: writes.len(), message })
+        }
+        None => Ok(()),
+    }
 }
 
 fn check_write(
@@ -120,7 +141,7 @@ fn decode_controller(
     controller: &Controller,
     style: Style,
     value: &impl Fn(Meaning) -> u64,
-) -> ControllerConfiguration {
+) -> Result<ControllerConfiguration, String> {
     let levels = 0..controller.levels;
     let extent = levels.clone().map(|level| value(Meaning::Extent { controller: index, level }) + 1).collect_vec();
     let cycle_steps = levels.clone().map(|level| value(Meaning::CycleStep { controller: index, level })).collect_vec();
@@ -141,7 +162,9 @@ fn decode_controller(
     let mut configured = ControllerConfiguration {
         cycle: Affine {
             start: value(Meaning::CycleStart { controller: index }) as i64,
-            stride: schedule_strides(style, &cycle_steps[..used], &extent, 1 << controller.cycle_bits),
+            stride: schedule_strides(style, &cycle_steps[..used], &extent, 1 << controller.cycle_bits).map_err(
+                |level| format!("{}, level {level}: the schedule's stride is beyond 2^63 cycles", controller.name),
+            )?,
         },
         extent: extent.clone(),
         ..ControllerConfiguration::default()
@@ -157,21 +180,21 @@ fn decode_controller(
         let stride = stride.into_iter().map(|stride| balanced(stride, modulus)).collect();
         configured.set_address(generator.memory, Affine { start, stride });
     }
-    configured
+    Ok(configured)
 }
 
-/// The strides of a schedule whose gaps are from 1 to the modulus.
-fn schedule_strides(style: Style, steps: &[u64], extents: &[u64], modulus: i128) -> Vec<i64> {
+/// The strides of a schedule whose gaps are from 1 to the modulus, or the level whose stride no program would ask for.
+fn schedule_strides(style: Style, steps: &[u64], extents: &[u64], modulus: i128) -> Result<Vec<i64>, usize> {
     // A level of one iteration never increments: any stride that gives the same register will do, so a small one.
-    let representative = |stride: i128, extent: u64| {
-        let stride = if extent == 1 { stride.rem_euclid(modulus) } else { stride };
-        i64::try_from(stride).unwrap_or(i64::MAX)
+    let representative = |level: usize, stride: i128| {
+        let stride = if extents[level] == 1 { stride.rem_euclid(modulus) } else { stride };
+        i64::try_from(stride).map_err(|_| level)
     };
     match style {
         Style::Recurrence => {
             let gaps = steps.iter().map(|&step| i128::from(step) + 1).collect_vec();
             let strides = strides(&gaps, extents, |stride| stride);
-            strides.into_iter().zip(extents).map(|(stride, &extent)| representative(stride, extent)).collect()
+            strides.into_iter().enumerate().map(|(level, stride)| representative(level, stride)).collect()
         }
         Style::PerLevel | Style::Multiplier => {
             let mut known: Vec<i64> = Vec::new();
@@ -180,9 +203,9 @@ fn schedule_strides(style: Style, steps: &[u64], extents: &[u64], modulus: i128)
                 known.push(step as i64);
                 let gap = deltas(&known, &extents[..=level])[level];
                 let stride = i128::from(step) - gap + 1 + (gap - 1).rem_euclid(modulus);
-                known[level] = representative(stride, extents[level]);
+                known[level] = representative(level, stride)?;
             }
-            known
+            Ok(known)
         }
     }
 }

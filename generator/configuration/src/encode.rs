@@ -11,8 +11,8 @@ use crate::writes::RegisterWrite;
 /// The register writes that load a configuration into a tile.
 ///
 /// Every register is written, so that nothing of an earlier configuration is left. The first write is the digest of the
-/// specification to its read-only register: hardware ignores it and [`crate::decode()`] checks it. The control register
-/// comes last, so that a half-loaded configuration enables nothing.
+/// specification to its read-only register: hardware ignores it and [`crate::decode()`] checks it. The control register is
+/// cleared before everything else and written last, so that a half-loaded configuration enables nothing.
 ///
 /// # Errors
 /// The first finding when the configuration does not fit the tile.
@@ -37,7 +37,13 @@ pub fn encode(
         }
         debug_assert!(register.access == Access::ReadWrite || !controls);
         let write = RegisterWrite { address: register.offset, data };
-        if controls { last.push(write) } else { writes.push(write) }
+        if controls {
+            // Whatever ran before must not run on what is only half loaded.
+            writes.push(RegisterWrite { data: 0, ..write });
+            last.push(write);
+        } else {
+            writes.push(write);
+        }
     }
     if let Some(contents) = map.contents {
         for (index, &word) in configuration.contents.iter().enumerate() {

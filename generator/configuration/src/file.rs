@@ -65,11 +65,6 @@ impl ControllerConfiguration {
     pub fn firings(&self) -> u128 {
         self.extent.iter().fold(1, |product, &extent| product.saturating_mul(u128::from(extent)))
     }
-
-    /// The cycle of its last firing.
-    pub fn last_cycle(&self) -> i128 {
-        self.cycle.at(&self.extent.iter().map(|&extent| extent.saturating_sub(1)).collect_vec())
-    }
 }
 
 /// Chaining: which piece of a larger memory the tile is.

@@ -6,7 +6,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use miette::{LabeledSpan, NamedSource, SourceCode};
+use miette::{LabeledSpan, MietteError, MietteSpanContents, NamedSource, SourceCode, SourceSpan, SpanContents};
+
+/// Bytes of a source line that are shown at most; of a longer line, this much around the place.
+const WIDEST_SHOWN: usize = 200;
+
+/// Bytes of a message that are shown at most: names and values in it come from the input.
+const LONGEST_MESSAGE: usize = 2000;
 
 /// A problem with an input or an output, pointing at the offending text where there is one.
 ///
@@ -47,7 +53,12 @@ struct Place {
 impl Diagnostic {
     /// A problem without a place.
     pub fn new(message: impl Into<String>) -> Self {
-        let content = Content { message: message.into(), label: None, help: None, place: None, related: Vec::new() };
+        let mut message = message.into();
+        if message.len() > LONGEST_MESSAGE {
+            message.truncate(message.floor_char_boundary(LONGEST_MESSAGE));
+            message.push('…');
+        }
+        let content = Content { message, label: None, help: None, place: None, related: Vec::new() };
         Self { content: Box::new(content) }
     }
 
@@ -147,6 +158,32 @@ impl fmt::Debug for Diagnostic {
 
 impl Error for Diagnostic {}
 
+impl SourceCode for Place {
+    /// The lines around the span; of lines too wide to show, only what is near it.
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        lines_before: usize,
+        lines_after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let contents = self.source.read_span(span, lines_before, lines_after)?;
+        if contents.data().split(|&byte| byte == b'\n').all(|line| line.len() <= 2 * WIDEST_SHOWN) {
+            return Ok(contents);
+        }
+        let text = self.source.inner();
+        let (before, after) = text.split_at(text.floor_char_boundary(span.offset()));
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = before.len() + after.find('\n').unwrap_or(after.len());
+        let start = text.ceil_char_boundary(before.len().saturating_sub(WIDEST_SHOWN / 2).max(line_start));
+        let end = text.floor_char_boundary((before.len() + span.len() + WIDEST_SHOWN / 2).min(line_end)).max(start);
+        let line = before.matches('\n').count();
+        let column = text[line_start..start].chars().count();
+        let window = SourceSpan::from((start, end - start));
+        let name = self.source.name().to_owned();
+        Ok(Box::new(MietteSpanContents::new_named(name, text[start..end].as_bytes(), window, line, column, 1)))
+    }
+}
+
 impl miette::Diagnostic for Diagnostic {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         let help = self.content.help.as_deref()?;
@@ -155,13 +192,14 @@ impl miette::Diagnostic for Diagnostic {
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
         let place = self.content.place.as_ref()?;
-        Some(&place.source)
+        Some(place)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let place = self.content.place.as_ref()?;
         let label = self.content.label.clone().unwrap_or_else(|| "here".to_owned());
-        let span = LabeledSpan::new(Some(label), place.span.start, place.span.len());
+        let shown = place.source.inner()[place.span.clone()].floor_char_boundary(WIDEST_SHOWN);
+        let span = LabeledSpan::new(Some(label), place.span.start, shown);
         Some(Box::new(std::iter::once(span)))
     }
 

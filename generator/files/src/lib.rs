@@ -21,6 +21,6 @@ pub use document::Document;
 pub use input::SIZE_LIMIT;
 pub use nearest::nearest;
 pub use node::DEPTH_LIMIT;
-pub use output::{MARKER, OutputFolder, write_file, write_through};
+pub use output::{MARKER, OutputFolder, write_file, write_files, write_through};
 pub use path::FieldPath;
 pub use words::{format_words, parse_words, read_words};

@@ -36,6 +36,28 @@ pub fn write_file(path: &Path, contents: &[u8]) -> Result<(), Diagnostic> {
     write_through(path, |temporary| fs::write(temporary, contents).map_err(|reason| cannot_write(path, &reason)))
 }
 
+/// Writes several files, of which either all appear or none, as far as the operating system
+/// allows: all are written under temporary names before the first is renamed.
+///
+/// # Errors
+///
+/// As [`write_file`]; also if two of the paths lead to the same file.
+pub fn write_files(files: &[(&Path, String)]) -> Result<(), Diagnostic> {
+    let Some(((path, contents), others)) = files.split_first() else { return Ok(()) };
+    let place = |path: &Path| {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        (fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned()), path.file_name().map(ToOwned::to_owned))
+    };
+    if let Some((same, _)) = others.iter().find(|(other, _)| place(other) == place(path)) {
+        return Err(Diagnostic::new(format!("`{}` and `{}` are the same file", path.display(), same.display()))
+            .with_help("choose another file name for one of them"));
+    }
+    write_through(path, |temporary| {
+        fs::write(temporary, contents).map_err(|reason| cannot_write(path, &reason))?;
+        write_files(others)
+    })
+}
+
 /// Has somebody else write a file, for example another program, under a temporary name in the
 /// same folder, and renames it when that has succeeded. Missing parent folders are created.
 ///
@@ -122,7 +144,7 @@ impl OutputFolder {
         let temporary = temporary_folder(parent).map_err(refused)?;
         let new = temporary.path().join("new");
         let files = self.files().chain([(Path::new(MARKER), marker.as_bytes())]);
-        write_files(&new, files).map_err(refused)?;
+        write_below(&new, files).map_err(refused)?;
         if exists {
             replace(&folder, &new, temporary)?;
         } else {
@@ -238,7 +260,7 @@ fn enumerate<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> String {
     names.join(", ")
 }
 
-fn write_files<'a>(folder: &Path, files: impl Iterator<Item = (&'a Path, &'a [u8])>) -> io::Result<()> {
+fn write_below<'a>(folder: &Path, files: impl Iterator<Item = (&'a Path, &'a [u8])>) -> io::Result<()> {
     for (name, contents) in files {
         let path = folder.join(name);
         if let Some(parent) = path.parent() {

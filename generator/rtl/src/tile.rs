@@ -3,7 +3,7 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_registers::Contents;
-use pushmem_tile::{Kind, Memory, Role, Style, TileSpec};
+use pushmem_tile::{Kind, Memory, Role, Style, TileSpec, timing};
 use pushmem_veryl::Source;
 
 use crate::library::render;

@@ -20,6 +20,23 @@ const CACHE_VARIABLE: &str = "PUSHMEM_CACHE";
 /// Compiler flags: -O1 builds nearly as fast as -O0 and simulates six to nine times faster.
 const COMPILER_FLAGS: [&str; 4] = ["-std=c++17", "-O1", "-fno-plt", "-pipe"];
 
+/// Verilator's flags: assertions, and arbitrary bits in memories that nobody has written.
+const VERILATOR_FLAGS: [&str; 13] = [
+    "--cc",
+    "--assert",
+    "-Wall",
+    "-Wno-fatal",
+    "--x-assign",
+    "fast",
+    "--x-initial",
+    "unique",
+    "--prefix",
+    "Vtile",
+    "--Mdir",
+    "verilated",
+    "-O3",
+];
+
 const INSTALL_HELP: &str = "install it by `scripts/setup`, or by `apt-get install verilator g++`, or name one in the \
                             variable VERILATOR; everything but --rtl and regress works without it";
 
@@ -38,15 +55,19 @@ pub struct Verilator {
     compiler: PathBuf,
     root: PathBuf,
     version: String,
+    compiler_version: String,
 }
 
-/// Where built models are kept: `$PUSHMEM_CACHE`, or `pushmem` in the user's cache folder.
+/// Where built models are kept: `$PUSHMEM_CACHE`, or `pushmem` in the user's cache folder, or `build/cache` below the
+/// working folder for a user without a home.
 pub fn cache_folder() -> PathBuf {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    variable(CACHE_VARIABLE)
+    let folder = variable(CACHE_VARIABLE)
         .or_else(|| variable("XDG_CACHE_HOME").map(|folder| folder.join("pushmem")))
         .or_else(|| variable("HOME").map(|folder| folder.join(".cache/pushmem")))
-        .unwrap_or_else(|| std::env::temp_dir().join("pushmem"))
+        .unwrap_or_else(|| PathBuf::from("build/cache"));
+    // Verilator and the compiler run in other folders.
+    std::path::absolute(&folder).unwrap_or(folder)
 }
 
 /// The SystemVerilog files of a tile: name and text of each.
@@ -75,13 +96,14 @@ impl Verilator {
             Diagnostic::new("Verilator needs a C++ compiler, but there is neither g++ nor clang++")
                 .with_help(INSTALL_HELP)
         })?;
-        let ask = |argument: &[&str]| -> Result<String, Diagnostic> {
-            let output = run(Command::new(&program).args(argument))?;
+        let ask = |program: &Path, arguments: &[&str]| -> Result<String, Diagnostic> {
+            let output = run(Command::new(program).args(arguments))?;
             Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
         };
-        let version = ask(&["--version"])?;
-        let root = PathBuf::from(ask(&["--getenv", "VERILATOR_ROOT"])?);
-        Ok(Verilator { program, compiler, root, version })
+        let version = ask(&program, &["--version"])?;
+        let root = PathBuf::from(ask(&program, &["--getenv", "VERILATOR_ROOT"])?);
+        let compiler_version = ask(&compiler, &["-dumpversion"])?;
+        Ok(Verilator { program, compiler, root, version, compiler_version })
     }
 
     /// What it says its version is.
@@ -124,9 +146,7 @@ impl Verilator {
         }
         let mut verilate = Command::new(&self.program);
         verilate.current_dir(work.path());
-        verilate.args(["--cc", "--assert", "-Wall", "-Wno-fatal", "--x-assign", "fast", "--x-initial", "unique"]);
-        verilate.args(["--prefix", "Vtile", "--Mdir", "verilated", "-O3"]);
-        verilate.args(["--top-module", &pushmem_rtl::tile_module(spec)]);
+        verilate.args(VERILATOR_FLAGS).args(["--top-module", &pushmem_rtl::tile_module(spec)]);
         if wave {
             verilate.arg("--trace-fst");
         }
@@ -205,8 +225,9 @@ impl Verilator {
         let mut hash = Sha256::new();
         let program = self.program.to_string_lossy();
         let compiler = self.compiler.to_string_lossy();
-        for text in [&*self.version, &*program, &*compiler].into_iter().chain(COMPILER_FLAGS).chain(texts.map(|t| &**t))
-        {
+        let tools = [&*self.version, &*program, &*compiler, &*self.compiler_version];
+        let flags = VERILATOR_FLAGS.into_iter().chain(COMPILER_FLAGS);
+        for text in tools.into_iter().chain(flags).chain(texts.map(|text| &**text)) {
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text);
         }

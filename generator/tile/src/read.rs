@@ -25,6 +25,10 @@ mod default {
     pub const CHAINED_ADDRESS_BITS: u32 = 16;
 }
 
+/// Version of the rules by which registers are laid out. A change of the rules needs a new number: it is part of the
+/// digest, so that register writes made by one version are not taken for another's.
+const REGISTER_LAYOUT: u32 = 1;
+
 /// Widest field of a register.
 const REGISTER_BITS: u32 = 32;
 
@@ -49,6 +53,8 @@ enum KindName {
 struct SpecFile {
     name: String,
     kind: KindName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    register_layout: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     word_bits: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -145,6 +151,7 @@ impl TileSpec {
                 Kind::RegisterFile => KindName::RegisterFile,
                 Kind::Rom => KindName::Rom,
             },
+            register_layout: Some(REGISTER_LAYOUT),
             word_bits: Some(self.word_bits),
             fetch_width,
             rows: self.rows,
@@ -173,6 +180,16 @@ impl Reader<'_> {
 
     fn resolve(&self, file: &SpecFile) -> Result<TileSpec, Diagnostic> {
         self.check_name(&file.name)?;
+        if let Some(layout) = file.register_layout
+            && layout != REGISTER_LAYOUT
+        {
+            return Err(self
+                .refuse(
+                    "register_layout",
+                    format!("register layout {layout} is another than this program's, {REGISTER_LAYOUT}"),
+                )
+                .with_help("remove `register_layout` and generate the tile anew"));
+        }
         let kind = self.kind(file)?;
         let rom = kind == Kind::Rom;
         let word_bits = self.ranged("word_bits", file.word_bits.unwrap_or(default::WORD_BITS), 8, 64)?;

@@ -137,11 +137,6 @@ pub struct TileSpec {
 }
 
 impl TileSpec {
-    /// Words the tile stores in its main memory.
-    pub fn capacity_words(&self) -> u64 {
-        u64::from(self.rows) * u64::from(self.kind.row_words())
-    }
-
     /// The roles of its controllers, in the order of the register map.
     pub fn roles(&self) -> Vec<Role> {
         let mut roles = self.kind.roles().to_vec();
