@@ -1,0 +1,219 @@
+//! Images in memory.
+
+use std::path::Path;
+
+use pushmem_files::{Diagnostic, write_file};
+
+use crate::element::Element;
+use crate::{hex, netpbm, npy, png_file};
+
+/// The most elements an image may have: 2^26.
+pub const LARGEST_IMAGE: u64 = 1 << 26;
+
+/// An array of integers. Dimension 0 is the innermost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    element: Element,
+    shape: Vec<usize>,
+    min: Vec<i64>,
+    values: Vec<i64>,
+}
+
+impl Image {
+    /// An image full of zeros whose least index is 0 in every dimension.
+    ///
+    /// # Panics
+    /// If it would have more than [`LARGEST_IMAGE`] elements.
+    pub fn new(element: Element, shape: &[usize]) -> Self {
+        let count = count(shape).expect("an image has at most LARGEST_IMAGE elements");
+        Self { element, shape: shape.to_vec(), min: vec![0; shape.len()], values: vec![0; count] }
+    }
+
+    /// An image of these values, in order of memory.
+    ///
+    /// # Errors
+    /// If there are more or fewer values than the shape says, more than [`LARGEST_IMAGE`], or one that the type does not
+    /// hold.
+    pub fn from_values(element: Element, shape: &[usize], values: Vec<i64>) -> Result<Self, Diagnostic> {
+        let count = count(shape).ok_or_else(|| too_large(shape))?;
+        if values.len() != count {
+            return Err(Diagnostic::new(format!(
+                "{} values do not make an image of shape {shape:?}: {count} are needed",
+                values.len()
+            )));
+        }
+        if let Some(position) = values.iter().position(|&value| !element.holds(value)) {
+            let message = format!(
+                "element {position} is {}: {} holds {} to {}",
+                values[position],
+                element.name(),
+                element.min(),
+                element.max()
+            );
+            return Err(Diagnostic::new(message));
+        }
+        Ok(Self { element, shape: shape.to_vec(), min: vec![0; shape.len()], values })
+    }
+
+    /// The same image with other least indices, one for each dimension.
+    ///
+    /// # Panics
+    /// If there is not one least index for each dimension.
+    pub fn with_min(mut self, min: &[i64]) -> Self {
+        assert_eq!(min.len(), self.shape.len(), "one least index for each dimension");
+        self.min = min.to_vec();
+        self
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> Element {
+        self.element
+    }
+
+    /// The number of elements in each dimension, innermost first.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The least index in each dimension.
+    pub fn min(&self) -> &[i64] {
+        &self.min
+    }
+
+    /// The elements in order of memory: dimension 0 fastest.
+    pub fn values(&self) -> &[i64] {
+        &self.values
+    }
+
+    /// The element at these indices; nothing outside.
+    pub fn get(&self, indices: &[i64]) -> Option<i64> {
+        Some(self.values[self.position(indices)?])
+    }
+
+    /// Changes the element at these indices.
+    ///
+    /// # Panics
+    /// If the indices lie outside, or the type does not hold the value.
+    pub fn set(&mut self, indices: &[i64], value: i64) {
+        assert!(self.element.holds(value), "{value} is not of type {}", self.element.name());
+        let position = self.position(indices).expect("indices lie inside");
+        self.values[position] = value;
+    }
+
+    /// Where in [`Image::values`] the element at these indices is.
+    pub fn position(&self, indices: &[i64]) -> Option<usize> {
+        if indices.len() != self.shape.len() {
+            return None;
+        }
+        let mut position = 0;
+        for dimension in (0..indices.len()).rev() {
+            let index = usize::try_from(indices[dimension].checked_sub(self.min[dimension])?).ok()?;
+            if index >= self.shape[dimension] {
+                return None;
+            }
+            position = position * self.shape[dimension] + index;
+        }
+        Some(position)
+    }
+
+    /// The indices of the element at this position of [`Image::values`].
+    pub fn indices(&self, mut position: usize) -> Vec<i64> {
+        self.shape
+            .iter()
+            .zip(&self.min)
+            .map(|(&extent, &min)| {
+                let index = (position % extent.max(1)) as i64 + min;
+                position /= extent.max(1);
+                index
+            })
+            .collect()
+    }
+
+    /// Reads a file. What it holds must be an image of this type and shape: an image with fewer bits is widened if the
+    /// type holds its values, and dimensions of extent 1 may be left out at the end.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is damaged or of an unknown format, or has another shape or values that do not fit.
+    pub fn read(path: &Path, element: Element, shape: &[usize]) -> Result<Self, Diagnostic> {
+        if ending(path) == "hex" {
+            return hex::read(path, element, shape);
+        }
+        let found = Self::read_any(path)?;
+        let shown = path.display();
+        if trimmed(&found.shape) != trimmed(shape) {
+            let message = format!("`{shown}` holds an image of shape {:?}; expected {shape:?}", found.shape);
+            return Err(
+                Diagnostic::new(message).with_help("shapes are given innermost dimension first: [width, height]")
+            );
+        }
+        if let Some(position) = found.values.iter().position(|&value| !element.holds(value)) {
+            let message = format!(
+                "`{shown}` has the value {} at {:?}, which {} does not hold",
+                found.values[position],
+                found.indices(position),
+                element.name()
+            );
+            return Err(Diagnostic::new(message).with_help(format!(
+                "{} holds {} to {}",
+                element.name(),
+                element.min(),
+                element.max()
+            )));
+        }
+        Ok(Self { element, shape: shape.to_vec(), min: vec![0; shape.len()], values: found.values })
+    }
+
+    /// Reads a file whose format says type and shape: all but `.hex`.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is damaged or of an unknown format.
+    pub fn read_any(path: &Path) -> Result<Self, Diagnostic> {
+        match ending(path).as_str() {
+            "npy" => npy::read(path),
+            "pgm" | "ppm" => netpbm::read(path),
+            "png" => png_file::read(path),
+            "hex" => Err(Diagnostic::new(format!("`{}` does not say the shape of its image", path.display()))),
+            _ => Err(unknown_format(path)),
+        }
+    }
+
+    /// Writes a file; an existing one is replaced as a whole.
+    ///
+    /// # Errors
+    /// If the format is unknown or cannot hold the image, or the operating system refuses.
+    pub fn write(&self, path: &Path) -> Result<(), Diagnostic> {
+        let contents = match ending(path).as_str() {
+            "npy" => npy::format(self),
+            "pgm" | "ppm" => netpbm::format(self, path)?,
+            "png" => png_file::format(self, path)?,
+            "hex" => hex::format(self),
+            _ => return Err(unknown_format(path)),
+        };
+        write_file(path, &contents)
+    }
+}
+
+/// The number of elements, unless there are too many.
+pub(crate) fn count(shape: &[usize]) -> Option<usize> {
+    let count = shape.iter().try_fold(1_u64, |count, &extent| count.checked_mul(extent as u64))?;
+    (count <= LARGEST_IMAGE).then_some(count as usize)
+}
+
+pub(crate) fn too_large(shape: &[usize]) -> Diagnostic {
+    Diagnostic::new(format!("an image of shape {shape:?} is too large"))
+        .with_help(format!("an image has at most {LARGEST_IMAGE} elements"))
+}
+
+fn trimmed(shape: &[usize]) -> &[usize] {
+    let end = shape.iter().rposition(|&extent| extent != 1).map_or(0, |last| last + 1);
+    &shape[..end]
+}
+
+fn ending(path: &Path) -> String {
+    path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase()
+}
+
+fn unknown_format(path: &Path) -> Diagnostic {
+    Diagnostic::new(format!("`{}` does not end in the name of a known format", path.display()))
+        .with_help("images are `.npy`, `.pgm`, `.ppm`, `.png` or `.hex` files")
+}

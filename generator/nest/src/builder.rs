@@ -1,0 +1,310 @@
+//! Building programs in Rust.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use itertools::Itertools;
+use pushmem_files::{Diagnostic, Document};
+
+use crate::lexer::{Token, tokens};
+use crate::program::{ArrayKind, Program, Schedule};
+use crate::read::Checked;
+use crate::source::{PlacedText, Span};
+use crate::types::Type;
+
+/// Builds a program from loops, operations, loads and stores.
+///
+/// The program is written as text and read again, so that it is checked as any other; problems point into that text.
+///
+/// ```
+/// use pushmem_nest::{ProgramBuilder, Type};
+///
+/// let mut program = ProgramBuilder::new("brighten_blur");
+/// program.add_input("input", Type::U16, &[64, 64]);
+/// program.add_buffer("brighten", Type::U16, &[64, 64]);
+/// program.add_output("blur", Type::U16, &[63, 63]);
+/// program.define_function("brighten_kernel", &["a"], "a * 2");
+/// program.define_function("blur_kernel", &["a", "b", "c", "d"], "(a + b + c + d) / 4");
+///
+/// let x = program.add_loop("y", 0, 64).add_loop("x", 0, 64);
+/// let operation = x.add_op("double");
+/// operation.add_function("brighten_kernel").add_load("input", &["x", "y"]).add_store("brighten", &["x", "y"]);
+///
+/// let x = program.add_loop("y", 0, 63).add_loop("x", 0, 63);
+/// let operation = x.add_op("average").add_function("blur_kernel");
+/// operation.add_load("brighten", &["x", "y"]).add_load("brighten", &["x + 1", "y"]);
+/// operation.add_load("brighten", &["x", "y + 1"]).add_load("brighten", &["x + 1", "y + 1"]);
+/// operation.add_store("blur", &["x", "y"]);
+///
+/// let program = program.build().unwrap().program;
+/// assert_eq!(program.operations()[1].1.name, "average");
+/// ```
+#[derive(Clone, Debug)]
+pub struct ProgramBuilder {
+    name: String,
+    schedule: Option<Schedule>,
+    arrays: Vec<(ArrayKind, String, String)>,
+    tables: Vec<(String, String)>,
+    functions: HashMap<String, Function>,
+    nest: LoopBuilder,
+}
+
+#[derive(Clone, Debug)]
+struct Function {
+    parameters: Vec<String>,
+    body: String,
+}
+
+/// Builds what is in a loop.
+#[derive(Clone, Debug, Default)]
+pub struct LoopBuilder {
+    header: String,
+    children: Vec<Child>,
+}
+
+#[derive(Clone, Debug)]
+enum Child {
+    Loop(LoopBuilder),
+    Operation(OperationBuilder),
+}
+
+/// Builds an operation.
+#[derive(Clone, Debug, Default)]
+pub struct OperationBuilder {
+    name: String,
+    function: Option<String>,
+    loads: Vec<String>,
+    store: Option<String>,
+}
+
+impl ProgramBuilder {
+    /// An empty program.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            schedule: None,
+            arrays: Vec::new(),
+            tables: Vec::new(),
+            functions: HashMap::new(),
+            nest: LoopBuilder::default(),
+        }
+    }
+
+    /// Says how to schedule the program.
+    pub fn set_schedule(&mut self, schedule: Schedule) -> &mut Self {
+        self.schedule = Some(schedule);
+        self
+    }
+
+    /// Declares an array whose least indices are `min`, or 0 where there are none.
+    pub fn add_array(&mut self, kind: ArrayKind, name: &str, element: Type, shape: &[i64], min: &[i64]) -> &mut Self {
+        let mut text = format!("{{type: {}, shape: [{}]", element.name(), shape.iter().join(", "));
+        if !min.is_empty() {
+            text.push_str(&format!(", min: [{}]", min.iter().join(", ")));
+        }
+        self.arrays.push((kind, name.to_owned(), text + "}"));
+        self
+    }
+
+    /// Declares an input.
+    pub fn add_input(&mut self, name: &str, element: Type, shape: &[i64]) -> &mut Self {
+        self.add_array(ArrayKind::Input, name, element, shape, &[])
+    }
+
+    /// Declares an output.
+    pub fn add_output(&mut self, name: &str, element: Type, shape: &[i64]) -> &mut Self {
+        self.add_array(ArrayKind::Output, name, element, shape, &[])
+    }
+
+    /// Declares a buffer.
+    pub fn add_buffer(&mut self, name: &str, element: Type, shape: &[i64]) -> &mut Self {
+        self.add_array(ArrayKind::Buffer, name, element, shape, &[])
+    }
+
+    /// Declares a table of constants.
+    pub fn add_table(&mut self, name: &str, element: Type, values: &[i64]) -> &mut Self {
+        let text = format!("{{type: {}, values: [{}]}}", element.name(), values.iter().join(", "));
+        self.tables.push((name.to_owned(), text));
+        self
+    }
+
+    /// Defines what operations compute: an expression of parameters, which stand for the loads in their order. Loop
+    /// variables and tables can be used, too.
+    pub fn define_function(&mut self, name: &str, parameters: &[&str], body: &str) -> &mut Self {
+        let parameters = parameters.iter().map(|&parameter| parameter.to_owned()).collect();
+        self.functions.insert(name.to_owned(), Function { parameters, body: body.to_owned() });
+        self
+    }
+
+    /// Adds a loop that runs `extent` times from `min` on, and returns it.
+    pub fn add_loop(&mut self, variable: &str, min: i64, extent: i64) -> &mut LoopBuilder {
+        self.nest.add_loop(variable, min, extent)
+    }
+
+    /// The program.
+    ///
+    /// # Errors
+    /// As [`Program::read`], and if an operation has no store or function, or another number of loads than its function
+    /// has parameters.
+    pub fn build(&self) -> Result<Checked, Diagnostic> {
+        let mut text = format!("name: {}\n", self.name);
+        if let Some(schedule) = self.schedule {
+            text.push_str(&format!("schedule: {}\n", schedule.name()));
+        }
+        for kind in [ArrayKind::Input, ArrayKind::Output, ArrayKind::Buffer] {
+            let arrays = self.arrays.iter().filter(|array| array.0 == kind);
+            let entries = arrays.map(|(_, name, contents)| format!("  {name}: {contents}\n")).join("");
+            text.push_str(&section(&format!("{}s", kind.name()), &entries));
+        }
+        let entries = self.tables.iter().map(|(name, contents)| format!("  {name}: {contents}\n")).join("");
+        text.push_str(&section("tables", &entries));
+        text.push_str("nest:\n");
+        let mut operations = Vec::new();
+        self.write(&self.nest, 1, &mut text, &mut operations)?;
+        let mut checked = Program::from_document(&Document::parse(format!("{} (built)", self.name), text)?)?;
+        for (operation, built) in checked.program.operations_mut().into_iter().zip(operations) {
+            operation.name = built.name.clone();
+            operation.function = built.function.clone();
+        }
+        Ok(checked)
+    }
+
+    fn write<'a>(
+        &self,
+        parent: &'a LoopBuilder,
+        level: usize,
+        text: &mut String,
+        operations: &mut Vec<&'a OperationBuilder>,
+    ) -> Result<(), Diagnostic> {
+        for child in &parent.children {
+            text.push_str(&"  ".repeat(level));
+            match child {
+                Child::Loop(inner) => {
+                    text.push_str(&format!("- {}:\n", inner.header));
+                    self.write(inner, level + 1, text, operations)?;
+                }
+                Child::Operation(operation) => {
+                    if operations.iter().any(|other| other.name == operation.name) {
+                        return Err(Diagnostic::new(format!("two operations are named `{}`", operation.name)));
+                    }
+                    text.push_str(&format!("- {}\n", self.statement(operation)?));
+                    operations.push(operation);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn statement(&self, operation: &OperationBuilder) -> Result<String, Diagnostic> {
+        let refuse = |reason: String| Diagnostic::new(format!("the operation `{}` {reason}", operation.name));
+        let Some(store) = &operation.store else {
+            return Err(refuse("has no store".to_owned()).with_help("call `add_store` or `add_reduction`"));
+        };
+        let Some(name) = &operation.function else {
+            return Err(refuse("has no function".to_owned()).with_help("call `add_function`"));
+        };
+        let Some(function) = self.functions.get(name) else {
+            return Err(
+                refuse(format!("uses the function `{name}`, which is not defined")).with_help("call `define_function`")
+            );
+        };
+        if function.parameters.len() != operation.loads.len() {
+            return Err(refuse(format!(
+                "has {} loads, but its function `{name}` has {} parameters",
+                operation.loads.len(),
+                function.parameters.len()
+            )));
+        }
+        let body = substitute(&function.body, &function.parameters, &operation.loads)?;
+        Ok(format!("{store} {body}"))
+    }
+}
+
+fn section(name: &str, entries: &str) -> String {
+    match entries {
+        "" if name == "outputs" => format!("{name}: {{}}\n"),
+        "" => String::new(),
+        entries => format!("{name}:\n{entries}"),
+    }
+}
+
+/// The text with arguments in the place of parameters.
+fn substitute(body: &str, parameters: &[String], arguments: &[String]) -> Result<String, Diagnostic> {
+    let placed = PlacedText::new(body, body, Span { start: 0, end: body.len() });
+    let tokens = tokens(&placed).map_err(|problem| {
+        Diagnostic::new(problem.message).at("function", body, problem.span.start..problem.span.end)
+    })?;
+    let mut text = String::new();
+    let mut copied = 0;
+    for (token, span) in tokens {
+        let Token::Name(name) = token else {
+            continue;
+        };
+        if let Some(place) = parameters.iter().position(|parameter| *parameter == name) {
+            let written = write!(text, "{}{}", &body[copied..span.start], arguments[place]);
+            debug_assert!(written.is_ok(), "writing to a string does not fail");
+            copied = span.end;
+        }
+    }
+    Ok(text + &body[copied..])
+}
+
+impl LoopBuilder {
+    /// Adds a loop that runs `extent` times from `min` on, and returns it.
+    pub fn add_loop(&mut self, variable: &str, min: i64, extent: i64) -> &mut LoopBuilder {
+        let header = format!("for {variable} in {min}..{}", min.saturating_add(extent));
+        self.children.push(Child::Loop(LoopBuilder { header, children: Vec::new() }));
+        match self.children.last_mut() {
+            Some(Child::Loop(inner)) => inner,
+            _ => unreachable!("a loop was just added"),
+        }
+    }
+
+    /// Executes this many successive iterations at once.
+    pub fn unroll(&mut self, factor: i64) -> &mut Self {
+        self.header.push_str(&format!(" unroll {factor}"));
+        self
+    }
+
+    /// Adds an operation and returns it. Names of operations are unique in the program.
+    pub fn add_op(&mut self, name: &str) -> &mut OperationBuilder {
+        let operation = OperationBuilder { name: name.to_owned(), ..OperationBuilder::default() };
+        self.children.push(Child::Operation(operation));
+        match self.children.last_mut() {
+            Some(Child::Operation(operation)) => operation,
+            _ => unreachable!("an operation was just added"),
+        }
+    }
+}
+
+impl OperationBuilder {
+    /// Says which function computes the value from the loads. Operations of one function may share hardware.
+    pub fn add_function(&mut self, name: &str) -> &mut Self {
+        self.function = Some(name.to_owned());
+        self
+    }
+
+    /// Adds a load: the next parameter of the function.
+    pub fn add_load(&mut self, array: &str, indices: &[&str]) -> &mut Self {
+        self.loads.push(format!("{array}[{}]", indices.join(", ")));
+        self
+    }
+
+    /// Adds a load with a value for indices outside of the array.
+    pub fn add_load_or(&mut self, array: &str, indices: &[&str], outside: i64) -> &mut Self {
+        self.loads.push(format!("outside({array}[{}], {outside})", indices.join(", ")));
+        self
+    }
+
+    /// Says where the value is stored.
+    pub fn add_store(&mut self, array: &str, indices: &[&str]) -> &mut Self {
+        self.store = Some(format!("{array}[{}] =", indices.join(", ")));
+        self
+    }
+
+    /// Says to which element the value is added.
+    pub fn add_reduction(&mut self, array: &str, indices: &[&str]) -> &mut Self {
+        self.store = Some(format!("{array}[{}] +=", indices.join(", ")));
+        self
+    }
+}

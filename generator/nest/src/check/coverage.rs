@@ -1,0 +1,274 @@
+//! What is read was written before, and outputs are written as a whole.
+//!
+//! In closed form where accesses reach products of strided intervals, which is nearly always; else by going through all
+//! accesses, if there are not too many; else there is a warning.
+
+use itertools::Itertools;
+
+use crate::interpret::{unwritten, written_elements};
+use crate::program::{Access, Array, ArrayKind, Loop, Operation, Program, ranges};
+use crate::region::{Cover, Region, Strided, cover, enclosing_region, exact_region, fixed_part, preimage};
+use crate::source::{Problem, Span};
+
+/// The most accesses that are gone through one by one.
+const MOST_ACCESSES: i64 = 1 << 22;
+
+/// An operation with the loops around it.
+struct Place<'a> {
+    loops: Vec<&'a Loop>,
+    operation: &'a Operation,
+    ranges: Vec<(i64, i64)>,
+}
+
+/// What closed forms say.
+enum Answer {
+    Yes,
+    /// Not this element.
+    No(Vec<i64>),
+    Unknown,
+}
+
+pub(super) fn check(program: &Program, problems: &mut Vec<Problem>, warnings: &mut Vec<Problem>) {
+    let places = program
+        .operations()
+        .into_iter()
+        .map(|(loops, operation)| Place { ranges: ranges(loops.iter().copied()), loops, operation })
+        .collect_vec();
+    let mut open = Vec::new();
+    for (number, place) in places.iter().enumerate() {
+        let loads = place.operation.loads.iter().map(|load| (&load.access, load.outside.is_some()));
+        let reads = loads.chain(place.operation.reduce.then_some((&place.operation.target, false)));
+        for (read, may_be_outside) in reads {
+            let array = &program.arrays[read.array];
+            if array.kind == ArrayKind::Input {
+                continue;
+            }
+            match is_written_before(&places, number, read, may_be_outside.then_some(array)) {
+                Answer::Yes => {}
+                Answer::No(element) => {
+                    let variables = preimage(&read.indices, &element, &place.ranges);
+                    problems.push(unwritten(program, read, &place.loops, &variables));
+                }
+                Answer::Unknown => open.push(read.span),
+            }
+        }
+    }
+    let mut open_outputs = Vec::new();
+    for (number, array) in program.arrays.iter().enumerate() {
+        if array.kind == ArrayKind::Input {
+            continue;
+        }
+        match (is_written_whole(program, &places, number), array.kind) {
+            (Answer::Yes, _) => {}
+            (Answer::No(element), ArrayKind::Output) => {
+                problems.push(never_written(&array.name, &element, array.span));
+            }
+            (Answer::Unknown, ArrayKind::Output) => open_outputs.push(number),
+            (Answer::No(element), _) if is_written(&places, number) => {
+                warnings.push(never_written(&array.name, &element, array.span).with_help("make the buffer smaller"));
+            }
+            (Answer::No(_) | Answer::Unknown, _) => {}
+        }
+    }
+    if problems.is_empty() && !(open.is_empty() && open_outputs.is_empty()) {
+        go_through(program, &places, &open, &open_outputs, problems, warnings);
+    }
+}
+
+fn never_written(name: &str, element: &[i64], span: Span) -> Problem {
+    Problem::new(span, format!("`{name}[{}]` is never written", element.iter().join(", ")))
+        .with_help("every element of an output must be written: enlarge the loops or shrink the output")
+}
+
+fn is_written(places: &[Place], array: usize) -> bool {
+    places.iter().any(|place| place.operation.target.array == array)
+}
+
+/// Decides by execution what closed forms left open.
+fn go_through(
+    program: &Program,
+    places: &[Place],
+    open: &[Span],
+    open_outputs: &[usize],
+    problems: &mut Vec<Problem>,
+    warnings: &mut Vec<Problem>,
+) {
+    let accesses = places.iter().try_fold(0_i64, |sum, place| {
+        let iterations = place.loops.iter().map(|each| each.extent).product::<i64>();
+        sum.checked_add(iterations.checked_mul(1 + place.operation.reads().count() as i64)?)
+    });
+    if accesses.is_none_or(|accesses| accesses > MOST_ACCESSES) {
+        let outputs = open_outputs.iter().map(|&output| program.arrays[output].span);
+        warnings.extend(open.iter().map(|&span| {
+            Problem::new(span, "it is not known whether all that is read here was written before")
+                .with_help("if it was not, the execution fails there")
+        }));
+        warnings.extend(outputs.map(|span| Problem::new(span, "it is not known whether all elements are written")));
+        return;
+    }
+    match written_elements(program) {
+        Err(problem) => problems.push(problem),
+        Ok(written) => {
+            for &output in open_outputs {
+                let array = &program.arrays[output];
+                if let Some(position) = written[output].iter().position(|written| !written) {
+                    let mut rest = position as i64;
+                    let element = array.shape.iter().zip(&array.min).map(|(&extent, &min)| {
+                        let index = rest % extent + min;
+                        rest /= extent;
+                        index
+                    });
+                    problems.push(never_written(&array.name, &element.collect_vec(), array.span));
+                }
+            }
+        }
+    }
+}
+
+/// Whether operations before have written what the operation of this number reads.
+///
+/// While the loops around both stay in one iteration, an operation above is complete before one below starts. So it
+/// suffices that within each such iteration what is read is written; what those loops add to both indices must agree.
+///
+/// Of a read that may lie outside of its array, only what is inside counts.
+fn is_written_before(places: &[Place], number: usize, read: &Access, clip: Option<&Array>) -> Answer {
+    let reader = &places[number];
+    let mut groups: Vec<(usize, Vec<Region>)> = Vec::new();
+    let mut all_are_exact = true;
+    for writer in places[..number].iter().filter(|writer| writer.operation.target.array == read.array) {
+        let common = shared_loops(writer, reader);
+        let target = &writer.operation.target;
+        let agree = target.indices.iter().zip(&read.indices).all(|(written, read)| {
+            let parts = (fixed_part(&written.affine, common), fixed_part(&read.affine, common));
+            parts.0 == parts.1
+        });
+        match exact_region(&target.indices, common, &writer.ranges).filter(|_| agree) {
+            None => all_are_exact = false,
+            Some(region) => match groups.iter_mut().find(|(shared, _)| *shared == common) {
+                Some((_, regions)) => regions.push(region),
+                None => groups.push((common, vec![region])),
+            },
+        }
+    }
+    for (common, regions) in &groups {
+        let mut candidates = vec![enclosing_region(&read.indices, *common, &reader.ranges)];
+        match clip {
+            None => candidates.extend(exact_region(&read.indices, *common, &reader.ranges)),
+            // Without what fixed variables add, it is not known what is inside.
+            Some(_) if *common > 0 => continue,
+            Some(array) => candidates.push(whole(array)),
+        }
+        if candidates.iter().any(|region| cover(region, regions) == Cover::Whole) {
+            return Answer::Yes;
+        }
+    }
+    // Operations below write first if a loop around both repeats.
+    let below_may_write = places[number..].iter().any(|writer| {
+        let common = shared_loops(writer, reader);
+        writer.operation.target.array == read.array && reader.loops[..common].iter().any(|each| each.extent > 1)
+    });
+    let only_separate = groups.iter().all(|(common, _)| *common == 0) && groups.len() <= 1;
+    if !all_are_exact || below_may_write || !only_separate || clip.is_some() {
+        return Answer::Unknown;
+    }
+    let regions = groups.pop().map(|(_, regions)| regions).unwrap_or_default();
+    match exact_region(&read.indices, 0, &reader.ranges).map(|region| cover(&region, &regions)) {
+        Some(Cover::Missing(element)) => Answer::No(element),
+        _ => Answer::Unknown,
+    }
+}
+
+/// How many loops are around both.
+fn shared_loops(one: &Place, other: &Place) -> usize {
+    one.loops.iter().zip(&other.loops).take_while(|(one, other)| std::ptr::eq(**one, **other)).count()
+}
+
+/// All elements of an array.
+fn whole(array: &Array) -> Region {
+    (0..array.shape.len()).map(|dimension| Strided::interval(array.min[dimension], array.max(dimension))).collect()
+}
+
+fn is_written_whole(program: &Program, places: &[Place], number: usize) -> Answer {
+    let writers = places.iter().map(|place| (&place.operation.target, &place.ranges));
+    let regions = writers
+        .filter(|(target, _)| target.array == number)
+        .map(|(target, ranges)| exact_region(&target.indices, 0, ranges))
+        .collect_vec();
+    let known = regions.iter().flatten().cloned().collect_vec();
+    match cover(&whole(&program.arrays[number]), &known) {
+        Cover::Whole => Answer::Yes,
+        Cover::Missing(element) if known.len() == regions.len() => Answer::No(element),
+        Cover::Missing(_) | Cover::Unknown => Answer::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use pushmem_files::Document;
+
+    use crate::interpret::written_elements;
+    use crate::program::ArrayKind;
+    use crate::read::read_unchecked;
+
+    /// Statements that write and read a buffer `b` and an output `o` of 6 x 3 elements, with loops around.
+    fn nest() -> impl Strategy<Value = String> {
+        let index = |variables: &'static [&'static str]| {
+            let term =
+                (0_i64..4, prop::sample::select(variables)).prop_map(|(factor, name)| format!("{factor}*{name}"));
+            let affine = (prop::collection::vec(term, 0..3), -1_i64..3).prop_map(|(terms, constant)| {
+                terms.into_iter().chain([constant.to_string()]).collect::<Vec<_>>().join("+")
+            });
+            prop_oneof![
+                4 => affine.clone(),
+                1 => affine.clone().prop_map(|index| format!("({index})/2")),
+                1 => affine.prop_map(|index| format!("clamp({index}, 0, 2)")),
+                4 => prop::sample::select(variables).prop_map(str::to_owned),
+            ]
+        };
+        let element = move |variables| (index(variables), index(variables)).prop_map(|(x, y)| format!("[{x}, {y}]"));
+        let statement = move |variables| {
+            (element(variables), element(variables), 0..5).prop_map(|(target, read, kind)| match kind {
+                0 | 1 => format!("b{target} = 1"),
+                2 => format!("o{target} = b{read}"),
+                3 => format!("o{target} = outside(b{read}, 7)"),
+                _ => format!("b{target} += 1"),
+            })
+        };
+        let inner =
+            (1..7, 1..4, prop::collection::vec(statement(&["x", "y", "t"]), 1..3)).prop_map(|(width, height, body)| {
+                let body: String = body.iter().map(|statement| format!("        - {statement}\n")).collect();
+                format!("    - for y in 0..{height}:\n      - for x in 0..{width}:\n{body}")
+            });
+        let child = prop_oneof![3 => inner, 1 => statement(&["t"]).prop_map(|text| format!("    - {text}\n"))];
+        let whole = Just("    - for y in 0..3:\n      - for x in 0..6:\n        - b[x, y] = t as u16\n".to_owned());
+        let tile = (1..4, prop::collection::vec(prop_oneof![2 => child, 1 => whole], 1..4))
+            .prop_map(|(extent, children)| format!("  - for t in 0..{extent}:\n{}", children.join("")));
+        prop::collection::vec(tile, 1..4).prop_map(|tiles| tiles.join(""))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn agrees_with_execution(nest in nest()) {
+            let text = format!(
+                "name: p\noutputs: {{o: {{type: u16, shape: [6, 3]}}}}\nbuffers: {{b: {{type: u16, shape: [6, 3]}}}}\nnest:\n  - for y in 0..3:\n    - for x in 0..6:\n      - o[x, y] = 2\n{nest}"
+            );
+            let (program, mut problems, mut warnings) = read_unchecked(&Document::parse("p.yaml", text).unwrap()).unwrap();
+            super::super::bounds::check(&program, &mut problems, &mut warnings);
+            if problems.is_empty() {
+                super::check(&program, &mut problems, &mut warnings);
+                let right = match written_elements(&program) {
+                    Ok(written) => program
+                        .arrays
+                        .iter()
+                        .zip(written)
+                        .all(|(array, written)| array.kind == ArrayKind::Buffer || !written.contains(&false)),
+                    Err(_) => false,
+                };
+                prop_assert_eq!(problems.is_empty(), right, "{:?}", problems);
+            }
+        }
+    }
+}

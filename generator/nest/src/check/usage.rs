@@ -1,0 +1,67 @@
+//! What is declared or computed for nothing.
+
+use std::collections::BTreeSet;
+
+use crate::program::{ArrayKind, Expression, ExpressionKind, Program};
+use crate::source::Problem;
+
+pub(super) fn check(program: &Program, warnings: &mut Vec<Problem>) {
+    let operations = program.operations();
+    // Arrays on which an output depends, found backwards from the outputs.
+    let mut live: BTreeSet<usize> =
+        (0..program.arrays.len()).filter(|&array| program.arrays[array].kind == ArrayKind::Output).collect();
+    loop {
+        let before = live.len();
+        for (_, operation) in
+            operations.iter().filter(|(_, operation)| live.contains(&operation.target.array)).collect::<Vec<_>>()
+        {
+            live.extend(operation.loads.iter().map(|load| load.access.array));
+        }
+        if live.len() == before {
+            break;
+        }
+    }
+    for (number, array) in program.arrays.iter().enumerate().filter(|(number, _)| !live.contains(number)) {
+        let name = &array.name;
+        let is_read = |(_, operation): &(_, &crate::program::Operation)| {
+            operation.loads.iter().any(|load| load.access.array == number)
+        };
+        let is_written = operations.iter().any(|(_, operation)| operation.target.array == number);
+        let message = if operations.iter().any(is_read) {
+            format!("no output depends on the {} `{name}`", array.kind.name())
+        } else if is_written {
+            format!("the buffer `{name}` is written but never read")
+        } else {
+            format!("the {} `{name}` is never used", array.kind.name())
+        };
+        warnings.push(Problem::new(array.span, message).with_help("remove it if that is meant"));
+    }
+    let mut used = BTreeSet::new();
+    for (_, operation) in &operations {
+        tables(&operation.expression, &mut used);
+    }
+    for (_, table) in program.tables.iter().enumerate().filter(|(number, _)| !used.contains(number)) {
+        let message = format!("the table `{}` is never used", table.name);
+        warnings.push(Problem::new(table.span, message).with_help("remove it if that is meant"));
+    }
+}
+
+fn tables(expression: &Expression, found: &mut BTreeSet<usize>) {
+    match &expression.kind {
+        ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => {}
+        ExpressionKind::Lookup { table, index } => {
+            found.insert(*table);
+            tables(index, found);
+        }
+        ExpressionKind::Unary { operand, .. } | ExpressionKind::Cast(operand) => tables(operand, found),
+        ExpressionKind::Binary { left, right, .. } => {
+            tables(left, found);
+            tables(right, found);
+        }
+        ExpressionKind::Select { condition, then, otherwise } => {
+            tables(condition, found);
+            tables(then, found);
+            tables(otherwise, found);
+        }
+    }
+}

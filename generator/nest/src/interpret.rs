@@ -1,0 +1,472 @@
+//! Executing programs: what every later stage is compared with.
+//!
+//! Each operation is compiled to a short list of instructions on registers. The registers of loop variables come first,
+//! outermost first, then those of constants, then those that an operation uses while it is executed: first what it loads.
+
+use std::collections::{BTreeMap, HashMap};
+
+use itertools::Itertools;
+use pushmem_files::Diagnostic;
+use pushmem_images::Image;
+
+use crate::index::Index;
+use crate::operators::{Binary, Unary};
+use crate::program::{Access, Array, ArrayKind, Expression, ExpressionKind, Loop, Node, Operation, Program};
+use crate::source::Problem;
+use crate::types::Type;
+
+/// Sees each operation when it is executed.
+pub trait Observer {
+    /// An operation, numbered in the order of the text, was executed for these values of the loop variables, outermost
+    /// first. It loaded these values, in the order of [`Operation::reads`], and stored this one.
+    fn executed(&mut self, operation: usize, variables: &[i64], loads: &[i64], stored: i64);
+}
+
+/// Does not look.
+impl Observer for () {
+    fn executed(&mut self, _operation: usize, _variables: &[i64], _loads: &[i64], _stored: i64) {}
+}
+
+impl Program {
+    /// Executes the program on these inputs and returns the outputs, both by name.
+    ///
+    /// # Errors
+    /// If an input is missing, or has another type or shape than declared, or another least index; if an element is read
+    /// that was never written, or the index of a table lies outside.
+    pub fn run(&self, inputs: &BTreeMap<String, Image>) -> Result<BTreeMap<String, Image>, Diagnostic> {
+        self.run_observed(inputs, &mut ())
+    }
+
+    /// As [`Program::run`]; the observer sees each operation.
+    ///
+    /// # Errors
+    /// As [`Program::run`].
+    pub fn run_observed(
+        &self,
+        inputs: &BTreeMap<String, Image>,
+        observer: &mut impl Observer,
+    ) -> Result<BTreeMap<String, Image>, Diagnostic> {
+        let memories = self.arrays.iter().map(|array| self.memory(array, inputs)).collect::<Result<_, _>>()?;
+        let mut machine = Machine::new(self, memories, Work::All);
+        machine.run(observer).map_err(|problem| self.source.locate(problem))?;
+        let outputs = self.arrays.iter().zip(machine.memories).filter(|(array, _)| array.kind == ArrayKind::Output);
+        outputs.map(|(array, memory)| Ok((array.name.clone(), image(array, memory.values)?))).collect()
+    }
+
+    fn memory(&self, array: &Array, inputs: &BTreeMap<String, Image>) -> Result<Memory, Diagnostic> {
+        if array.kind != ArrayKind::Input {
+            return Ok(Memory { values: vec![0; array.size()], written: vec![false; array.size()] });
+        }
+        let refuse = |message: String| self.diagnostic(array.span, message);
+        let Some(image) = inputs.get(&array.name) else {
+            return Err(refuse(format!("no image is given for the input `{}`", array.name)));
+        };
+        let shape = shape(array);
+        if image.shape() != shape {
+            return Err(refuse(format!("the image for `{}` has shape {:?}, not {shape:?}", array.name, image.shape())));
+        }
+        if let Some(value) = image.values().iter().find(|&&value| !array.element.holds(value)) {
+            return Err(refuse(format!(
+                "the image for `{}` holds {value}, beyond {}",
+                array.name,
+                array.element.name()
+            )));
+        }
+        Ok(Memory { values: image.values().to_vec(), written: vec![true; image.values().len()] })
+    }
+}
+
+fn shape(array: &Array) -> Vec<usize> {
+    array.shape.iter().map(|&extent| extent as usize).collect()
+}
+
+fn image(array: &Array, values: Vec<i64>) -> Result<Image, Diagnostic> {
+    let Some(element) = array.element.element() else {
+        return Err(Diagnostic::new(format!("`{}` is no array of u8, i8, u16 or i16", array.name)));
+    };
+    Ok(Image::from_values(element, &shape(array), values)?.with_min(&array.min))
+}
+
+/// Which elements a program without errors leaves unwritten: for each array, whether each element was written.
+///
+/// # Errors
+/// If an element is read that was never written.
+pub(crate) fn written_elements(program: &Program) -> Result<Vec<Vec<bool>>, Problem> {
+    let memory = |array: &Array| Memory {
+        values: vec![0; array.size()],
+        written: vec![array.kind == ArrayKind::Input; array.size()],
+    };
+    let mut machine = Machine::new(program, program.arrays.iter().map(memory).collect(), Work::Accesses);
+    machine.run(&mut ())?;
+    Ok(machine.memories.into_iter().map(|memory| memory.written).collect())
+}
+
+/// The message for an element that is read before it is written.
+pub(crate) fn unwritten(program: &Program, access: &Access, loops: &[&Loop], variables: &[i64]) -> Problem {
+    let name = &program.arrays[access.array].name;
+    let element = access.indices.iter().map(|index| index.evaluate(variables)).join(", ");
+    let when = describe(loops, variables);
+    Problem::new(access.span, format!("`{name}[{element}]` is read before it is written at {when}"))
+        .with_help("write all elements that are read here above, or enlarge the loops that write them")
+}
+
+/// The iteration in words, innermost variable first.
+pub(crate) fn describe(loops: &[&Loop], variables: &[i64]) -> String {
+    if loops.is_empty() {
+        return "its only iteration".to_owned();
+    }
+    loops.iter().zip(variables).rev().map(|(each, value)| format!("{} = {value}", each.variable)).join(", ")
+}
+
+struct Memory {
+    values: Vec<i64>,
+    written: Vec<bool>,
+}
+
+/// How much of an operation is executed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Work {
+    All,
+    /// Only which elements are read and written, not their values.
+    Accesses,
+}
+
+type Register = usize;
+
+enum Instruction {
+    Unary { operator: Unary, operand_type: Type, operand: Register },
+    Binary { operator: Binary, operand_type: Type, left: Register, right: Register },
+    Select { condition: Register, then: Register, otherwise: Register },
+    Cast { to: Type, operand: Register },
+    Lookup { table: usize, index: Register },
+}
+
+/// How to find an element of a memory.
+enum Address {
+    /// Affine and known to be inside: the position is `start + Σ stride · variable`.
+    Affine { start: i64, strides: Vec<(usize, i64)> },
+    /// For each dimension: index, least index, extent, distance of neighbours.
+    General(Vec<(Index, i64, i64, i64)>),
+}
+
+struct CompiledLoad {
+    array: usize,
+    address: Address,
+    outside: Option<i64>,
+}
+
+struct CompiledOperation<'a> {
+    number: usize,
+    operation: &'a Operation,
+    loops: Vec<&'a Loop>,
+    loads: Vec<CompiledLoad>,
+    /// Each writes the register after that of the instruction before; the first the one after the loads.
+    instructions: Vec<Instruction>,
+    result: Register,
+    target: Address,
+}
+
+enum CompiledNode<'a> {
+    Loop { variable: Register, min: i64, max: i64, body: Vec<CompiledNode<'a>> },
+    Operation(Box<CompiledOperation<'a>>),
+}
+
+struct Machine<'a> {
+    program: &'a Program,
+    memories: Vec<Memory>,
+    nodes: Vec<CompiledNode<'a>>,
+    registers: Vec<i64>,
+    /// The first register that operations use.
+    scratch: Register,
+    work: Work,
+}
+
+impl<'a> Machine<'a> {
+    fn new(program: &'a Program, memories: Vec<Memory>, work: Work) -> Self {
+        let mut compiler = Compiler::new(program);
+        let nodes = compiler.nodes(&program.nest, &mut Vec::new());
+        let Compiler { registers, scratch, largest, .. } = compiler;
+        let mut machine = Self { program, memories, nodes, registers, scratch, work };
+        machine.registers.resize(scratch + largest, 0);
+        machine
+    }
+
+    fn run(&mut self, observer: &mut impl Observer) -> Result<(), Problem> {
+        let nodes = std::mem::take(&mut self.nodes);
+        self.execute(&nodes, observer)
+    }
+
+    fn execute(&mut self, nodes: &[CompiledNode], observer: &mut impl Observer) -> Result<(), Problem> {
+        for node in nodes {
+            match node {
+                CompiledNode::Loop { variable, min, max, body } => {
+                    for value in *min..=*max {
+                        self.registers[*variable] = value;
+                        self.execute(body, observer)?;
+                    }
+                }
+                CompiledNode::Operation(operation) => self.operation(operation, observer)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn operation(&mut self, operation: &CompiledOperation, observer: &mut impl Observer) -> Result<(), Problem> {
+        let depth = operation.loops.len();
+        let mut next = self.scratch;
+        for (place, load) in operation.loads.iter().enumerate() {
+            let value = match (self.position(&load.address), load.outside) {
+                (Some(position), _) if self.memories[load.array].written.get(position) == Some(&true) => {
+                    self.memories[load.array].values[position]
+                }
+                (None, Some(outside)) => outside,
+                (position, _) => return Err(self.bad_read(operation, place, position)),
+            };
+            self.registers[next] = value;
+            next += 1;
+        }
+        let loaded = self.scratch..next;
+        let mut stored = 0;
+        if self.work == Work::All {
+            for instruction in &operation.instructions {
+                let read = |register: &Register| self.registers[*register];
+                let value = match instruction {
+                    Instruction::Unary { operator, operand_type, operand } => {
+                        operator.apply(*operand_type, read(operand))
+                    }
+                    Instruction::Binary { operator, operand_type, left, right } => {
+                        operator.apply(*operand_type, read(left), read(right))
+                    }
+                    Instruction::Select { condition, then, otherwise } => {
+                        if read(condition) != 0 {
+                            read(then)
+                        } else {
+                            read(otherwise)
+                        }
+                    }
+                    Instruction::Cast { to, operand } => to.wrap(read(operand)),
+                    Instruction::Lookup { table, index } => {
+                        let entry = usize::try_from(read(index)).ok();
+                        match entry.and_then(|entry| self.program.tables[*table].values.get(entry)) {
+                            Some(value) => *value,
+                            None => return Err(self.bad_lookup(operation, *table, read(index))),
+                        }
+                    }
+                };
+                self.registers[next] = value;
+                next += 1;
+            }
+            stored = self.registers[operation.result];
+            if operation.operation.reduce {
+                let target = self.registers[loaded.end - 1];
+                stored = Binary::Add.apply(operation.operation.expression.value, target, stored);
+            }
+            observer.executed(operation.number, &self.registers[..depth], &self.registers[loaded], stored);
+        }
+        let target = &operation.operation.target;
+        let Some(position) = self.position(&operation.target) else {
+            return Err(self.bad_index(operation, target));
+        };
+        let memory = &mut self.memories[target.array];
+        memory.values[position] = stored;
+        memory.written[position] = true;
+        Ok(())
+    }
+
+    fn position(&self, address: &Address) -> Option<usize> {
+        match address {
+            Address::Affine { start, strides } => {
+                let add = |position, &(variable, stride): &(usize, i64)| position + stride * self.registers[variable];
+                usize::try_from(strides.iter().fold(*start, add)).ok()
+            }
+            Address::General(dimensions) => {
+                let mut position = 0;
+                for (index, min, extent, distance) in dimensions {
+                    let place = index.evaluate(&self.registers) - min;
+                    if !(0..*extent).contains(&place) {
+                        return None;
+                    }
+                    position += place * distance;
+                }
+                usize::try_from(position).ok()
+            }
+        }
+    }
+
+    fn variables(&self, operation: &CompiledOperation) -> Vec<i64> {
+        self.registers[..operation.loops.len()].to_vec()
+    }
+
+    fn bad_read(&self, operation: &CompiledOperation, place: usize, position: Option<usize>) -> Problem {
+        let Some(access) = operation.operation.reads().nth(place) else {
+            return Problem::new(operation.operation.span, "an operation loads more than it reads");
+        };
+        if position.is_none() {
+            return self.bad_index(operation, access);
+        }
+        unwritten(self.program, access, &operation.loops, &self.variables(operation))
+    }
+
+    fn bad_index(&self, operation: &CompiledOperation, access: &Access) -> Problem {
+        let variables = self.variables(operation);
+        let element = access.indices.iter().map(|index| index.evaluate(&variables)).join(", ");
+        let name = &self.program.arrays[access.array].name;
+        let when = describe(&operation.loops, &variables);
+        Problem::new(access.span, format!("`{name}[{element}]` lies outside of the array at {when}"))
+    }
+
+    fn bad_lookup(&self, operation: &CompiledOperation, table: usize, index: i64) -> Problem {
+        let when = describe(&operation.loops, &self.variables(operation));
+        let table = &self.program.tables[table];
+        let last = table.values.len() - 1;
+        let message = format!("entry {index} of the table `{}`, which has 0 to {last}, at {when}", table.name);
+        Problem::new(operation.operation.span, message)
+            .with_help(format!("limit the index: `{}[clamp(…, 0, {last})]`", table.name))
+    }
+}
+
+struct Compiler<'a> {
+    program: &'a Program,
+    registers: Vec<i64>,
+    constants: HashMap<i64, Register>,
+    scratch: Register,
+    /// The most registers that an operation uses.
+    largest: usize,
+    operations: usize,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(program: &'a Program) -> Self {
+        let operations = program.operations();
+        let depth = operations.iter().map(|(loops, _)| loops.len()).max().unwrap_or(0);
+        let mut registers = vec![0; depth];
+        let mut constants = HashMap::new();
+        for (_, operation) in &operations {
+            collect_constants(&operation.expression, &mut |number| {
+                constants.entry(number).or_insert_with(|| {
+                    registers.push(number);
+                    registers.len() - 1
+                });
+            });
+        }
+        let scratch = registers.len();
+        Self { program, registers, constants, scratch, largest: 0, operations: 0 }
+    }
+
+    fn nodes(&mut self, nodes: &'a [Node], loops: &mut Vec<&'a Loop>) -> Vec<CompiledNode<'a>> {
+        let mut compiled = Vec::new();
+        for node in nodes {
+            compiled.push(match node {
+                Node::Loop(each) => {
+                    let variable = loops.len();
+                    loops.push(each);
+                    let body = self.nodes(&each.body, loops);
+                    loops.pop();
+                    CompiledNode::Loop { variable, min: each.min, max: each.max(), body }
+                }
+                Node::Operation(operation) => CompiledNode::Operation(Box::new(self.operation(operation, loops))),
+            });
+        }
+        compiled
+    }
+
+    fn operation(&mut self, operation: &'a Operation, loops: &[&'a Loop]) -> CompiledOperation<'a> {
+        let mut loads = operation
+            .loads
+            .iter()
+            .map(|load| CompiledLoad {
+                array: load.access.array,
+                address: self.address(&load.access, load.outside.is_some()),
+                outside: load.outside,
+            })
+            .collect_vec();
+        if operation.reduce {
+            let address = self.address(&operation.target, false);
+            loads.push(CompiledLoad { array: operation.target.array, address, outside: None });
+        }
+        let mut instructions = Vec::new();
+        let first = self.scratch + loads.len();
+        let result = self.expression(&operation.expression, first, &mut instructions);
+        self.largest = self.largest.max(loads.len() + instructions.len());
+        let number = self.operations;
+        self.operations += 1;
+        let target = self.address(&operation.target, false);
+        CompiledOperation { number, operation, loops: loops.to_vec(), loads, instructions, result, target }
+    }
+
+    fn address(&self, access: &Access, may_be_outside: bool) -> Address {
+        let array = &self.program.arrays[access.array];
+        let mut distance = 1;
+        let mut dimensions = Vec::new();
+        for (index, (&min, &extent)) in access.indices.iter().zip(array.min.iter().zip(&array.shape)) {
+            dimensions.push((index, min, extent, distance));
+            distance *= extent;
+        }
+        let mut start = 0;
+        let mut strides: BTreeMap<usize, i64> = BTreeMap::new();
+        for (index, min, _, distance) in &dimensions {
+            let Some(affine) = index.as_affine().filter(|_| !may_be_outside) else {
+                let owned =
+                    |(index, min, extent, distance): (&Index, i64, i64, i64)| (index.clone(), min, extent, distance);
+                return Address::General(dimensions.into_iter().map(owned).collect());
+            };
+            start += (affine.constant - min) * distance;
+            for (variable, coefficient) in &affine.terms {
+                *strides.entry(*variable).or_default() += coefficient * distance;
+            }
+        }
+        Address::Affine { start, strides: strides.into_iter().collect() }
+    }
+
+    /// Appends the instructions for an expression and returns the register of its value.
+    fn expression(&self, expression: &Expression, first: Register, code: &mut Vec<Instruction>) -> Register {
+        let instruction = match &expression.kind {
+            ExpressionKind::Constant(number) => return self.constants[number],
+            ExpressionKind::Variable(variable) => return *variable,
+            ExpressionKind::Load(load) => return self.scratch + load,
+            ExpressionKind::Lookup { table, index } => {
+                Instruction::Lookup { table: *table, index: self.expression(index, first, code) }
+            }
+            ExpressionKind::Unary { operator, operand } => Instruction::Unary {
+                operator: *operator,
+                operand_type: operand.value,
+                operand: self.expression(operand, first, code),
+            },
+            ExpressionKind::Binary { operator, left, right } => Instruction::Binary {
+                operator: *operator,
+                operand_type: left.value,
+                left: self.expression(left, first, code),
+                right: self.expression(right, first, code),
+            },
+            ExpressionKind::Select { condition, then, otherwise } => Instruction::Select {
+                condition: self.expression(condition, first, code),
+                then: self.expression(then, first, code),
+                otherwise: self.expression(otherwise, first, code),
+            },
+            ExpressionKind::Cast(operand) => {
+                Instruction::Cast { to: expression.value, operand: self.expression(operand, first, code) }
+            }
+        };
+        code.push(instruction);
+        first + code.len() - 1
+    }
+}
+
+fn collect_constants(expression: &Expression, found: &mut impl FnMut(i64)) {
+    match &expression.kind {
+        ExpressionKind::Constant(number) => found(*number),
+        ExpressionKind::Variable(_) | ExpressionKind::Load(_) => {}
+        ExpressionKind::Lookup { index: operand, .. }
+        | ExpressionKind::Unary { operand, .. }
+        | ExpressionKind::Cast(operand) => collect_constants(operand, found),
+        ExpressionKind::Binary { left, right, .. } => {
+            collect_constants(left, found);
+            collect_constants(right, found);
+        }
+        ExpressionKind::Select { condition, then, otherwise } => {
+            collect_constants(condition, found);
+            collect_constants(then, found);
+            collect_constants(otherwise, found);
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! From tokens to trees. Names and types are not looked at yet.
+
+use crate::lexer::{Token, tokens};
+use crate::operators::Binary;
+use crate::source::{PlacedText, Problem, Span};
+use crate::types::Type;
+
+/// The highest tree that is accepted, so that no walk over one exhausts the stack.
+const HIGHEST_TREE: usize = 300;
+
+/// The deepest nesting of parentheses, brackets and unary operators.
+const DEEPEST_NESTING: usize = 50;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Syntax {
+    pub kind: Kind,
+    pub span: Span,
+    /// Levels of the tree from here down.
+    height: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    Integer(i64, Option<Type>),
+    Boolean(bool),
+    Name(String),
+    /// `name[indices]`
+    Element(Name, Vec<Syntax>),
+    /// `name(arguments)`
+    Call(Name, Vec<Syntax>),
+    Negate(Box<Syntax>),
+    Not(Box<Syntax>),
+    Cast(Box<Syntax>, Type),
+    Binary(Binary, Box<Syntax>, Box<Syntax>),
+    /// `&&` and `||`: only for truth values.
+    Logical(Binary, Box<Syntax>, Box<Syntax>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Name {
+    pub text: String,
+    pub span: Span,
+}
+
+#[derive(Debug)]
+pub(crate) struct Statement {
+    pub target: Name,
+    pub indices: Vec<Syntax>,
+    pub reduce: bool,
+    pub value: Syntax,
+    pub span: Span,
+}
+
+#[derive(Debug)]
+pub(crate) struct Header {
+    pub variable: Name,
+    pub start: Syntax,
+    pub end: Syntax,
+    pub unroll: Option<Syntax>,
+    pub span: Span,
+}
+
+/// Words that are no names of arrays, tables and loop variables.
+pub(crate) const RESERVED: &[&str] = &[
+    "for", "in", "unroll", "as", "true", "false", "min", "max", "abs", "absd", "clamp", "sel", "mirror", "outside",
+    "u8", "i8", "u16", "i16", "u32", "i32", "bool",
+];
+
+/// Reads `target[indices] = value` or `target[indices] += value`.
+pub(crate) fn statement(placed: &PlacedText) -> Result<Statement, Problem> {
+    let mut parser = Parser::new(placed)?;
+    let start = parser.span();
+    if parser.peek() == &Token::Name("for".to_owned()) {
+        return Err(Problem::new(start, "a loop without a body")
+            .with_help("write `for x in 0..64:` with a colon, and the statements as a list below"));
+    }
+    let help = "a statement is `array[indices] = expression` or `array[indices] += expression`";
+    let target = parser.name("the name of an array").map_err(|problem| problem.with_help(help))?;
+    parser.expect("[").map_err(|problem| problem.with_help(help))?;
+    let indices = parser.list("]", 0)?;
+    let reduce = match parser.peek() {
+        Token::Symbol("=") => false,
+        Token::Symbol("+=") => true,
+        _ => return Err(parser.unexpected("`=` or `+=`").with_help(help)),
+    };
+    parser.advance();
+    let value = parser.expression(0)?;
+    let span = start.to(value.span);
+    parser.end()?;
+    Ok(Statement { target, indices, reduce, value, span })
+}
+
+/// Reads `for variable in start..end`, perhaps with `unroll factor`.
+pub(crate) fn header(placed: &PlacedText) -> Result<Header, Problem> {
+    let help = "a loop is written `for x in 0..64:` or `for x in 0..64 unroll 2:`";
+    let mut parser = Parser::new(placed)?;
+    let start = parser.span();
+    let read = |parser: &mut Parser| {
+        parser.word("for")?;
+        let variable = parser.name("the loop variable")?;
+        parser.word("in")?;
+        let start = parser.expression(0)?;
+        parser.expect("..")?;
+        let end = parser.expression(0)?;
+        let unroll = match parser.peek() {
+            Token::Name(word) if word == "unroll" => {
+                parser.advance();
+                Some(parser.expression(0)?)
+            }
+            _ => None,
+        };
+        parser.end()?;
+        Ok((variable, start, end, unroll))
+    };
+    let (variable, first, end, unroll) = read(&mut parser)
+        .map_err(|problem: Problem| if problem.help.is_none() { problem.with_help(help) } else { problem })?;
+    let span = start.to(unroll.as_ref().unwrap_or(&end).span);
+    Ok(Header { variable, start: first, end, unroll, span })
+}
+
+struct Parser {
+    tokens: Vec<(Token, Span)>,
+    next: usize,
+}
+
+impl Parser {
+    fn new(placed: &PlacedText) -> Result<Self, Problem> {
+        Ok(Self { tokens: tokens(placed)?, next: 0 })
+    }
+
+    fn peek(&self) -> &Token {
+        &self.tokens[self.next].0
+    }
+
+    fn span(&self) -> Span {
+        self.tokens[self.next].1
+    }
+
+    /// Takes the next token. [`Token::End`] is never taken.
+    fn advance(&mut self) -> Span {
+        let span = self.span();
+        if self.next + 1 < self.tokens.len() {
+            self.next += 1;
+        }
+        span
+    }
+
+    fn unexpected(&self, expected: &str) -> Problem {
+        let found = match self.peek() {
+            Token::Name(name) => format!("`{name}`"),
+            Token::Integer { value, .. } => format!("`{value}`"),
+            Token::Symbol(symbol) => format!("`{symbol}`"),
+            Token::End => "the end".to_owned(),
+        };
+        Problem::new(self.span(), format!("expected {expected}, found {found}"))
+    }
+
+    fn expect(&mut self, symbol: &'static str) -> Result<Span, Problem> {
+        if self.peek() == &Token::Symbol(symbol) {
+            Ok(self.advance())
+        } else {
+            Err(self.unexpected(&format!("`{symbol}`")))
+        }
+    }
+
+    fn word(&mut self, wanted: &str) -> Result<(), Problem> {
+        match self.peek() {
+            Token::Name(word) if word == wanted => {
+                self.advance();
+                Ok(())
+            }
+            _ => Err(self.unexpected(&format!("`{wanted}`"))),
+        }
+    }
+
+    fn name(&mut self, what: &str) -> Result<Name, Problem> {
+        match self.peek() {
+            Token::Name(text) if !RESERVED.contains(&text.as_str()) => {
+                let text = text.clone();
+                Ok(Name { text, span: self.advance() })
+            }
+            _ => Err(self.unexpected(what)),
+        }
+    }
+
+    fn end(&self) -> Result<(), Problem> {
+        if self.peek() == &Token::End { Ok(()) } else { Err(self.unexpected("an operator or the end")) }
+    }
+
+    /// Expressions between commas, and the closing symbol.
+    fn list(&mut self, close: &'static str, nesting: usize) -> Result<Vec<Syntax>, Problem> {
+        let mut elements = Vec::new();
+        if self.peek() == &Token::Symbol(close) {
+            self.advance();
+            return Ok(elements);
+        }
+        loop {
+            elements.push(self.nested(0, nesting)?);
+            match self.peek() {
+                Token::Symbol(",") => self.advance(),
+                Token::Symbol(symbol) if *symbol == close => {
+                    self.advance();
+                    return Ok(elements);
+                }
+                _ => return Err(self.unexpected(&format!("an operator, `,` or `{close}`"))),
+            };
+        }
+    }
+
+    fn expression(&mut self, nesting: usize) -> Result<Syntax, Problem> {
+        self.nested(0, nesting)
+    }
+
+    /// An expression of operators that bind at least as tightly as `least`.
+    fn nested(&mut self, least: u8, nesting: usize) -> Result<Syntax, Problem> {
+        let mut left = self.unary(nesting)?;
+        let mut left_compares = false;
+        loop {
+            let (precedence, operator) = match self.peek() {
+                Token::Symbol("&&") => (2, Operator::Logical(Binary::And)),
+                Token::Symbol("||") => (1, Operator::Logical(Binary::Or)),
+                Token::Symbol(symbol) => match binary(symbol) {
+                    Some((operator, precedence)) => (precedence, Operator::Plain(operator)),
+                    None => return Ok(left),
+                },
+                _ => return Ok(left),
+            };
+            if precedence < least {
+                return Ok(left);
+            }
+            let place = self.advance();
+            let right = self.nested(precedence + 1, nesting)?;
+            let compares = matches!(operator, Operator::Plain(operator) if operator.is_comparison());
+            if compares && left_compares {
+                return Err(Problem::new(place, "comparisons cannot be chained")
+                    .with_help("use parentheses, or `&&` between two comparisons"));
+            }
+            left_compares = compares;
+            let span = left.span.to(right.span);
+            let height = 1 + left.height.max(right.height);
+            let operands = (Box::new(left), Box::new(right));
+            let kind = match operator {
+                Operator::Plain(operator) => Kind::Binary(operator, operands.0, operands.1),
+                Operator::Logical(operator) => Kind::Logical(operator, operands.0, operands.1),
+            };
+            left = limited(kind, span, height)?;
+        }
+    }
+
+    /// An operand with the unary operators before it and the casts after it.
+    fn unary(&mut self, nesting: usize) -> Result<Syntax, Problem> {
+        let mut operand = self.prefixed(nesting)?;
+        while let Token::Name(word) = self.peek()
+            && word == "as"
+        {
+            self.advance();
+            let target = match self.peek() {
+                Token::Name(name) => Type::from_name(name),
+                _ => None,
+            };
+            let Some(target) = target else {
+                return Err(self.unexpected("a type").with_help("the types are u8, i8, u16, i16, u32 and i32"));
+            };
+            let span = operand.span.to(self.advance());
+            let height = operand.height + 1;
+            operand = limited(Kind::Cast(Box::new(operand), target), span, height)?;
+        }
+        Ok(operand)
+    }
+
+    fn prefixed(&mut self, nesting: usize) -> Result<Syntax, Problem> {
+        let negate = match self.peek() {
+            Token::Symbol("-") => true,
+            Token::Symbol("!") => false,
+            _ => return self.primary(nesting),
+        };
+        let start = self.advance();
+        let operand = self.prefixed(self.deeper(nesting)?)?;
+        let (span, height) = (start.to(operand.span), operand.height + 1);
+        match operand.kind {
+            // A negative literal, not the negation of a literal that may not fit its type.
+            Kind::Integer(value, suffix) if negate => limited(Kind::Integer(-value, suffix), span, 1),
+            _ if negate => limited(Kind::Negate(Box::new(operand)), span, height),
+            _ => limited(Kind::Not(Box::new(operand)), span, height),
+        }
+    }
+
+    fn deeper(&self, nesting: usize) -> Result<usize, Problem> {
+        if nesting < DEEPEST_NESTING {
+            return Ok(nesting + 1);
+        }
+        Err(Problem::new(self.span(), format!("nested deeper than {DEEPEST_NESTING} parentheses"))
+            .with_help("store a part of the expression in a buffer"))
+    }
+
+    fn primary(&mut self, nesting: usize) -> Result<Syntax, Problem> {
+        let start = self.span();
+        match self.peek().clone() {
+            Token::Integer { value, suffix } => {
+                self.advance();
+                limited(Kind::Integer(value, suffix), start, 1)
+            }
+            Token::Symbol("(") => {
+                self.advance();
+                let mut inner = self.nested(0, self.deeper(nesting)?)?;
+                if self.peek() != &Token::Symbol(")") {
+                    return Err(self.unexpected("an operator or `)`"));
+                }
+                inner.span = start.to(self.advance());
+                Ok(inner)
+            }
+            Token::Name(word) if word == "true" || word == "false" => {
+                self.advance();
+                limited(Kind::Boolean(word == "true"), start, 1)
+            }
+            Token::Name(text) => {
+                let name = Name { text, span: self.advance() };
+                let (close, element) = match self.peek() {
+                    Token::Symbol("[") => ("]", true),
+                    Token::Symbol("(") => (")", false),
+                    _ if RESERVED.contains(&name.text.as_str()) => {
+                        let message = format!("expected an operand, found `{}`", name.text);
+                        return Err(Problem::new(name.span, message));
+                    }
+                    _ => return limited(Kind::Name(name.text), start, 1),
+                };
+                self.advance();
+                let parts = self.list(close, self.deeper(nesting)?)?;
+                let span = start.to(self.tokens[self.next.saturating_sub(1)].1);
+                let height = 1 + parts.iter().map(|part| part.height).max().unwrap_or(0);
+                limited(if element { Kind::Element(name, parts) } else { Kind::Call(name, parts) }, span, height)
+            }
+            _ => Err(self.unexpected("an operand")),
+        }
+    }
+}
+
+enum Operator {
+    Plain(Binary),
+    Logical(Binary),
+}
+
+fn limited(kind: Kind, span: Span, height: usize) -> Result<Syntax, Problem> {
+    if height > HIGHEST_TREE {
+        return Err(Problem::new(span, format!("more than {HIGHEST_TREE} operations depend on one another"))
+            .with_help("store a part of the expression in a buffer"));
+    }
+    Ok(Syntax { kind, span, height })
+}
+
+fn binary(symbol: &str) -> Option<(Binary, u8)> {
+    const OPERATORS: [Binary; 16] = [
+        Binary::Add,
+        Binary::Subtract,
+        Binary::Multiply,
+        Binary::Divide,
+        Binary::Modulo,
+        Binary::ShiftLeft,
+        Binary::ShiftRight,
+        Binary::And,
+        Binary::Or,
+        Binary::Xor,
+        Binary::Equal,
+        Binary::NotEqual,
+        Binary::Less,
+        Binary::LessEqual,
+        Binary::Greater,
+        Binary::GreaterEqual,
+    ];
+    let operator = OPERATORS.into_iter().find(|operator| operator.symbol() == symbol)?;
+    Some((operator, operator.precedence()?))
+}

@@ -1,0 +1,104 @@
+//! Types of values.
+
+use pushmem_images::Element;
+use serde::Deserialize;
+
+/// The type of a value. Arrays and tables hold 8 and 16 bits; 32 bits exist only within an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Type {
+    /// Unsigned, 8 bits.
+    U8,
+    /// Signed, 8 bits.
+    I8,
+    /// Unsigned, 16 bits.
+    U16,
+    /// Signed, 16 bits.
+    I16,
+    /// Unsigned, 32 bits.
+    U32,
+    /// Signed, 32 bits: the type of loop variables.
+    I32,
+    /// A truth value: 0 or 1.
+    Bool,
+}
+
+impl Type {
+    /// All types.
+    pub const ALL: [Type; 7] = [Type::U8, Type::I8, Type::U16, Type::I16, Type::U32, Type::I32, Type::Bool];
+
+    /// The name, such as `u16`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Type::U8 => "u8",
+            Type::I8 => "i8",
+            Type::U16 => "u16",
+            Type::I16 => "i16",
+            Type::U32 => "u32",
+            Type::I32 => "i32",
+            Type::Bool => "bool",
+        }
+    }
+
+    /// The type of this name.
+    pub fn from_name(name: &str) -> Option<Type> {
+        Type::ALL.into_iter().find(|candidate| candidate.name() == name)
+    }
+
+    /// The number of bits.
+    pub fn bits(self) -> u32 {
+        match self {
+            Type::U8 | Type::I8 => 8,
+            Type::U16 | Type::I16 => 16,
+            Type::U32 | Type::I32 => 32,
+            Type::Bool => 1,
+        }
+    }
+
+    /// Whether there are negative values.
+    pub fn is_signed(self) -> bool {
+        matches!(self, Type::I8 | Type::I16 | Type::I32)
+    }
+
+    /// The smallest value.
+    pub fn min(self) -> i64 {
+        if self.is_signed() { -1 << (self.bits() - 1) } else { 0 }
+    }
+
+    /// The largest value.
+    pub fn max(self) -> i64 {
+        if self.is_signed() { (1 << (self.bits() - 1)) - 1 } else { (1 << self.bits()) - 1 }
+    }
+
+    /// Whether the type has this value.
+    pub fn holds(self, value: i64) -> bool {
+        (self.min()..=self.max()).contains(&value)
+    }
+
+    /// The value of this type with the same low bits.
+    pub fn wrap(self, value: i64) -> i64 {
+        let unused = 64 - self.bits();
+        if self.is_signed() { value << unused >> unused } else { ((value as u64) << unused >> unused) as i64 }
+    }
+
+    /// The unsigned type of as many bits.
+    pub fn unsigned(self) -> Type {
+        match self {
+            Type::I8 => Type::U8,
+            Type::I16 => Type::U16,
+            Type::I32 => Type::U32,
+            unsigned => unsigned,
+        }
+    }
+
+    /// The type as elements of an array, if arrays may hold it.
+    pub fn element(self) -> Option<Element> {
+        match self {
+            Type::U8 => Some(Element::U8),
+            Type::I8 => Some(Element::I8),
+            Type::U16 => Some(Element::U16),
+            Type::I16 => Some(Element::I16),
+            Type::U32 | Type::I32 | Type::Bool => None,
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Programs as a user sees them: read, executed, printed, refused.
+
+mod apps;
+mod common;
+mod errors;
+mod properties;
+mod references;
