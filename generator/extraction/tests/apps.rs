@@ -1,0 +1,126 @@
+//! Every program in `apps/`: extracted and scheduled, checked against the interpreter and the papers.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use pushmem_extraction::{Origin, extract};
+use pushmem_images::Image;
+use pushmem_nest::{ArrayKind, Observer, Program};
+use pushmem_schedule::{Pipeline, Schedule, sequential, stencil};
+
+fn program(name: &str) -> Program {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../apps/{name}.yaml"));
+    Program::read(&path).unwrap_or_else(|error| panic!("{error:?}")).program
+}
+
+fn scheduled(name: &str) -> (Pipeline, Schedule) {
+    let pipeline = extract(&program(name), |_| 0).unwrap_or_else(|error| panic!("{error:?}")).pipeline;
+    let schedule = stencil(&pipeline).unwrap_or_else(|error| panic!("{name}: {error}"));
+    (pipeline, schedule)
+}
+
+/// Cycles from the first input to the last output, before the latencies of datapaths: the published figures (the
+/// unified-buffer paper, Table III; the dissertation, Table 7.4) contain some cycles of latency on top.
+#[test]
+fn lengths_are_within_the_published_ones() {
+    for (name, published) in [
+        ("gaussian", 4102),
+        ("harris", 4120),
+        ("up_sample", 16387),
+        ("unsharp_new", 4119),
+        ("camera_pipeline", 4122),
+        ("harris_sch6", 2154),
+    ] {
+        let (pipeline, schedule) = scheduled(name);
+        let length = schedule.length(&pipeline);
+        assert!(length <= published, "{name}: {length} cycles, published {published}");
+        assert!(length < sequential(&pipeline).length(&pipeline), "{name}: not shorter than one stage after the other");
+    }
+}
+
+/// Checks that each operation reads what was written before, by running the program.
+struct Replay<'a> {
+    program: &'a Program,
+    schedule: &'a Schedule,
+    /// Stages of each operation by the lanes of its copies, innermost first.
+    stages: HashMap<(usize, Vec<i64>), usize>,
+    /// When each element of each array is there.
+    written: HashMap<(usize, Vec<i64>), i64>,
+    executed: usize,
+}
+
+impl Observer for Replay<'_> {
+    fn executed(&mut self, operation: usize, variables: &[i64], _loads: &[i64], _stored: i64) {
+        let operations = self.program.operations();
+        let (loops, content) = &operations[operation];
+        let split = loops.iter().zip(variables).rev().map(|(level, variable)| {
+            let from_zero = variable - level.min;
+            (from_zero % level.unroll, from_zero / level.unroll)
+        });
+        let (lanes, index): (Vec<i64>, Vec<i64>) = split.unzip();
+        let now = self.schedule.stages[self.stages[&(operation, lanes)]].at(&index);
+        let element = |access: &pushmem_nest::Access| {
+            (access.array, access.indices.iter().map(|index| index.evaluate(variables)).collect::<Vec<_>>())
+        };
+        for access in content.reads() {
+            let ready = self.written[&element(access)];
+            assert!(ready <= now, "{}: reads at {now} what is there at {ready}", content.name);
+        }
+        self.written.insert(element(&content.target), now);
+        self.executed += 1;
+    }
+}
+
+#[test]
+fn every_read_finds_its_value() {
+    for name in [
+        "gaussian",
+        "cascade",
+        "strided_conv",
+        "up_sample",
+        "down_sample",
+        "harris",
+        "gaussian_unroll2",
+        "laplacian_pyramid",
+        "camera_pipeline_new",
+    ] {
+        let program = program(name);
+        let extraction = extract(&program, |_| 0).unwrap_or_else(|error| panic!("{error:?}"));
+        let schedule = stencil(&extraction.pipeline).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut stages = HashMap::new();
+        let mut written = HashMap::new();
+        for (stage, origin) in extraction.origins.iter().enumerate() {
+            match origin {
+                Origin::Operation { operation, lanes } => {
+                    stages.insert((*operation, lanes.clone()), stage);
+                }
+                Origin::Input { array, .. } => {
+                    let (content, times) = (&extraction.pipeline.stages[stage], &schedule.stages[stage]);
+                    let points = content.loops.iter().fold(vec![Vec::new()], |points, level| {
+                        let extended =
+                            |point: Vec<i64>| (level.min..=level.max()).map(move |i| [point.clone(), vec![i]].concat());
+                        points.into_iter().flat_map(extended).collect::<Vec<_>>()
+                    });
+                    for point in points {
+                        let element = content.write.subscripts.iter().map(|subscript| {
+                            subscript.constant
+                                + subscript.coefficients.iter().zip(&point).map(|(c, i)| c * i).sum::<i64>()
+                        });
+                        written.insert((*array, element.collect()), times.at(&point));
+                    }
+                }
+            }
+        }
+        let inputs: BTreeMap<String, Image> = program
+            .arrays_of(ArrayKind::Input)
+            .map(|array| {
+                let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
+                let element = array.element.element().expect("an array holds elements");
+                (array.name.clone(), Image::new(element, &shape).with_min(&array.min))
+            })
+            .collect();
+        let mut replay = Replay { program: &program, schedule: &schedule, stages, written, executed: 0 };
+        program.run_observed(&inputs, &mut replay).unwrap_or_else(|error| panic!("{error:?}"));
+        assert!(replay.executed > 0);
+    }
+}
