@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use indicatif::ProgressBar;
 use itertools::Itertools;
 use pushmem_configuration::Configuration;
 use pushmem_files::{Diagnostic, format_words, read_words, write_files, write_through};
@@ -94,9 +95,18 @@ impl Simulate {
     ) -> Result<StreamRun, Diagnostic> {
         let map = RegisterMap::of(spec);
         let mut rtl = self.start_rtl(spec, wave)?;
-        let options = StreamOptions { stall_seed: self.stall_seed, cycles: self.cycles, ..StreamOptions::default() };
+        // A long run shows on a terminal how far it is; in a pipe the spinner is silent.
+        let spinner = ProgressBar::new_spinner();
+        let progress = |cycle| spinner.set_message(format!("cycle {cycle}"));
+        let options = StreamOptions {
+            stall_seed: self.stall_seed,
+            cycles: self.cycles,
+            progress: Some(&progress),
+            ..StreamOptions::default()
+        };
         let run = run_streams(spec, &map, configuration, inputs, rtl.as_mut(), &options)
             .map_err(|error| self.explain(error, configuration));
+        spinner.finish_and_clear();
         // Only a process that ends by itself completes its wave. What stopped the run matters more than how it ends.
         let end = rtl.map_or(Ok(()), RtlProcess::finish);
         let run = run?;

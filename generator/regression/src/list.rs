@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, FieldPath};
+use pushmem_model::MAX_PORTS;
+use pushmem_tile::TileSpec;
 use serde::Deserialize;
 
 /// By output: how many cycles later it repeats input 0.
-pub type Delays = BTreeMap<String, u64>;
+pub type Delays = BTreeMap<usize, u64>;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,9 +33,11 @@ struct TestFile {
     #[serde(default)]
     violations: bool,
     #[serde(default)]
-    delays: Delays,
+    delays: BTreeMap<String, u64>,
     #[serde(default)]
     stops_at: Option<String>,
+    #[serde(default)]
+    chain: Option<Vec<PathBuf>>,
     #[serde(default)]
     legal: Option<RandomFile>,
     #[serde(default)]
@@ -66,12 +70,21 @@ pub enum Work {
         tile: PathBuf,
         /// Configuration.
         configuration: PathBuf,
-        /// Whether it may break promises on purpose; otherwise each violation fails the test.
+        /// Whether it breaks promises on purpose, and must; otherwise each violation fails the test.
         violations: bool,
         /// Outputs that repeat input 0 some cycles later.
         delays: Delays,
         /// Assertion that stops the RTL when assertions are on.
         stops_at: Option<String>,
+    },
+    /// The tiles of a chain, each of which shows its words to the next.
+    Chain {
+        /// Tile specification, of all tiles.
+        tile: PathBuf,
+        /// Configuration of each tile.
+        configurations: Vec<PathBuf>,
+        /// Outputs of the last tile that repeat input 0 some cycles later.
+        delays: Delays,
     },
     /// Random configurations without violations.
     Legal {
@@ -106,7 +119,10 @@ impl Work {
     /// The tile specification that everything runs on, if it is one.
     pub fn tile(&self) -> Option<&Path> {
         match self {
-            Work::Configuration { tile, .. } | Work::Legal { tile, .. } | Work::Arbitrary { tile, .. } => Some(tile),
+            Work::Configuration { tile, .. }
+            | Work::Chain { tile, .. }
+            | Work::Legal { tile, .. }
+            | Work::Arbitrary { tile, .. } => Some(tile),
             Work::Specs { .. } => None,
         }
     }
@@ -182,10 +198,9 @@ impl RegressionList {
             .map(|(index, test)| {
                 let path = root.index(index);
                 let name = test.name.clone();
-                work(test, folder).map_err(|message| {
-                    document.error(&path.key("name"), format!("test `{name}`: {message}")).with_help(
-                        "a test has a `tile` and one of `configuration`, `legal` and `arbitrary`; or `specs` alone",
-                    )
+                work(test, folder).map_err(|Refusal { key, message, help }| {
+                    let path = key.iter().fold(path, |path, key| path.key(key));
+                    document.error(&path, format!("test `{name}`: {message}")).with_help(help)
                 })
             })
             .collect::<Result<_, _>>()?;
@@ -193,31 +208,102 @@ impl RegressionList {
     }
 }
 
-fn work(test: TestFile, folder: &Path) -> Result<Test, &'static str> {
-    let TestFile { name, about, all_only, tile, configuration, violations, delays, stops_at, legal, arbitrary, specs } =
-        test;
-    let expectations = violations || !delays.is_empty() || stops_at.is_some();
+/// What is wrong with a test, and at which key.
+struct Refusal {
+    key: Vec<String>,
+    message: String,
+    help: String,
+}
+
+fn refusal(key: &[&str], message: impl Into<String>, help: impl Into<String>) -> Refusal {
+    Refusal { key: key.iter().map(|&key| key.to_owned()).collect(), message: message.into(), help: help.into() }
+}
+
+fn work(test: TestFile, folder: &Path) -> Result<Test, Refusal> {
+    let TestFile {
+        name,
+        about,
+        all_only,
+        tile,
+        configuration,
+        violations,
+        delays,
+        stops_at,
+        chain,
+        legal,
+        arbitrary,
+        specs,
+    } = test;
     if stops_at.is_some() && !violations {
-        return Err("`stops_at` goes with `violations: true`");
+        return Err(refusal(
+            &["stops_at"],
+            "`stops_at` goes with `violations: true`",
+            "an assertion stops the RTL when a promise is broken: add `violations: true`",
+        ));
     }
     let tile = tile.map(|tile| folder.join(tile));
-    let work = match (tile, configuration, legal, arbitrary, specs) {
-        (Some(tile), Some(configuration), None, None, None) => {
+    let delays = read_delays(&delays, tile.as_deref())?;
+    let (has_delays, stops) = (!delays.is_empty(), stops_at.is_some());
+    let work = match (tile, configuration, chain, legal, arbitrary, specs) {
+        (Some(tile), Some(configuration), None, None, None, None) => {
             Work::Configuration { tile, configuration: folder.join(configuration), violations, delays, stops_at }
         }
-        (Some(tile), None, Some(RandomFile { seed, configurations }), None, None) => {
+        (Some(tile), None, Some(chain), None, None, None) => {
+            let help =
+                "a chain is checked by what its last tile shows: name its tiles' configurations and its `delays`";
+            if chain.len() < 2 {
+                return Err(refusal(&["chain"], "a chain has at least two tiles", help));
+            }
+            if delays.is_empty() {
+                return Err(refusal(&["chain"], "a chain needs `delays`", help));
+            }
+            Work::Chain { tile, configurations: chain.iter().map(|file| folder.join(file)).collect(), delays }
+        }
+        (Some(tile), None, None, Some(RandomFile { seed, configurations }), None, None) => {
             Work::Legal { tile, seed, configurations }
         }
-        (Some(tile), None, None, Some(RandomFile { seed, configurations }), None) => {
+        (Some(tile), None, None, None, Some(RandomFile { seed, configurations }), None) => {
             Work::Arbitrary { tile, seed, configurations }
         }
-        (None, None, None, None, Some(SpecsFile { seed, specs, configurations })) => {
+        (None, None, None, None, None, Some(SpecsFile { seed, specs, configurations })) => {
             Work::Specs { seed, specs, configurations }
         }
-        _ => return Err("it is not clear what to run"),
+        _ => {
+            return Err(refusal(
+                &["name"],
+                "it is not clear what to run",
+                "a test has a `tile` and one of `configuration`, `chain`, `legal` and `arbitrary`; or `specs` alone",
+            ));
+        }
     };
-    if !matches!(work, Work::Configuration { .. }) && expectations {
-        return Err("`violations`, `delays` and `stops_at` go with `configuration`");
+    let configured = matches!(work, Work::Configuration { .. });
+    let misplaced = [
+        ("violations", violations && !configured, "`configuration`"),
+        ("stops_at", stops && !configured, "`configuration`"),
+        ("delays", has_delays && !configured && !matches!(work, Work::Chain { .. }), "`configuration` or `chain`"),
+    ];
+    if let Some((key, _, with)) = misplaced.into_iter().find(|(_, misplaced, _)| *misplaced) {
+        return Err(refusal(&[key], format!("`{key}` goes with {with}"), format!("remove `{key}`")));
     }
     Ok(Test { name, about, all_only, work })
+}
+
+/// The numbers of outputs. A tile that cannot be read is reported by its test.
+fn read_delays(delays: &BTreeMap<String, u64>, tile: Option<&Path>) -> Result<Delays, Refusal> {
+    if delays.is_empty() {
+        return Ok(Delays::new());
+    }
+    let outputs = tile.and_then(|tile| TileSpec::read(tile).ok()).map_or(MAX_PORTS, |spec| spec.outputs as usize);
+    let help = "a delay is the number of an output, `:` and a number of cycles, such as `{0: 64}`";
+    delays
+        .iter()
+        .map(|(output, &delay)| match output.parse::<usize>() {
+            Ok(number) if number < outputs => Ok((number, delay)),
+            Ok(number) => {
+                let message = format!("there is no output {number}: the tile has {outputs}, counted from 0");
+                Err(refusal(&["delays", output], message, help))
+            }
+            Err(_) => Err(refusal(&["delays", output], format!("`{output}` is not the number of an output"), help)),
+        })
+        .collect()
 }

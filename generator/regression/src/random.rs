@@ -31,8 +31,17 @@ fn random_chain(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Chain {
     if !spec.chaining {
         return Chain::default();
     }
-    let highest = ((1_u64 << spec.tile_id_bits()) - 1).min(3);
-    Chain { enable: rng.random_bool(0.5), tile_id: rng.random_range(0..=highest) as u32 }
+    let highest = (1_u64 << spec.tile_id_bits()) - 1;
+    // Mostly one of the first tiles, which arbitrary addresses are likely to mean.
+    let likely = if rng.random_bool(0.6) { highest.min(3) } else { highest };
+    Chain { enable: rng.random_bool(0.5), tile_id: rng.random_range(0..=likely) as u32 }
+}
+
+/// A row to begin with: in a chain, mostly one that the tile owns.
+fn random_base(spec: &TileSpec, chain: Chain, rng: &mut ChaCha8Rng) -> i64 {
+    let rows = i64::from(spec.rows);
+    let owned = chain.enable && rng.random_bool(0.7);
+    rng.random_range(0..rows) + if owned { i64::from(chain.tile_id) * rows } else { 0 }
 }
 
 fn arbitrary_controller(controller: &Controller, rng: &mut ChaCha8Rng) -> ControllerConfiguration {
@@ -68,9 +77,10 @@ fn arbitrary_controller(controller: &Controller, rng: &mut ChaCha8Rng) -> Contro
 }
 
 /// A random configuration that keeps all promises: no port conflict, no word lost, none read before it was written.
-/// `None` when none was found, which for unusual specifications can happen.
+/// For a specification too small for anything interesting, it passes a single word on as far as the schedule goes;
+/// `None` when not even that works.
 pub fn legal_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Option<Configuration> {
-    (0..200).find_map(|_| {
+    let found = (0..200).find_map(|_| {
         let configuration = match spec.kind {
             Kind::WideFetch { fetch_width, agg_words, tb_words } => {
                 wide_fetch_configuration(spec, fetch_width, agg_words, tb_words, rng)
@@ -79,7 +89,31 @@ pub fn legal_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Option<Conf
             Kind::Rom => rom_configuration(spec, rng),
         };
         is_legal(spec, &configuration).then_some(configuration)
-    })
+    });
+    found.or_else(|| Some(single_word(spec)).filter(|configuration| is_legal(spec, configuration)))
+}
+
+/// A single word from input 0 to output 0, by as many controllers as can start early enough.
+fn single_word(spec: &TileSpec) -> Configuration {
+    let mut start = 0;
+    let mut controllers = BTreeMap::new();
+    for controller in spec.controllers().iter().filter(|c| c.port == 0 && c.role != Role::StencilValid) {
+        if start >= 1_u64 << controller.cycle_bits {
+            break;
+        }
+        let once = |start: u64| Affine { start: start as i64, stride: vec![1] };
+        let mut configured = ControllerConfiguration { extent: vec![1], cycle: once(start), ..Default::default() };
+        for generator in &controller.addresses {
+            configured.set_address(generator.memory, once(0));
+        }
+        controllers.insert(controller.name.clone(), configured);
+        start += match controller.role {
+            Role::In2Agg => timing::AGGREGATOR_WRITE,
+            Role::Sram2Tb => timing::sram_to_transpose_buffer(spec.sram_latency),
+            _ => timing::SRAM_WRITE,
+        };
+    }
+    Configuration { tile: spec.name.clone(), controllers, ..Configuration::default() }
 }
 
 /// Whether the model finds nothing wrong.
@@ -191,9 +225,9 @@ fn wide_fetch_configuration(
     };
     let cycle_bits = spec.controllers.values().map(|c| c.cycle_bits).min().unwrap_or(1);
     let loops = Loops::random(levels, extent_bits, cycle_bits, period as u64, rng);
-    let rows = i64::from(spec.rows);
     let step = *[1, 1, 1, -1, 3].choose_with(rng);
-    let bases = (0..inputs).map(|_| rng.random_range(0..rows)).collect_vec();
+    let chain = random_chain(spec, rng);
+    let bases = (0..inputs).map(|_| random_base(spec, chain, rng)).collect_vec();
     let mut controllers = BTreeMap::new();
     let mut written_from = Vec::new();
 
@@ -277,7 +311,7 @@ fn wide_fetch_configuration(
         );
     }
     add_stencil_valid(spec, &loops, &mut controllers, rng);
-    Configuration { tile: spec.name.clone(), controllers, chain: random_chain(spec, rng), ..Configuration::default() }
+    Configuration { tile: spec.name.clone(), controllers, chain, ..Configuration::default() }
 }
 
 fn add_stencil_valid(
@@ -308,8 +342,8 @@ fn direct_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Configuration 
     let extent_bits = widths.iter().map(|c| c.extent_bits).min().unwrap_or(1);
     let cycle_bits = widths.iter().map(|c| c.cycle_bits).min().unwrap_or(1);
     let loops = Loops::random(levels, extent_bits, cycle_bits, period as u64, rng);
-    let rows = i64::from(spec.rows);
     let step = *[1, 1, -1, 5].choose_with(rng);
+    let chain = random_chain(spec, rng);
     let memory = spec.main_memory();
     let mut controllers = BTreeMap::new();
     let mut insert = |role: Role, port: u32, cycle: Affine, address: Affine| {
@@ -322,7 +356,7 @@ fn direct_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Configuration 
     slots.shuffle(rng);
     for input in 0..inputs {
         let start = slots[input as usize];
-        let base = rng.random_range(0..rows);
+        let base = random_base(spec, chain, rng);
         bases.push((base, start));
         insert(write_role, input, loops.cycle(start), Affine { start: base, stride: loops.linear(step) });
     }
@@ -341,7 +375,7 @@ fn direct_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Configuration 
         insert(read_role, output, loops.cycle(start), address);
     }
     add_stencil_valid(spec, &loops, &mut controllers, rng);
-    Configuration { tile: spec.name.clone(), controllers, chain: random_chain(spec, rng), ..Configuration::default() }
+    Configuration { tile: spec.name.clone(), controllers, chain, ..Configuration::default() }
 }
 
 fn rom_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Configuration {
@@ -361,14 +395,38 @@ fn rom_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Configuration {
 
 /// A random specification that can be built, small enough to build quickly.
 pub fn random_spec(rng: &mut ChaCha8Rng) -> TileSpec {
+    let read = |text: String| {
+        TileSpec::from_document(&Document::parse("random specification", text).expect("the text is YAML")).ok()
+    };
     // Not every combination is possible; those that are refused are drawn again.
     loop {
         let text = random_spec_text(rng);
-        let document = Document::parse("random specification", text).expect("the text is YAML");
-        if let Ok(spec) = TileSpec::from_document(&document) {
+        let Some(spec) = read(text.clone()) else { continue };
+        if let Some(spec) = read(text + &random_address_bits(&spec, rng)) {
             return spec;
         }
     }
+}
+
+/// Lines that make some addresses of a specification wider than they need to be.
+fn random_address_bits(spec: &TileSpec, rng: &mut ChaCha8Rng) -> String {
+    let main = spec.main_memory();
+    // A chain has one address space, of some tiles.
+    let row_bits = spec.rows.next_power_of_two().ilog2();
+    let chain_bits = spec.chaining.then(|| row_bits + rng.random_range(1..=32 - row_bits));
+    let mut text = String::new();
+    for (role, controller) in &spec.controllers {
+        let widths = controller.address_bits.iter().filter_map(|(&memory, &bits)| {
+            let wider = rng.random_bool(0.4).then(|| (bits + rng.random_range(1..=8)).min(32));
+            let bits = if memory == main { chain_bits.or(wider) } else { wider };
+            bits.map(|bits| format!("{}: {bits}", memory.name()))
+        });
+        let widths = widths.collect_vec();
+        if !widths.is_empty() {
+            text.push_str(&format!("  {}: {{address_bits: {{{}}}}}\n", role.name(), widths.join(", ")));
+        }
+    }
+    text
 }
 
 fn random_spec_text(rng: &mut ChaCha8Rng) -> String {
@@ -396,17 +454,26 @@ fn random_spec_text(rng: &mut ChaCha8Rng) -> String {
     if kind == "wide_fetch" {
         let fetch_width = *[1, 2, 4, 8].choose_with(rng);
         lines.push(format!("fetch_width: {fetch_width}"));
-        lines.push(format!("agg_words: {}", fetch_width * rng.random_range(1..=4)));
-        lines.push(format!("tb_words: {}", fetch_width * rng.random_range(1..=4)));
+        lines.push(format!("agg_words: {}", fetch_width * rng.random_range(1..=8)));
+        lines.push(format!("tb_words: {}", fetch_width * rng.random_range(1..=8)));
     }
     lines.push("controllers:".to_owned());
     lines.push(format!(
         "  all: {{levels: {}, extent_bits: {}, cycle_bits: {}}}",
         rng.random_range(1..=8),
-        rng.random_range(3..=20),
-        rng.random_range(7..=20)
+        random_width(rng),
+        random_width(rng)
     ));
     lines.join("\n") + "\n"
+}
+
+/// Bits of an extent or a schedule: mostly some that leave room, now and then very few, or all that are possible.
+fn random_width(rng: &mut ChaCha8Rng) -> u32 {
+    match rng.random_range(0..10) {
+        0 => rng.random_range(1..=6),
+        1 => 32,
+        _ => rng.random_range(7..=24),
+    }
 }
 
 /// Picks an item of an array.

@@ -8,8 +8,9 @@ use std::time::Instant;
 use itertools::Itertools;
 use pushmem_configuration::Configuration;
 use pushmem_files::Diagnostic;
+use pushmem_model::MAX_PORTS;
 use pushmem_registers::RegisterMap;
-use pushmem_simulation::{BenchError, RtlProcess, StreamOptions, Verilator, run_streams};
+use pushmem_simulation::{BenchError, RtlProcess, StreamOptions, StreamRun, Verilator, run_streams};
 use pushmem_tile::TileSpec;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -18,6 +19,9 @@ use crate::list::{Delays, Test, Work};
 use crate::random::{arbitrary_configuration, legal_configuration, random_spec};
 use crate::report::TestResult;
 use crate::scenario::{Scenario, ScenarioCounts};
+
+/// Longest stream of which delays are checked, in words.
+const MAX_STREAM: u128 = 1 << 22;
 
 /// Told what happens, from any thread.
 pub trait Progress<Item, Outcome>: Sync {
@@ -48,7 +52,7 @@ pub(crate) fn in_parallel<Item: Sync, Outcome: Send>(
     let next = AtomicUsize::new(0);
     let outcomes = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..jobs.max(1) {
+        for _ in 0..jobs.clamp(1, items.len().max(1)) {
             scope.spawn(|| {
                 while let Some((number, item)) = items.iter().enumerate().nth(next.fetch_add(1, Ordering::Relaxed)) {
                     progress.started(item);
@@ -82,14 +86,21 @@ pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
                 let configuration = Configuration::read(configuration, &spec).map_err(text)?;
                 let mut runner = Runner::new(spec, build, &mut result)?;
                 if !delays.is_empty() {
-                    runner.check_delays(&configuration, delays)?;
+                    runner.check_delays(std::slice::from_ref(&configuration), delays)?;
                 }
                 if let Some(assertion) = stops_at {
                     runner.check_assertion(&configuration, assertion)?;
                 }
-                runner.exercise(&[configuration], 1, *violations)
+                runner.exercise(&[configuration], 1, if *violations { Promises::Broken } else { Promises::Kept })
             })
         }
+        Work::Chain { tile, configurations, delays } => TileSpec::read(tile).map_err(text).and_then(|spec| {
+            let read = |file: &PathBuf| Configuration::read(file, &spec).map_err(text);
+            let configurations = configurations.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+            let mut runner = Runner::new(spec, build, &mut result)?;
+            runner.result.counts.configurations += configurations.len() as u64;
+            runner.check_delays(&configurations, delays)
+        }),
         Work::Legal { tile, seed, configurations } => TileSpec::read(tile)
             .map_err(text)
             .and_then(|spec| Runner::new(spec, build, &mut result)?.legal(*seed, *configurations)),
@@ -120,6 +131,15 @@ fn text(diagnostic: Diagnostic) -> String {
     }
 }
 
+/// What becomes of the promises of a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Promises {
+    Kept,
+    Broken,
+    /// Nobody knows.
+    Unknown,
+}
+
 /// Runs configurations on one tile, adding to a result.
 struct Runner<'a> {
     spec: TileSpec,
@@ -142,10 +162,10 @@ impl<'a> Runner<'a> {
     }
 
     /// Takes configurations through scenarios, one life of the tile for all.
-    fn exercise(&mut self, configurations: &[Configuration], seed: u64, violations: bool) -> Result<(), String> {
+    fn exercise(&mut self, configurations: &[Configuration], seed: u64, promises: Promises) -> Result<(), String> {
         let start = Instant::now();
         let mut process = self.process()?;
-        let outcome = exercise(&self.spec, &self.map, &mut process, configurations, seed, violations);
+        let outcome = exercise(&self.spec, &self.map, &mut process, configurations, seed, promises);
         self.result.run += start.elapsed();
         let counts = outcome?;
         self.result.counts.configurations += counts.configurations;
@@ -161,7 +181,7 @@ impl<'a> Runner<'a> {
                     .ok_or_else(|| format!("no legal configuration found for number {number} of seed {seed}"))
             })
             .collect::<Result<Vec<_>, _>>()?;
-        self.exercise(&configurations, seed, false)
+        self.exercise(&configurations, seed, Promises::Kept)
     }
 
     fn arbitrary(&mut self, seed: u64, count: u32) -> Result<(), String> {
@@ -169,13 +189,13 @@ impl<'a> Runner<'a> {
         // Legal runs first: they fill the memories, so that most words are defined and can be compared.
         let mut configurations = (0..2).filter_map(|_| legal_configuration(&self.spec, &mut rng)).collect_vec();
         configurations.extend((0..count).map(|_| arbitrary_configuration(&self.spec, &mut rng)));
-        self.exercise(&configurations, seed, true)
+        self.exercise(&configurations, seed, Promises::Unknown)
     }
 
     /// An assertion that must stop the RTL.
     fn check_assertion(&mut self, configuration: &Configuration, assertion: &str) -> Result<(), String> {
         let mut process = self.process()?;
-        let run = Scenario::new(&self.spec, &self.map, Some(&mut process), 1, true).and_then(|mut scenario| {
+        let run = Scenario::new(&self.spec, &self.map, Some(&mut process), 1, false).and_then(|mut scenario| {
             scenario.plain_run(configuration)?;
             scenario.finish()
         });
@@ -186,28 +206,71 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Outputs that must repeat input 0 after a delay.
-    fn check_delays(&mut self, configuration: &Configuration, delays: &Delays) -> Result<(), String> {
+    /// Outputs that must repeat input 0 after a delay: those of a tile, or of the last of a chain. Once without stalls,
+    /// once with.
+    fn check_delays(&mut self, configurations: &[Configuration], delays: &Delays) -> Result<(), String> {
+        let start = Instant::now();
+        let outcome = [None, Some(1)]
+            .into_iter()
+            .try_for_each(|stalls| self.check_delayed_stream(configurations, delays, stalls));
+        self.result.run += start.elapsed();
+        outcome
+    }
+
+    fn check_delayed_stream(
+        &mut self,
+        configurations: &[Configuration],
+        delays: &Delays,
+        stall_seed: Option<u64>,
+    ) -> Result<(), String> {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let words = (0..1 << 16).map(|_| rng.random::<u64>() >> (64 - self.spec.word_bits)).collect_vec();
+        let takers = self.spec.controllers().into_iter().filter(|taker| taker.role.takes_input() && taker.port == 0);
+        let takers = takers.map(|taker| taker.name).collect_vec();
+        let firings = |configuration: &Configuration| -> u128 {
+            takers.iter().filter_map(|name| configuration.controllers.get(name)).map(|taker| taker.firings()).sum()
+        };
+        let count = configurations.iter().map(firings).max().unwrap_or(0);
+        if count > MAX_STREAM {
+            return Err(format!("input 0 takes {count} words; `delays` are checked of {MAX_STREAM} at most"));
+        }
+        let words = (0..count).map(|_| rng.random::<u64>() >> (64 - self.spec.word_bits)).collect_vec();
         let mut inputs = vec![None; self.spec.inputs as usize];
         inputs[0] = Some(words.clone());
-        let mut process = self.process()?;
-        let options = StreamOptions::default();
-        let run = run_streams(&self.spec, &self.map, configuration, &inputs, Some(&mut process), &options)
-            .map_err(|error| error.to_string())?;
-        if let Some(violation) = run.violations.first() {
-            return Err(violation.to_string());
+        let mut chain: Option<Vec<[u64; MAX_PORTS]>> = None;
+        let mut last = StreamRun::default();
+        for (number, configuration) in configurations.iter().enumerate() {
+            let at = |message: String| {
+                if configurations.len() > 1 { format!("tile {number} of the chain: {message}") } else { message }
+            };
+            let mut process = self.process()?;
+            let options = StreamOptions { stall_seed, chain: chain.as_deref(), ..StreamOptions::default() };
+            last = run_streams(&self.spec, &self.map, configuration, &inputs, Some(&mut process), &options)
+                .map_err(|error| at(error.to_string()))?;
+            if let Some(violation) = last.violations.first() {
+                return Err(at(violation.to_string()));
+            }
+            let mut shown = vec![[0; MAX_PORTS]; last.length as usize];
+            for (output, (stream, cycles)) in last.outputs.iter().zip(&last.cycles).enumerate() {
+                for (&word, &cycle) in stream.iter().zip(cycles) {
+                    shown[cycle as usize][output] = word;
+                }
+            }
+            chain = Some(shown);
+            self.result.counts.cycles += last.length;
         }
-        for (output, delay) in delays {
-            let output: usize = output.parse().map_err(|_| format!("`{output}` is not the number of an output"))?;
-            let stream = run.outputs.get(output).ok_or_else(|| format!("there is no output {output}"))?;
+        for (&output, &delay) in delays {
+            let stream = last.outputs.get(output).ok_or_else(|| format!("there is no output {output}"))?;
             if stream.is_empty() {
                 return Err(format!("output {output} shows nothing"));
             }
-            for (word, cycle) in stream.iter().zip(&run.cycles[output]) {
-                let expected = cycle.checked_sub(*delay).map(|cycle| words[cycle as usize]);
-                if Some(*word) != expected {
+            for (word, cycle) in stream.iter().zip(&last.cycles[output]) {
+                let index = cycle.checked_sub(delay).and_then(|cycle| last.cycles_taken[0].binary_search(&cycle).ok());
+                let Some(index) = index else {
+                    return Err(format!(
+                        "output {output} shows a word in cycle {cycle}, but input 0 takes none {delay} cycles before"
+                    ));
+                };
+                if *word != words[index] {
                     return Err(format!("output {output} in cycle {cycle} is not the input {delay} cycles before"));
                 }
             }
@@ -222,18 +285,22 @@ fn exercise(
     process: &mut RtlProcess,
     configurations: &[Configuration],
     seed: u64,
-    violations: bool,
+    promises: Promises,
 ) -> Result<ScenarioCounts, String> {
     let at = |number: usize| move |error: BenchError| format!("configuration {number}: {error}");
-    let mut scenario = Scenario::new(spec, map, Some(process), seed, !violations).map_err(at(0))?;
+    let mut scenario = Scenario::new(spec, map, Some(process), seed, promises != Promises::Kept).map_err(at(0))?;
     scenario.exercise_registers().map_err(at(0))?;
     for (number, configuration) in configurations.iter().enumerate() {
-        if !violations {
+        if promises != Promises::Unknown {
             // Interrupted runs leave words behind that nobody reads, which is no fault of the configuration.
             scenario.plain_run(configuration).map_err(at(number))?;
             let broken = scenario.violations();
-            if let Some(first) = broken.first() {
-                return Err(format!("configuration {number}: {first}"));
+            match broken.first() {
+                Some(first) if promises == Promises::Kept => return Err(format!("configuration {number}: {first}")),
+                None if promises == Promises::Broken => {
+                    return Err(format!("configuration {number} breaks no promise, but has `violations: true`"));
+                }
+                _ => {}
             }
         }
         scenario.exercise(configuration).map_err(at(number))?;

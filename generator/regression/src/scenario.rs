@@ -16,11 +16,14 @@ pub struct ScenarioCounts {
     pub cycles: u64,
 }
 
-/// A run of arbitrary length is cut off here.
+/// A run that is longer, in unstalled cycles, is a failure: nobody would know what its end does.
 const MAX_RUN: u64 = 400_000;
 
 /// A run from this length on is not repeated for the sake of its end.
 const LONG_RUN: u64 = 5000;
+
+/// Cycles of random coincidences on the configuration port ahead of each configuration.
+const COINCIDENCES: u32 = 24;
 
 /// What one of a tile's lives is made of.
 pub(crate) struct Scenario<'a> {
@@ -29,22 +32,24 @@ pub(crate) struct Scenario<'a> {
 }
 
 impl<'a> Scenario<'a> {
-    /// Begins with a reset. With `assertions`, promises that the configurations break stop the RTL.
+    /// Begins with a reset. Without `port_conflicts`, those that the configurations make stop the RTL.
     pub fn new(
         spec: &'a TileSpec,
         map: &'a RegisterMap,
         rtl: Option<&'a mut RtlProcess>,
         seed: u64,
-        assertions: bool,
+        port_conflicts: bool,
     ) -> Result<Self, BenchError> {
         let mut bench = Bench::new(spec, map, rtl, seed)?;
-        bench.assertions = assertions;
+        bench.port_conflicts = port_conflicts;
+        bench.restless = true;
         Ok(Scenario { bench, counts: ScenarioCounts::default() })
     }
 
     /// Everything one configuration should survive, in a random order of the events that interrupt a run.
     pub fn exercise(&mut self, configuration: &Configuration) -> Result<(), BenchError> {
         self.counts.configurations += 1;
+        self.bench.coincide(COINCIDENCES)?;
         self.bench.configure(configuration)?;
         if !self.bench.tile().is_active() {
             self.bench.access_nothing()?;
@@ -113,16 +118,20 @@ impl<'a> Scenario<'a> {
         Ok(ScenarioCounts { cycles: self.bench.clock(), ..self.counts })
     }
 
-    /// Runs until all controllers have ended, and a little longer; tells in how many cycles.
+    /// Runs until all controllers have ended, and a little longer; tells after how many unstalled cycles.
     fn run_to_end(&mut self, stall_probability: f64) -> Result<u64, BenchError> {
-        let mut cycles = 0;
-        while cycles < MAX_RUN && !self.bench.tile().is_idle() {
+        while !self.bench.tile().is_idle() {
+            if self.bench.tile().cycle() >= MAX_RUN {
+                // What the RTL did so far says more.
+                self.bench.finish()?;
+                return Err(BenchError::TooLong { limit: MAX_RUN });
+            }
             self.run(1, stall_probability)?;
-            cycles += 1;
         }
+        let length = self.bench.tile().cycle();
         let pause = self.bench.rng().random_range(0..3);
         self.bench.idle(pause)?;
-        Ok(cycles)
+        Ok(length)
     }
 
     fn run(&mut self, cycles: u64, stall_probability: f64) -> Result<(), BenchError> {

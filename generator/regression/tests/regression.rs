@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use itertools::iproduct;
 use pushmem_configuration::{Configuration, decode, encode};
 use pushmem_files::Document;
 use pushmem_model::{Inputs, Tile, Violation};
@@ -75,6 +76,31 @@ fn random_specifications_and_their_configurations() {
     assert_eq!((kinds.len(), styles.len()), (5, Style::ALL.len()));
 }
 
+/// Nothing is too small for a legal configuration.
+#[test]
+fn legal_configurations_of_tiny_specifications() {
+    let kinds = [
+        "wide_fetch, fetch_width: 1, agg_words: 1, tb_words: 1, inputs: 1, outputs: 1",
+        "wide_fetch, fetch_width: 8, agg_words: 8, tb_words: 8, inputs: 4, outputs: 4",
+        "wide_fetch, fetch_width: 4, agg_words: 4, tb_words: 4, sram_latency: 2, chaining: true",
+        "dual_port",
+        "quad_port, chaining: true",
+        "register_file, inputs: 4, outputs: 1",
+        "rom, sram_latency: 2",
+    ];
+    for kind in kinds {
+        for (levels, extent_bits, cycle_bits) in iproduct!([1, 2], [1, 2, 3, 32], [1, 2, 3, 4, 32]) {
+            let widths = format!("levels: {levels}, extent_bits: {extent_bits}, cycle_bits: {cycle_bits}");
+            let spec = spec_of(&format!("{{name: tiny, kind: {kind}, rows: 2, controllers: {{all: {{{widths}}}}}}}"));
+            let mut rng = ChaCha8Rng::seed_from_u64(1);
+            for _ in 0..2 {
+                is_legal(&spec, &legal_configuration(&spec, &mut rng).unwrap_or_else(|| panic!("none for {spec:?}")));
+                fits(&spec, &arbitrary_configuration(&spec, &mut rng));
+            }
+        }
+    }
+}
+
 /// Arbitrary configurations are there to break promises.
 #[test]
 fn arbitrary_configurations_break_promises() {
@@ -100,6 +126,15 @@ fn shipped_lists_name_files_that_fit() {
             assert_eq!(!violations(&spec, &configuration).is_empty(), *expected, "{}", test.name);
         }
     }
+    let quick = list.tests.iter().filter(|test| !test.all_only);
+    let drawn = quick.filter_map(|test| match test.work {
+        Work::Specs { seed, specs, .. } => Some(seed..seed + u64::from(specs)),
+        _ => None,
+    });
+    let drawn: Vec<_> = drawn.flatten().map(|seed| random_spec(&mut ChaCha8Rng::seed_from_u64(seed))).collect();
+    let kinds: BTreeSet<_> = drawn.iter().map(|spec| spec.kind.name()).collect();
+    let styles: BTreeSet<_> = drawn.iter().map(|spec| spec.style.name()).collect();
+    assert_eq!((kinds.len(), styles.len()), (5, Style::ALL.len()), "the default regression draws {kinds:?} {styles:?}");
     for spec in shipped() {
         assert!(tiles.contains(&spec.name), "no test runs {}", spec.name);
     }
@@ -114,7 +149,7 @@ const REFUSED: &[(&str, &str, usize, &str)] = &[
         "tests:\n- {name: a}",
         "test `a`: it is not clear what to run",
         2,
-        "one of `configuration`, `legal` and `arbitrary`",
+        "one of `configuration`, `chain`, `legal` and `arbitrary`",
     ),
     ("tests:\n- {name: a, tile: t.yaml}", "not clear what to run", 2, "a `tile`"),
     ("tests:\n- {name: a, legal: {seed: 1, configurations: 1}}", "not clear what to run", 2, "a `tile`"),
@@ -127,8 +162,34 @@ const REFUSED: &[(&str, &str, usize, &str)] = &[
     (
         "tests:\n- {name: a, specs: {seed: 1, specs: 1, configurations: 1}}\n- name: b\n  tile: t\n  violations: true\n  legal: \
          {seed: 1, configurations: 1}",
-        "go with `configuration`",
-        3,
+        "`violations` goes with `configuration`",
+        5,
+        "remove `violations`",
+    ),
+    (
+        "tests:\n- name: a\n  tile: t\n  configuration: c\n  stops_at: x",
+        "`stops_at` goes with `violations: true`",
+        5,
+        "add `violations: true`",
+    ),
+    (
+        "tests:\n- name: a\n  tile: t\n  configuration: c\n  delays:\n    0: 3\n    x: 4",
+        "`x` is not the number of an output",
+        7,
+        "such as `{0: 64}`",
+    ),
+    (
+        "tests:\n- name: a\n  tile: t\n  configuration: c\n  delays:\n    4: 3",
+        "there is no output 4: the tile has 4, counted from 0",
+        6,
+        "",
+    ),
+    ("tests:\n- name: a\n  tile: t\n  chain: [c]\n  delays: {0: 1}", "at least two tiles", 4, "`delays`"),
+    ("tests:\n- name: a\n  tile: t\n  chain: [c, d]", "a chain needs `delays`", 4, ""),
+    (
+        "tests:\n- name: a\n  tile: t\n  legal: {seed: 1, configurations: 1}\n  delays: {0: 1}",
+        "`delays` goes with `configuration` or `chain`",
+        5,
         "",
     ),
     ("tests:\n- {name: a, tile: t, legal: {seed: x, configurations: 1}}", "expected an integer", 2, ""),

@@ -5,8 +5,8 @@ use std::fmt;
 
 use pushmem_configuration::{Configuration, Finding, RegisterWrite, encode};
 use pushmem_files::Diagnostic;
-use pushmem_model::{Inputs, MAX_PORTS, Outputs, Tile, Violation};
-use pushmem_registers::{Access, RegisterMap, WORD_BYTES};
+use pushmem_model::{Inputs, MAX_PORTS, Outputs, Tile, Violation, ViolationKind};
+use pushmem_registers::{Access, Register, RegisterMap, WORD_BYTES};
 use pushmem_tile::{Kind, TileSpec};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -16,6 +16,9 @@ use crate::process::RtlProcess;
 
 /// Cycles sent to the RTL at a time.
 const BATCH: usize = 1 << 14;
+
+/// Recorded violations are cut off here: one broken promise tends to break one in every cycle.
+const MAX_VIOLATIONS: usize = 1000;
 
 /// Where the RTL differs from the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +38,11 @@ pub enum BenchError {
     Rtl(Diagnostic),
     /// The configuration does not fit the tile.
     Configuration(Finding),
+    /// A run did not end in time.
+    TooLong {
+        /// The limit, in unstalled cycles.
+        limit: u64,
+    },
 }
 
 impl fmt::Display for BenchError {
@@ -47,6 +55,7 @@ impl fmt::Display for BenchError {
             BenchError::Configuration(finding) => {
                 write!(formatter, "{}: {}", finding.path, finding.message)
             }
+            BenchError::TooLong { limit } => write!(formatter, "run longer than {limit} cycles"),
         }
     }
 }
@@ -70,8 +79,13 @@ pub struct Bench<'a> {
     contents_read: Option<(u32, u32)>,
     /// A configuration was written while controllers were running: their outputs mean nothing until the next flush.
     disturbed: bool,
-    /// Whether assertions in the RTL are checked.
-    pub assertions: bool,
+    violations: Vec<Violation>,
+    /// Whether controllers may use a port of a memory together. The RTL's assertions stop it in such a cycle, so that
+    /// they are off there, and only there.
+    pub port_conflicts: bool,
+    /// Whether registers are read, written with what they hold, and accessed under reset at random cycles: none of it
+    /// matters to the streams.
+    pub restless: bool,
 }
 
 impl<'a> Bench<'a> {
@@ -98,7 +112,9 @@ impl<'a> Bench<'a> {
             read_data: None,
             contents_read: None,
             disturbed: false,
-            assertions: true,
+            violations: Vec::new(),
+            port_conflicts: false,
+            restless: false,
         };
         bench.reset()?;
         Ok(bench)
@@ -121,15 +137,16 @@ impl<'a> Bench<'a> {
 
     /// Takes out the violations that the model recorded.
     pub fn take_violations(&mut self) -> Vec<Violation> {
-        self.tile.take_violations()
+        std::mem::take(&mut self.violations)
     }
 
-    /// Resets the tile for two cycles.
+    /// Resets the tile for a few cycles. Whatever else it is told then, it does not do.
     ///
     /// # Errors
     /// When the RTL differs, as all methods that run cycles.
     pub fn reset(&mut self) -> Result<(), BenchError> {
-        for _ in 0..2 {
+        let cycles = if self.restless { self.rng.random_range(1..=3) } else { 2 };
+        for _ in 0..cycles {
             self.tile.reset();
             // The contents of a memory stay.
             let map = self.map;
@@ -137,7 +154,15 @@ impl<'a> Bench<'a> {
             self.read_data = Some(0);
             self.contents_read = None;
             self.disturbed = false;
-            let frame = Frame { reset: true, ..self.random_frame() };
+            let mut frame = Frame { reset: true, ..self.random_frame() };
+            if self.restless {
+                frame.flush = self.rng.random();
+                frame.stall = self.rng.random();
+                frame.config_write = self.rng.random();
+                frame.config_read = self.rng.random();
+                // A memory has no reset, so that contents would be written.
+                frame.config_address = self.random_register();
+            }
             self.push(frame, self.tile.outputs(&Inputs::default()))?;
         }
         Ok(())
@@ -148,22 +173,16 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When the RTL differs.
     pub fn write(&mut self, write: RegisterWrite, stall: bool) -> Result<(), BenchError> {
-        self.disturbed |= self.tile.is_active();
-        let frame = Frame {
+        let mut frame = Frame {
             config_write: true,
             config_address: write.address,
             config_data: write.data,
-            stall,
+            stall: stall || self.disturbed,
             ..self.random_frame()
         };
+        // A memory with one port cannot do both.
+        frame.config_read &= !is_in_contents(self.map, write.address);
         self.step(frame)?;
-        let register = self.map.registers.iter().find(|register| register.offset == write.address);
-        if is_in_contents(self.map, write.address)
-            || register.is_some_and(|register| register.access == Access::ReadWrite)
-        {
-            let bits = register.map_or(32, |register| register.used_bits());
-            self.registers.insert(write.address, write.data & (u32::MAX >> (32 - bits)));
-        }
         Ok(())
     }
 
@@ -173,22 +192,41 @@ impl<'a> Bench<'a> {
     /// When the RTL differs.
     pub fn read(&mut self, address: u32) -> Result<(), BenchError> {
         let stall = self.disturbed || self.rng.random_bool(0.5);
-        let frame = Frame { config_read: true, config_address: address, stall, ..self.random_frame() };
+        let frame =
+            Frame { config_read: true, config_write: false, config_address: address, stall, ..self.random_frame() };
         self.step(frame)?;
-        if is_in_contents(self.map, address) {
-            // What was never written is not known.
-            let value = self.registers.get(&address).copied();
-            self.read_data = None;
-            self.contents_read = value.map(|value| (self.spec.sram_latency, value));
-            for _ in 0..self.spec.sram_latency {
-                self.idle(1)?;
-            }
-            self.contents_read = None;
-            self.read_data = None;
-            return Ok(());
+        if !is_in_contents(self.map, address) {
+            return self.idle(1);
         }
-        self.read_data = Some(self.register_value(address));
-        self.idle(1)
+        self.idle(u64::from(self.spec.sram_latency))?;
+        self.contents_read = None;
+        Ok(())
+    }
+
+    /// Flushes, stalls, writes and reads a few registers, all at random and together. What the tile holds and does then
+    /// is not defined before a configuration and a flush; what it reads is.
+    ///
+    /// # Errors
+    /// When the RTL differs.
+    pub fn coincide(&mut self, cycles: u32) -> Result<(), BenchError> {
+        let flushes = self.rng.random_bool(0.5);
+        let registers: [u32; 3] = std::array::from_fn(|_| self.random_register());
+        for _ in 0..cycles {
+            let flush = flushes && self.rng.random_bool(0.3);
+            let frame = Frame {
+                flush,
+                stall: self.disturbed || self.tile.is_active() || self.rng.random(),
+                config_write: self.rng.random(),
+                config_read: self.rng.random(),
+                config_address: registers[self.rng.random_range(0..registers.len())],
+                config_data: self.rng.random(),
+                ..self.random_frame()
+            };
+            self.step(frame)?;
+            // What was flushed may be half a configuration.
+            self.disturbed |= flush;
+        }
+        registers.iter().try_for_each(|&register| self.read(register))
     }
 
     /// Writes random data to every register, stalled or not; also to those that can only be read. Bits in `ones` are 1.
@@ -237,9 +275,13 @@ impl<'a> Bench<'a> {
         self.map.registers[self.rng.random_range(0..self.map.registers.len())].offset
     }
 
+    fn register(&self, address: u32) -> Option<&'a Register> {
+        self.map.registers.iter().find(|register| register.offset == address)
+    }
+
     fn register_value(&self, address: u32) -> u32 {
-        let register = self.map.registers.iter().find(|register| register.offset == address);
-        let reset = register
+        let reset = self
+            .register(address)
             .map_or(0, |register| register.fields.iter().fold(0, |value, field| value | field.reset << field.low));
         self.registers.get(&address).copied().unwrap_or(reset)
     }
@@ -250,6 +292,10 @@ impl<'a> Bench<'a> {
     /// When it does not fit the tile, or the RTL differs.
     pub fn configure(&mut self, configuration: &Configuration) -> Result<(), BenchError> {
         let writes = encode(configuration, self.spec, self.map).map_err(BenchError::Configuration)?;
+        // A word on its way from a rom would meet the contents.
+        while self.spec.kind == Kind::Rom && !self.disturbed && !self.tile.is_active() && !self.tile.is_idle() {
+            self.idle(1)?;
+        }
         // What a tile does while its controllers run and their registers change is not defined; a stall holds them.
         let stall = self.tile.is_active() || self.rng.random_bool(0.5);
         for &write in &writes {
@@ -310,13 +356,18 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Runs one cycle on the given words, `None` standing for a random one; chain inputs are random. Returns what the
-    /// model shows.
+    /// Runs one cycle on the given words, `None` standing for random ones. Returns what the model shows.
     ///
     /// # Errors
     /// When the RTL differs.
-    pub fn cycle_with(&mut self, data: &[Option<u64>; MAX_PORTS], stall: bool) -> Result<Outputs, BenchError> {
+    pub fn cycle_with(
+        &mut self,
+        data: &[Option<u64>; MAX_PORTS],
+        chain: Option<[u64; MAX_PORTS]>,
+        stall: bool,
+    ) -> Result<Outputs, BenchError> {
         let mut frame = Frame { stall, ..self.random_frame() };
+        frame.chain = chain.unwrap_or(frame.chain);
         for (place, word) in frame.data.iter_mut().zip(data) {
             if let Some(word) = word {
                 *place = *word;
@@ -337,25 +388,82 @@ impl<'a> Bench<'a> {
         let word_mask = u64::MAX >> (64 - self.spec.word_bits);
         // A rom's address must be in range, or its words mean nothing.
         let data_limit = if self.spec.kind == Kind::Rom { u64::from(self.spec.rows) - 1 } else { word_mask };
-        Frame {
-            assertions: self.assertions,
+        let mut frame = Frame {
+            assertions: true,
             config_address: self.rng.random_range(0..64) * WORD_BYTES,
             config_data: self.rng.random(),
-            data: std::array::from_fn(|_| self.rng.random_range(0..=data_limit)),
-            chain: std::array::from_fn(|_| self.rng.random::<u64>() & word_mask),
             ..Frame::default()
+        };
+        for word in &mut frame.data[..self.spec.inputs as usize] {
+            *word = self.rng.random_range(0..=data_limit);
         }
+        if self.spec.chaining {
+            for word in &mut frame.chain[..self.spec.outputs as usize] {
+                *word = self.rng.random::<u64>() & word_mask;
+            }
+        }
+        if self.restless {
+            let dice: u32 = self.rng.random();
+            frame.config_read = dice.is_multiple_of(16);
+            frame.config_write = (dice >> 8).is_multiple_of(32);
+            if frame.config_read || frame.config_write {
+                frame.config_address = self.random_register();
+                // Bits that the register does not have may be anything.
+                let bits = self.register(frame.config_address).map_or(0, |register| register.used_bits());
+                let unused = u32::MAX.checked_shl(bits).unwrap_or(0);
+                frame.config_data = self.register_value(frame.config_address) | frame.config_data & unused;
+            }
+        }
+        frame
     }
 
     fn step(&mut self, frame: Frame) -> Result<Outputs, BenchError> {
         let inputs = Inputs { flush: frame.flush, stall: frame.stall, data: frame.data, chain: frame.chain };
         let outputs = self.tile.outputs(&inputs);
         self.push(frame, outputs)?;
+        self.access(&frame);
         self.tile.clock(&inputs);
+        let violations = self.tile.take_violations();
+        if self.port_conflicts
+            && violations.iter().any(|violation| violation.kind == ViolationKind::PortConflict)
+            && let Some(frame) = self.frames.last_mut()
+        {
+            frame.assertions = false;
+        }
+        let room = MAX_VIOLATIONS - self.violations.len();
+        self.violations.extend(violations.into_iter().take(room));
         Ok(outputs)
     }
 
+    /// What a cycle does through the configuration port. A read in the cycle of a write gives the old value.
+    fn access(&mut self, frame: &Frame) {
+        let address = frame.config_address;
+        let in_contents = is_in_contents(self.map, address);
+        // Where an access to contents is not aligned, the word around it is read, and nothing written.
+        if frame.config_read && is_in_contents(self.map, address / WORD_BYTES * WORD_BYTES) {
+            // What was never written is not known.
+            self.read_data = None;
+            self.contents_read = self.registers.get(&address).map(|&value| (self.spec.sram_latency, value));
+        } else if frame.config_read {
+            self.read_data = Some(self.register_value(address));
+            self.contents_read = None;
+        }
+        let register = self.register(address);
+        let writable = register.is_some_and(|register| register.access == Access::ReadWrite);
+        if frame.config_write && (in_contents || writable) {
+            let bits = register.map_or(32, |register| register.used_bits());
+            let data = frame.config_data & (u32::MAX >> (32 - bits));
+            // Writing what is there does not disturb a run.
+            self.disturbed |= self.tile.is_active() && (in_contents || data != self.register_value(address));
+            self.registers.insert(address, data);
+        }
+    }
+
+    /// Queues a cycle; what was queued before is sent when it is enough. So the last cycle is there for a change.
     fn push(&mut self, frame: Frame, outputs: Outputs) -> Result<(), BenchError> {
+        if self.frames.len() >= BATCH {
+            self.compare()?;
+        }
         self.clock += 1;
         if self.rtl.is_none() {
             return Ok(());
@@ -369,7 +477,7 @@ impl<'a> Bench<'a> {
         };
         self.frames.push(frame);
         self.expected.push(Expected { outputs: (!self.disturbed).then_some(outputs), config_data });
-        if self.frames.len() >= BATCH { self.compare() } else { Ok(()) }
+        Ok(())
     }
 
     fn compare(&mut self) -> Result<(), BenchError> {

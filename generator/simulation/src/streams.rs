@@ -17,15 +17,22 @@ const MAX_CYCLES: u64 = 100_000_000;
 /// How often a random stall begins or goes on.
 const STALL_PROBABILITY: f64 = 0.3;
 
+/// Unstalled cycles between two reports of progress.
+const PROGRESS_CYCLES: u64 = 1 << 16;
+
 /// How to run streams.
-#[derive(Clone, Debug, Default)]
-pub struct StreamOptions {
+#[derive(Clone, Copy, Default)]
+pub struct StreamOptions<'a> {
     /// Stalls at random cycles from this seed; no stalls without.
     pub stall_seed: Option<u64>,
     /// Stops after this many unstalled cycles, instead of when all controllers are done.
     pub cycles: Option<u64>,
     /// Goes on after violations.
     pub keep_going: bool,
+    /// The words on the chain inputs by unstalled cycle, 0 after the last; random ones without.
+    pub chain: Option<&'a [[u64; MAX_PORTS]]>,
+    /// Told the unstalled cycles so far, every 65536 of them.
+    pub progress: Option<&'a dyn Fn(u64)>,
 }
 
 /// What came out of a run.
@@ -37,6 +44,8 @@ pub struct StreamRun {
     pub cycles: Vec<Vec<u64>>,
     /// Words used of each input.
     pub words_taken: Vec<usize>,
+    /// The unstalled cycle, counted from the flush, of each word used of each input.
+    pub cycles_taken: Vec<Vec<u64>>,
     /// Unstalled cycles of the run.
     pub length: u64,
     /// Broken promises, in order.
@@ -101,49 +110,72 @@ pub fn run_streams(
     options: &StreamOptions,
 ) -> Result<StreamRun, SimulationError> {
     let mut bench = Bench::new(spec, map, rtl, options.stall_seed.unwrap_or(0))?;
-    bench.assertions = !options.keep_going;
+    // The model tells more about a conflict than the RTL, which would stop before the wave of that cycle is complete.
+    bench.port_conflicts = true;
     bench.configure_quickly(configuration)?;
     bench.flush(false)?;
+    let outcome = run_cycles(&mut bench, spec, inputs, options);
+    // However it ended, the RTL runs up to the same cycle. Where it differs is an error of its own.
+    match outcome {
+        Err(error @ SimulationError::Bench(_)) => Err(error),
+        outcome => {
+            bench.finish()?;
+            outcome
+        }
+    }
+}
+
+fn run_cycles(
+    bench: &mut Bench,
+    spec: &TileSpec,
+    inputs: &[Option<Vec<u64>>],
+    options: &StreamOptions,
+) -> Result<StreamRun, SimulationError> {
     let mut run = StreamRun {
         outputs: vec![Vec::new(); spec.outputs as usize],
         cycles: vec![Vec::new(); spec.outputs as usize],
         words_taken: vec![0; spec.inputs as usize],
+        cycles_taken: vec![Vec::new(); spec.inputs as usize],
         ..StreamRun::default()
     };
-    let limit = options.cycles.unwrap_or(MAX_CYCLES);
-    while bench.tile().cycle() < limit && (options.cycles.is_some() || !bench.tile().is_idle()) {
+    while options.cycles.map_or_else(|| !bench.tile().is_idle(), |limit| bench.tile().cycle() < limit) {
         let cycle = bench.tile().cycle();
+        if options.cycles.is_none() && cycle >= MAX_CYCLES {
+            return Err(SimulationError::TooLong { limit: MAX_CYCLES });
+        }
         let stall = options.stall_seed.is_some() && bench.rng().random_bool(STALL_PROBABILITY);
         let taken = bench.tile().outputs(&Default::default()).taken;
         let mut data = [None; MAX_PORTS];
         if !stall {
-            for (input, stream) in inputs.iter().enumerate().filter(|(input, _)| taken[*input]) {
-                if let Some(stream) = stream {
+            for input in (0..run.words_taken.len()).filter(|&input| taken[input]) {
+                if let Some(Some(stream)) = inputs.get(input) {
                     let word = stream.get(run.words_taken[input]).copied();
                     data[input] =
                         Some(word.ok_or(SimulationError::StreamEnded { input, words: stream.len(), cycle })?);
                 }
                 run.words_taken[input] += 1;
+                run.cycles_taken[input].push(cycle);
             }
         }
-        let shown = bench.cycle_with(&data, stall)?;
-        if !stall {
-            for output in (0..run.outputs.len()).filter(|&output| shown.valid[output]) {
-                run.outputs[output].push(shown.data[output].value);
-                run.cycles[output].push(cycle);
-            }
-            run.violations.extend(bench.take_violations());
-            if !run.violations.is_empty() && !options.keep_going {
-                break;
-            }
+        let chain = options.chain.map(|words| words.get(cycle as usize).copied().unwrap_or_default());
+        let shown = bench.cycle_with(&data, chain, stall)?;
+        if stall {
+            continue;
         }
-    }
-    run.length = bench.tile().cycle();
-    if options.cycles.is_none() && run.length >= MAX_CYCLES {
-        return Err(SimulationError::TooLong { limit: MAX_CYCLES });
-    }
-    if run.violations.is_empty() || options.keep_going {
-        bench.finish()?;
+        for output in (0..run.outputs.len()).filter(|&output| shown.valid[output]) {
+            run.outputs[output].push(shown.data[output].value);
+            run.cycles[output].push(cycle);
+        }
+        run.violations.extend(bench.take_violations());
+        run.length = bench.tile().cycle();
+        if let Some(progress) = options.progress
+            && run.length.is_multiple_of(PROGRESS_CYCLES)
+        {
+            progress(run.length);
+        }
+        if !run.violations.is_empty() && !options.keep_going {
+            break;
+        }
     }
     Ok(run)
 }
