@@ -439,8 +439,7 @@ impl<'a> Bench<'a> {
     fn access(&mut self, frame: &Frame) {
         let address = frame.config_address;
         let in_contents = is_in_contents(self.map, address);
-        // Where an access to contents is not aligned, the word around it is read, and nothing written.
-        if frame.config_read && is_in_contents(self.map, address / WORD_BYTES * WORD_BYTES) {
+        if frame.config_read && in_contents {
             // What was never written is not known.
             self.read_data = None;
             self.contents_read = self.registers.get(&address).map(|&value| (self.spec.sram_latency, value));
