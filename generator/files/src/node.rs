@@ -302,6 +302,7 @@ impl<'a> Positions<'a> {
     fn until_line_end(&self, span: Range<usize>) -> Range<usize> {
         let text = &self.text[span.clone()];
         let line = text.split(['\n', '\r']).next().unwrap_or_default();
-        span.start..span.start + line.trim_end().len()
+        // White space in YAML is blanks and tabs; other spaces of Unicode are text, and may be a whole key.
+        span.start..span.start + line.trim_end_matches([' ', '\t']).len()
     }
 }

@@ -288,6 +288,13 @@ fn tile() -> impl Strategy<Value = Tile> {
     })
 }
 
+/// Found by `reads_what_serde_yaml_writes`: a key that is an en quad (U+2000) was taken for a missing one.
+#[test]
+fn reads_keys_of_unicode_space() {
+    let counts: BTreeMap<String, u32> = Document::parse("t", "\u{2000}: 1\n").unwrap().deserialize().unwrap();
+    assert_eq!(counts, BTreeMap::from([("\u{2000}".to_owned(), 1)]));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
