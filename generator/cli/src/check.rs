@@ -65,7 +65,10 @@ impl Check {
                 let list = RegressionList::from_document(&document, folder)?;
                 Ok(format!("regression list of {} tests", list.tests.len()))
             }
-            Keys { mutants: Some(_), .. } => Ok(format!("list of {} mutants", MutantList::read(file)?.mutants.len())),
+            Keys { mutants: Some(_), .. } => {
+                let list = MutantList::from_document(document, folder)?;
+                Ok(format!("list of {} mutants", list.mutants.len()))
+            }
             Keys { tile: Some(_), .. } => {
                 let spec = self.spec_of(&document, folder)?;
                 let configuration = Configuration::from_document(&document, &spec)?;

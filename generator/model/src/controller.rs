@@ -89,11 +89,6 @@ impl Controller {
         self.addresses[number].value
     }
 
-    /// The loop indices of the current point, innermost first.
-    pub fn index(&self) -> &[u64] {
-        &self.index
-    }
-
     /// Ends an unstalled cycle.
     pub fn advance(&mut self) {
         if !self.active {
@@ -170,7 +165,7 @@ mod tests {
                     now += 1;
                 }
                 prop_assert!(controller.fires());
-                prop_assert_eq!(controller.index(), &index);
+                prop_assert_eq!(&controller.index, &index);
                 prop_assert_eq!(i128::from(controller.address(0)), sram.at(&index).rem_euclid(11));
                 controller.advance();
                 now += 1;

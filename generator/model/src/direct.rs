@@ -17,7 +17,7 @@ pub(crate) struct Direct {
     write_role: Role,
     read_role: Role,
     memory_name: &'static str,
-    memory_ports: u32,
+    kind: Kind,
     inputs: u32,
     latency: u32,
     memory: Memory,
@@ -28,20 +28,16 @@ pub(crate) struct Direct {
 
 impl Direct {
     pub fn new(spec: &TileSpec) -> Self {
-        let (write_role, read_role) = match spec.kind {
-            Kind::RegisterFile => (Role::In2RegisterFile, Role::RegisterFile2Out),
-            _ => (Role::In2Sram, Role::Sram2Out),
-        };
-        let memory_ports = spec.kind.memory_ports();
+        let (write_role, read_role) = spec.kind.direct_roles().expect("made for direct tiles only");
         Direct {
             write_role,
             read_role,
             memory_name: spec.main_memory().name(),
-            memory_ports,
+            kind: spec.kind,
             inputs: spec.inputs,
             latency: spec.sram_latency,
             memory: Memory::new(spec.rows),
-            read_ports: (0..memory_ports).map(|_| ReadPort::new(spec.sram_latency)).collect(),
+            read_ports: (0..spec.kind.memory_ports()).map(|_| ReadPort::new(spec.sram_latency)).collect(),
             delays: (0..spec.outputs).map(|_| Delay::new(spec.sram_latency)).collect(),
         }
     }
@@ -53,7 +49,7 @@ impl Direct {
     pub fn output(&self, context: &Context, inputs: &Inputs, port: u32) -> Option<Word> {
         let (owned, _) = self.delays[port as usize].arriving(self.departing(context, port))?;
         Some(if owned {
-            self.word_read(context, port % self.memory_ports)
+            self.word_read(context, self.kind.memory_port(port))
         } else {
             Word::new(inputs.chain[port as usize])
         })
@@ -75,7 +71,7 @@ impl Direct {
     /// The addresses that outputs read through a port, ORed as in the RTL.
     fn read_address(&self, context: &Context, memory_port: u32) -> Option<u64> {
         let mut address = None;
-        for port in (memory_port..self.delays.len() as u32).step_by(self.memory_ports as usize) {
+        for port in self.kind.sharing(memory_port, self.delays.len() as u32) {
             let controller = context.controller(self.read_role, port);
             if controller.fires() {
                 let (owned, row) = context.own_row(controller.address(ADDRESS));
@@ -90,13 +86,13 @@ impl Direct {
     /// Ends an unstalled cycle. Reads see the state before the writes of the same cycle.
     pub fn clock(&mut self, context: &mut Context, inputs: &Inputs) {
         self.check(context);
-        let reads: Vec<Option<Row>> = (0..self.memory_ports)
+        let reads: Vec<Option<Row>> = (0..self.kind.memory_ports())
             .map(|memory_port| self.read_address(context, memory_port).map(|address| self.memory.row(address)))
             .collect();
         for port in 0..self.delays.len() as u32 {
             let departing = self.departing(context, port);
             if let Some((true, address)) = self.delays[port as usize].arriving(departing) {
-                let word = self.word_read(context, port % self.memory_ports);
+                let word = self.word_read(context, self.kind.memory_port(port));
                 if !word.defined {
                     let name = self.memory_name;
                     context.violation(ViolationKind::UndefinedRead, self.read_role, port, || {
@@ -106,7 +102,7 @@ impl Direct {
             }
             self.delays[port as usize].clock(departing);
         }
-        for memory_port in 0..self.memory_ports {
+        for memory_port in 0..self.kind.memory_ports() {
             self.write(context, inputs, memory_port);
         }
         if self.latency > 0 {
@@ -118,7 +114,7 @@ impl Direct {
 
     fn write(&mut self, context: &Context, inputs: &Inputs, memory_port: u32) {
         let mut write: Option<(u64, Word)> = None;
-        for port in (memory_port..self.inputs).step_by(self.memory_ports as usize) {
+        for port in self.kind.sharing(memory_port, self.inputs) {
             let controller = context.controller(self.write_role, port);
             if !controller.fires() {
                 continue;
@@ -140,10 +136,9 @@ impl Direct {
     /// Of the controllers that share a port, at most one may fire, whichever tile of a chain it means.
     fn check(&self, context: &mut Context) {
         for (role, ports) in [(self.write_role, self.inputs), (self.read_role, self.delays.len() as u32)] {
-            for memory_port in 0..self.memory_ports {
-                let mut firing = (memory_port..ports)
-                    .step_by(self.memory_ports as usize)
-                    .filter(|&port| context.controller(role, port).fires());
+            for memory_port in 0..self.kind.memory_ports() {
+                let mut firing =
+                    self.kind.sharing(memory_port, ports).filter(|&port| context.controller(role, port).fires());
                 if let (Some(_), Some(second)) = (firing.next(), firing.next()) {
                     let address = context.controller(role, second).address(ADDRESS);
                     let name = self.memory_name;

@@ -162,12 +162,6 @@ impl Tile {
         self.context.cycle
     }
 
-    /// The controllers that fire in this cycle: index in the order of [`TileSpec::controllers`], and loop indices.
-    pub fn firings(&self) -> impl Iterator<Item = (usize, &[u64])> {
-        let controllers = self.context.controllers.iter().enumerate();
-        controllers.filter(|(_, controller)| controller.fires()).map(|(number, c)| (number, c.index()))
-    }
-
     /// What the tile shows in this cycle.
     pub fn outputs(&self, inputs: &Inputs) -> Outputs {
         let mut outputs = Outputs::default();

@@ -68,14 +68,20 @@ impl MutantList {
     /// A located message when the list cannot be read, two mutants have one name, or a fault does not fit the RTL: its
     /// module does not exist, or the text to replace is not there exactly once.
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
-        let document = Document::read(path)?;
+        Self::from_document(Document::read(path)?, path.parent().unwrap_or(Path::new(".")))
+    }
+
+    /// Reads a list from a document; paths in it are relative to `folder`.
+    ///
+    /// # Errors
+    /// As [`MutantList::read`].
+    pub fn from_document(document: Document, folder: &Path) -> Result<Self, Diagnostic> {
         let file: ListFile = document.deserialize()?;
         let names = file.mutants.iter().map(|mutant| &mutant.name).collect_vec();
         if let Some(index) = (0..names.len()).find(|&index| names[..index].contains(&names[index])) {
             let path = FieldPath::root().key("mutants").index(index).key("name");
             return Err(document.error(&path, format!("two mutants are named `{}`", names[index])));
         }
-        let folder = path.parent().unwrap_or(Path::new("."));
         let mut tiles = Tiles::new();
         let mutants = file.mutants.into_iter().enumerate().map(|(index, mutant)| {
             let path = FieldPath::root().key("mutants").index(index);

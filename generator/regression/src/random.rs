@@ -330,10 +330,7 @@ fn add_stencil_valid(
 }
 
 fn direct_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Configuration {
-    let (write_role, read_role) = match spec.kind {
-        Kind::RegisterFile => (Role::In2RegisterFile, Role::RegisterFile2Out),
-        _ => (Role::In2Sram, Role::Sram2Out),
-    };
+    let (write_role, read_role) = spec.kind.direct_roles().expect("called for direct tiles only");
     let inputs = rng.random_range(1..=spec.inputs);
     let outputs = rng.random_range(1..=spec.outputs);
     let period = i64::from(inputs.max(outputs)) + rng.random_range(0..=2);

@@ -12,8 +12,6 @@ use crate::scenario::ScenarioCounts;
 pub struct TestResult {
     /// Name of the test.
     pub name: String,
-    /// What it is for.
-    pub about: String,
     /// Why it failed, if it did.
     pub failure: Option<String>,
     /// What it ran.

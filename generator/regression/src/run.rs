@@ -74,7 +74,6 @@ pub(crate) type Build<'a> = dyn Fn(&TileSpec) -> Result<PathBuf, Diagnostic> + '
 pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
     let mut result = TestResult {
         name: test.name.clone(),
-        about: test.about.clone(),
         failure: None,
         counts: ScenarioCounts::default(),
         build: Default::default(),

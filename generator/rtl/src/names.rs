@@ -1,6 +1,6 @@
 //! Names of modules.
 
-use pushmem_tile::{Kind, Style, TileSpec};
+use pushmem_tile::{Kind, Style, TileSpec, address_bits_for};
 
 /// Name of the top module of a tile.
 pub fn tile_module(spec: &TileSpec) -> String {
@@ -53,5 +53,5 @@ impl Names {
 
 /// Bits of an index into `count` items, at least 1.
 pub(crate) fn bits_for(count: u32) -> u32 {
-    (u32::BITS - (count - 1).leading_zeros()).max(1)
+    address_bits_for(count).max(1)
 }

@@ -190,20 +190,11 @@ fn wide_fetch_tile(view: &TileView) -> Source {
     render(&view.names.tile, &template)
 }
 
-/// The roles that write and read the memory of a tile without aggregators and transpose buffers.
-fn direct_roles(spec: &TileSpec) -> (Role, Role) {
-    match spec.kind {
-        Kind::RegisterFile => (Role::In2RegisterFile, Role::RegisterFile2Out),
-        _ => (Role::In2Sram, Role::Sram2Out),
-    }
-}
-
 fn direct_tile(view: &TileView) -> Source {
     let spec = view.spec;
-    let (write_role, read_role) = direct_roles(spec);
-    let memory_ports = spec.kind.memory_ports();
-    let sharing = |count: u32, port: u32| (port..count).step_by(memory_ports as usize).collect_vec();
-    let ports = (0..memory_ports)
+    let (write_role, read_role) = spec.kind.direct_roles().expect("called for direct tiles only");
+    let sharing = |count: u32, port: u32| spec.kind.sharing(port, count).collect_vec();
+    let ports = (0..spec.kind.memory_ports())
         .map(|number| PortView { number, inputs: sharing(spec.inputs, number), outputs: sharing(spec.outputs, number) })
         .collect();
     let sram_address_bits = view.row_address_bits();
@@ -240,8 +231,9 @@ fn rom_tile(view: &TileView) -> Source {
 
 fn checker(view: &TileView) -> Source {
     let spec = view.spec;
-    let fires = |role: Role, port: u32, ports: u32| {
-        view.role(role).filter(move |c| c.port % ports == port).map(|c| format!("{}_fire", c.name)).collect_vec()
+    let fires = |role: Role, memory_port: u32| {
+        let sharing = view.role(role).filter(move |c| spec.kind.memory_port(c.port) == memory_port);
+        sharing.map(|c| format!("{}_fire", c.name)).collect_vec()
     };
     let mut exclusive = Vec::new();
     match spec.kind {
@@ -253,11 +245,10 @@ fn checker(view: &TileView) -> Source {
             bits: spec.inputs + spec.outputs,
         }),
         Kind::DualPort | Kind::QuadPort | Kind::RegisterFile => {
-            let ports = spec.kind.memory_ports();
-            let (write_role, read_role) = direct_roles(spec);
-            for port in 0..ports {
+            let (write_role, read_role) = spec.kind.direct_roles().expect("these tiles are direct");
+            for port in 0..spec.kind.memory_ports() {
                 for (role, verb) in [(write_role, "Write"), (read_role, "Read")] {
-                    let members = fires(role, port, ports);
+                    let members = fires(role, port);
                     if members.len() > 1 {
                         exclusive.push(Exclusive {
                             name: format!("{}s_{port}", verb.to_lowercase()),

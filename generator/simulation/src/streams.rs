@@ -27,8 +27,6 @@ pub struct StreamOptions<'a> {
     pub stall_seed: Option<u64>,
     /// Stops after this many unstalled cycles, instead of when all controllers are done.
     pub cycles: Option<u64>,
-    /// Goes on after violations.
-    pub keep_going: bool,
     /// The words on the chain inputs by unstalled cycle, 0 after the last; random ones without.
     pub chain: Option<&'a [[u64; MAX_PORTS]]>,
     /// Told the unstalled cycles so far, every 65536 of them.
@@ -173,7 +171,7 @@ fn run_cycles(
         {
             progress(run.length);
         }
-        if !run.violations.is_empty() && !options.keep_going {
+        if !run.violations.is_empty() {
             break;
         }
     }

@@ -85,6 +85,24 @@ impl Kind {
         }
     }
 
+    /// The port of the main memory that an input or output uses.
+    pub fn memory_port(self, port: u32) -> u32 {
+        port % self.memory_ports()
+    }
+
+    /// Which of `count` inputs, or outputs, share a port of the main memory.
+    pub fn sharing(self, memory_port: u32, count: u32) -> impl Iterator<Item = u32> {
+        (0..count).filter(move |&port| self.memory_port(port) == memory_port)
+    }
+
+    /// The roles that write and read the main memory, where inputs and outputs reach it directly.
+    pub fn direct_roles(self) -> Option<(Role, Role)> {
+        match self.roles() {
+            &[write, read] => Some((write, read)),
+            _ => None,
+        }
+    }
+
     /// The roles its controllers play, in the order of the register map.
     pub fn roles(self) -> &'static [Role] {
         match self {
@@ -194,6 +212,6 @@ impl TileSpec {
 }
 
 /// Bits that address `count` items; 0 for a single one.
-pub(crate) fn address_bits_for(count: u32) -> u32 {
+pub fn address_bits_for(count: u32) -> u32 {
     u32::BITS - count.saturating_sub(1).leading_zeros()
 }
