@@ -7,6 +7,7 @@ use clap::Args;
 use itertools::Itertools;
 use pushmem_configuration::Configuration;
 use pushmem_files::{Diagnostic, Document, read_words};
+use pushmem_nest::Program;
 use pushmem_regression::{MutantList, RegressionList};
 use pushmem_tile::TileSpec;
 use serde::Deserialize;
@@ -32,6 +33,7 @@ struct Keys {
     tile: Option<IgnoredAny>,
     tests: Option<IgnoredAny>,
     mutants: Option<IgnoredAny>,
+    nest: Option<IgnoredAny>,
 }
 
 impl Check {
@@ -69,6 +71,12 @@ impl Check {
                 let list = MutantList::from_document(document, folder)?;
                 Ok(format!("list of {} mutants", list.mutants.len()))
             }
+            Keys { nest: Some(_), .. } => {
+                let checked = Program::from_document(&document)?;
+                checked.warnings.into_iter().for_each(output::report);
+                let operations = checked.program.operations().len();
+                Ok(format!("program `{}` of {operations} operations", checked.program.name))
+            }
             Keys { tile: Some(_), .. } => {
                 let spec = self.spec_of(&document, folder)?;
                 let configuration = Configuration::from_document(&document, &spec)?;
@@ -76,8 +84,8 @@ impl Check {
                 Ok(format!("configuration for `{}`: {names}", spec.name))
             }
             _ => Err(Diagnostic::new(format!("{}: it is not clear what this file is", file.display())).with_help(
-                "a specification has the key `kind`, a configuration `tile`, a regression list `tests`, a list of \
-                 mutants `mutants`; streams are named *.hex; a misspelt key may be the reason",
+                "a specification has the key `kind`, a configuration `tile`, a program `nest`, a regression list \
+                 `tests`, a list of mutants `mutants`; streams are named *.hex; a misspelt key may be the reason",
             )),
         }
     }

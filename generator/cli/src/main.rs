@@ -1,5 +1,6 @@
 //! The command-line program.
 
+mod build;
 mod check;
 mod doctor;
 mod encode;
@@ -16,7 +17,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use pushmem_files::Diagnostic;
 
-/// Push memories from a specification: SystemVerilog, registers, and a model that agrees with both on every cycle.
+/// Push memories and accelerators made of them: SystemVerilog and registers from a specification, and from a loop nest the
+/// schedule and the configuration that make that RTL run it.
 #[derive(Parser)]
 #[command(name = "pushmem", version, propagate_version = true, after_help = EXAMPLES)]
 struct Arguments {
@@ -25,6 +27,7 @@ struct Arguments {
 }
 
 const EXAMPLES: &str = "Examples:
+  pushmem build apps/gaussian.yaml -o out/gaussian
   pushmem generate constraints/tiles/amber.yaml -o out/amber
   pushmem encode constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml -o regs.hex
   pushmem simulate constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml --output 0=out.hex
@@ -34,6 +37,8 @@ Exit codes: 0 all is well; 1 something is wrong with the input or a test failed;
 
 #[derive(Subcommand)]
 enum Command {
+    /// Compile a program: schedule, memories, kernels and registers, proven; write the accelerator.
+    Build(build::Build),
     /// Write the RTL and the register map of a tile.
     Generate(generate::Generate),
     /// Turn a tile configuration into register writes.
@@ -54,6 +59,7 @@ enum Command {
 
 fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
     match command {
+        Command::Build(command) => command.run(),
         Command::Generate(command) => command.run(),
         Command::Encode(command) => command.run(),
         Command::Decode(command) => command.run(),

@@ -2,8 +2,8 @@
 
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
-use pushmem_nest::{ArrayKind, Index, Loop as NestLoop, Operation, Piece, Program};
-use pushmem_schedule::{Access, Array, Loop, Pipeline, Stage, Subscript};
+use pushmem_nest::{Access as NestAccess, Affine, ArrayKind, Index, Loop as NestLoop, Operation, Piece, Program, Span};
+use pushmem_schedule::{Access, Array, Boundary, Loop, Pipeline, Stage, Subscript};
 
 /// What a stage was made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,9 @@ pub enum Origin {
         /// The operation, an index of [`Program::operations`].
         operation: usize,
         /// Which copy: for each loop, innermost first, which of the iterations executed together.
+        ///
+        /// The copies of a reduction along loops that its target does not follow are one stage, whose lane there is 0: it
+        /// reads what they load, copy by copy as in [`Extraction::copies`], and the target last.
         lanes: Vec<i64>,
     },
 }
@@ -56,10 +59,35 @@ pub fn extract(program: &Program, latency: impl Fn(&Operation) -> u64) -> Result
 }
 
 impl Extraction {
+    /// The lanes of the copies that a stage executes, in the order of its reads. Several only for a reduction.
+    pub fn copies(&self, program: &Program, stage: usize) -> Vec<Vec<i64>> {
+        match &self.origins[stage] {
+            Origin::Input { .. } => Vec::new(),
+            Origin::Operation { operation, lanes } => {
+                let (loops, operation) = &program.operations()[*operation];
+                operation.copies_together(loops).iter().map(|part| combined(lanes, part)).collect()
+            }
+        }
+    }
+
+    /// Where the text of the program has a stage.
+    pub fn span(&self, program: &Program, stage: usize) -> Span {
+        match &self.origins[stage] {
+            Origin::Input { array, .. } => program.arrays[*array].span,
+            Origin::Operation { operation, .. } => program.operations()[*operation].1.span,
+        }
+    }
+
+    /// The group of the next stages.
+    fn next_group(&self) -> usize {
+        self.pipeline.stages.last().map_or(0, |stage| stage.group + 1)
+    }
+
     /// Streams an input: a stage for each element that comes in a cycle.
     fn add_input(&mut self, program: &Program, array: usize) {
         let declared = &program.arrays[array];
         let together = elements_together(program, array);
+        let group = self.next_group();
         for lane in 0..together {
             let loops: Vec<Loop> = (0..declared.shape.len())
                 .map(|dimension| {
@@ -72,14 +100,16 @@ impl Extraction {
             let subscripts = (0..declared.shape.len())
                 .map(|dimension| {
                     let mut coefficients = vec![0; declared.shape.len()];
-                    coefficients[dimension] = if dimension == 0 { together } else { 1 };
+                    if loops[dimension].extent > 1 {
+                        coefficients[dimension] = if dimension == 0 { together } else { 1 };
+                    }
                     let offset = if dimension == 0 { lane } else { 0 };
-                    Subscript { coefficients, constant: declared.min[dimension] + offset, divisor: 1 }
+                    Subscript::affine(coefficients, declared.min[dimension] + offset)
                 })
                 .collect();
             let name = if together == 1 { declared.name.clone() } else { format!("{}_{lane}", declared.name) };
             let write = Access { array, subscripts };
-            self.pipeline.stages.push(Stage { name, loops, reads: Vec::new(), write, latency: 0 });
+            self.pipeline.stages.push(Stage { name, group, loops, reads: Vec::new(), write, latency: 0 });
             self.origins.push(Origin::Input { array, lane });
         }
     }
@@ -94,10 +124,22 @@ impl Extraction {
         latency: u64,
     ) -> Result<(), Diagnostic> {
         let inner_first = loops.iter().rev().copied().collect_vec();
-        let copies = inner_first.iter().map(|level| 0..level.unroll).multi_cartesian_product();
-        // The product of no loops is one copy without lanes.
-        for lanes in copies {
-            let copy = Copy { program, loops: &inner_first, lanes: &lanes };
+        let group = self.next_group();
+        let parts = operation.copies_together(loops);
+        let several = operation.copies_apart(loops);
+        for lanes in several.clone() {
+            let mut reads = Vec::new();
+            for part in &parts {
+                let lanes = combined(&lanes, part);
+                let copy = Copy { program, loops: &inner_first, lanes: &lanes };
+                for load in &operation.loads {
+                    reads.push(copy.access(&load.access, load.outside.is_some())?);
+                }
+            }
+            let write = Copy { program, loops: &inner_first, lanes: &lanes }.access(&operation.target, false)?;
+            if operation.reduce {
+                reads.push(write.clone());
+            }
             let domain = inner_first
                 .iter()
                 .map(|level| Loop {
@@ -106,26 +148,26 @@ impl Extraction {
                     extent: (level.extent / level.unroll) as u64,
                 })
                 .collect();
-            let name = if lanes.iter().all(|&lane| lane == 0) && inner_first.iter().all(|level| level.unroll == 1) {
+            let name = if several.len() == 1 {
                 operation.name.clone()
             } else {
                 format!("{}_{}", operation.name, lanes.iter().join("_"))
             };
-            self.pipeline.stages.push(Stage {
-                name,
-                loops: domain,
-                reads: operation.reads().map(|access| copy.access(access)).try_collect()?,
-                write: copy.access(&operation.target)?,
-                latency,
-            });
+            self.pipeline.stages.push(Stage { name, group, loops: domain, reads, write, latency });
             self.origins.push(Origin::Operation { operation: number, lanes });
         }
         Ok(())
     }
 }
 
+/// The lanes of a part of a stage.
+fn combined(lanes: &[i64], part: &[i64]) -> Vec<i64> {
+    lanes.iter().zip(part).map(|(lane, part)| lane + part).collect()
+}
+
 /// How many successive elements of an input come in a cycle: the largest step with which an unrolled reader moves along
-/// the innermost dimension.
+/// the innermost dimension. The window that a reduction adds up at once is no step; only if nothing but its window moves
+/// there, as along the channels of a pixel, does all of it come in a cycle.
 fn elements_together(program: &Program, array: usize) -> i64 {
     program
         .operations()
@@ -133,13 +175,29 @@ fn elements_together(program: &Program, array: usize) -> i64 {
         .flat_map(|(loops, operation)| {
             operation.reads().filter(|access| access.array == array).flat_map(move |access| {
                 loops.iter().enumerate().filter(|(_, level)| level.unroll > 1).filter_map(|(variable, level)| {
-                    let coefficient = access.indices.first()?.affine.coefficient(variable);
-                    (coefficient != 0).then_some(coefficient.abs() * level.unroll)
+                    let index = access.indices.first()?;
+                    let is_window =
+                        operation.merges(variable) && index.variables().iter().any(|&other| !operation.merges(other));
+                    let reach = reach(index, variable, level.unroll);
+                    (reach != 0 && !is_window).then_some(reach)
                 })
             })
         })
         .max()
         .unwrap_or(1)
+}
+
+/// How many elements an index moves in so many iterations of a variable, where no boundary acts.
+fn reach(index: &Index, variable: usize, iterations: i64) -> i64 {
+    let pieces = index.pieces.iter().map(|(coefficient, piece)| {
+        let within = reach(piece.of(), variable, iterations);
+        let moved = match piece {
+            Piece::Quotient { by, .. } => (within + by - 1) / by,
+            Piece::Remainder { .. } | Piece::Clamp { .. } | Piece::Mirror { .. } => within,
+        };
+        coefficient.abs() * moved
+    });
+    index.affine.coefficient(variable).abs() * iterations + pieces.sum::<i64>()
 }
 
 /// One copy of an operation: its loops, innermost first, and which iteration of each unrolled loop it executes.
@@ -150,41 +208,117 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    fn access(&self, access: &pushmem_nest::Access) -> Result<Access, Diagnostic> {
-        let subscript = |index: &Index| {
-            self.subscript(index).ok_or_else(|| {
+    fn access(&self, access: &NestAccess, has_outside: bool) -> Result<Access, Diagnostic> {
+        let array = &self.program.arrays[access.array];
+        let subscripts = access.indices.iter().enumerate().map(|(dimension, index)| {
+            let subscript = self.subscript(index);
+            let subscript = match has_outside {
+                true => subscript.and_then(|inner| self.within(inner, array.min[dimension], array.max(dimension))),
+                false => subscript,
+            };
+            subscript.ok_or_else(|| {
                 self.program.diagnostic(access.span, "this index cannot be streamed").with_help(
-                    "a streamed index is an affine function of the loop variables, or one divided by a constant",
+                    "a streamed index is an affine function of the loop variables, or one divided by a constant, or \
+                     `clamp`, `mirror` or `outside` of such, plus a constant",
                 )
             })
-        };
-        Ok(Access { array: access.array, subscripts: access.indices.iter().map(subscript).try_collect()? })
+        });
+        Ok(Access { array: access.array, subscripts: subscripts.try_collect()? })
     }
 
     fn subscript(&self, index: &Index) -> Option<Subscript> {
-        match index.pieces.as_slice() {
-            [] => Some(self.affine(index, 1)),
-            // ⌊of/by⌋ + c is ⌊(of + c·by)/by⌋.
-            [(1, Piece::Quotient { of, by })] if of.pieces.is_empty() && index.affine.terms.is_empty() => {
-                let mut subscript = self.affine(of, *by);
-                subscript.constant += index.affine.constant * by;
-                Some(subscript)
+        // Pieces that this copy knows are constants.
+        let known = |piece: &Piece| piece.of().variables().iter().all(|&variable| !self.repeats(variable));
+        let first = self.first_iteration();
+        let (constants, pieces): (Vec<_>, Vec<_>) = index.pieces.iter().partition(|(_, piece)| known(piece));
+        let mut sum = self.affine(&index.affine);
+        sum.constant += constants.iter().map(|(coefficient, piece)| coefficient * piece.evaluate(&first)).sum::<i64>();
+        match pieces.as_slice() {
+            [] => Some(sum),
+            [(1, piece)] if sum.single_loop() == Ok(None) => {
+                let inner = self.subscript(piece.of())?;
+                match *piece {
+                    Piece::Quotient { by, .. } => divided(inner, by),
+                    Piece::Remainder { .. } => None,
+                    Piece::Clamp { low, high, .. } => self.bounded(inner, Boundary::Clamp { low, high }, low, high),
+                    Piece::Mirror { low, high, .. } => self.bounded(inner, Boundary::Mirror { low, high }, low, high),
+                }
+                .map(|subscript| moved(subscript, sum.constant))
             }
             _ => None,
         }
     }
 
-    /// The affine part of an index over the loops of this copy, which count from 0.
-    fn affine(&self, index: &Index, divisor: i64) -> Subscript {
-        let coefficients = index.affine.coefficients(self.loops.len());
-        let moved = self
-            .loops
-            .iter()
-            .zip(self.lanes)
-            .zip(&coefficients)
-            .map(|((level, lane), coefficient)| coefficient * (level.min + lane));
-        let constant = index.affine.constant + moved.sum::<i64>();
-        let steps = self.loops.iter().zip(&coefficients).map(|(level, coefficient)| coefficient * level.unroll);
-        Subscript { coefficients: steps.collect(), constant, divisor }
+    /// An affine function over the loops of this copy, which count from 0.
+    fn affine(&self, affine: &Affine) -> Subscript {
+        let steps = self.loops.iter().zip(affine.coefficients(self.loops.len()));
+        let steps =
+            steps.map(|(level, coefficient)| if level.extent == level.unroll { 0 } else { coefficient * level.unroll });
+        Subscript::affine(steps.collect(), affine.evaluate(&self.first_iteration()))
+    }
+
+    /// The variables in the first iteration of this copy, outermost first.
+    fn first_iteration(&self) -> Vec<i64> {
+        self.loops.iter().zip(self.lanes).rev().map(|(level, lane)| level.min + lane).collect()
+    }
+
+    /// Whether the loop of a variable has several iterations in this copy.
+    fn repeats(&self, variable: usize) -> bool {
+        let level = self.loops[self.loops.len() - 1 - variable];
+        level.extent > level.unroll
+    }
+
+    /// A subscript with a boundary, if it needs one; nothing if it has one already.
+    fn bounded(&self, inner: Subscript, boundary: Boundary, low: i64, high: i64) -> Option<Subscript> {
+        let (least, greatest) = self.range(&inner);
+        if low <= least && greatest <= high {
+            return Some(inner);
+        }
+        (inner.boundary == Boundary::None).then_some(Subscript { boundary, ..inner })
+    }
+
+    /// A subscript that has no element beyond `low..=high`.
+    fn within(&self, inner: Subscript, low: i64, high: i64) -> Option<Subscript> {
+        self.bounded(inner, Boundary::Outside { low, high }, low, high)
+    }
+
+    /// Bounds of a subscript's value.
+    fn range(&self, subscript: &Subscript) -> (i64, i64) {
+        let steps = self.loops.iter().zip(&subscript.coefficients);
+        let (mut least, mut greatest) = (subscript.constant, subscript.constant);
+        for (level, coefficient) in steps {
+            let moved = coefficient * (level.extent / level.unroll - 1);
+            least += moved.min(0);
+            greatest += moved.max(0);
+        }
+        let (least, greatest) = (least.div_euclid(subscript.divisor), greatest.div_euclid(subscript.divisor));
+        let (least, greatest) = match subscript.boundary {
+            Boundary::None | Boundary::Outside { .. } => (least, greatest),
+            Boundary::Clamp { low, high } => (least.clamp(low, high), greatest.clamp(low, high)),
+            Boundary::Mirror { low, high } => (low, high),
+        };
+        (least + subscript.offset, greatest + subscript.offset)
+    }
+}
+
+/// `⌊inner / by⌋`; nothing if a boundary comes before the division.
+fn divided(inner: Subscript, by: i64) -> Option<Subscript> {
+    if inner.boundary != Boundary::None {
+        return None;
+    }
+    let divisor = inner.divisor * by;
+    if inner.coefficients.iter().any(|coefficient| coefficient % divisor != 0) {
+        return Some(Subscript { divisor, ..inner });
+    }
+    // What a copy executes may move by whole multiples of the divisor.
+    let coefficients = inner.coefficients.iter().map(|coefficient| coefficient / divisor);
+    Some(Subscript::affine(coefficients.collect(), inner.constant.div_euclid(divisor)))
+}
+
+/// `inner + constant`. Without a boundary, ⌊of/by⌋ + c is ⌊(of + c·by)/by⌋.
+fn moved(inner: Subscript, constant: i64) -> Subscript {
+    match inner.boundary {
+        Boundary::None => Subscript { constant: inner.constant + constant * inner.divisor, ..inner },
+        _ => Subscript { offset: inner.offset + constant, ..inner },
     }
 }

@@ -197,6 +197,23 @@ impl Index {
         Index::constant(0).plus(self, factor)
     }
 
+    /// The index with another one in the place of a variable; nothing beyond [`INDEX_LIMIT`]. Pieces that become constant
+    /// are folded, others stay as they are.
+    pub fn substituted(&self, variable: usize, by: &Index) -> Option<Index> {
+        let mut affine = self.affine.clone();
+        affine.terms.retain(|(other, _)| *other != variable);
+        let rest = Index { affine, pieces: Vec::new() };
+        let mut sum = rest.plus(by, self.affine.coefficient(variable))?;
+        for (coefficient, piece) in &self.pieces {
+            let of = piece.of().substituted(variable, by)?;
+            let is_constant = of.as_constant().is_some();
+            let piece = piece.with(of);
+            let term = if is_constant { Index::constant(piece.evaluate(&[])) } else { Index::from(piece) };
+            sum = sum.plus(&term, *coefficient)?;
+        }
+        Some(sum)
+    }
+
     /// `self / by` rounded down, for a positive divisor, over a box as in [`Index::range`].
     pub fn divided(&self, by: i64, ranges: &[(i64, i64)]) -> Option<Index> {
         let (multiple, rest) = self.split(by)?;
@@ -266,6 +283,16 @@ impl Piece {
             | Piece::Remainder { of, .. }
             | Piece::Clamp { of, .. }
             | Piece::Mirror { of, .. } => of,
+        }
+    }
+
+    /// The same of another index.
+    fn with(&self, of: Index) -> Piece {
+        match *self {
+            Piece::Quotient { by, .. } => Piece::Quotient { of, by },
+            Piece::Remainder { by, .. } => Piece::Remainder { of, by },
+            Piece::Clamp { low, high, .. } => Piece::Clamp { of, low, high },
+            Piece::Mirror { low, high, .. } => Piece::Mirror { of, low, high },
         }
     }
 
@@ -375,8 +402,13 @@ mod tests {
             let remainder = index.remainder(by, &ranges).unwrap();
             let clamped = index.clamped(low, low + by, &ranges);
             let mirrored = index.mirrored(low, low + by, &ranges);
+            let replacement = Index::variable(1).plus(&Index::constant(low), 2).unwrap();
+            let moved = index.substituted(0, &replacement).unwrap();
+            let fixed = moved.substituted(1, &Index::constant(by)).unwrap();
+            prop_assert_eq!(fixed.as_constant(), Some(index.evaluate(&[by + 2 * low, by])));
             for variables in &values {
                 let value = index.evaluate(variables);
+                prop_assert_eq!(moved.evaluate(variables), index.evaluate(&[variables[1] + 2 * low, variables[1]]));
                 prop_assert_eq!(divided.evaluate(variables), value.div_euclid(by));
                 prop_assert_eq!(remainder.evaluate(variables), value.rem_euclid(by));
                 prop_assert_eq!(clamped.evaluate(variables), value.clamp(low, low + by));

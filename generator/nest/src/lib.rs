@@ -29,6 +29,7 @@
 
 mod builder;
 mod check;
+mod copies;
 mod index;
 mod interpret;
 mod lexer;

@@ -1,8 +1,9 @@
 //! Loop alignment: which loops of different stages run along the same dimension of the fused nest, and at which rate.
 
 use crate::dependence::Dependence;
-use crate::error::ScheduleError;
+use crate::error::{ScheduleError, StageName};
 use crate::pipeline::{Pipeline, Subscript};
+use crate::written::gcd;
 
 /// The fused loop nest, and how each stage runs in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,10 +40,6 @@ impl Nodes {
 /// A positive fraction in lowest terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fraction(i64, i64);
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
 
 impl Fraction {
     fn new(numerator: i64, denominator: i64) -> Self {
@@ -107,6 +104,16 @@ fn rates(
             edges[consumer].push((producer, Fraction(factor.1, factor.0)));
         }
     }
+    // The stages of a group run in the same cycles, even those that nobody reads.
+    for (stage, pair) in pipeline.stages.windows(2).enumerate() {
+        if pair[0].group == pair[1].group {
+            for level in 0..pair[0].loops.len().min(pair[1].loops.len()) {
+                let (one, other) = (nodes.node(stage, level), nodes.node(stage + 1, level));
+                edges[one].push((other, Fraction(1, 1)));
+                edges[other].push((one, Fraction(1, 1)));
+            }
+        }
+    }
     let mut class = vec![usize::MAX; nodes.count];
     let mut rate = vec![Fraction(1, 1); nodes.count];
     let mut classes = 0;
@@ -127,7 +134,7 @@ fn rates(
                     let stage = (0..pipeline.stages.len()).rev().find(|&stage| nodes.first[stage] <= other);
                     let stage = stage.expect("a node belongs to a stage");
                     let variable = pipeline.stages[stage].loops[other - nodes.first[stage]].name.clone();
-                    return Err(ScheduleError::Rates { stage: pipeline.stages[stage].name.clone(), variable });
+                    return Err(ScheduleError::Rates { stage: StageName::of(pipeline, stage), variable });
                 }
             }
         }
@@ -137,7 +144,7 @@ fn rates(
         for level in 0..content.loops.len() {
             for other in 0..level {
                 if class[nodes.node(stage, level)] == class[nodes.node(stage, other)] {
-                    return Err(ScheduleError::Collapsed { stage: content.name.clone() });
+                    return Err(ScheduleError::Collapsed { stage: StageName::of(pipeline, stage) });
                 }
             }
         }
@@ -168,11 +175,13 @@ fn dimensions_of(pipeline: &Pipeline, nodes: &Nodes, class: &[usize]) -> Result<
     loop {
         let before = dimension.clone();
         for (stage, content) in pipeline.stages.iter().enumerate() {
-            let own: Vec<usize> = (0..content.loops.len()).map(|level| class[nodes.node(stage, level)]).collect();
+            // A loop of one iteration runs wherever it stands.
+            let repeating = (0..content.loops.len()).filter(|&level| content.loops[level].extent > 1);
+            let own: Vec<usize> = repeating.map(|level| class[nodes.node(stage, level)]).collect();
             for (inner, outer) in own.iter().zip(own.iter().skip(1)) {
                 dimension[*outer] = dimension[*outer].max(dimension[*inner] + 1);
                 if dimension[*outer] >= classes {
-                    return Err(ScheduleError::Order { stage: content.name.clone() });
+                    return Err(ScheduleError::Order { stage: StageName::of(pipeline, stage) });
                 }
             }
         }

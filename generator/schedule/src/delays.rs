@@ -2,12 +2,14 @@
 
 use microlp::{ComparisonOp, LinearExpr, OptimizationDirection, Problem, SolveOutcome, Variable};
 
-/// A consumer must start at least `lead` after its producer; what the producer writes is kept from its write, `latency`
-/// after its start, until the consumer has read it.
+/// A group of consumers must start at least `lead` after a group of producers, whose elements are kept from their write
+/// until the consumers have read them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Constraint {
     pub array: usize,
+    /// The group that writes.
     pub producer: usize,
+    /// Another group, which reads, or the same.
     pub consumer: usize,
     /// Least difference of the delays.
     pub lead: i64,
@@ -15,12 +17,16 @@ pub(crate) struct Constraint {
     pub kept: i64,
 }
 
-/// Delays of `stages` that satisfy all constraints and minimize the weighted storage; among those, the earliest.
+/// More than what the solver loses by rounding, and less than any difference of storage.
+const ROUNDING: f64 = 1e-6;
+
+/// Delays of `groups` of stages that satisfy all constraints and minimize the weighted storage; among those, the earliest.
 ///
-/// The constraints are differences, so that the program is totally unimodular: its corners are whole numbers.
-pub(crate) fn solve(stages: usize, weights: &[u64], constraints: &[Constraint]) -> Vec<i64> {
-    let (storage, _) = minimize(stages, weights, constraints, None);
-    let (_, delays) = minimize(stages, weights, constraints, Some(storage));
+/// A constraint within a group must hold without delay. The constraints are differences, so that the program is totally
+/// unimodular: its corners are whole numbers.
+pub(crate) fn solve(groups: usize, weights: &[f64], constraints: &[Constraint]) -> Vec<i64> {
+    let (storage, _) = minimize(groups, weights, constraints, None);
+    let (_, delays) = minimize(groups, weights, constraints, Some(storage));
     assert!(
         constraints.iter().all(|c| delays[c.consumer] - delays[c.producer] >= c.lead),
         "the linear program ignored a constraint"
@@ -29,15 +35,20 @@ pub(crate) fn solve(stages: usize, weights: &[u64], constraints: &[Constraint]) 
 }
 
 /// Minimizes storage, or with `storage` given, the sum of delays at that storage.
-fn minimize(stages: usize, weights: &[u64], constraints: &[Constraint], storage: Option<f64>) -> (f64, Vec<i64>) {
+fn minimize(groups: usize, weights: &[f64], constraints: &[Constraint], storage: Option<f64>) -> (f64, Vec<i64>) {
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let earliest = f64::from(u8::from(storage.is_some()));
-    let delays: Vec<Variable> = (0..stages).map(|_| problem.add_var(earliest, (0.0, f64::INFINITY))).collect();
-    let weight = |array: usize| weights[array] as f64;
+    let delays: Vec<Variable> = (0..groups).map(|_| problem.add_var(earliest, (0.0, f64::INFINITY))).collect();
+    let weight = |array: usize| weights[array];
     let kept: Vec<Variable> = (0..weights.len())
         .map(|array| problem.add_var(if storage.is_some() { 0.0 } else { weight(array) }, (0.0, f64::INFINITY)))
         .collect();
     for constraint in constraints {
+        if constraint.consumer == constraint.producer {
+            let longest = [(kept[constraint.array], 1.0)];
+            problem.add_constraint(longest, ComparisonOp::Ge, -(constraint.kept as f64));
+            continue;
+        }
         let difference = [(delays[constraint.consumer], 1.0), (delays[constraint.producer], -1.0)];
         problem.add_constraint(difference, ComparisonOp::Ge, constraint.lead as f64);
         let mut longest = LinearExpr::empty();
@@ -49,7 +60,8 @@ fn minimize(stages: usize, weights: &[u64], constraints: &[Constraint], storage:
     if let Some(storage) = storage {
         let total: Vec<(Variable, f64)> =
             kept.iter().enumerate().map(|(array, &variable)| (variable, weight(array))).collect();
-        problem.add_constraint(total, ComparisonOp::Le, storage);
+        // Weights may be fractions, which the solver rounds.
+        problem.add_constraint(total, ComparisonOp::Le, storage + ROUNDING);
     }
     let outcome = problem.solve().expect("delays can always be long enough, and storage is bounded from below");
     let SolveOutcome::Solution(solution) = outcome else { unreachable!("there is no limit that could interrupt") };

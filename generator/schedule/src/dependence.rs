@@ -1,7 +1,8 @@
 //! Who waits for whom.
 
-use crate::error::ScheduleError;
-use crate::pipeline::{Access, Pipeline, Stage};
+use crate::error::{ScheduleError, StageName};
+use crate::pipeline::{Access, Boundary, Pipeline, Stage, Subscript};
+use crate::written::{check_writers, covers, written};
 
 /// A read that takes its values from a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub struct Dependence {
     pub read: usize,
     /// How each dimension of the array relates the two.
     pub dimensions: Vec<DimensionRelation>,
+    /// Loops of either that no dimension of the array follows: the consumer reads the element again in each iteration.
+    pub repeats: Vec<DimensionRelation>,
 }
 
 /// How one dimension of an array relates loops of its producer and its consumer.
@@ -25,32 +28,47 @@ pub struct DimensionRelation {
     pub producer_loop: Option<usize>,
     /// Loop of the consumer that runs along the dimension.
     pub consumer_loop: Option<usize>,
-    /// Pairs of consumer index and the producer index that writes what it reads, enough of them to show every offset
-    /// between the two: a whole period of the divisor and of the producer's stride.
+    /// Pairs of consumer index and the producer index that writes what it reads, enough of them to show the extremes of
+    /// every linear function of the two.
     pub samples: Vec<(i64, i64)>,
 }
 
-/// All dependences of a pipeline.
+/// All dependences of a pipeline: every read with the last stages before it that wrote the elements.
 ///
 /// # Errors
-/// When a subscript has several loops, a write divides, or a stage reads what comes later.
+/// When a subscript has several loops, a write divides, elements are written twice, or a stage reads what comes later.
 pub fn dependences(pipeline: &Pipeline) -> Result<Vec<Dependence>, ScheduleError> {
+    check_writers(pipeline)?;
     let mut found = Vec::new();
     for (consumer, reader) in pipeline.stages.iter().enumerate() {
         for (read, access) in reader.reads.iter().enumerate() {
-            for (producer, writer) in pipeline.stages.iter().enumerate() {
-                if writer.write.array != access.array {
+            let cycle = |writer: usize| ScheduleError::Cycle {
+                stage: StageName::of(pipeline, consumer),
+                writer: StageName::of(pipeline, writer),
+                array: pipeline.arrays[access.array].name.clone(),
+            };
+            let before = found.len();
+            let writers: Vec<usize> = (0..pipeline.stages.len())
+                .filter(|&writer| pipeline.stages[writer].write.array == access.array)
+                // An update takes the values of those before it.
+                .filter(|&writer| writer != consumer || *access != reader.write)
+                .collect();
+            for (place, &producer) in writers.iter().enumerate() {
+                let mut later = writers[place + 1..].iter().take_while(|&&later| later < consumer);
+                if later.any(|&later| covers(pipeline, later, producer)) {
                     continue;
                 }
+                let Some(dimensions) = relate(pipeline, producer, consumer, access)? else {
+                    continue;
+                };
                 if producer >= consumer {
-                    return Err(ScheduleError::Cycle {
-                        stage: reader.name.clone(),
-                        array: pipeline.arrays[access.array].name.clone(),
-                    });
+                    return Err(cycle(producer));
                 }
-                if let Some(dimensions) = relate(pipeline, writer, reader, access)? {
-                    found.push(Dependence { array: access.array, producer, consumer, read, dimensions });
-                }
+                let repeats = repeats(&pipeline.stages[producer], reader, &dimensions);
+                found.push(Dependence { array: access.array, producer, consumer, read, dimensions, repeats });
+            }
+            if *access == reader.write && found.len() == before {
+                return Err(cycle(consumer));
             }
         }
     }
@@ -60,44 +78,134 @@ pub fn dependences(pipeline: &Pipeline) -> Result<Vec<Dependence>, ScheduleError
 /// The relations of all dimensions, or nothing if the two never touch the same element.
 fn relate(
     pipeline: &Pipeline,
-    writer: &Stage,
-    reader: &Stage,
+    producer: usize,
+    consumer: usize,
     access: &Access,
 ) -> Result<Option<Vec<DimensionRelation>>, ScheduleError> {
-    let mut relations = Vec::new();
-    for (dimension, (written, read)) in writer.write.subscripts.iter().zip(&access.subscripts).enumerate() {
-        let several = |stage: &Stage| {
-            let (stage, array) = (stage.name.clone(), pipeline.arrays[access.array].name.clone());
+    let (writer, reader) = (&pipeline.stages[producer], &pipeline.stages[consumer]);
+    let mut relations: Vec<DimensionRelation> = Vec::new();
+    let mut collapsed = None;
+    for (dimension, (target, read)) in writer.write.subscripts.iter().zip(&access.subscripts).enumerate() {
+        let several = |stage: usize| {
+            let (stage, array) = (StageName::of(pipeline, stage), pipeline.arrays[access.array].name.clone());
             move |_| ScheduleError::SeveralLoops { stage, array, dimension }
         };
-        if written.divisor != 1 {
-            return Err(ScheduleError::WriteDivides { stage: writer.name.clone() });
-        }
-        let producer_loop = written.single_loop().map_err(several(writer))?;
-        let consumer_loop = read.single_loop().map_err(several(reader))?;
-        let stride = producer_loop.map_or(1, |level| written.coefficients[level].abs());
-        let (first, last) = consumer_loop.map_or((0, 0), |level| (reader.loops[level].min, reader.loops[level].max()));
-        // Offsets repeat with this period; where the producer writes one place only, any index may be the one.
-        let period = if producer_loop.is_some() { read.divisor * stride } else { i64::MAX };
-        let samples: Vec<(i64, i64)> = (first..=last.min(first.saturating_add(period - 1)))
-            .filter_map(|index| {
-                let element = read.at(consumer_loop, index);
-                match producer_loop {
-                    None => (written.constant == element).then_some((index, 0)),
-                    Some(level) => {
-                        let from_constant = element - written.constant;
-                        let coefficient = written.coefficients[level];
-                        (from_constant % coefficient == 0).then_some((index, from_constant / coefficient))
-                    }
-                }
-            })
-            .collect();
+        let producer_loop = target.single_loop().map_err(several(producer))?;
+        let consumer_loop = read.single_loop().map_err(several(consumer))?;
+        let samples = samples(writer, target, producer_loop, reader, read, consumer_loop);
         if samples.is_empty() {
             return Ok(None);
         }
+        // Indices of one loop along two dimensions are no combinations of those along each.
+        for relation in &relations {
+            if consumer_loop.is_some() && relation.consumer_loop == consumer_loop {
+                collapsed = Some(consumer);
+            }
+            if producer_loop.is_some() && relation.producer_loop == producer_loop {
+                collapsed = Some(producer);
+            }
+        }
         relations.push(DimensionRelation { producer_loop, consumer_loop, samples });
     }
-    Ok(Some(relations))
+    match collapsed {
+        Some(stage) => Err(ScheduleError::Collapsed { stage: StageName::of(pipeline, stage) }),
+        None => Ok(Some(relations)),
+    }
+}
+
+/// The first and the last iteration of the loops that no dimension follows. Those of the producer have one iteration, for
+/// none writes an element twice.
+fn repeats(writer: &Stage, reader: &Stage, dimensions: &[DimensionRelation]) -> Vec<DimensionRelation> {
+    let producer = (0..writer.loops.len())
+        .filter(|&level| dimensions.iter().all(|relation| relation.producer_loop != Some(level)))
+        .map(|level| (Some(level), None, vec![(0, writer.loops[level].min)]));
+    let consumer = (0..reader.loops.len())
+        .filter(|&level| dimensions.iter().all(|relation| relation.consumer_loop != Some(level)))
+        .map(|level| (None, Some(level), vec![(reader.loops[level].min, 0), (reader.loops[level].max(), 0)]));
+    producer
+        .chain(consumer)
+        .map(|(producer_loop, consumer_loop, samples)| DimensionRelation { producer_loop, consumer_loop, samples })
+        .collect()
+}
+
+/// The samples of [`DimensionRelation`].
+///
+/// The consumer's loop is cut where the boundary begins to act and where the producer's elements begin and end. Within a
+/// piece the subscript runs up, down or not at all, without turning. There, `divisor · stride` iterations further, the
+/// element is a whole number of the producer's iterations further, the same number from wherever one starts. So a linear
+/// function of the two indices is linear along every sequence of such steps, and is greatest at one end of it: the ends
+/// of all these sequences are among the first and the last `divisor · stride` iterations of the piece.
+fn samples(
+    writer: &Stage,
+    target: &Subscript,
+    producer_loop: Option<usize>,
+    reader: &Stage,
+    read: &Subscript,
+    consumer_loop: Option<usize>,
+) -> Vec<(i64, i64)> {
+    let whole = consumer_loop.map_or((0, 0), |level| (reader.loops[level].min, reader.loops[level].max()));
+    let elements = written(writer, target);
+    let coefficient = producer_loop.map_or(1, |level| target.coefficients[level]);
+    let period = read.divisor * coefficient.abs();
+    let quotient = |index: i64| read.quotient(consumer_loop, index);
+    let element = |index: i64| read.along(consumer_loop, index);
+    let mut samples = Vec::new();
+    let cuts = cuts(read.boundary, quotient(whole.0).min(quotient(whole.1)), quotient(whole.0).max(quotient(whole.1)));
+    let mut pieces: Vec<(i64, i64)> = cuts.into_iter().filter_map(|part| preimage(whole, quotient, part)).collect();
+    pieces.sort_unstable();
+    for piece in pieces {
+        let inside = |index: i64| element(index).expect("a piece has elements");
+        let Some((first, last)) = preimage(piece, inside, (elements.first, elements.last)) else {
+            continue;
+        };
+        let head = first..=last.min(first.saturating_add(period - 1));
+        let tail = (last - period + 1).max(head.end() + 1)..=last;
+        samples.extend(head.chain(tail).filter_map(|index| {
+            let from_constant = inside(index) - target.constant - target.offset;
+            let producer = producer_loop.map_or(0, |_| from_constant / coefficient);
+            (from_constant % coefficient == 0).then_some((index, producer))
+        }));
+    }
+    samples
+}
+
+/// The intervals of quotients from `least` to `greatest` on which a boundary does not turn, and has elements.
+fn cuts(boundary: Boundary, least: i64, greatest: i64) -> Vec<(i64, i64)> {
+    match boundary {
+        Boundary::None => vec![(least, greatest)],
+        Boundary::Outside { low, high } => vec![(low, high)],
+        Boundary::Clamp { low, high } => {
+            vec![(least.min(low) - 1, low - 1), (low, high), (high + 1, greatest.max(high) + 1)]
+        }
+        Boundary::Mirror { low, high } => {
+            let extent = high - low + 1;
+            let reflection = |value: i64| (value - low).div_euclid(extent);
+            let part = |number: i64| (low + number * extent, low + (number + 1) * extent - 1);
+            (reflection(least)..=reflection(greatest)).map(part).collect()
+        }
+    }
+}
+
+/// The indices within `whole` for which a function that does not turn there lies in `low..=high`.
+fn preimage(whole: (i64, i64), value: impl Fn(i64) -> i64, (low, high): (i64, i64)) -> Option<(i64, i64)> {
+    let rises = value(whole.0) <= value(whole.1);
+    let first = first_where(whole, |index| if rises { value(index) >= low } else { value(index) <= high });
+    let after = first_where(whole, |index| if rises { value(index) > high } else { value(index) < low });
+    (first < after).then_some((first, after - 1))
+}
+
+/// The first index at which a condition holds that then holds to the end; behind the last if it never does.
+fn first_where((mut first, last): (i64, i64), condition: impl Fn(i64) -> bool) -> i64 {
+    let mut after = last + 1;
+    while first < after {
+        let middle = first + (after - first) / 2;
+        if condition(middle) {
+            after = middle;
+        } else {
+            first = middle + 1;
+        }
+    }
+    first
 }
 
 impl Dependence {
@@ -107,6 +215,7 @@ impl Dependence {
     pub(crate) fn furthest(&self, producer_steps: &[i64], consumer_steps: &[i64]) -> i64 {
         self.dimensions
             .iter()
+            .chain(&self.repeats)
             .map(|relation| {
                 let step = |steps: &[i64], level: Option<usize>| level.map_or(0, |level| steps[level]);
                 let producer_step = step(producer_steps, relation.producer_loop);

@@ -2,47 +2,133 @@
 
 use std::fmt;
 
+use crate::pipeline::Pipeline;
+
+/// A stage in an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageName {
+    /// Index of the stage in [`Pipeline::stages`].
+    pub number: usize,
+    /// Its name.
+    pub name: String,
+}
+
+impl StageName {
+    pub(crate) fn of(pipeline: &Pipeline, number: usize) -> Self {
+        StageName { number, name: pipeline.stages[number].name.clone() }
+    }
+}
+
+impl fmt::Display for StageName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.name)
+    }
+}
+
 /// Why stages cannot be fused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScheduleError {
     /// A subscript adds several loop indices, so that no dimension of the array belongs to one loop.
     SeveralLoops {
         /// The stage.
-        stage: String,
+        stage: StageName,
         /// The array.
         array: String,
         /// Dimension of the array.
         dimension: usize,
     },
-    /// A written subscript has a divisor.
+    /// A written subscript has a divisor or a boundary.
     WriteDivides {
         /// The stage.
-        stage: String,
+        stage: StageName,
     },
     /// A stage reads what it or a later stage writes.
     Cycle {
         /// The stage that reads.
-        stage: String,
+        stage: StageName,
+        /// The stage that writes.
+        writer: StageName,
+        /// The array.
+        array: String,
+    },
+    /// Elements are written twice: by two stages, or by one in several iterations.
+    Overwritten {
+        /// The stage that writes last.
+        stage: StageName,
+        /// The stage that wrote before.
+        first: StageName,
+        /// The array.
+        array: String,
+    },
+    /// A stage updates elements in several iterations.
+    Reduction {
+        /// The stage.
+        stage: StageName,
+        /// The loop.
+        variable: String,
         /// The array.
         array: String,
     },
     /// A stage would have to run at two rates.
     Rates {
         /// The stage.
-        stage: String,
+        stage: StageName,
         /// The loop.
         variable: String,
     },
     /// Stages nest their loops in contradicting orders, as in a transposition.
     Order {
         /// A stage.
-        stage: String,
+        stage: StageName,
     },
-    /// Two loops of one stage would be the same dimension of the fused nest.
+    /// Two loops of one stage would be the same dimension of the fused nest, or one loop two dimensions.
     Collapsed {
         /// The stage.
-        stage: String,
+        stage: StageName,
     },
+}
+
+impl ScheduleError {
+    /// The stage at which the error shows.
+    pub fn stage(&self) -> &StageName {
+        match self {
+            ScheduleError::SeveralLoops { stage, .. }
+            | ScheduleError::WriteDivides { stage }
+            | ScheduleError::Cycle { stage, .. }
+            | ScheduleError::Overwritten { stage, .. }
+            | ScheduleError::Reduction { stage, .. }
+            | ScheduleError::Rates { stage, .. }
+            | ScheduleError::Order { stage }
+            | ScheduleError::Collapsed { stage } => stage,
+        }
+    }
+
+    /// The other stage involved, if there is one.
+    pub fn other(&self) -> Option<&StageName> {
+        match self {
+            ScheduleError::Cycle { writer, .. } => Some(writer),
+            ScheduleError::Overwritten { first, .. } => Some(first),
+            _ => None,
+        }
+    }
+
+    /// What to do about it.
+    pub fn help(&self) -> &'static str {
+        match self {
+            ScheduleError::SeveralLoops { .. } => "use one loop for each dimension, or unroll all of the others",
+            ScheduleError::WriteDivides { .. } => "write at an affine function of the loop variables",
+            ScheduleError::Cycle { .. } => "move what is written to an array of its own, above what reads it",
+            ScheduleError::Overwritten { .. } => {
+                "write each element once, or give the second value an array of its own"
+            }
+            ScheduleError::Reduction { .. } => {
+                "unroll the loop fully, so that one iteration adds everything, or choose the schedule `dnn`"
+            }
+            ScheduleError::Rates { .. } => "index an array with one ratio of steps in all operations",
+            ScheduleError::Order { .. } => "nest the loops in the order of the dimensions, as all other operations do",
+            ScheduleError::Collapsed { .. } => "follow each dimension with a loop of its own",
+        }
+    }
 }
 
 impl fmt::Display for ScheduleError {
@@ -51,9 +137,23 @@ impl fmt::Display for ScheduleError {
             ScheduleError::SeveralLoops { stage, array, dimension } => {
                 write!(formatter, "{stage}: dimension {dimension} of {array} is indexed by more than one loop")
             }
-            ScheduleError::WriteDivides { stage } => write!(formatter, "{stage}: a written index has a division"),
-            ScheduleError::Cycle { stage, array } => {
-                write!(formatter, "{stage} reads {array}, which it or a later stage writes")
+            ScheduleError::WriteDivides { stage } => {
+                write!(formatter, "{stage}: a written index has a division or a boundary")
+            }
+            ScheduleError::Cycle { stage, writer, array } if stage == writer => {
+                write!(formatter, "{stage} reads {array}, which it writes")
+            }
+            ScheduleError::Cycle { stage, writer, array } => {
+                write!(formatter, "{stage} reads {array}, which {writer} writes only later")
+            }
+            ScheduleError::Overwritten { stage, first, array } if stage == first => {
+                write!(formatter, "{stage} writes elements of {array} more than once")
+            }
+            ScheduleError::Overwritten { stage, first, array } => {
+                write!(formatter, "{stage} overwrites elements of {array} that {first} wrote")
+            }
+            ScheduleError::Reduction { stage, variable, array } => {
+                write!(formatter, "{stage} is a reduction: it updates {array} in every iteration of loop {variable}")
             }
             ScheduleError::Rates { stage, variable } => {
                 write!(formatter, "{stage}: loop {variable} would have to run at two rates")
@@ -62,7 +162,7 @@ impl fmt::Display for ScheduleError {
                 write!(formatter, "{stage} nests its loops in another order than the stages it exchanges data with")
             }
             ScheduleError::Collapsed { stage } => {
-                write!(formatter, "{stage}: two of its loops run along one dimension of the data")
+                write!(formatter, "{stage}: two of its loops run along one dimension of the data, or one along two")
             }
         }
     }

@@ -13,9 +13,10 @@ mod dependence;
 mod error;
 mod pipeline;
 mod schedule;
+mod written;
 
 pub use alignment::Alignment;
 pub use dependence::{Dependence, dependences};
-pub use error::ScheduleError;
-pub use pipeline::{Access, Array, Loop, Pipeline, Stage, Subscript};
-pub use schedule::{Schedule, StageSchedule, sequential, stencil};
+pub use error::{ScheduleError, StageName};
+pub use pipeline::{Access, Array, Boundary, Loop, Pipeline, Stage, Subscript};
+pub use schedule::{Options, Schedule, StageSchedule, sequential, stencil};

@@ -18,20 +18,77 @@ impl Loop {
     }
 }
 
-/// One dimension of an access: `⌊(Σ coefficient·index + constant) / divisor⌋`.
+/// What an index becomes beyond the elements of an array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Boundary {
+    /// It never lies beyond.
+    #[default]
+    None,
+    /// Limited to `low..=high`: the edge is repeated.
+    Clamp {
+        /// The least value.
+        low: i64,
+        /// The greatest value.
+        high: i64,
+    },
+    /// Reflected into `low..=high`, the edge repeated: `low - 1` becomes `low`, and `high + 1` becomes `high`.
+    Mirror {
+        /// The least value.
+        low: i64,
+        /// The greatest value.
+        high: i64,
+    },
+    /// Beyond `low..=high` there is no element; the access gives a constant.
+    Outside {
+        /// The least index of an element.
+        low: i64,
+        /// The greatest index of an element.
+        high: i64,
+    },
+}
+
+impl Boundary {
+    /// What an index becomes; nothing where there is no element.
+    pub fn apply(self, value: i64) -> Option<i64> {
+        match self {
+            Boundary::None => Some(value),
+            Boundary::Clamp { low, high } => Some(value.clamp(low, high)),
+            Boundary::Mirror { low, high } => {
+                let extent = high - low + 1;
+                let place = (value - low).rem_euclid(2 * extent);
+                Some(low + place.min(2 * extent - 1 - place))
+            }
+            Boundary::Outside { low, high } => (low..=high).contains(&value).then_some(value),
+        }
+    }
+}
+
+/// One dimension of an access: `boundary(⌊(Σ coefficient·index + constant) / divisor⌋) + offset`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscript {
-    /// Coefficient of each loop of the stage, innermost first.
+    /// Coefficient of each loop of the stage, innermost first; 0 for a loop of one iteration, whose index is no variable.
     pub coefficients: Vec<i64>,
-    /// Constant term.
+    /// Constant term of what is divided.
     pub constant: i64,
     /// Divisor, at least 1.
     pub divisor: i64,
+    /// What happens beyond the elements.
+    pub boundary: Boundary,
+    /// Constant term after the boundary.
+    pub offset: i64,
 }
 
 impl Subscript {
-    /// The loop it depends on, if there is exactly one, or `Err` with the number of loops.
-    pub(crate) fn single_loop(&self) -> Result<Option<usize>, usize> {
+    /// A subscript without division and boundary.
+    pub fn affine(coefficients: Vec<i64>, constant: i64) -> Self {
+        Subscript { coefficients, constant, divisor: 1, boundary: Boundary::None, offset: 0 }
+    }
+
+    /// The loop it depends on, or none if it is constant.
+    ///
+    /// # Errors
+    /// The number of loops, if there are several.
+    pub fn single_loop(&self) -> Result<Option<usize>, usize> {
         let loops: Vec<usize> = (0..self.coefficients.len()).filter(|&level| self.coefficients[level] != 0).collect();
         match loops.as_slice() {
             [] => Ok(None),
@@ -40,10 +97,27 @@ impl Subscript {
         }
     }
 
-    /// Its value when the loop it depends on has this index.
-    pub(crate) fn at(&self, level: Option<usize>, index: i64) -> i64 {
-        let linear = level.map_or(0, |level| self.coefficients[level] * index);
+    /// Its value for these indices of all loops of the stage, innermost first; nothing where there is no element.
+    pub fn at(&self, indices: &[i64]) -> Option<i64> {
+        self.beyond(self.coefficients.iter().zip(indices).map(|(coefficient, index)| coefficient * index).sum())
+    }
+
+    /// Its value when the only loop it depends on has this index.
+    pub(crate) fn along(&self, level: Option<usize>, index: i64) -> Option<i64> {
+        self.beyond(level.map_or(0, |level| self.coefficients[level] * index))
+    }
+
+    /// The quotient, before the boundary, when the only loop it depends on has this index.
+    pub(crate) fn quotient(&self, level: Option<usize>, index: i64) -> i64 {
+        self.divided(level.map_or(0, |level| self.coefficients[level] * index))
+    }
+
+    fn divided(&self, linear: i64) -> i64 {
         (linear + self.constant).div_euclid(self.divisor)
+    }
+
+    fn beyond(&self, linear: i64) -> Option<i64> {
+        Some(self.boundary.apply(self.divided(linear))? + self.offset)
     }
 }
 
@@ -70,6 +144,9 @@ pub struct Array {
 pub struct Stage {
     /// Name, for messages.
     pub name: String,
+    /// Stages of one group run in the same cycles: the copies of an unrolled operation, the lanes of an input. They follow
+    /// one another in the pipeline and have loops of the same number and first indices.
+    pub group: usize,
     /// Loops, innermost first.
     pub loops: Vec<Loop>,
     /// What it reads.
@@ -78,6 +155,19 @@ pub struct Stage {
     pub write: Access,
     /// Cycles from a read to the write of the value computed from it.
     pub latency: u64,
+}
+
+impl Stage {
+    /// Whether it updates what it writes: it reads the same element first.
+    pub fn updates(&self) -> bool {
+        self.reads.contains(&self.write)
+    }
+
+    /// The loops that no dimension of what it writes follows.
+    pub(crate) fn loops_not_written(&self) -> impl Iterator<Item = usize> {
+        let followed = |level: usize| self.write.subscripts.iter().any(|subscript| subscript.coefficients[level] != 0);
+        (0..self.loops.len()).filter(move |&level| !followed(level))
+    }
 }
 
 /// Stages and the arrays between them.

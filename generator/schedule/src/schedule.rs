@@ -1,5 +1,6 @@
 //! Schedules: an affine function of the loop indices for every stage.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use itertools::Itertools;
@@ -7,8 +8,9 @@ use itertools::Itertools;
 use crate::alignment::Alignment;
 use crate::delays::{Constraint, solve};
 use crate::dependence::{Dependence, dependences};
-use crate::error::ScheduleError;
+use crate::error::{ScheduleError, StageName};
 use crate::pipeline::{Pipeline, Stage};
+use crate::written::gcd;
 
 /// When a stage runs: iteration `(i0, i1, …)` reads at cycle `start + Σ stride·i`, and writes its latency later.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +19,20 @@ pub struct StageSchedule {
     pub start: i64,
     /// Cycles from one iteration of each loop to the next, innermost first.
     pub stride: Vec<i64>,
+}
+
+/// How to schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The rows of the innermost dimension are padded to a multiple of this many elements of every stage. Tiles store by
+    /// wide rows of memory: only if each row of an image begins with a row of memory is one pattern right for all rows.
+    pub row_multiple: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { row_multiple: 1 }
+    }
 }
 
 /// When all stages run.
@@ -135,24 +151,30 @@ pub fn sequential(pipeline: &Pipeline) -> Schedule {
 ///
 /// # Errors
 /// When the stages cannot be fused; see [`ScheduleError`].
-pub fn stencil(pipeline: &Pipeline) -> Result<Schedule, ScheduleError> {
+pub fn stencil(pipeline: &Pipeline, options: &Options) -> Result<Schedule, ScheduleError> {
     let dependences = dependences(pipeline)?;
     let alignment = Alignment::of(pipeline, &dependences)?;
     let mut periods: Vec<i64> = Vec::new();
     let mut period = 1;
     for dimension in 0..alignment.dimensions {
         periods.push(period);
-        period *= extent(pipeline, &dependences, &alignment, dimension);
+        let extent = extent(pipeline, &alignment, dimension);
+        // Nothing follows the outermost dimension that would have to be aligned.
+        let multiple = if dimension + 1 == alignment.dimensions { 1 } else { multiple(&alignment, dimension, options) };
+        period *= (extent + multiple - 1) / multiple * multiple;
     }
     let steps: Vec<Vec<i64>> = alignment
         .loops
         .iter()
         .map(|loops| loops.iter().map(|&(dimension, rate)| periods[dimension] * rate).collect())
         .collect();
-    let weights = pipeline.arrays.iter().map(|array| array.weight).collect_vec();
+    let weights = weights(pipeline, &alignment);
     let firsts = first_times(pipeline, &steps);
-    let constraints = constraints(pipeline, &dependences, &steps, &firsts);
-    let delays = solve(pipeline.stages.len(), &weights, &constraints);
+    let groups = groups(pipeline);
+    let constraints = constraints(pipeline, &dependences, &groups, &steps, &firsts)?;
+    let count = groups.last().map_or(0, |last| last + 1);
+    let by_group = solve(count, &weights, &constraints);
+    let delays = groups.iter().map(|&group| by_group[group]);
     let stages = steps
         .into_iter()
         .zip(&pipeline.stages)
@@ -160,6 +182,16 @@ pub fn stencil(pipeline: &Pipeline) -> Result<Schedule, ScheduleError> {
         .map(|((stride, stage), delay)| starting_at(delay, stride, stage))
         .collect();
     Ok(Schedule { stages })
+}
+
+/// The cost of keeping each array's elements for a cycle: its weight for each element that its stages write in a cycle.
+fn weights(pipeline: &Pipeline, alignment: &Alignment) -> Vec<f64> {
+    let mut weights = vec![0.0; pipeline.arrays.len()];
+    for (stage, loops) in pipeline.stages.iter().zip(&alignment.loops) {
+        let slots: i64 = loops.iter().map(|(_, rate)| rate).product();
+        weights[stage.write.array] += pipeline.arrays[stage.write.array].weight as f64 / slots as f64;
+    }
+    weights
 }
 
 /// The linear time of each stage's first iteration when its constant term is 0. Delays count from there, so that no stage
@@ -171,44 +203,73 @@ fn first_times(pipeline: &Pipeline, steps: &[Vec<i64>]) -> Vec<i64> {
     pipeline.stages.iter().zip(steps).map(first).collect()
 }
 
-fn constraints(pipeline: &Pipeline, dependences: &[Dependence], steps: &[Vec<i64>], firsts: &[i64]) -> Vec<Constraint> {
-    dependences
-        .iter()
-        .map(|dependence| {
-            let Dependence { array, producer, consumer, .. } = *dependence;
-            let latency = pipeline.stages[producer].latency as i64;
-            // A delay is the constant term plus the time of the first iteration.
-            let shift = firsts[consumer] - firsts[producer] + latency;
-            Constraint {
-                array,
-                producer,
-                consumer,
-                lead: dependence.furthest(&steps[producer], &steps[consumer]) + shift,
-                kept: dependence.nearest(&steps[producer], &steps[consumer]) + shift,
-            }
+/// The number of each stage's group, in order.
+fn groups(pipeline: &Pipeline) -> Vec<usize> {
+    let starts = pipeline.stages.windows(2).map(|pair| usize::from(pair[0].group != pair[1].group));
+    let first = pipeline.stages.first().map(|_| 0);
+    first
+        .into_iter()
+        .chain(starts)
+        .scan(0, |group, step| {
+            *group += step;
+            Some(*group)
         })
         .collect()
 }
 
-/// How many iterations a dimension of the fused nest has: enough for every stage at its rate, when each starts as soon
-/// along this dimension as what it reads allows.
-fn extent(pipeline: &Pipeline, dependences: &[Dependence], alignment: &Alignment, dimension: usize) -> i64 {
-    let steps: Vec<Vec<i64>> = alignment
-        .loops
-        .iter()
-        .map(|loops| loops.iter().map(|&(of, rate)| if of == dimension { rate } else { 0 }).collect())
-        .collect();
-    let firsts = first_times(pipeline, &steps);
-    let mut starts = vec![0_i64; pipeline.stages.len()];
-    // Producers come before consumers, so that one pass in the order of consumers settles all.
-    for dependence in dependences.iter().sorted_by_key(|dependence| dependence.consumer) {
-        let Dependence { producer, consumer, .. } = *dependence;
-        let lead = dependence.furthest(&steps[producer], &steps[consumer]) + firsts[consumer] - firsts[producer];
-        starts[consumer] = starts[consumer].max(starts[producer] + lead);
+/// The strictest constraint of each two groups that exchange an array.
+///
+/// # Errors
+/// When a stage would have to run after another of its group.
+fn constraints(
+    pipeline: &Pipeline,
+    dependences: &[Dependence],
+    groups: &[usize],
+    steps: &[Vec<i64>],
+    firsts: &[i64],
+) -> Result<Vec<Constraint>, ScheduleError> {
+    let mut strictest: BTreeMap<(usize, usize, usize), Constraint> = BTreeMap::new();
+    for dependence in dependences {
+        let Dependence { array, producer, consumer, .. } = *dependence;
+        let latency = pipeline.stages[producer].latency as i64;
+        // A delay is the constant term plus the time of the first iteration.
+        let shift = firsts[consumer] - firsts[producer] + latency;
+        let constraint = Constraint {
+            array,
+            producer: groups[producer],
+            consumer: groups[consumer],
+            lead: dependence.furthest(&steps[producer], &steps[consumer]) + shift,
+            kept: dependence.nearest(&steps[producer], &steps[consumer]) + shift,
+        };
+        if constraint.producer == constraint.consumer && constraint.lead > 0 {
+            return Err(ScheduleError::Cycle {
+                stage: StageName::of(pipeline, consumer),
+                writer: StageName::of(pipeline, producer),
+                array: pipeline.arrays[array].name.clone(),
+            });
+        }
+        let known = strictest.entry((constraint.producer, constraint.consumer, array)).or_insert(constraint);
+        known.lead = known.lead.max(constraint.lead);
+        known.kept = known.kept.min(constraint.kept);
     }
-    let length = |((stage, steps), start): ((&Stage, &Vec<i64>), &i64)| {
-        let span: i64 = stage.loops.iter().zip(steps).map(|(level, step)| (level.extent as i64 - 1) * step).sum();
-        start + span + 1
+    Ok(strictest.into_values().collect())
+}
+
+/// What the period of a dimension must be a multiple of, so that the rows of every stage begin at whole multiples of its
+/// rate, and those of the innermost dimension at whole rows of memory: elements of one row come at a constant rate across
+/// its end only then, and rows of memory have no elements of two rows.
+fn multiple(alignment: &Alignment, dimension: usize, options: &Options) -> i64 {
+    let rates = alignment.loops.iter().flatten().filter(|&&(of, _)| of == dimension).map(|&(_, rate)| rate);
+    let rates = rates.fold(1, |multiple, rate| multiple / gcd(multiple, rate) * rate);
+    if dimension == 0 { rates * options.row_multiple.max(1) as i64 } else { rates }
+}
+
+/// How many iterations a dimension of the fused nest has: enough for the loops of every stage at their rates. A stage that
+/// runs late may end its row within the next one.
+fn extent(pipeline: &Pipeline, alignment: &Alignment, dimension: usize) -> i64 {
+    let span = |(stage, loops): (&Stage, &Vec<(usize, i64)>)| {
+        let along = stage.loops.iter().zip(loops).filter(|(_, (of, _))| *of == dimension);
+        along.map(|(level, (_, rate))| (level.extent as i64 - 1) * rate).sum::<i64>() + 1
     };
-    pipeline.stages.iter().zip(&steps).zip(&starts).map(length).max().unwrap_or(1)
+    pipeline.stages.iter().zip(&alignment.loops).map(span).max().unwrap_or(1)
 }

@@ -2,14 +2,20 @@
 
 use proptest::prelude::*;
 use pushmem_schedule::{
-    Access, Array, Loop, Pipeline, Schedule, ScheduleError, Stage, Subscript, dependences, sequential, stencil,
+    Access, Array, Boundary, Loop, Options, Pipeline, Schedule, ScheduleError, Stage, StageSchedule, Subscript,
+    dependences, sequential,
 };
+
+/// Without padding.
+fn stencil(pipeline: &Pipeline) -> Result<Schedule, ScheduleError> {
+    pushmem_schedule::stencil(pipeline, &Options::default())
+}
 
 /// A subscript `coefficient · loop + constant`, divided.
 fn along(levels: usize, level: usize, coefficient: i64, constant: i64, divisor: i64) -> Subscript {
     let mut coefficients = vec![0; levels];
     coefficients[level] = coefficient;
-    Subscript { coefficients, constant, divisor }
+    Subscript { divisor, ..Subscript::affine(coefficients, constant) }
 }
 
 /// An access to `array` whose dimension `d` is indexed by loop `d`, moved by `offset[d]`.
@@ -32,7 +38,8 @@ fn stage(name: &str, extents: &[u64], reads: Vec<Access>, write: usize) -> Stage
         .map(|(&extent, name)| Loop { name: name.to_owned(), min: 0, extent })
         .collect::<Vec<_>>();
     let write = at(write, &vec![0; extents.len()]);
-    Stage { name: name.to_owned(), loops, reads, write, latency: 0 }
+    // Tests write to an array from one group.
+    Stage { name: name.to_owned(), group: write.array, loops, reads, write, latency: 0 }
 }
 
 fn arrays(names: &[&str]) -> Vec<Array> {
@@ -128,6 +135,105 @@ fn what_cannot_be_fused_is_refused() {
     assert!(matches!(stencil(&with(vec![at(1, &[0, 0])])), Err(ScheduleError::Cycle { .. })));
 }
 
+/// Two lanes of an array of odd width, of which stages read different ones.
+fn two_lanes() -> Pipeline {
+    let lane = |name: &str, group: usize, extent: u64, reads: Vec<Access>, array: usize, first: i64| Stage {
+        group,
+        write: Access { array, subscripts: vec![along(2, 0, 2, first, 1), along(2, 1, 1, 0, 1)] },
+        ..stage(name, &[extent, 8], reads, array)
+    };
+    let pixel = |offset: i64| Access { array: 0, subscripts: vec![along(2, 0, 2, offset, 1), along(2, 1, 1, 0, 1)] };
+    Pipeline {
+        arrays: arrays(&["in", "near", "far"]),
+        stages: vec![
+            lane("in_0", 0, 5, vec![], 0, 0),
+            lane("in_1", 0, 4, vec![], 0, 1),
+            lane("near_0", 1, 3, vec![pixel(0)], 1, 0),
+            lane("near_1", 1, 3, vec![pixel(4)], 1, 1),
+            stage(
+                "far",
+                &[1, 8],
+                vec![Access { array: 0, subscripts: vec![along(2, 1, 0, 8, 1), along(2, 1, 1, 0, 1)] }],
+                2,
+            ),
+        ],
+    }
+}
+
+#[test]
+fn copies_run_in_the_same_cycles() {
+    let pipeline = two_lanes();
+    let schedule = stencil(&pipeline).unwrap();
+    assert_eq!(schedule.stages[0], schedule.stages[1]);
+    assert_eq!(schedule.stages[2], schedule.stages[3]);
+    // The second copy has to wait for its pixel, and so the first does.
+    assert_eq!(schedule.stages[2].start, 2);
+    assert_eq!(schedule.stages[4].first(&pipeline.stages[4]), 4);
+    // A copy that waits for another of the same cycle.
+    let mut chained = two_lanes();
+    chained.stages[2].latency = 1;
+    chained.stages[3].reads = vec![chained.stages[2].write.clone()];
+    assert!(matches!(stencil(&chained), Err(ScheduleError::Cycle { .. })));
+}
+
+#[test]
+fn rows_begin_at_multiples() {
+    let periods = |pipeline: &Pipeline, row_multiple: u64| {
+        let schedule = pushmem_schedule::stencil(pipeline, &Options { row_multiple }).unwrap();
+        schedule.stages.iter().map(|stage| stage.stride.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(periods(&brighten_blur(), 4), [[1, 64], [1, 64]]);
+    let down = |width: u64| Pipeline {
+        arrays: arrays(&["in", "out"]),
+        stages: vec![
+            stage("load", &[width, 8], vec![], 0),
+            stage("average", &[width / 3, 2], vec![scaled(0, 3, &[0, 0], 1)], 1),
+        ],
+    };
+    assert_eq!(periods(&down(20), 1), [[1, 21], [3, 63]]);
+    assert_eq!(periods(&down(20), 4), [[1, 24], [3, 72]]);
+    assert_eq!(periods(&down(25), 4), [[1, 36], [3, 108]]);
+}
+
+#[test]
+fn reads_relate_to_the_last_writer() {
+    let region = |name: &str, first: i64, extent: u64, reads: Vec<Access>| Stage {
+        write: at(0, &[first]),
+        ..stage(name, &[extent], reads, 0)
+    };
+    let with = |stages: Vec<Stage>| {
+        let all = stage("use", &[8], vec![at(0, &[0])], 1);
+        Pipeline { arrays: arrays(&["a", "b"]), stages: stages.into_iter().chain([all]).collect() }
+    };
+    let of_use = |pipeline: &Pipeline| -> Vec<usize> {
+        let last = pipeline.stages.len() - 1;
+        dependences(pipeline).unwrap().iter().filter(|d| d.consumer == last).map(|d| d.producer).collect()
+    };
+    let halves = with(vec![region("left", 0, 4, vec![]), region("right", 4, 4, vec![])]);
+    assert_eq!(of_use(&halves), [0, 1]);
+    stencil(&halves).unwrap();
+    let overlapping = with(vec![region("left", 0, 5, vec![]), region("right", 4, 4, vec![])]);
+    let error = stencil(&overlapping).unwrap_err();
+    assert_eq!((error.stage().number, error.other().unwrap().number), (1, 0));
+    assert_eq!(error.to_string(), "right overwrites elements of a that left wrote");
+    // An update takes the place of what it updates.
+    let updated = with(vec![region("first", 0, 8, vec![]), region("update", 0, 8, vec![at(0, &[0])])]);
+    assert_eq!(of_use(&updated), [1]);
+    // One of some elements leaves the others.
+    let partly = with(vec![region("first", 0, 8, vec![]), region("update", 2, 3, vec![at(0, &[2])])]);
+    assert_eq!(of_use(&partly), [0, 1]);
+
+    let mut rolled = updated.clone();
+    rolled.stages[1] = Stage {
+        write: Access { array: 0, subscripts: vec![along(2, 1, 1, 0, 1)] },
+        ..stage("sum", &[3, 8], vec![Access { array: 0, subscripts: vec![along(2, 1, 1, 0, 1)] }], 0)
+    };
+    let error = stencil(&rolled).unwrap_err();
+    assert_eq!(error.to_string(), "sum is a reduction: it updates a in every iteration of loop x");
+    rolled.stages[1].reads.clear();
+    assert!(matches!(stencil(&rolled), Err(ScheduleError::Overwritten { .. })));
+}
+
 /// Every point of a stage's domain.
 fn points(stage: &Stage) -> Vec<Vec<i64>> {
     stage.loops.iter().rev().fold(vec![Vec::new()], |outer, level| {
@@ -138,12 +244,8 @@ fn points(stage: &Stage) -> Vec<Vec<i64>> {
     })
 }
 
-fn element(access: &Access, point: &[i64]) -> Vec<i64> {
-    let value = |subscript: &Subscript| {
-        let linear: i64 = subscript.coefficients.iter().zip(point).map(|(c, i)| c * i).sum();
-        (linear + subscript.constant).div_euclid(subscript.divisor)
-    };
-    access.subscripts.iter().map(value).collect()
+fn element(access: &Access, point: &[i64]) -> Option<Vec<i64>> {
+    access.subscripts.iter().map(|subscript| subscript.at(point)).collect()
 }
 
 /// Checks by enumeration that every read comes no earlier than its write, and that no stage runs twice in a cycle.
@@ -157,7 +259,8 @@ fn enumerate(pipeline: &Pipeline, schedule: &Schedule) -> Vec<i64> {
             let now = times.at(&point);
             assert!(now >= 0 && busy.insert(now), "{} runs at {now}", stage.name);
             for access in &stage.reads {
-                if let Some(ready) = written.get(&(access.array, element(access, &point))) {
+                let Some(element) = element(access, &point) else { continue };
+                if let Some(ready) = written.get(&(access.array, element)) {
                     assert!(*ready <= now, "{} reads at {now} what is written at {ready}", stage.name);
                     lifetimes[access.array] = lifetimes[access.array].max(now - *ready);
                 }
@@ -165,15 +268,29 @@ fn enumerate(pipeline: &Pipeline, schedule: &Schedule) -> Vec<i64> {
         }
         for point in points(stage) {
             let ready = times.at(&point) + stage.latency as i64;
-            written.insert((stage.write.array, element(&stage.write, &point)), ready);
+            let target = element(&stage.write, &point).expect("all that is written is an element");
+            written.insert((stage.write.array, target), ready);
         }
     }
     lifetimes
 }
 
+fn boundary(greatest: i64) -> impl Strategy<Value = Boundary> {
+    (0..=greatest, 0..=greatest, 0..4_u8).prop_map(|(one, other, kind)| {
+        let (low, high) = (one.min(other), one.max(other));
+        match kind {
+            0 => Boundary::None,
+            1 => Boundary::Clamp { low, high },
+            2 => Boundary::Mirror { low, high },
+            _ => Boundary::Outside { low, high },
+        }
+    })
+}
+
 /// A random pipeline over two dimensions: each stage reads one or two earlier ones through windows, at random rates.
 fn pipeline() -> impl Strategy<Value = Pipeline> {
-    let read = (any::<prop::sample::Index>(), prop::collection::vec((-1_i64..3, -1_i64..3), 1..4), 0..4_u8);
+    let window = prop::collection::vec((-2_i64..3, -2_i64..3), 1..4);
+    let read = (any::<prop::sample::Index>(), window, 0..4_u8, boundary(9));
     let stages = prop::collection::vec((prop::collection::vec(read, 1..3), 0_u64..4, 1_u64..4), 1..5);
     (6_u64..12, 4_u64..9, stages).prop_map(|(width, height, stages)| {
         let mut pipeline = Pipeline {
@@ -186,7 +303,7 @@ fn pipeline() -> impl Strategy<Value = Pipeline> {
             let array = pipeline.arrays.len();
             let mut accesses = Vec::new();
             let mut own_rate = None;
-            for (source, window, change) in reads {
+            for (source, window, change, boundary) in reads {
                 let source = source.index(array);
                 // Down by two, up by two, or as it is; a second source must end at the same rate.
                 let change = match (own_rate, change) {
@@ -202,7 +319,11 @@ fn pipeline() -> impl Strategy<Value = Pipeline> {
                     _ => continue,
                 };
                 own_rate = Some(rates[source] + change);
-                accesses.extend(window.into_iter().map(|(x, y)| scaled(source, coefficient, &[x, y], divisor)));
+                accesses.extend(window.into_iter().map(|(x, y)| {
+                    let mut access = scaled(source, coefficient, &[x, y], divisor);
+                    access.subscripts.iter_mut().for_each(|subscript| subscript.boundary = boundary);
+                    access
+                }));
             }
             rates.push(own_rate.unwrap_or(0));
             let size = |extent: u64| match rates[array] {
@@ -220,15 +341,76 @@ fn pipeline() -> impl Strategy<Value = Pipeline> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// The closed form agrees with enumeration: legal, and never a longer lifetime than it says.
+    /// The closed form agrees with enumeration: legal, and the lifetimes that it says.
     #[test]
     fn schedules_hold_for_every_point(pipeline in pipeline()) {
         let schedule = stencil(&pipeline).unwrap();
         let enumerated = enumerate(&pipeline, &schedule);
-        for (closed, enumerated) in schedule.lifetimes(&pipeline).unwrap().iter().zip(&enumerated) {
-            prop_assert!(closed >= enumerated);
-        }
+        prop_assert_eq!(schedule.lifetimes(&pipeline).unwrap(), enumerated);
         enumerate(&pipeline, &sequential(&pipeline));
+    }
+
+    /// The extremes of the time from write to read, for any strides of both.
+    #[test]
+    fn distances_are_those_of_enumeration(
+        (write_step, write_constant, write_offset) in (1_i64..4, -9_i64..9, -2_i64..3),
+        (read_step, constant, divisor, offset) in (-4_i64..5, -9_i64..9, 1_i64..4, -2_i64..3),
+        boundary in boundary(12),
+        negative in any::<bool>(),
+        loops in prop::collection::vec((-5_i64..6, 1_u64..24, -6_i64..7), 3),
+    ) {
+        let level = |number: usize| Loop { name: "x".to_owned(), min: loops[number].0, extent: loops[number].1 };
+        let write_step = if negative { -write_step } else { write_step };
+        let write = Subscript { offset: write_offset, ..Subscript::affine(vec![write_step], write_constant) };
+        // The second loop reads everything again.
+        let read = Subscript { coefficients: vec![read_step, 0], constant, divisor, boundary, offset };
+        let pipeline = Pipeline {
+            arrays: arrays(&["a", "b"]),
+            stages: vec![
+                Stage {
+                    loops: vec![level(0)],
+                    write: Access { array: 0, subscripts: vec![write.clone()] },
+                    ..stage("write", &[1], vec![], 0)
+                },
+                Stage {
+                    loops: vec![level(1), level(2)],
+                    ..stage("read", &[1, 1], vec![Access { array: 0, subscripts: vec![read.clone()] }], 1)
+                },
+            ],
+        };
+        let stride = |number: usize| loops[number].2;
+        let schedule = Schedule {
+            stages: vec![
+                StageSchedule { start: 3, stride: vec![stride(0)] },
+                StageSchedule { start: 5, stride: vec![stride(1), stride(2)] },
+            ],
+        };
+        let mut distances = Vec::new();
+        for point in points(&pipeline.stages[1]) {
+            for writing in points(&pipeline.stages[0]) {
+                if read.at(&point).is_some() && read.at(&point) == write.at(&writing) {
+                    distances.push(schedule.stages[1].at(&point) - schedule.stages[0].at(&writing));
+                }
+            }
+        }
+        let found = dependences(&pipeline).unwrap();
+        let extremes = distances.iter().min().map(|least| (*least, *distances.iter().max().unwrap()));
+        prop_assert_eq!(found.first().map(|dependence| schedule.distances(&pipeline, dependence)), extremes);
+    }
+
+    /// Whether two writers meet.
+    #[test]
+    fn elements_written_twice_are_found(writes in prop::collection::vec((1_i64..5, -9_i64..9, 1_u64..6), 2)) {
+        let stages = writes.iter().map(|&(step, constant, extent)| Stage {
+            write: scaled(0, step, &[constant], 1),
+            ..stage("write", &[extent], vec![], 0)
+        });
+        let pipeline = Pipeline { arrays: arrays(&["a"]), stages: stages.collect() };
+        let elements = |number: usize| {
+            let stage: &Stage = &pipeline.stages[number];
+            points(stage).iter().map(|point| element(&stage.write, point)).collect::<std::collections::HashSet<_>>()
+        };
+        prop_assert_eq!(dependences(&pipeline).is_err(), !elements(0).is_disjoint(&elements(1)));
     }
 
     /// No other delays store less, on rate-1 pipelines small enough to try them all.

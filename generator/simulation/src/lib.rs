@@ -5,13 +5,17 @@
 //! cycle.
 
 mod bench;
+mod cache;
 mod frame;
 mod process;
+mod rtl;
 mod streams;
 mod verilator;
 
 pub use bench::{Bench, BenchError, Mismatch};
+pub use cache::cache_folder;
 pub use frame::{Frame, Response};
 pub use process::RtlProcess;
+pub use rtl::rtl_files;
 pub use streams::{SimulationError, StreamOptions, StreamRun, run_streams};
-pub use verilator::{Verilator, cache_folder, rtl_files};
+pub use verilator::{ModelSources, Verilator};

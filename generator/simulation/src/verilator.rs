@@ -7,21 +7,19 @@ use std::process::{Command, Output};
 use askama::Template;
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
-use pushmem_registers::RegisterMap;
 use pushmem_tile::{Kind, TileSpec};
-use sha2::{Digest, Sha256};
+
+use crate::cache::{CACHE_VARIABLE, cache_folder, key};
+use crate::rtl::rtl_files;
 
 /// Names the Verilator to use, instead of the one on the search path.
 const VERILATOR_VARIABLE: &str = "VERILATOR";
-
-/// Where built models are kept, instead of the user's cache folder.
-const CACHE_VARIABLE: &str = "PUSHMEM_CACHE";
 
 /// Compiler flags: -O1 builds nearly as fast as -O0 and simulates six to nine times faster.
 const COMPILER_FLAGS: [&str; 4] = ["-std=c++17", "-O1", "-fno-plt", "-pipe"];
 
 /// Verilator's flags: assertions, and arbitrary bits in memories that nobody has written.
-const VERILATOR_FLAGS: [&str; 13] = [
+const VERILATOR_FLAGS: [&str; 11] = [
     "--cc",
     "--assert",
     "-Wall",
@@ -30,8 +28,6 @@ const VERILATOR_FLAGS: [&str; 13] = [
     "fast",
     "--x-initial",
     "unique",
-    "--prefix",
-    "Vtile",
     "--Mdir",
     "verilated",
     "-O3",
@@ -58,26 +54,19 @@ pub struct Verilator {
     compiler_version: String,
 }
 
-/// Where built models are kept: `$PUSHMEM_CACHE`, or `pushmem` in the user's cache folder, or `build/cache` below the
-/// working folder for a user without a home.
-pub fn cache_folder() -> PathBuf {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let folder = variable(CACHE_VARIABLE)
-        .or_else(|| variable("XDG_CACHE_HOME").map(|folder| folder.join("pushmem")))
-        .or_else(|| variable("HOME").map(|folder| folder.join(".cache/pushmem")))
-        .unwrap_or_else(|| PathBuf::from("build/cache"));
-    // Verilator and the compiler run in other folders.
-    std::path::absolute(&folder).unwrap_or(folder)
-}
-
-/// The SystemVerilog files of a tile: name and text of each.
-///
-/// # Errors
-/// When the RTL does not compile, which is a fault of the templates.
-pub fn rtl_files(spec: &TileSpec) -> Result<Vec<(String, String)>, Diagnostic> {
-    let rtl = pushmem_rtl::generate(spec, &RegisterMap::of(spec))
-        .map_err(|error| Diagnostic::new(format!("internal error: the RTL does not compile: {error}")))?;
-    Ok(rtl.into_iter().map(|file| (format!("{}.sv", file.name), file.text)).collect())
+/// What a model is built from.
+#[derive(Clone, Copy, Debug)]
+pub struct ModelSources<'a> {
+    /// The module on top.
+    pub top: &'a str,
+    /// What Verilator calls the class of the top module.
+    pub class: &'a str,
+    /// SystemVerilog files: name and text of each.
+    pub rtl: &'a [(String, String)],
+    /// The C++ program that runs the class: `harness.cpp`, and the files that it includes.
+    pub harness: &'a [(String, String)],
+    /// Whether the harness writes a wave file.
+    pub wave: bool,
 }
 
 impl Verilator {
@@ -131,22 +120,34 @@ impl Verilator {
     /// As [`Verilator::build`].
     pub fn build_files(&self, spec: &TileSpec, rtl: &[(String, String)], wave: bool) -> Result<PathBuf, Diagnostic> {
         let input_stem = if spec.kind == Kind::Rom { "address_in" } else { "data_in" };
-        let harness = Harness { spec, input_stem, wave }.render().expect("templates write to memory");
-        let key = self.key(rtl.iter().map(|(_, text)| text).chain([&harness]));
+        let text = Harness { spec, input_stem, wave }.render().expect("templates write to memory");
+        let harness = [("harness.cpp".to_owned(), text)];
+        let top = pushmem_rtl::tile_module(spec);
+        self.build_model(ModelSources { top: &top, class: "Vtile", rtl, harness: &harness, wave })
+    }
+
+    /// Builds a model, or finds it in the cache. Returns the executable.
+    ///
+    /// # Errors
+    /// As [`Verilator::build`].
+    pub fn build_model(&self, sources: ModelSources) -> Result<PathBuf, Diagnostic> {
+        let ModelSources { top, class, rtl, harness, wave } = sources;
+        let texts = rtl.iter().chain(harness).flat_map(|(name, text)| [name.as_str(), text.as_str()]);
+        let key = self.key([top, class].into_iter().chain(texts));
         let models = cache_folder().join("models");
-        let executable = models.join(&key).join("tile");
+        let executable = models.join(&key).join("model");
         if executable.is_file() {
             return Ok(executable);
         }
         let runtime = self.runtime(wave)?;
         create_folder(&models)?;
         let work = tempfile::Builder::new().prefix(".building-").tempdir_in(&models).map_err(io(&models))?;
-        for (name, text) in rtl.iter().map(|(name, text)| (name.as_str(), text)).chain([("harness.cpp", &harness)]) {
+        for (name, text) in rtl.iter().chain(harness) {
             write(&work.path().join(name), text)?;
         }
         let mut verilate = Command::new(&self.program);
         verilate.current_dir(work.path());
-        verilate.args(VERILATOR_FLAGS).args(["--top-module", &pushmem_rtl::tile_module(spec)]);
+        verilate.args(VERILATOR_FLAGS).args(["--prefix", class, "--top-module", top]);
         if wave {
             verilate.arg("--trace-fst");
         }
@@ -178,7 +179,7 @@ impl Verilator {
             &sources.chain(["#include \"../harness.cpp\"\n".to_owned()]).collect::<String>(),
         )?;
         let mut compile = self.compiler_command();
-        compile.current_dir(folder).args(["-Iverilated", "all.cpp", "-o", "tile"]).arg(runtime).arg("-pthread");
+        compile.current_dir(folder).args(["-Iverilated", "all.cpp", "-o", "model"]).arg(runtime).arg("-pthread");
         if wave {
             compile.arg("-lz");
         }
@@ -197,7 +198,7 @@ impl Verilator {
     /// Verilator's own sources as one object, built once for all models.
     fn runtime(&self, wave: bool) -> Result<PathBuf, Diagnostic> {
         let kind = if wave { "wave" } else { "plain" };
-        let key = self.key([&kind.to_owned()].into_iter());
+        let key = self.key([kind].into_iter());
         let folder = cache_folder().join("runtimes");
         let object = folder.join(format!("{key}.o"));
         if object.is_file() {
@@ -221,17 +222,13 @@ impl Verilator {
         Ok(object)
     }
 
-    fn key<'a>(&self, texts: impl Iterator<Item = &'a String>) -> String {
-        let mut hash = Sha256::new();
+    fn key<'a>(&self, texts: impl Iterator<Item = &'a str>) -> String {
         let program = self.program.to_string_lossy();
         let compiler = self.compiler.to_string_lossy();
         let tools = [&*self.version, &*program, &*compiler, &*self.compiler_version];
-        let flags = VERILATOR_FLAGS.into_iter().chain(COMPILER_FLAGS);
-        for text in tools.into_iter().chain(flags).chain(texts.map(|text| &**text)) {
-            hash.update((text.len() as u64).to_le_bytes());
-            hash.update(text);
-        }
-        hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+        let texts: Vec<&str> = texts.collect();
+        let all = [&tools[..], &VERILATOR_FLAGS, &COMPILER_FLAGS, &texts].concat();
+        key(&all)
     }
 }
 

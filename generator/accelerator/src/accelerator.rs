@@ -1,0 +1,289 @@
+//! The parts of an accelerator and how they are wired.
+
+use pushmem_configuration::{Affine, Configuration};
+use pushmem_kernels::Datapath;
+use pushmem_nest::Type;
+use pushmem_tile::TileSpec;
+
+/// Bits of a word on every wire. Narrower elements are extended according to their type.
+pub const WORD_BITS: u32 = 16;
+
+/// An accelerator for one application: everything advances together, one cycle of the static schedule at a time.
+#[derive(Clone, Debug)]
+pub struct Accelerator {
+    /// Name of the application.
+    pub name: String,
+    /// The tile that the memories are made of.
+    pub spec: TileSpec,
+    /// Cycles of a run: one more than the time of the last output.
+    pub length: u64,
+    /// Loop counters that streams and kernels share.
+    pub counters: Vec<Counter>,
+    /// Wires, each after those it depends on within a cycle.
+    pub wires: Vec<Wire>,
+    /// Streams from outside.
+    pub inputs: Vec<Stream>,
+    /// Streams to outside.
+    pub outputs: Vec<Stream>,
+    /// The datapaths, one for each operation that is no plain copy.
+    pub datapaths: Vec<OperationDatapath>,
+    /// The instances of datapaths.
+    pub kernels: Vec<Kernel>,
+    /// Stages that have no kernel.
+    pub copies: Vec<Copied>,
+    /// The memory tiles.
+    pub tiles: Vec<Tile>,
+    /// What is delayed in the memory tiles.
+    pub memories: Vec<Memory>,
+}
+
+/// A wire, an index of [`Accelerator::wires`].
+pub type WireId = usize;
+
+/// A word wide wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wire {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// What drives it.
+    pub driver: Driver,
+}
+
+/// What drives a wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Driver {
+    /// A word of an input stream.
+    Input {
+        /// Index of [`Accelerator::inputs`].
+        stream: usize,
+        /// Which word of the beat.
+        lane: usize,
+    },
+    /// Another wire some cycles ago: a shift register.
+    ShiftRegister {
+        /// The wire.
+        of: WireId,
+        /// Its length in words, which is the delay in cycles, at least 1.
+        length: u64,
+    },
+    /// An output of a memory tile.
+    Tile {
+        /// Index of [`Accelerator::tiles`].
+        tile: usize,
+        /// Which output.
+        output: usize,
+    },
+    /// The result of a kernel.
+    Kernel {
+        /// Index of [`Accelerator::kernels`].
+        kernel: usize,
+    },
+    /// One of several sources, by loop indices: boundaries, and reads that hold a word longer than others.
+    Select {
+        /// The loops, an index of [`Accelerator::counters`].
+        counter: usize,
+        /// The cases; the last has no conditions.
+        cases: Vec<Case>,
+    },
+}
+
+/// Loops that step at the cycles of an affine schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// Name of each loop, innermost first.
+    pub loops: Vec<String>,
+    /// Iterations of each loop.
+    pub extent: Vec<u64>,
+    /// The cycle of each iteration.
+    pub cycle: Affine,
+}
+
+impl Counter {
+    /// Cycles from one iteration to the next when a level increments and those inside it start again.
+    pub fn gaps(&self) -> Vec<i64> {
+        let mut travelled = 0;
+        self.cycle
+            .stride
+            .iter()
+            .zip(&self.extent)
+            .map(|(&stride, &extent)| {
+                let gap = stride - travelled;
+                travelled += stride * (extent as i64 - 1);
+                gap
+            })
+            .collect()
+    }
+
+    /// The cycle of the last iteration.
+    pub fn last(&self) -> i64 {
+        let index: Vec<u64> = self.extent.iter().map(|extent| extent - 1).collect();
+        self.cycle.at(&index) as i64
+    }
+
+    /// The number of iterations.
+    pub fn iterations(&self) -> u64 {
+        self.extent.iter().product()
+    }
+}
+
+/// A stream of beats with a ready-valid handshake. A beat is due at each step of its counter.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// The array, an index of the program's.
+    pub array: usize,
+    /// Type of the elements.
+    pub element: Type,
+    /// When beats are due, an index of [`Accelerator::counters`].
+    pub counter: usize,
+    /// The words of a beat.
+    pub lanes: Vec<Lane>,
+}
+
+/// A word of a beat.
+#[derive(Clone, Debug)]
+pub struct Lane {
+    /// The wire that carries it.
+    pub wire: WireId,
+    /// The stage that produces it.
+    pub stage: usize,
+    /// Which element of the array it is, in order of memory, over the loops of the stream's counter.
+    pub element: Affine,
+}
+
+/// The datapath of an operation.
+#[derive(Clone, Debug)]
+pub struct OperationDatapath {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// The operation, an index of the program's.
+    pub operation: usize,
+    /// What it computes, and when.
+    pub datapath: Datapath,
+    /// Number of loops around the operation.
+    pub depth: usize,
+    /// Number of each loop variable that it uses, outermost loop 0, and its name.
+    pub variables: Vec<(usize, String)>,
+}
+
+/// An instance of a datapath.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// The stage that it executes.
+    pub stage: usize,
+    /// Index of [`Accelerator::datapaths`].
+    pub datapath: usize,
+    /// Loops of the stage, if the datapath uses their variables: an index of [`Accelerator::counters`].
+    pub counter: Option<usize>,
+    /// What each load reads.
+    pub operands: Vec<Source>,
+    /// Where each variable of the datapath comes from.
+    pub variables: Vec<Variable>,
+}
+
+/// A stage that only passes on one of its loads: no kernel, perhaps a selection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// The stage.
+    pub stage: usize,
+    /// The load.
+    pub load: usize,
+    /// The wire of the result if the load is a selection, as in an enlarged image or one with a boundary. Without, the
+    /// result is that of another stage, some cycles ago.
+    pub selection: Option<WireId>,
+}
+
+/// A loop variable: `offset + scale · index`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Level of the counter; nothing if the loop is unrolled completely.
+    pub level: Option<usize>,
+    /// Factor of the counter's index.
+    pub scale: i64,
+    /// Value at index 0.
+    pub offset: i64,
+}
+
+/// A choice among sources by the indices of a counter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Conditions, each on the index of a level of the counter. The case applies if all hold and no case before it does.
+    pub conditions: Vec<(usize, Condition)>,
+    /// Where the value comes from.
+    pub source: Source,
+}
+
+/// A condition on a loop index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Condition {
+    /// Least index.
+    pub first: i64,
+    /// Greatest index.
+    pub last: i64,
+    /// Only every so many-th from the first; 1 for all.
+    pub step: i64,
+}
+
+impl Condition {
+    /// Whether an index meets the condition.
+    pub fn holds(&self, index: i64) -> bool {
+        (self.first..=self.last).contains(&index) && (index - self.first) % self.step == 0
+    }
+}
+
+/// A wire or a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// A wire.
+    Wire(WireId),
+    /// A word.
+    Constant(u16),
+}
+
+/// A wire that is delayed in memory tiles.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// The wire.
+    pub of: WireId,
+    /// Delays in cycles, ascending.
+    pub delays: Vec<u64>,
+    /// The wire of each delay.
+    pub wires: Vec<WireId>,
+    /// Its ports: one write, a read for each delay.
+    pub buffer: pushmem_buffers::UnifiedBuffer,
+    /// The mapping, with tiles numbered from [`Memory::first_tile`].
+    pub mapped: pushmem_mapping::MappedBuffer,
+    /// The first of its tiles.
+    pub first_tile: usize,
+}
+
+/// A memory tile.
+#[derive(Clone, Debug)]
+pub struct Tile {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// Its configuration.
+    pub configuration: Configuration,
+    /// What each input is connected to.
+    pub inputs: Vec<Option<WireId>>,
+    /// The wire that each output drives.
+    pub outputs: Vec<Option<WireId>>,
+    /// The tile whose outputs go to this one's chain inputs.
+    pub chain_from: Option<usize>,
+}
+
+impl Accelerator {
+    /// Words in shift registers.
+    pub fn shift_register_words(&self) -> u64 {
+        let length = |wire: &Wire| if let Driver::ShiftRegister { length, .. } = wire.driver { length } else { 0 };
+        self.wires.iter().map(length).sum()
+    }
+
+    /// Words that are live in SRAM at most.
+    pub fn memory_words(&self) -> u64 {
+        self.memories.iter().map(|memory| memory.mapped.live_words).sum()
+    }
+}

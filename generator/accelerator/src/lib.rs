@@ -1,0 +1,24 @@
+//! Accelerators: the stages of a scheduled program as kernels, shift registers and memory tiles, and the wires between
+//! them.
+//!
+//! [`assemble`] finds for every read how long after its write it comes. A distance that is the same for every iteration is
+//! a delay: short ones become shift registers, long ones memory tiles (the dissertation §5.1). A read whose distance
+//! depends on loop indices, as at the boundary of an image or when it enlarges one, selects among delays.
+//! [`Accelerator::run`] is the cycle-accurate model of the result.
+
+mod accelerator;
+mod assemble;
+mod error;
+mod provenance;
+mod run;
+mod stream;
+mod taps;
+
+pub use accelerator::{
+    Accelerator, Case, Condition, Copied, Counter, Driver, Kernel, Lane, Memory, OperationDatapath, Source, Stream,
+    Tile, Variable, WORD_BITS, Wire, WireId,
+};
+pub use assemble::{Constraints, assemble};
+pub use error::AssemblyError;
+pub use provenance::{ProvenanceError, prove};
+pub use run::{Beats, Run};

@@ -1,0 +1,406 @@
+//! The proof that every kernel and every output sees the values that the program says.
+//!
+//! Two facts together prove an accelerator. The first, checked by replay for each mapped memory, is that a memory output
+//! shows in each cycle of its schedule the word that was on the memory's input wire a fixed number of cycles before. The
+//! second is checked here: with every wire understood as some stage's result some cycles ago, each operand is at each
+//! iteration the element that the program reads, and each output beat is the element that its stream says.
+//!
+//! The time at which an element is produced is a sum with one term for each loop of the reader, because each dimension of
+//! an array follows one loop, and so is the reader's own time. So where the same case of a selection applies, their
+//! difference is constant if it does not change along any one loop while the others stay: this is checked for every index
+//! of every loop, and all cases, which costs the sum of the extents and not their product. Where nothing is divided,
+//! limited or interleaved, the difference is an affine function of each index, and the ends of each loop tell about all of
+//! it.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use itertools::Itertools;
+use pushmem_extraction::{Extraction, Origin};
+use pushmem_nest::Program;
+use pushmem_schedule::{Access, Boundary, Schedule, Stage, Subscript};
+
+use crate::accelerator::{Accelerator, Case, Driver, Lane, Source, WireId};
+
+/// What a wire or an operand is found not to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProvenanceError {
+    /// Name of the stage that reads, or of the output stream.
+    pub reader: String,
+    /// Which load of it.
+    pub load: usize,
+    /// The iteration, innermost loop first.
+    pub iteration: Vec<i64>,
+    /// The cycle.
+    pub cycle: i64,
+    /// What should be there.
+    pub expected: String,
+    /// What is there.
+    pub found: String,
+}
+
+impl fmt::Display for ProvenanceError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ProvenanceError { reader, load, iteration, cycle, expected, found } = self;
+        write!(
+            formatter,
+            "cycle {cycle}: load {load} of {reader} at iteration ({}) must be {expected}, but is {found}",
+            iteration.iter().join(", ")
+        )
+    }
+}
+
+impl std::error::Error for ProvenanceError {}
+
+/// A stage's result some cycles ago.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Past {
+    stage: usize,
+    cycles: i64,
+}
+
+struct Prover<'a> {
+    program: &'a Program,
+    extraction: &'a Extraction,
+    schedule: &'a Schedule,
+    accelerator: &'a Accelerator,
+    /// What each wire is; nothing for selections.
+    wires: Vec<Option<Past>>,
+    /// Stages that have a result of their own: inputs, kernels, and copies by selection.
+    owners: HashSet<usize>,
+    /// The stages that write each array.
+    writers: Vec<Vec<usize>>,
+}
+
+/// Proves that all kernels and outputs of an accelerator see the values that the program says, given that each memory
+/// output is its input wire so many cycles ago.
+///
+/// # Errors
+/// The first operand or output that does not.
+pub fn prove(
+    program: &Program,
+    extraction: &Extraction,
+    schedule: &Schedule,
+    accelerator: &Accelerator,
+) -> Result<(), ProvenanceError> {
+    let inputs = accelerator.inputs.iter().flat_map(|stream| &stream.lanes).map(|lane| lane.stage);
+    let kernels = accelerator.kernels.iter().map(|kernel| kernel.stage);
+    let selections = || accelerator.copies.iter().filter_map(|copy| Some((copy, copy.selection?)));
+    let copies = selections().map(|(copy, _)| copy.stage);
+    let owners = inputs.chain(kernels).chain(copies).collect();
+    let mut writers = vec![Vec::new(); extraction.pipeline.arrays.len()];
+    for (number, stage) in extraction.pipeline.stages.iter().enumerate() {
+        writers[stage.write.array].push(number);
+    }
+    let mut prover = Prover { program, extraction, schedule, accelerator, wires: Vec::new(), owners, writers };
+    prover.wires = prover.trace();
+    for (copy, wire) in selections() {
+        // Its own wire stands for its result; what it selects is checked here.
+        let result = prover.wires[wire].take();
+        prover.operand(copy.stage, copy.load, Source::Wire(wire))?;
+        prover.wires[wire] = result;
+    }
+    for kernel in &accelerator.kernels {
+        for (load, operand) in kernel.operands.iter().enumerate() {
+            prover.operand(kernel.stage, load, *operand)?;
+        }
+    }
+    for stream in accelerator.inputs.iter().chain(&accelerator.outputs) {
+        for lane in &stream.lanes {
+            prover.lane(&stream.name, stream.counter, lane)?;
+        }
+    }
+    Ok(())
+}
+
+impl Prover<'_> {
+    /// Follows every wire back to the stage whose result it is.
+    fn trace(&self) -> Vec<Option<Past>> {
+        let mut wires: Vec<Option<Past>> = Vec::new();
+        let later = |past: Option<Past>, cycles: i64| past.map(|past| Past { cycles: past.cycles + cycles, ..past });
+        for (number, wire) in self.accelerator.wires.iter().enumerate() {
+            let past = match &wire.driver {
+                Driver::Input { stream, lane } => {
+                    Some(Past { stage: self.accelerator.inputs[*stream].lanes[*lane].stage, cycles: 0 })
+                }
+                Driver::Kernel { kernel } => Some(Past { stage: self.accelerator.kernels[*kernel].stage, cycles: 0 }),
+                Driver::ShiftRegister { of, length } => later(wires[*of], *length as i64),
+                Driver::Tile { .. } => self.memory_delay(number).and_then(|(of, delay)| later(wires[of], delay)),
+                Driver::Select { .. } => {
+                    let copy = self.accelerator.copies.iter().find(|copy| copy.selection == Some(number));
+                    copy.map(|copy| Past { stage: copy.stage, cycles: 0 })
+                }
+            };
+            wires.push(past);
+        }
+        wires
+    }
+
+    /// The wire that a memory output delays, and by how much, as the replay has shown.
+    fn memory_delay(&self, wire: WireId) -> Option<(WireId, i64)> {
+        self.accelerator.memories.iter().find_map(|memory| {
+            let place = memory.wires.iter().position(|&other| other == wire)?;
+            Some((memory.of, memory.delays[place] as i64))
+        })
+    }
+
+    /// The cases of an operand.
+    fn cases(&self, source: Source) -> Vec<Case> {
+        match source {
+            Source::Wire(wire) if self.wires[wire].is_none() => match &self.accelerator.wires[wire].driver {
+                Driver::Select { cases, .. } => cases.clone(),
+                _ => Vec::new(),
+            },
+            _ => vec![Case { conditions: Vec::new(), source }],
+        }
+    }
+
+    /// Checks an operand at all iterations.
+    fn operand(&self, stage: usize, load: usize, operand: Source) -> Result<(), ProvenanceError> {
+        let content = &self.extraction.pipeline.stages[stage];
+        let cases = self.cases(operand);
+        let read = &content.reads[load];
+        let affine = is_affine(read) && self.has_affine_times(read.array);
+        // Conditions count only loops of several iterations.
+        let counted: Vec<usize> = (0..content.loops.len()).filter(|&level| content.loops[level].extent > 1).collect();
+        let classes: Vec<Vec<Vec<i64>>> = content
+            .loops
+            .iter()
+            .enumerate()
+            .map(|(level, bounds)| {
+                let here = counted.iter().position(|&other| other == level);
+                let conditions = cases.iter().flat_map(|case| &case.conditions);
+                let conditions = conditions.filter(|(of, _)| Some(*of) == here).map(|(_, one)| one).collect_vec();
+                if conditions.is_empty() {
+                    return vec![(bounds.min..=bounds.max()).collect()];
+                }
+                let mut classes: Vec<(Vec<bool>, Vec<i64>)> = Vec::new();
+                for index in bounds.min..=bounds.max() {
+                    let truth = conditions.iter().map(|one| one.holds(index - bounds.min)).collect_vec();
+                    match classes.iter_mut().find(|(other, _)| *other == truth) {
+                        Some((_, members)) => members.push(index),
+                        None => classes.push((truth, vec![index])),
+                    }
+                }
+                classes.into_iter().map(|(_, members)| members).collect()
+            })
+            .collect();
+        for chosen in classes.iter().map(|classes| classes.iter()).multi_cartesian_product() {
+            let mut index: Vec<i64> = chosen.iter().map(|members| members[0]).collect();
+            let holds = |case: &&Case| {
+                let holds = |(level, condition): &(usize, crate::Condition)| {
+                    let level = counted[*level];
+                    condition.holds(index[level] - content.loops[level].min)
+                };
+                case.conditions.iter().all(holds)
+            };
+            let source = cases.iter().find(holds).map(|case| case.source);
+            self.point(stage, load, &index, source)?;
+            for (level, members) in chosen.iter().enumerate() {
+                let dense = members[members.len() - 1] - members[0] == members.len() as i64 - 1;
+                let checked = if affine && dense { &members[members.len() - 1..] } else { &members[..] };
+                for &member in checked {
+                    index[level] = member;
+                    self.point(stage, load, &index, source)?;
+                }
+                index[level] = members[0];
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the time at which an element appears is one affine function of its indices, and the elements that appear are
+    /// a box.
+    fn has_affine_times(&self, array: usize) -> bool {
+        let [writer] = self.writers[array].as_slice() else { return false };
+        let stage = &self.extraction.pipeline.stages[*writer];
+        let dense = |subscript: &Subscript| match subscript.single_loop() {
+            Ok(Some(level)) => subscript.coefficients[level].abs() == 1,
+            Ok(None) => true,
+            Err(_) => false,
+        };
+        let copied = || {
+            let copy = self.accelerator.copies.iter().find(|copy| copy.stage == *writer);
+            copy.is_some_and(|copy| {
+                let read = &stage.reads[copy.load];
+                is_affine(read) && self.has_affine_times(read.array)
+            })
+        };
+        stage.write.subscripts.iter().all(dense) && (self.owners.contains(writer) || copied())
+    }
+
+    /// Checks an operand at one iteration.
+    fn point(&self, stage: usize, load: usize, index: &[i64], source: Option<Source>) -> Result<(), ProvenanceError> {
+        let content = &self.extraction.pipeline.stages[stage];
+        let cycle = self.schedule.stages[stage].at(index);
+        let expected = match element(&content.reads[load], index) {
+            Some(element) => self.produced(content.reads[load].array, element, stage),
+            None => Some(Expected::Outside(self.outside(stage, load))),
+        };
+        let right = match (&expected, source) {
+            (Some(Expected::Outside(word)), Some(Source::Constant(constant))) => *word == constant,
+            (Some(Expected::Result { stage, cycle: produced }), Some(Source::Wire(wire))) => {
+                self.wires[wire].is_some_and(|past| past.stage == *stage && cycle - past.cycles == *produced)
+            }
+            _ => false,
+        };
+        if right {
+            return Ok(());
+        }
+        Err(ProvenanceError {
+            reader: content.name.clone(),
+            load,
+            iteration: index.to_vec(),
+            cycle,
+            expected: self.describe_expected(expected.as_ref()),
+            found: self.describe(source, cycle),
+        })
+    }
+
+    /// Checks that a lane of a stream is the element it says, at the cycles of the stream.
+    fn lane(&self, name: &str, counter: usize, lane: &Lane) -> Result<(), ProvenanceError> {
+        let content = &self.extraction.pipeline.stages[lane.stage];
+        let schedule = &self.schedule.stages[lane.stage];
+        let counter = &self.accelerator.counters[counter];
+        let first: Vec<i64> = content.loops.iter().map(|level| level.min).collect();
+        let levels = content.loops.iter().positions(|level| level.extent > 1).collect_vec();
+        let mut points = vec![(first.clone(), vec![0; levels.len()])];
+        let affine = self.has_affine_times(content.write.array);
+        for (number, &level) in levels.iter().enumerate() {
+            let last = content.loops[level].extent - 1;
+            for step in if affine { last..=last } else { 1..=last } {
+                let (mut index, mut counts) = points[0].clone();
+                index[level] += step as i64;
+                counts[number] = step;
+                points.push((index, counts));
+            }
+        }
+        for (index, counts) in points {
+            let cycle = schedule.at(&index) + content.latency as i64;
+            let expected = element(&content.write, &index).and_then(|element| {
+                let number = self.number(content.write.array, &element);
+                let same =
+                    i128::from(number) == lane.element.at(&counts) && i128::from(cycle) == counter.cycle.at(&counts);
+                same.then(|| self.produced(content.write.array, element, usize::MAX)).flatten()
+            });
+            let right = match (&expected, self.wires[lane.wire]) {
+                (Some(Expected::Result { stage, cycle: produced }), Some(past)) => {
+                    past.stage == *stage && cycle - past.cycles == *produced
+                }
+                _ => false,
+            };
+            if !right
+                || counter.extent.iter().zip(&levels).any(|(extent, &level)| *extent != content.loops[level].extent)
+            {
+                return Err(ProvenanceError {
+                    reader: name.to_owned(),
+                    load: 0,
+                    iteration: index,
+                    cycle,
+                    expected: self.describe_expected(expected.as_ref()),
+                    found: self.describe(Some(Source::Wire(lane.wire)), cycle),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of an element in order of memory.
+    fn number(&self, array: usize, element: &[i64]) -> i64 {
+        let declared = &self.program.arrays[array];
+        let places = element.iter().zip(&declared.min).zip(&declared.shape).rev();
+        places.fold(0, |number, ((index, min), extent)| number * extent + index - min)
+    }
+
+    /// Which stage's result an element is for those who read it before stage `before` runs, and from which cycle on, followed
+    /// through plain copies.
+    fn produced(&self, mut array: usize, mut element: Vec<i64>, mut before: usize) -> Option<Expected> {
+        loop {
+            let stages = &self.extraction.pipeline.stages;
+            let writers = self.writers[array].iter().rev().filter(|&&writer| writer < before);
+            let (stage, index) =
+                writers.filter_map(|&stage| Some((stage, iteration(&stages[stage], &element)?))).next()?;
+            if self.owners.contains(&stage) {
+                let cycle = self.schedule.stages[stage].at(&index) + stages[stage].latency as i64;
+                return Some(Expected::Result { stage, cycle });
+            }
+            let copy = self.accelerator.copies.iter().find(|copy| copy.stage == stage)?;
+            let read = &stages[stage].reads[copy.load];
+            element = self::element(read, &index)?;
+            array = read.array;
+            before = stage;
+        }
+    }
+
+    fn outside(&self, stage: usize, load: usize) -> u16 {
+        let Origin::Operation { operation, .. } = self.extraction.origins[stage] else { return 0 };
+        let operations = self.program.operations();
+        operations[operation].1.loads.get(load).and_then(|load| load.outside).unwrap_or(0) as u16
+    }
+
+    fn describe_expected(&self, expected: Option<&Expected>) -> String {
+        match expected {
+            Some(Expected::Result { stage, cycle }) => {
+                format!("what {} gives in cycle {cycle}", self.extraction.pipeline.stages[*stage].name)
+            }
+            Some(Expected::Outside(word)) => format!("the constant {word}"),
+            None => "an element that no stage produces".to_owned(),
+        }
+    }
+
+    fn describe(&self, source: Option<Source>, now: i64) -> String {
+        match source {
+            Some(Source::Constant(word)) => format!("the constant {word}"),
+            Some(Source::Wire(wire)) => {
+                let name = &self.accelerator.wires[wire].name;
+                match self.wires[wire] {
+                    Some(past) => format!(
+                        "{name}, which is what {} gave in cycle {}",
+                        self.extraction.pipeline.stages[past.stage].name,
+                        now - past.cycles
+                    ),
+                    None => format!("{name}, which is no delayed stage"),
+                }
+            }
+            None => "nothing".to_owned(),
+        }
+    }
+}
+
+/// What an operand must be.
+enum Expected {
+    /// What a stage gives in a cycle.
+    Result { stage: usize, cycle: i64 },
+    /// The constant of a load outside of its array.
+    Outside(u16),
+}
+
+/// Whether all subscripts are affine functions.
+fn is_affine(access: &Access) -> bool {
+    access.subscripts.iter().all(|subscript| subscript.divisor == 1 && subscript.boundary == Boundary::None)
+}
+
+/// The element that an access touches at an iteration.
+fn element(access: &Access, index: &[i64]) -> Option<Vec<i64>> {
+    access.subscripts.iter().map(|subscript| subscript.at(index)).collect()
+}
+
+/// The iteration at which a stage writes an element.
+fn iteration(stage: &Stage, element: &[i64]) -> Option<Vec<i64>> {
+    let mut index: Vec<i64> = stage.loops.iter().map(|level| level.min).collect();
+    for (subscript, &wanted) in stage.write.subscripts.iter().zip(element) {
+        if let Some(level) = subscript.single_loop().ok()? {
+            let steps = wanted - subscript.constant;
+            if steps % subscript.coefficients[level] != 0 {
+                return None;
+            }
+            index[level] = steps / subscript.coefficients[level];
+            if !(stage.loops[level].min..=stage.loops[level].max()).contains(&index[level]) {
+                return None;
+            }
+        } else if subscript.constant != wanted {
+            return None;
+        }
+    }
+    Some(index)
+}

@@ -1,0 +1,50 @@
+//! Buffer files.
+
+use std::path::Path;
+
+use pushmem_files::{Diagnostic, Document};
+
+use crate::buffer::UnifiedBuffer;
+
+impl UnifiedBuffer {
+    /// Reads a buffer file, written by hand, and checks it.
+    ///
+    /// ```
+    /// use pushmem_buffers::UnifiedBuffer;
+    /// use pushmem_files::Document;
+    ///
+    /// let text = "
+    /// name: line
+    /// ports:
+    ///   - name: in
+    ///     direction: write
+    ///     domain: [{name: x, extent: 64}, {name: y, extent: 64}]
+    ///     access: [{stride: [1, 0]}, {stride: [0, 1]}]
+    ///     schedule: {stride: [1, 64]}
+    ///   - name: out
+    ///     direction: read
+    ///     domain: [{name: x, extent: 64}, {name: y, extent: 64}]
+    ///     access: [{stride: [1, 0]}, {stride: [0, 1]}]
+    ///     schedule: {start: 65, stride: [1, 64]}
+    /// ";
+    /// let buffer = UnifiedBuffer::from_document(&Document::parse("line.yaml", text).unwrap()).unwrap();
+    /// assert_eq!(buffer.ports[1].schedule_text(), "(x, y) → 64y + x + 65");
+    /// ```
+    ///
+    /// # Errors
+    /// A located message when the file cannot be read, is not YAML, has an unknown key or a value of the wrong type, or
+    /// is no buffer.
+    pub fn read(path: &Path) -> Result<Self, Diagnostic> {
+        Self::from_document(&Document::read(path)?)
+    }
+
+    /// Reads a buffer from a document, as [`UnifiedBuffer::read`].
+    ///
+    /// # Errors
+    /// As [`UnifiedBuffer::read`].
+    pub fn from_document(document: &Document) -> Result<Self, Diagnostic> {
+        let buffer: UnifiedBuffer = document.deserialize()?;
+        buffer.check().map_err(|error| document.error(&error.path, error.message))?;
+        Ok(buffer)
+    }
+}

@@ -1,0 +1,55 @@
+//! The files of an accelerator.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use pushmem_accelerator::{Accelerator, Beats, Stream};
+use pushmem_compiler::{Compiled, Report, Stage};
+use pushmem_composition::{Files, compose};
+use pushmem_files::{Diagnostic, OutputFolder};
+use pushmem_images::Image;
+use pushmem_nest::Program;
+use pushmem_registers::RegisterMap;
+use pushmem_simulation::rtl_files;
+
+/// Prints the hardware, and a testbench with these images.
+pub fn files(
+    compiled: &Compiled,
+    report: &Report,
+    inputs: &BTreeMap<String, Image>,
+    outputs: &BTreeMap<String, Image>,
+) -> Result<Files, Diagnostic> {
+    let Compiled { program, accelerator, .. } = compiled;
+    let spec = &accelerator.spec;
+    let tile = if report.memory_tiles > 0 { rtl_files(spec)? } else { Vec::new() };
+    let inputs = beats(accelerator, program, &accelerator.inputs, inputs);
+    let outputs = beats(accelerator, program, &accelerator.outputs, outputs);
+    compose(accelerator, program, &RegisterMap::of(spec), &tile, &inputs, &outputs)
+        .map_err(|error| Diagnostic::new(error.to_string()))
+}
+
+fn beats(
+    accelerator: &Accelerator,
+    program: &Program,
+    streams: &[Stream],
+    images: &BTreeMap<String, Image>,
+) -> Vec<Beats> {
+    let numbered = program.arrays.iter().enumerate();
+    let arrays = numbered.filter_map(|(number, array)| Some((number, images.get(&array.name)?))).collect();
+    accelerator.beats(streams, &arrays)
+}
+
+/// Writes the folder.
+pub fn write(path: &Path, files: &Files, compiled: &Compiled, report: &Report) -> Result<(), Diagnostic> {
+    let mut folder = OutputFolder::new();
+    for (name, text) in files.all() {
+        folder.add(name.as_str(), text.as_str());
+    }
+    folder.add("program.yaml", compiled.program.to_string());
+    folder.add("tile.yaml", compiled.accelerator.spec.to_yaml());
+    folder.add("report.json", report.to_json());
+    for (name, stage) in [("schedule", Stage::Schedule), ("buffers", Stage::Buffers), ("mapping", Stage::Mapping)] {
+        folder.add(format!("stages/{name}.txt"), stage.text(compiled));
+    }
+    folder.write(path)
+}

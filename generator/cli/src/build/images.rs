@@ -1,0 +1,84 @@
+//! The images that a program runs on.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use pushmem_files::{Diagnostic, nearest};
+use pushmem_images::Image;
+use pushmem_nest::{Array, ArrayKind, Program};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Parses `NAME=FILE`.
+pub fn name_file(text: &str) -> Result<(String, PathBuf), String> {
+    let (name, file) = text.split_once('=').ok_or("expected the name of an array, `=` and a file: input=photo.pgm")?;
+    Ok((name.to_owned(), file.into()))
+}
+
+fn array_of<'a>(program: &'a Program, kind: ArrayKind, name: &str) -> Result<&'a Array, Diagnostic> {
+    program.arrays_of(kind).find(|array| array.name == name).ok_or_else(|| {
+        let names: Vec<&str> = program.arrays_of(kind).map(|array| array.name.as_str()).collect();
+        let message = format!("`{}` has no {} `{name}`", program.name, kind.name());
+        let help = match nearest(name, names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("it has: {}", names.join(", ")),
+        };
+        Diagnostic::new(message).with_help(help)
+    })
+}
+
+fn shape(array: &Array) -> Vec<usize> {
+    array.shape.iter().map(|&extent| extent as usize).collect()
+}
+
+/// The image of each input: from its file, or random but always the same.
+pub fn inputs(program: &Program, files: &[(String, PathBuf)]) -> Result<BTreeMap<String, Image>, Diagnostic> {
+    let mut images = BTreeMap::new();
+    for (name, path) in files {
+        let array = array_of(program, ArrayKind::Input, name)?;
+        let element = array.element.element().expect("arrays hold elements");
+        let image = Image::read(path, element, &shape(array))?.with_min(&array.min);
+        if images.insert(name.clone(), image).is_some() {
+            return Err(Diagnostic::new(format!("the input `{name}` is given twice")));
+        }
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    for array in program.arrays_of(ArrayKind::Input) {
+        let element = array.element.element().expect("arrays hold elements");
+        // Drawn for every input, so that a given image does not change the others.
+        let values = (0..array.size()).map(|_| random.random_range(element.min()..=element.max())).collect();
+        let image = Image::from_values(element, &shape(array), values)?.with_min(&array.min);
+        images.entry(array.name.clone()).or_insert(image);
+    }
+    Ok(images)
+}
+
+/// Compares an output with what it should be.
+///
+/// # Errors
+/// The first element that differs, and how many do.
+pub fn compare(name: &str, expected: &Image, found: &Image, who: &str) -> Result<(), Diagnostic> {
+    let differing =
+        || expected.values().iter().zip(found.values()).enumerate().filter(|(_, (one, other))| one != other);
+    match differing().next() {
+        None => Ok(()),
+        Some((position, (right, wrong))) => Err(Diagnostic::new(format!(
+            "{} of {} elements of `{name}` differ between the interpreter and {who}; the first is {:?}: {right} and {wrong}",
+            differing().count(),
+            expected.values().len(),
+            expected.indices(position),
+        ))),
+    }
+}
+
+/// Writes outputs to their files.
+pub fn write(
+    program: &Program,
+    files: &[(String, PathBuf)],
+    outputs: &BTreeMap<String, Image>,
+) -> Result<(), Diagnostic> {
+    for (name, _) in files {
+        array_of(program, ArrayKind::Output, name)?;
+    }
+    files.iter().try_for_each(|(name, path)| outputs[name].write(path))
+}

@@ -1,0 +1,106 @@
+//! The passes in their order.
+
+use pushmem_accelerator::{Accelerator, AssemblyError, Constraints, WORD_BITS, assemble, prove};
+use pushmem_extraction::{Extraction, diagnose, extract};
+use pushmem_files::Diagnostic;
+use pushmem_kernels::Datapath;
+use pushmem_nest::{Operation, Program};
+use pushmem_replay::replay;
+use pushmem_schedule::{Options, Schedule, stencil};
+use pushmem_tile::{Kind, TileSpec};
+
+/// A program through all stages.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The program.
+    pub program: Program,
+    /// Its stages.
+    pub extraction: Extraction,
+    /// When they run.
+    pub schedule: Schedule,
+    /// The datapath of each operation.
+    pub datapaths: Vec<Datapath>,
+    /// The hardware.
+    pub accelerator: Accelerator,
+    /// What was proven of it.
+    pub proof: Proof,
+}
+
+/// What the last pass has shown: every value that an operation reads is the value that the program says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Proof {
+    /// Memories replayed.
+    pub memories: usize,
+    /// Cycles of all tiles that were simulated for it.
+    pub simulated_cycles: u64,
+    /// Cycles of all tiles that it holds for: those between were skipped, because the state repeats.
+    pub proven_cycles: u64,
+}
+
+/// Compiles a program for accelerators with memories of this tile.
+///
+/// # Errors
+/// A located message when the program cannot be streamed, scheduled or mapped, with what was tried; and when the proof
+/// fails, which is a fault of the compiler.
+pub fn compile(program: Program, spec: &TileSpec, constraints: &Constraints) -> Result<Compiled, Diagnostic> {
+    if spec.word_bits < WORD_BITS {
+        return Err(Diagnostic::new(format!(
+            "`{}` has words of {} bits, but elements need {WORD_BITS}",
+            spec.name, spec.word_bits
+        ))
+        .with_help("choose a tile with words of at least 16 bits"));
+    }
+    let datapaths: Vec<Datapath> =
+        program.operations().iter().map(|(_, operation)| Datapath::of(&program, operation)).collect();
+    let latencies: Vec<(String, u64)> = program
+        .operations()
+        .iter()
+        .zip(&datapaths)
+        .map(|((_, operation), datapath)| (operation.name.clone(), datapath.latency()))
+        .collect();
+    let latency = |operation: &Operation| {
+        latencies.iter().find(|(name, _)| *name == operation.name).map_or(0, |(_, latency)| *latency)
+    };
+    let extraction = extract(&program, latency)?;
+    let schedule_and_assemble = |row_multiple: u64| {
+        let schedule = stencil(&extraction.pipeline, &Options { row_multiple })
+            .map_err(|error| AssemblyError::Program(Box::new(diagnose(&program, &extraction, &error))))?;
+        let accelerator = assemble(&program, &extraction, &schedule, &datapaths, spec, constraints)?;
+        Ok((schedule, accelerator))
+    };
+    // Rows as they are first; if a memory does not fit so, rows of whole fetches.
+    let (schedule, accelerator) = match (schedule_and_assemble(1), spec.kind) {
+        (Err(AssemblyError::Memory { .. }), Kind::WideFetch { fetch_width, .. }) => {
+            schedule_and_assemble(u64::from(fetch_width))
+        }
+        (outcome, _) => outcome,
+    }
+    .map_err(|error| match error {
+        AssemblyError::Program(diagnostic) => *diagnostic,
+        memory @ AssemblyError::Memory { .. } => Diagnostic::new(memory.to_string())
+            .with_help("choose a tile with more rows, more words in its buffers, or chaining"),
+    })?;
+    let mut compiled = Compiled { program, extraction, schedule, datapaths, accelerator, proof: Proof::default() };
+    compiled.proof = compiled.prove(spec)?;
+    Ok(compiled)
+}
+
+impl Compiled {
+    fn prove(&self, spec: &TileSpec) -> Result<Proof, Diagnostic> {
+        let fault = |error: String| {
+            Diagnostic::new(format!("the compiled accelerator is wrong: {error}"))
+                .with_help("this is a fault of pushmem, caught before it could do harm; please report the program")
+        };
+        prove(&self.program, &self.extraction, &self.schedule, &self.accelerator)
+            .map_err(|error| fault(error.to_string()))?;
+        let mut proof = Proof::default();
+        for memory in &self.accelerator.memories {
+            let report = replay(&memory.buffer, &memory.mapped, spec)
+                .map_err(|error| fault(format!("{}: {error}", self.accelerator.wires[memory.of].name)))?;
+            proof.memories += 1;
+            proof.simulated_cycles += report.cycles_simulated;
+            proof.proven_cycles += report.cycles_total;
+        }
+        Ok(proof)
+    }
+}

@@ -1,0 +1,184 @@
+//! The stages of a compile as text, in the terms of the papers.
+
+use std::fmt::Write as _;
+
+use itertools::Itertools;
+use pushmem_accelerator::{Condition, Driver, Source};
+use pushmem_schedule::{Access, Boundary, Loop, Stage as PipelineStage, Subscript};
+
+use crate::compile::Compiled;
+
+/// A stage that can be printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The program as the compiler understood it.
+    LoopNest,
+    /// When each stage runs.
+    Schedule,
+    /// The unified buffer of each array: its ports with iteration domain, access map and schedule.
+    Buffers,
+    /// Kernels, shift registers, memory tiles and the wires between them.
+    Mapping,
+    /// The configuration of each memory tile.
+    Config,
+}
+
+impl Stage {
+    /// The stage of a compiled program as text.
+    pub fn text(self, compiled: &Compiled) -> String {
+        match self {
+            Stage::LoopNest => compiled.program.to_string(),
+            Stage::Schedule => schedule(compiled),
+            Stage::Buffers => buffers(compiled),
+            Stage::Mapping => mapping(compiled),
+            Stage::Config => config(compiled),
+        }
+    }
+}
+
+fn schedule(compiled: &Compiled) -> String {
+    let pipeline = &compiled.extraction.pipeline;
+    let mut text = String::new();
+    for (stage, schedule) in pipeline.stages.iter().zip(&compiled.schedule.stages) {
+        let write = format!("{:<20} {}  {}", stage.name, domain(&stage.loops), schedule.display(stage));
+        let latency = if stage.latency > 0 { format!("  latency {}", stage.latency) } else { String::new() };
+        text += &format!("{write}{latency}\n");
+    }
+    writeln!(text, "{} cycles", compiled.accelerator.length).expect("strings can be written");
+    text
+}
+
+fn domain(loops: &[Loop]) -> String {
+    let names = loops.iter().map(|level| &level.name).join(", ");
+    let bounds = loops.iter().map(|level| format!("{} ≤ {} ≤ {}", level.min, level.name, level.max())).join(", ");
+    format!("{{({names}) | {bounds}}}")
+}
+
+fn buffers(compiled: &Compiled) -> String {
+    let pipeline = &compiled.extraction.pipeline;
+    let mut text = String::new();
+    for (number, array) in pipeline.arrays.iter().enumerate() {
+        writeln!(text, "{}:", array.name).expect("strings can be written");
+        for (stage, schedule) in pipeline.stages.iter().zip(&compiled.schedule.stages) {
+            if stage.write.array == number {
+                let late = pushmem_schedule::StageSchedule {
+                    start: schedule.start + stage.latency as i64,
+                    stride: schedule.stride.clone(),
+                };
+                text += &port("write", stage, &stage.write, &late.display(stage).to_string());
+            }
+        }
+        for (stage, schedule) in pipeline.stages.iter().zip(&compiled.schedule.stages) {
+            for read in stage.reads.iter().filter(|read| read.array == number) {
+                text += &port("read", stage, read, &schedule.display(stage).to_string());
+            }
+        }
+    }
+    text
+}
+
+fn port(direction: &str, stage: &PipelineStage, access: &Access, schedule: &str) -> String {
+    let elements = access.subscripts.iter().map(|subscript| self::subscript(subscript, &stage.loops)).join(", ");
+    let names = stage.loops.iter().map(|level| &level.name).join(", ");
+    format!(
+        "  {direction:<5} by {}\n    domain   {}\n    access   ({names}) → ({elements})\n    schedule {schedule}\n",
+        stage.name,
+        domain(&stage.loops),
+    )
+}
+
+fn subscript(subscript: &Subscript, loops: &[Loop]) -> String {
+    let terms = subscript.coefficients.iter().zip(loops).rev().filter(|(coefficient, _)| **coefficient != 0);
+    let terms = terms.map(|(coefficient, level)| match coefficient {
+        1 => level.name.clone(),
+        _ => format!("{coefficient}{}", level.name),
+    });
+    let constant = (subscript.constant != 0 || subscript.coefficients.iter().all(|&coefficient| coefficient == 0))
+        .then(|| subscript.constant.to_string());
+    let mut text = terms.chain(constant).join(" + ").replace("+ -", "- ");
+    if subscript.divisor != 1 {
+        text = format!("⌊({text})/{}⌋", subscript.divisor);
+    }
+    text = match subscript.boundary {
+        Boundary::None | Boundary::Outside { .. } => text,
+        Boundary::Clamp { low, high } => format!("clamp({text}, {low}, {high})"),
+        Boundary::Mirror { low, high } => format!("mirror({text}, {low}, {high})"),
+    };
+    match subscript.offset {
+        0 => text,
+        offset => format!("{text} + {offset}").replace("+ -", "- "),
+    }
+}
+
+fn mapping(compiled: &Compiled) -> String {
+    let accelerator = &compiled.accelerator;
+    let name = |source: Source| match source {
+        Source::Wire(wire) => accelerator.wires[wire].name.clone(),
+        Source::Constant(word) => word.to_string(),
+    };
+    let mut text = String::new();
+    for wire in &accelerator.wires {
+        let driver = match &wire.driver {
+            Driver::Input { stream, lane } => format!("input stream {}, lane {lane}", accelerator.inputs[*stream].name),
+            Driver::ShiftRegister { of, length } => {
+                format!("shift register of {length} on {}", accelerator.wires[*of].name)
+            }
+            Driver::Tile { tile, output } => format!("output {output} of {}", accelerator.tiles[*tile].name),
+            Driver::Kernel { kernel } => {
+                let kernel = &accelerator.kernels[*kernel];
+                let datapath = &accelerator.datapaths[kernel.datapath];
+                let operands = kernel.operands.iter().map(|&operand| name(operand)).join(", ");
+                format!("kernel {} ({operands}), latency {}", datapath.name, datapath.datapath.latency())
+            }
+            Driver::Select { counter, cases } => {
+                let loops = &accelerator.counters[*counter].loops;
+                cases
+                    .iter()
+                    .map(|case| match case.conditions.as_slice() {
+                        [] => name(case.source),
+                        some => format!(
+                            "{} if {}",
+                            name(case.source),
+                            some.iter()
+                                .map(|(level, condition)| self::condition(&loops[*level], condition))
+                                .join(" and ")
+                        ),
+                    })
+                    .join("; ")
+            }
+        };
+        writeln!(text, "{:<24} {driver}", wire.name).expect("strings can be written");
+    }
+    for memory in &accelerator.memories {
+        writeln!(
+            text,
+            "memory of {}: delays {} in {} tiles, {} words live",
+            accelerator.wires[memory.of].name,
+            memory.delays.iter().join(", "),
+            memory.mapped.tiles.len(),
+            memory.mapped.live_words
+        )
+        .expect("strings can be written");
+    }
+    for stream in &accelerator.outputs {
+        let lanes = stream.lanes.iter().map(|lane| &accelerator.wires[lane.wire].name).join(", ");
+        writeln!(text, "output stream {}: {lanes}", stream.name).expect("strings can be written");
+    }
+    text
+}
+
+fn condition(name: &str, condition: &Condition) -> String {
+    let range = match (condition.first, condition.last) {
+        (first, last) if first == last => return format!("{name} = {first}"),
+        (first, last) => format!("{first} ≤ {name} ≤ {last}"),
+    };
+    match condition.step {
+        1 => range,
+        step => format!("{range} and {name} mod {step} = {}", condition.first.rem_euclid(step)),
+    }
+}
+
+fn config(compiled: &Compiled) -> String {
+    let tiles = &compiled.accelerator.tiles;
+    tiles.iter().map(|tile| format!("# {}\n{}", tile.name, tile.configuration.to_yaml())).join("---\n")
+}

@@ -1,0 +1,12 @@
+//! The compiler: from a program to a proven accelerator with its register writes.
+//!
+//! [`compile`] runs the passes one after the other, each a function from one stage to the next: extraction, schedule,
+//! kernels, assembly with mapping, proof. [`Compiled`] holds all stages; [`Stage`] prints each of them.
+
+mod compile;
+mod emit;
+mod report;
+
+pub use compile::{Compiled, Proof, compile};
+pub use emit::Stage;
+pub use report::Report;

@@ -1,0 +1,95 @@
+//! What a compile amounts to.
+
+use std::fmt;
+
+use pushmem_accelerator::Stream;
+use pushmem_schedule::{Dependence, dependences, sequential};
+use serde::Serialize;
+
+use crate::compile::Compiled;
+
+/// The figures of a compiled program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// The program.
+    pub name: String,
+    /// The tile.
+    pub tile: String,
+    /// Cycles from the first input to the last output, both included.
+    pub cycles: u64,
+    /// The same when one stage runs after the other.
+    pub sequential_cycles: u64,
+    /// Words that are live in SRAM at most.
+    pub sram_words: u64,
+    /// Words of all arrays between stages, which the sequential schedule keeps.
+    pub sequential_words: u64,
+    /// Memory tiles.
+    pub memory_tiles: usize,
+    /// Words in shift registers.
+    pub shift_register_words: u64,
+    /// Operations of the datapaths, in processing elements.
+    pub processing_elements: u64,
+    /// Kernels.
+    pub kernels: usize,
+    /// Words a cycle that all inputs take together at most.
+    pub input_words: usize,
+    /// Words a cycle that all outputs give together at most.
+    pub output_words: usize,
+    /// Bits of the pipeline registers in the datapaths.
+    pub pipeline_register_bits: u64,
+    /// Memory tile cycles that the proof covers.
+    pub proven_cycles: u64,
+    /// Memory tile cycles that were simulated for it.
+    pub simulated_cycles: u64,
+}
+
+impl Report {
+    /// The figures of a compiled program.
+    pub fn of(compiled: &Compiled) -> Self {
+        let accelerator = &compiled.accelerator;
+        let pipeline = &compiled.extraction.pipeline;
+        let inputs = accelerator.inputs.iter().map(|stream| accelerator.counters[stream.counter].cycle.start);
+        let first = inputs.min().unwrap_or(0) as u64;
+        let mut kept: Vec<usize> =
+            dependences(pipeline).unwrap_or_default().iter().map(|Dependence { array, .. }| *array).collect();
+        kept.sort_unstable();
+        kept.dedup();
+        let lanes = |streams: &[Stream]| streams.iter().map(|stream| stream.lanes.len()).sum();
+        let datapaths = || accelerator.kernels.iter().map(|kernel| &accelerator.datapaths[kernel.datapath].datapath);
+        Report {
+            name: compiled.program.name.clone(),
+            tile: accelerator.spec.name.clone(),
+            cycles: accelerator.length - first,
+            sequential_cycles: sequential(pipeline).length(pipeline) as u64,
+            sram_words: accelerator.memory_words(),
+            sequential_words: kept.iter().map(|&array| compiled.program.arrays[array].size() as u64).sum(),
+            memory_tiles: accelerator.tiles.len(),
+            shift_register_words: accelerator.shift_register_words(),
+            processing_elements: datapaths().map(|datapath| datapath.processing_elements()).sum(),
+            kernels: accelerator.kernels.len(),
+            input_words: lanes(&accelerator.inputs),
+            output_words: lanes(&accelerator.outputs),
+            pipeline_register_bits: datapaths().map(|datapath| datapath.registers()).sum(),
+            proven_cycles: compiled.proof.proven_cycles,
+            simulated_cycles: compiled.proof.simulated_cycles,
+        }
+    }
+
+    /// The figures as JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("figures are numbers and names") + "\n"
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = |name: &str, value: String| writeln!(formatter, "  {name:<22} {value}");
+        line("cycles", format!("{} ({} one stage after the other)", self.cycles, self.sequential_cycles))?;
+        line("memory tiles", format!("{} of `{}`", self.memory_tiles, self.tile))?;
+        line("SRAM words", format!("{} ({} one stage after the other)", self.sram_words, self.sequential_words))?;
+        line("shift-register words", self.shift_register_words.to_string())?;
+        line("kernels", format!("{} with {} processing elements", self.kernels, self.processing_elements))?;
+        line("words a cycle", format!("{} in, {} out", self.input_words, self.output_words))?;
+        line("proof", format!("{} tile cycles, {} of them simulated", self.proven_cycles, self.simulated_cycles))
+    }
+}

@@ -1,0 +1,148 @@
+//! The hardware of an application as files: its SystemVerilog, its configuration, a C header, and a testbench.
+//!
+//! [`compose`] prints an [`Accelerator`] as a folder that someone else can use: `make` in it simulates the hardware with
+//! Verilator and compares every word. [`Files::simulation_sources`] gives the same sources to those who build in their own
+//! way. What parameters can express is a module in `templates/accelerator/library`; the top module is printed.
+
+mod error;
+mod header;
+mod instance;
+mod loops;
+mod modules;
+mod names;
+mod testbench;
+mod text;
+mod top;
+mod window;
+
+use itertools::Itertools;
+use pushmem_accelerator::{Accelerator, Beats, WORD_BITS};
+use pushmem_configuration::{RegisterWrite, format_writes};
+use pushmem_nest::Program;
+use pushmem_registers::RegisterMap;
+
+use crate::names::Names;
+use crate::window::Window;
+
+pub use error::CompositionError;
+pub use modules::LIBRARY;
+pub use testbench::format_beats;
+pub use window::register_writes;
+
+/// The files of an accelerator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Files {
+    /// Name of the top module.
+    pub top_module: String,
+    /// The modules, used ones before their users: path and text of each.
+    pub rtl: Vec<(String, String)>,
+    /// The testbench: path and text of the harness and of the header that it includes.
+    pub harness: Vec<(String, String)>,
+    /// All other files: path and text of each.
+    pub others: Vec<(String, String)>,
+}
+
+/// What a simulator is built from: the name and text of each file, without folders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimulationSources {
+    /// Name of the top module. The Verilated class is to be `Vtop`.
+    pub top_module: String,
+    /// SystemVerilog, used modules before their users.
+    pub rtl: Vec<(String, String)>,
+    /// C++: `harness.cpp` and what it includes.
+    pub harness: Vec<(String, String)>,
+}
+
+impl Files {
+    /// All files: the path, relative to the folder of the accelerator, and the text of each.
+    pub fn all(&self) -> impl Iterator<Item = &(String, String)> {
+        self.rtl.iter().chain(&self.harness).chain(&self.others)
+    }
+
+    /// What a simulator is built from; `wave` for one that writes waves. The executable wants `--folder`, the folder that
+    /// these files are written to; see the head of `harness.cpp` for its options.
+    pub fn simulation_sources(&self, wave: bool) -> SimulationSources {
+        let plain = |files: &[(String, String)]| {
+            let name = |path: &String| path.rsplit('/').next().unwrap_or(path).to_owned();
+            files.iter().map(|(path, text)| (name(path), text.clone())).collect_vec()
+        };
+        let mut harness = plain(&self.harness);
+        if wave {
+            for (_, text) in harness.iter_mut().filter(|(name, _)| name == "harness.cpp") {
+                text.insert_str(0, "#define PUSHMEM_WAVE\n");
+            }
+        }
+        SimulationSources { top_module: self.top_module.clone(), rtl: plain(&self.rtl), harness }
+    }
+}
+
+/// Prints an accelerator.
+///
+/// `tile_files` are the SystemVerilog files of its tile, name and text of each, used modules before their users; `inputs`
+/// and `expected` are the words of a run of each input and output stream.
+///
+/// # Errors
+/// When the tile does not suit, a configuration does not fit, or the words are not those of a run.
+pub fn compose(
+    accelerator: &Accelerator,
+    program: &Program,
+    map: &RegisterMap,
+    tile_files: &[(String, String)],
+    inputs: &[Beats],
+    expected: &[Beats],
+) -> Result<Files, CompositionError> {
+    let has_tiles = !accelerator.tiles.is_empty();
+    let spec = &accelerator.spec;
+    if has_tiles && spec.word_bits < WORD_BITS {
+        return Err(CompositionError::NarrowWords { tile: spec.name.clone(), bits: spec.word_bits });
+    }
+    let window = Window::of(map, accelerator.tiles.len())?;
+    let tile_files = if has_tiles { tile_files } else { &[] };
+    let tile_modules = tile_files.iter().map(|(name, _)| name.trim_end_matches(".sv"));
+    let mut modules = Names::with(tile_modules.chain(modules::LIBRARY.map(|(name, _)| name)));
+    let top_module = modules.claim(&accelerator.name, "accelerator");
+    let kernels = modules::kernels(accelerator, program, &top_module, &mut modules);
+    let top = top::print(accelerator, program, &kernels, window, &top_module)?;
+
+    let rtl_path = |name: &str| format!("rtl/{name}.sv");
+    let mut rtl = tile_files.iter().map(|(name, text)| (format!("rtl/{name}"), text.clone())).collect_vec();
+    let library = modules::library(accelerator);
+    rtl.extend(library.into_iter().map(|(name, text)| (rtl_path(name), text.to_owned())));
+    rtl.extend(kernels.into_iter().map(|kernel| (rtl_path(&kernel.name), kernel.text)));
+    rtl.push((rtl_path(&top_module), top.text));
+
+    let run_cycles = top::run_cycles(accelerator);
+    let ports = testbench::ports(accelerator, &top_module, &top.streams, run_cycles);
+    let harness = vec![
+        ("testbench/harness.cpp".to_owned(), testbench::HARNESS.to_owned()),
+        ("testbench/ports.h".to_owned(), ports),
+    ];
+
+    let filelist = rtl.iter().map(|(path, _)| format!("{path}\n")).collect();
+    let writes = register_writes(accelerator, map)?;
+    let header = header::print(accelerator, &top_module, run_cycles, &writes, window.bytes());
+    let mut others = vec![
+        ("filelist.f".to_owned(), filelist),
+        ("Makefile".to_owned(), testbench::makefile(&top_module)),
+        (format!("{top_module}.h"), header),
+    ];
+    others.extend(configurations(accelerator, &writes));
+    let streams = &top.streams;
+    others.extend(testbench::beat_files(accelerator, &accelerator.inputs, &streams.inputs, inputs, ".hex")?);
+    let expected =
+        testbench::beat_files(accelerator, &accelerator.outputs, &streams.outputs, expected, ".expected.hex")?;
+    others.extend(expected);
+    Ok(Files { top_module, rtl, harness, others })
+}
+
+/// The configuration of each tile, and the register writes of all.
+fn configurations(accelerator: &Accelerator, writes: &[Vec<RegisterWrite>]) -> Vec<(String, String)> {
+    if accelerator.tiles.is_empty() {
+        return Vec::new();
+    }
+    let tiles = accelerator.tiles.iter();
+    let yaml = tiles.map(|tile| (format!("configuration/{}.yaml", tile.name), tile.configuration.to_yaml()));
+    let names = accelerator.tiles.iter().map(|tile| tile.name.as_str());
+    let hex = names.zip(writes).map(|(name, writes)| format_writes(name, writes)).collect();
+    yaml.chain([("configuration/writes.hex".to_owned(), hex)]).collect()
+}

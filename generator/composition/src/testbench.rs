@@ -1,0 +1,82 @@
+//! The testbench, and what it reads.
+
+use askama::Template;
+use itertools::Itertools;
+use pushmem_accelerator::{Accelerator, Beats, Stream};
+
+use crate::error::CompositionError;
+use crate::top::StreamPorts;
+
+/// The testbench, which is the same for all accelerators.
+pub(crate) const HARNESS: &str = include_str!("../../../templates/accelerator/testbench/harness.cpp");
+
+#[derive(Template)]
+#[template(path = "testbench/ports.h", escape = "none")]
+struct Ports<'a> {
+    name: &'a str,
+    inputs: Vec<StreamPort<'a>>,
+    outputs: Vec<StreamPort<'a>>,
+    has_configuration: bool,
+    run_cycles: u64,
+}
+
+struct StreamPort<'a> {
+    port: &'a str,
+    lanes: usize,
+}
+
+#[derive(Template)]
+#[template(path = "Makefile", escape = "none")]
+struct Makefile<'a> {
+    name: &'a str,
+}
+
+/// The header that describes the ports to the testbench.
+pub(crate) fn ports(accelerator: &Accelerator, name: &str, streams: &StreamPorts, run_cycles: u64) -> String {
+    let ports = Ports {
+        name,
+        inputs: accelerator.inputs.iter().zip(&streams.inputs).map(stream_port).collect(),
+        outputs: accelerator.outputs.iter().zip(&streams.outputs).map(stream_port).collect(),
+        has_configuration: !accelerator.tiles.is_empty(),
+        run_cycles,
+    };
+    ports.render().expect("templates write to memory").trim().to_owned() + "\n"
+}
+
+fn stream_port<'a>((stream, port): (&Stream, &'a String)) -> StreamPort<'a> {
+    StreamPort { port, lanes: stream.lanes.len() }
+}
+
+/// The Makefile that builds and runs the testbench.
+pub(crate) fn makefile(name: &str) -> String {
+    Makefile { name }.render().expect("templates write to memory").trim().to_owned() + "\n"
+}
+
+/// The words of a stream as the testbench reads and writes them: a beat a line, lane 0 first.
+pub fn format_beats(stream: &Stream, words: &[u16]) -> String {
+    let line = |beat: &[u16]| beat.iter().map(|word| format!("{word:04x}")).join(" ") + "\n";
+    words.chunks(stream.lanes.len().max(1)).map(line).collect()
+}
+
+/// The file of each stream in the folder `testbench`.
+///
+/// # Errors
+/// When the words are not those of all beats of a run.
+pub(crate) fn beat_files(
+    accelerator: &Accelerator,
+    streams: &[Stream],
+    ports: &[String],
+    beats: &[Beats],
+    ending: &str,
+) -> Result<Vec<(String, String)>, CompositionError> {
+    let file = |(number, (stream, port)): (usize, (&Stream, &String))| {
+        let words = beats.get(number).map_or(&[][..], |words| words.as_slice());
+        let expected = accelerator.counters[stream.counter].iterations() * stream.lanes.len() as u64;
+        let found = words.len() as u64;
+        if found != expected {
+            return Err(CompositionError::Beats { stream: stream.name.clone(), expected, found });
+        }
+        Ok((format!("testbench/{port}{ending}"), format_beats(stream, words)))
+    };
+    streams.iter().zip(ports).enumerate().map(file).collect()
+}

@@ -1,0 +1,128 @@
+//! Memory tiles.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use itertools::Itertools;
+use pushmem_accelerator::{Memory, WORD_BITS, WireId};
+
+use super::signals::TileOutput;
+use super::{Context, Section};
+use crate::instance::Instance;
+use crate::text::{count, listing, literal, range, vector};
+
+impl Context<'_> {
+    pub(super) fn memory(&self, tiles: Range<usize>, early: &BTreeSet<WireId>) -> Section {
+        let outputs = || self.signals.tile_outputs[tiles.clone()].iter().flatten();
+        let upper = self.accelerator.spec.word_bits - WORD_BITS;
+        let declare = |output: &TileOutput| match output {
+            TileOutput::Wire(wire) => self.declared(*wire, early),
+            TileOutput::Chain(name) | TileOutput::Unused(name) => {
+                format!("    logic{} {name};\n", range(self.accelerator.spec.word_bits))
+            }
+        };
+        let mut body: String = outputs().map(declare).collect();
+        for tile in tiles.clone() {
+            body.push_str(&self.unused_declarations(tile, upper));
+        }
+        body.push_str(&tiles.clone().map(|tile| self.tile(tile, upper).print()).join("\n"));
+        let memory = self.accelerator.memories.iter().find(|memory| memory.first_tile == tiles.start);
+        let comment =
+            memory.map_or_else(|| "Memory tiles.".to_owned(), |memory| self.memory_comment(memory, tiles.len()));
+        Section::new(comment, body)
+    }
+
+    fn memory_comment(&self, memory: &Memory, tiles: usize) -> String {
+        let delays = memory.delays.iter().map(u64::to_string).collect_vec();
+        let cycles = if delays == ["1"] { "cycle" } else { "cycles" };
+        format!(
+            "`{}` delayed by {} {cycles}: {} with {}.",
+            self.accelerator.wires[memory.of].name,
+            listing(&delays),
+            count(tiles, "memory tile"),
+            count(memory.mapped.live_words, "live word")
+        )
+    }
+
+    /// The name of something of a tile that nobody looks at.
+    fn unused(&self, tile: usize, what: &str) -> String {
+        format!("{}_{what}_unused", self.signals.tiles[tile])
+    }
+
+    fn unused_declarations(&self, tile: usize, upper: u32) -> String {
+        let spec = &self.accelerator.spec;
+        let taken = format!("    logic{} {};\n", vector(spec.inputs), self.unused(tile, "taken"));
+        let valid = format!("    logic{} {};\n", vector(spec.outputs), self.unused(tile, "valid"));
+        let stencil = if spec.stencil_valid {
+            format!("    logic {};\n", self.unused(tile, "stencil_valid"))
+        } else {
+            String::new()
+        };
+        let outputs = self.signals.tile_outputs[tile].iter().enumerate();
+        let driven = outputs.filter(|(_, output)| upper > 0 && matches!(output, TileOutput::Wire(_)));
+        let uppers = driven.map(|(number, _)| {
+            format!("    logic{} {};\n", range(upper), self.unused(tile, &format!("out_{number}_upper")))
+        });
+        [taken, valid, stencil].into_iter().chain(uppers).collect()
+    }
+
+    fn tile(&self, tile: usize, upper: u32) -> Instance {
+        let spec = &self.accelerator.spec;
+        let content = &self.accelerator.tiles[tile];
+        let selected = |signal: &str| match self.accelerator.tiles.len() {
+            1 => signal.to_owned(),
+            _ => format!("{signal} && config_tile == {}", literal(self.window.tile_bits, tile as u64)),
+        };
+        let zeros = u32::BITS - self.window.offset_bits;
+        let offset = match self.window.tile_bits {
+            0 => "config_address".to_owned(),
+            _ => format!("config_address[{}:0]", self.window.offset_bits - 1),
+        };
+        let address = if zeros == 0 { offset } else { format!("{{{}, {offset}}}", literal(zeros, 0)) };
+        let extended =
+            |word: &str| if upper == 0 { word.to_owned() } else { format!("{{{}, {word}}}", literal(upper, 0)) };
+        let mut instance = Instance::new(format!("{}_tile", spec.name), format!("u_{}", self.signals.tiles[tile]))
+            .same(&["clk", "rst_n", "flush"])
+            .port("stall", "~step")
+            .port("config_write", selected("config_write"))
+            .port("config_read", selected("config_read"))
+            .port("config_address", address)
+            .port("config_write_data", "config_write_data")
+            .port("config_read_data", self.read_data(tile));
+        let bit = |what: &str, number: u32| format!("{}[{number}]", self.unused(tile, what));
+        for input in 0..spec.inputs {
+            let word = content.inputs.get(input as usize).copied().flatten();
+            let word = word.map_or_else(|| "'0".to_owned(), |wire| extended(&self.signals.wires[wire]));
+            instance = instance
+                .port(&format!("data_in_{input}"), word)
+                .port(&format!("data_in_{input}_taken"), bit("taken", input));
+        }
+        for output in 0..spec.outputs {
+            let name = match &self.signals.tile_outputs[tile][output as usize] {
+                TileOutput::Wire(wire) if upper == 0 => self.signals.wires[*wire].clone(),
+                TileOutput::Wire(wire) => {
+                    let upper = self.unused(tile, &format!("out_{output}_upper"));
+                    format!("{{{upper}, {}}}", self.signals.wires[*wire])
+                }
+                TileOutput::Chain(name) | TileOutput::Unused(name) => name.clone(),
+            };
+            instance = instance
+                .port(&format!("data_out_{output}"), name)
+                .port(&format!("data_out_{output}_valid"), bit("valid", output));
+        }
+        if spec.chaining {
+            for output in 0..spec.outputs {
+                let word = match content.chain_from.map(|other| &self.signals.tile_outputs[other][output as usize]) {
+                    None => "'0".to_owned(),
+                    Some(TileOutput::Wire(wire)) => extended(&self.signals.wires[*wire]),
+                    Some(TileOutput::Chain(name) | TileOutput::Unused(name)) => name.clone(),
+                };
+                instance = instance.port(&format!("chain_in_{output}"), word);
+            }
+        }
+        if spec.stencil_valid {
+            instance = instance.port("stencil_valid", self.unused(tile, "stencil_valid"));
+        }
+        instance
+    }
+}

@@ -1,0 +1,98 @@
+//! The ports of the top module.
+
+use itertools::Itertools;
+use pushmem_accelerator::{Stream, WORD_BITS};
+
+use super::Context;
+use crate::text::{count, lines, range};
+
+/// Ports with a common comment.
+struct Group {
+    comment: String,
+    ports: Vec<Port>,
+}
+
+struct Port {
+    direction: &'static str,
+    bits: u32,
+    name: String,
+}
+
+fn input(bits: u32, name: impl Into<String>) -> Port {
+    Port { direction: "input ", bits, name: name.into() }
+}
+
+fn output(bits: u32, name: impl Into<String>) -> Port {
+    Port { direction: "output", bits, name: name.into() }
+}
+
+impl Context<'_> {
+    /// The lines that declare the ports, by groups.
+    pub(super) fn ports(&self) -> Vec<Vec<String>> {
+        let groups = self.groups();
+        let ports = groups.iter().flat_map(|group| &group.ports);
+        let width = ports.clone().map(|port| range(port.bits).len()).max().unwrap_or(0);
+        let mut left = ports.count();
+        let mut declared = Vec::new();
+        for Group { comment, ports } in &groups {
+            let mut text = lines(comment).into_iter().map(|line| format!("// {line}")).collect_vec();
+            for Port { direction, bits, name } in ports {
+                left -= 1;
+                let comma = if left > 0 { "," } else { "" };
+                text.push(format!("{direction} logic{:width$} {name}{comma}", range(*bits)));
+            }
+            declared.push(text);
+        }
+        declared
+    }
+
+    fn groups(&self) -> Vec<Group> {
+        let runs = "A pulse on `start` asks for a run; while one goes on, one more is remembered. `busy` is high during a \
+                    run, `done` in its last cycle.";
+        let mut groups = vec![
+            Group { comment: String::new(), ports: vec![input(1, "clk"), input(1, "rst_n")] },
+            Group { comment: runs.to_owned(), ports: vec![input(1, "start"), output(1, "busy"), output(1, "done")] },
+        ];
+        if !self.accelerator.tiles.is_empty() {
+            groups.push(self.configuration_ports());
+        }
+        let streams = &self.signals.streams;
+        for (stream, port) in self.accelerator.inputs.iter().zip(&streams.inputs) {
+            let valid = input(1, format!("{port}_valid"));
+            let ready = output(1, format!("{port}_ready"));
+            let data = input(stream.lanes.len() as u32 * WORD_BITS, format!("{port}_data"));
+            groups.push(Group { comment: self.describe("Input", stream), ports: vec![valid, ready, data] });
+        }
+        for (stream, port) in self.accelerator.outputs.iter().zip(&streams.outputs) {
+            let valid = output(1, format!("{port}_valid"));
+            let ready = input(1, format!("{port}_ready"));
+            let data = output(stream.lanes.len() as u32 * WORD_BITS, format!("{port}_data"));
+            groups.push(Group { comment: self.describe("Output", stream), ports: vec![valid, ready, data] });
+        }
+        groups
+    }
+
+    fn configuration_ports(&self) -> Group {
+        let place = match self.accelerator.tiles.len() {
+            1 => "the registers of the memory tile".to_owned(),
+            _ => format!("the registers of memory tile N are at byte address N * {}", self.window.bytes()),
+        };
+        Group {
+            comment: format!("Configuration, between runs: {place}. Data that was read shows from the next cycle on."),
+            ports: vec![
+                input(1, "config_write"),
+                input(1, "config_read"),
+                input(self.window.bits(), "config_address"),
+                input(32, "config_write_data"),
+                output(32, "config_read_data"),
+            ],
+        }
+    }
+
+    fn describe(&self, kind: &str, stream: &Stream) -> String {
+        let beats = count(self.accelerator.counters[stream.counter].iterations(), "beat");
+        let words = count(stream.lanes.len(), "word");
+        let order = if stream.lanes.len() > 1 { ", lane 0 lowest" } else { "" };
+        format!("{kind} stream of `{}`: {beats} a run of {words} ({}){order}.", stream.name, stream.element.name())
+    }
+}

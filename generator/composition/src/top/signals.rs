@@ -1,0 +1,211 @@
+//! The names of all signals of the top module.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use itertools::Itertools;
+use pushmem_accelerator::{Accelerator, Driver, Kernel, Source, Stream, Wire, WireId};
+
+use super::StreamPorts;
+use crate::loops::{LoopCounter, depends};
+use crate::names::Names;
+
+/// Names of ports and of what every top module has.
+const RESERVED: [&str; 17] = [
+    "clk",
+    "rst_n",
+    "start",
+    "busy",
+    "done",
+    "config_write",
+    "config_read",
+    "config_address",
+    "config_write_data",
+    "config_read_data",
+    "config_tile",
+    "config_tile_q",
+    "flush",
+    "step",
+    "due",
+    "ready",
+    "u_run_control",
+];
+
+/// The names of all signals and instances.
+pub(crate) struct Signals<'a> {
+    pub streams: StreamPorts,
+    /// The instance of the buffer of each input and then of each output.
+    pub stream_buffers: Vec<String>,
+    /// The name of each wire.
+    pub wires: Vec<String>,
+    /// The instance that drives a wire, where that is a shift register.
+    pub shift_registers: BTreeMap<WireId, String>,
+    /// The counters that are needed, by their number.
+    pub counters: BTreeMap<usize, LoopCounter<'a>>,
+    /// Each tile's name, the stem of its signals, and with `u_` before it of its instance.
+    pub tiles: Vec<String>,
+    /// What the outputs of each tile drive.
+    pub tile_outputs: Vec<Vec<TileOutput>>,
+    /// The kernels' names.
+    pub kernels: Vec<String>,
+}
+
+/// What an output of a tile drives.
+pub(crate) enum TileOutput {
+    /// A wire.
+    Wire(WireId),
+    /// Only the chain input of another tile: a signal of its own.
+    Chain(String),
+    /// Nothing.
+    Unused(String),
+}
+
+impl<'a> Signals<'a> {
+    pub fn of(accelerator: &'a Accelerator) -> Self {
+        let read_data = (0..accelerator.tiles.len()).map(|tile| format!("config_read_data_{tile}"));
+        let mut names = Names::with(RESERVED.into_iter().map(str::to_owned).chain(read_data));
+        let mut port = |stream: &Stream| names.claim_stem(&stream.name, "stream", &["_valid", "_ready", "_data"]);
+        let streams = StreamPorts {
+            inputs: accelerator.inputs.iter().map(&mut port).collect(),
+            outputs: accelerator.outputs.iter().map(&mut port).collect(),
+        };
+        let ports = streams.inputs.iter().chain(&streams.outputs);
+        let stream_buffers = ports.map(|port| names.claim(&format!("u_{port}_buffer"), "stream")).collect();
+        let suffixes = tile_suffixes(accelerator.spec.outputs);
+        let suffixes = suffixes.iter().map(String::as_str).collect_vec();
+        let tiles = accelerator.tiles.iter();
+        let tiles: Vec<String> = tiles.map(|tile| names.claim_stem(&tile.name, "tile", &suffixes)).collect();
+        for tile in &tiles {
+            names.claim(&format!("u_{tile}"), "tile");
+        }
+        let used = used_wires(accelerator);
+        let wire = |(number, wire): (usize, &Wire)| {
+            let kind = match wire.driver {
+                Driver::Input { .. } => "word",
+                Driver::ShiftRegister { .. } | Driver::Tile { .. } => "delayed",
+                Driver::Kernel { .. } => "result",
+                Driver::Select { .. } => "selected",
+            };
+            let unused = if used.contains(&number) { "" } else { "_unused" };
+            names.claim(&format!("{}{unused}", wire.name), kind)
+        };
+        let wires: Vec<String> = accelerator.wires.iter().enumerate().map(wire).collect();
+        let registers = accelerator.wires.iter().zip(&wires).enumerate();
+        let registers = registers.filter(|(_, (wire, _))| matches!(wire.driver, Driver::ShiftRegister { .. }));
+        let instance = |(wire, (_, name))| (wire, names.claim(&format!("u_{name}"), "delay"));
+        let shift_registers = registers.map(instance).collect();
+        let counters = counters(accelerator, &streams, &mut names);
+        let kernels = accelerator.kernels.iter().map(|kernel| names.claim(&format!("u_{}", kernel.name), "kernel"));
+        let kernels = kernels.collect();
+        let tile_outputs = tiles.iter().enumerate().map(|(tile, name)| tile_outputs(accelerator, tile, name)).collect();
+        Signals { streams, stream_buffers, wires, shift_registers, counters, tiles, tile_outputs, kernels }
+    }
+
+    /// A wire or a constant as SystemVerilog.
+    pub fn source(&self, source: Source) -> String {
+        match source {
+            Source::Wire(wire) => self.wires[wire].clone(),
+            Source::Constant(word) => format!("16'd{word}"),
+        }
+    }
+}
+
+/// The wires that something reads.
+fn used_wires(accelerator: &Accelerator) -> BTreeSet<WireId> {
+    let of_source = |source: &Source| match *source {
+        Source::Wire(wire) => Some(wire),
+        Source::Constant(_) => None,
+    };
+    let drivers = accelerator.wires.iter().flat_map(|wire| match &wire.driver {
+        Driver::ShiftRegister { of, .. } => vec![*of],
+        Driver::Select { cases, .. } => cases.iter().filter_map(|case| of_source(&case.source)).collect(),
+        _ => Vec::new(),
+    });
+    let operands = accelerator.kernels.iter().flat_map(|kernel| kernel.operands.iter().filter_map(of_source));
+    let tiles = accelerator.tiles.iter().flat_map(|tile| tile.inputs.iter().copied().flatten());
+    let lanes = accelerator.outputs.iter().flat_map(|stream| stream.lanes.iter().map(|lane| lane.wire));
+    drivers.chain(operands).chain(tiles).chain(lanes).collect()
+}
+
+/// The counters that something looks at. Names of those that only selections use come from what the selections are for.
+fn counters<'a>(
+    accelerator: &'a Accelerator,
+    streams: &StreamPorts,
+    names: &mut Names,
+) -> BTreeMap<usize, LoopCounter<'a>> {
+    // In order of preference for names.
+    let mut users: Vec<(usize, &str)> = Vec::new();
+    let ports = streams.inputs.iter().chain(&streams.outputs);
+    users.extend(
+        accelerator
+            .inputs
+            .iter()
+            .chain(&accelerator.outputs)
+            .map(|stream| stream.counter)
+            .zip(ports.map(|port| port.as_str())),
+    );
+    users.extend(accelerator.kernels.iter().filter_map(|kernel| Some((kernel.counter?, kernel.name.as_str()))));
+    let mut levels: BTreeSet<(usize, usize)> = BTreeSet::new();
+    for kernel in &accelerator.kernels {
+        let used = kernel.variables.iter().filter_map(|variable| Some((kernel.counter?, variable.level?)));
+        levels.extend(used);
+    }
+    for (number, wire) in accelerator.wires.iter().enumerate() {
+        let Driver::Select { counter, cases } = &wire.driver else { continue };
+        let reads = |kernel: &&Kernel| kernel.operands.contains(&Source::Wire(number));
+        let reader = accelerator.kernels.iter().find(reads).map_or(wire.name.as_str(), |kernel| kernel.name.as_str());
+        users.push((*counter, reader));
+        let extent = &accelerator.counters[*counter].extent;
+        let conditions = cases.iter().flat_map(|case| &case.conditions);
+        let used = conditions.filter(|(level, condition)| depends(condition, extent[*level]));
+        levels.extend(used.map(|(level, _)| (*counter, *level)));
+    }
+    let stepped: BTreeSet<usize> =
+        accelerator.inputs.iter().chain(&accelerator.outputs).map(|stream| stream.counter).collect();
+    let needed = users.iter().map(|(counter, _)| *counter).unique();
+    let named = |number: usize| {
+        let counter = &accelerator.counters[number];
+        let user = users.iter().find(|(counter, _)| *counter == number).map_or("loops", |(_, user)| user);
+        let name_unused = |name: &str, used: bool| format!("_{name}{}", if used { "" } else { "_unused" });
+        let steps = name_unused("steps", stepped.contains(&number));
+        let mut own = Names::with(["steps", "steps_unused"]);
+        let loops = counter.loops.iter().map(|name| own.claim(name, "index")).collect_vec();
+        let indices = match loops.as_slice() {
+            [] => vec![name_unused("index", false)],
+            loops => {
+                let index = |(level, name): (usize, &String)| name_unused(name, levels.contains(&(number, level)));
+                loops.iter().enumerate().map(index).collect_vec()
+            }
+        };
+        // Two counters never differ only in what is unused.
+        let of_both = |name: &str| [true, false].map(|used| name_unused(name, used));
+        let suffixes = loops.iter().map(String::as_str).chain(["steps", "index"]).flat_map(of_both);
+        let suffixes = suffixes.collect_vec();
+        let suffixes = suffixes.iter().map(String::as_str).collect_vec();
+        let name = names.claim_stem(user, "kernel", &suffixes);
+        let instance = names.claim(&format!("u_{name}_loops"), "counter");
+        let signal = |suffix: &String| format!("{name}{suffix}");
+        let (steps, indices) = (signal(&steps), indices.iter().map(signal).collect());
+        (number, LoopCounter { counter, name, instance, steps, indices })
+    };
+    needed.map(named).collect()
+}
+
+/// What is behind the name of a tile in names of its signals.
+fn tile_suffixes(outputs: u32) -> Vec<String> {
+    let of_output = |output: u32| ["", "_unused", "_upper_unused"].map(|end| format!("_out_{output}{end}"));
+    let of_tile = ["_taken_unused", "_valid_unused", "_stencil_valid_unused"].map(str::to_owned);
+    (0..outputs).flat_map(of_output).chain(of_tile).collect()
+}
+
+fn tile_outputs(accelerator: &Accelerator, tile: usize, name: &str) -> Vec<TileOutput> {
+    let chained = accelerator.tiles.iter().any(|other| other.chain_from == Some(tile));
+    let output = |output: usize| {
+        let driver = Driver::Tile { tile, output };
+        match accelerator.wires.iter().position(|wire| wire.driver == driver) {
+            Some(wire) => TileOutput::Wire(wire),
+            None if chained => TileOutput::Chain(format!("{name}_out_{output}")),
+            None => TileOutput::Unused(format!("{name}_out_{output}_unused")),
+        }
+    };
+    (0..accelerator.spec.outputs as usize).map(output).collect()
+}

@@ -1,0 +1,224 @@
+//! What the words of the inputs go through on their way to the outputs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use itertools::Itertools;
+use pushmem_accelerator::{Case, Driver, Kernel, Source, WORD_BITS, WireId};
+use pushmem_nest::Printer;
+
+use super::signals::TileOutput;
+use super::{Context, Section};
+use crate::instance::Instance;
+use crate::loops::{condition, index_bits, variable};
+use crate::text::count;
+
+/// What drives some wires.
+enum Part {
+    ShiftRegister(WireId),
+    Selection(WireId),
+    Kernel(WireId),
+    /// These tiles.
+    Memory(Range<usize>),
+}
+
+impl Context<'_> {
+    /// What is between inputs and outputs.
+    pub(super) fn words(&self) -> Vec<Section> {
+        let early = self.early_wires();
+        let mut sections: Vec<Section> = Vec::new();
+        for part in self.parts() {
+            let section = match &part {
+                Part::ShiftRegister(wire) => self.shift_register(*wire, &early),
+                Part::Selection(wire) => self.selection(*wire, &early),
+                Part::Kernel(wire) => self.kernel(*wire, &early),
+                Part::Memory(tiles) => self.memory(tiles.clone(), &early),
+            };
+            match sections.last_mut() {
+                Some(before) if before.comment == section.comment => {
+                    before.body.push('\n');
+                    before.body.push_str(&section.body);
+                }
+                _ => sections.push(section),
+            }
+        }
+        sections
+    }
+
+    pub(super) fn ahead_of_time(&self) -> Option<Section> {
+        let early = self.early_wires();
+        let declare = |wire: &WireId| format!("    logic [15:0] {};", self.signals.wires[*wire]);
+        let body = early.iter().map(declare).join("\n");
+        (!early.is_empty()).then(|| Section::new("Words that are used above the part that they come from.", body))
+    }
+
+    /// Everything between inputs and outputs, in the order of the wires; a memory where its first wire is.
+    fn parts(&self) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let mut memories = BTreeSet::new();
+        for (number, wire) in self.accelerator.wires.iter().enumerate() {
+            match wire.driver {
+                Driver::Input { .. } => {}
+                Driver::ShiftRegister { .. } => parts.push(Part::ShiftRegister(number)),
+                Driver::Select { .. } => parts.push(Part::Selection(number)),
+                Driver::Kernel { .. } => parts.push(Part::Kernel(number)),
+                Driver::Tile { tile, .. } => {
+                    let tiles = self.tiles_beside(tile);
+                    if memories.insert(tiles.start) {
+                        parts.push(Part::Memory(tiles));
+                    }
+                }
+            }
+        }
+        parts
+    }
+
+    /// The tiles of the memory that a tile belongs to; without memories, all.
+    fn tiles_beside(&self, tile: usize) -> Range<usize> {
+        let firsts = self.accelerator.memories.iter().map(|memory| memory.first_tile);
+        let first = firsts.clone().filter(|first| *first <= tile).max();
+        let next = firsts.filter(|first| *first > tile).min();
+        first.unwrap_or(0)..next.unwrap_or(self.accelerator.tiles.len())
+    }
+
+    /// The wires that a part reads.
+    fn reads(&self, part: &Part) -> Vec<WireId> {
+        let of_source = |source: &Source| match *source {
+            Source::Wire(wire) => Some(wire),
+            Source::Constant(_) => None,
+        };
+        match part {
+            Part::Memory(tiles) => {
+                let tiles = &self.accelerator.tiles[tiles.clone()];
+                tiles.iter().flat_map(|tile| tile.inputs.iter().copied().flatten()).collect()
+            }
+            Part::ShiftRegister(wire) | Part::Selection(wire) | Part::Kernel(wire) => {
+                match &self.accelerator.wires[*wire].driver {
+                    Driver::ShiftRegister { of, .. } => vec![*of],
+                    Driver::Select { cases, .. } => cases.iter().filter_map(|case| of_source(&case.source)).collect(),
+                    Driver::Kernel { kernel } => {
+                        self.accelerator.kernels[*kernel].operands.iter().filter_map(of_source).collect()
+                    }
+                    Driver::Input { .. } | Driver::Tile { .. } => Vec::new(),
+                }
+            }
+        }
+    }
+
+    /// The wires that a part drives.
+    fn drives(&self, part: &Part) -> Vec<WireId> {
+        match part {
+            Part::Memory(tiles) => {
+                let outputs = self.signals.tile_outputs[tiles.clone()].iter().flatten();
+                let wire = |output: &TileOutput| match output {
+                    TileOutput::Wire(wire) => Some(*wire),
+                    TileOutput::Chain(_) | TileOutput::Unused(_) => None,
+                };
+                outputs.filter_map(wire).collect()
+            }
+            Part::ShiftRegister(wire) | Part::Selection(wire) | Part::Kernel(wire) => vec![*wire],
+        }
+    }
+
+    /// Wires that are read before the part that drives them: they are declared ahead.
+    fn early_wires(&self) -> BTreeSet<WireId> {
+        let parts = self.parts();
+        let driven =
+            |(place, part): (usize, &Part)| self.drives(part).into_iter().map(move |wire| (wire, place)).collect_vec();
+        let places: BTreeMap<WireId, usize> = parts.iter().enumerate().flat_map(driven).collect();
+        let reads = parts
+            .iter()
+            .enumerate()
+            .flat_map(|(place, part)| self.reads(part).into_iter().map(move |wire| (wire, place)).collect_vec());
+        let early = reads.filter(|(wire, place)| places.get(wire).is_some_and(|driven| driven > place));
+        early.map(|(wire, _)| wire).collect()
+    }
+
+    /// The declaration of a wire as a line, unless there is one.
+    pub(super) fn declared(&self, wire: WireId, early: &BTreeSet<WireId>) -> String {
+        if early.contains(&wire) { String::new() } else { format!("    logic [15:0] {};\n", self.signals.wires[wire]) }
+    }
+
+    fn shift_register(&self, wire: WireId, early: &BTreeSet<WireId>) -> Section {
+        let Driver::ShiftRegister { of, length } = self.accelerator.wires[wire].driver else {
+            unreachable!("the part is a shift register")
+        };
+        let register = Instance::new("pushmem_shift_register", self.signals.shift_registers[&wire].as_str())
+            .parameter("WIDTH", WORD_BITS)
+            .parameter("LENGTH", length)
+            .same(&["clk", "step"])
+            .port("in_data", &self.signals.wires[of])
+            .port("out_data", &self.signals.wires[wire]);
+        Section::new("Short delays: shift registers.", self.declared(wire, early) + &register.print())
+    }
+
+    fn selection(&self, wire: WireId, early: &BTreeSet<WireId>) -> Section {
+        let Driver::Select { counter, cases } = &self.accelerator.wires[wire].driver else {
+            unreachable!("the part is a selection")
+        };
+        let loops = &self.accelerator.counters[*counter];
+        let bits = index_bits(loops);
+        let line = |case: &Case| {
+            let source = self.signals.source(case.source);
+            let index = |level: usize| self.signals.counters[counter].indices[level].as_str();
+            let conditions = case.conditions.iter();
+            let parts = conditions.filter_map(|(level, one)| condition(one, loops.extent[*level], index(*level), bits));
+            let condition = parts.collect_vec().join(" && ");
+            if condition.is_empty() {
+                (true, format!("        {source};"))
+            } else {
+                (false, format!("        ({condition}) ? {source} :"))
+            }
+        };
+        // What comes after a case that always applies never does.
+        let mut lines = Vec::new();
+        for (always, line) in cases.iter().map(line) {
+            lines.push(line);
+            if always {
+                break;
+            }
+        }
+        let name = &self.signals.wires[wire];
+        let body = format!("{}    assign {name} =\n{}", self.declared(wire, early), lines.join("\n"));
+        Section::new(self.selection_comment(wire, &self.signals.counters[counter].name), body)
+    }
+
+    fn selection_comment(&self, wire: WireId, loops: &str) -> String {
+        let operations = self.program.operations();
+        let read = |kernel: &Kernel| {
+            let operand = kernel.operands.iter().position(|operand| *operand == Source::Wire(wire))?;
+            let (loops, operation) = &operations[self.accelerator.datapaths[kernel.datapath].operation];
+            let printer = Printer { program: self.program, loops, operation };
+            Some(format!("What `{}` reads as {}.", kernel.name, printer.access(operation.reads().nth(operand)?)))
+        };
+        let of_kernel = self.accelerator.kernels.iter().find_map(read);
+        of_kernel.unwrap_or_else(|| format!("One of several words, by the loops of `{loops}`."))
+    }
+
+    fn kernel(&self, wire: WireId, early: &BTreeSet<WireId>) -> Section {
+        let Driver::Kernel { kernel: number } = self.accelerator.wires[wire].driver else {
+            unreachable!("the part is a kernel")
+        };
+        let kernel = &self.accelerator.kernels[number];
+        let module = &self.kernels[kernel.datapath];
+        let mut instance = Instance::new(module.name.as_str(), self.signals.kernels[number].as_str());
+        instance = instance.same(&["clk", "step"]);
+        for (port, of) in module.variables.iter().zip(&kernel.variables) {
+            let index = kernel.counter.zip(of.level).map(|(counter, level)| {
+                let bits = index_bits(&self.accelerator.counters[counter]);
+                (self.signals.counters[&counter].indices[level].as_str(), bits)
+            });
+            instance = instance.port(port, variable(of, index));
+        }
+        for (port, operand) in module.loads.iter().zip(&kernel.operands) {
+            instance = instance.port(port, self.signals.source(*operand));
+        }
+        instance = instance.port("result", &self.signals.wires[wire]);
+        let latency = self.accelerator.datapaths[kernel.datapath].datapath.latency();
+        let comment = match latency {
+            0 => format!("`{}`, in the same cycle.", kernel.name),
+            _ => format!("`{}`, {} from operands to result.", kernel.name, count(latency, "cycle")),
+        };
+        Section::new(comment, self.declared(wire, early) + &instance.print())
+    }
+}

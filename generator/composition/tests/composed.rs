@@ -1,0 +1,435 @@
+//! Small accelerators, made by hand: printed, linted, and simulated against the model.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use pushmem_accelerator::{
+    Accelerator, Beats, Case, Condition, Counter, Driver, Kernel, Lane, OperationDatapath, Source, Stream, Tile,
+    Variable, Wire,
+};
+use pushmem_composition::{CompositionError, Files, compose, register_writes};
+use pushmem_configuration::{Affine, Configuration};
+use pushmem_files::Document;
+use pushmem_images::Image;
+use pushmem_kernels::Datapath;
+use pushmem_nest::{ArrayKind, Program, Type};
+use pushmem_registers::RegisterMap;
+use pushmem_tile::TileSpec;
+use tempfile::TempDir;
+
+fn program(text: &str) -> Program {
+    Program::from_document(&Document::parse("test.yaml", text).unwrap()).unwrap().program
+}
+
+fn spec() -> TileSpec {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../constraints/tiles/amber.yaml");
+    TileSpec::read(&path).unwrap()
+}
+
+fn empty(name: &str) -> Accelerator {
+    Accelerator {
+        name: name.to_owned(),
+        spec: spec(),
+        length: 0,
+        counters: Vec::new(),
+        wires: Vec::new(),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        datapaths: Vec::new(),
+        kernels: Vec::new(),
+        copies: Vec::new(),
+        tiles: Vec::new(),
+        memories: Vec::new(),
+    }
+}
+
+fn wire(name: &str, driver: Driver) -> Wire {
+    Wire { name: name.to_owned(), driver }
+}
+
+fn only(first: i64, last: i64, step: i64) -> Condition {
+    Condition { first, last, step }
+}
+
+/// A kernel with two operands and a loop variable; the first operand is selected, and repeated at the left edge.
+fn smooth() -> (Program, Accelerator) {
+    let program = program(
+        "
+name: smooth
+inputs: {input: {type: u16, shape: [8, 5]}}
+outputs: {output: {type: u16, shape: [8, 5]}}
+nest:
+  - for y in 0..5:
+    - for x in 0..8:
+      - output[x, y] = (input[clamp(x - 1, 0, 7), y] + 3 * input[x, y]) / 4 + x as u16
+",
+    );
+    let operation = program.operations()[0].1;
+    let datapath = Datapath::of(&program, operation);
+    let latency = datapath.latency();
+    let variables = datapath.variables().into_iter().map(|number| (number, "x".to_owned())).collect::<Vec<_>>();
+    assert_eq!(variables.len(), 1);
+    // A row has 8 words in 10 cycles.
+    let counter = |start: u64| Counter {
+        loops: vec!["x".to_owned(), "y".to_owned()],
+        extent: vec![8, 5],
+        cycle: Affine { start: start as i64, stride: vec![1, 10] },
+    };
+    let element = Affine { start: 0, stride: vec![1, 8] };
+    let stream = |name: &str, array, counter, wire, stage| Stream {
+        name: name.to_owned(),
+        array,
+        element: Type::U16,
+        counter,
+        lanes: vec![Lane { wire, stage, element: element.clone() }],
+    };
+    let cases = vec![
+        Case { conditions: vec![(0, only(0, 0, 1))], source: Source::Wire(0) },
+        Case { conditions: Vec::new(), source: Source::Wire(1) },
+    ];
+    let accelerator = Accelerator {
+        length: 3 + latency + 48,
+        counters: vec![counter(3), counter(3 + latency)],
+        wires: vec![
+            wire("input", Driver::Input { stream: 0, lane: 0 }),
+            wire("input_1_ago", Driver::ShiftRegister { of: 0, length: 1 }),
+            wire("output_load_0", Driver::Select { counter: 0, cases }),
+            wire("output", Driver::Kernel { kernel: 0 }),
+        ],
+        inputs: vec![stream("input", 0, 0, 0, 0)],
+        outputs: vec![stream("output", 1, 1, 3, 1)],
+        datapaths: vec![OperationDatapath { name: "output".to_owned(), operation: 0, depth: 2, variables, datapath }],
+        kernels: vec![Kernel {
+            name: "output".to_owned(),
+            stage: 1,
+            datapath: 0,
+            counter: Some(0),
+            operands: vec![Source::Wire(2), Source::Wire(0)],
+            variables: vec![Variable { level: Some(0), scale: 1, offset: 0 }],
+        }],
+        ..empty("smooth")
+    };
+    (program, accelerator)
+}
+
+/// Beats of five words, names that are taken, a stream without loops, a word that nobody reads, and a register whose word
+/// is used above it.
+fn shuffle() -> (Program, Accelerator) {
+    let program = program(
+        "
+name: module
+inputs: {clk: {type: u16, shape: [5, 6]}, stream: {type: i16, shape: [1]}}
+outputs: {wire: {type: u16, shape: [5, 6]}, last: {type: i16, shape: [1]}}
+nest:
+  - for steps in 0..6:
+    - for x in 0..5:
+      - wire[x, steps] = clk[x, steps]
+  - for x in 0..1:
+    - last[x] = stream[x]
+",
+    );
+    let rows =
+        |start| Counter { loops: vec!["steps".to_owned()], extent: vec![6], cycle: Affine { start, stride: vec![2] } };
+    let once = |start| Counter { loops: Vec::new(), extent: Vec::new(), cycle: Affine { start, stride: Vec::new() } };
+    let lanes = |wires: [usize; 5]| {
+        let lane = |(lane, wire)| Lane { wire, stage: 0, element: Affine { start: lane as i64, stride: vec![5] } };
+        wires.into_iter().enumerate().map(lane).collect::<Vec<_>>()
+    };
+    let single = |wire| vec![Lane { wire, stage: 0, element: Affine::default() }];
+    let stream =
+        |name: &str, array, element, counter, lanes| Stream { name: name.to_owned(), array, element, counter, lanes };
+    // Lanes 0 and 4 come from the row before on its even rows, lane 1 is constant on every third.
+    let even = vec![
+        Case { conditions: vec![(0, only(2, 4, 2))], source: Source::Wire(8) },
+        Case { conditions: Vec::new(), source: Source::Wire(4) },
+    ];
+    let third = vec![
+        Case { conditions: vec![(0, only(0, 3, 3))], source: Source::Constant(0xabcd) },
+        Case { conditions: Vec::new(), source: Source::Wire(1) },
+    ];
+    let mut wires: Vec<Wire> = (0..5).map(|lane| wire("word", Driver::Input { stream: 0, lane })).collect();
+    wires.extend([
+        wire("step", Driver::Input { stream: 1, lane: 0 }),
+        wire("even", Driver::Select { counter: 0, cases: even }),
+        wire("third", Driver::Select { counter: 0, cases: third }),
+        wire("word_2_ago", Driver::ShiftRegister { of: 0, length: 2 }),
+        wire("nobody", Driver::ShiftRegister { of: 1, length: 1 }),
+        wire("word_2", Driver::ShiftRegister { of: 5, length: 12 }),
+    ]);
+    let accelerator = Accelerator {
+        length: 13,
+        counters: vec![rows(0), once(1), once(13 - 1)],
+        wires,
+        inputs: vec![
+            stream("clk", 0, Type::U16, 0, lanes([0, 1, 2, 3, 4])),
+            stream("stream", 1, Type::I16, 1, single(5)),
+        ],
+        outputs: vec![
+            stream("wire", 2, Type::U16, 0, lanes([6, 7, 2, 3, 6])),
+            stream("last", 3, Type::I16, 2, single(5)),
+        ],
+        ..empty("module")
+    };
+    // The single word is shown late: from a register of its own.
+    let mut accelerator = accelerator;
+    accelerator.wires[10].driver = Driver::ShiftRegister { of: 5, length: 11 };
+    accelerator.outputs[1].lanes[0].wire = 10;
+    (program, accelerator)
+}
+
+/// The smooth accelerator with two memory tiles beside it, one chained to the other.
+fn with_tiles() -> (Program, Accelerator) {
+    let (program, mut accelerator) = smooth();
+    let tile = |name: &str, chain_from| Tile {
+        name: name.to_owned(),
+        configuration: Configuration { tile: accelerator.spec.name.clone(), ..Configuration::default() },
+        inputs: vec![Some(0), None],
+        outputs: vec![chain_from, None],
+        chain_from: chain_from.map(|_| 0),
+    };
+    accelerator.tiles = vec![tile("input_memory_0", None), tile("input_memory_1", Some(4))];
+    accelerator.wires.push(wire("input_64_ago", Driver::Tile { tile: 1, output: 0 }));
+    (program, accelerator)
+}
+
+/// A module with the ports of the tile, and a register.
+fn stub(spec: &TileSpec) -> (String, String) {
+    let name = format!("{}_tile", spec.name);
+    let text = format!(
+        "module {name} (
+    input logic clk, rst_n, flush, stall, config_write, config_read,
+    input logic [31:0] config_address, config_write_data, output logic [31:0] config_read_data,
+    input logic [15:0] data_in_0, data_in_1, chain_in_0, chain_in_1,
+    output logic [15:0] data_out_0, data_out_1,
+    output logic data_in_0_taken, data_in_1_taken, data_out_0_valid, data_out_1_valid, stencil_valid
+);
+    logic [31:0] register_q;
+    always_ff @(posedge clk, negedge rst_n) begin
+        if (!rst_n) register_q <= '0;
+        else if (config_write) register_q <= config_write_data;
+    end
+    assign config_read_data = register_q;
+    assign data_out_0 = data_in_0 ^ chain_in_0;
+    assign data_out_1 = data_in_1 ^ chain_in_1;
+    assign {{data_in_0_taken, data_in_1_taken, data_out_0_valid, data_out_1_valid}} = {{4{{flush && !stall}}}};
+    assign stencil_valid = config_read && config_address == '0;
+endmodule
+"
+    );
+    (format!("{name}.sv"), text)
+}
+
+/// Words of both sides of a run, from the model.
+fn beats(program: &Program, accelerator: &Accelerator) -> (Vec<Beats>, Vec<Beats>) {
+    let image = |array: &pushmem_nest::Array| {
+        let values = (0..array.size() as i64).map(|place| array.element.wrap(place * 40503 + 977)).collect();
+        let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
+        Image::from_values(array.element.element().unwrap(), &shape, values).unwrap()
+    };
+    let inputs: BTreeMap<String, Image> =
+        program.arrays_of(ArrayKind::Input).map(|array| (array.name.clone(), image(array))).collect();
+    let run = accelerator.run(program, &inputs).unwrap();
+    let numbered = |images: &BTreeMap<String, Image>, streams: &[Stream]| {
+        let arrays = program.arrays.iter().enumerate();
+        let arrays = arrays.filter_map(|(number, array)| Some((number, images.get(&array.name)?))).collect();
+        accelerator.beats(streams, &arrays)
+    };
+    (numbered(&inputs, &accelerator.inputs), numbered(&run.outputs, &accelerator.outputs))
+}
+
+fn composed(program: &Program, accelerator: &Accelerator) -> Files {
+    let without_tiles = Accelerator { tiles: Vec::new(), wires: accelerator.wires.clone(), ..accelerator.clone() };
+    let (inputs, expected) = match accelerator.tiles.as_slice() {
+        [] => beats(program, &without_tiles),
+        _ => (vec![vec![0; 40]], vec![vec![0; 40]]),
+    };
+    let map = RegisterMap::of(&accelerator.spec);
+    compose(accelerator, program, &map, &[stub(&accelerator.spec)], &inputs, &expected).unwrap()
+}
+
+fn written(files: &Files) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in files.all() {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+fn run(command: &mut Command) -> (bool, String) {
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    (status.success(), String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr))
+}
+
+/// A program, or a message that the test is skipped without it.
+fn tool(name: &str) -> Option<PathBuf> {
+    let found = which::which(name).ok();
+    if found.is_none() {
+        eprintln!("skipped: there is no {name}");
+    }
+    found
+}
+
+fn verilator() -> Option<String> {
+    tool("make")?;
+    let named = std::env::var("VERILATOR").ok().filter(|name| !name.is_empty());
+    let name = named.unwrap_or_else(|| "verilator".to_owned());
+    tool(&name).map(|_| name)
+}
+
+/// Builds and runs the testbench; returns its folder.
+fn simulate(program: &Program, accelerator: &Accelerator, verilator: &str) -> TempDir {
+    let folder = written(&composed(program, accelerator));
+    let variable = format!("VERILATOR={verilator}");
+    let (ok, log) = run(Command::new("make").args(["lint", &variable]).current_dir(&folder));
+    assert!(ok && !log.contains('%'), "{log}");
+    let (ok, log) = run(Command::new("make").args(["--silent", &variable]).current_dir(&folder));
+    assert!(ok && log.contains("result: pass scenarios=3 runs=4"), "{log}");
+    for seed in ["2", "3"] {
+        let arguments = ["--runs", "5", "--stalls", "60", "--seed", seed];
+        let (ok, log) = run(Command::new("build/plain/simulation").args(arguments).current_dir(&folder));
+        assert!(ok && log.contains("result: pass scenarios=1 runs=5"), "{log}");
+    }
+    folder
+}
+
+#[test]
+fn a_kernel_with_a_selection_agrees_with_the_model() {
+    let Some(verilator) = verilator() else { return };
+    let (program, accelerator) = smooth();
+    let folder = simulate(&program, &accelerator, &verilator);
+
+    // The model and the testbench do not just agree on anything.
+    let testbench = folder.path().join("testbench");
+    let expected = std::fs::read_to_string(testbench.join("output.expected.hex")).unwrap();
+    let actual = std::fs::read_to_string(testbench.join("output.actual.hex")).unwrap();
+    assert_eq!(actual.lines().take(40).collect::<Vec<_>>(), expected.lines().collect::<Vec<_>>());
+    let mut lines: Vec<&str> = expected.lines().collect();
+    lines[7] = "1234";
+    std::fs::write(testbench.join("output.expected.hex"), lines.join("\n")).unwrap();
+    let (ok, log) = run(Command::new("build/plain/simulation").args(["--stalls", "0"]).current_dir(&folder));
+    assert!(!ok && log.contains("output: beat 7, lane 0: expected 1234, found "), "{log}");
+    assert!(log.contains("result: fail") && log.contains("differences=1"), "{log}");
+    std::fs::write(testbench.join("output.expected.hex"), lines[..39].join("\n")).unwrap();
+    let (ok, log) = run(Command::new("build/plain/simulation").args(["--stalls", "0"]).current_dir(&folder));
+    assert!(!ok && log.contains("output: expected 39 beats, found 40"), "{log}");
+}
+
+#[test]
+fn wide_beats_and_awkward_names_agree_with_the_model() {
+    let Some(verilator) = verilator() else { return };
+    let (program, accelerator) = shuffle();
+    simulate(&program, &accelerator, &verilator);
+}
+
+#[test]
+fn an_input_stream_that_ends_early_is_noticed() {
+    let Some(verilator) = verilator() else { return };
+    let (program, accelerator) = shuffle();
+    let folder = written(&composed(&program, &accelerator));
+    let input = folder.path().join("testbench/clk.hex");
+    let words = std::fs::read_to_string(&input).unwrap();
+    std::fs::write(&input, words.lines().take(5).collect::<Vec<_>>().join("\n")).unwrap();
+    let variable = format!("VERILATOR={verilator}");
+    let (ok, log) = run(Command::new("make").args(["--silent", &variable]).current_dir(&folder));
+    assert!(!ok && log.contains("nothing happens any more") && log.contains("result: fail"), "{log}");
+}
+
+#[test]
+fn memory_tiles_share_the_configuration_bus() {
+    let (program, accelerator) = with_tiles();
+    let files = composed(&program, &accelerator);
+    let top = &files.rtl.last().unwrap().1;
+    assert!(top.contains("input  logic [9:0]  config_address,"), "{top}");
+    assert!(top.contains("config_write && config_tile == 1'd1"), "{top}");
+    assert!(top.contains(".chain_in_0        (input_memory_0_out_0),"), "{top}");
+    let map = RegisterMap::of(&accelerator.spec);
+    let writes = register_writes(&accelerator, &map).unwrap();
+    assert_eq!(writes[1][0].address - writes[0][0].address, map.bytes().next_power_of_two());
+    let Some(verilator) = verilator() else { return };
+    let folder = written(&files);
+    let (ok, log) = run(Command::new("make").args(["lint", &format!("VERILATOR={verilator}")]).current_dir(&folder));
+    assert!(ok && !log.contains('%'), "{log}");
+}
+
+#[test]
+fn c_and_cpp_accept_the_header() {
+    if tool("gcc").is_none() || tool("g++").is_none() {
+        return;
+    }
+    let (program, accelerator) = with_tiles();
+    let folder = written(&composed(&program, &accelerator));
+    let beats = 40;
+    let source = format!(
+        "#include <stdio.h>\n#include \"smooth.h\"\n#include \"smooth.h\"\n
+        static void show(void *context, uint32_t address, uint32_t data) {{
+            (void)context;
+            printf(\"%08lx %08lx\\n\", (unsigned long)address, (unsigned long)data);
+        }}
+        int main(void) {{
+            size_t beat;
+            smooth_configure(show, NULL);
+            for (beat = 0; beat < SMOOTH_OUTPUT_BEATS; ++beat) printf(\"%lu\\n\",
+                (unsigned long)smooth_output_element(beat, 0));
+            return SMOOTH_INPUT_WORDS == {beats} ? 0 : 1;
+        }}\n"
+    );
+    std::fs::write(folder.path().join("use.c"), source).unwrap();
+    let flags = ["-Wall", "-Wextra", "-pedantic", "-Werror"];
+    let (ok, log) =
+        run(Command::new("g++").args(flags).args(["-fsyntax-only", "-x", "c++", "use.c"]).current_dir(&folder));
+    assert!(ok, "{log}");
+    let (ok, log) = run(Command::new("gcc").args(flags).args(["-std=c99", "use.c", "-o", "use"]).current_dir(&folder));
+    assert!(ok, "{log}");
+    let (ok, log) = run(&mut Command::new(folder.path().join("use")));
+    let hex = std::fs::read_to_string(folder.path().join("configuration/writes.hex")).unwrap();
+    let elements = (0..beats).map(|element| format!("{element}\n"));
+    let expected = hex.lines().filter(|line| !line.starts_with("//")).map(|line| format!("{line}\n")).chain(elements);
+    assert!(ok && log == expected.collect::<String>(), "{log}");
+}
+
+#[test]
+fn the_same_accelerator_gives_the_same_files() {
+    let (program, accelerator) = smooth();
+    assert_eq!(composed(&program, &accelerator), composed(&program, &accelerator));
+    let files = composed(&program, &accelerator);
+    for (path, text) in files.all() {
+        assert!(text.ends_with('\n'), "{path}");
+        assert!(text.lines().all(|line| line.len() <= 200 && line == line.trim_end()), "{path}");
+    }
+}
+
+#[test]
+fn the_sources_for_a_simulator_have_no_folders() {
+    let (program, accelerator) = smooth();
+    let sources = composed(&program, &accelerator).simulation_sources(true);
+    assert_eq!(sources.top_module, "smooth");
+    assert_eq!(sources.rtl.last().unwrap().0, "smooth.sv");
+    assert_eq!(sources.harness[0].0, "harness.cpp");
+    assert!(sources.harness[0].1.starts_with("#define PUSHMEM_WAVE\n"));
+    assert_eq!(sources.harness[1].0, "ports.h");
+}
+
+#[test]
+fn what_hardware_cannot_do_is_an_error() {
+    let map = RegisterMap::of(&spec());
+    let (program, accelerator) = smooth();
+    let (inputs, expected) = beats(&program, &accelerator);
+    let error = |accelerator: &Accelerator, expected: &[Beats]| {
+        compose(accelerator, &program, &map, &[], &inputs, expected).unwrap_err()
+    };
+    let mut early = accelerator.clone();
+    early.counters[0].cycle.start = -1;
+    assert!(matches!(error(&early, &expected), CompositionError::Schedule { .. }));
+    let mut double = accelerator.clone();
+    double.counters[0].cycle.stride = vec![1, 7];
+    assert!(matches!(error(&double, &expected), CompositionError::Schedule { .. }));
+    let short = [expected[0][1..].to_vec()];
+    let message = error(&accelerator, &short).to_string();
+    assert_eq!(message, "the beats of the stream output have 40 words, but 39 are given");
+    let (_, mut narrow) = with_tiles();
+    narrow.spec.word_bits = 8;
+    assert!(matches!(error(&narrow, &expected), CompositionError::NarrowWords { .. }));
+}

@@ -1,0 +1,144 @@
+//! Stages of small programs, and messages.
+
+use pushmem_extraction::{diagnose, extract};
+use pushmem_files::{Diagnostic, Document};
+use pushmem_nest::Program;
+use pushmem_schedule::{Boundary, Options, Pipeline, Stage, Subscript, stencil};
+
+/// A program that copies its input of 16 x 16 to `loaded` and goes on with this text.
+fn program(buffers: &str, nest: &str) -> Program {
+    let text = format!(
+        "
+name: program
+inputs: {{input: {{type: u16, shape: [16, 16]}}}}
+outputs: {{output: {{type: u16, shape: [8, 8]}}}}
+buffers: {{loaded: {{type: u16, shape: [16, 16]}}{buffers}}}
+nest:
+  - for y in 0..16:
+    - for x in 0..16:
+      - loaded[x, y] = input[x, y]
+{nest}"
+    );
+    Program::from_document(&Document::parse("program.yaml", text).unwrap()).unwrap_or_else(|e| panic!("{e:?}")).program
+}
+
+fn output(body: &str) -> String {
+    format!("  - for y in 0..8:\n    - for x in 0..8:\n      - output[x, y] = {body}\n")
+}
+
+fn stages(program: &Program) -> Pipeline {
+    extract(program, |_| 0).unwrap_or_else(|error| panic!("{error:?}")).pipeline
+}
+
+fn stage<'a>(pipeline: &'a Pipeline, name: &str) -> &'a Stage {
+    pipeline.stages.iter().find(|stage| stage.name == name).unwrap_or_else(|| panic!("no stage {name}"))
+}
+
+/// The first subscript of the first read of the output.
+fn subscript(index: &str) -> Subscript {
+    let body = if index.starts_with("outside") { index.to_owned() } else { format!("loaded[{index}, y]") };
+    stage(&stages(&program("", &output(&body))), "output").reads[0].subscripts[0].clone()
+}
+
+fn refused(program: &Program) -> Diagnostic {
+    let extraction = match extract(program, |_| 0) {
+        Ok(extraction) => extraction,
+        Err(error) => return error,
+    };
+    let error = stencil(&extraction.pipeline, &Options::default()).expect_err("it cannot be fused");
+    diagnose(program, &extraction, &error)
+}
+
+#[test]
+fn indices_become_subscripts() {
+    let affine = |coefficient: i64, constant: i64| Subscript::affine(vec![coefficient, 0], constant);
+    assert_eq!(subscript("2*x + 1"), affine(2, 1));
+    assert_eq!(subscript("x/2 + 3"), Subscript { divisor: 2, ..affine(1, 6) });
+    let clamped = Boundary::Clamp { low: 0, high: 5 };
+    assert_eq!(subscript("clamp(x - 1, 0, 5) + 2"), Subscript { boundary: clamped, offset: 2, ..affine(1, -1) });
+    assert_eq!(subscript("clamp(x/2, 1, 3)"), {
+        Subscript { divisor: 2, boundary: Boundary::Clamp { low: 1, high: 3 }, ..affine(1, 0) }
+    });
+    let mirrored = Boundary::Mirror { low: 0, high: 6 };
+    assert_eq!(subscript("mirror(x - 2, 0, 6)"), Subscript { boundary: mirrored, ..affine(1, -2) });
+    let outside = Boundary::Outside { low: 0, high: 15 };
+    assert_eq!(subscript("outside(loaded[3*x - 1, y], 7)"), Subscript { boundary: outside, ..affine(3, -1) });
+    // Elements that are never outside need no boundary.
+    assert_eq!(subscript("outside(loaded[x + 1, y - 1], 7)"), affine(1, 1));
+}
+
+#[test]
+fn loops_of_one_iteration_are_no_variables() {
+    let nest = "
+  - for y in 0..8:
+    - for x in 0..8:
+      - for j in 1..4 unroll 3:
+        - rows[j, x, y] = loaded[clamp(x + j/2, 0, 7), y + j]
+"
+    .to_owned()
+        + &output("rows[1, x, y] + rows[3, x, y]");
+    let pipeline = stages(&program(", rows: {type: u16, shape: [3, 8, 8], min: [1, 0, 0]}", &nest));
+    let last = stage(&pipeline, "rows_2_0_0");
+    let boundary = Boundary::Clamp { low: 0, high: 7 };
+    let along_x = Subscript { boundary, ..Subscript::affine(vec![0, 1, 0], 1) };
+    assert_eq!(last.reads[0].subscripts, [along_x, Subscript::affine(vec![0, 0, 1], 3)]);
+    assert_eq!(last.write.subscripts[0], Subscript::affine(vec![0, 0, 0], 3));
+    // The first copy adds nothing to x, which then stays inside.
+    assert_eq!(stage(&pipeline, "rows_0_0_0").reads[0].subscripts[0], Subscript::affine(vec![0, 1, 0], 0));
+    let groups: Vec<usize> = pipeline.stages.iter().map(|stage| stage.group).collect();
+    assert_eq!(groups, [0, 1, 2, 2, 2, 3]);
+    stencil(&pipeline, &Options::default()).unwrap();
+}
+
+/// A reduction along i, unrolled or not.
+fn reduction(unroll: &str) -> Program {
+    let nest = format!(
+        "
+  - for y in 0..8:
+    - for x in 0..8:
+      - sums[x, y] = 0
+      - for i in 0..4{unroll}:
+        - sums[x, y] += loaded[x + i, y]
+"
+    ) + &output("sums[x, y]");
+    program(", sums: {type: u16, shape: [8, 8]}", &nest)
+}
+
+#[test]
+fn an_unrolled_reduction_is_one_stage() {
+    let program = reduction(" unroll 4");
+    let extraction = extract(&program, |_| 0).unwrap();
+    let number = extraction.pipeline.stages.iter().position(|stage| stage.name == "sums_1").unwrap();
+    let stage = &extraction.pipeline.stages[number];
+    let first: Vec<i64> = stage.reads.iter().map(|read| read.subscripts[0].constant).collect();
+    assert_eq!(first, [0, 1, 2, 3, 0]);
+    assert!(stage.updates());
+    assert_eq!(extraction.copies(&program, number), [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]]);
+    stencil(&extraction.pipeline, &Options::default()).unwrap();
+}
+
+#[test]
+fn messages_point_at_the_text() {
+    let error = refused(&reduction(""));
+    assert_eq!(error.to_string(), "sums_1 is a reduction: it updates sums in every iteration of loop i");
+    assert_eq!(error.offending_text(), Some("sums[x, y] += loaded[x + i, y]"));
+
+    let error = refused(&program("", &output("loaded[x % 4, y]")));
+    assert_eq!(error.to_string(), "this index cannot be streamed");
+    assert_eq!(error.offending_text(), Some("loaded[x % 4, y]"));
+
+    let twice = "
+  - for y in 0..8:
+    - for x in 0..8:
+      - sums[x, y] = loaded[x, y]
+  - for y in 0..8:
+    - for x in 4..8:
+      - sums[x, y] = 1
+"
+    .to_owned();
+    let error = refused(&program(", sums: {type: u16, shape: [8, 8]}", &(twice + &output("sums[x, y]"))));
+    assert_eq!(error.offending_text(), Some("sums[x, y] = 1"));
+    let shown = format!("{error:?}");
+    assert!(shown.contains("sums_1 overwrites elements of sums that sums_0 wrote"), "{shown}");
+    assert!(shown.contains("this is sums_0"), "{shown}");
+}

@@ -1,0 +1,106 @@
+//! Names in SystemVerilog.
+
+use std::collections::HashSet;
+
+/// Words that SystemVerilog keeps to itself, and the names of the ports that every kernel has.
+const RESERVED: &str = "clk step result index row \
+    accept_on alias always always_comb always_ff always_latch and assert assign assume automatic before begin bind bins \
+    binsof bit break buf bufif0 bufif1 byte case casex casez cell chandle checker class clocking cmos config const \
+    constraint context continue cover covergroup coverpoint cross deassign default defparam design disable dist do edge \
+    else end endcase endchecker endclass endclocking endconfig endfunction endgenerate endgroup endinterface endmodule \
+    endpackage endprimitive endprogram endproperty endspecify endsequence endtable endtask enum event eventually expect \
+    export extends extern final first_match for force foreach forever fork forkjoin function generate genvar global \
+    highz0 highz1 if iff ifnone ignore_bins illegal_bins implements implies import incdir include initial inout input \
+    inside instance int integer interconnect interface intersect join join_any join_none large let liblist library \
+    local localparam logic longint macromodule matches medium modport module nand negedge nettype new nexttime nmos nor \
+    noshowcancelled not notif0 notif1 null or output package packed parameter pmos posedge primitive priority program \
+    property protected pull0 pull1 pulldown pullup pulsestyle_ondetect pulsestyle_onevent pure rand randc randcase \
+    randsequence rcmos real realtime ref reg reject_on release repeat restrict return rnmos rpmos rtran rtranif0 \
+    rtranif1 s_always s_eventually s_nexttime s_until s_until_with scalared sequence shortint shortreal showcancelled \
+    signed small soft solve specify specparam static string strong strong0 strong1 struct super supply0 supply1 \
+    sync_accept_on sync_reject_on table tagged task this throughout time timeprecision timeunit tran tranif0 tranif1 \
+    tri tri0 tri1 triand trior trireg type typedef union unique unique0 unsigned until until_with untyped use uwire var \
+    vectored virtual void wait wait_order wand weak weak0 weak1 while wildcard wire with within wor xnor xor";
+
+/// The longest name that is made of an access.
+const LONGEST: usize = 48;
+
+/// The names of a module, each given once.
+pub(crate) struct Names {
+    taken: HashSet<String>,
+}
+
+impl Names {
+    /// Only what is reserved is taken.
+    pub fn new() -> Self {
+        Self { taken: RESERVED.split_ascii_whitespace().map(str::to_owned).collect() }
+    }
+
+    /// This name, or one with a number if it is taken.
+    pub fn unique(&mut self, wanted: &str) -> String {
+        let numbered = |number: usize| match number {
+            1 => wanted.to_owned(),
+            _ => format!("{wanted}_{number}"),
+        };
+        let free = (1..).map(numbered).find(|name| !self.taken.contains(name)).expect("there are always more numbers");
+        self.taken.insert(free.clone());
+        free
+    }
+
+    /// `stem_1`, `stem_2` and so on.
+    pub fn numbered(&mut self, stem: &str) -> String {
+        let free = (1..).map(|number| format!("{stem}_{number}")).find(|name| !self.taken.contains(name));
+        let free = free.expect("there are always more numbers");
+        self.taken.insert(free.clone());
+        free
+    }
+}
+
+/// An access in letters: `blur[x + 1, 2*y]` is `blur_x_plus_1_2y`. Nothing if that would be too long.
+pub(crate) fn of_access(access: &str) -> Option<String> {
+    let spelled = access.replace('+', " plus ").replace('/', " over ").replace('%', " mod ").replace('-', " minus ");
+    let spelled = identifier(&spelled.replace('*', ""));
+    (spelled.len() <= LONGEST).then_some(spelled)
+}
+
+/// The text with everything that names must not have replaced by single underscores.
+pub(crate) fn identifier(text: &str) -> String {
+    let mut name = String::new();
+    for letter in text.chars() {
+        match letter.is_ascii_alphanumeric() {
+            true => name.push(letter),
+            false if letter == '_' || !name.ends_with('_') => name.push('_'),
+            false => {}
+        }
+    }
+    let name = name.trim_end_matches('_');
+    if name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
+        name.to_owned()
+    } else {
+        format!("n{name}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Names, identifier, of_access};
+
+    #[test]
+    fn accesses_become_names() {
+        assert_eq!(of_access("blur[x + 1, 2*y]").unwrap(), "blur_x_plus_1_2y");
+        assert_eq!(of_access("a[-3, x - 1, (x/2)]").unwrap(), "a_minus_3_x_minus_1_x_over_2");
+        assert_eq!(of_access("scalar[]").unwrap(), "scalar");
+        assert_eq!(of_access(&"long".repeat(20)), None);
+        assert_eq!(identifier("3 größe"), "n3_gr_e");
+    }
+
+    #[test]
+    fn names_are_given_once() {
+        let mut names = Names::new();
+        assert_eq!(names.unique("input"), "input_2");
+        assert_eq!(names.unique("x"), "x");
+        assert_eq!(names.unique("x"), "x_2");
+        assert_eq!(names.numbered("x"), "x_1");
+        assert_eq!(names.numbered("x"), "x_3");
+    }
+}

@@ -1,0 +1,68 @@
+//! What values a node can have.
+
+use pushmem_nest::{Binary, Type, Unary};
+
+use crate::node::NodeKind;
+
+/// Bounds of a value.
+type Range = (i64, i64);
+
+/// Bounds of the value of a node, from the types and bounds of its operands. The true range may be smaller.
+pub(crate) fn range(kind: &NodeKind, value: Type, operand: impl Fn(usize) -> (Type, Range)) -> Range {
+    let whole = (value.min(), value.max());
+    let fitting = |(low, high): Range| if value.holds(low) && value.holds(high) { (low, high) } else { whole };
+    match *kind {
+        NodeKind::Constant(number) => (number, number),
+        NodeKind::Load(_) | NodeKind::Variable(_) | NodeKind::Lookup { .. } => whole,
+        NodeKind::Cast(from) => fitting(operand(from).1),
+        NodeKind::Select { then, otherwise, .. } => {
+            let (then, otherwise) = (operand(then).1, operand(otherwise).1);
+            (then.0.min(otherwise.0), then.1.max(otherwise.1))
+        }
+        NodeKind::Unary { operator, operand: from } => {
+            let (low, high) = operand(from).1;
+            match operator {
+                Unary::Negate => fitting((-high, -low)),
+                Unary::Absolute if low >= 0 => (low, high),
+                Unary::Absolute => (if high < 0 { -high } else { 0 }, high.max(-low)),
+                Unary::Not => whole,
+            }
+        }
+        NodeKind::Binary { operator, left, right } => {
+            let ((operands, left), (_, right)) = (operand(left), operand(right));
+            binary(operator, operands, left, right).map_or(whole, fitting)
+        }
+    }
+}
+
+/// Bounds before wrapping, where they are easily told.
+fn binary(operator: Binary, operands: Type, left: Range, right: Range) -> Option<Range> {
+    let corners = |apply: fn(i64, i64) -> Option<i64>| {
+        let corner = |left, right| apply(left, right);
+        let all =
+            [corner(left.0, right.0)?, corner(left.0, right.1)?, corner(left.1, right.0)?, corner(left.1, right.1)?];
+        Some((*all.iter().min()?, *all.iter().max()?))
+    };
+    match operator {
+        Binary::Add => Some((left.0 + right.0, left.1 + right.1)),
+        Binary::Subtract => Some((left.0 - right.1, left.1 - right.0)),
+        Binary::Multiply => corners(i64::checked_mul),
+        Binary::Minimum => Some((left.0.min(right.0), left.1.min(right.1))),
+        Binary::Maximum => Some((left.0.max(right.0), left.1.max(right.1))),
+        Binary::Divide if right.0 > 0 => corners(|left, right| Some(left.div_euclid(right))),
+        // Division by 0 gives 0.
+        Binary::Divide if right.0 >= 0 && left.0 >= 0 => Some((0, left.1)),
+        Binary::Modulo if right.0 >= 0 => Some((0, (right.1 - 1).max(0))),
+        Binary::ShiftRight if right.0 >= 0 && right.1 < i64::from(operands.bits()) => {
+            corners(|left, right| Some(left >> right))
+        }
+        Binary::ShiftLeft if right.0 >= 0 && right.1 < i64::from(operands.bits()) => {
+            corners(|left, right| Some(left << right))
+        }
+        // A mask without sign limits from above.
+        Binary::And if left.0 >= 0 && right.0 >= 0 => Some((0, left.1.min(right.1))),
+        Binary::And if right.0 >= 0 => Some((0, right.1)),
+        Binary::And if left.0 >= 0 => Some((0, left.1)),
+        _ => None,
+    }
+}

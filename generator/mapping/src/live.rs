@@ -1,0 +1,85 @@
+//! How many words a mapped stream keeps.
+
+use pushmem_configuration::Affine;
+
+use crate::nest::{Nest, value};
+
+/// Most iterations that are enumerated.
+const ENUMERATION_LIMIT: u128 = 1 << 18;
+
+/// The most words that are live at once: written, and still to be read by one of `reads`, which are given as iterations
+/// of the write. The word that a read frees in a cycle makes place for the one written in that cycle.
+///
+/// Runs too long to enumerate are judged by their first rounds.
+pub(crate) fn live_words(write: &Nest, reads: &[&Nest]) -> u64 {
+    if let Some(words) = delayed(write, reads) {
+        return words;
+    }
+    let weights = write.numbering();
+    let prefix = |nest: &Nest| {
+        let mut room = ENUMERATION_LIMIT as u64;
+        let extent = nest.extent.iter().map(|&extent| {
+            let kept = extent.min(room.max(1));
+            room /= kept;
+            kept
+        });
+        Nest { extent: extent.collect(), ..nest.clone() }
+    };
+    let written: Vec<i64> = prefix(write).cycles().collect();
+    let mut last: Vec<Option<i64>> = vec![None; written.len()];
+    for read in reads {
+        let read = prefix(&read.weighted(&weights));
+        read.for_each(|index| {
+            if let Some(last) = last.get_mut(value(&read.functions[0], index) as usize) {
+                *last = (*last).max(Some(value(&read.cycle, index)));
+            }
+        });
+    }
+    // Ends before beginnings within a cycle.
+    let mut events: Vec<(i64, i64)> = written
+        .into_iter()
+        .zip(last)
+        .filter_map(|(written, last)| Some([(written, 1), (last?, -1)]))
+        .flatten()
+        .collect();
+    events.sort_unstable();
+    let mut live = 0;
+    let mut most = 0;
+    for (_, change) in events {
+        live += change;
+        most = most.max(live);
+    }
+    most as u64
+}
+
+/// Closed form where the last read of each word is the write, delayed: the words of the first cycles up to the delay,
+/// as no stretch of that length has more words than the first.
+fn delayed(write: &Nest, reads: &[&Nest]) -> Option<u64> {
+    let delays: Option<Vec<i64>> = reads.iter().map(|read| delay(write, read)).collect();
+    let mut rest = delays?.into_iter().max()? - 1;
+    let mut number = 1;
+    let mut weight = write.firings() as i64;
+    for (&extent, &stride) in write.extent.iter().zip(&write.cycle.stride).rev() {
+        weight /= extent as i64;
+        let index = (rest / stride).min(extent as i64 - 1);
+        number += index * weight;
+        rest -= index * stride;
+    }
+    Some(number as u64)
+}
+
+/// How much later than the write a read is, if it is the write again, delayed.
+pub(crate) fn delay(write: &Nest, read: &Nest) -> Option<i64> {
+    let mut wait = Affine { start: read.cycle.start - write.cycle.start, stride: read.cycle.stride.clone() };
+    let mut words = 1;
+    for ((digit, stride), &extent) in read.functions.iter().zip(&write.cycle.stride).zip(&write.extent) {
+        wait.start -= stride * digit.start;
+        for (sum, step) in wait.stride.iter_mut().zip(&digit.stride) {
+            *sum -= stride * step;
+        }
+        let (low, high) = read.range(digit);
+        words *= u128::from((low, high) == (0, extent as i64 - 1)) * u128::from(extent);
+    }
+    let same_words = words == read.firings();
+    (same_words && wait.stride.iter().all(|&stride| stride == 0)).then_some(wait.start)
+}

@@ -1,0 +1,67 @@
+//! The result of mapping.
+
+use std::fmt;
+
+use pushmem_configuration::Configuration;
+
+/// Where an input of a tile takes its words from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// The wire of a write port, by its number among the ports of the buffer.
+    Port(usize),
+    /// An output of another tile, in the same cycle.
+    Output {
+        /// Number of the tile among the tiles of the mapped buffer.
+        tile: usize,
+        /// Number of its output.
+        output: usize,
+    },
+}
+
+/// One tile of a mapped buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MappedTile {
+    /// What its controllers do.
+    pub configuration: Configuration,
+    /// Where each of its inputs takes words from.
+    pub inputs: Vec<Option<Source>>,
+    /// The read port, by its number among the ports of the buffer, that each of its outputs serves.
+    pub outputs: Vec<Option<usize>>,
+    /// The tile whose outputs feed its chain inputs.
+    pub chain_from: Option<usize>,
+}
+
+/// A buffer on tiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MappedBuffer {
+    /// The tiles; those that feed others come first.
+    pub tiles: Vec<MappedTile>,
+    /// Words that are kept at most, from the cycle in which the port writes them to their last read, summed over the
+    /// copies that the tiles keep.
+    pub live_words: u64,
+    /// What was tried before, and why it did not do.
+    pub tried: Vec<String>,
+}
+
+/// Why a buffer has no mapping.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MappingError {
+    /// Name of the buffer.
+    pub buffer: String,
+    /// Name of the tile.
+    pub tile: String,
+    /// What was tried and why it did not do.
+    pub tried: Vec<String>,
+}
+
+impl fmt::Display for MappingError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "the buffer {} has no mapping to {} tiles", self.buffer, self.tile)?;
+        for attempt in &self.tried {
+            write!(formatter, "\n  {attempt}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for MappingError {}

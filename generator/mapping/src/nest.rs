@@ -1,0 +1,313 @@
+//! Loop nests with a schedule and some more affine functions.
+
+use itertools::Itertools;
+use pushmem_configuration::{Affine, deltas};
+
+/// Most firings that an exact comparison of two nests enumerates.
+const ENUMERATION_LIMIT: u128 = 1 << 20;
+
+/// Longest period in which nests are compared slot by slot.
+const PERIOD_LIMIT: i64 = 1 << 16;
+
+/// Loops in the order of time, innermost first, with the cycle of each iteration and further functions of the indices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Nest {
+    pub extent: Vec<u64>,
+    pub cycle: Affine,
+    /// Elements, digits or addresses: the owner knows.
+    pub functions: Vec<Affine>,
+}
+
+impl Nest {
+    pub fn depth(&self) -> usize {
+        self.extent.len()
+    }
+
+    pub fn firings(&self) -> u128 {
+        self.extent.iter().fold(1, |product, &extent| product.saturating_mul(u128::from(extent)))
+    }
+
+    fn all_functions_mut(&mut self) -> impl Iterator<Item = &mut Affine> {
+        self.functions.iter_mut().chain([&mut self.cycle])
+    }
+
+    /// Whether a level continues what the level inside it does, in `function`.
+    fn continues(&self, function: &Affine, level: usize, modulus: Option<i64>) -> bool {
+        let inner = i128::from(function.stride[level - 1]) * i128::from(self.extent[level - 1]);
+        let difference = i128::from(function.stride[level]) - inner;
+        modulus.map_or(difference == 0, |modulus| difference.rem_euclid(i128::from(modulus)) == 0)
+    }
+
+    /// Whether a level continues the schedule of the level inside it.
+    pub fn continues_in_time(&self, level: usize) -> bool {
+        self.continues(&self.cycle, level, None)
+    }
+
+    fn remove(&mut self, level: usize) {
+        self.extent.remove(level);
+        for function in self.all_functions_mut() {
+            function.stride.remove(level);
+        }
+    }
+
+    /// Drops loops of one iteration and merges loops that continue the loop inside them in all functions, where the
+    /// `i`-th function counts modulo `moduli[i]`.
+    pub fn merged(mut self, moduli: &[Option<i64>]) -> Nest {
+        for level in (0..self.depth()).rev() {
+            if self.extent[level] == 1 {
+                self.remove(level);
+            }
+        }
+        let mut level = 1;
+        while level < self.depth() {
+            let merges =
+                self.continues_in_time(level)
+                    && self.functions.iter().enumerate().all(|(number, function)| {
+                        self.continues(function, level, moduli.get(number).copied().flatten())
+                    });
+            if merges {
+                self.extent[level - 1] *= self.extent[level];
+                self.remove(level);
+            } else {
+                level += 1;
+            }
+        }
+        self
+    }
+
+    /// Splits a level into one of `inner` iterations, which must divide its extent, and one around it.
+    pub fn split(mut self, level: usize, inner: u64) -> Nest {
+        debug_assert_eq!(self.extent[level] % inner, 0);
+        let outer = self.extent[level] / inner;
+        self.extent[level] = inner;
+        self.extent.insert(level + 1, outer);
+        for function in self.all_functions_mut() {
+            let stride = function.stride[level] * inner as i64;
+            function.stride.insert(level + 1, stride);
+        }
+        self
+    }
+
+    /// Splits levels of more than `limit` iterations, as evenly as their divisors allow. A level that no divisor splits
+    /// stays as it is, for the check of the configuration to name.
+    pub fn within(self, limit: u64) -> Nest {
+        let mut nest = self;
+        let mut level = 0;
+        while level < nest.depth() {
+            let extent = nest.extent[level];
+            if extent > limit
+                && let Some(inner) = (2..=limit).rev().find(|inner| extent.is_multiple_of(*inner))
+            {
+                nest = nest.split(level, inner);
+            }
+            level += 1;
+        }
+        nest
+    }
+
+    /// The same nest with fewer iterations: what happens between one iteration and the next, at any level, stays as
+    /// it is. What follows from neighbouring iterations is the same as for the whole nest.
+    pub fn shortened(&self, extent: Vec<u64>) -> Nest {
+        let shorten = |function: &Affine| {
+            let mut travelled = 0;
+            let stride = deltas(&function.stride, &self.extent)
+                .into_iter()
+                .zip(&extent)
+                .map(|(delta, &extent)| {
+                    let stride = delta as i64 + travelled;
+                    travelled += stride * (extent as i64 - 1);
+                    stride
+                })
+                .collect();
+            Affine { start: function.start, stride }
+        };
+        Nest { cycle: shorten(&self.cycle), functions: self.functions.iter().map(shorten).collect(), extent }
+    }
+
+    /// Calls `visit` with the indices, in the order of time.
+    pub fn for_each(&self, mut visit: impl FnMut(&[u64])) {
+        let mut index = vec![0; self.depth()];
+        loop {
+            visit(&index);
+            let Some(level) = (0..self.depth()).find(|&level| index[level] + 1 < self.extent[level]) else { return };
+            index[level] += 1;
+            index[..level].fill(0);
+        }
+    }
+
+    /// The weights of the digits when iterations are numbered in the order of time.
+    pub fn numbering(&self) -> Vec<i64> {
+        let mut next = 1;
+        let number = |&extent: &u64| {
+            let weight = next;
+            next *= extent as i64;
+            weight
+        };
+        self.extent.iter().map(number).collect()
+    }
+
+    /// The same nest with the weighted sum of its functions as its only function.
+    pub fn weighted(&self, weights: &[i64]) -> Nest {
+        let mut sum = Affine { start: 0, stride: vec![0; self.depth()] };
+        for (function, weight) in self.functions.iter().zip(weights) {
+            sum.start += weight * function.start;
+            for (sum, stride) in sum.stride.iter_mut().zip(&function.stride) {
+                *sum += weight * stride;
+            }
+        }
+        Nest { functions: vec![sum], ..self.clone() }
+    }
+
+    /// All firings, in order.
+    pub fn cycles(&self) -> impl Iterator<Item = i64> + '_ {
+        let gaps = deltas(&self.cycle.stride, &self.extent);
+        let mut index = vec![0; self.depth()];
+        let mut next = Some(self.cycle.start);
+        std::iter::from_fn(move || {
+            let cycle = next?;
+            let level = (0..index.len()).find(|&level| index[level] + 1 < self.extent[level]);
+            next = level.map(|level| {
+                index[level] += 1;
+                index[..level].fill(0);
+                cycle + gaps[level] as i64
+            });
+            Some(cycle)
+        })
+    }
+
+    /// The last firing.
+    pub fn last_cycle(&self) -> i64 {
+        let last = self.extent.iter().map(|extent| extent - 1).collect_vec();
+        value(&self.cycle, &last)
+    }
+
+    /// The smallest and largest value of a function.
+    pub fn range(&self, function: &Affine) -> (i64, i64) {
+        let travel = function.stride.iter().zip(&self.extent).map(|(stride, &extent)| stride * (extent as i64 - 1));
+        travel.fold((function.start, function.start), |(low, high), travel| (low + travel.min(0), high + travel.max(0)))
+    }
+
+    /// Whether two nests, moved by offsets, never fire in the same cycle.
+    pub fn never_meets(&self, offset: i64, other: &Nest, other_offset: i64) -> bool {
+        let (start, end) = (self.cycle.start + offset, self.last_cycle() + offset);
+        let (other_start, other_end) = (other.cycle.start + other_offset, other.last_cycle() + other_offset);
+        if end < other_start || other_end < start {
+            return true;
+        }
+        self.apart_in_period(offset, other, other_offset) || self.apart_in_run(offset, other, other_offset)
+    }
+
+    /// Sufficient, and cheap: apart modulo a common period, the greatest common divisor of all strides from some level
+    /// of each nest on.
+    fn apart_in_period(&self, offset: i64, other: &Nest, other_offset: i64) -> bool {
+        let divisor = |nest: &Nest, from: usize| nest.cycle.stride[from..].iter().fold(0, |d, &s| gcd(d, s));
+        for from in 0..=self.depth() {
+            for other_from in 0..=other.depth() {
+                let period = gcd(divisor(self, from), divisor(other, other_from));
+                let inside = |nest: &Nest, from: usize| Nest {
+                    extent: nest.extent[..from].to_vec(),
+                    cycle: Affine { start: nest.cycle.start, stride: nest.cycle.stride[..from].to_vec() },
+                    functions: Vec::new(),
+                };
+                let (mine, others) = (inside(self, from), inside(other, other_from));
+                let firings = mine.firings() + others.firings();
+                if period <= 1 || period > PERIOD_LIMIT || firings > period as u128 {
+                    continue;
+                }
+                let mut taken = vec![false; period as usize];
+                for cycle in mine.cycles() {
+                    taken[(cycle + offset).rem_euclid(period) as usize] = true;
+                }
+                if others.cycles().all(|cycle| !taken[(cycle + other_offset).rem_euclid(period) as usize]) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Exact, by walking both nests; nests too long to walk count as meeting.
+    fn apart_in_run(&self, offset: i64, other: &Nest, other_offset: i64) -> bool {
+        if self.firings() + other.firings() > ENUMERATION_LIMIT {
+            return false;
+        }
+        let mine = self.cycles().map(|cycle| cycle + offset);
+        let others = other.cycles().map(|cycle| cycle + other_offset);
+        mine.merge_join_by(others, Ord::cmp).all(|either| !matches!(either, itertools::EitherOrBoth::Both(..)))
+    }
+}
+
+/// The value of a function at a point; buffers are checked to stay far from the limits of the type.
+pub(crate) fn value(function: &Affine, index: &[u64]) -> i64 {
+    function.start + function.stride.iter().zip(index).map(|(&stride, &index)| stride * index as i64).sum::<i64>()
+}
+
+/// The greatest common divisor; that of 0 and a number is the number.
+pub(crate) fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a.abs() } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A nest in the order of time, from levels of (extent, cycles beyond the loops inside, step of its function).
+    pub(crate) fn nest(start: i64, levels: &[(u64, i64, i64)]) -> Nest {
+        let mut span = 0;
+        let mut cycle = Affine { start, stride: Vec::new() };
+        for &(extent, pause, _) in levels {
+            let stride = span + 1 + pause;
+            span += stride * (extent as i64 - 1);
+            cycle.stride.push(stride);
+        }
+        let function = Affine { start: 5, stride: levels.iter().map(|level| level.2).collect() };
+        Nest { extent: levels.iter().map(|level| level.0).collect(), cycle, functions: vec![function] }
+    }
+
+    fn levels() -> impl Strategy<Value = Vec<(u64, i64, i64)>> {
+        prop::collection::vec((1_u64..6, 0_i64..8, -3_i64..20), 0..4)
+    }
+
+    /// Cycles and function values, one by one.
+    fn firings(nest: &Nest, modulus: i64) -> Vec<(i64, i64)> {
+        let mut firings = Vec::new();
+        nest.for_each(|index| {
+            firings.push((value(&nest.cycle, index), value(&nest.functions[0], index).rem_euclid(modulus)));
+        });
+        firings
+    }
+
+    proptest! {
+        #[test]
+        fn merging_and_splitting_keep_the_firings(levels in levels(), modulus in 1_i64..30, limit in 1_u64..8) {
+            let nest = nest(3, &levels);
+            prop_assert_eq!(nest.cycles().collect_vec(), firings(&nest, 1).into_iter().map(|(cycle, _)| cycle).collect_vec());
+            let merged = nest.clone().merged(&[Some(modulus)]);
+            prop_assert_eq!(firings(&merged, modulus), firings(&nest, modulus));
+            let split = merged.within(limit);
+            prop_assert_eq!(firings(&split, modulus), firings(&nest, modulus));
+        }
+
+        #[test]
+        fn nests_apart_never_meet(one in levels(), other in levels(), starts in (0_i64..20, 0_i64..20)) {
+            let (one, other) = (nest(starts.0, &one), nest(starts.1, &other));
+            let meets = one.cycles().any(|cycle| other.cycles().any(|another| another == cycle + 7));
+            prop_assert_eq!(one.never_meets(7, &other, 0), !meets);
+            prop_assert!(!one.apart_in_period(7, &other, 0) || !meets);
+        }
+
+        /// Neighbours stay neighbours: gaps and steps of a shortened nest are those of the whole.
+        #[test]
+        fn shortening_keeps_what_is_between_neighbours(levels in levels()) {
+            let nest = nest(0, &levels);
+            let short = nest.shortened(nest.extent.iter().map(|&extent| extent.min(2)).collect());
+            let steps = |nest: &Nest| {
+                let mut firings = Vec::new();
+                nest.for_each(|index| firings.push((value(&nest.cycle, index), value(&nest.functions[0], index))));
+                firings.iter().tuple_windows().map(|(a, b)| (b.0 - a.0, b.1 - a.1)).unique().sorted().collect_vec()
+            };
+            prop_assert_eq!(steps(&short), steps(&nest));
+        }
+    }
+}

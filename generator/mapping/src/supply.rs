@@ -1,0 +1,115 @@
+//! Whether rows are in memory when they are fetched.
+
+use pushmem_configuration::Affine;
+
+use crate::digits::{Digit, decompose};
+use crate::nest::{Nest, value};
+
+/// Most fetches that are enumerated.
+const ENUMERATION_LIMIT: u128 = 1 << 18;
+
+/// The digits of a row number: the loops that write rows.
+fn system(rows: &Nest) -> Vec<Digit> {
+    let digits = rows.functions[0].stride.iter().zip(&rows.extent);
+    digits.map(|(&weight, &count)| Digit { weight, count: count as i64 }).collect()
+}
+
+/// When row `number` is written, if it ever is.
+fn written(rows: &Nest, number: i64) -> Option<i64> {
+    let mut rest = number;
+    let mut cycle = rows.cycle.start;
+    for (digit, stride) in system(rows).into_iter().zip(&rows.cycle.stride).rev() {
+        let index = rest / digit.weight;
+        if index >= digit.count || rest < 0 {
+            return None;
+        }
+        cycle += stride * index;
+        rest -= index * digit.weight;
+    }
+    (rest == 0).then_some(cycle)
+}
+
+/// How many rows are written until the end of a cycle.
+fn written_until(rows: &Nest, cycle: i64) -> i64 {
+    let mut rest = cycle - rows.cycle.start;
+    if rest < 0 {
+        return 0;
+    }
+    let mut number = 1;
+    for (digit, stride) in system(rows).into_iter().zip(&rows.cycle.stride).rev() {
+        let index = (rest / stride).min(digit.count - 1);
+        number += index * digit.weight;
+        rest -= index * stride;
+    }
+    number
+}
+
+/// The longest time from a fetch to the write of its row, where both have no offset yet; the row is the fetches' first
+/// function. Rows that are never written do not count: nobody reads them.
+pub(crate) fn longest_wait(fetches: &Nest, rows: &Nest) -> Result<i64, String> {
+    let rows = rows.clone().merged(&[None]);
+    let mut nest = fetches.clone();
+    nest.functions.truncate(1);
+    if let Ok(digits) = decompose(nest, 0, &system(&rows)) {
+        // Affine all over: the extremes are in the corners.
+        let mut wait = Affine { start: rows.cycle.start, stride: vec![0; digits.depth()] };
+        for (digit, stride) in digits.functions.iter().zip(&rows.cycle.stride) {
+            wait.start += stride * digit.start;
+            for (sum, step) in wait.stride.iter_mut().zip(&digit.stride) {
+                *sum += stride * step;
+            }
+        }
+        wait.start -= digits.cycle.start;
+        for (sum, step) in wait.stride.iter_mut().zip(&digits.cycle.stride) {
+            *sum -= step;
+        }
+        return Ok(digits.range(&wait).1);
+    }
+    if fetches.firings() > ENUMERATION_LIMIT {
+        return Err("its fetches do not follow the loops of the write".to_owned());
+    }
+    let mut longest = None;
+    fetches.for_each(|index| {
+        if let Some(cycle) = written(&rows, value(&fetches.functions[0], index)) {
+            longest = longest.max(Some(cycle - value(&fetches.cycle, index)));
+        }
+    });
+    longest.ok_or_else(|| "it reads nothing that is written".to_owned())
+}
+
+/// How many rows must be kept: from the row of a fetch to the last one written by then.
+pub(crate) fn rows_needed(fetches: &Nest, offset: i64, rows: &Nest, rows_offset: i64) -> i64 {
+    let mut rows = rows.clone().merged(&[None]);
+    rows.cycle.start += rows_offset;
+    let mut fetches = fetches.clone();
+    fetches.cycle.start += offset;
+    fetches.functions.truncate(1);
+    let fetches = fetches.merged(&[None]);
+    let total = rows.firings() as i64;
+    if rows.depth() == 1 {
+        // (cycle − start) / pace + 1 − row, times the pace: affine.
+        let pace = rows.cycle.stride[0];
+        let row = &fetches.functions[0];
+        let ahead = Affine {
+            start: fetches.cycle.start - rows.cycle.start + pace * (1 - row.start),
+            stride: fetches.cycle.stride.iter().zip(&row.stride).map(|(cycle, row)| cycle - pace * row).collect(),
+        };
+        return fetches.range(&ahead).1.div_euclid(pace).clamp(1, total);
+    }
+    // The first rounds of long runs: later ones repeat them, and the replay covers all.
+    let mut room = ENUMERATION_LIMIT as u64;
+    let extent = fetches.extent.iter().map(|&extent| {
+        let kept = extent.min(room.max(1));
+        room /= kept;
+        kept
+    });
+    let first = Nest { extent: extent.collect(), ..fetches };
+    let mut needed = 1;
+    first.for_each(|index| {
+        let row = value(&first.functions[0], index);
+        if (0..total).contains(&row) {
+            needed = needed.max(written_until(&rows, value(&first.cycle, index)) - row);
+        }
+    });
+    needed
+}

@@ -1,0 +1,77 @@
+//! Random expressions of values that are at hand.
+
+use rand::Rng;
+use rand::seq::IndexedRandom;
+
+/// A value that an expression may use: its text, and its type.
+#[derive(Clone, Debug)]
+pub(crate) struct Term {
+    pub text: String,
+    pub type_name: &'static str,
+}
+
+/// Types that arrays may have.
+pub(crate) const ELEMENTS: [&str; 4] = ["u16", "i16", "u8", "i8"];
+
+/// An expression of this type that uses every term once.
+pub(crate) fn expression(random: &mut impl Rng, terms: &[Term], wanted: &str, table: Option<&str>) -> String {
+    let text = match terms {
+        [] => return constant(random, wanted),
+        [only] => adapted(random, only, wanted, table),
+        several => {
+            let (left, right) = several.split_at(random.random_range(1..several.len()));
+            let (left, right) = (expression(random, left, wanted, table), expression(random, right, wanted, table));
+            combined(random, &left, &right, wanted)
+        }
+    };
+    if random.random_ratio(1, 4) { touched(random, &text, wanted) } else { text }
+}
+
+/// A term as a value of the wanted type.
+fn adapted(random: &mut impl Rng, term: &Term, wanted: &str, table: Option<&str>) -> String {
+    let text = if term.type_name == wanted { term.text.clone() } else { format!("({} as {wanted})", term.text) };
+    match table {
+        Some(table) if random.random_ratio(1, 6) => format!("({table}[{} & 15] as {wanted})", term.text),
+        _ => text,
+    }
+}
+
+/// Two values of a type as one.
+fn combined(random: &mut impl Rng, left: &str, right: &str, wanted: &str) -> String {
+    match random.random_range(0..14) {
+        0..5 => format!("({left} + {right})"),
+        5 | 6 => format!("({left} - {right})"),
+        7 => format!("({left} * {right})"),
+        8 => format!("min({left}, {right})"),
+        9 => format!("max({left}, {right})"),
+        10 => format!("(absd({left}, {right}) as {wanted})"),
+        11 => {
+            let comparison = ["<", "<=", ">", ">=", "==", "!="].choose(random).expect("there are some");
+            format!("sel({left} {comparison} {right}, {right}, {left})")
+        }
+        12 => {
+            let operator = ["&", "|", "^"].choose(random).expect("there are some");
+            format!("({left} {operator} {right})")
+        }
+        _ if random.random_ratio(1, 5) => format!("({left} / max({right}, 1))"),
+        _ => format!("({left} + {right})"),
+    }
+}
+
+/// A value with a constant.
+fn touched(random: &mut impl Rng, text: &str, wanted: &str) -> String {
+    match random.random_range(0..7) {
+        0 => format!("({text} + {})", constant(random, wanted)),
+        1 => format!("({text} * {})", random.random_range(2..60)),
+        2 => format!("({text} / {})", 1 << random.random_range(1..6)),
+        3 => format!("({text} >> {})", random.random_range(1..6)),
+        4 => format!("({text} << {})", random.random_range(1..4)),
+        5 => format!("clamp({text}, {}, {})", random.random_range(0..20), random.random_range(20..100)),
+        _ => format!("({text} % {})", 1 << random.random_range(1..6)),
+    }
+}
+
+fn constant(random: &mut impl Rng, wanted: &str) -> String {
+    let most = if wanted.ends_with('8') { 100 } else { 1000 };
+    random.random_range(0..most).to_string()
+}

@@ -1,0 +1,111 @@
+//! What a replay found wrong.
+
+use std::fmt;
+
+/// A word by its origin: the cycle in which it was on the wire of a write port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// It was on the wire of the write port so named in this cycle.
+    Written {
+        /// Name of the write port.
+        port: Box<str>,
+        /// The cycle.
+        cycle: u64,
+    },
+    /// Nobody wrote it.
+    Undefined,
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Word::Written { port, cycle } => write!(formatter, "the word of {port} in cycle {cycle}"),
+            Word::Undefined => write!(formatter, "a word that nobody has written"),
+        }
+    }
+}
+
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The configurations or their wiring are not those of a mapped buffer.
+    Malformed(String),
+    /// The buffer asks for an element before it is written, or for one that never is.
+    NeverWritten,
+    /// The output shows another word.
+    WrongWord {
+        /// What the read port must show.
+        expected: Word,
+        /// What it shows.
+        found: Word,
+    },
+    /// The output shows nothing.
+    MissingWord {
+        /// What the read port must show.
+        expected: Word,
+    },
+    /// The output shows a word in a cycle in which the port reads nothing.
+    UnexpectedWord,
+    /// Another controller uses the port of this memory in the same cycle.
+    PortConflict {
+        /// The memory.
+        memory: &'static str,
+    },
+    /// A word of the aggregator is overwritten before it was moved on.
+    Overrun {
+        /// Its address.
+        address: u64,
+    },
+}
+
+/// An iteration of a read port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadIteration {
+    /// Name of the port.
+    pub port: String,
+    /// The index of each of its loops, the fastest in time first, without loops of one iteration.
+    pub index: Vec<u64>,
+}
+
+/// Why mapped tiles do not do what their buffer says: the first fault in time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplayError {
+    /// Unstalled cycles since the flush.
+    pub cycle: u64,
+    /// Number of the tile.
+    pub tile: Option<usize>,
+    /// Name of the controller.
+    pub controller: Option<String>,
+    /// The read that goes wrong.
+    pub read: Option<Box<ReadIteration>>,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+impl fmt::Display for ReplayError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "cycle {}", self.cycle)?;
+        if let Some(tile) = self.tile {
+            write!(formatter, ", tile {tile}")?;
+        }
+        if let Some(controller) = &self.controller {
+            write!(formatter, ", {controller}")?;
+        }
+        if let Some(read) = &self.read {
+            write!(formatter, ", read port {}, iteration {:?}", read.port, read.index)?;
+        }
+        match &self.fault {
+            Fault::Malformed(reason) => write!(formatter, ": {reason}"),
+            Fault::NeverWritten => write!(formatter, ": reads an element that has not been written"),
+            Fault::WrongWord { expected, found } => write!(formatter, ": shows {found}, not {expected}"),
+            Fault::MissingWord { expected } => write!(formatter, ": shows nothing, not {expected}"),
+            Fault::UnexpectedWord => write!(formatter, ": shows a word although the port reads nothing"),
+            Fault::PortConflict { memory } => write!(formatter, ": uses the {memory} together with another controller"),
+            Fault::Overrun { address } => {
+                write!(formatter, ": overwrites aggregator word {address} before it was moved on")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ReplayError {}

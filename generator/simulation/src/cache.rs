@@ -1,0 +1,30 @@
+//! What is slow to make is kept in a folder of the user.
+
+use std::path::PathBuf;
+
+use sha2::{Digest, Sha256};
+
+/// Where it is kept, instead of the user's cache folder.
+pub(crate) const CACHE_VARIABLE: &str = "PUSHMEM_CACHE";
+
+/// Where built models and emitted RTL are kept: `$PUSHMEM_CACHE`, or `pushmem` in the user's cache folder, or
+/// `build/cache` below the working folder for a user without a home.
+pub fn cache_folder() -> PathBuf {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = variable(CACHE_VARIABLE)
+        .or_else(|| variable("XDG_CACHE_HOME").map(|folder| folder.join("pushmem")))
+        .or_else(|| variable("HOME").map(|folder| folder.join(".cache/pushmem")))
+        .unwrap_or_else(|| PathBuf::from("build/cache"));
+    // Verilator and the compiler run in other folders.
+    std::path::absolute(&folder).unwrap_or(folder)
+}
+
+/// A name for what is made from these texts.
+pub(crate) fn key(texts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,19 @@
+// The ports of the accelerator `{{ name }}`, as harness.cpp wants to know them.
+#pragma once
+
+#include <cstdint>
+
+// Each stream: its name, and the words of a beat.
+#define PUSHMEM_INPUTS(stream_){% for stream in inputs %} \
+    stream_({{ stream.port }}, {{ stream.lanes }}){% endfor %}
+#define PUSHMEM_OUTPUTS(stream_){% for stream in outputs %} \
+    stream_({{ stream.port }}, {{ stream.lanes }}){% endfor %}
+{%- if has_configuration %}
+
+// There is a configuration bus.
+#define PUSHMEM_CONFIGURATION
+{%- endif %}
+
+constexpr const char* ACCELERATOR = "{{ name }}";
+// Cycles of a run in which nothing stalls.
+constexpr uint64_t RUN_CYCLES = {{ run_cycles }};

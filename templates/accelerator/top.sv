@@ -1,0 +1,19 @@
+{%- for line in description %}
+//{% if !line.is_empty() %} {{ line }}{% endif %}
+{%- endfor %}
+module {{ name }} (
+{%- for group in ports %}
+{%- for line in group %}
+    {{ line }}
+{%- endfor %}
+{%- endfor %}
+);
+{%- for section in sections %}
+{%- if !loop.first %}
+{% endif %}
+{%- for line in section.comment %}
+    // {{ line }}
+{%- endfor %}
+{{ section.body }}
+{%- endfor %}
+endmodule
