@@ -29,8 +29,10 @@ pub struct Accelerator {
     pub datapaths: Vec<OperationDatapath>,
     /// The instances of datapaths.
     pub kernels: Vec<Kernel>,
-    /// Stages that have no kernel.
+    /// Stages that only copy, and have no kernel.
     pub copies: Vec<Copied>,
+    /// Stages whose result is always the same, and that have neither kernel nor wire.
+    pub constants: Vec<Constant>,
     /// The memory tiles.
     pub tiles: Vec<Tile>,
     /// What is delayed in the memory tiles.
@@ -194,6 +196,15 @@ pub struct Copied {
     /// The wire of the result if the load is a selection, as in an enlarged image or one with a boundary. Without, the
     /// result is that of another stage, some cycles ago.
     pub selection: Option<WireId>,
+}
+
+/// A stage whose result is always the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constant {
+    /// The stage.
+    pub stage: usize,
+    /// The result.
+    pub word: u16,
 }
 
 /// A loop variable: `offset + scale · index`.

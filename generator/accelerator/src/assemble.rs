@@ -8,20 +8,22 @@ use pushmem_configuration::Affine;
 use pushmem_extraction::{Extraction, Origin};
 use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, NodeKind};
-use pushmem_nest::{ArrayKind, Operation, Program};
+use pushmem_nest::{Operation, Program};
 use pushmem_schedule::Schedule;
 use pushmem_tile::TileSpec;
+use serde::{Deserialize, Serialize};
 
 use crate::accelerator::{
-    Accelerator, Case, Condition, Copied, Counter, Driver, Kernel, Lane, Memory, OperationDatapath, Source, Stream,
-    Tile, Variable, Wire, WireId,
+    Accelerator, Case, Condition, Constant, Copied, Counter, Driver, Kernel, Lane, Memory, OperationDatapath, Source,
+    Stream, Tile, Variable, Wire, WireId,
 };
 use crate::error::AssemblyError;
+use crate::outputs::final_stages;
 use crate::stream::stream_of;
 use crate::taps::{Tap, TapCase, TapError, taps};
 
 /// What the hardware may be made of.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constraints {
     /// A step from one delay to the next of fewer cycles becomes registers, a longer one a memory (000 §V-C).
     pub shift_register_threshold: u64,
@@ -51,6 +53,15 @@ struct Place {
     delay: u64,
 }
 
+/// What the result of a stage is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// What is in this place.
+    At(Place),
+    /// Always this word: what reads it needs no wire.
+    Constant(u16),
+}
+
 /// Assembles the accelerator of a scheduled program. `datapaths` are those of its operations.
 ///
 /// # Errors
@@ -66,13 +77,14 @@ pub fn assemble(
     let operations = program.operations();
     let scheduled = Scheduled { program, operations: &operations, extraction, schedule, datapaths };
     let reads = reads(scheduled)?;
-    let places = places(scheduled, &reads);
-    let delays = delays(scheduled, &reads, &places);
+    let outcomes = outcomes(scheduled, &reads);
+    let final_stages = final_stages(program, extraction)?;
+    let delays = delays(&reads, &outcomes, &final_stages);
     let mut builder = Builder {
         scheduled,
         spec,
         constraints,
-        places,
+        outcomes,
         accelerator: Accelerator {
             name: program.name.clone(),
             spec: spec.clone(),
@@ -84,6 +96,7 @@ pub fn assemble(
             datapaths: Vec::new(),
             kernels: Vec::new(),
             copies: Vec::new(),
+            constants: Vec::new(),
             tiles: Vec::new(),
             memories: Vec::new(),
         },
@@ -93,8 +106,8 @@ pub fn assemble(
     };
     builder.add_inputs();
     for stage in 0..extraction.pipeline.stages.len() {
-        if builder.places[stage].stage != stage {
-            builder.add_alias(stage);
+        if builder.outcomes[stage] != Outcome::At(Place { stage, delay: 0 }) {
+            builder.add_wireless(stage);
             continue;
         }
         if matches!(extraction.origins[stage], Origin::Operation { .. }) {
@@ -102,7 +115,7 @@ pub fn assemble(
         }
         builder.add_delays(stage, &delays[stage])?;
     }
-    builder.add_outputs();
+    builder.add_outputs(&final_stages);
     Ok(builder.accelerator)
 }
 
@@ -123,8 +136,8 @@ fn explain(scheduled: Scheduled, stage: usize, read: usize, error: &TapError) ->
     let Origin::Operation { operation, .. } = scheduled.extraction.origins[stage] else {
         unreachable!("inputs read nothing");
     };
-    let content = scheduled.operations[operation].1;
-    let span = content.reads().nth(read).map_or(content.span, |access| access.span);
+    let (loops_around, content) = &scheduled.operations[operation];
+    let span = content.load_of_read(loops_around, read).map_or(content.target.span, |load| load.access.span);
     let loops = &scheduled.extraction.pipeline.stages[stage].loops;
     match error {
         TapError::Held { level } => scheduled
@@ -141,48 +154,62 @@ fn explain(scheduled: Scheduled, stage: usize, read: usize, error: &TapError) ->
     }
 }
 
-/// Where each stage's result is. A plain copy has none of its own.
-fn places(scheduled: Scheduled, reads: &[Vec<Vec<TapCase>>]) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
+/// What the result of each stage is. A plain copy has none of its own.
+fn outcomes(scheduled: Scheduled, reads: &[Vec<Vec<TapCase>>]) -> Vec<Outcome> {
+    let mut outcomes: Vec<Outcome> = Vec::new();
     for (stage, origin) in scheduled.extraction.origins.iter().enumerate() {
-        let copied = match origin {
-            Origin::Input { .. } => None,
-            Origin::Operation { operation, .. } => copied_load(&scheduled.datapaths[*operation]),
+        let own = Outcome::At(Place { stage, delay: 0 });
+        let outcome = match origin {
+            Origin::Input { .. } => own,
+            Origin::Operation { operation, .. } => {
+                let datapath = &scheduled.datapaths[*operation];
+                let copied = copied_load(datapath).map(|load| reads[stage][load].as_slice());
+                match (datapath.constant(), copied) {
+                    (Some(number), _) => Outcome::Constant(number as u16),
+                    (_, Some([TapCase { tap: Tap::Stage { producer, delay }, .. }])) => {
+                        at(&outcomes, *producer, *delay)
+                    }
+                    _ => own,
+                }
+            }
         };
-        let place = copied.and_then(|load| match reads[stage][load].as_slice() {
-            [TapCase { tap: Tap::Stage { producer, delay }, .. }] => Some(at(&places, *producer, *delay)),
-            _ => None,
-        });
-        places.push(place.unwrap_or(Place { stage, delay: 0 }));
+        outcomes.push(outcome);
     }
-    places
+    outcomes
 }
 
-/// Where the result of a stage some cycles ago is.
-fn at(places: &[Place], stage: usize, delay: i64) -> Place {
+/// What the result of a stage some cycles ago is.
+fn at(outcomes: &[Outcome], stage: usize, delay: i64) -> Outcome {
     let delay = u64::try_from(delay).expect("the schedule reads after the write");
-    Place { stage: places[stage].stage, delay: places[stage].delay + delay }
+    match outcomes[stage] {
+        Outcome::At(place) => Outcome::At(Place { delay: place.delay + delay, ..place }),
+        constant @ Outcome::Constant(_) => constant,
+    }
 }
 
 /// The delays at which the result of each stage is wanted.
-fn delays(scheduled: Scheduled, reads: &[Vec<Vec<TapCase>>], places: &[Place]) -> Vec<BTreeSet<u64>> {
-    let mut delays = vec![BTreeSet::new(); places.len()];
-    let mut want = |place: Place| {
-        delays[place.stage].insert(place.delay);
+fn delays(
+    reads: &[Vec<Vec<TapCase>>],
+    outcomes: &[Outcome],
+    final_stages: &BTreeMap<usize, Vec<usize>>,
+) -> Vec<BTreeSet<u64>> {
+    let mut delays = vec![BTreeSet::new(); outcomes.len()];
+    let mut want = |outcome: Outcome| {
+        if let Outcome::At(place) = outcome {
+            delays[place.stage].insert(place.delay);
+        }
     };
     for (stage, reads) in reads.iter().enumerate() {
-        if places[stage].stage == stage {
+        if outcomes[stage] == Outcome::At(Place { stage, delay: 0 }) {
             for case in reads.iter().flatten() {
                 if let Tap::Stage { producer, delay } = case.tap {
-                    want(at(places, producer, delay));
+                    want(at(outcomes, producer, delay));
                 }
             }
         }
     }
-    for (stage, content) in scheduled.extraction.pipeline.stages.iter().enumerate() {
-        if scheduled.program.arrays[content.write.array].kind == ArrayKind::Output {
-            want(places[stage]);
-        }
+    for &stage in final_stages.values().flatten() {
+        want(outcomes[stage]);
     }
     delays
 }
@@ -191,7 +218,7 @@ struct Builder<'a> {
     scheduled: Scheduled<'a>,
     spec: &'a TileSpec,
     constraints: &'a Constraints,
-    places: Vec<Place>,
+    outcomes: Vec<Outcome>,
     accelerator: Accelerator,
     /// The wire of each place.
     wires: BTreeMap<Place, WireId>,
@@ -302,20 +329,18 @@ impl Builder<'_> {
         }
     }
 
-    fn add_outputs(&mut self) {
+    fn add_outputs(&mut self, final_stages: &BTreeMap<usize, Vec<usize>>) {
         let pipeline = &self.scheduled.extraction.pipeline;
-        for array in 0..self.scheduled.program.arrays.len() {
-            if self.scheduled.program.arrays[array].kind != ArrayKind::Output {
-                continue;
-            }
-            let stages: Vec<usize> =
-                (0..pipeline.stages.len()).filter(|&stage| pipeline.stages[stage].write.array == array).collect();
-            let groups = self.lanes_together(&stages, |stage| pipeline.stages[stage].latency);
+        for (&array, stages) in final_stages {
+            let groups = self.lanes_together(stages, |stage| pipeline.stages[stage].latency);
             let several = groups.len() > 1;
             for (number, (counter, stages)) in groups.into_iter().enumerate() {
                 let mut stream = self.stream(array, several.then_some(number), counter);
                 for stage in stages {
-                    let wire = self.wires[&self.places[stage]];
+                    let wire = match self.outcomes[stage] {
+                        Outcome::At(place) => self.wires[&place],
+                        Outcome::Constant(word) => self.add_constant_wire(stage, word),
+                    };
                     stream.lanes.push(Lane { wire, stage, element: self.element(stage) });
                 }
                 let last = self.accelerator.counters[counter].last();
@@ -325,13 +350,23 @@ impl Builder<'_> {
         }
     }
 
-    /// Notes a stage whose result is that of another one.
-    fn add_alias(&mut self, stage: usize) {
+    /// Notes a stage that has no wire of its own: its result is that of another one, or constant.
+    fn add_wireless(&mut self, stage: usize) {
         let Origin::Operation { operation, .. } = self.scheduled.extraction.origins[stage] else {
             unreachable!("an input has a result of its own");
         };
-        let load = copied_load(&self.scheduled.datapaths[operation]).expect("only copies have no result of their own");
-        self.accelerator.copies.push(Copied { stage, load, selection: None });
+        match (copied_load(&self.scheduled.datapaths[operation]), self.outcomes[stage]) {
+            (Some(load), _) => self.accelerator.copies.push(Copied { stage, load, selection: None }),
+            (None, Outcome::Constant(word)) => self.accelerator.constants.push(Constant { stage, word }),
+            (None, Outcome::At(_)) => unreachable!("only copies have the result of another stage"),
+        }
+    }
+
+    /// A wire of a stage that always carries the same word.
+    fn add_constant_wire(&mut self, stage: usize, word: u16) -> WireId {
+        let cases = vec![Case { conditions: Vec::new(), source: Source::Constant(word) }];
+        let counter = self.counter(stage, 0);
+        self.add_wire(self.stage_name(stage).to_owned(), Driver::Select { counter, cases })
     }
 
     fn add_kernel(&mut self, stage: usize, reads: &[Vec<TapCase>]) {
@@ -340,7 +375,7 @@ impl Builder<'_> {
         };
         let name = self.stage_name(stage).to_owned();
         let (loops, content) = &self.scheduled.operations[*operation];
-        let outside = |read: usize| content.loads.get(read).and_then(|load| load.outside).unwrap_or(0);
+        let outside = |read: usize| content.load_of_read(loops, read).and_then(|load| load.outside).unwrap_or(0);
         let operands = reads
             .iter()
             .enumerate()
@@ -352,11 +387,7 @@ impl Builder<'_> {
             let wire = match operands[load] {
                 Source::Wire(wire) => wire,
                 // All of it lies outside of the array.
-                source @ Source::Constant(_) => {
-                    let cases = vec![Case { conditions: Vec::new(), source }];
-                    let counter = self.counter(stage, 0);
-                    self.add_wire(name, Driver::Select { counter, cases })
-                }
+                Source::Constant(word) => self.add_constant_wire(stage, word),
             };
             self.selections.retain(|(_, other)| *other != wire);
             self.accelerator.copies.push(Copied { stage, load, selection: Some(wire) });
@@ -410,11 +441,15 @@ impl Builder<'_> {
     /// The source of a load.
     fn operand(&mut self, stage: usize, name: &str, read: usize, outside: i64, cases: &[TapCase]) -> Source {
         let source = |tap: Tap| match tap {
-            Tap::Stage { producer, delay } => Source::Wire(self.wires[&at(&self.places, producer, delay)]),
+            Tap::Stage { producer, delay } => match at(&self.outcomes, producer, delay) {
+                Outcome::At(place) => Source::Wire(self.wires[&place]),
+                Outcome::Constant(word) => Source::Constant(word),
+            },
             Tap::Outside => Source::Constant(outside as u16),
         };
-        if let [only] = cases {
-            return source(only.tap);
+        // Constants are the same whatever their delay.
+        if let Ok(only) = cases.iter().map(|case| source(case.tap)).all_equal_value() {
+            return only;
         }
         let cases = cases
             .iter()
@@ -463,8 +498,12 @@ impl Builder<'_> {
             }
             let place = Place { stage, delay };
             let driver = outputs.remove(&delay).unwrap_or(Driver::ShiftRegister { of: last.1, length: delay - last.0 });
-            let wire = self.add_wire(format!("{name}_{delay}_ago"), driver);
-            if let Driver::Tile { tile, output } = self.accelerator.wires[wire].driver {
+            let known = match driver {
+                Driver::Tile { tile, output } => self.accelerator.tiles[tile].outputs[output],
+                _ => None,
+            };
+            let wire = known.unwrap_or_else(|| self.add_wire(format!("{name}_{delay}_ago"), driver.clone()));
+            if let Driver::Tile { tile, output } = driver {
                 self.connect(tile, output, wire);
             }
             self.wires.insert(place, wire);
@@ -526,10 +565,17 @@ impl Builder<'_> {
                 1 => format!("{name}_memory"),
                 _ => format!("{name}_memory_{number}"),
             };
+            let inputs = tile.inputs.iter().map(|input| {
+                input.map(|source| match source {
+                    pushmem_mapping::Source::Port(_) => from.1,
+                    pushmem_mapping::Source::Output { tile, output } => self.tile_output(first_tile + tile, output),
+                })
+            });
+            let inputs = inputs.collect();
             self.accelerator.tiles.push(Tile {
                 name,
                 configuration: tile.configuration.clone(),
-                inputs: tile.inputs.iter().map(|input| input.map(|_| from.1)).collect(),
+                inputs,
                 outputs: vec![None; tile.outputs.len()],
                 chain_from: tile.chain_from.map(|other| first_tile + other),
             });
@@ -541,6 +587,17 @@ impl Builder<'_> {
         let places = memory.delays.iter().enumerate().map(place).collect();
         self.accelerator.memories.push(Memory { first_tile, ..memory });
         places
+    }
+
+    /// The wire that the output of a tile drives.
+    fn tile_output(&mut self, tile: usize, output: usize) -> WireId {
+        if let Some(wire) = self.accelerator.tiles[tile].outputs[output] {
+            return wire;
+        }
+        let name = format!("{}_output_{output}", self.accelerator.tiles[tile].name);
+        let wire = self.add_wire(name, Driver::Tile { tile, output });
+        self.accelerator.tiles[tile].outputs[output] = Some(wire);
+        wire
     }
 
     /// Connects a wire to the output of a tile that drives it.

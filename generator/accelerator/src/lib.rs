@@ -9,14 +9,15 @@
 mod accelerator;
 mod assemble;
 mod error;
+mod outputs;
 mod provenance;
 mod run;
 mod stream;
 mod taps;
 
 pub use accelerator::{
-    Accelerator, Case, Condition, Copied, Counter, Driver, Kernel, Lane, Memory, OperationDatapath, Source, Stream,
-    Tile, Variable, WORD_BITS, Wire, WireId,
+    Accelerator, Case, Condition, Constant, Copied, Counter, Driver, Kernel, Lane, Memory, OperationDatapath, Source,
+    Stream, Tile, Variable, WORD_BITS, Wire, WireId,
 };
 pub use assemble::{Constraints, assemble};
 pub use error::AssemblyError;

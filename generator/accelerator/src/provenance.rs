@@ -12,7 +12,7 @@
 //! limited or interleaved, the difference is an affine function of each index, and the ends of each loop tell about all of
 //! it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use itertools::Itertools;
@@ -68,6 +68,8 @@ struct Prover<'a> {
     wires: Vec<Option<Past>>,
     /// Stages that have a result of their own: inputs, kernels, and copies by selection.
     owners: HashSet<usize>,
+    /// The word of each stage whose result is always the same.
+    constants: HashMap<usize, u16>,
     /// The stages that write each array.
     writers: Vec<Vec<usize>>,
 }
@@ -92,7 +94,9 @@ pub fn prove(
     for (number, stage) in extraction.pipeline.stages.iter().enumerate() {
         writers[stage.write.array].push(number);
     }
-    let mut prover = Prover { program, extraction, schedule, accelerator, wires: Vec::new(), owners, writers };
+    let constants = accelerator.constants.iter().map(|constant| (constant.stage, constant.word)).collect();
+    let wires = Vec::new();
+    let mut prover = Prover { program, extraction, schedule, accelerator, wires, owners, constants, writers };
     prover.wires = prover.trace();
     for (copy, wire) in selections() {
         // Its own wire stands for its result; what it selects is checked here.
@@ -226,7 +230,9 @@ impl Prover<'_> {
                 is_affine(read) && self.has_affine_times(read.array)
             })
         };
-        stage.write.subscripts.iter().all(dense) && (self.owners.contains(writer) || copied())
+        // A constant is there at all times.
+        let known = self.owners.contains(writer) || self.constants.contains_key(writer);
+        stage.write.subscripts.iter().all(dense) && (known || copied())
     }
 
     /// Checks an operand at one iteration.
@@ -235,10 +241,10 @@ impl Prover<'_> {
         let cycle = self.schedule.stages[stage].at(index);
         let expected = match element(&content.reads[load], index) {
             Some(element) => self.produced(content.reads[load].array, element, stage),
-            None => Some(Expected::Outside(self.outside(stage, load))),
+            None => Some(Expected::Constant(self.outside(stage, load))),
         };
         let right = match (&expected, source) {
-            (Some(Expected::Outside(word)), Some(Source::Constant(constant))) => *word == constant,
+            (Some(Expected::Constant(word)), Some(Source::Constant(constant))) => *word == constant,
             (Some(Expected::Result { stage, cycle: produced }), Some(Source::Wire(wire))) => {
                 self.wires[wire].is_some_and(|past| past.stage == *stage && cycle - past.cycles == *produced)
             }
@@ -287,6 +293,7 @@ impl Prover<'_> {
                 (Some(Expected::Result { stage, cycle: produced }), Some(past)) => {
                     past.stage == *stage && cycle - past.cycles == *produced
                 }
+                (Some(Expected::Constant(word)), None) => self.always_carries(lane.wire, *word),
                 _ => false,
             };
             if !right
@@ -305,6 +312,14 @@ impl Prover<'_> {
         Ok(())
     }
 
+    /// Whether a wire is a selection of this word alone.
+    fn always_carries(&self, wire: WireId, word: u16) -> bool {
+        match &self.accelerator.wires[wire].driver {
+            Driver::Select { cases, .. } => cases.iter().all(|case| case.source == Source::Constant(word)),
+            _ => false,
+        }
+    }
+
     /// The number of an element in order of memory.
     fn number(&self, array: usize, element: &[i64]) -> i64 {
         let declared = &self.program.arrays[array];
@@ -312,8 +327,8 @@ impl Prover<'_> {
         places.fold(0, |number, ((index, min), extent)| number * extent + index - min)
     }
 
-    /// Which stage's result an element is for those who read it before stage `before` runs, and from which cycle on, followed
-    /// through plain copies.
+    /// Which stage's result an element is for those who read it before stage `before` runs, and from which cycle on, or which
+    /// constant, followed through plain copies.
     fn produced(&self, mut array: usize, mut element: Vec<i64>, mut before: usize) -> Option<Expected> {
         loop {
             let stages = &self.extraction.pipeline.stages;
@@ -323,6 +338,9 @@ impl Prover<'_> {
             if self.owners.contains(&stage) {
                 let cycle = self.schedule.stages[stage].at(&index) + stages[stage].latency as i64;
                 return Some(Expected::Result { stage, cycle });
+            }
+            if let Some(&word) = self.constants.get(&stage) {
+                return Some(Expected::Constant(word));
             }
             let copy = self.accelerator.copies.iter().find(|copy| copy.stage == stage)?;
             let read = &stages[stage].reads[copy.load];
@@ -335,7 +353,8 @@ impl Prover<'_> {
     fn outside(&self, stage: usize, load: usize) -> u16 {
         let Origin::Operation { operation, .. } = self.extraction.origins[stage] else { return 0 };
         let operations = self.program.operations();
-        operations[operation].1.loads.get(load).and_then(|load| load.outside).unwrap_or(0) as u16
+        let (loops, operation) = &operations[operation];
+        operation.load_of_read(loops, load).and_then(|load| load.outside).unwrap_or(0) as u16
     }
 
     fn describe_expected(&self, expected: Option<&Expected>) -> String {
@@ -343,7 +362,7 @@ impl Prover<'_> {
             Some(Expected::Result { stage, cycle }) => {
                 format!("what {} gives in cycle {cycle}", self.extraction.pipeline.stages[*stage].name)
             }
-            Some(Expected::Outside(word)) => format!("the constant {word}"),
+            Some(Expected::Constant(word)) => format!("the constant {word}"),
             None => "an element that no stage produces".to_owned(),
         }
     }
@@ -371,8 +390,8 @@ impl Prover<'_> {
 enum Expected {
     /// What a stage gives in a cycle.
     Result { stage: usize, cycle: i64 },
-    /// The constant of a load outside of its array.
-    Outside(u16),
+    /// This word: a load outside of its array, or the result of a stage that is always the same.
+    Constant(u16),
 }
 
 /// Whether all subscripts are affine functions.

@@ -1,21 +1,17 @@
 //! `pushmem build`.
 
-mod folder;
-mod images;
-mod rtl;
-mod tiles;
-
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use pushmem_accelerator::Constraints;
-use pushmem_compiler::{Compiled, Report, Stage, compile};
+use pushmem_compiler::{Report, Stage, compile};
 use pushmem_files::Diagnostic;
-use pushmem_images::Image;
 use pushmem_nest::Program;
+use serde::Serialize;
 
+use crate::application::rtl::RtlRun;
+use crate::application::{folder, images, rtl, run_model, tiles};
 use crate::output;
 
 #[derive(Args)]
@@ -93,46 +89,59 @@ impl Build {
             return Ok(ExitCode::SUCCESS);
         }
         let report = Report::of(&compiled);
-        let rtl = self.rtl || self.wave.is_some();
-        let mut notes = Vec::new();
-        if self.folder.is_some() || rtl || !self.inputs.is_empty() || !self.outputs.is_empty() {
-            let images = images::inputs(&compiled.program, &self.inputs)?;
-            let expected = execute(&compiled, &images)?;
-            notes.push("the model computes what the interpreter computes".to_owned());
-            if self.folder.is_some() || rtl {
-                let files = folder::files(&compiled, &report, &images, &expected)?;
-                if rtl {
-                    notes.extend(rtl::run(&files, self.wave.as_deref())?);
+        let simulate = self.rtl || self.wave.is_some();
+        let mut outcome = Outcome { report, checked_by_model: false, rtl: None };
+        if self.folder.is_some() || simulate || !self.inputs.is_empty() || !self.outputs.is_empty() {
+            let inputs = images::inputs(&compiled.program, &self.inputs)?;
+            let expected = run_model(&compiled, &inputs)?;
+            outcome.checked_by_model = true;
+            if self.folder.is_some() || simulate {
+                let files = folder::files(&compiled, &inputs, &expected)?;
+                if simulate {
+                    outcome.rtl = Some(rtl::run(&files, self.wave.as_deref())?);
                 }
                 if let Some(path) = &self.folder {
-                    folder::write(path, &files, &compiled, &report)?;
-                    notes.push(format!("written to {}: `make` in it simulates the RTL", path.display()));
+                    folder::write(path, &files, &compiled, &outcome.report)?;
                 }
             }
             images::write(&compiled.program, &self.outputs, &expected)?;
         }
-        if self.json {
-            output::print(&report.to_json())?;
+        let text = if self.json {
+            serde_json::to_string_pretty(&outcome).expect("figures are numbers and names") + "\n"
         } else {
-            output::print(&format!("{}\n{report}", report.name))?;
-            for note in notes {
-                output::print(&format!("  {note}\n"))?;
-            }
-        }
+            outcome.text(self.folder.as_deref())
+        };
+        output::print(&text)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Runs the accelerator in the model and compares with the interpreter, whose outputs it returns.
-fn execute(compiled: &Compiled, images: &BTreeMap<String, Image>) -> Result<BTreeMap<String, Image>, Diagnostic> {
-    let expected = compiled.program.run(images)?;
-    let run = compiled.accelerator.run(&compiled.program, images)?;
-    if let Some((tile, violation)) = run.violations.first() {
-        return Err(Diagnostic::new(format!("the model of {tile}: {violation}"))
-            .with_help("this is a fault of pushmem; please report it with the program"));
+/// What a build has shown.
+#[derive(Serialize)]
+struct Outcome {
+    #[serde(flatten)]
+    report: Report,
+    /// Whether the model computed what the interpreter computes.
+    checked_by_model: bool,
+    /// What the RTL did, if it was run.
+    rtl: Option<RtlRun>,
+}
+
+impl Outcome {
+    fn text(&self, folder: Option<&Path>) -> String {
+        let mut text = format!("{}\n{}", self.report.name, self.report);
+        let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<22} {value}\n"));
+        if self.checked_by_model {
+            line("model", "computes what the interpreter computes".to_owned());
+        }
+        if let Some(rtl) = &self.rtl {
+            for scenario in &rtl.scenarios {
+                line("RTL", scenario.clone());
+            }
+        }
+        if let Some(folder) = folder {
+            line("written to", format!("{}: `make` there simulates the RTL", folder.display()));
+        }
+        text
     }
-    for (name, image) in &expected {
-        images::compare(name, image, &run.outputs[name], "the model")?;
-    }
-    Ok(expected)
 }

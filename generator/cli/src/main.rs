@@ -1,7 +1,9 @@
 //! The command-line program.
 
+mod application;
 mod build;
 mod check;
+mod compare;
 mod doctor;
 mod encode;
 mod generate;
@@ -39,6 +41,8 @@ Exit codes: 0 all is well; 1 something is wrong with the input or a test failed;
 enum Command {
     /// Compile a program: schedule, memories, kernels and registers, proven; write the accelerator.
     Build(build::Build),
+    /// Run images through an accelerator that was built: interpreter, model and RTL, compared word by word.
+    Compare(compare::Compare),
     /// Write the RTL and the register map of a tile.
     Generate(generate::Generate),
     /// Turn a tile configuration into register writes.
@@ -60,6 +64,7 @@ enum Command {
 fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
     match command {
         Command::Build(command) => command.run(),
+        Command::Compare(command) => command.run(),
         Command::Generate(command) => command.run(),
         Command::Encode(command) => command.run(),
         Command::Decode(command) => command.run(),

@@ -22,6 +22,8 @@ pub struct Compiled {
     pub datapaths: Vec<Datapath>,
     /// The hardware.
     pub accelerator: Accelerator,
+    /// What it may be made of.
+    pub constraints: Constraints,
     /// What was proven of it.
     pub proof: Proof,
 }
@@ -80,7 +82,15 @@ pub fn compile(program: Program, spec: &TileSpec, constraints: &Constraints) -> 
         memory @ AssemblyError::Memory { .. } => Diagnostic::new(memory.to_string())
             .with_help("choose a tile with more rows, more words in its buffers, or chaining"),
     })?;
-    let mut compiled = Compiled { program, extraction, schedule, datapaths, accelerator, proof: Proof::default() };
+    let mut compiled = Compiled {
+        program,
+        extraction,
+        schedule,
+        datapaths,
+        accelerator,
+        constraints: constraints.clone(),
+        proof: Proof::default(),
+    };
     compiled.proof = compiled.prove(spec)?;
     Ok(compiled)
 }

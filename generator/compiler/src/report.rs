@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use pushmem_accelerator::Stream;
+use pushmem_accelerator::{Constraints, Stream};
 use pushmem_schedule::{Dependence, dependences, sequential};
 use serde::Serialize;
 
@@ -15,6 +15,8 @@ pub struct Report {
     pub name: String,
     /// The tile.
     pub tile: String,
+    /// What it was compiled with.
+    pub constraints: Constraints,
     /// Cycles from the first input to the last output, both included.
     pub cycles: u64,
     /// The same when one stage runs after the other.
@@ -59,6 +61,7 @@ impl Report {
         Report {
             name: compiled.program.name.clone(),
             tile: accelerator.spec.name.clone(),
+            constraints: compiled.constraints.clone(),
             cycles: accelerator.length - first,
             sequential_cycles: sequential(pipeline).length(pipeline) as u64,
             sram_words: accelerator.memory_words(),

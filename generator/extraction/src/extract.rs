@@ -12,8 +12,8 @@ pub enum Origin {
     Input {
         /// The array, an index of [`Program::arrays`].
         array: usize,
-        /// Which of the elements that come together.
-        lane: i64,
+        /// Which of the elements that come together, in each dimension.
+        lanes: Vec<i64>,
     },
     /// A copy of an operation.
     Operation {
@@ -88,11 +88,14 @@ impl Extraction {
         let declared = &program.arrays[array];
         let together = elements_together(program, array);
         let group = self.next_group();
-        for lane in 0..together {
+        // As the lanes of operations, the innermost turning fastest.
+        let lanes = together.iter().rev().map(|&together| 0..together).multi_cartesian_product();
+        for mut lanes in lanes {
+            lanes.reverse();
             let loops: Vec<Loop> = (0..declared.shape.len())
                 .map(|dimension| {
-                    // The lanes of the innermost dimension interleave; the last ones may be an element shorter.
-                    let (stride, first) = if dimension == 0 { (together, lane) } else { (1, 0) };
+                    // Lanes interleave; the last ones may be an element shorter.
+                    let (stride, first) = (together[dimension], lanes[dimension]);
                     let extent = (declared.shape[dimension] - first + stride - 1) / stride;
                     Loop { name: format!("i{dimension}"), min: 0, extent: extent as u64 }
                 })
@@ -101,16 +104,17 @@ impl Extraction {
                 .map(|dimension| {
                     let mut coefficients = vec![0; declared.shape.len()];
                     if loops[dimension].extent > 1 {
-                        coefficients[dimension] = if dimension == 0 { together } else { 1 };
+                        coefficients[dimension] = together[dimension];
                     }
-                    let offset = if dimension == 0 { lane } else { 0 };
-                    Subscript::affine(coefficients, declared.min[dimension] + offset)
+                    Subscript::affine(coefficients, declared.min[dimension] + lanes[dimension])
                 })
                 .collect();
-            let name = if together == 1 { declared.name.clone() } else { format!("{}_{lane}", declared.name) };
+            let several = together.iter().zip(&lanes).filter(|(together, _)| **together > 1);
+            let name =
+                std::iter::once(declared.name.clone()).chain(several.map(|(_, lane)| lane.to_string())).join("_");
             let write = Access { array, subscripts };
             self.pipeline.stages.push(Stage { name, group, loops, reads: Vec::new(), write, latency: 0 });
-            self.origins.push(Origin::Input { array, lane });
+            self.origins.push(Origin::Input { array, lanes });
         }
     }
 
@@ -165,26 +169,27 @@ fn combined(lanes: &[i64], part: &[i64]) -> Vec<i64> {
     lanes.iter().zip(part).map(|(lane, part)| lane + part).collect()
 }
 
-/// How many successive elements of an input come in a cycle: the largest step with which an unrolled reader moves along
-/// the innermost dimension. The window that a reduction adds up at once is no step; only if nothing but its window moves
-/// there, as along the channels of a pixel, does all of it come in a cycle.
-fn elements_together(program: &Program, array: usize) -> i64 {
-    program
-        .operations()
-        .iter()
-        .flat_map(|(loops, operation)| {
-            operation.reads().filter(|access| access.array == array).flat_map(move |access| {
-                loops.iter().enumerate().filter(|(_, level)| level.unroll > 1).filter_map(|(variable, level)| {
-                    let index = access.indices.first()?;
-                    let is_window =
-                        operation.merges(variable) && index.variables().iter().any(|&other| !operation.merges(other));
-                    let reach = reach(index, variable, level.unroll);
-                    (reach != 0 && !is_window).then_some(reach)
-                })
-            })
-        })
-        .max()
-        .unwrap_or(1)
+/// How many successive elements of an input come in a cycle, in each dimension: as many as the widest unrolled reader moves
+/// on.
+fn elements_together(program: &Program, array: usize) -> Vec<i64> {
+    let declared = &program.arrays[array];
+    let mut together = vec![1; declared.shape.len()];
+    for (loops, operation) in program.operations() {
+        for access in operation.reads().filter(|access| access.array == array) {
+            for (dimension, index) in access.indices.iter().enumerate() {
+                let moves = |variable: &usize| reach(index, *variable, 1) != 0;
+                let runs = |variable: &usize| loops[*variable].extent > loops[*variable].unroll;
+                // A loop that is unrolled completely beside one that runs along the same dimension is a window.
+                let has_running = (0..loops.len()).any(|variable| moves(&variable) && runs(&variable));
+                let wide = (0..loops.len()).filter(|variable| loops[*variable].unroll > 1 && moves(variable));
+                for variable in wide.filter(|variable| runs(variable) || !has_running) {
+                    let reach = reach(index, variable, loops[variable].unroll).min(declared.shape[dimension]);
+                    together[dimension] = together[dimension].max(reach);
+                }
+            }
+        }
+    }
+    together
 }
 
 /// How many elements an index moves in so many iterations of a variable, where no boundary acts.

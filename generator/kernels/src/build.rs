@@ -5,6 +5,7 @@ use pushmem_nest::{Binary, Expression, ExpressionKind, Program, Type};
 use crate::copies::{Copies, Place};
 use crate::graph::Graph;
 use crate::node::NodeKind;
+use crate::tables::TableMemories;
 
 /// The graph of what the copies of an operation that are executed together compute, and its result: their sum. The types
 /// are those of all their loads.
@@ -13,8 +14,9 @@ pub(crate) fn build<'a>(
     copies: &Copies,
     loads: &[Type],
     variables: &'a [(i64, i64)],
+    memories: TableMemories,
 ) -> (Graph<'a>, usize) {
-    let mut graph = Graph::new(&program.tables, variables);
+    let mut graph = Graph::new(&program.tables, memories, variables);
     let operation = copies.operation;
     let results = (0..copies.len()).map(|number| {
         let mut copy = Copy { graph: &mut graph, copies, number, loads };

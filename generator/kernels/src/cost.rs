@@ -24,6 +24,7 @@ impl Datapath {
             | NodeKind::Load(_)
             | NodeKind::Variable(_)
             | NodeKind::Lookup { .. }
+            | NodeKind::Fetch { .. }
             | NodeKind::Cast(_) => 0,
             NodeKind::Unary { .. } if self.nodes[node].value == Type::Bool => 0,
             NodeKind::Unary { operand, .. } => per_word(self.nodes[operand].value.bits()),

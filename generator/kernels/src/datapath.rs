@@ -8,6 +8,7 @@ use pushmem_nest::{Operation, Program, Table, Type};
 use crate::copies::Copies;
 use crate::evaluate::{OutsideTable, evaluate};
 use crate::node::{Node, NodeKind};
+use crate::tables::{Fetch, TableMemories};
 use crate::{build, chains, stages};
 
 /// What an operation computes, as a pipeline.
@@ -26,12 +27,17 @@ pub struct Datapath {
 }
 
 impl Datapath {
-    /// The datapath of an operation of the program: simplified, balanced and pipelined.
+    /// The datapath of an operation of the program: simplified, balanced and pipelined, with all tables in its logic.
     pub fn of(program: &Program, operation: &Operation) -> Datapath {
+        Self::with_memories(program, operation, TableMemories::NONE)
+    }
+
+    /// As [`of`](Datapath::of), with some tables in memories beside it.
+    pub fn with_memories(program: &Program, operation: &Operation, memories: TableMemories) -> Datapath {
         let copies = Copies::new(program, operation);
         let variables = copies.ranges();
         let loads = copies.reads().iter().map(|access| program.arrays[access.array].element).collect_vec();
-        let (graph, result) = build::build(program, &copies, &loads, &variables);
+        let (graph, result) = build::build(program, &copies, &loads, &variables, memories);
         let (mut graph, mut result) = chains::rebuild(&graph, result);
         if operation.reduce {
             let old = graph.intern(NodeKind::Load(loads.len() - 1), loads[loads.len() - 1]);
@@ -68,6 +74,17 @@ impl Datapath {
             _ => None,
         };
         self.nodes.iter().filter_map(variable).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// The look-ups in tables beside the datapath: each needs a memory of its own, as all of them may happen at once.
+    pub fn fetches(&self) -> Vec<Fetch> {
+        let fetch = |node: &Node| match node.kind {
+            NodeKind::Fetch { table, address_bits, latency, .. } => {
+                Some(Fetch { table, stage: node.stage, latency, address_bits, value: node.value })
+            }
+            _ => None,
+        };
+        self.nodes.iter().filter_map(fetch).collect()
     }
 
     /// The result, if it is always the same.

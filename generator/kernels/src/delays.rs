@@ -34,6 +34,7 @@ pub(crate) fn delay(kind: &NodeKind, operand: Type, constant: bool) -> Delay {
     let units = match kind {
         NodeKind::Constant(_) | NodeKind::Load(_) | NodeKind::Variable(_) | NodeKind::Cast(_) => 0,
         NodeKind::Lookup { .. } => LOOKUP,
+        NodeKind::Fetch { latency, .. } => return Delay::Stages(*latency),
         NodeKind::Select { .. } => SELECT,
         NodeKind::Unary { operator, .. } => match operator {
             Unary::Negate => ADD,

@@ -28,7 +28,7 @@ pub(crate) fn evaluate(
             NodeKind::Constant(number) => number,
             NodeKind::Load(load) => loads[load],
             NodeKind::Variable(variable) => variables[variable],
-            NodeKind::Lookup { table, index } => {
+            NodeKind::Lookup { table, index } | NodeKind::Fetch { table, index, .. } => {
                 let index = values[index];
                 let entry = usize::try_from(index).ok().and_then(|entry| tables[table].values.get(entry));
                 *entry.ok_or(OutsideTable { table, index })?
@@ -63,6 +63,7 @@ enum Instruction {
     Select { condition: Register, then: Register, otherwise: Register },
     Cast { to: Type, operand: Register },
     Lookup { table: u32, index: Register },
+    Fetch { table: u32, index: Register, mask: u32 },
 }
 
 /// A datapath compiled to instructions, for many evaluations.
@@ -112,6 +113,10 @@ impl Evaluator {
             let instruction = match node.kind {
                 NodeKind::Constant(_) | NodeKind::Load(_) | NodeKind::Variable(_) => continue,
                 NodeKind::Lookup { table, index } => Instruction::Lookup { table: table as u32, index: places[index] },
+                NodeKind::Fetch { table, index, address_bits, .. } => {
+                    let mask = u32::MAX >> (u32::BITS - address_bits);
+                    Instruction::Fetch { table: table as u32, index: places[index], mask }
+                }
                 NodeKind::Unary { operator, operand } => {
                     Instruction::Unary { operator, operands: operands_type(operand), operand: places[operand] }
                 }
@@ -140,8 +145,9 @@ impl Evaluator {
         evaluator
     }
 
-    /// The result for these values of the loads and loop variables, as [`Datapath::evaluate`]; a table gives 0 for indices
-    /// outside of it, as the hardware does.
+    /// The result for these values of the loads and loop variables, as [`Datapath::evaluate`]; for indices outside of it, a
+    /// table gives what the hardware does: one in logic 0, one in a memory what is at the low bits of the index, which is 0
+    /// behind the table.
     pub fn evaluate(&mut self, loads: &[i64], variables: &[i64]) -> i64 {
         for &(register, load) in &self.loads {
             self.registers[register as usize] = loads[load as usize];
@@ -166,6 +172,10 @@ impl Evaluator {
                 Instruction::Lookup { table, index } => {
                     let entry = usize::try_from(read(index)).ok();
                     entry.and_then(|entry| self.tables[table as usize].get(entry)).copied().unwrap_or(0)
+                }
+                Instruction::Fetch { table, index, mask } => {
+                    let entry = (read(index) & i64::from(mask)) as usize;
+                    self.tables[table as usize].get(entry).copied().unwrap_or(0)
                 }
             };
         }

@@ -7,6 +7,7 @@ use pushmem_nest::{Table, Type};
 use crate::delays::{Delay, UNITS_PER_STAGE, delay};
 use crate::node::NodeKind;
 use crate::ranges;
+use crate::tables::{TableMemories, address_bits};
 
 /// A moment within the pipeline: units after the start of a stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,19 +33,32 @@ pub(crate) struct Vertex {
 pub(crate) struct Graph<'a> {
     pub vertices: Vec<Vertex>,
     pub tables: &'a [Table],
+    /// Which tables are beside the kernel.
+    memories: TableMemories,
     /// The least and the greatest value of each loop variable, outermost first.
     variables: &'a [(i64, i64)],
     known: HashMap<(NodeKind, Type), usize>,
 }
 
 impl<'a> Graph<'a> {
-    pub fn new(tables: &'a [Table], variables: &'a [(i64, i64)]) -> Self {
-        Self { vertices: Vec::new(), tables, variables, known: HashMap::new() }
+    pub fn new(tables: &'a [Table], memories: TableMemories, variables: &'a [(i64, i64)]) -> Self {
+        Self { vertices: Vec::new(), tables, memories, variables, known: HashMap::new() }
     }
 
     /// An empty graph of the same tables and loops.
     pub fn fresh(&self) -> Self {
-        Self::new(self.tables, self.variables)
+        Self::new(self.tables, self.memories, self.variables)
+    }
+
+    /// The look-up of an entry where its table is.
+    pub fn placed_lookup(&self, table: usize, index: usize) -> NodeKind {
+        let entries = self.tables[table].values.len();
+        match self.memories.holds(entries) {
+            true => {
+                NodeKind::Fetch { table, index, address_bits: address_bits(entries), latency: self.memories.latency }
+            }
+            false => NodeKind::Lookup { table, index },
+        }
     }
 
     /// The node, as it is: [`Graph::node`] simplifies.

@@ -45,9 +45,11 @@ mod ranges;
 mod simplify;
 mod stages;
 mod sums;
+mod tables;
 
 pub use datapath::Datapath;
 pub use evaluate::{Evaluator, OutsideTable};
-pub use module::{DIVIDER, Ports};
+pub use module::{DIVIDER, FetchPorts, Ports};
 pub use node::{Node, NodeKind};
 pub use pipeline::Pipeline;
+pub use tables::{Fetch, TableMemories};

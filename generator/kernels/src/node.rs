@@ -12,7 +12,7 @@ pub struct Node {
     /// The type of the value.
     pub value: Type,
     /// The pipeline stage in which the value is computed, combinationally; stage 0 is that of the operands. Of a divider,
-    /// its first stage: the operands come out of registers there.
+    /// its first stage, and of a fetch, that of the address: the operands come out of registers there.
     pub stage: u64,
 }
 
@@ -32,6 +32,17 @@ pub enum NodeKind {
         table: usize,
         /// Which entry.
         index: usize,
+    },
+    /// An entry of a table in a memory beside the kernel.
+    Fetch {
+        /// The table, an index of [`Program::tables`](pushmem_nest::Program::tables).
+        table: usize,
+        /// Which entry. Only the low bits leave the kernel.
+        index: usize,
+        /// Their number.
+        address_bits: u32,
+        /// Cycles from the address to the entry.
+        latency: u64,
     },
     /// An operator of one operand.
     Unary {
@@ -63,10 +74,14 @@ pub enum NodeKind {
 }
 
 impl Node {
-    /// The number of stages from [`stage`](Node::stage) to the one in which the value can be used: 0 but for dividers,
-    /// which are pipelines of their own.
+    /// The number of stages from [`stage`](Node::stage) to the one in which the value can be used: 0 but for dividers and
+    /// fetches, which are pipelines of their own.
     pub fn latency(&self) -> u64 {
-        if self.kind.is_division() { divider_stages(self.value) } else { 0 }
+        match self.kind {
+            NodeKind::Fetch { latency, .. } => latency,
+            kind if kind.is_division() => divider_stages(self.value),
+            _ => 0,
+        }
     }
 }
 
@@ -75,9 +90,10 @@ impl NodeKind {
     pub fn operands(&self) -> impl Iterator<Item = usize> + use<> {
         let operands = match *self {
             NodeKind::Constant(_) | NodeKind::Load(_) | NodeKind::Variable(_) => [None; 3],
-            NodeKind::Lookup { index: operand, .. } | NodeKind::Unary { operand, .. } | NodeKind::Cast(operand) => {
-                [Some(operand), None, None]
-            }
+            NodeKind::Lookup { index: operand, .. }
+            | NodeKind::Fetch { index: operand, .. }
+            | NodeKind::Unary { operand, .. }
+            | NodeKind::Cast(operand) => [Some(operand), None, None],
             NodeKind::Binary { left, right, .. } => [Some(left), Some(right), None],
             NodeKind::Select { condition, then, otherwise } => [Some(condition), Some(then), Some(otherwise)],
         };
@@ -89,6 +105,9 @@ impl NodeKind {
         match *self {
             leaf @ (NodeKind::Constant(_) | NodeKind::Load(_) | NodeKind::Variable(_)) => leaf,
             NodeKind::Lookup { table, index } => NodeKind::Lookup { table, index: operand_of(index) },
+            NodeKind::Fetch { table, index, address_bits, latency } => {
+                NodeKind::Fetch { table, index: operand_of(index), address_bits, latency }
+            }
             NodeKind::Unary { operator, operand } => NodeKind::Unary { operator, operand: operand_of(operand) },
             NodeKind::Cast(operand) => NodeKind::Cast(operand_of(operand)),
             NodeKind::Binary { operator, left, right } => {

@@ -16,9 +16,10 @@ impl Graph<'_> {
                 let entry = self.as_constant(index).and_then(|index| usize::try_from(index).ok());
                 match entry.and_then(|entry| self.tables[table].values.get(entry)) {
                     Some(&number) => self.constant(number, value),
-                    None => self.intern(kind, value),
+                    None => self.intern(self.placed_lookup(table, index), value),
                 }
             }
+            NodeKind::Fetch { table, index, .. } => self.node(NodeKind::Lookup { table, index }, value),
             NodeKind::Unary { operator, operand } => self.unary(operator, operand),
             NodeKind::Binary { operator, left, right } => self.binary(operator, left, right),
             NodeKind::Select { condition, then, otherwise } => self.select(condition, then, otherwise),

@@ -72,7 +72,7 @@ impl<'a> Retiming<'a> {
         let vertex = &self.graph.vertices[node];
         let earliest = vertex.start;
         let Delay::Units(delay) = self.graph.delay(&vertex.kind) else {
-            // Divider stages are registers whatever their place.
+            // Dividers and memories are registers whatever their place.
             return earliest;
         };
         if vertex.kind.operands().next().is_none() {

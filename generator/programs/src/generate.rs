@@ -12,6 +12,9 @@ use crate::expression::{ELEMENTS, Term, expression};
 /// Names of the loops, innermost first.
 const LOOPS: [&str; 3] = ["x", "y", "z"];
 
+/// Names of the loops over the window of a reduction, by dimension.
+const WINDOW_LOOPS: [&str; 3] = ["i", "j", "k"];
+
 /// An array that later stages can read.
 #[derive(Clone, Debug)]
 struct Array {
@@ -122,6 +125,8 @@ impl<'a> Generator<'a> {
         let (scale, sources) = self.sources();
         // The loops run as far as all sources allow.
         let windows = sources.iter().map(|_| self.window()).collect_vec();
+        let reduction = self.random.random_ratio(1, 6).then(|| self.reduction());
+        let sums = reduction.clone().unwrap_or_else(|| vec![1; self.dimensions]);
         let boundary =
             *[Boundary::None, Boundary::None, Boundary::None, Boundary::Clamp, Boundary::Mirror, Boundary::Outside]
                 .choose(self.random)
@@ -130,7 +135,7 @@ impl<'a> Generator<'a> {
         for dimension in 0..self.dimensions {
             let longest = sources.iter().zip(&windows).map(|((array, steps), window)| {
                 let (step, extent) = (steps[dimension], self.arrays[*array].shape[dimension]);
-                let reach = if boundary == Boundary::None { window[dimension] } else { 0 };
+                let reach = if boundary == Boundary::None { window[dimension] + sums[dimension] - 1 } else { 0 };
                 // The last index: ⌊coefficient·i/divisor⌋ + reach ≤ extent − 1.
                 ((extent - 1 - reach) * step.divisor + step.divisor - 1) / step.coefficient + 1
             });
@@ -148,10 +153,10 @@ impl<'a> Generator<'a> {
         }
         let mut terms = Vec::new();
         for ((array, steps), window) in sources.iter().zip(&windows) {
-            let taps = self.random.random_range(1..=5);
+            let taps = self.random.random_range(1..=if reduction.is_some() { 2 } else { 5 });
             for _ in 0..taps {
                 let offsets = window.iter().map(|&reach| self.random.random_range(0..=reach)).collect_vec();
-                terms.push(self.load(*array, steps, &offsets, boundary));
+                terms.push(self.load(*array, steps, &offsets, &sums, boundary));
             }
             self.used[*array] = true;
         }
@@ -159,20 +164,63 @@ impl<'a> Generator<'a> {
             let level = self.random.random_range(0..self.dimensions);
             terms.push(Term { text: LOOPS[level].to_owned(), type_name: "i32" });
         }
+        if reduction.is_some() && self.random.random_ratio(1, 3) {
+            let window = (0..self.dimensions).filter(|&dimension| sums[dimension] > 1).collect_vec();
+            let dimension = *window.choose(self.random).expect("a window has a loop");
+            terms.push(Term { text: WINDOW_LOOPS[dimension].to_owned(), type_name: "i32" });
+        }
         let type_name = self.element();
         let table = self.has_table.then_some("curve");
         let value = expression(self.random, &terms, type_name, table);
         let name = format!("stage_{number}");
-        for dimension in (0..self.dimensions).rev() {
-            let depth = self.dimensions - 1 - dimension;
-            let unroll = if dimension == 0 && unrolled { format!(" unroll {}", self.unroll) } else { String::new() };
-            let header = format!("for {} in 0..{}{unroll}:", LOOPS[dimension], extents[dimension]);
-            writeln!(self.body, "{:indent$}- {header}", "", indent = 2 + 2 * depth).expect("strings can be written");
-        }
         let target = format!("{name}[{}]", LOOPS[..self.dimensions].iter().join(", "));
-        let indent = 2 + 2 * self.dimensions;
-        writeln!(self.body, "{:indent$}- \"{target} = {value}\"", "").expect("strings can be written");
+        let loops = (0..self.dimensions).rev().map(|dimension| {
+            let unroll = if dimension == 0 && unrolled { format!(" unroll {}", self.unroll) } else { String::new() };
+            format!("for {} in 0..{}{unroll}:", LOOPS[dimension], extents[dimension])
+        });
+        let loops = loops.collect_vec();
+        match reduction {
+            None => self.nest(&loops, 0, &format!("{target} = {value}")),
+            Some(window) => self.sum(&loops, &window, &target, &value, type_name),
+        }
         self.add(Array { name, type_name, shape: extents, scale });
+    }
+
+    /// The extents of a window that is added up at once; not all are 1.
+    fn reduction(&mut self) -> Vec<i64> {
+        let mut window = vec![1; self.dimensions];
+        for _ in 0..self.random.random_range(1..=2) {
+            let dimension = self.random.random_range(0..self.dimensions);
+            window[dimension] = self.random.random_range(2..=3);
+        }
+        window
+    }
+
+    /// Writes the sum of a value over a window: what it begins with, and the update.
+    fn sum(&mut self, loops: &[String], window: &[i64], target: &str, value: &str, type_name: &str) {
+        let first = expression(self.random, &[], type_name, None);
+        let first = format!("{target} = {first}");
+        let window = window.iter().zip(WINDOW_LOOPS).filter(|(extent, _)| **extent > 1);
+        let window = window.map(|(extent, name)| format!("for {name} in 0..{extent} unroll {extent}:")).collect_vec();
+        let update = format!("{target} += {value}");
+        self.nest(loops, 0, &first);
+        // In the same loops, or in its own, where the window may be the outer loops.
+        match self.random.random_range(0..4) {
+            0 | 1 => self.nest(&[loops, &window].concat(), loops.len(), &update),
+            2 => self.nest(&[loops, &window].concat(), 0, &update),
+            _ => self.nest(&[&window, loops].concat(), 0, &update),
+        }
+    }
+
+    /// Writes a statement in loops, outermost first, of which so many are open already.
+    fn nest(&mut self, loops: &[String], open: usize, statement: &str) {
+        let mut line = |depth: usize, text: &str| {
+            writeln!(self.body, "{:indent$}- {text}", "", indent = 2 + 2 * depth).expect("strings can be written");
+        };
+        for (depth, header) in loops.iter().enumerate().skip(open) {
+            line(depth, header);
+        }
+        line(loops.len(), &format!("\"{statement}\""));
     }
 
     /// Up to three arrays, and how a common loop moves over each of them.
@@ -211,7 +259,7 @@ impl<'a> Generator<'a> {
             .collect()
     }
 
-    fn load(&mut self, array: usize, steps: &[Step], offsets: &[i64], boundary: Boundary) -> Term {
+    fn load(&mut self, array: usize, steps: &[Step], offsets: &[i64], sums: &[i64], boundary: Boundary) -> Term {
         let Array { name, type_name, shape, .. } = &self.arrays[array];
         let indices = steps.iter().zip(offsets).zip(LOOPS).zip(shape).map(|(((step, offset), variable), extent)| {
             let moved = match (step.coefficient, step.divisor) {

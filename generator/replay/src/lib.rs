@@ -8,8 +8,10 @@ mod error;
 mod expectation;
 mod fold;
 mod memory;
+mod recurrence;
 mod replay;
 mod report;
+mod simulation;
 mod tile;
 mod walker;
 

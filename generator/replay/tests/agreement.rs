@@ -89,6 +89,40 @@ fn affine_buffer() -> impl Strategy<Value = UnifiedBuffer> {
     )
 }
 
+/// Words written again and again, each read in every round before the next.
+fn repeated() -> impl Strategy<Value = UnifiedBuffer> {
+    ((2_u64..30, 2_u64..6), (1_i64..3, 0_i64..20), 5_i64..40).prop_map(|((words, rounds), (pace, pause), wait)| {
+        let round = pace * words as i64 + pause;
+        let access = || vec![affine(0, &[1, 0])];
+        buffer(
+            (&[words, rounds], access(), affine(0, &[pace, round])),
+            vec![(&[words, rounds], access(), affine(wait, &[pace, round]))],
+        )
+    })
+}
+
+/// Two write ports for even and odd words, and a delay for each.
+fn two_writers() -> impl Strategy<Value = UnifiedBuffer> {
+    ((2_u64..60, 1_i64..4), (0_i64..9, 0_i64..9), (8_i64..90, 8_i64..90)).prop_map(|((words, pace), starts, waits)| {
+        let extents = [words];
+        let write = |start| (&extents[..], vec![affine(0, &[2])], affine(start, &[pace]));
+        let mut buffer = buffer(write(starts.0), vec![write(starts.0 + waits.0)]);
+        let odd = [affine(1, &[2])];
+        buffer.ports.push(port("odd", Direction::Write, &[words], &odd, affine(starts.1, &[pace])));
+        buffer.ports.push(port("odd_out", Direction::Read, &[words], &odd, affine(starts.1 + waits.1, &[pace])));
+        buffer
+    })
+}
+
+/// Delay lines long enough that the replay skips most of the run.
+fn long_delay_line() -> impl Strategy<Value = UnifiedBuffer> {
+    let levels = prop::collection::vec((1_u64..40, 0_i64..6), 2..=2);
+    (levels, 1_i64..3, prop::collection::vec(10_i64..700, 1..=3)).prop_map(|(levels, pace, waits)| {
+        let row = pace * levels[0].0 as i64 + levels[0].1;
+        delays(&[(levels[0].0, pace), (levels[1].0 * 3, row)], 1, &waits)
+    })
+}
+
 /// The replay, with and without skipping, and the model find the same.
 fn agree(buffer: &UnifiedBuffer, mapped: &MappedBuffer, spec: &TileSpec) -> Result<bool, TestCaseError> {
     let quick = replay(buffer, mapped, spec);
@@ -122,10 +156,18 @@ proptest! {
         maps_right(&buffer, spec)?;
     }
 
+    #[test]
+    fn other_buffers_map_right_or_not_at_all(
+        buffer in prop_oneof![repeated(), two_writers(), long_delay_line()],
+        spec in prop::sample::select(&ALL[..]),
+    ) {
+        maps_right(&buffer, spec)?;
+    }
+
     /// Any field of a right configuration changed: the replay finds what the model finds.
     #[test]
     fn faults_are_found(
-        buffer in prop_oneof![delay_line(), affine_buffer()],
+        buffer in prop_oneof![delay_line(), affine_buffer(), repeated(), two_writers(), long_delay_line()],
         name in prop::sample::select(&ALL[..]),
         place in any::<prop::sample::Index>(),
         field in 0_usize..12,

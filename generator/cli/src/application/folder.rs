@@ -15,13 +15,12 @@ use pushmem_simulation::rtl_files;
 /// Prints the hardware, and a testbench with these images.
 pub fn files(
     compiled: &Compiled,
-    report: &Report,
     inputs: &BTreeMap<String, Image>,
     outputs: &BTreeMap<String, Image>,
 ) -> Result<Files, Diagnostic> {
     let Compiled { program, accelerator, .. } = compiled;
     let spec = &accelerator.spec;
-    let tile = if report.memory_tiles > 0 { rtl_files(spec)? } else { Vec::new() };
+    let tile = if !accelerator.tiles.is_empty() { rtl_files(spec)? } else { Vec::new() };
     let inputs = beats(accelerator, program, &accelerator.inputs, inputs);
     let outputs = beats(accelerator, program, &accelerator.outputs, outputs);
     compose(accelerator, program, &RegisterMap::of(spec), &tile, &inputs, &outputs)

@@ -1,0 +1,29 @@
+//! What commands on applications share: the tile, the images, the files of an accelerator and the run of its RTL.
+
+pub mod folder;
+pub mod images;
+pub mod rtl;
+pub mod tiles;
+
+use std::collections::BTreeMap;
+
+use pushmem_compiler::Compiled;
+use pushmem_files::Diagnostic;
+use pushmem_images::Image;
+
+/// Runs the accelerator in the model and compares with the interpreter, whose outputs it returns.
+///
+/// # Errors
+/// The first element that differs.
+pub fn run_model(compiled: &Compiled, inputs: &BTreeMap<String, Image>) -> Result<BTreeMap<String, Image>, Diagnostic> {
+    let expected = compiled.program.run(inputs)?;
+    let run = compiled.accelerator.run(&compiled.program, inputs)?;
+    if let Some((tile, violation)) = run.violations.first() {
+        return Err(Diagnostic::new(format!("the model of {tile}: {violation}"))
+            .with_help("this is a fault of pushmem; please report it with the program"));
+    }
+    for (name, image) in &expected {
+        images::compare(name, image, &run.outputs[name], "the model")?;
+    }
+    Ok(expected)
+}

@@ -1,0 +1,75 @@
+//! Running the RTL of an accelerator.
+
+use std::path::Path;
+use std::process::Command;
+
+use pushmem_composition::{Files, SimulationSources};
+use pushmem_files::{Diagnostic, OutputFolder, write_through};
+use pushmem_simulation::{ModelSources, Verilator};
+use serde::Serialize;
+
+/// What the RTL did, all of it as expected.
+#[derive(Debug, Serialize)]
+pub struct RtlRun {
+    /// Cycles from the first word taken to the last given, at full speed.
+    pub cycles: u64,
+    /// Words compared.
+    pub words: u64,
+    /// Each run in words.
+    pub scenarios: Vec<String>,
+}
+
+/// Runs the testbench; with `wave`, once at full speed into a wave file.
+///
+/// # Errors
+/// When Verilator is missing or refuses, or a word differs.
+pub fn run(files: &Files, wave: Option<&Path>) -> Result<RtlRun, Diagnostic> {
+    let temporary = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
+    let folder = temporary.path().join("accelerator");
+    let mut contents = OutputFolder::new();
+    for (name, text) in files.all() {
+        contents.add(name.as_str(), text.as_str());
+    }
+    contents.write(&folder)?;
+    run_in(&folder, &files.simulation_sources(wave.is_some()), wave)
+}
+
+/// Runs the testbench of a folder.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_in(folder: &Path, sources: &SimulationSources, wave: Option<&Path>) -> Result<RtlRun, Diagnostic> {
+    let executable = Verilator::find()?.build_model(ModelSources {
+        top: &sources.top_module,
+        class: "Vtop",
+        rtl: &sources.rtl,
+        harness: &sources.harness,
+        wave: wave.is_some(),
+    })?;
+    let mut command = Command::new(executable);
+    command.arg("--folder").arg(folder);
+    let text = match wave {
+        Some(wave) => write_through(wave, |path| simulate(command.arg("--wave").arg(path)))?,
+        None => simulate(&mut command)?,
+    };
+    let figure = |key: &str| {
+        let summary = text.lines().find(|line| line.starts_with("result:"))?;
+        summary.split_whitespace().find_map(|pair| pair.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
+    };
+    let scenarios = text.lines().filter(|line| !line.starts_with("result:")).map(str::to_owned).collect();
+    match (figure("cycles"), figure("words")) {
+        (Some(cycles), Some(words)) => Ok(RtlRun { cycles, words, scenarios }),
+        _ => Err(Diagnostic::new(format!("the testbench gives no result:\n{text}"))),
+    }
+}
+
+/// Runs the testbench and returns what it prints.
+fn simulate(command: &mut Command) -> Result<String, Diagnostic> {
+    let output = command.output().map_err(|error| Diagnostic::new(format!("cannot run the testbench: {error}")))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() {
+        return Ok(text);
+    }
+    let errors = String::from_utf8_lossy(&output.stderr);
+    Err(Diagnostic::new(format!("the RTL does not do what it should:\n{text}{errors}")))
+}

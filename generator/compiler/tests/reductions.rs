@@ -1,0 +1,271 @@
+//! Reductions along unrolled loops: what the accelerator computes is what the interpreter computes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use pushmem_accelerator::Constraints;
+use pushmem_compiler::{Compiled, compile};
+use pushmem_files::Document;
+use pushmem_images::Image;
+use pushmem_nest::{ArrayKind, Program};
+use pushmem_tile::TileSpec;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+fn compiled(program: Program) -> Compiled {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../constraints/tiles/amber.yaml");
+    let spec = TileSpec::read(&path).unwrap_or_else(|error| panic!("{error:?}"));
+    compile(program, &spec, &Constraints::default()).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// Runs a compiled program on random images and compares every element.
+fn compare(compiled: &Compiled) {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let inputs: BTreeMap<String, Image> = compiled
+        .program
+        .arrays_of(ArrayKind::Input)
+        .map(|array| {
+            let element = array.element.element().expect("arrays hold elements");
+            let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
+            let values = (0..array.size()).map(|_| random.random_range(element.min()..=element.max())).collect();
+            (array.name.clone(), Image::from_values(element, &shape, values).unwrap().with_min(&array.min))
+        })
+        .collect();
+    let expected = compiled.program.run(&inputs).unwrap_or_else(|error| panic!("{error:?}"));
+    let run = compiled.accelerator.run(&compiled.program, &inputs).unwrap_or_else(|error| panic!("{error:?}"));
+    assert_eq!(run.violations, []);
+    for (name, image) in expected {
+        assert_eq!(run.outputs[&name].values(), image.values(), "{name} of {}", compiled.program);
+    }
+}
+
+/// Compiles a program of a `nest` and compares it. The input is 20 x 12 words, `sums` and the output are 16 x 8; without
+/// loops around, the nest is put into those over `x` and `y`.
+fn check(nest: &str) -> Compiled {
+    check_with("u16", "", nest)
+}
+
+fn check_with(element: &str, declarations: &str, nest: &str) -> Compiled {
+    let text = format!(
+        "
+name: reduction
+inputs: {{input: {{type: {element}, shape: [20, 12]}}}}
+outputs: {{output: {{type: {element}, shape: [16, 8]}}}}
+buffers: {{sums: {{type: {element}, shape: [16, 8]}}}}
+tables: {{weights: {{type: u16, values: [3, 7, 1, 0, 5, 11, 2, 9, 4]}}}}
+{declarations}
+nest:
+{nest}
+  - for y in 0..8:
+    - for x in 0..16:
+      - output[x, y] = sums[x, y] + 1
+"
+    );
+    let document = Document::parse("reduction.yaml", text).unwrap();
+    let compiled = compiled(Program::from_document(&document).unwrap_or_else(|error| panic!("{error:?}")).program);
+    compare(&compiled);
+    compiled
+}
+
+/// The sum over a window, with a separate initialization.
+fn summed(window: &str, term: &str) -> Compiled {
+    let loops: Vec<&str> = window.lines().collect();
+    let mut nest = "
+  - for y in 0..8:
+    - for x in 0..16:
+      - sums[x, y] = 0
+  - for y in 0..8:
+    - for x in 0..16:
+"
+    .to_owned();
+    for (depth, header) in loops.iter().enumerate() {
+        nest += &format!("{:indent$}- {header}:\n", "", indent = 6 + 2 * depth);
+    }
+    nest += &format!("{:indent$}- \"sums[x, y] += {term}\"\n", "", indent = 6 + 2 * loops.len());
+    check(&nest)
+}
+
+const SQUARE: &str = "for j in 0..3 unroll 3\nfor i in 0..3 unroll 3";
+
+#[test]
+fn windows_are_summed_at_once() {
+    let row = "for i in 0..3 unroll 3";
+    summed(row, "input[x + i, y]");
+    summed(row, "weights[i] * input[x + i, y]");
+    summed(row, "input[x, y] * input[x + i, y + 1]");
+    summed(SQUARE, "input[x + i, y + j]");
+    summed(SQUARE, "weights[3*i + j] * input[x + i, y + j]");
+    summed("for i in 1..4 unroll 3\nfor j in 2..5 unroll 3", "(weights[i + j] as u16) * input[x + i, y + j]");
+}
+
+#[test]
+fn windows_meet_boundaries() {
+    summed(SQUARE, "input[clamp(x + i - 2, 0, 9), y + j]");
+    summed(SQUARE, "weights[i] * input[clamp(x + i - 1, 0, 19), mirror(y + j - 1, 0, 11)]");
+    summed(
+        SQUARE,
+        "outside(input[x + i - 1, y + j - 1], 77) * (i + 1 as u16)".replace("i + 1 as", "(i + 1) as").as_str(),
+    );
+    // Two loads in a copy, of which the second has a constant.
+    summed(SQUARE, "input[x, y] * outside(input[x + i - 1, y + j - 1], 1000)");
+}
+
+#[test]
+fn loop_variables_differ_between_copies() {
+    summed(
+        "for i in 0..3 unroll 3",
+        "input[x + i, y] * (x + 5*i as u16)".replace("x + 5*i as", "(x + 5*i) as").as_str(),
+    );
+    summed(SQUARE, "sel(i == j, input[x + i, y + j], (y*i - j) as u16)");
+    summed("for i in 2..5 unroll 3", "i as u16");
+}
+
+#[test]
+fn copies_along_other_loops_share_a_sum() {
+    let compiled = check(
+        "
+  - for y in 0..8:
+    - for x in 0..16 unroll 2:
+      - sums[x, y] = 0
+  - for y in 0..8:
+    - for x in 0..16 unroll 2:
+      - for j in 0..3 unroll 3:
+        - for i in 0..3 unroll 3:
+          - sums[x, y] += weights[3*j + i] * input[x + i, y + j] + (x as u16)
+",
+    );
+    // Two words a cycle are enough for two copies: the window is no step.
+    assert_eq!(compiled.accelerator.inputs[0].lanes.len(), 2);
+    assert_eq!(compiled.accelerator.datapaths.iter().filter(|datapath| datapath.name == "sums_1").count(), 1);
+    // Loops of the window around those of the image.
+    check(
+        "
+  - for y in 0..8:
+    - for x in 0..16:
+      - sums[x, y] = 5
+  - for j in 0..3 unroll 3:
+    - for y in 0..8:
+      - for i in 0..2 unroll 2:
+        - for x in 0..16 unroll 4:
+          - sums[x, y] += input[x + i, y + j] * ((x - 2*j) as u16)
+",
+    );
+}
+
+#[test]
+fn sums_follow_sums() {
+    check(
+        "
+  - for y in 0..8:
+    - for x in 0..16:
+      - sums[x, y] = input[x + 4, y + 4] * 3
+      - for i in 0..3 unroll 3:
+        - sums[x, y] += input[x + i, y]
+      - for j in 0..3 unroll 3:
+        - sums[x, y] += weights[j] * input[x, y + j]
+",
+    );
+}
+
+#[test]
+fn narrow_elements_wrap() {
+    for element in ["u8", "i8", "i16"] {
+        check_with(
+            element,
+            "",
+            &format!(
+                "
+  - for y in 0..8:
+    - for x in 0..16:
+      - sums[x, y] = -3
+  - for y in 0..8:
+    - for x in 0..16:
+      - for i in 0..3 unroll 3:
+        - sums[x, y] += (weights[i] as {element}) * input[x + i, y] - (i as {element})
+"
+            )
+            .replace("= -3", if element == "u8" { "= 253" } else { "= -3" }),
+        );
+    }
+}
+
+#[test]
+fn the_output_is_updated_itself() {
+    let text = "
+name: reduction
+inputs: {input: {type: u16, shape: [20, 12]}}
+outputs: {output: {type: u16, shape: [16, 8]}}
+nest:
+  - for y in 0..8:
+    - for x in 0..16:
+      - output[x, y] = 0
+      - for i in 0..3 unroll 3:
+        - output[x, y] += input[x + i, y]
+";
+    let program = Program::from_document(&Document::parse("reduction.yaml", text).unwrap()).unwrap().program;
+    let compiled = compiled(program);
+    compare(&compiled);
+    assert_eq!(compiled.accelerator.outputs.len(), 1);
+    assert_eq!(compiled.accelerator.outputs[0].lanes.len(), 1);
+}
+
+#[test]
+fn outputs_that_are_updated_in_part_are_refused() {
+    let text = "
+name: reduction
+inputs: {input: {type: u16, shape: [20]}}
+outputs: {output: {type: u16, shape: [20]}}
+nest:
+  - for x in 0..20:
+    - output[x] = input[x]
+  - for x in 4..16:
+    - for i in 0..3 unroll 3:
+      - output[x] += input[x + i]
+";
+    let program = Program::from_document(&Document::parse("reduction.yaml", text).unwrap()).unwrap().program;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../constraints/tiles/amber.yaml");
+    let error = compile(program, &TileSpec::read(&path).unwrap(), &Constraints::default()).unwrap_err();
+    assert_eq!(error.offending_text(), Some("output[x] = input[x]"));
+}
+
+#[test]
+fn constants_cost_nothing() {
+    let compiled = summed("for i in 0..3 unroll 3", "input[x + i, y]");
+    let accelerator = &compiled.accelerator;
+    let names: Vec<&str> = accelerator.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+    assert_eq!(names, ["sums_1", "output"]);
+    assert!(accelerator.wires.iter().all(|wire| !wire.name.starts_with("sums_0")));
+    assert_eq!(accelerator.shift_register_words(), 2);
+}
+
+#[test]
+fn constants_go_outside() {
+    let text = "
+name: constants
+inputs: {input: {type: i8, shape: [20]}}
+outputs:
+  output: {type: i8, shape: [20]}
+  copy: {type: i8, shape: [20]}
+  used: {type: i8, shape: [20]}
+buffers: {minus: {type: i8, shape: [20]}}
+nest:
+  - for x in 0..20:
+    - output[x] = -7
+  - for x in 0..20:
+    - minus[x] = input[x] - input[x] - 2
+  - for x in 0..20:
+    - copy[x] = minus[x]
+  - for x in 0..20:
+    - used[x] = input[x] * output[x] + minus[clamp(x - 3, 0, 19)] + outside(minus[x - 2], -2)
+";
+    let program = Program::from_document(&Document::parse("constants.yaml", text).unwrap()).unwrap().program;
+    let compiled = compiled(program);
+    compare(&compiled);
+    assert_eq!(compiled.accelerator.kernels.len(), 1);
+}
+
+#[test]
+fn mobilenet_computes_what_it_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/mobilenet.yaml");
+    compare(&compiled(Program::read(&path).unwrap_or_else(|error| panic!("{error:?}")).program));
+}

@@ -1,0 +1,171 @@
+//! Skipping what repeats.
+//!
+//! # Why skipping is exact
+//!
+//! Between two marked moments lies a period. The run from the second moment on is the run from the first moment on,
+//! later by the period, for as long as these hold:
+//!
+//! - every walker (controller or port) that fires has come to the same place in all its inner loops and has moved on by
+//!   some steps in one loop, which has room for as many steps again; walkers that do not fire in the period stay silent;
+//! - all addresses in a memory have moved by the same number of words, so that the memory may as well have been turned;
+//! - every word that was read in the period before it was written there is, in its new place, the same word, later: a
+//!   token as much younger as the period is long; and so in each place that follows, until one that the period wrote,
+//!   after which the writes of the periods provide the words. What was read after it was written in the period follows.
+//!   Words that were not read do not matter, however old they are. The same goes for whether a word of an aggregator that
+//!   was overwritten had been moved on, and rows on their way to transpose buffers follow each other in the same way;
+//! - what a read port expects moves on with time: the write of the element is some steps of one of its loops later, and
+//!   that loop has room for them.
+//!
+//! By induction over the periods each then reads the same words as the one before, later, and so writes the same words,
+//! later: a place that a period needs was last written either before the second moment, and then was looked at, or by the
+//! repetition of a write that was looked at. All checks of a skipped period come out as in the first. Memories after the
+//! skip are those that the skipped writes leave, word for word, so that the rest of the run reads nothing else than it
+//! would have.
+
+use crate::simulation::Simulation;
+use crate::tile::{Tile, TileAdvance, TileMark};
+use crate::walker::{Advance, Mark, NEVER};
+
+/// A skip must save this part of the rest of the run: a shorter period may otherwise hide a longer one that saves more.
+const WORTHWHILE: u64 = 4;
+
+/// After so many cycles without a skip, one that saves as many is welcome.
+const PATIENCE: u64 = 1 << 16;
+
+/// The state at the beginning of a period.
+struct Snapshot {
+    cycle: u64,
+    tiles: Vec<TileMark>,
+    readers: Vec<Mark>,
+    /// The controller whose firings may end the period: its tile and number.
+    leader: (usize, usize),
+}
+
+/// The search for periods. Snapshots are taken further and further apart, so that any period is found soon after the
+/// run becomes periodic, whatever its length (Brent's method).
+pub(crate) struct Search {
+    enabled: bool,
+    snapshot: Option<Snapshot>,
+    /// Firings of the leader to wait for the end of a period before a new snapshot, and how many have been.
+    span: u64,
+    seen: u64,
+    last_skip: u64,
+}
+
+impl Search {
+    /// Nothing is found unless `enabled`.
+    pub fn new(enabled: bool) -> Search {
+        Search { enabled, snapshot: None, span: 1, seen: 0, last_skip: 0 }
+    }
+
+    /// Looks at the simulation before cycle `now` is simulated. Gives how many cycles it has moved on.
+    pub fn visit(&mut self, simulation: &mut Simulation, now: u64) -> Option<u64> {
+        if !self.enabled {
+            return None;
+        }
+        let Some(snapshot) = &self.snapshot else {
+            self.take(simulation, now);
+            return None;
+        };
+        let leader = &simulation.tiles[snapshot.leader.0].walkers()[snapshot.leader.1];
+        if leader.next == NEVER {
+            self.take(simulation, now);
+            return None;
+        }
+        if leader.next != now || now == snapshot.cycle {
+            return None;
+        }
+        self.seen += 1;
+        if let Some(skipped) = simulation.skip(snapshot, now, self.last_skip) {
+            self.span = 1;
+            self.last_skip = now + skipped;
+            self.snapshot = None;
+            return Some(skipped);
+        }
+        if self.seen >= self.span {
+            self.span *= 2;
+            self.take(simulation, now);
+        }
+        None
+    }
+
+    fn take(&mut self, simulation: &mut Simulation, now: u64) {
+        self.seen = 0;
+        // The slowest of those at work.
+        let leader = simulation
+            .tiles
+            .iter()
+            .enumerate()
+            .flat_map(|(tile, state)| state.walkers().iter().enumerate().map(move |(walker, at)| (at, (tile, walker))))
+            .filter(|(walker, _)| walker.fired > 0 && walker.next != NEVER)
+            .min_by_key(|(walker, _)| walker.total)
+            .map(|(_, leader)| leader);
+        self.snapshot = leader.map(|leader| {
+            simulation.expectation.mark();
+            Snapshot {
+                cycle: now,
+                tiles: simulation.tiles.iter_mut().map(Tile::mark).collect(),
+                readers: simulation.readers.iter().map(|reader| reader.walker.mark()).collect(),
+                leader,
+            }
+        });
+    }
+}
+
+impl Simulation {
+    /// Skips as many periods as are sure to repeat, if that saves enough. Gives the cycles skipped.
+    fn skip(&mut self, snapshot: &Snapshot, now: u64, last_skip: u64) -> Option<u64> {
+        let period = now - snapshot.cycle;
+        let age = period * self.expectation.tokens_per_cycle();
+        let readers: Vec<Advance> = self
+            .readers
+            .iter()
+            .zip(&snapshot.readers)
+            .map(|(reader, mark)| reader.walker.advance_since(mark, period))
+            .collect::<Option<_>>()?;
+        let mut periods = NEVER;
+        for (number, ((reader, mark), advance)) in self.readers.iter().zip(&snapshot.readers).zip(&readers).enumerate()
+        {
+            periods = periods.min(reader.walker.repetitions(advance, now, period));
+            if *advance != Advance::Rests {
+                periods = periods.min(self.expectation.repetitions(number, &reader.walker, mark, period));
+            }
+        }
+        let worthwhile = |periods: u64| {
+            let saved = periods.saturating_mul(period);
+            periods > 0
+                && (saved.saturating_mul(WORTHWHILE) >= self.end - now
+                    || (now - last_skip >= PATIENCE && saved >= PATIENCE))
+        };
+        if !worthwhile(periods) {
+            return None;
+        }
+        let advances: Vec<TileAdvance> = self
+            .tiles
+            .iter()
+            .zip(&snapshot.tiles)
+            .map(|(tile, mark)| tile.advance_since(mark, period))
+            .collect::<Option<_>>()?;
+        for (tile, advance) in self.tiles.iter().zip(&advances) {
+            for (walker, advance) in tile.walkers().iter().zip(&advance.walkers) {
+                periods = periods.min(walker.repetitions(advance, now, period));
+            }
+        }
+        if !worthwhile(periods) || periods == NEVER {
+            return None;
+        }
+        for ((tile, mark), advance) in self.tiles.iter().zip(&snapshot.tiles).zip(&advances) {
+            periods = tile.repetitions(mark, advance, period, age, periods);
+        }
+        if !worthwhile(periods) {
+            return None;
+        }
+        for ((tile, mark), advance) in self.tiles.iter_mut().zip(&snapshot.tiles).zip(&advances) {
+            tile.skip(mark, advance, period, age, periods);
+        }
+        for ((reader, mark), advance) in self.readers.iter_mut().zip(&snapshot.readers).zip(&readers) {
+            reader.walker.skip(mark, advance, period, periods);
+        }
+        Some(period * periods)
+    }
+}
