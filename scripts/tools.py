@@ -57,6 +57,13 @@ def sources(folder: Path) -> list[str]:
     return (folder / "filelist.f").read_text().split()
 
 
+def applications() -> tuple[list[str], list[str], list[str]]:
+    """From rtl-tests/applications/applications.yaml: the programs, the default tile, and all tiles."""
+    text = (ROOT / "rtl-tests" / "applications" / "applications.yaml").read_text()
+    tiles = {key: re.findall(r"\w+", names) for key, names in re.findall(r"(?m)^(default|all): \[(.*)\]$", text)}
+    return re.findall(r"(?m)^  - (\w+)$", text), tiles["default"], tiles["all"]
+
+
 def spec_in_style(spec: Path, style: str, folder: Path) -> Path:
     """A copy of a specification with another controller style."""
     text = re.sub(r"(?m)^style:.*\n", "", spec.read_text())

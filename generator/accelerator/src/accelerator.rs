@@ -15,6 +15,8 @@ pub struct Accelerator {
     pub name: String,
     /// The tile that the memories are made of.
     pub spec: TileSpec,
+    /// The tile that large tables are in.
+    pub rom_spec: TileSpec,
     /// Cycles of a run: one more than the time of the last output.
     pub length: u64,
     /// Loop counters that streams and kernels share.
@@ -37,6 +39,8 @@ pub struct Accelerator {
     pub tiles: Vec<Tile>,
     /// What is delayed in the memory tiles.
     pub memories: Vec<Memory>,
+    /// The ROM tiles, one for each look-up in a large table.
+    pub roms: Vec<Rom>,
 }
 
 /// A wire, an index of [`Accelerator::wires`].
@@ -286,7 +290,47 @@ pub struct Tile {
     pub chain_from: Option<usize>,
 }
 
+/// A ROM tile with a table, for one look-up of one kernel.
+#[derive(Clone, Debug)]
+pub struct Rom {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// The table, an index of the program's.
+    pub table: usize,
+    /// Index of [`Accelerator::kernels`].
+    pub kernel: usize,
+    /// Index of the [`fetches`](Datapath::fetches) of its datapath.
+    pub fetch: usize,
+    /// Its configuration.
+    pub configuration: Configuration,
+}
+
+/// A tile with its configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Configured<'a> {
+    /// Name of the tile.
+    pub name: &'a str,
+    /// Its specification.
+    pub spec: &'a TileSpec,
+    /// Its configuration.
+    pub configuration: &'a Configuration,
+}
+
 impl Accelerator {
+    /// All that is configured: the memory tiles, then the ROM tiles.
+    pub fn configured(&self) -> Vec<Configured<'_>> {
+        let tiles = self.tiles.iter().map(|tile| (&tile.name, &self.spec, &tile.configuration));
+        let roms = self.roms.iter().map(|rom| (&rom.name, &self.rom_spec, &rom.configuration));
+        tiles.chain(roms).map(|(name, spec, configuration)| Configured { name, spec, configuration }).collect()
+    }
+
+    /// The ROMs of a kernel, by the order of its look-ups: indices of [`Accelerator::roms`].
+    pub fn roms_of(&self, kernel: usize) -> Vec<usize> {
+        let mut roms: Vec<usize> = (0..self.roms.len()).filter(|&rom| self.roms[rom].kernel == kernel).collect();
+        roms.sort_by_key(|&rom| self.roms[rom].fetch);
+        roms
+    }
+
     /// Words in shift registers.
     pub fn shift_register_words(&self) -> u64 {
         let length = |wire: &Wire| if let Driver::ShiftRegister { length, .. } = wire.driver { length } else { 0 };

@@ -19,6 +19,7 @@ use crate::accelerator::{
 };
 use crate::error::AssemblyError;
 use crate::outputs::final_stages;
+use crate::roms::add_roms;
 use crate::stream::stream_of;
 use crate::taps::{Tap, TapCase, TapError, taps};
 
@@ -27,11 +28,14 @@ use crate::taps::{Tap, TapCase, TapError, taps};
 pub struct Constraints {
     /// A step from one delay to the next of fewer cycles becomes registers, a longer one a memory (000 §V-C).
     pub shift_register_threshold: u64,
+    /// The most entries of a table that stays in the logic of the kernels that look it up; a larger one is in ROM tiles.
+    /// Of 64 entries, each bit is a function of six bits of the index: one look-up table of an FPGA.
+    pub table_logic_words: usize,
 }
 
 impl Default for Constraints {
     fn default() -> Self {
-        Constraints { shift_register_threshold: 20 }
+        Constraints { shift_register_threshold: 20, table_logic_words: 64 }
     }
 }
 
@@ -62,16 +66,19 @@ enum Outcome {
     Constant(u16),
 }
 
-/// Assembles the accelerator of a scheduled program. `datapaths` are those of its operations.
+/// Assembles the accelerator of a scheduled program. `datapaths` are those of its operations, whose tables in memories are
+/// in tiles of `rom_spec`.
 ///
 /// # Errors
-/// When a read would need more than delays and selections, or the memory tiles cannot make a delay.
+/// When a read would need more than delays and selections, the memory tiles cannot make a delay, or a ROM tile cannot hold a
+/// table.
 pub fn assemble(
     program: &Program,
     extraction: &Extraction,
     schedule: &Schedule,
     datapaths: &[Datapath],
     spec: &TileSpec,
+    rom_spec: &TileSpec,
     constraints: &Constraints,
 ) -> Result<Accelerator, AssemblyError> {
     let operations = program.operations();
@@ -88,6 +95,7 @@ pub fn assemble(
         accelerator: Accelerator {
             name: program.name.clone(),
             spec: spec.clone(),
+            rom_spec: rom_spec.clone(),
             length: 0,
             counters: Vec::new(),
             wires: Vec::new(),
@@ -99,6 +107,7 @@ pub fn assemble(
             constants: Vec::new(),
             tiles: Vec::new(),
             memories: Vec::new(),
+            roms: Vec::new(),
         },
         wires: BTreeMap::new(),
         datapath_of: BTreeMap::new(),
@@ -116,7 +125,10 @@ pub fn assemble(
         builder.add_delays(stage, &delays[stage])?;
     }
     builder.add_outputs(&final_stages);
-    Ok(builder.accelerator)
+    let mut accelerator = builder.accelerator;
+    add_roms(&mut accelerator, program, extraction, schedule)
+        .map_err(|diagnostic| AssemblyError::Program(Box::new(diagnostic)))?;
+    Ok(accelerator)
 }
 
 /// The taps of each read of each stage.

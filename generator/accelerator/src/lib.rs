@@ -11,15 +11,17 @@ mod assemble;
 mod error;
 mod outputs;
 mod provenance;
+mod roms;
 mod run;
 mod stream;
 mod taps;
 
 pub use accelerator::{
-    Accelerator, Case, Condition, Constant, Copied, Counter, Driver, Kernel, Lane, Memory, OperationDatapath, Source,
-    Stream, Tile, Variable, WORD_BITS, Wire, WireId,
+    Accelerator, Case, Condition, Configured, Constant, Copied, Counter, Driver, Kernel, Lane, Memory,
+    OperationDatapath, Rom, Source, Stream, Tile, Variable, WORD_BITS, Wire, WireId,
 };
 pub use assemble::{Constraints, assemble};
 pub use error::AssemblyError;
 pub use provenance::{ProvenanceError, prove};
+pub use roms::{RomError, RomFault, prove_roms};
 pub use run::{Beats, Run};

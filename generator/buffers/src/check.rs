@@ -10,6 +10,15 @@ use crate::buffer::{Port, UnifiedBuffer};
 /// Elements and cycles stay below this, so that sums and products of a few of them fit their types.
 const LIMIT: i128 = 1 << 48;
 
+const NAMES: &str = "give each port a name of its own";
+const DIMENSIONS: &str = "`access` has one function for each dimension of the buffer, the same number for every port";
+const EXTENT: &str = "leave out a loop that never runs";
+const START: &str = "let every port of the buffer start later";
+const ORDER: &str = "a port has one word a cycle: the stride of a loop in the schedule is at least the time that the loops \
+                     inside it take";
+const STRIDES: &str = "give one stride for each loop, innermost first";
+const RANGE: &str = "elements and cycles stay below 2^48";
+
 /// What is wrong with a buffer, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferError {
@@ -17,6 +26,8 @@ pub struct BufferError {
     pub path: FieldPath,
     /// The message, which names the port.
     pub message: String,
+    /// What to do.
+    pub help: &'static str,
 }
 
 impl fmt::Display for BufferError {
@@ -39,7 +50,7 @@ impl UnifiedBuffer {
         for (number, port) in self.ports.iter().enumerate() {
             let path = ports.index(number);
             if self.ports[..number].iter().any(|other| other.name == port.name) {
-                return Err(error(port, path.key("name"), "another port has the same name"));
+                return Err(error(port, path.key("name"), "another port has the same name", NAMES));
             }
             check_port(port, dimensions, &path)?;
         }
@@ -47,8 +58,8 @@ impl UnifiedBuffer {
     }
 }
 
-fn error(port: &Port, path: FieldPath, message: impl fmt::Display) -> BufferError {
-    BufferError { path, message: format!("port {}: {message}", port.name) }
+fn error(port: &Port, path: FieldPath, message: impl fmt::Display, help: &'static str) -> BufferError {
+    BufferError { path, message: format!("port {}: {message}", port.name), help }
 }
 
 fn check_port(port: &Port, dimensions: usize, path: &FieldPath) -> Result<(), BufferError> {
@@ -56,12 +67,12 @@ fn check_port(port: &Port, dimensions: usize, path: &FieldPath) -> Result<(), Bu
     let schedule = path.key("schedule");
     if port.access.len() != dimensions {
         let message = format!("{} dimensions where the first port has {dimensions}", port.access.len());
-        return Err(error(port, access, message));
+        return Err(error(port, access, message, DIMENSIONS));
     }
     for (level, place) in port.domain.iter().enumerate() {
         if place.extent == 0 || i128::from(place.extent) >= LIMIT {
             let message = format!("loop {} has {} iterations; it must be 1 to 2^48 − 1", place.name, place.extent);
-            return Err(error(port, path.key("domain").index(level).key("extent"), message));
+            return Err(error(port, path.key("domain").index(level).key("extent"), message, EXTENT));
         }
     }
     for (dimension, function) in port.access.iter().enumerate() {
@@ -70,11 +81,11 @@ fn check_port(port: &Port, dimensions: usize, path: &FieldPath) -> Result<(), Bu
     check_function(port, &port.schedule, &schedule)?;
     if *port.range(&port.schedule).start() < 0 {
         let message = format!("the schedule {} begins before cycle 0", port.schedule_text());
-        return Err(error(port, schedule, message));
+        return Err(error(port, schedule, message, START));
     }
     if port.in_time_order().is_none() {
         let message = format!("the schedule {} does not order the iterations one by one", port.schedule_text());
-        return Err(error(port, schedule, message));
+        return Err(error(port, schedule, message, ORDER));
     }
     Ok(())
 }
@@ -82,12 +93,12 @@ fn check_port(port: &Port, dimensions: usize, path: &FieldPath) -> Result<(), Bu
 fn check_function(port: &Port, function: &Affine, path: &FieldPath) -> Result<(), BufferError> {
     let (strides, loops) = (function.stride.len(), port.domain.len());
     if strides != loops {
-        return Err(error(port, path.key("stride"), format!("{strides} strides for {loops} loops")));
+        return Err(error(port, path.key("stride"), format!("{strides} strides for {loops} loops"), STRIDES));
     }
     let range = port.range(function);
     if *range.start() <= -LIMIT || *range.end() >= LIMIT {
         let message = format!("values from {} to {} are out of range", range.start(), range.end());
-        return Err(error(port, path.clone(), message));
+        return Err(error(port, path.clone(), message, RANGE));
     }
     Ok(())
 }

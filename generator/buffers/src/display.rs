@@ -3,29 +3,16 @@
 use std::fmt;
 
 use itertools::Itertools;
-use pushmem_configuration::Affine;
 
 use crate::buffer::{Port, UnifiedBuffer};
 
 impl Port {
     fn indices(&self) -> String {
-        format!("({})", self.domain.iter().map(|level| &level.name).join(", "))
+        format!("({})", self.names().join(", "))
     }
 
-    /// An affine function of the loops, outermost term first: `64y + x + 65`.
-    fn expression(&self, function: &Affine) -> String {
-        let names = self.domain.iter().map(|level| &level.name);
-        let terms =
-            function.stride.iter().zip(names).rev().filter(|(stride, _)| **stride != 0).map(|(stride, name)| {
-                match stride {
-                    1 => name.clone(),
-                    -1 => format!("-{name}"),
-                    _ => format!("{stride}{name}"),
-                }
-            });
-        let constant = (function.start != 0 || function.stride.iter().all(|&stride| stride == 0))
-            .then(|| function.start.to_string());
-        terms.chain(constant).join(" + ").replace("+ -", "- ")
+    fn names(&self) -> Vec<&str> {
+        self.domain.iter().map(|level| level.name.as_str()).collect()
     }
 
     /// The iteration domain: `{(x, y) | 0 ≤ x ≤ 63, 0 ≤ y ≤ 63}`.
@@ -36,13 +23,14 @@ impl Port {
 
     /// The access map: `(x, y) → (x, y)`.
     pub fn access_text(&self) -> String {
-        let element = self.access.iter().map(|function| self.expression(function)).join(", ");
+        let names = self.names();
+        let element = self.access.iter().map(|function| function.text(&names)).join(", ");
         format!("{} → ({element})", self.indices())
     }
 
     /// The schedule: `(x, y) → 64y + x + 65`.
     pub fn schedule_text(&self) -> String {
-        format!("{} → {}", self.indices(), self.expression(&self.schedule))
+        format!("{} → {}", self.indices(), self.schedule.text(&self.names()))
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use pushmem_files::{Diagnostic, Document};
+use pushmem_files::{Diagnostic, Document, FieldPath};
 
-use crate::buffer::UnifiedBuffer;
+use crate::buffer::{Direction, UnifiedBuffer};
 
 impl UnifiedBuffer {
     /// Reads a buffer file, written by hand, and checks it.
@@ -44,7 +44,25 @@ impl UnifiedBuffer {
     /// As [`UnifiedBuffer::read`].
     pub fn from_document(document: &Document) -> Result<Self, Diagnostic> {
         let buffer: UnifiedBuffer = document.deserialize()?;
-        buffer.check().map_err(|error| document.error(&error.path, error.message))?;
+        buffer.check().map_err(|error| document.error(&error.path, error.message).with_help(error.help))?;
+        let ports = FieldPath::root().key("ports");
+        for direction in [Direction::Write, Direction::Read] {
+            if buffer.directed(direction).next().is_none() {
+                let message = format!("no port of the buffer has the direction `{}`", direction.name());
+                return Err(document
+                    .error_at_key(&ports, message)
+                    .with_help("a buffer takes words by at least one port, and gives them by at least one"));
+            }
+        }
+        for (number, port) in buffer.ports.iter().enumerate() {
+            for (level, place) in port.domain.iter().enumerate() {
+                if port.domain[..level].iter().any(|other| other.name == place.name) {
+                    let path = ports.index(number).key("domain").index(level).key("name");
+                    let message = format!("port {}: another loop is named `{}`", port.name, place.name);
+                    return Err(document.error(&path, message).with_help("give each loop of a port a name of its own"));
+                }
+            }
+        }
         Ok(buffer)
     }
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use itertools::Itertools;
+use pushmem_buffers::UnifiedBuffer;
 use pushmem_configuration::Configuration;
 use pushmem_files::{Diagnostic, Document, read_words};
 use pushmem_nest::Program;
@@ -34,6 +35,7 @@ struct Keys {
     tests: Option<IgnoredAny>,
     mutants: Option<IgnoredAny>,
     nest: Option<IgnoredAny>,
+    ports: Option<IgnoredAny>,
 }
 
 impl Check {
@@ -77,6 +79,11 @@ impl Check {
                 let operations = checked.program.operations().len();
                 Ok(format!("program `{}` of {operations} operations", checked.program.name))
             }
+            Keys { ports: Some(_), .. } => {
+                let buffer = UnifiedBuffer::from_document(&document)?;
+                let (writes, reads) = (buffer.writes().count(), buffer.reads().count());
+                Ok(format!("buffer `{}` of {} ports: {writes} write, {reads} read", buffer.name, writes + reads))
+            }
             Keys { tile: Some(_), .. } => {
                 let spec = self.spec_of(&document, folder)?;
                 let configuration = Configuration::from_document(&document, &spec)?;
@@ -84,8 +91,8 @@ impl Check {
                 Ok(format!("configuration for `{}`: {names}", spec.name))
             }
             _ => Err(Diagnostic::new(format!("{}: it is not clear what this file is", file.display())).with_help(
-                "a specification has the key `kind`, a configuration `tile`, a program `nest`, a regression list \
-                 `tests`, a list of mutants `mutants`; streams are named *.hex; a misspelt key may be the reason",
+                "a specification has the key `kind`, a configuration `tile`, a program `nest`, a buffer `ports`, a regression \
+                 list `tests`, a list of mutants `mutants`; streams are named *.hex; a misspelt key may be the reason",
             )),
         }
     }

@@ -7,6 +7,7 @@ mod compare;
 mod doctor;
 mod encode;
 mod generate;
+mod map;
 mod mutants;
 mod output;
 mod progress;
@@ -30,6 +31,7 @@ struct Arguments {
 
 const EXAMPLES: &str = "Examples:
   pushmem build apps/gaussian.yaml -o out/gaussian
+  pushmem map apps/buffers/brighten_blur.yaml -o out/brighten_blur
   pushmem generate constraints/tiles/amber.yaml -o out/amber
   pushmem encode constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml -o regs.hex
   pushmem simulate constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml --output 0=out.hex
@@ -43,6 +45,8 @@ enum Command {
     Build(build::Build),
     /// Run images through an accelerator that was built: interpreter, model and RTL, compared word by word.
     Compare(compare::Compare),
+    /// Map a unified buffer, written by hand, to memory tiles: their configurations, proven.
+    Map(map::Map),
     /// Write the RTL and the register map of a tile.
     Generate(generate::Generate),
     /// Turn a tile configuration into register writes.
@@ -55,7 +59,7 @@ enum Command {
     Regress(regress::Regress),
     /// Plant faults in the RTL, one at a time: the regression must catch each.
     Mutants(mutants::Mutants),
-    /// Check input files: specifications, configurations, regression lists, streams.
+    /// Check input files: programs, specifications, configurations, programs, buffers, regression lists, streams.
     Check(check::Check),
     /// Tell which external tools are there, and what works without the others.
     Doctor(doctor::Doctor),
@@ -65,6 +69,7 @@ fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
     match command {
         Command::Build(command) => command.run(),
         Command::Compare(command) => command.run(),
+        Command::Map(command) => command.run(),
         Command::Generate(command) => command.run(),
         Command::Encode(command) => command.run(),
         Command::Decode(command) => command.run(),

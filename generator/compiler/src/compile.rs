@@ -1,13 +1,13 @@
 //! The passes in their order.
 
-use pushmem_accelerator::{Accelerator, AssemblyError, Constraints, WORD_BITS, assemble, prove};
+use pushmem_accelerator::{Accelerator, AssemblyError, Constraints, WORD_BITS, assemble, prove, prove_roms};
 use pushmem_extraction::{Extraction, diagnose, extract};
 use pushmem_files::Diagnostic;
-use pushmem_kernels::Datapath;
+use pushmem_kernels::{Datapath, TableMemories};
 use pushmem_nest::{Operation, Program};
 use pushmem_replay::replay;
 use pushmem_schedule::{Options, Schedule, stencil};
-use pushmem_tile::{Kind, TileSpec};
+use pushmem_tile::{Kind, TileSpec, timing};
 
 /// A program through all stages.
 #[derive(Clone, Debug)]
@@ -39,12 +39,17 @@ pub struct Proof {
     pub proven_cycles: u64,
 }
 
-/// Compiles a program for accelerators with memories of this tile.
+/// Compiles a program for accelerators with memories of this tile, and with large tables in ROM tiles of `rom_spec`.
 ///
 /// # Errors
 /// A located message when the program cannot be streamed, scheduled or mapped, with what was tried; and when the proof
 /// fails, which is a fault of the compiler.
-pub fn compile(program: Program, spec: &TileSpec, constraints: &Constraints) -> Result<Compiled, Diagnostic> {
+pub fn compile(
+    program: Program,
+    spec: &TileSpec,
+    rom_spec: &TileSpec,
+    constraints: &Constraints,
+) -> Result<Compiled, Diagnostic> {
     if spec.word_bits < WORD_BITS {
         return Err(Diagnostic::new(format!(
             "`{}` has words of {} bits, but elements need {WORD_BITS}",
@@ -52,8 +57,20 @@ pub fn compile(program: Program, spec: &TileSpec, constraints: &Constraints) -> 
         ))
         .with_help("choose a tile with words of at least 16 bits"));
     }
-    let datapaths: Vec<Datapath> =
-        program.operations().iter().map(|(_, operation)| Datapath::of(&program, operation)).collect();
+    if rom_spec.kind != Kind::Rom {
+        return Err(Diagnostic::new(format!(
+            "`{}` is a {} tile; tables need a rom",
+            rom_spec.name,
+            rom_spec.kind.name()
+        ))
+        .with_help("give a specification with `kind: rom`"));
+    }
+    let memories = TableMemories {
+        logic_words: constraints.table_logic_words,
+        latency: timing::sram_to_output(rom_spec.sram_latency),
+    };
+    let datapath = |operation: &Operation| Datapath::with_memories(&program, operation, memories);
+    let datapaths: Vec<Datapath> = program.operations().iter().map(|(_, operation)| datapath(operation)).collect();
     let latencies: Vec<(String, u64)> = program
         .operations()
         .iter()
@@ -67,7 +84,7 @@ pub fn compile(program: Program, spec: &TileSpec, constraints: &Constraints) -> 
     let schedule_and_assemble = |row_multiple: u64| {
         let schedule = stencil(&extraction.pipeline, &Options { row_multiple })
             .map_err(|error| AssemblyError::Program(Box::new(diagnose(&program, &extraction, &error))))?;
-        let accelerator = assemble(&program, &extraction, &schedule, &datapaths, spec, constraints)?;
+        let accelerator = assemble(&program, &extraction, &schedule, &datapaths, spec, rom_spec, constraints)?;
         Ok((schedule, accelerator))
     };
     // Rows as they are first; if a memory does not fit so, rows of whole fetches.
@@ -102,6 +119,8 @@ impl Compiled {
                 .with_help("this is a fault of pushmem, caught before it could do harm; please report the program")
         };
         prove(&self.program, &self.extraction, &self.schedule, &self.accelerator)
+            .map_err(|error| fault(error.to_string()))?;
+        prove_roms(&self.program, &self.extraction, &self.schedule, &self.accelerator)
             .map_err(|error| fault(error.to_string()))?;
         let mut proof = Proof::default();
         for memory in &self.accelerator.memories {

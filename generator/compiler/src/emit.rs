@@ -160,6 +160,22 @@ fn mapping(compiled: &Compiled) -> String {
         )
         .expect("strings can be written");
     }
+    for rom in &accelerator.roms {
+        let kernel = &accelerator.kernels[rom.kernel];
+        let fetch = accelerator.datapaths[kernel.datapath].datapath.fetches()[rom.fetch];
+        let table = &compiled.program.tables[rom.table];
+        writeln!(
+            text,
+            "rom {}: {} with {} words for {}, address in stage {}, latency {}",
+            rom.name,
+            table.name,
+            table.values.len(),
+            kernel.name,
+            fetch.stage,
+            fetch.latency
+        )
+        .expect("strings can be written");
+    }
     for stream in &accelerator.outputs {
         let lanes = stream.lanes.iter().map(|lane| &accelerator.wires[lane.wire].name).join(", ");
         writeln!(text, "output stream {}: {lanes}", stream.name).expect("strings can be written");
@@ -179,6 +195,6 @@ fn condition(name: &str, condition: &Condition) -> String {
 }
 
 fn config(compiled: &Compiled) -> String {
-    let tiles = &compiled.accelerator.tiles;
+    let tiles = compiled.accelerator.configured();
     tiles.iter().map(|tile| format!("# {}\n{}", tile.name, tile.configuration.to_yaml())).join("---\n")
 }

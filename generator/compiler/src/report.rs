@@ -27,6 +27,10 @@ pub struct Report {
     pub sequential_words: u64,
     /// Memory tiles.
     pub memory_tiles: usize,
+    /// The tile that large tables are in.
+    pub rom_tile: String,
+    /// ROM tiles.
+    pub rom_tiles: usize,
     /// Words in shift registers.
     pub shift_register_words: u64,
     /// Operations of the datapaths, in processing elements.
@@ -67,6 +71,8 @@ impl Report {
             sram_words: accelerator.memory_words(),
             sequential_words: kept.iter().map(|&array| compiled.program.arrays[array].size() as u64).sum(),
             memory_tiles: accelerator.tiles.len(),
+            rom_tile: accelerator.rom_spec.name.clone(),
+            rom_tiles: accelerator.roms.len(),
             shift_register_words: accelerator.shift_register_words(),
             processing_elements: datapaths().map(|datapath| datapath.processing_elements()).sum(),
             kernels: accelerator.kernels.len(),
@@ -88,7 +94,11 @@ impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut line = |name: &str, value: String| writeln!(formatter, "  {name:<22} {value}");
         line("cycles", format!("{} ({} one stage after the other)", self.cycles, self.sequential_cycles))?;
-        line("memory tiles", format!("{} of `{}`", self.memory_tiles, self.tile))?;
+        let roms = match self.rom_tiles {
+            0 => String::new(),
+            count => format!(", {count} of `{}`", self.rom_tile),
+        };
+        line("memory tiles", format!("{} of `{}`{roms}", self.memory_tiles, self.tile))?;
         line("SRAM words", format!("{} ({} one stage after the other)", self.sram_words, self.sequential_words))?;
         line("shift-register words", self.shift_register_words.to_string())?;
         line("kernels", format!("{} with {} processing elements", self.kernels, self.processing_elements))?;

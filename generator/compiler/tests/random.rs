@@ -54,7 +54,7 @@ fn outcome(seed: u64) -> Outcome {
         Err(error) => return Outcome::Wrong(format!("the program is not accepted: {error}")),
     };
     let tile = TILES[(seed % TILES.len() as u64) as usize];
-    let compiled = match compile(program, &spec(tile), &Constraints::default()) {
+    let compiled = match compile(program, &spec(tile), &spec("rom"), &Constraints::default()) {
         Ok(compiled) => compiled,
         Err(error) if error.to_string().contains("is wrong") => return Outcome::Wrong(format!("{tile}: {error}")),
         Err(error) => return Outcome::Refused(format!("{tile}: {error}")),

@@ -13,9 +13,11 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 fn compiled(program: Program) -> Compiled {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../constraints/tiles/amber.yaml");
-    let spec = TileSpec::read(&path).unwrap_or_else(|error| panic!("{error:?}"));
-    compile(program, &spec, &Constraints::default()).unwrap_or_else(|error| panic!("{error:?}"))
+    let spec = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../constraints/tiles/{name}.yaml"));
+        TileSpec::read(&path).unwrap_or_else(|error| panic!("{error:?}"))
+    };
+    compile(program, &spec("amber"), &spec("rom"), &Constraints::default()).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
 /// Runs a compiled program on random images and compares every element.

@@ -1,9 +1,9 @@
 //! Affine functions of loop indices, and their recurrence form.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// An affine function of the indices of an iteration domain: `start + Σ stride[d] · index[d]`, innermost level first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Affine {
     /// Value at the first point.
@@ -18,6 +18,27 @@ impl Affine {
     pub fn at(&self, index: &[u64]) -> i128 {
         let terms = self.stride.iter().zip(index).map(|(&stride, &index)| i128::from(stride) * i128::from(index));
         i128::from(self.start) + terms.sum::<i128>()
+    }
+
+    /// The function of indices of these names as people write it, outermost term first: `64y + x + 65`.
+    pub fn text<Name: AsRef<str>>(&self, names: &[Name]) -> String {
+        let terms = self.stride.iter().zip(names).rev().filter(|(stride, _)| **stride != 0);
+        let mut text = String::new();
+        for (&stride, name) in terms {
+            let sign = match (text.is_empty(), stride < 0) {
+                (true, true) => "-",
+                (true, false) => "",
+                (false, true) => " - ",
+                (false, false) => " + ",
+            };
+            let factor = if stride.unsigned_abs() == 1 { String::new() } else { stride.unsigned_abs().to_string() };
+            text += &format!("{sign}{factor}{}", name.as_ref());
+        }
+        match self.start {
+            start if text.is_empty() => start.to_string(),
+            0 => text,
+            start => format!("{text} {} {}", if start < 0 { '-' } else { '+' }, start.unsigned_abs()),
+        }
     }
 }
 
@@ -59,5 +80,15 @@ mod tests {
     fn downsample_by_two_has_the_published_deltas() {
         assert_eq!(deltas(&[2, 16], &[4, 4]), [2, 10]);
         assert_eq!(strides(&[2, 10], &[4, 4], |stride| stride), [2, 16]);
+    }
+
+    #[test]
+    fn functions_are_written_as_people_do() {
+        let text = |start, stride: &[i64]| Affine { start, stride: stride.to_vec() }.text(&["x", "y"]);
+        assert_eq!(text(65, &[1, 64]), "64y + x + 65");
+        assert_eq!(text(0, &[-2, -1]), "-y - 2x");
+        assert_eq!(text(-7, &[1, 0]), "x - 7");
+        assert_eq!(text(-7, &[0, 0]), "-7");
+        assert_eq!(text(0, &[]), "0");
     }
 }

@@ -14,7 +14,7 @@ pub fn diagnose(program: &Program, extraction: &Extraction, error: &ScheduleErro
     match error.other().filter(|other| span(other.number) != span(error.stage().number)) {
         Some(other) => {
             let label = format!("this is {other}");
-            found.with_related(vec![program.diagnostic(span(other.number), label)])
+            found.with_related(vec![program.diagnostic(span(other.number), label).as_note()])
         }
         None => found,
     }

@@ -6,7 +6,9 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use miette::{LabeledSpan, MietteError, MietteSpanContents, NamedSource, SourceCode, SourceSpan, SpanContents};
+use miette::{
+    LabeledSpan, MietteError, MietteSpanContents, NamedSource, Severity, SourceCode, SourceSpan, SpanContents,
+};
 
 /// Bytes of a source line that are shown at most; of a longer line, this much around the place.
 const WIDEST_SHOWN: usize = 200;
@@ -37,6 +39,7 @@ pub struct Diagnostic {
 }
 
 struct Content {
+    severity: Severity,
     message: String,
     label: Option<String>,
     help: Option<String>,
@@ -58,8 +61,20 @@ impl Diagnostic {
             message.truncate(message.floor_char_boundary(LONGEST_MESSAGE));
             message.push('…');
         }
-        let content = Content { message, label: None, help: None, place: None, related: Vec::new() };
+        let content = Content { severity: Severity::Error, message, label: None, help: None, place: None, related: Vec::new() };
         Self { content: Box::new(content) }
+    }
+
+    /// The same as a warning: what is probably not meant, but possible.
+    pub fn as_warning(mut self) -> Self {
+        self.content.severity = Severity::Warning;
+        self
+    }
+
+    /// The same as a note that belongs to another problem.
+    pub fn as_note(mut self) -> Self {
+        self.content.severity = Severity::Advice;
+        self
     }
 
     /// Adds what was expected or what to do; replaces an earlier help text.
@@ -185,6 +200,10 @@ impl SourceCode for Place {
 }
 
 impl miette::Diagnostic for Diagnostic {
+    fn severity(&self) -> Option<Severity> {
+        Some(self.content.severity)
+    }
+
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         let help = self.content.help.as_deref()?;
         Some(Box::new(help))

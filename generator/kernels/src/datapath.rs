@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use pushmem_nest::{Operation, Program, Table, Type};
+use pushmem_nest::{Access, Operation, Program, Table, Type};
 
 use crate::copies::Copies;
 use crate::evaluate::{OutsideTable, evaluate};
@@ -65,6 +65,12 @@ impl Datapath {
     /// The types of the loads of all copies; of a reduction the old value of the target is the last.
     pub fn loads(&self) -> &[Type] {
         &self.loads
+    }
+
+    /// The elements that the loads read, in terms of the loop variables in the first copy. The program and the operation
+    /// are those that the datapath was made of.
+    pub fn accesses(program: &Program, operation: &Operation) -> Vec<Access> {
+        Copies::new(program, operation).reads()
     }
 
     /// The loop variables that the result depends on, outermost first.

@@ -8,6 +8,7 @@ use crate::copies::Copies;
 use crate::datapath::Datapath;
 use crate::names::{Names, identifier, of_access};
 use crate::node::NodeKind;
+use crate::tables::Fetch;
 
 /// The width of the ports for loads and result.
 const WORD_BITS: u32 = 16;
@@ -31,6 +32,17 @@ pub struct Ports {
     pub loads: Vec<String>,
     /// The loop variables that are used, outermost first, each with its number and name: `input logic signed [31:0]`.
     pub variables: Vec<(usize, String)>,
+    /// One for each of [`Datapath::fetches`], in their order.
+    pub fetches: Vec<FetchPorts>,
+}
+
+/// The names of the ports for a look-up in a table beside the kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FetchPorts {
+    /// Which entry: an output, as wide as the numbers of the entries.
+    pub address: String,
+    /// The entry: an input, as wide as the entries.
+    pub word: String,
 }
 
 #[derive(Template)]
@@ -79,6 +91,11 @@ struct Entries {
 }
 
 impl Datapath {
+    /// The place of a node among the [`fetches`](Datapath::fetches).
+    fn fetch(&self, number: usize) -> usize {
+        self.nodes[..number].iter().filter(|node| matches!(node.kind, NodeKind::Fetch { .. })).count()
+    }
+
     /// Whether the module has dividers, so that it needs [`DIVIDER`](crate::DIVIDER).
     pub fn divides(&self) -> bool {
         self.nodes.iter().any(|node| node.kind.is_division())
@@ -91,7 +108,8 @@ impl Datapath {
 
     /// The module of this name: ports `clk`, `step`, the [`ports`](Datapath::ports) and `output logic [15:0] result`. The
     /// program and the operation are those that the datapath was made of. Numbers of 8 bits are in the low bits of the
-    /// loads, whose other bits do not matter; the result is extended by its type.
+    /// loads, whose other bits do not matter; the result is extended by its type. A table beside the kernel is a memory that
+    /// advances with `step`, too; its entry shows [`Fetch::latency`] steps after its address.
     pub fn module(&self, program: &Program, operation: &Operation, name: &str) -> String {
         let mut names = Names::new();
         let ports = self.name_ports(program, operation, &mut names);
@@ -100,7 +118,7 @@ impl Datapath {
             description: describe(program, operation),
             latency: self.latency,
             name,
-            ports: declare_ports(program, operation, &ports),
+            ports: declare_ports(program, operation, &ports, &self.fetches()),
             tables: writer.tables(),
             unused: writer.unused(),
             stages: (0..=self.latency).map(|stage| writer.stage(stage)).collect(),
@@ -116,7 +134,7 @@ impl Datapath {
         let variables = self.variables().iter().map(name).collect();
         let printer = Printer { program, loops, operation };
         let reads = copies.reads();
-        let old = operation.reduce.then_some(reads.len() - 1);
+        let old = operation.reduce.then(|| reads.len() - 1);
         let name = |(number, access): (usize, &Access)| {
             let array = identifier(&program.arrays[access.array].name);
             let mut name = of_access(&printer.access(access)).unwrap_or_else(|| format!("{array}_{number}"));
@@ -126,7 +144,15 @@ impl Datapath {
             names.unique(&name)
         };
         let loads = reads.iter().enumerate().map(name).collect();
-        Ports { loads, variables }
+        let fetches = self.fetches();
+        let fetch = |(number, fetch): (usize, &Fetch)| {
+            let table = identifier(&program.tables[fetch.table].name);
+            let before = fetches[..number].iter().filter(|other| other.table == fetch.table).count();
+            let mut name = |what: &str| names.unique(&format!("{table}_{what}_{before}"));
+            FetchPorts { address: name("address"), word: name("word") }
+        };
+        let fetches = fetches.iter().enumerate().map(fetch).collect();
+        Ports { loads, variables, fetches }
     }
 }
 
@@ -150,7 +176,7 @@ fn describe(program: &Program, operation: &Operation) -> Vec<String> {
     lines
 }
 
-fn declare_ports(program: &Program, operation: &Operation, ports: &Ports) -> Vec<Port> {
+fn declare_ports(program: &Program, operation: &Operation, ports: &Ports, fetches: &[Fetch]) -> Vec<Port> {
     let copies = Copies::new(program, operation);
     let loops = &copies.loops;
     let printer = Printer { program, loops, operation };
@@ -166,6 +192,17 @@ fn declare_ports(program: &Program, operation: &Operation, ports: &Ports) -> Vec
         let element = program.arrays[access.array].element.name();
         declared.push(("input ", word.clone(), name, format!("{element} {}", printer.access(&access))));
     }
+    for (names, fetch) in ports.fetches.iter().zip(fetches) {
+        let table = &program.tables[fetch.table];
+        let latency = match fetch.latency {
+            1 => "a cycle".to_owned(),
+            cycles => format!("{cycles} cycles"),
+        };
+        let address = format!("entry of `{}`, in stage {}", table.name, fetch.stage);
+        let word = format!("{} that entry, {latency} later", table.element.name());
+        declared.push(("output", bit_range(fetch.address_bits), &names.address, address));
+        declared.push(("input ", bit_range(fetch.value.bits()), &names.word, word));
+    }
     let element = program.arrays[operation.target.array].element.name();
     let target = format!("{element} {}", printer.access(&operation.target));
     declared.push(("output", word, "result", target));
@@ -175,6 +212,11 @@ fn declare_ports(program: &Program, operation: &Operation, ports: &Ports) -> Vec
         comment,
     };
     declared.into_iter().map(port).collect()
+}
+
+/// The range of a vector: nothing for a single bit.
+fn bit_range(bits: u32) -> String {
+    if bits == 1 { String::new() } else { format!("[{}:0]", bits - 1) }
 }
 
 /// `logic signed [7:0] name`
@@ -212,7 +254,7 @@ fn mask(number: i64, value: Type) -> String {
 fn stem(kind: &NodeKind, value: Type, constant: bool) -> &'static str {
     match kind {
         NodeKind::Constant(_) | NodeKind::Load(_) | NodeKind::Variable(_) => "value",
-        NodeKind::Lookup { .. } => "entry",
+        NodeKind::Lookup { .. } | NodeKind::Fetch { .. } => "entry",
         NodeKind::Select { .. } => "selected",
         NodeKind::Cast(_) => match value {
             Type::U8 => "u8",
@@ -298,6 +340,8 @@ impl<'a> Writer<'a> {
                     }
                     names.numbered(&stem)
                 }
+                NodeKind::Fetch { .. } if !node.value.is_signed() => ports.fetches[datapath.fetch(number)].word.clone(),
+                NodeKind::Fetch { table, .. } => names.numbered(&identifier(&program.tables[table].name)),
                 kind => names.numbered(stem(&kind, node.value, constant)),
             };
             if node.kind.is_division() && datapath.other_division(number).is_none() {
@@ -434,6 +478,7 @@ impl<'a> Writer<'a> {
             NodeKind::Binary { operator: Binary::Divide | Binary::Modulo, left, right } => {
                 return self.divider(number, left, right);
             }
+            NodeKind::Fetch { index, address_bits, .. } => return self.fetch(number, index, address_bits),
             kind => self.expression(&kind, node.value, node.stage),
         };
         let name = &self.names[number][0];
@@ -486,8 +531,24 @@ impl<'a> Writer<'a> {
                 binary(operator, &read(left), &read(right), operands)
             }
             NodeKind::Constant(number) => literal(number, value),
-            NodeKind::Load(_) | NodeKind::Variable(_) => String::new(),
+            NodeKind::Load(_) | NodeKind::Variable(_) | NodeKind::Fetch { .. } => String::new(),
         }
+    }
+
+    /// What passes an address out and, of signed numbers, its entry in.
+    fn fetch(&self, number: usize, index: usize, address_bits: u32) -> Vec<String> {
+        let node = self.datapath.nodes[number];
+        let FetchPorts { address, word } = &self.ports.fetches[self.datapath.fetch(number)];
+        let (text, from) = (self.read(index, node.stage), self.datapath.nodes[index].value);
+        let sized = if from.bits() == address_bits { text } else { format!("{address_bits}'({text})") };
+        let unsigned = if from.is_signed() { format!("$unsigned({sized})") } else { sized };
+        let mut lines = vec![format!("assign {address} = {unsigned};")];
+        if node.value.is_signed() {
+            let name = &self.names[number][0];
+            lines.push(format!("{};", declaration(node.value, name)));
+            lines.push(format!("assign {name} = $signed({word});"));
+        }
+        lines
     }
 
     /// The instance for a division or modulo; both of the same operands have one.
@@ -543,6 +604,7 @@ fn lowest_unused(datapath: &Datapath, number: usize, last: u64) -> Option<u32> {
     let users = datapath.nodes.iter().filter(|node| node.stage == last && node.kind.operands().contains(&number));
     let used = users.map(|user| match user.kind {
         NodeKind::Cast(_) => user.value.bits(),
+        NodeKind::Fetch { address_bits, .. } => address_bits,
         _ => u32::MAX,
     });
     used.max().filter(|used| *used < datapath.nodes[number].value.bits())

@@ -7,6 +7,13 @@ use crate::chain;
 use crate::controllers::{configured, parameters};
 use crate::nest::Nest;
 
+/// Streams on one tile, or on the tiles of a chain.
+pub(crate) struct Attempt {
+    pub configurations: Vec<Configuration>,
+    /// What was tried before, and why it did not do.
+    pub tried: Vec<String>,
+}
+
 /// A controller and its nest. Its addresses in the main memory are still those of an unlimited memory.
 pub(crate) struct Running {
     pub role: Role,

@@ -29,6 +29,12 @@ pub(crate) fn dependence(read: &Nest, write: &Nest) -> Result<Nest, String> {
             .iter()
             .map(|&level| Digit { weight: function.stride[level].abs(), count: write.extent[level] as i64 })
             .collect();
+        let ((low, high), (first, last)) = (nest.range(&nest.functions[0]), write.range(function));
+        if low < first || high > last {
+            return Err(format!(
+                "it reads elements {low} to {high} of dimension {dimension}, and only {first} to {last} are written"
+            ));
+        }
         let mut reach = 0;
         for digit in &system {
             if digit.weight <= reach {
@@ -37,7 +43,7 @@ pub(crate) fn dependence(read: &Nest, write: &Nest) -> Result<Nest, String> {
             reach += digit.weight * (digit.count - 1);
         }
         // Count from the smallest element, so that all digits count up.
-        nest.functions[0].start -= write.range(function).0;
+        nest.functions[0].start -= first;
         nest = decompose(nest, 0, &system).map_err(|reason| format!("dimension {dimension}: {reason}"))?;
         order.extend(levels);
     }

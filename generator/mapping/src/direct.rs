@@ -1,15 +1,15 @@
 //! Streams on one tile whose inputs and outputs reach the memory directly.
 
-use pushmem_configuration::{Affine, Configuration};
+use pushmem_configuration::Affine;
 use pushmem_tile::{TileSpec, timing};
 
-use crate::attempt::{Running, configurations};
+use crate::attempt::{Attempt, Running, configurations};
 use crate::nest::Nest;
 use crate::supply::{longest_wait, rows_needed};
 
 /// Maps one write stream and its reads, given as iterations of the write, to one tile or chain. Output `i` serves the
 /// `i`-th read.
-pub(crate) fn map(spec: &TileSpec, write: &Nest, reads: &[&Nest]) -> Result<Vec<Configuration>, Vec<String>> {
+pub(crate) fn map(spec: &TileSpec, write: &Nest, reads: &[&Nest]) -> Result<Attempt, Vec<String>> {
     let (write_role, read_role) =
         spec.kind.direct_roles().ok_or_else(|| vec![format!("{} tiles cannot be written", spec.kind.name())])?;
     // Words lie in the order in which they are written.
@@ -40,5 +40,8 @@ pub(crate) fn map(spec: &TileSpec, write: &Nest, reads: &[&Nest]) -> Result<Vec<
         needed = needed.max(rows_needed(&nest, 0, &words, 0));
         running.push(Running { role: read_role, port, nest, main: Some(0) });
     }
-    configurations(spec, &running, &words, needed).map_err(|reason| vec![reason])
+    match configurations(spec, &running, &words, needed) {
+        Ok(configurations) => Ok(Attempt { configurations, tried: Vec::new() }),
+        Err(reason) => Err(vec![reason]),
+    }
 }

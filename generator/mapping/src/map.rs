@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use itertools::Itertools;
 use pushmem_buffers::{Port, UnifiedBuffer};
-use pushmem_configuration::Configuration;
 use pushmem_tile::{Kind, TileSpec};
 
+use crate::attempt::Attempt;
 use crate::cascade::{Feed, Group, cascade};
 use crate::dependence::dependence;
 use crate::live::live_words;
@@ -128,30 +128,34 @@ fn groups(spec: &TileSpec, streams: &Streams, tried: &mut Vec<String>) -> Result
         Kind::WideFetch { .. } => wide::map(spec, write, reads),
         _ => direct::map(spec, write, reads),
     };
-    let mut made: HashMap<Vec<usize>, Vec<Configuration>> = HashMap::new();
+    let ports = |part: &[usize]| part.iter().map(|&read| &streams.names[read]).join(", ");
+    let mut made: HashMap<Vec<usize>, Attempt> = HashMap::new();
     let parts = cheapest(streams.reads.len(), spec.outputs as usize, |part| {
         let reads = part.iter().map(|&read| &streams.reads[read].1).collect_vec();
         match attempt(&streams.write, &reads) {
-            Ok(configurations) => {
-                let tiles = configurations.len();
-                made.insert(part.to_vec(), configurations);
+            Ok(attempt) => {
+                let tiles = attempt.configurations.len();
+                made.insert(part.to_vec(), attempt);
                 Some(tiles)
             }
             Err(reasons) => {
-                let ports = part.iter().map(|&read| &streams.names[read]).join(", ");
-                tried.extend(reasons.into_iter().map(|reason| format!("{ports}: {reason}")));
+                tried.extend(reasons.into_iter().map(|reason| format!("{}: {reason}", ports(part))));
                 None
             }
         }
     });
     let apart = parts.map(|parts| {
-        let group = |part: Vec<usize>| Group {
-            feed: Feed::Port,
-            write: streams.write.clone(),
-            configurations: made.remove(&part).expect("chosen parts are possible"),
-            reads: part.into_iter().map(|read| (Some(read), streams.reads[read].1.clone())).collect(),
+        let mut group = |part: Vec<usize>| {
+            let attempt = made.remove(&part).expect("chosen parts are possible");
+            tried.extend(attempt.tried.into_iter().map(|reason| format!("{}: {reason}", ports(&part))));
+            Group {
+                feed: Feed::Port,
+                write: streams.write.clone(),
+                configurations: attempt.configurations,
+                reads: part.into_iter().map(|read| (Some(read), streams.reads[read].1.clone())).collect(),
+            }
         };
-        parts.into_iter().map(group).collect_vec()
+        parts.into_iter().map(&mut group).collect_vec()
     });
     let tiles = |groups: &[Group]| groups.iter().map(|group| group.configurations.len()).sum::<usize>();
     let outputs = spec.outputs as usize;
@@ -162,7 +166,9 @@ fn groups(spec: &TileSpec, streams: &Streams, tried: &mut Vec<String>) -> Result
         return apart.ok_or(());
     }
     let reads = streams.reads.iter().map(|(_, read)| read).collect_vec();
-    let cascade = cascade(&streams.write, &reads, outputs, |write, reads| attempt(write, reads).ok());
+    let cascade = cascade(&streams.write, &reads, outputs, |write, reads| {
+        attempt(write, reads).ok().map(|attempt| attempt.configurations)
+    });
     match (apart, cascade) {
         (Some(apart), Some(cascade)) if tiles(&cascade) < tiles(&apart) => Ok(cascade),
         (Some(apart), _) => Ok(apart),

@@ -4,7 +4,7 @@ use itertools::Itertools;
 use pushmem_configuration::{Affine, Configuration};
 use pushmem_tile::{Kind, Role, TileSpec, timing};
 
-use crate::attempt::{Running, configurations};
+use crate::attempt::{Attempt, Running, configurations};
 use crate::fetch::{self, Fetch, Shape};
 use crate::nest::Nest;
 use crate::storage::Storage;
@@ -21,7 +21,7 @@ pub(crate) type Read<'a> = &'a Nest;
 
 /// Maps one write stream and its reads, given as iterations of the write, to one tile or chain. Output `i` serves the
 /// `i`-th read.
-pub(crate) fn map(spec: &TileSpec, write: &Nest, reads: &[Read]) -> Result<Vec<Configuration>, Vec<String>> {
+pub(crate) fn map(spec: &TileSpec, write: &Nest, reads: &[Read]) -> Result<Attempt, Vec<String>> {
     let Kind::WideFetch { fetch_width, agg_words, tb_words } = spec.kind else {
         return Err(vec![format!("{} tiles have no aggregators", spec.kind.name())]);
     };
@@ -32,9 +32,13 @@ pub(crate) fn map(spec: &TileSpec, write: &Nest, reads: &[Read]) -> Result<Vec<C
             rows: i64::from(tb_words / fetch_width),
             latency: spec.sram_latency,
         };
+        let named = |reason: String| format!("{}: {reason}", storage.name);
         match with_storage(spec, write, reads, &storage, shape, i64::from(agg_words)) {
-            Ok(configurations) => return Ok(configurations),
-            Err(reasons) => failed.extend(reasons.into_iter().map(|reason| format!("{}: {reason}", storage.name))),
+            Ok(Attempt { configurations, tried }) => {
+                failed.extend(tried.into_iter().map(named));
+                return Ok(Attempt { configurations, tried: failed.into_iter().unique().collect() });
+            }
+            Err(reasons) => failed.extend(reasons.into_iter().map(named)),
         }
     }
     Err(failed.into_iter().unique().collect())
@@ -54,7 +58,7 @@ fn with_storage(
     storage: &Storage,
     shape: Shape,
     agg_words: i64,
-) -> Result<Vec<Configuration>, Vec<String>> {
+) -> Result<Attempt, Vec<String>> {
     let aggregator_rows = agg_words / shape.fetch_width;
     let write_window = storage.window(aggregator_rows as u64);
     if write_window.0 > write_window.1 {
@@ -90,12 +94,15 @@ fn with_storage(
         }
         choices.push(possible);
     }
+    let mut tried = Vec::new();
     for choice in choices.iter().map(|choices| choices.iter()).multi_cartesian_product().take(COMBINATION_LIMIT) {
         match with_choice(spec, write, storage, write_window, &choice, agg_words) {
-            Ok(configurations) => return Ok(configurations),
-            Err(reason) => failed.push(reason),
+            // Ways to fetch that do not work by themselves are no news where another does.
+            Ok(configurations) => return Ok(Attempt { configurations, tried }),
+            Err(reason) => tried.push(reason),
         }
     }
+    failed.extend(tried);
     Err(failed)
 }
 

@@ -198,6 +198,7 @@ impl Program {
             |list: Vec<Problem>| list.into_iter().map(|problem| program.source.locate(problem)).collect::<Vec<_>>();
         let (mut problems, warnings) = (located(problems), located(warnings));
         if problems.is_empty() {
+            let warnings = warnings.into_iter().map(Diagnostic::as_warning).collect();
             return Ok(Checked { program, warnings });
         }
         let others = problems.split_off(1);

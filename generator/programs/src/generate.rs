@@ -261,14 +261,18 @@ impl<'a> Generator<'a> {
 
     fn load(&mut self, array: usize, steps: &[Step], offsets: &[i64], sums: &[i64], boundary: Boundary) -> Term {
         let Array { name, type_name, shape, .. } = &self.arrays[array];
-        let indices = steps.iter().zip(offsets).zip(LOOPS).zip(shape).map(|(((step, offset), variable), extent)| {
-            let moved = match (step.coefficient, step.divisor) {
+        let indices = (0..steps.len()).map(|dimension| {
+            let (variable, offset, extent) = (LOOPS[dimension], offsets[dimension], shape[dimension]);
+            let mut moved = match (steps[dimension].coefficient, steps[dimension].divisor) {
                 (1, 1) => variable.to_owned(),
                 (coefficient, 1) => format!("{coefficient}*{variable}"),
                 (_, divisor) => format!("{variable}/{divisor}"),
             };
+            if sums[dimension] > 1 {
+                moved += &format!(" + {}", WINDOW_LOOPS[dimension]);
+            }
             // Windows around the point need boundaries on both sides.
-            let shift = if boundary == Boundary::None { *offset } else { offset - 1 };
+            let shift = if boundary == Boundary::None { offset } else { offset - 1 };
             let index = match shift {
                 0 => moved,
                 shift if shift < 0 => format!("{moved} - {}", -shift),

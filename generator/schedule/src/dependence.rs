@@ -50,8 +50,11 @@ pub fn dependences(pipeline: &Pipeline) -> Result<Vec<Dependence>, ScheduleError
             let before = found.len();
             let writers: Vec<usize> = (0..pipeline.stages.len())
                 .filter(|&writer| pipeline.stages[writer].write.array == access.array)
-                // An update takes the values of those before it.
-                .filter(|&writer| writer != consumer || *access != reader.write)
+                // An update takes the values of those before it. What updates the same element after it is none of them.
+                .filter(|&writer| {
+                    let is_after = writer >= consumer && writes_alike(&pipeline.stages[writer], reader);
+                    *access != reader.write || !is_after
+                })
                 .collect();
             for (place, &producer) in writers.iter().enumerate() {
                 let mut later = writers[place + 1..].iter().take_while(|&&later| later < consumer);
@@ -73,6 +76,24 @@ pub fn dependences(pipeline: &Pipeline) -> Result<Vec<Dependence>, ScheduleError
         }
     }
     Ok(found)
+}
+
+/// Whether two stages index what they write by the same loops alike. In a nest they share, they write an element in the
+/// same iteration, one after the other; and so they do in nests of their own.
+fn writes_alike(one: &Stage, other: &Stage) -> bool {
+    let along = |stage: &Stage, subscript: &Subscript| {
+        let level = subscript.single_loop().ok()?;
+        let step = level.map(|level| {
+            let bounds = &stage.loops[level];
+            (bounds.name.clone(), bounds.min, subscript.coefficients[level])
+        });
+        Some((step, subscript.constant + subscript.offset))
+    };
+    let pairs = one.write.subscripts.iter().zip(&other.write.subscripts);
+    pairs.into_iter().all(|(first, second)| {
+        let first = along(one, first);
+        first.is_some() && first == along(other, second)
+    })
 }
 
 /// The relations of all dimensions, or nothing if the two never touch the same element.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Instant;
 
 use pushmem_composition::{Files, SimulationSources};
 use pushmem_files::{Diagnostic, OutputFolder, write_through};
@@ -15,6 +16,8 @@ pub struct RtlRun {
     pub cycles: u64,
     /// Words compared.
     pub words: u64,
+    /// Seconds that the simulation took, with the reading and writing of its files.
+    pub seconds: f64,
     /// Each run in words.
     pub scenarios: Vec<String>,
 }
@@ -48,17 +51,19 @@ pub fn run_in(folder: &Path, sources: &SimulationSources, wave: Option<&Path>) -
     })?;
     let mut command = Command::new(executable);
     command.arg("--folder").arg(folder);
+    let started = Instant::now();
     let text = match wave {
         Some(wave) => write_through(wave, |path| simulate(command.arg("--wave").arg(path)))?,
         None => simulate(&mut command)?,
     };
+    let seconds = started.elapsed().as_secs_f64();
     let figure = |key: &str| {
         let summary = text.lines().find(|line| line.starts_with("result:"))?;
         summary.split_whitespace().find_map(|pair| pair.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
     };
     let scenarios = text.lines().filter(|line| !line.starts_with("result:")).map(str::to_owned).collect();
     match (figure("cycles"), figure("words")) {
-        (Some(cycles), Some(words)) => Ok(RtlRun { cycles, words, scenarios }),
+        (Some(cycles), Some(words)) => Ok(RtlRun { cycles, words, seconds, scenarios }),
         _ => Err(Diagnostic::new(format!("the testbench gives no result:\n{text}"))),
     }
 }

@@ -1,6 +1,6 @@
 //! What datapaths look like after simplification.
 
-use pushmem_kernels::{Datapath, NodeKind};
+use pushmem_kernels::{Datapath, NodeKind, TableMemories};
 use pushmem_nest::{Binary, Type};
 
 use crate::common::read;
@@ -58,6 +58,25 @@ fn operations_are_simplified() {
 }
 
 #[test]
+fn large_tables_are_beside_the_datapath() {
+    let program = read(&program("t[a[x, y]] + t[min(a[0, y], 7)] + t[3]", Type::U16));
+    let entries = program.tables.iter().find(|table| table.name == "t").unwrap().values.len();
+    let of = |logic_words: usize, latency: u64| {
+        let memories = TableMemories { logic_words, latency };
+        Datapath::with_memories(&program, program.operations()[0].1, memories)
+    };
+    assert_eq!(of(entries, 1), of(usize::MAX, 1));
+    assert!(of(entries, 1).fetches().is_empty());
+    for latency in [1, 2] {
+        // The limit of the second index takes a stage, the constant index nothing.
+        let beside = of(entries - 1, latency);
+        let stages = beside.fetches().iter().map(|fetch| (fetch.stage, fetch.latency)).collect::<Vec<_>>();
+        assert_eq!(stages, [(0, latency), (1, latency)]);
+        assert_eq!(beside.latency(), latency + 2);
+    }
+}
+
+#[test]
 fn chains_become_trees() {
     let sum = (0..32).map(|number| format!("a[{}, {}]", number % 8, number / 8)).collect::<Vec<_>>();
     let tree = datapath(&sum.join(" + "));
@@ -81,4 +100,34 @@ fn registers_are_counted() {
     let late = datapath("sel(a[x, y] < a[0, y], a[1, y] * a[2, y] + 1, 3)");
     assert_eq!((late.latency(), late.registers()), (2, 16 + 1 + 16));
     assert_eq!(datapath("a[x, y] / 4").registers(), 0);
+}
+
+#[test]
+fn copies_that_add_to_one_element_are_one_sum() {
+    let text = "
+name: sums
+inputs: {input: {type: u16, shape: [66]}}
+outputs: {output: {type: u16, shape: [64]}}
+tables: {weights: {type: u16, values: [3, 5, 7]}}
+nest:
+  - for x in 0..64 unroll 2:
+    - output[x] = 0
+    - for k in 0..3 unroll 3:
+      - output[x] += weights[k] * input[clamp(x + k, 0, 64)] + (k as u16) + (x as u16)
+";
+    let program = read(text);
+    let operation = program.operations()[1].1;
+    let datapath = Datapath::of(&program, operation);
+    assert_eq!(datapath.loads().len(), 4);
+    // Which of the iterations of x a copy executes is not known here, that of k is.
+    assert_eq!(datapath.variables(), [0]);
+    let expected = 3 * 10 + 5 * 20 + 7 * 30 + (1 + 2) + 3 * 9 + 1000;
+    assert_eq!(datapath.evaluate(&[10, 20, 30, 1000], &[9, 0], &program.tables), Ok(expected));
+    let ports = datapath.ports(&program, operation);
+    assert_eq!(
+        ports.loads,
+        ["input_clamp_x_0_64", "input_clamp_x_plus_1_0_64", "input_clamp_x_plus_2_0_64", "output_x_old"]
+    );
+    let module = datapath.module(&program, operation, "kernel");
+    assert!(module.contains("u16 input[clamp(x + 2, 0, 64)]"), "{module}");
 }

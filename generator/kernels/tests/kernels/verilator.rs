@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use pushmem_kernels::{DIVIDER, Datapath, Pipeline, Ports};
+use pushmem_kernels::{DIVIDER, Datapath, FetchPorts, Pipeline, Ports, TableMemories};
 use pushmem_nest::{Program, Type};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -76,8 +76,12 @@ struct Kernel {
 
 impl Kernel {
     fn new(program: &Program, number: usize, name: String) -> Self {
+        Self::with_memories(program, number, name, TableMemories::NONE)
+    }
+
+    fn with_memories(program: &Program, number: usize, name: String, memories: TableMemories) -> Self {
         let operation = program.operations()[number].1;
-        let datapath = Datapath::of(program, operation);
+        let datapath = Datapath::with_memories(program, operation, memories);
         let text = datapath.module(program, operation, &name);
         let ports = datapath.ports(program, operation);
         Self { name, text, datapath, ports, program: program.clone() }
@@ -121,6 +125,46 @@ fn expression_kernels() -> Vec<Kernel> {
     (0..2 * EXPRESSIONS.len()).map(kernel).collect()
 }
 
+/// Look-ups in all tables, with both latencies of memories.
+fn fetching_kernels() -> Vec<Kernel> {
+    let expressions = [
+        "t[a[x, y]]",
+        "t[a[x, y]] + t[b[x, y]] + t[c[x, y]]",
+        "s[d[x, y]] as i16 * 3 + s[d[0, y] & 15] as i16",
+        "t[s[d[x, y]] as u16] + a[0, y] / 3",
+        "sel(a[x, y] < 50, t[min(a[x, y], 7)], t[a[0, y] % 8 + 1] + t[x])",
+    ];
+    let kernel = |number: usize| {
+        let program = read(&expressions::program(expressions[number / 2], RESULTS[number % 3]));
+        let memories = TableMemories { logic_words: 0, latency: 1 + number as u64 % 2 };
+        Kernel::with_memories(&program, 0, format!("fetching_{number}"), memories)
+    };
+    (0..2 * expressions.len()).map(kernel).collect()
+}
+
+/// The memories of the tables beside a kernel.
+fn memories(kernel: &Kernel) -> String {
+    let mut text = String::new();
+    for (fetch, FetchPorts { address, word }) in kernel.datapath.fetches().iter().zip(&kernel.ports.fetches) {
+        let (name, bits, latency) = (&kernel.name, fetch.value.bits(), fetch.latency);
+        let (address, word) = (format!("{name}_{address}"), format!("{name}_{word}"));
+        writeln!(text, "    logic [{}:0] {address};", fetch.address_bits - 1).unwrap();
+        writeln!(text, "    logic [{}:0] {word}, {word}_at, {word}_row [{latency}];", bits - 1).unwrap();
+        writeln!(text, "    always_comb case ({address})").unwrap();
+        for (entry, value) in kernel.program.tables[fetch.table].values.iter().enumerate() {
+            let value = fetch.value.unsigned().wrap(*value);
+            writeln!(text, "        {}'d{entry}: {word}_at = {bits}'d{value};", fetch.address_bits).unwrap();
+        }
+        writeln!(text, "        default: {word}_at = '0;\n    endcase").unwrap();
+        writeln!(text, "    always_ff @(posedge clk) if (step) begin\n        {word}_row[0] <= {word}_at;").unwrap();
+        for stage in 1..latency {
+            writeln!(text, "        {word}_row[{stage}] <= {word}_row[{}];", stage - 1).unwrap();
+        }
+        writeln!(text, "    end\n    assign {word} = {word}_row[{}];", latency - 1).unwrap();
+    }
+    text
+}
+
 /// A module around all kernels: operand `i` of each is word `i`.
 fn bench(kernels: &[Kernel]) -> (String, usize, usize) {
     let words = kernels.iter().map(|kernel| kernel.ports.loads.len()).max().unwrap_or(1).max(4).next_multiple_of(4);
@@ -134,13 +178,18 @@ fn bench(kernels: &[Kernel]) -> (String, usize, usize) {
         16 * kernels.len() - 1
     );
     text.push_str("    logic [1:0] operands_unused;\n    assign operands_unused = {^variables, ^words};\n");
-    for (number, Kernel { name, ports, .. }) in kernels.iter().enumerate() {
+    for (number, kernel) in kernels.iter().enumerate() {
+        let Kernel { name, ports, .. } = kernel;
+        text.push_str(&memories(kernel));
         write!(text, "    {name} u_{name} (.clk(clk), .step(step)").unwrap();
         for (variable, port) in &ports.variables {
             write!(text, ", .{port}(variables[{}:{}])", 32 * variable + 31, 32 * variable).unwrap();
         }
         for (load, port) in ports.loads.iter().enumerate() {
             write!(text, ", .{port}(words[{}:{}])", 16 * load + 15, 16 * load).unwrap();
+        }
+        for port in ports.fetches.iter().flat_map(|FetchPorts { address, word }| [address, word]) {
+            write!(text, ", .{port}({name}_{port})").unwrap();
         }
         writeln!(text, ", .result(results[{}:{}]));", 16 * number + 15, 16 * number).unwrap();
     }
@@ -182,6 +231,7 @@ fn modules_of_all_applications_are_clean() {
     };
     let folder = tempfile::tempdir().unwrap();
     let mut kernels = kernels_of(apps());
+    kernels.extend(fetching_kernels());
     kernels.extend(random_kernels(100));
     let (bench, ..) = bench(&kernels);
     let files = write_modules(folder.path(), &kernels, &bench);
@@ -199,6 +249,7 @@ fn modules_do_what_their_pipelines_do() {
     let names = ["gaussian", "harris", "unsharp", "demosaic", "camera_pipeline", "exposure_fusion"];
     let mut kernels = kernels_of(apps().into_iter().filter(|program| names.contains(&program.name.as_str())));
     kernels.extend(expression_kernels());
+    kernels.extend(fetching_kernels());
     kernels.extend(random_kernels(24));
     let (bench, words, variables) = bench(&kernels);
     let files = write_modules(folder.path(), &kernels, &bench);
