@@ -8,6 +8,7 @@
 
 mod accelerator;
 mod assemble;
+mod constraints;
 mod error;
 mod outputs;
 mod provenance;
@@ -20,7 +21,8 @@ pub use accelerator::{
     Accelerator, Case, Condition, Configured, Constant, Copied, Counter, Driver, Kernel, Lane, Memory,
     OperationDatapath, Rom, Source, Stream, Tile, Variable, WORD_BITS, Wire, WireId,
 };
-pub use assemble::{Constraints, assemble};
+pub use assemble::assemble;
+pub use constraints::Constraints;
 pub use error::AssemblyError;
 pub use provenance::{ProvenanceError, prove};
 pub use roms::{RomError, RomFault, prove_roms};

@@ -105,7 +105,8 @@ pub fn prove(
         prover.wires[wire] = result;
     }
     for kernel in &accelerator.kernels {
-        for (load, operand) in kernel.operands.iter().enumerate() {
+        let datapath = &accelerator.datapaths[kernel.datapath].datapath;
+        for (load, operand) in kernel.operands.iter().enumerate().filter(|(load, _)| datapath.uses(*load)) {
             prover.operand(kernel.stage, load, *operand)?;
         }
     }

@@ -42,7 +42,12 @@ pub(crate) fn add_roms(
             }
             if table.element.bits() > spec.word_bits {
                 return refused(
-                    format!("entries of {} bits, but `{}` has words of {}", table.element.bits(), spec.name, spec.word_bits),
+                    format!(
+                        "entries of {} bits, but `{}` has words of {}",
+                        table.element.bits(),
+                        spec.name,
+                        spec.word_bits
+                    ),
                     "choose a ROM with wider words, or keep the table in logic",
                 );
             }
@@ -164,7 +169,10 @@ impl fmt::Display for RomError {
             RomFault::Count(count) => write!(formatter, "it needs one ROM and has {count}"),
             RomFault::Contents => write!(formatter, "the ROM holds something else"),
             RomFault::Latency { expected, found } => {
-                write!(formatter, "the word is expected {expected} cycles after the address, but comes {found} after it")
+                write!(
+                    formatter,
+                    "the word is expected {expected} cycles after the address, but comes {found} after it"
+                )
             }
             RomFault::Cycles => write!(formatter, "the ROM reads in other cycles than those of the addresses"),
         }

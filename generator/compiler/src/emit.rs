@@ -19,7 +19,7 @@ pub enum Stage {
     Buffers,
     /// Kernels, shift registers, memory tiles and the wires between them.
     Mapping,
-    /// The configuration of each memory tile.
+    /// The configuration of each tile.
     Config,
 }
 

@@ -12,6 +12,11 @@ pub enum CompositionError {
         /// Bits of its words.
         bits: u32,
     },
+    /// Two tiles need different files of one name.
+    Files {
+        /// Name of the file.
+        name: String,
+    },
     /// The configuration of a tile does not fit it.
     Configuration {
         /// Name of the instance.
@@ -45,6 +50,9 @@ impl std::fmt::Display for CompositionError {
         match self {
             CompositionError::NarrowWords { tile, bits } => {
                 write!(formatter, "the words of the tile `{tile}` have {bits} bits; an accelerator needs 16 or more")
+            }
+            CompositionError::Files { name } => {
+                write!(formatter, "two tiles need different files `{name}`; give the tiles different names")
             }
             CompositionError::Configuration { tile, finding } => {
                 write!(formatter, "the memory tile {tile} cannot be configured: {}", finding.message)

@@ -61,9 +61,8 @@ pub(crate) fn print(
     let line = |writes: &[RegisterWrite]| {
         writes.iter().map(|write| format!("{{0x{:08x}u, 0x{:08x}u}},", write.address, write.data)).join(" ")
     };
-    let tiles = accelerator.tiles.iter().zip(writes);
-    let tiles =
-        tiles.map(|(tile, writes)| TileWrites { name: &tile.name, lines: writes.chunks(4).map(line).collect() });
+    let tiles = accelerator.configured().into_iter().zip(writes);
+    let tiles = tiles.map(|(tile, writes)| TileWrites { name: tile.name, lines: writes.chunks(4).map(line).collect() });
     let header = Header {
         name: &accelerator.name,
         upper: lower.to_uppercase(),

@@ -19,7 +19,6 @@ use itertools::Itertools;
 use pushmem_accelerator::{Accelerator, Beats, WORD_BITS};
 use pushmem_configuration::{RegisterWrite, format_writes};
 use pushmem_nest::Program;
-use pushmem_registers::RegisterMap;
 
 use crate::names::Names;
 use crate::window::Window;
@@ -78,26 +77,26 @@ impl Files {
 
 /// Prints an accelerator.
 ///
-/// `tile_files` are the SystemVerilog files of its tile, name and text of each, used modules before their users; `inputs`
-/// and `expected` are the words of a run of each input and output stream.
+/// `tile_files` are the SystemVerilog files of its tiles: of each specification that is used those that make it, name and
+/// text of each, used modules before their users. Files of one name must be the same. `inputs` and `expected` are the words
+/// of a run of each input and output stream.
 ///
 /// # Errors
-/// When the tile does not suit, a configuration does not fit, or the words are not those of a run.
+/// When a tile does not suit, two tiles need modules of one name, a configuration does not fit, or the words are not those of
+/// a run.
 pub fn compose(
     accelerator: &Accelerator,
     program: &Program,
-    map: &RegisterMap,
-    tile_files: &[(String, String)],
+    tile_files: &[Vec<(String, String)>],
     inputs: &[Beats],
     expected: &[Beats],
 ) -> Result<Files, CompositionError> {
-    let has_tiles = !accelerator.tiles.is_empty();
     let spec = &accelerator.spec;
-    if has_tiles && spec.word_bits < WORD_BITS {
+    if !accelerator.tiles.is_empty() && spec.word_bits < WORD_BITS {
         return Err(CompositionError::NarrowWords { tile: spec.name.clone(), bits: spec.word_bits });
     }
-    let window = Window::of(map, accelerator.tiles.len())?;
-    let tile_files = if has_tiles { tile_files } else { &[] };
+    let window = Window::of(accelerator)?;
+    let tile_files = if accelerator.configured().is_empty() { Vec::new() } else { merged(tile_files)? };
     let tile_modules = tile_files.iter().map(|(name, _)| name.trim_end_matches(".sv"));
     let mut modules = Names::with(tile_modules.chain(modules::LIBRARY.map(|(name, _)| name)));
     let top_module = modules.claim(&accelerator.name, "accelerator");
@@ -119,7 +118,7 @@ pub fn compose(
     ];
 
     let filelist = rtl.iter().map(|(path, _)| format!("{path}\n")).collect();
-    let writes = register_writes(accelerator, map)?;
+    let writes = register_writes(accelerator)?;
     let header = header::print(accelerator, &top_module, run_cycles, &writes, window.bytes());
     let mut others = vec![
         ("filelist.f".to_owned(), filelist),
@@ -135,14 +134,27 @@ pub fn compose(
     Ok(Files { top_module, rtl, harness, others })
 }
 
+/// The files of several tiles, those that they share once.
+fn merged(tile_files: &[Vec<(String, String)>]) -> Result<Vec<(String, String)>, CompositionError> {
+    let mut files: Vec<(String, String)> = Vec::new();
+    for (name, text) in tile_files.iter().flatten() {
+        match files.iter().find(|(other, _)| other == name) {
+            None => files.push((name.clone(), text.clone())),
+            Some((_, other)) if other == text => {}
+            Some(_) => return Err(CompositionError::Files { name: name.clone() }),
+        }
+    }
+    Ok(files)
+}
+
 /// The configuration of each tile, and the register writes of all.
 fn configurations(accelerator: &Accelerator, writes: &[Vec<RegisterWrite>]) -> Vec<(String, String)> {
-    if accelerator.tiles.is_empty() {
+    let tiles = accelerator.configured();
+    if tiles.is_empty() {
         return Vec::new();
     }
-    let tiles = accelerator.tiles.iter();
-    let yaml = tiles.map(|tile| (format!("configuration/{}.yaml", tile.name), tile.configuration.to_yaml()));
-    let names = accelerator.tiles.iter().map(|tile| tile.name.as_str());
+    let yaml = tiles.iter().map(|tile| (format!("configuration/{}.yaml", tile.name), tile.configuration.to_yaml()));
+    let names = tiles.iter().map(|tile| tile.name);
     let hex = names.zip(writes).map(|(name, writes)| format_writes(name, writes)).collect();
     yaml.chain([("configuration/writes.hex".to_owned(), hex)]).collect()
 }

@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use pushmem_accelerator::Accelerator;
-use pushmem_kernels::DIVIDER;
+use pushmem_kernels::{DIVIDER, FetchPorts};
 use pushmem_nest::Program;
 
 use crate::names::Names;
@@ -27,6 +27,8 @@ pub(crate) struct KernelModule {
     pub loads: Vec<String>,
     /// Names of the ports for loop variables.
     pub variables: Vec<String>,
+    /// Names of the ports for look-ups in tables beside it.
+    pub fetches: Vec<FetchPorts>,
 }
 
 /// The kernels' modules, in the order of the datapaths.
@@ -45,6 +47,7 @@ pub(crate) fn kernels(
             text: of.datapath.module(program, operation, &name),
             loads: ports.loads,
             variables: ports.variables.into_iter().map(|(_, name)| name).collect(),
+            fetches: ports.fetches,
             name,
         }
     };

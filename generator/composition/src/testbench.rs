@@ -17,6 +17,7 @@ struct Ports<'a> {
     inputs: Vec<StreamPort<'a>>,
     outputs: Vec<StreamPort<'a>>,
     has_configuration: bool,
+    read_cycles: u32,
     run_cycles: u64,
 }
 
@@ -37,10 +38,16 @@ pub(crate) fn ports(accelerator: &Accelerator, name: &str, streams: &StreamPorts
         name,
         inputs: accelerator.inputs.iter().zip(&streams.inputs).map(stream_port).collect(),
         outputs: accelerator.outputs.iter().zip(&streams.outputs).map(stream_port).collect(),
-        has_configuration: !accelerator.tiles.is_empty(),
+        has_configuration: !accelerator.configured().is_empty(),
+        read_cycles: read_cycles(accelerator),
         run_cycles,
     };
     ports.render().expect("templates write to memory").trim().to_owned() + "\n"
+}
+
+/// Cycles from a read on the configuration bus until all kinds of data show.
+fn read_cycles(accelerator: &Accelerator) -> u32 {
+    if accelerator.roms.is_empty() { 1 } else { accelerator.rom_spec.sram_latency.max(1) }
 }
 
 fn stream_port<'a>((stream, port): (&Stream, &'a String)) -> StreamPort<'a> {

@@ -3,6 +3,7 @@
 mod bus;
 mod memory;
 mod ports;
+mod roms;
 mod signals;
 mod streams;
 mod words;
@@ -97,6 +98,9 @@ impl Context<'_> {
         let mut parts = vec![count(accelerator.kernels.len(), "kernel")];
         if !accelerator.tiles.is_empty() {
             parts.push(format!("{} `{}`", count(accelerator.tiles.len(), "memory tile"), accelerator.spec.name));
+        }
+        if !accelerator.roms.is_empty() {
+            parts.push(format!("{} `{}`", count(accelerator.roms.len(), "ROM"), accelerator.rom_spec.name));
         }
         if accelerator.shift_register_words() > 0 {
             parts.push(format!("{} in shift registers", count(accelerator.shift_register_words(), "word")));

@@ -1,13 +1,14 @@
 //! Where the registers of each tile are on the configuration bus.
 
-use pushmem_accelerator::Accelerator;
+use pushmem_accelerator::{Accelerator, Configured};
 use pushmem_configuration::{RegisterWrite, encode};
 use pushmem_registers::RegisterMap;
 
 use crate::error::CompositionError;
 use crate::text::bits_for;
 
-/// The addresses of the tiles: each has a window of the same size, a power of two.
+/// The addresses of the tiles, those of memories and then those of ROMs: each has a window of the same size, a power of two
+/// that is enough for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     /// Bits of an address within a tile.
@@ -19,8 +20,12 @@ pub(crate) struct Window {
 impl Window {
     /// # Errors
     /// When 32 bits are not enough.
-    pub fn of(map: &RegisterMap, tiles: usize) -> Result<Self, CompositionError> {
-        let offset_bits = map.bytes().next_power_of_two().ilog2();
+    pub fn of(accelerator: &Accelerator) -> Result<Self, CompositionError> {
+        let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
+        let memory = (!accelerator.tiles.is_empty() || rom.is_none()).then_some(&accelerator.spec);
+        let bytes = memory.into_iter().chain(rom).map(|spec| RegisterMap::of(spec).bytes());
+        let offset_bits = bytes.max().unwrap_or(1).next_power_of_two().ilog2();
+        let tiles = accelerator.tiles.len() + accelerator.roms.len();
         let tile_bits = if tiles <= 1 { 0 } else { bits_for(tiles as u64 - 1) };
         let window = Window { offset_bits, tile_bits };
         if window.bits() > u32::BITS { Err(CompositionError::Addresses { tiles }) } else { Ok(window) }
@@ -37,20 +42,20 @@ impl Window {
     }
 }
 
-/// The register writes that configure all tiles, with addresses on the configuration bus: for each tile, its own.
+/// The register writes that configure all tiles, with addresses on the configuration bus: for each of
+/// [`Accelerator::configured`], its own.
 ///
 /// # Errors
 /// When a configuration does not fit its tile, or the addresses do not fit 32 bits.
-pub fn register_writes(
-    accelerator: &Accelerator,
-    map: &RegisterMap,
-) -> Result<Vec<Vec<RegisterWrite>>, CompositionError> {
-    let window = Window::of(map, accelerator.tiles.len())?;
-    let of_tile = |(number, tile): (usize, &pushmem_accelerator::Tile)| {
-        let writes = encode(&tile.configuration, &accelerator.spec, map)
-            .map_err(|finding| CompositionError::Configuration { tile: tile.name.clone(), finding })?;
+pub fn register_writes(accelerator: &Accelerator) -> Result<Vec<Vec<RegisterWrite>>, CompositionError> {
+    let window = Window::of(accelerator)?;
+    let maps = [RegisterMap::of(&accelerator.spec), RegisterMap::of(&accelerator.rom_spec)];
+    let of_tile = |(number, tile): (usize, &Configured)| {
+        let map = &maps[usize::from(number >= accelerator.tiles.len())];
+        let writes = encode(tile.configuration, tile.spec, map)
+            .map_err(|finding| CompositionError::Configuration { tile: tile.name.to_owned(), finding })?;
         let base = (number as u64 * window.bytes()) as u32;
         Ok(writes.into_iter().map(|write| RegisterWrite { address: base + write.address, ..write }).collect())
     };
-    accelerator.tiles.iter().enumerate().map(of_tile).collect()
+    accelerator.configured().iter().enumerate().map(of_tile).collect()
 }

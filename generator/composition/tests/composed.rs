@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use pushmem_accelerator::{
-    Accelerator, Beats, Case, Condition, Counter, Driver, Kernel, Lane, OperationDatapath, Source, Stream, Tile,
+    Accelerator, Beats, Case, Condition, Counter, Driver, Kernel, Lane, OperationDatapath, Rom, Source, Stream, Tile,
     Variable, Wire,
 };
 use pushmem_composition::{CompositionError, Files, compose, register_writes};
 use pushmem_configuration::{Affine, Configuration};
 use pushmem_files::Document;
 use pushmem_images::Image;
-use pushmem_kernels::Datapath;
+use pushmem_kernels::{Datapath, TableMemories};
 use pushmem_nest::{ArrayKind, Program, Type};
 use pushmem_registers::RegisterMap;
 use pushmem_tile::TileSpec;
@@ -23,7 +23,11 @@ fn program(text: &str) -> Program {
 }
 
 fn spec() -> TileSpec {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../constraints/tiles/amber.yaml");
+    shipped("amber")
+}
+
+fn shipped(tile: &str) -> TileSpec {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../constraints/tiles/{tile}.yaml"));
     TileSpec::read(&path).unwrap()
 }
 
@@ -31,6 +35,7 @@ fn empty(name: &str) -> Accelerator {
     Accelerator {
         name: name.to_owned(),
         spec: spec(),
+        rom_spec: shipped("rom"),
         length: 0,
         counters: Vec::new(),
         wires: Vec::new(),
@@ -39,8 +44,10 @@ fn empty(name: &str) -> Accelerator {
         datapaths: Vec::new(),
         kernels: Vec::new(),
         copies: Vec::new(),
+        constants: Vec::new(),
         tiles: Vec::new(),
         memories: Vec::new(),
+        roms: Vec::new(),
     }
 }
 
@@ -193,6 +200,103 @@ fn with_tiles() -> (Program, Accelerator) {
     (program, accelerator)
 }
 
+/// A kernel that looks up two entries in each cycle, in ROMs with this latency.
+fn lookup(latency: u32) -> (Program, Accelerator) {
+    let program = program(
+        "
+name: lookup
+inputs: {input: {type: u16, shape: [8, 5]}}
+outputs: {output: {type: i16, shape: [8, 5]}}
+tables:
+  curve: {type: i16, values: [0, -1, 300, 4, 5, -32768, 7, 8, 9, 10, 11, 12]}
+  steps: {type: u8, values: [9, 200, 255, 0, 1]}
+nest:
+  - for y in 0..5:
+    - for x in 0..8:
+      - output[x, y] = curve[input[x, y] / 7000] + steps[min(input[x, y], 4)] as i16
+",
+    );
+    let operation = program.operations()[0].1;
+    let memories = TableMemories { logic_words: 4, latency: u64::from(latency) };
+    let datapath = Datapath::with_memories(&program, operation, memories);
+    let fetches = datapath.fetches();
+    let rom = |name: &str, table: usize, contents: Vec<u64>| Rom {
+        name: name.to_owned(),
+        table,
+        kernel: 0,
+        fetch: fetches.iter().position(|fetch| fetch.table == table).unwrap(),
+        configuration: Configuration { tile: "rom".to_owned(), contents, ..Configuration::default() },
+    };
+    let entries = |table: usize| program.tables[table].values.iter().map(|&value| value as u64 & 0xffff).collect();
+    let (_, of_smooth) = smooth();
+    let stream = |streams: &[Stream], wire, element| Stream {
+        lanes: vec![Lane { wire, ..streams[0].lanes[0].clone() }],
+        element,
+        ..streams[0].clone()
+    };
+    let mut counters = of_smooth.counters;
+    counters[1].cycle.start = counters[0].cycle.start + datapath.latency() as i64;
+    let accelerator = Accelerator {
+        length: counters[1].last() as u64 + 1,
+        wires: vec![wire("input", Driver::Input { stream: 0, lane: 0 }), wire("output", Driver::Kernel { kernel: 0 })],
+        inputs: vec![stream(&of_smooth.inputs, 0, Type::U16)],
+        outputs: vec![stream(&of_smooth.outputs, 1, Type::I16)],
+        roms: vec![rom("output_curve_rom", 0, entries(0)), rom("output_steps_rom", 1, entries(1))],
+        rom_spec: TileSpec { sram_latency: latency, ..shipped("rom") },
+        kernels: vec![Kernel {
+            name: "output".to_owned(),
+            stage: 1,
+            datapath: 0,
+            counter: None,
+            operands: vec![Source::Wire(0); datapath.loads().len()],
+            variables: Vec::new(),
+        }],
+        datapaths: vec![OperationDatapath {
+            name: "output".to_owned(),
+            operation: 0,
+            depth: 2,
+            variables: Vec::new(),
+            datapath,
+        }],
+        counters,
+        ..empty("lookup")
+    };
+    (program, accelerator)
+}
+
+/// A ROM with the ports of the tile: what is written is read, and the upper half of it are the contents.
+fn rom(spec: &TileSpec) -> (String, String) {
+    let latency = spec.sram_latency;
+    let text = format!(
+        "module rom_tile (
+    input logic clk, rst_n, flush, stall, config_write, config_read,
+    input logic [31:0] config_address, config_write_data, output logic [31:0] config_read_data,
+    input logic [10:0] address_in_0, output logic data_in_0_taken,
+    output logic [15:0] data_out_0, output logic data_out_0_valid
+);
+    logic [31:0] words [4096];
+    logic [31:0] read_data [{latency}];
+    logic [31:0] rows [{latency}];
+    always_ff @(posedge clk) begin
+        if (config_write) words[config_address[13:2]] <= config_write_data;
+        if (config_read) read_data[0] <= words[config_address[13:2]];
+        if (!stall) rows[0] <= words[{{1'b1, address_in_0}}];
+        for (int i = 1; i < {latency}; i++) begin
+            read_data[i] <= read_data[i - 1];
+            if (!stall) rows[i] <= rows[i - 1];
+        end
+    end
+    assign config_read_data = read_data[{latency} - 1];
+    assign data_out_0 = rows[{latency} - 1][15:0];
+    assign {{data_in_0_taken, data_out_0_valid}} = {{2{{rst_n && !flush}}}};
+    logic unused;
+    assign unused = ^{{config_address, rows[{latency} - 1]}};
+endmodule
+"
+    );
+    ("rom_tile.sv".to_owned(), text)
+}
+
 /// A module with the ports of the tile, and a register.
 fn stub(spec: &TileSpec) -> (String, String) {
     let name = format!("{}_tile", spec.name);
@@ -239,13 +343,15 @@ fn beats(program: &Program, accelerator: &Accelerator) -> (Vec<Beats>, Vec<Beats
 }
 
 fn composed(program: &Program, accelerator: &Accelerator) -> Files {
-    let without_tiles = Accelerator { tiles: Vec::new(), wires: accelerator.wires.clone(), ..accelerator.clone() };
     let (inputs, expected) = match accelerator.tiles.as_slice() {
-        [] => beats(program, &without_tiles),
+        [] => beats(program, accelerator),
         _ => (vec![vec![0; 40]], vec![vec![0; 40]]),
     };
-    let map = RegisterMap::of(&accelerator.spec);
-    compose(accelerator, program, &map, &[stub(&accelerator.spec)], &inputs, &expected).unwrap()
+    let tiles = match accelerator.roms.as_slice() {
+        [] => vec![vec![stub(&accelerator.spec)]],
+        _ => vec![vec![rom(&accelerator.rom_spec)]],
+    };
+    compose(accelerator, program, &tiles, &inputs, &expected).unwrap()
 }
 
 fn written(files: &Files) -> TempDir {
@@ -338,6 +444,40 @@ fn an_input_stream_that_ends_early_is_noticed() {
 }
 
 #[test]
+fn tables_in_roms_agree_with_the_model() {
+    let Some(verilator) = verilator() else { return };
+    for latency in [1, 2] {
+        let (program, accelerator) = lookup(latency);
+        simulate(&program, &accelerator, &verilator);
+    }
+}
+
+#[test]
+fn roms_are_behind_the_memory_tiles_on_the_configuration_bus() {
+    let (_, mut accelerator) = lookup(1);
+    let (_, with_tiles) = with_tiles();
+    accelerator.tiles = with_tiles.tiles;
+    let writes = register_writes(&accelerator).unwrap();
+    let first = writes.iter().map(|writes| writes[0].address).collect::<Vec<_>>();
+    // Contents of 8 KiB are aligned to their size: a ROM has 16 KiB.
+    assert_eq!(first, [0, 0x4000, 0x8000, 0xc000]);
+    assert!(writes[2].iter().any(|write| (write.address, write.data) == (0x8000 + 0x2000 + 4, 0xffff)));
+}
+
+#[test]
+fn different_files_of_one_name_are_an_error() {
+    let (program, accelerator) = lookup(1);
+    let (inputs, expected) = beats(&program, &accelerator);
+    let (name, text) = rom(&accelerator.rom_spec);
+    let same = [vec![(name.clone(), text.clone())], vec![(name.clone(), text.clone())]];
+    let files = compose(&accelerator, &program, &same, &inputs, &expected).unwrap();
+    assert_eq!(files.rtl.iter().filter(|(path, _)| path.ends_with("/rom_tile.sv")).count(), 1);
+    let other = [vec![(name.clone(), text)], vec![(name, String::new())]];
+    let error = compose(&accelerator, &program, &other, &inputs, &expected).unwrap_err();
+    assert!(error.to_string().contains("different files `rom_tile.sv`"), "{error}");
+}
+
+#[test]
 fn memory_tiles_share_the_configuration_bus() {
     let (program, accelerator) = with_tiles();
     let files = composed(&program, &accelerator);
@@ -346,7 +486,7 @@ fn memory_tiles_share_the_configuration_bus() {
     assert!(top.contains("config_write && config_tile == 1'd1"), "{top}");
     assert!(top.contains(".chain_in_0        (input_memory_0_out_0),"), "{top}");
     let map = RegisterMap::of(&accelerator.spec);
-    let writes = register_writes(&accelerator, &map).unwrap();
+    let writes = register_writes(&accelerator).unwrap();
     assert_eq!(writes[1][0].address - writes[0][0].address, map.bytes().next_power_of_two());
     let Some(verilator) = verilator() else { return };
     let folder = written(&files);
@@ -414,11 +554,10 @@ fn the_sources_for_a_simulator_have_no_folders() {
 
 #[test]
 fn what_hardware_cannot_do_is_an_error() {
-    let map = RegisterMap::of(&spec());
     let (program, accelerator) = smooth();
     let (inputs, expected) = beats(&program, &accelerator);
     let error = |accelerator: &Accelerator, expected: &[Beats]| {
-        compose(accelerator, &program, &map, &[], &inputs, expected).unwrap_err()
+        compose(accelerator, &program, &[], &inputs, expected).unwrap_err()
     };
     let mut early = accelerator.clone();
     early.counters[0].cycle.start = -1;

@@ -73,6 +73,11 @@ impl Datapath {
         Copies::new(program, operation).reads()
     }
 
+    /// Whether the result depends on a load.
+    pub fn uses(&self, load: usize) -> bool {
+        self.nodes.iter().any(|node| node.kind == NodeKind::Load(load))
+    }
+
     /// The loop variables that the result depends on, outermost first.
     pub fn variables(&self) -> Vec<usize> {
         let variable = |node: &Node| match node.kind {

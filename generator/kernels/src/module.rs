@@ -199,7 +199,7 @@ fn declare_ports(program: &Program, operation: &Operation, ports: &Ports, fetche
             cycles => format!("{cycles} cycles"),
         };
         let address = format!("entry of `{}`, in stage {}", table.name, fetch.stage);
-        let word = format!("{} that entry, {latency} later", table.element.name());
+        let word = format!("{}: that entry, {latency} later", table.element.name());
         declared.push(("output", bit_range(fetch.address_bits), &names.address, address));
         declared.push(("input ", bit_range(fetch.value.bits()), &names.word, word));
     }

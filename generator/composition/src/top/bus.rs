@@ -3,12 +3,13 @@
 use itertools::Itertools;
 
 use super::{Context, Section};
+use crate::instance::Instance;
 use crate::text::{literal, range};
 
 impl Context<'_> {
     /// What several tiles need to share the bus.
     pub(super) fn configuration_bus(&self) -> Option<Section> {
-        let tiles = self.accelerator.tiles.len();
+        let tiles = self.accelerator.configured().len();
         if tiles <= 1 {
             return None;
         }
@@ -40,9 +41,31 @@ impl Context<'_> {
         Some(Section::new(comment, body.join("\n")))
     }
 
+    /// Connects the clock, the control of time and the configuration port of a tile.
+    pub(super) fn configured(&self, instance: Instance, tile: usize) -> Instance {
+        let selected = |signal: &str| match self.window.tile_bits {
+            0 => signal.to_owned(),
+            bits => format!("{signal} && config_tile == {}", literal(bits, tile as u64)),
+        };
+        let zeros = u32::BITS - self.window.offset_bits;
+        let offset = match self.window.tile_bits {
+            0 => "config_address".to_owned(),
+            _ => format!("config_address[{}:0]", self.window.offset_bits - 1),
+        };
+        let address = if zeros == 0 { offset } else { format!("{{{}, {offset}}}", literal(zeros, 0)) };
+        instance
+            .same(&["clk", "rst_n", "flush"])
+            .port("stall", "~step")
+            .port("config_write", selected("config_write"))
+            .port("config_read", selected("config_read"))
+            .port("config_address", address)
+            .port("config_write_data", "config_write_data")
+            .port("config_read_data", self.read_data(tile))
+    }
+
     /// What a tile shows on its configuration port.
     pub(super) fn read_data(&self, tile: usize) -> String {
-        match self.accelerator.tiles.len() {
+        match self.accelerator.configured().len() {
             1 => "config_read_data".to_owned(),
             _ => format!("config_read_data_{tile}"),
         }

@@ -69,26 +69,10 @@ impl Context<'_> {
     fn tile(&self, tile: usize, upper: u32) -> Instance {
         let spec = &self.accelerator.spec;
         let content = &self.accelerator.tiles[tile];
-        let selected = |signal: &str| match self.accelerator.tiles.len() {
-            1 => signal.to_owned(),
-            _ => format!("{signal} && config_tile == {}", literal(self.window.tile_bits, tile as u64)),
-        };
-        let zeros = u32::BITS - self.window.offset_bits;
-        let offset = match self.window.tile_bits {
-            0 => "config_address".to_owned(),
-            _ => format!("config_address[{}:0]", self.window.offset_bits - 1),
-        };
-        let address = if zeros == 0 { offset } else { format!("{{{}, {offset}}}", literal(zeros, 0)) };
         let extended =
             |word: &str| if upper == 0 { word.to_owned() } else { format!("{{{}, {word}}}", literal(upper, 0)) };
-        let mut instance = Instance::new(format!("{}_tile", spec.name), format!("u_{}", self.signals.tiles[tile]))
-            .same(&["clk", "rst_n", "flush"])
-            .port("stall", "~step")
-            .port("config_write", selected("config_write"))
-            .port("config_read", selected("config_read"))
-            .port("config_address", address)
-            .port("config_write_data", "config_write_data")
-            .port("config_read_data", self.read_data(tile));
+        let instance = Instance::new(format!("{}_tile", spec.name), format!("u_{}", self.signals.tiles[tile]));
+        let mut instance = self.configured(instance, tile);
         let bit = |what: &str, number: u32| format!("{}[{number}]", self.unused(tile, what));
         for input in 0..spec.inputs {
             let word = content.inputs.get(input as usize).copied().flatten();

@@ -53,7 +53,7 @@ impl Context<'_> {
             Group { comment: String::new(), ports: vec![input(1, "clk"), input(1, "rst_n")] },
             Group { comment: runs.to_owned(), ports: vec![input(1, "start"), output(1, "busy"), output(1, "done")] },
         ];
-        if !self.accelerator.tiles.is_empty() {
+        if !self.accelerator.configured().is_empty() {
             groups.push(self.configuration_ports());
         }
         let streams = &self.signals.streams;
@@ -73,12 +73,21 @@ impl Context<'_> {
     }
 
     fn configuration_ports(&self) -> Group {
-        let place = match self.accelerator.tiles.len() {
+        let (memories, roms) = (self.accelerator.tiles.len(), self.accelerator.roms.len());
+        let place = match memories + roms {
             1 => "the registers of the memory tile".to_owned(),
             _ => format!("the registers of memory tile N are at byte address N * {}", self.window.bytes()),
         };
+        let behind =
+            if memories > 0 && roms > 0 { format!("; those from {memories} on are ROMs") } else { String::new() };
+        let words = match self.accelerator.rom_spec.sram_latency {
+            latency if latency > 1 && roms > 0 => format!(", words of a ROM {latency} cycles later"),
+            _ => String::new(),
+        };
         Group {
-            comment: format!("Configuration, between runs: {place}. Data that was read shows from the next cycle on."),
+            comment: format!(
+                "Configuration, between runs: {place}{behind}. Data that was read shows from the next cycle on{words}."
+            ),
             ports: vec![
                 input(1, "config_write"),
                 input(1, "config_read"),

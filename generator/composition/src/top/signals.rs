@@ -43,6 +43,8 @@ pub(crate) struct Signals<'a> {
     pub counters: BTreeMap<usize, LoopCounter<'a>>,
     /// Each tile's name, the stem of its signals, and with `u_` before it of its instance.
     pub tiles: Vec<String>,
+    /// Each ROM's name, likewise.
+    pub roms: Vec<String>,
     /// What the outputs of each tile drive.
     pub tile_outputs: Vec<Vec<TileOutput>>,
     /// The kernels' names.
@@ -61,7 +63,7 @@ pub(crate) enum TileOutput {
 
 impl<'a> Signals<'a> {
     pub fn of(accelerator: &'a Accelerator) -> Self {
-        let read_data = (0..accelerator.tiles.len()).map(|tile| format!("config_read_data_{tile}"));
+        let read_data = (0..accelerator.configured().len()).map(|tile| format!("config_read_data_{tile}"));
         let mut names = Names::with(RESERVED.into_iter().map(str::to_owned).chain(read_data));
         let mut port = |stream: &Stream| names.claim_stem(&stream.name, "stream", &["_valid", "_ready", "_data"]);
         let streams = StreamPorts {
@@ -74,7 +76,9 @@ impl<'a> Signals<'a> {
         let suffixes = suffixes.iter().map(String::as_str).collect_vec();
         let tiles = accelerator.tiles.iter();
         let tiles: Vec<String> = tiles.map(|tile| names.claim_stem(&tile.name, "tile", &suffixes)).collect();
-        for tile in &tiles {
+        let roms = accelerator.roms.iter();
+        let roms: Vec<String> = roms.map(|rom| names.claim_stem(&rom.name, "rom", &ROM_SUFFIXES)).collect();
+        for tile in tiles.iter().chain(&roms) {
             names.claim(&format!("u_{tile}"), "tile");
         }
         let used = used_wires(accelerator);
@@ -97,7 +101,7 @@ impl<'a> Signals<'a> {
         let kernels = accelerator.kernels.iter().map(|kernel| names.claim(&format!("u_{}", kernel.name), "kernel"));
         let kernels = kernels.collect();
         let tile_outputs = tiles.iter().enumerate().map(|(tile, name)| tile_outputs(accelerator, tile, name)).collect();
-        Signals { streams, stream_buffers, wires, shift_registers, counters, tiles, tile_outputs, kernels }
+        Signals { streams, stream_buffers, wires, shift_registers, counters, tiles, roms, tile_outputs, kernels }
     }
 
     /// A wire or a constant as SystemVerilog.
@@ -189,6 +193,10 @@ fn counters<'a>(
     };
     needed.map(named).collect()
 }
+
+/// What is behind the name of a ROM in names of its signals.
+const ROM_SUFFIXES: [&str; 6] =
+    ["_address", "_word", "_taken_unused", "_valid_unused", "_upper_unused", "_stencil_valid_unused"];
 
 /// What is behind the name of a tile in names of its signals.
 fn tile_suffixes(outputs: u32) -> Vec<String> {

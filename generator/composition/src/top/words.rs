@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use itertools::Itertools;
 use pushmem_accelerator::{Case, Driver, Kernel, Source, WORD_BITS, WireId};
+use pushmem_kernels::Datapath;
 use pushmem_nest::Printer;
 
 use super::signals::TileOutput;
@@ -189,7 +190,8 @@ impl Context<'_> {
             let operand = kernel.operands.iter().position(|operand| *operand == Source::Wire(wire))?;
             let (loops, operation) = &operations[self.accelerator.datapaths[kernel.datapath].operation];
             let printer = Printer { program: self.program, loops, operation };
-            Some(format!("What `{}` reads as {}.", kernel.name, printer.access(operation.reads().nth(operand)?)))
+            let accesses = Datapath::accesses(self.program, operation);
+            Some(format!("What `{}` reads as {}.", kernel.name, printer.access(accesses.get(operand)?)))
         };
         let of_kernel = self.accelerator.kernels.iter().find_map(read);
         of_kernel.unwrap_or_else(|| format!("One of several words, by the loops of `{loops}`."))
@@ -213,12 +215,16 @@ impl Context<'_> {
         for (port, operand) in module.loads.iter().zip(&kernel.operands) {
             instance = instance.port(port, self.signals.source(*operand));
         }
+        for (ports, rom) in module.fetches.iter().zip(self.accelerator.roms_of(number)) {
+            instance = instance.port(&ports.address, self.rom_address(rom)).port(&ports.word, self.rom_word(rom));
+        }
         instance = instance.port("result", &self.signals.wires[wire]);
         let latency = self.accelerator.datapaths[kernel.datapath].datapath.latency();
         let comment = match latency {
             0 => format!("`{}`, in the same cycle.", kernel.name),
             _ => format!("`{}`, {} from operands to result.", kernel.name, count(latency, "cycle")),
         };
-        Section::new(comment, self.declared(wire, early) + &instance.print())
+        let body = self.roms(number) + &self.declared(wire, early) + &instance.print();
+        Section::new(comment + &self.rom_comment(number), body)
     }
 }

@@ -1,0 +1,135 @@
+//! What is needed of each stage: which words its reads take, where its result is, and how late it is wanted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use itertools::Itertools;
+use pushmem_extraction::Origin;
+use pushmem_files::Diagnostic;
+use pushmem_kernels::{Datapath, NodeKind};
+
+use super::Scheduled;
+use crate::error::AssemblyError;
+use crate::taps::{Tap, TapCase, TapError, taps};
+
+/// Where the result of a stage is: that of another stage, some cycles ago, or its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub stage: usize,
+    pub delay: u64,
+}
+
+/// What the result of a stage is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// What is in this place.
+    At(Place),
+    /// Always this word: what reads it needs no wire.
+    Constant(u16),
+}
+
+/// The taps of each read of each stage.
+pub(super) fn reads(scheduled: Scheduled) -> Result<Vec<Vec<Vec<TapCase>>>, AssemblyError> {
+    let pipeline = &scheduled.extraction.pipeline;
+    let stage_reads = |(stage, content): (usize, &pushmem_schedule::Stage)| {
+        let tap = |(number, read)| {
+            taps(pipeline, scheduled.schedule, stage, read)
+                .map_err(|error| AssemblyError::Program(Box::new(explain(scheduled, stage, number, &error))))
+        };
+        content.reads.iter().enumerate().map(tap).collect::<Result<Vec<_>, _>>()
+    };
+    pipeline.stages.iter().enumerate().map(stage_reads).collect()
+}
+
+fn explain(scheduled: Scheduled, stage: usize, read: usize, error: &TapError) -> Diagnostic {
+    let Origin::Operation { operation, .. } = scheduled.extraction.origins[stage] else {
+        unreachable!("inputs read nothing");
+    };
+    let (loops_around, content) = &scheduled.operations[operation];
+    let span = content.load_of_read(loops_around, read).map_or(content.target.span, |load| load.access.span);
+    let loops = &scheduled.extraction.pipeline.stages[stage].loops;
+    match error {
+        TapError::Held { level } => scheduled
+            .program
+            .diagnostic(span, format!("each iteration of `{}` needs another delay here", loops[*level].name))
+            .with_help(
+                "a stencil reads at a constant distance from the writes, apart from boundaries and small factors of \
+                 enlargement; let the loop index the array, or unroll the loop",
+            ),
+        TapError::NoProducer { index } => {
+            let at = loops.iter().zip(index).map(|(level, index)| format!("{} = {index}", level.name)).join(", ");
+            scheduled.program.diagnostic(span, format!("no stage writes what is read here at {at}"))
+        }
+    }
+}
+
+/// What the result of each stage is. A plain copy has none of its own.
+pub(super) fn outcomes(scheduled: Scheduled, reads: &[Vec<Vec<TapCase>>]) -> Vec<Outcome> {
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for (stage, origin) in scheduled.extraction.origins.iter().enumerate() {
+        let own = Outcome::At(Place { stage, delay: 0 });
+        let outcome = match origin {
+            Origin::Input { .. } => own,
+            Origin::Operation { operation, .. } => {
+                let datapath = &scheduled.datapaths[*operation];
+                let copied = copied_load(datapath).map(|load| reads[stage][load].as_slice());
+                match (datapath.constant(), copied) {
+                    (Some(number), _) => Outcome::Constant(number as u16),
+                    (_, Some([TapCase { tap: Tap::Stage { producer, delay }, .. }])) => {
+                        at(&outcomes, *producer, *delay)
+                    }
+                    _ => own,
+                }
+            }
+        };
+        outcomes.push(outcome);
+    }
+    outcomes
+}
+
+/// What the result of a stage some cycles ago is.
+pub(super) fn at(outcomes: &[Outcome], stage: usize, delay: i64) -> Outcome {
+    let delay = u64::try_from(delay).expect("the schedule reads after the write");
+    match outcomes[stage] {
+        Outcome::At(place) => Outcome::At(Place { delay: place.delay + delay, ..place }),
+        constant @ Outcome::Constant(_) => constant,
+    }
+}
+
+/// The delays at which the result of each stage is wanted.
+pub(super) fn delays(
+    scheduled: Scheduled,
+    reads: &[Vec<Vec<TapCase>>],
+    outcomes: &[Outcome],
+    final_stages: &BTreeMap<usize, Vec<usize>>,
+) -> Vec<BTreeSet<u64>> {
+    let mut delays = vec![BTreeSet::new(); outcomes.len()];
+    let mut want = |outcome: Outcome| {
+        if let Outcome::At(place) = outcome {
+            delays[place.stage].insert(place.delay);
+        }
+    };
+    for (stage, reads) in reads.iter().enumerate() {
+        if let Origin::Operation { operation, .. } = scheduled.extraction.origins[stage]
+            && outcomes[stage] == Outcome::At(Place { stage, delay: 0 })
+        {
+            let used = reads.iter().enumerate().filter(|(read, _)| scheduled.datapaths[operation].uses(*read));
+            for case in used.flat_map(|(_, cases)| cases) {
+                if let Tap::Stage { producer, delay } = case.tap {
+                    want(at(outcomes, producer, delay));
+                }
+            }
+        }
+    }
+    for &stage in final_stages.values().flatten() {
+        want(outcomes[stage]);
+    }
+    delays
+}
+
+/// The load that a datapath only passes on.
+pub(super) fn copied_load(datapath: &Datapath) -> Option<usize> {
+    match datapath.nodes()[datapath.result()].kind {
+        NodeKind::Load(load) => Some(load),
+        _ => None,
+    }
+}

@@ -1,0 +1,19 @@
+//! What an accelerator may be made of.
+
+use serde::{Deserialize, Serialize};
+
+/// What the hardware may be made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Constraints {
+    /// A step from one delay to the next of fewer cycles becomes registers, a longer one a memory (000 §V-C).
+    pub shift_register_threshold: u64,
+    /// The most entries of a table that stays in the logic of the kernels that look it up; a larger one is in ROM tiles.
+    /// Of 64 entries, each bit is a function of six bits of the index: one look-up table of an FPGA.
+    pub table_logic_words: usize,
+}
+
+impl Default for Constraints {
+    fn default() -> Self {
+        Constraints { shift_register_threshold: 20, table_logic_words: 64 }
+    }
+}
