@@ -61,7 +61,8 @@ impl Diagnostic {
             message.truncate(message.floor_char_boundary(LONGEST_MESSAGE));
             message.push('…');
         }
-        let content = Content { severity: Severity::Error, message, label: None, help: None, place: None, related: Vec::new() };
+        let content =
+            Content { severity: Severity::Error, message, label: None, help: None, place: None, related: Vec::new() };
         Self { content: Box::new(content) }
     }
 

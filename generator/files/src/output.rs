@@ -103,6 +103,8 @@ pub fn write_through<T>(path: &Path, produce: impl FnOnce(&Path) -> Result<T, Di
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutputFolder {
     files: BTreeMap<PathBuf, Vec<u8>>,
+    /// Folders that the user's tools fill.
+    workspaces: BTreeSet<PathBuf>,
 }
 
 impl OutputFolder {
@@ -115,6 +117,12 @@ impl OutputFolder {
     /// lie in folders below it; [`OutputFolder::write`] checks it.
     pub fn add(&mut self, relative: impl Into<PathBuf>, contents: impl Into<Vec<u8>>) {
         self.files.insert(relative.into(), contents.into());
+    }
+
+    /// Declares a folder, such as `build`, that tools fill when the user runs them in the output folder, for example by
+    /// `make`. It is not created, and does not keep the output folder from being replaced, which removes it.
+    pub fn add_workspace(&mut self, relative: impl Into<PathBuf>) {
+        self.workspaces.insert(relative.into());
     }
 
     /// The files added so far with their contents, ordered by name.
@@ -160,6 +168,10 @@ impl OutputFolder {
         for name in self.files.keys() {
             marker.push_str(&checked_name(name)?);
             marker.push('\n');
+        }
+        for name in &self.workspaces {
+            marker.push_str(&checked_name(name)?);
+            marker.push_str("/\n");
         }
         Ok(marker)
     }
@@ -216,7 +228,7 @@ fn check_replaceable(folder: &Path) -> Result<bool, Diagnostic> {
         ))
         .with_help("choose another output folder, or remove this one"));
     };
-    let mut foreign = present.difference(&written).peekable();
+    let mut foreign = present.iter().filter(|path| !written.contains(path)).peekable();
     if foreign.peek().is_some() {
         return Err(Diagnostic::new(format!(
             "the folder `{shown}` holds what pushmem did not write: {}",
@@ -240,12 +252,28 @@ fn list_entries(folder: &Path, relative: &Path, entries: &mut BTreeSet<PathBuf>)
     Ok(())
 }
 
-/// The files and folders that pushmem wrote according to the marker, if there is one.
-fn written_entries(folder: &Path) -> Option<BTreeSet<PathBuf>> {
+/// What of a folder is pushmem's.
+struct Written {
+    /// Files, and the folders they lie in.
+    entries: BTreeSet<PathBuf>,
+    /// Folders with all that is in them.
+    workspaces: Vec<PathBuf>,
+}
+
+impl Written {
+    fn contains(&self, path: &Path) -> bool {
+        self.entries.contains(path) || self.workspaces.iter().any(|workspace| path.starts_with(workspace))
+    }
+}
+
+/// What pushmem wrote according to the marker, if there is one: names, those of workspaces with a `/` at the end.
+fn written_entries(folder: &Path) -> Option<Written> {
     let marker = fs::read_to_string(folder.join(MARKER)).ok()?;
     let names = marker.strip_prefix(MARKER_HEADER)?.lines().skip(1);
-    let files = names.chain([MARKER]).flat_map(|name| Path::new(name).ancestors());
-    Some(files.filter(|path| !path.as_os_str().is_empty()).map(Path::to_owned).collect())
+    let (workspaces, files): (Vec<&str>, Vec<&str>) = names.partition(|name| name.ends_with('/'));
+    let files = files.into_iter().chain([MARKER]).flat_map(|name| Path::new(name).ancestors());
+    let entries = files.filter(|path| !path.as_os_str().is_empty()).map(Path::to_owned).collect();
+    Some(Written { entries, workspaces: workspaces.into_iter().map(PathBuf::from).collect() })
 }
 
 /// The first few of the paths, for a message.

@@ -9,7 +9,6 @@ use pushmem_composition::{Files, compose};
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_images::Image;
 use pushmem_nest::Program;
-use pushmem_registers::RegisterMap;
 use pushmem_simulation::rtl_files;
 
 /// Prints the hardware, and a testbench with these images.
@@ -19,12 +18,12 @@ pub fn files(
     outputs: &BTreeMap<String, Image>,
 ) -> Result<Files, Diagnostic> {
     let Compiled { program, accelerator, .. } = compiled;
-    let spec = &accelerator.spec;
-    let tile = if !accelerator.tiles.is_empty() { rtl_files(spec)? } else { Vec::new() };
+    let memory = (!accelerator.tiles.is_empty()).then_some(&accelerator.spec);
+    let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
+    let tiles = memory.into_iter().chain(rom).map(rtl_files).collect::<Result<Vec<_>, _>>()?;
     let inputs = beats(accelerator, program, &accelerator.inputs, inputs);
     let outputs = beats(accelerator, program, &accelerator.outputs, outputs);
-    compose(accelerator, program, &RegisterMap::of(spec), &tile, &inputs, &outputs)
-        .map_err(|error| Diagnostic::new(error.to_string()))
+    compose(accelerator, program, &tiles, &inputs, &outputs).map_err(|error| Diagnostic::new(error.to_string()))
 }
 
 fn beats(
@@ -38,6 +37,9 @@ fn beats(
     accelerator.beats(streams, &arrays)
 }
 
+/// The file with the specification of the ROM tile, where there is one.
+pub const ROM_TILE: &str = "rom_tile.yaml";
+
 /// Writes the folder.
 pub fn write(path: &Path, files: &Files, compiled: &Compiled, report: &Report) -> Result<(), Diagnostic> {
     let mut folder = OutputFolder::new();
@@ -46,9 +48,14 @@ pub fn write(path: &Path, files: &Files, compiled: &Compiled, report: &Report) -
     }
     folder.add("program.yaml", compiled.program.to_string());
     folder.add("tile.yaml", compiled.accelerator.spec.to_yaml());
+    if !compiled.accelerator.roms.is_empty() {
+        folder.add(ROM_TILE, compiled.accelerator.rom_spec.to_yaml());
+    }
     folder.add("report.json", report.to_json());
     for (name, stage) in [("schedule", Stage::Schedule), ("buffers", Stage::Buffers), ("mapping", Stage::Mapping)] {
         folder.add(format!("stages/{name}.txt"), stage.text(compiled));
     }
+    // Where `make` works.
+    folder.add_workspace("build");
     folder.write(path)
 }

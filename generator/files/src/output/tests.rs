@@ -152,6 +152,24 @@ fn leaves_nothing_behind_on_failure() {
 }
 
 #[test]
+fn workspaces_go_with_the_folder() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("out");
+    let mut output = OutputFolder::new();
+    output.add("Makefile", "all:");
+    output.add_workspace("build");
+    output.write(&folder).unwrap();
+    assert!(!folder.join("build").exists());
+    fs::create_dir_all(folder.join("build/deep")).unwrap();
+    fs::write(folder.join("build/deep/model.o"), "made").unwrap();
+    output.write(&folder).unwrap();
+    assert!(!folder.join("build").exists());
+
+    fs::write(folder.join("builder"), "mine").unwrap();
+    assert!(output.write(&folder).unwrap_err().message().contains("`builder`"));
+}
+
+#[test]
 fn refuses_names_outside_of_the_folder() {
     let root = tempfile::tempdir().unwrap();
     for name in ["", ".", "../a", "a/../b", "/a", "a\nb", MARKER] {
