@@ -22,6 +22,9 @@ pub struct Build {
     /// `amber` is.
     #[arg(long, value_name = "SPEC")]
     tile: Option<PathBuf>,
+    /// Tile that large tables are in, likewise. Without, the tile that `rom` is.
+    #[arg(long, value_name = "SPEC")]
+    rom_tile: Option<PathBuf>,
     /// Folder for RTL, configurations, C header and testbench, replaced if a former run wrote it.
     #[arg(short = 'o', long = "folder", value_name = "FOLDER")]
     folder: Option<PathBuf>,
@@ -34,6 +37,9 @@ pub struct Build {
     /// Delays of fewer cycles become registers, longer ones memories.
     #[arg(long, value_name = "CYCLES", default_value_t = Constraints::default().shift_register_threshold)]
     shift_register_threshold: u64,
+    /// Tables of so many entries stay in the logic of kernels, larger ones go to ROM tiles.
+    #[arg(long, value_name = "ENTRIES", default_value_t = Constraints::default().table_logic_words)]
+    table_logic_words: usize,
     /// Run the RTL as well, in Verilator: at full speed, with random stalls, and twice without a gap; compare every word.
     #[arg(long)]
     rtl: bool,
@@ -59,7 +65,7 @@ enum Emit {
     Buffers,
     /// Kernels, shift registers, memory tiles and wires.
     Mapping,
-    /// The configuration of each memory tile.
+    /// The configuration of each tile.
     Config,
 }
 
@@ -82,8 +88,12 @@ impl Build {
             output::report(warning);
         }
         let spec = tiles::read(self.tile.as_deref())?;
-        let constraints = Constraints { shift_register_threshold: self.shift_register_threshold.max(1) };
-        let compiled = compile(checked.program, &spec, &constraints)?;
+        let rom_spec = tiles::read_rom(self.rom_tile.as_deref())?;
+        let constraints = Constraints {
+            shift_register_threshold: self.shift_register_threshold.max(1),
+            table_logic_words: self.table_logic_words,
+        };
+        let compiled = compile(checked.program, &spec, &rom_spec, &constraints)?;
         if let Some(emit) = self.emit {
             output::print(&emit.stage().text(&compiled))?;
             return Ok(ExitCode::SUCCESS);

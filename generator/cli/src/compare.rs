@@ -14,7 +14,7 @@ use pushmem_nest::Program;
 use pushmem_tile::TileSpec;
 use serde::Deserialize;
 
-use crate::application::{folder, images, rtl, run_model};
+use crate::application::{folder, images, rtl, run_model, tiles};
 use crate::output;
 
 const FOLDER: &str = "the folder is one that `pushmem build PROGRAM -o FOLDER` has written";
@@ -44,7 +44,9 @@ impl Compare {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         let program = Program::read(&self.folder.join("program.yaml"))?.program;
         let spec = TileSpec::read(&self.folder.join("tile.yaml"))?;
-        let compiled = compile(program, &spec, &self.constraints()?)?;
+        let rom_tile = self.folder.join(folder::ROM_TILE);
+        let rom_spec = tiles::read_rom(rom_tile.is_file().then_some(rom_tile.as_path()))?;
+        let compiled = compile(program, &spec, &rom_spec, &self.constraints()?)?;
         let inputs = images::inputs(&compiled.program, &self.inputs)?;
         let expected = run_model(&compiled, &inputs)?;
         let mut text = String::new();

@@ -70,7 +70,11 @@ fn write(
     for (number, tile) in mapped.tiles.iter().enumerate() {
         let name = tile_name(number);
         folder.add(format!("configuration/{name}.yaml"), tile.configuration.to_yaml());
-        hex += &format_writes(&name, &writes(number, tile.configuration.clone(), spec, &map)?);
+        // Each tile has its own window of the configuration addresses, as in an accelerator.
+        let base = number as u32 * map.bytes().next_power_of_two();
+        let writes = encode(&tile.configuration, spec, &map)?;
+        let moved = writes.into_iter().map(|write| RegisterWrite { address: base + write.address, ..write });
+        hex += &format_writes(&name, &moved.collect::<Vec<_>>());
     }
     folder.add("configuration/writes.hex", hex);
     folder.add("buffer.yaml", document.text());

@@ -100,7 +100,7 @@ fn stream(words: u32) -> String {
 #[test]
 fn help_explains_itself() {
     let help = succeeds(&["--help"]).out;
-    for command in ["generate", "encode", "decode", "simulate", "regress", "mutants", "check", "doctor"] {
+    for command in ["map", "generate", "encode", "decode", "simulate", "regress", "mutants", "check", "doctor"] {
         assert!(help.contains(&format!("\n  {command} ")), "{command} is not in\n{help}");
         let own = succeeds(&[command, "--help"]).out;
         assert!(own.contains(&format!("Usage: pushmem {command}")), "{own}");
@@ -297,6 +297,7 @@ fn check_accepts_what_is_shipped() {
         ("constraints/tiles", "specification of the "),
         ("rtl-tests/specs", "specification of the "),
         ("rtl-tests/configurations", "configuration for `"),
+        ("apps/buffers", "buffer `"),
         ("rtl-tests", "regression list of "),
         ("rtl-tests/mutants", "list of "),
     ] {
@@ -318,6 +319,7 @@ fn check_names_what_is_wrong_and_goes_on() {
         ("lost.yaml", b"tile: stranger\ncontrollers: {}\n", "the specification of the tile `stranger` is neither"),
         ("unknown.yaml", b"a: 1\n", "it is not clear what this file is"),
         ("empty.yaml", b"", "empty.yaml"),
+        ("buffer.yaml", b"name: b\nports: [{name: a, dir: read}]\n", "unknown key `dir`"),
         ("list.yaml", b"tests:\n- {name: a}\n", "test `a`: it is not clear what to run"),
         ("broken.yaml", b"name: [1\n", "broken.yaml"),
         ("alias.yaml", b"a: &a [*a, *a]\n", "alias.yaml"),
@@ -343,6 +345,121 @@ fn check_names_what_is_wrong_and_goes_on() {
     let said = fails(&arguments);
     assert_eq!(said.out, format!("{AMBER}: specification of the wide_fetch tile `amber`\n"));
     assert!(bad.iter().all(|(_, _, message)| said.err.contains(message)), "{}", said.err);
+}
+
+const BRIGHTEN_BLUR: &str = "apps/buffers/brighten_blur.yaml";
+
+#[test]
+fn map_proves_what_is_shipped() {
+    for entry in fs::read_dir(root().join("apps/buffers")).unwrap() {
+        let path = entry.unwrap().path();
+        let report = parsed(&succeeds(&["map", path.to_str().unwrap(), "--json"]).out);
+        assert_eq!(report["tiles"].as_array().map(Vec::len), Some(1), "{report}");
+        assert!(report["words"].as_u64() > Some(0) && report["simulated_cycles"].as_u64() > Some(0), "{report}");
+        // All kinds of tiles that streams can be written to.
+        for tile in ["dual_port", "quad_port"] {
+            succeeds(&["map", path.to_str().unwrap(), "--tile", tile]);
+        }
+    }
+    let report = parsed(&succeeds(&["map", BRIGHTEN_BLUR, "--json"]).out);
+    assert_eq!((&report["live_words"], &report["words"]), (&Value::from(64), &Value::from(4096)));
+    assert_eq!(report["ports"][1]["schedule"], "(x, y) → 64y + x + 64");
+    let tile = &report["tiles"][0];
+    assert_eq!(tile["inputs"], serde_json::json!([{"input": 0, "port": "in"}]));
+    assert_eq!(tile["outputs"], serde_json::json!([{"output": 0, "port": "out"}]));
+    let fetches = &tile["controllers"][2];
+    assert_eq!((&fetches["name"], &fetches["extent"]), (&Value::from("sram2tb_0"), &serde_json::json!([1024])));
+    assert_eq!(fetches["cycle"], serde_json::json!({"start": 62, "stride": [4]}));
+    assert_eq!(fetches["addresses"][0], serde_json::json!({"memory": "sram", "start": 0, "stride": [1]}));
+    // What did not fit is told.
+    let text = succeeds(&["map", "apps/buffers/convolution.yaml"]).out;
+    assert!(text.contains("tried before\n  out: rows without gaps: "), "{text}");
+}
+
+#[test]
+fn map_writes_what_the_other_commands_read() {
+    let folder = Folder::new();
+    let out = folder.path("out");
+    // The second time replaces the first.
+    for _ in 0..2 {
+        let said = succeeds(&["map", BRIGHTEN_BLUR, "-o", &out]);
+        assert!(said.out.contains(&format!("  written to             {out}\n")), "{}", said.out);
+    }
+    let path = |name: &str| folder.path(&format!("out/{name}"));
+    let (tile, configuration, writes) =
+        (path("tile.yaml"), path("configuration/tile_0.yaml"), path("configuration/writes.hex"));
+    assert_eq!(fs::read(path("buffer.yaml")).unwrap(), fs::read(root().join(BRIGHTEN_BLUR)).unwrap());
+    assert_eq!(parsed(&fs::read_to_string(path("report.json")).unwrap())["name"], "brighten_blur");
+    succeeds(&["check", "--tile", &tile, &configuration, &writes, &path("buffer.yaml")]);
+    assert_eq!(succeeds(&["decode", &tile, &writes]).out, fs::read_to_string(&configuration).unwrap());
+    assert_eq!(folder.files().len(), 6, "{:?}", folder.files().keys());
+
+    let input = format!("0={}", folder.file("in.hex", stream(4096)));
+    let shown = folder.path("out.hex");
+    let said = succeeds(&["simulate", &tile, &configuration, "--input", &input, "--output", &format!("0={shown}")]);
+    assert_eq!(said.out, "amber: 4160 cycles, words taken [4096, 0], words shown [4096, 0]\n");
+    assert!(fs::read(&shown).unwrap() == stream(4096).as_bytes());
+
+    // Several tiles: each has its window of addresses, and the one behind takes what the one before gives.
+    let cascade = folder.path("cascade");
+    let said = succeeds(&["map", "apps/buffers/gaussian.yaml", "--tile", "one_in_one_out", "-o", &cascade, "--json"]);
+    let tiles = parsed(&said.out)["tiles"].as_array().unwrap().len();
+    assert_eq!(tiles, 2);
+    let text = fs::read_to_string(folder.path("cascade/configuration/writes.hex")).unwrap();
+    let sections: Vec<&str> = text.split("// Register writes for the tile ").collect();
+    assert_eq!(sections.len(), 1 + tiles);
+    let first = |section: &str| section.lines().nth(1).unwrap()[..8].to_owned();
+    assert!(first(sections[1]) == "00000000" && first(sections[2]) != "00000000", "{text}");
+}
+
+/// Buffer file, options, what is wrong.
+#[test]
+fn map_says_why_not() {
+    let folder = Folder::new();
+    let buffer = fs::read_to_string(root().join(BRIGHTEN_BLUR)).unwrap();
+    let refused = |from: &str, to: &str, options: &[&str], messages: &[&str]| {
+        assert!(buffer.contains(from), "{from}");
+        let file = folder.file("b.yaml", buffer.replace(from, to));
+        let out = folder.path("out");
+        let said = fails(&[&["map", &file, "-o", &out], options].concat());
+        for message in messages {
+            assert!(said.err.contains(message), "{message:?} is not in {:?}", said.err);
+        }
+        assert_eq!(said.out, "");
+        assert!(!Path::new(&out).exists());
+    };
+    refused("extent: 64", "extend: 64", &[], &["unknown key `extend`", "b.yaml:7:"]);
+    refused("[1, 64]", "[1, 63]", &[], &["63y + x does not order the iterations", "b.yaml:9:15", "one word a cycle"]);
+    refused(
+        "direction: read",
+        "direction: write",
+        &[],
+        &["no port of the buffer has the direction `read`", "b.yaml:4:1"],
+    );
+    let early = [
+        "port out has no mapping to amber tiles",
+        "cycles before its row can be there",
+        "b.yaml:10:11",
+        "let the port read later",
+    ];
+    refused("start: 64", "start: 5", &[], &early);
+    refused("start: 64", "start: 5", &["--json"], &early);
+    refused(
+        "stride: [0, 1]}]\n    schedule: {start: 64",
+        "stride: [0, 1], start: 1}]\n    schedule: {start: 128",
+        &[],
+        &["it reads elements 1 to 64 of dimension 1, and only 0 to 63 are written"],
+    );
+    refused("64", "64", &["--tile", "rom"], &["rom tiles hold constants", "--tile"]);
+    refused("64", "64", &["--tile", "nosuch"], &["cannot read `nosuch`"]);
+    let second = "  - {name: b, direction: write, domain: [{name: x, extent: 64}], access: [{stride: [1]}, {stride: [0]}], \
+                  schedule: {start: 20, stride: [1]}}\n  - name: out\n";
+    refused(
+        "  - name: out\n",
+        second,
+        &[],
+        &["port out takes its words from in", "was last written by b", "one write port"],
+    );
 }
 
 /// A reader that goes away early, as `head` does, is no error.
@@ -389,4 +506,22 @@ fn simulate_compares_with_the_rtl() {
     let said = succeeds(&["simulate", SMALL, DELAY_9, "--rtl", "--json", "--stall-seed", "1"]);
     let report = parsed(&said.out);
     assert_eq!((&report["rtl_compared"], &report["cycles"]), (&Value::Bool(true), &Value::from(41)));
+
+    // What `map` has written runs on the RTL, too.
+    let folder = Folder::new();
+    let out = folder.path("out");
+    succeeds(&["map", "apps/buffers/downsample.yaml", "--tile", SMALL, "-o", &out]);
+    let file = |name: &str| folder.path(&format!("out/{name}"));
+    let (input, shown) = (format!("0={}", folder.file("in.hex", stream(64))), folder.path("out.hex"));
+    let (tile, configuration, output) = (file("tile.yaml"), file("configuration/tile_0.yaml"), format!("0={shown}"));
+    let said = succeeds(&["simulate", &tile, &configuration, "--rtl", "--input", &input, "--output", &output]);
+    assert_eq!(
+        said.out,
+        "small: 71 cycles, words taken [64, 0], words shown [16, 0], RTL and model agree in every cycle\n"
+    );
+    let image = stream(64);
+    let image: Vec<&str> = image.lines().collect();
+    let every_second = (0..64).filter(|place| place % 2 == 0 && place / 8 % 2 == 0);
+    let expected: String = every_second.map(|place| format!("{}\n", image[place])).collect();
+    assert_eq!(fs::read_to_string(&shown).unwrap(), expected);
 }

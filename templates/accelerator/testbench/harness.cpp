@@ -26,6 +26,7 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "Vtop.h"
@@ -283,15 +284,16 @@ private:
             cycle();
         }
         top_->config_write = 0;
+        // Only the control register of a tile is written twice, within its sequence.
+        std::unordered_map<uint32_t, size_t> last;
+        for (size_t at = 0; at + 1 < writes.size(); at += 2) last[writes[at]] = at;
         for (size_t at = 0; at + 1 < writes.size(); at += 2) {
-            bool last = true;
-            // Only the control register of a tile is written twice, within its sequence.
-            for (size_t later = at + 2; last && later + 1 < writes.size(); later += 2) last = writes[later] != writes[at];
-            if (!last) continue;
+            if (last[writes[at]] != at) continue;
             top_->config_read = 1;
             top_->config_address = writes[at];
             cycle();
             top_->config_read = 0;
+            for (unsigned waited = 1; waited < READ_CYCLES; ++waited) cycle();
             settle();
             if (top_->config_read_data != writes[at + 1]) {
                 std::printf("register %08" PRIx32 ": wrote %08" PRIx32 ", read %08" PRIx32 "\n", writes[at],

@@ -10,8 +10,9 @@
     stream_({{ stream.port }}, {{ stream.lanes }}){% endfor %}
 {%- if has_configuration %}
 
-// There is a configuration bus.
+// There is a configuration bus, on which data that was read shows so many cycles later.
 #define PUSHMEM_CONFIGURATION
+constexpr unsigned READ_CYCLES = {{ read_cycles }};
 {%- endif %}
 
 constexpr const char* ACCELERATOR = "{{ name }}";
