@@ -59,7 +59,7 @@ enum Command {
     Regress(regress::Regress),
     /// Plant faults in the RTL, one at a time: the regression must catch each.
     Mutants(mutants::Mutants),
-    /// Check input files: programs, specifications, configurations, programs, buffers, regression lists, streams.
+    /// Check input files: programs, buffers, specifications, configurations, regression lists, streams.
     Check(check::Check),
     /// Tell which external tools are there, and what works without the others.
     Doctor(doctor::Doctor),

@@ -400,12 +400,12 @@ fn map_writes_what_the_other_commands_read() {
     assert_eq!(said.out, "amber: 4160 cycles, words taken [4096, 0], words shown [4096, 0]\n");
     assert!(fs::read(&shown).unwrap() == stream(4096).as_bytes());
 
-    // Several tiles: each has its window of addresses, and the one behind takes what the one before gives.
-    let cascade = folder.path("cascade");
-    let said = succeeds(&["map", "apps/buffers/gaussian.yaml", "--tile", "one_in_one_out", "-o", &cascade, "--json"]);
+    // Several tiles: each has its window of addresses.
+    let two = folder.path("two");
+    let said = succeeds(&["map", "apps/buffers/gaussian.yaml", "--tile", "one_in_one_out", "-o", &two, "--json"]);
     let tiles = parsed(&said.out)["tiles"].as_array().unwrap().len();
     assert_eq!(tiles, 2);
-    let text = fs::read_to_string(folder.path("cascade/configuration/writes.hex")).unwrap();
+    let text = fs::read_to_string(folder.path("two/configuration/writes.hex")).unwrap();
     let sections: Vec<&str> = text.split("// Register writes for the tile ").collect();
     assert_eq!(sections.len(), 1 + tiles);
     let first = |section: &str| section.lines().nth(1).unwrap()[..8].to_owned();
@@ -524,4 +524,90 @@ fn simulate_compares_with_the_rtl() {
     let every_second = (0..64).filter(|place| place % 2 == 0 && place / 8 % 2 == 0);
     let expected: String = every_second.map(|place| format!("{}\n", image[place])).collect();
     assert_eq!(fs::read_to_string(&shown).unwrap(), expected);
+}
+
+const BLUR: &str = "apps/brighten_blur.yaml";
+
+#[test]
+fn build_writes_an_accelerator() {
+    let folder = Folder::new();
+    let out = folder.path("blur");
+    let said = succeeds(&["build", BLUR, "-o", &out]);
+    assert!(said.out.contains("cycles") && said.out.contains("computes what the interpreter computes"), "{}", said.out);
+    let written = files(Path::new(&out));
+    for name in ["rtl/brighten_blur.sv", "configuration/writes.hex", "brighten_blur.h", "Makefile", "report.json"] {
+        assert!(written.contains_key(Path::new(name)), "{name}");
+    }
+    // The same to the byte, also over what `make` leaves behind.
+    fs::create_dir_all(Path::new(&out).join("build")).unwrap();
+    fs::write(Path::new(&out).join("build/model.o"), "made").unwrap();
+    succeeds(&["build", BLUR, "-o", &out]);
+    assert_eq!(files(Path::new(&out)), written);
+    // What was written is a program and a specification.
+    succeeds(&["build", &format!("{out}/program.yaml"), "--tile", &format!("{out}/tile.yaml")]);
+    succeeds(&["compare", &out, "--no-rtl"]);
+}
+
+#[test]
+fn build_runs_images() {
+    let folder = Folder::new();
+    let input: String = (0..64 * 64).map(|word| format!("{word:04x}\n")).collect();
+    let input = folder.file("input.hex", input);
+    let (hex, npy) = (folder.path("blur.hex"), folder.path("blur.npy"));
+    let (from, to) = (format!("input={input}"), format!("blur={hex}"));
+    succeeds(&["build", BLUR, "--input", &from, "--output", &to]);
+    let words: Vec<u32> =
+        fs::read_to_string(&hex).unwrap().lines().map(|line| u32::from_str_radix(line, 16).unwrap()).collect();
+    assert_eq!(words.len(), 63 * 63);
+    // Four neighbours twice as bright, divided by 4: twice their mean.
+    assert_eq!(&words[..2], [65, 67]);
+    succeeds(&["build", BLUR, "--input", &from, "--output", &format!("blur={npy}")]);
+    assert!(Path::new(&npy).is_file());
+
+    let misspelt = fails(&["build", BLUR, "--input", &format!("inptu={input}")]);
+    assert!(misspelt.err.contains("has no input `inptu`") && misspelt.err.contains("`input`"), "{}", misspelt.err);
+    let short = folder.file("short.hex", "0001\n");
+    let said = fails(&["build", BLUR, "--input", &format!("input={short}"), "--output", &format!("blur={npy}x.npy")]);
+    assert!(said.err.contains("short.hex"), "{}", said.err);
+    assert!(!Path::new(&format!("{npy}x.npy")).exists());
+}
+
+#[test]
+fn build_says_what_cannot_be_built() {
+    let folder = Folder::new();
+    let far = folder.file(
+        "far.yaml",
+        "name: far\ninputs: {input: {type: u16, shape: [64, 64]}}\noutputs: {output: {type: u16, shape: [64, 64]}}\n\
+         nest:\n  - for y in 0..64:\n    - for x in 0..64:\n      - output[x, y] = input[x, y + 1]\n",
+    );
+    let said = fails(&["build", &far, "-o", &folder.path("out")]);
+    assert!(said.err.contains("far.yaml:7") && said.err.contains("outside"), "{}", said.err);
+    assert!(!Path::new(&folder.path("out")).exists());
+
+    let narrow = folder.file("narrow.yaml", "{name: narrow, kind: dual_port, word_bits: 8, rows: 64}\n");
+    let said = fails(&["build", BLUR, "--tile", &narrow]);
+    assert!(said.err.contains("words of 8 bits") && said.err.contains("16"), "{}", said.err);
+
+    let transposed = folder.file(
+        "transposed.yaml",
+        "name: transposed\ninputs: {input: {type: u16, shape: [8, 8]}}\noutputs: {output: {type: u16, shape: [8, 8]}}\n\
+         buffers: {other: {type: u16, shape: [8, 8]}}\n\
+         nest:\n  - for y in 0..8:\n    - for x in 0..8:\n      - other[x, y] = input[x, y]\n\
+         \x20 - for y in 0..8:\n    - for x in 0..8:\n      - output[x, y] = other[y, x] + other[x, y]\n",
+    );
+    let said = fails(&["build", &transposed]);
+    assert!(said.err.contains("transposed.yaml:"), "{}", said.err);
+}
+
+#[test]
+fn build_prints_every_stage() {
+    for stage in ["loopnest", "schedule", "buffers", "mapping", "config"] {
+        assert!(!succeeds(&["build", BLUR, "--emit", stage]).out.is_empty());
+    }
+    let loop_nest = succeeds(&["build", BLUR, "--emit", "loopnest"]).out;
+    let folder = Folder::new();
+    let again = folder.file("again.yaml", &loop_nest);
+    assert_eq!(succeeds(&["build", &again, "--emit", "loopnest"]).out, loop_nest);
+    let report = parsed(&succeeds(&["build", BLUR, "--json"]).out);
+    assert_eq!((report["memory_tiles"].as_u64(), report["checked_by_model"].as_bool()), (Some(1), Some(false)));
 }

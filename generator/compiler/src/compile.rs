@@ -108,24 +108,30 @@ pub fn compile(
         constraints: constraints.clone(),
         proof: Proof::default(),
     };
-    compiled.proof = compiled.prove(spec)?;
+    compiled.proof = compiled.prove()?;
     Ok(compiled)
 }
 
 impl Compiled {
-    fn prove(&self, spec: &TileSpec) -> Result<Proof, Diagnostic> {
+    /// Proves the accelerator, as every compile does: what is printed of it computes what the program says.
+    ///
+    /// # Errors
+    /// When something is wrong with it.
+    pub fn prove(&self) -> Result<Proof, Diagnostic> {
         let fault = |error: String| {
             Diagnostic::new(format!("the compiled accelerator is wrong: {error}"))
                 .with_help("this is a fault of pushmem, caught before it could do harm; please report the program")
         };
-        prove(&self.program, &self.extraction, &self.schedule, &self.accelerator)
+        prove(&self.program, &self.extraction, &self.schedule, &self.datapaths, &self.accelerator)
             .map_err(|error| fault(error.to_string()))?;
         prove_roms(&self.program, &self.extraction, &self.schedule, &self.accelerator)
             .map_err(|error| fault(error.to_string()))?;
         let mut proof = Proof::default();
         for memory in &self.accelerator.memories {
-            let report = replay(&memory.buffer, &memory.mapped, spec)
-                .map_err(|error| fault(format!("{}: {error}", self.accelerator.wires[memory.of].name)))?;
+            let report = replay(&memory.buffer, &memory.mapped, &self.accelerator.spec).map_err(|error| {
+                let wires = memory.streams.iter().map(|stream| self.accelerator.wires[stream.of].name.as_str());
+                fault(format!("{}: {error}", wires.collect::<Vec<_>>().join(", ")))
+            })?;
             proof.memories += 1;
             proof.simulated_cycles += report.cycles_simulated;
             proof.proven_cycles += report.cycles_total;

@@ -152,9 +152,14 @@ fn mapping(compiled: &Compiled) -> String {
     for memory in &accelerator.memories {
         writeln!(
             text,
-            "memory of {}: delays {} in {} tiles, {} words live",
-            accelerator.wires[memory.of].name,
-            memory.delays.iter().join(", "),
+            "memory of {} in {} tiles, {} words live",
+            memory
+                .streams
+                .iter()
+                .map(|stream| {
+                    format!("{}: delays {}", accelerator.wires[stream.of].name, stream.delays.iter().join(", "))
+                })
+                .join(" and of "),
             memory.mapped.tiles.len(),
             memory.mapped.live_words
         )

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use itertools::Itertools;
-use pushmem_accelerator::{Memory, WORD_BITS, WireId};
+use pushmem_accelerator::{Delayed, Memory, WORD_BITS, WireId};
 
 use super::signals::TileOutput;
 use super::{Context, Section};
@@ -33,12 +33,14 @@ impl Context<'_> {
     }
 
     fn memory_comment(&self, memory: &Memory, tiles: usize) -> String {
-        let delays = memory.delays.iter().map(u64::to_string).collect_vec();
-        let cycles = if delays == ["1"] { "cycle" } else { "cycles" };
+        let delayed = |stream: &Delayed| {
+            let delays = stream.delays.iter().map(u64::to_string).collect_vec();
+            let cycles = if delays == ["1"] { "cycle" } else { "cycles" };
+            format!("`{}` delayed by {} {cycles}", self.accelerator.wires[stream.of].name, listing(&delays))
+        };
         format!(
-            "`{}` delayed by {} {cycles}: {} with {}.",
-            self.accelerator.wires[memory.of].name,
-            listing(&delays),
+            "{}: {} with {}.",
+            memory.streams.iter().map(delayed).join("; "),
             count(tiles, "memory tile"),
             count(memory.mapped.live_words, "live word")
         )

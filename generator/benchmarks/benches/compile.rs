@@ -1,0 +1,64 @@
+//! How long it takes to compile applications, with the proof, and how fast the model of an accelerator runs.
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::path::Path;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use pushmem_accelerator::Constraints;
+use pushmem_compiler::compile;
+use pushmem_files::Document;
+use pushmem_images::Image;
+use pushmem_nest::{ArrayKind, Program};
+use pushmem_tile::TileSpec;
+
+fn text(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    std::fs::read_to_string(path).expect("a file of the project")
+}
+
+fn program(text: &str) -> Program {
+    let document = Document::parse("program.yaml", text).expect("a shipped program");
+    Program::from_document(&document).expect("a shipped program").program
+}
+
+fn spec(name: &str) -> TileSpec {
+    let document = Document::parse(name, &text(&format!("constraints/tiles/{name}.yaml")));
+    TileSpec::from_document(&document.expect("a shipped specification")).expect("a shipped specification")
+}
+
+fn benchmarks(criterion: &mut Criterion) {
+    let (amber, rom) = (spec("amber"), spec("rom"));
+    let compiled =
+        |program: Program| compile(program, &amber, &rom, &Constraints::default()).expect("a program that compiles");
+    let gaussian = text("apps/gaussian.yaml");
+    let mut programs = ["gaussian", "harris", "unsharp", "camera_pipeline", "laplacian_pyramid"]
+        .map(|name| (name.to_owned(), program(&text(&format!("apps/{name}.yaml")))))
+        .to_vec();
+    let large = gaussian.replace("64", "4096").replace("62", "4094");
+    programs.push(("gaussian of 4096 x 4096".to_owned(), program(&large)));
+    for (name, program) in programs {
+        criterion.bench_function(&format!("compile {name}"), |bench| {
+            bench.iter(|| compiled(black_box(program.clone())));
+        });
+    }
+
+    let gaussian = compiled(program(&gaussian));
+    let inputs: BTreeMap<String, Image> = gaussian
+        .program
+        .arrays_of(ArrayKind::Input)
+        .map(|array| {
+            let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
+            (array.name.clone(), Image::new(array.element.element().expect("arrays hold elements"), &shape))
+        })
+        .collect();
+    let mut group = criterion.benchmark_group("model");
+    group.throughput(Throughput::Elements(gaussian.accelerator.length));
+    group.bench_function("accelerator of gaussian, cycles", |bench| {
+        bench.iter(|| gaussian.accelerator.run(&gaussian.program, black_box(&inputs)).expect("an input of zeros"));
+    });
+    group.finish();
+}
+
+criterion_group!(compilation, benchmarks);
+criterion_main!(compilation);
