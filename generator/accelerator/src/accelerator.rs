@@ -247,6 +247,11 @@ impl Condition {
     pub fn holds(&self, index: i64) -> bool {
         (self.first..=self.last).contains(&index) && (index - self.first) % self.step == 0
     }
+
+    /// Whether it speaks of indices of a loop of so many iterations.
+    pub(crate) fn is_within(&self, extent: u64) -> bool {
+        0 <= self.first && self.first <= self.last && self.last < extent as i64 && self.step > 0
+    }
 }
 
 /// A wire or a constant.
@@ -260,19 +265,34 @@ pub enum Source {
 
 /// A wire that is delayed in memory tiles.
 #[derive(Clone, Debug)]
-pub struct Memory {
+pub struct Delayed {
     /// The wire.
     pub of: WireId,
     /// Delays in cycles, ascending.
     pub delays: Vec<u64>,
     /// The wire of each delay.
     pub wires: Vec<WireId>,
-    /// Its ports: one write, a read for each delay.
+}
+
+/// Memory tiles, and the wires that they delay.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// The wires. Several share one tile.
+    pub streams: Vec<Delayed>,
+    /// Its ports: for each stream one write and a read for each delay.
     pub buffer: pushmem_buffers::UnifiedBuffer,
     /// The mapping, with tiles numbered from [`Memory::first_tile`].
     pub mapped: pushmem_mapping::MappedBuffer,
     /// The first of its tiles.
     pub first_tile: usize,
+}
+
+impl Memory {
+    /// The wire of a port of its buffer.
+    pub fn wire(&self, port: usize) -> WireId {
+        let wires = |stream: &Delayed| std::iter::once(stream.of).chain(stream.wires.clone());
+        self.streams.iter().flat_map(wires).nth(port).expect("each port has a wire")
+    }
 }
 
 /// A memory tile.

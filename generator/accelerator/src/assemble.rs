@@ -93,6 +93,7 @@ pub fn assemble(
     }
     builder.add_outputs(&final_stages);
     let mut accelerator = builder.accelerator;
+    accelerator.merge_memories();
     add_roms(&mut accelerator, program, extraction, schedule)
         .map_err(|diagnostic| AssemblyError::Program(Box::new(diagnostic)))?;
     Ok(accelerator)

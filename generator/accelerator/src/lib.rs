@@ -10,7 +10,11 @@ mod accelerator;
 mod assemble;
 mod constraints;
 mod error;
+mod memories;
+mod merge;
 mod outputs;
+mod parts;
+mod proof;
 mod provenance;
 mod roms;
 mod run;
@@ -18,12 +22,13 @@ mod stream;
 mod taps;
 
 pub use accelerator::{
-    Accelerator, Case, Condition, Configured, Constant, Copied, Counter, Driver, Kernel, Lane, Memory,
+    Accelerator, Case, Condition, Configured, Constant, Copied, Counter, Delayed, Driver, Kernel, Lane, Memory,
     OperationDatapath, Rom, Source, Stream, Tile, Variable, WORD_BITS, Wire, WireId,
 };
 pub use assemble::assemble;
 pub use constraints::Constraints;
 pub use error::AssemblyError;
-pub use provenance::{ProvenanceError, prove};
+pub use proof::{PartError, ProofError, prove};
+pub use provenance::ProvenanceError;
 pub use roms::{RomError, RomFault, prove_roms};
 pub use run::{Beats, Run};

@@ -20,7 +20,9 @@ use pushmem_extraction::{Extraction, Origin};
 use pushmem_nest::Program;
 use pushmem_schedule::{Access, Boundary, Schedule, Stage, Subscript};
 
-use crate::accelerator::{Accelerator, Case, Driver, Lane, Source, WireId};
+use crate::accelerator::{Accelerator, Case, Driver, Lane, Memory, Source, WireId};
+use crate::memories;
+use crate::proof::{PartError, ProofError, require};
 
 /// What a wire or an operand is found not to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,16 +77,16 @@ struct Prover<'a> {
 }
 
 /// Proves that all kernels and outputs of an accelerator see the values that the program says, given that each memory
-/// output is its input wire so many cycles ago.
+/// output is its input wire so many cycles ago. All references lead somewhere.
 ///
 /// # Errors
-/// The first operand or output that does not.
-pub fn prove(
+/// The first memory that is not the one that was replayed, and the first operand or output that does not.
+pub(crate) fn prove(
     program: &Program,
     extraction: &Extraction,
     schedule: &Schedule,
     accelerator: &Accelerator,
-) -> Result<(), ProvenanceError> {
+) -> Result<(), ProofError> {
     let inputs = accelerator.inputs.iter().flat_map(|stream| &stream.lanes).map(|lane| lane.stage);
     let kernels = accelerator.kernels.iter().map(|kernel| kernel.stage);
     let selections = || accelerator.copies.iter().filter_map(|copy| Some((copy, copy.selection?)));
@@ -98,6 +100,9 @@ pub fn prove(
     let wires = Vec::new();
     let mut prover = Prover { program, extraction, schedule, accelerator, wires, owners, constants, writers };
     prover.wires = prover.trace();
+    for memory in &accelerator.memories {
+        prover.memory(memory)?;
+    }
     for (copy, wire) in selections() {
         // Its own wire stands for its result; what it selects is checked here.
         let result = prover.wires[wire].take();
@@ -141,11 +146,27 @@ impl Prover<'_> {
         wires
     }
 
+    /// Checks that a memory is the one that is replayed, and takes what its wires carry.
+    fn memory(&self, memory: &Memory) -> Result<(), PartError> {
+        memories::check_tiles(self.accelerator, memory)?;
+        for (number, stream) in memory.streams.iter().enumerate() {
+            let past = self.wires.get(stream.of).copied().flatten();
+            require(past.is_some(), || format!("the memory of wire {}", stream.of), "the wire is no stage's result")?;
+            if let Some(Past { stage, cycles }) = past {
+                let (content, schedule) = (&self.extraction.pipeline.stages[stage], &self.schedule.stages[stage]);
+                memories::check_words(self.accelerator, memory, number, content, schedule, cycles)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The wire that a memory output delays, and by how much, as the replay has shown.
     fn memory_delay(&self, wire: WireId) -> Option<(WireId, i64)> {
-        self.accelerator.memories.iter().find_map(|memory| {
-            let place = memory.wires.iter().position(|&other| other == wire)?;
-            Some((memory.of, memory.delays[place] as i64))
+        self.accelerator.memories.iter().flat_map(|memory| &memory.streams).find_map(|stream| {
+            let place = stream.wires.iter().position(|&other| other == wire)?;
+            // What does not come before has been followed by nobody yet.
+            (stream.of < wire).then_some(())?;
+            Some((stream.of, *stream.delays.get(place)? as i64))
         })
     }
 
@@ -161,9 +182,12 @@ impl Prover<'_> {
     }
 
     /// Checks an operand at all iterations.
-    fn operand(&self, stage: usize, load: usize, operand: Source) -> Result<(), ProvenanceError> {
+    fn operand(&self, stage: usize, load: usize, operand: Source) -> Result<(), ProofError> {
         let content = &self.extraction.pipeline.stages[stage];
         let cases = self.cases(operand);
+        if cases.iter().any(|case| !case.conditions.is_empty()) {
+            self.selects_by_loops_of(stage, operand)?;
+        }
         let read = &content.reads[load];
         let affine = is_affine(read) && self.has_affine_times(read.array);
         // Conditions count only loops of several iterations.
@@ -212,6 +236,19 @@ impl Prover<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Checks that a selection looks at the loops of the stage that uses it, as its conditions are understood here.
+    fn selects_by_loops_of(&self, stage: usize, operand: Source) -> Result<(), PartError> {
+        let Source::Wire(wire) = operand else { return Ok(()) };
+        let wire = &self.accelerator.wires[wire];
+        let right = match wire.driver {
+            Driver::Select { counter, .. } => {
+                self.accelerator.counters[counter].counts(self.extraction, self.schedule, stage, 0)
+            }
+            _ => true,
+        };
+        require(right, || wire.name.clone(), "it selects by the loops of another stage")
     }
 
     /// Whether the time at which an element appears is one affine function of its indices, and the elements that appear are

@@ -11,6 +11,7 @@ mod check;
 mod display;
 mod order;
 mod read;
+mod together;
 
 pub use buffer::{Direction, Loop, Port, UnifiedBuffer};
 pub use check::BufferError;

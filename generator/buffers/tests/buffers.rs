@@ -1,6 +1,9 @@
 //! Buffers: notation, order, checks, files.
 
+use std::path::{Path, PathBuf};
+
 use proptest::prelude::*;
+use proptest::sample::{Index, select};
 use pushmem_buffers::{Direction, Loop, Port, UnifiedBuffer};
 use pushmem_configuration::Affine;
 use pushmem_files::Document;
@@ -44,7 +47,117 @@ fn errors_point_at_their_place() {
     assert_eq!(message_text, "port in: loop x has 0 iterations; it must be 1 to 2^48 − 1");
 }
 
+#[test]
+fn buffers_take_words_and_give_them() {
+    let port = |name: &str, direction: &str| {
+        format!("  - {{name: {name}, direction: {direction}, domain: [], access: [], schedule: {{stride: []}}}}\n")
+    };
+    let buffer = |ports: &[String]| format!("name: b\nports:\n{}", ports.concat());
+    for (ports, missing) in
+        [([port("a", "read"), port("b", "read")], "write"), ([port("a", "write"), port("b", "write")], "read")]
+    {
+        let (message_text, location) = message(&buffer(&ports));
+        assert_eq!(message_text, format!("no port of the buffer has the direction `{missing}`"));
+        assert_eq!(location.map(|(_, line, column)| (line, column)), Some((2, 1)));
+    }
+    let both = buffer(&[port("a", "write"), port("b", "read")]);
+    UnifiedBuffer::from_document(&Document::parse("b.yaml", both.as_str()).unwrap()).unwrap();
+    let (message_text, _) = message(&both.replacen("[]", "[{name: x, extent: 1}, {name: x, extent: 1}]", 1).replacen(
+        "stride: []",
+        "stride: [1, 1]",
+        1,
+    ));
+    assert_eq!(message_text, "port a: another loop is named `x`");
+}
+
+/// The buffers of the repository.
+fn shipped() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/buffers");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// Shipped buffers with a few places overwritten by something a person might type.
+fn mutated() -> impl Strategy<Value = String> {
+    let texts: Vec<String> = shipped().iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    let pieces = [
+        "",
+        "0",
+        "1",
+        "7",
+        "-1",
+        "64",
+        "281474976710655",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "99999999999999999999",
+        "1.5",
+        "null",
+        "true",
+        ": ",
+        ", ",
+        "{",
+        "}",
+        "[",
+        "]",
+        "\n",
+        "  ",
+        "- ",
+        "#",
+        "read",
+        "write",
+        "start: ",
+        "{name: z, extent: 3}, ",
+        "stride: [1]",
+        "&a",
+        "*a",
+        "'",
+        "é",
+    ];
+    let edit = (any::<Index>(), 0_usize..5, select(pieces.to_vec()));
+    (select(texts), prop::collection::vec(edit, 1..4)).prop_map(|(mut text, edits)| {
+        for (place, length, piece) in edits {
+            let start = text.floor_char_boundary(place.index(text.len() + 1));
+            let end = text.floor_char_boundary((start + length).min(text.len()));
+            text.replace_range(start..end, piece);
+        }
+        text
+    })
+}
+
+/// What is read can be shown and put into the order of time; what is refused has a place.
+fn read_or_located(text: &str) -> Result<(), TestCaseError> {
+    let read = Document::parse("b.yaml", text).and_then(|document| UnifiedBuffer::from_document(&document));
+    match read {
+        Ok(buffer) => {
+            prop_assert!(!buffer.to_string().is_empty());
+            prop_assert!(buffer.ports.iter().all(|port| port.in_time_order().is_some()));
+        }
+        Err(problem) => prop_assert!(problem.location().is_some(), "{problem:?}"),
+    }
+    Ok(())
+}
+
+#[test]
+fn shipped_buffers_are_read() {
+    assert!(!shipped().is_empty());
+    for file in shipped() {
+        let buffer = UnifiedBuffer::read(&file).unwrap_or_else(|problem| panic!("{problem:?}"));
+        assert_eq!(file.file_stem().and_then(|stem| stem.to_str()), Some(buffer.name.as_str()));
+    }
+}
+
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn nothing_that_is_read_panics(bytes: Vec<u8>, text in "\\PC{0,200}", mutated in mutated()) {
+        read_or_located(&String::from_utf8_lossy(&bytes))?;
+        read_or_located(&text)?;
+        read_or_located(&mutated)?;
+    }
+
     /// Enumeration is the oracle: the ordered port visits the same elements in the same cycles, in the order of time.
     #[test]
     fn time_order_is_the_order_of_time(

@@ -1,11 +1,21 @@
 //! What a tile, or a chain of tiles, could hold.
 
+use itertools::Itertools;
 use pushmem_configuration::{Chain, Configuration};
 use pushmem_tile::{Role, TileSpec};
 
 use crate::chain;
 use crate::controllers::{configured, parameters};
 use crate::nest::Nest;
+use crate::supply::written_until;
+
+/// A write stream and the reads of its words, given as iterations of the write. On a tile, the `i`-th share has input `i`,
+/// and its reads have the outputs after those of the shares before.
+#[derive(Clone, Copy)]
+pub(crate) struct Share<'a> {
+    pub write: &'a Nest,
+    pub reads: &'a [&'a Nest],
+}
 
 /// Streams on one tile, or on the tiles of a chain.
 pub(crate) struct Attempt {
@@ -18,18 +28,121 @@ pub(crate) struct Attempt {
 pub(crate) struct Running {
     pub role: Role,
     pub port: usize,
+    /// The share whose words it moves.
+    pub share: usize,
     pub nest: Nest,
     /// Which function is the address in the main memory.
     pub main: Option<usize>,
 }
 
-/// The configurations of one tile, or of the tiles of a chain, that keep `needed` rows of those that `rows` writes.
+/// The rows of a share in the main memory.
+pub(crate) struct Kept<'a> {
+    /// The writes of rows; the function is the number of the row.
+    pub rows: &'a Nest,
+    /// How many must be kept.
+    pub needed: i64,
+}
+
+/// The configurations of one tile, or of the tiles of a chain, that keep the rows of each share.
 pub(crate) fn configurations(
     spec: &TileSpec,
     running: &[Running],
-    rows: &Nest,
-    needed: i64,
+    kept: &[Kept],
 ) -> Result<Vec<Configuration>, String> {
+    match *kept {
+        [Kept { rows, needed }] => alone(spec, running, rows, needed),
+        _ => together(spec, running, kept).map(|configuration| vec![configuration]),
+    }
+}
+
+/// One tile on which each share has a range of rows of its own.
+fn together(spec: &TileSpec, running: &[Running], kept: &[Kept]) -> Result<Configuration, String> {
+    let capacity = i64::from(spec.rows);
+    let needed: i64 = kept.iter().map(|share| share.needed).sum();
+    if needed > capacity {
+        return Err(format!("{needed} rows must be kept for all of them; a tile has {capacity}"));
+    }
+    let finish = |running: Vec<Running>| configuration(spec, &running, Chain::default(), u64::from(spec.rows));
+    fixed_ranges(running, kept, capacity).and_then(finish).or_else(|reason| match moving_ranges(kept, capacity) {
+        Some(bases) => finish(based(running, &bases)),
+        None => Err(reason),
+    })
+}
+
+/// Each share begins anew after a number of rows, in a range behind those of the shares before.
+fn fixed_ranges(running: &[Running], kept: &[Kept], capacity: i64) -> Result<Vec<Running>, String> {
+    let mut base = 0;
+    let mut placed = Vec::new();
+    for (number, share) in kept.iter().enumerate() {
+        let later: i64 = kept[number + 1..].iter().map(|share| share.needed).sum();
+        let own = || running.iter().filter(|running| running.share == number);
+        let lengths = chain::lengths(share.rows, share.needed, capacity - base - later);
+        let fits =
+            |length: i64| Some((own().map(|running| running.wrapped(length)).collect::<Result<_, _>>().ok()?, length));
+        let Some((wrapped, length)): Option<(Vec<Running>, i64)> = lengths.into_iter().find_map(fits) else {
+            let room = capacity - base - later;
+            return Err(format!(
+                "{} rows must be kept, and no number of rows up to {room} divides its loops",
+                share.needed
+            ));
+        };
+        placed.extend(based(&wrapped, &vec![base; kept.len()]));
+        base += length;
+    }
+    Ok(placed)
+}
+
+/// Where the first row of each share is, if all go through the whole memory one behind the other: they can where they write
+/// rows at the same pace, so that none catches up with another.
+///
+/// By the time that a share begins, the first one has written some rows. By so many it is later all along, at most; and in
+/// the end, when the first one has stopped, it comes up to it. Its range is as much longer.
+fn moving_ranges(kept: &[Kept], capacity: i64) -> Option<Vec<i64>> {
+    let rows = kept.iter().map(|share| share.rows.clone().merged(&[None])).collect_vec();
+    let (first, _) = rows.iter().enumerate().min_by_key(|(_, rows)| rows.cycle.start)?;
+    let leader = &rows[first];
+    let same = |other: &Nest| {
+        other.extent == leader.extent
+            && other.cycle.stride == leader.cycle.stride
+            && other.functions[0].stride == leader.functions[0].stride
+    };
+    if !rows.iter().all(same) {
+        return None;
+    }
+    let mut bases = vec![0; kept.len()];
+    let mut used = 0;
+    for (number, share) in kept.iter().enumerate().filter(|(number, _)| *number != first) {
+        used += share.needed + written_until(leader, rows[number].cycle.start);
+        bases[number] = used;
+    }
+    (used + kept[first].needed <= capacity).then_some(bases)
+}
+
+/// With the rows of each share from its base on.
+fn based(running: &[Running], bases: &[i64]) -> Vec<Running> {
+    let moved = |running: &Running| {
+        let mut nest = running.nest.clone();
+        if let Some(function) = running.main {
+            nest.functions[function].start += bases[running.share];
+        }
+        Running { nest, ..*running }
+    };
+    running.iter().map(moved).collect()
+}
+
+impl Running {
+    /// The same, with addresses in the main memory that begin anew after `length` rows.
+    fn wrapped(&self, length: i64) -> Result<Running, String> {
+        let nest = match self.main {
+            Some(function) => chain::wrapped(&self.nest, function, length)?,
+            None => self.nest.clone(),
+        };
+        Ok(Running { nest, ..*self })
+    }
+}
+
+/// One tile, or a chain, that keeps `needed` rows of those that `rows` writes.
+fn alone(spec: &TileSpec, running: &[Running], rows: &Nest, needed: i64) -> Result<Vec<Configuration>, String> {
     if needed <= i64::from(spec.rows) {
         let chain = Chain::default();
         return configuration(spec, running, chain, u64::from(spec.rows)).map(|configuration| vec![configuration]);
@@ -45,16 +158,7 @@ pub(crate) fn configurations(
         _ => format!("{needed} rows must be kept, and no number of rows up to {limit} divides the loops of the write"),
     };
     for length in lengths {
-        let wrapped: Result<Vec<Running>, String> = running
-            .iter()
-            .map(|running| {
-                let nest = match running.main {
-                    Some(function) => chain::wrapped(&running.nest, function, length)?,
-                    None => running.nest.clone(),
-                };
-                Ok(Running { nest, ..*running })
-            })
-            .collect();
+        let wrapped: Result<Vec<Running>, String> = running.iter().map(|running| running.wrapped(length)).collect();
         let made = wrapped.and_then(|wrapped| {
             (0..(length as u64).div_ceil(u64::from(spec.rows)))
                 .map(|tile| {

@@ -3,26 +3,9 @@
 use itertools::Itertools;
 use pushmem_configuration::{Affine, Configuration};
 
+use crate::group::{Feed, Group, Stream};
 use crate::live::delay;
 use crate::nest::Nest;
-
-/// Where a tile of a cascade takes its words from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Feed {
-    /// The write port.
-    Port,
-    /// An output of a group before.
-    Group { group: usize, output: usize },
-}
-
-/// One tile of a cascade, or chain of tiles.
-pub(crate) struct Group {
-    pub feed: Feed,
-    pub write: Nest,
-    /// The reads; those without a number only feed other groups.
-    pub reads: Vec<(Option<usize>, Nest)>,
-    pub configurations: Vec<Configuration>,
-}
 
 /// The write again, so much later, with itself as the iterations it reads.
 fn delayed(write: &Nest, by: i64) -> Nest {
@@ -46,7 +29,7 @@ pub(crate) fn cascade(
     let mut rest: Vec<usize> = (0..reads.len()).sorted_by_key(|&read| delays[read]).collect();
     let mut groups: Vec<Group> = Vec::new();
     // Delays that are there already, the last one first.
-    let mut feeds = vec![(0, Feed::Port)];
+    let mut feeds = vec![(0, Feed::Port(0))];
     while let Some(&first) = rest.first() {
         let found = feeds.iter().find_map(|&(base, feed)| {
             let write = delayed(write, base);
@@ -63,7 +46,7 @@ pub(crate) fn cascade(
                 .enumerate()
                 .map(|(output, (read, _))| (delays[read.expect("all were reads")], Feed::Group { group, output }));
             feeds.splice(0..0, served.rev().collect_vec());
-            groups.push(Group { feed, write, reads, configurations });
+            groups.push(Group { streams: vec![Stream { feed, write, reads }], configurations });
             continue;
         }
         // As few tiles as can be on the way to the next read, with equal delays.
@@ -88,7 +71,8 @@ pub(crate) fn cascade(
         let configurations = fit(by)?;
         let output = delayed(write, base + by);
         feeds.insert(0, (base + by, Feed::Group { group, output: 0 }));
-        groups.push(Group { feed, write: from, reads: vec![(None, output)], configurations });
+        let stream = Stream { feed, write: from, reads: vec![(None, output)] };
+        groups.push(Group { streams: vec![stream], configurations });
     }
     Some(groups)
 }

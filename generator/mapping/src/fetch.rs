@@ -31,6 +31,8 @@ pub(crate) struct Fetch {
     pub reads: Nest,
     /// The earliest and the latest offset of the fetches.
     pub window: (i64, i64),
+    /// Whether rows are replaced that nobody has read.
+    pub wasteful: bool,
 }
 
 /// How to fetch for a read stream whose only function is the word in memory: the fewest fetches first. Also why other
@@ -151,7 +153,7 @@ fn candidate(read: &Nest, shape: Shape, inside: usize, walk: Walk) -> Result<Fet
         return Err("its loops are too irregular to analyse".to_owned());
     }
     let (short_fetches, short_reads) = plan(&short, shape, inside, walk)?;
-    let window = window(&short_fetches, &short_reads, shape);
+    let (window, wasteful) = window(&short_fetches, &short_reads, shape);
     let name = match walk {
         Walk::Along(_) => format!("fetch along loop {inside}"),
         Walk::Window(_) => format!("fetch for {inside} inner loops at once"),
@@ -160,7 +162,7 @@ fn candidate(read: &Nest, shape: Shape, inside: usize, walk: Walk) -> Result<Fet
         let words = shape.rows * shape.fetch_width;
         return Err(format!("{name}: the transpose buffer of {words} words would be overwritten before the last read"));
     }
-    Ok(Fetch { name, fetches, reads, window })
+    Ok(Fetch { name, fetches, reads, window, wasteful })
 }
 
 /// Few enough iterations to enumerate, with all that can happen between neighbours.
@@ -186,8 +188,9 @@ fn shortened(read: &Nest, shape: Shape, inside: usize, walk: Walk) -> Nest {
     read.shortened(extent)
 }
 
-/// Offsets of the fetches for which each row arrives before its first read, and no row replaces one still to be read.
-fn window(fetches: &Nest, reads: &Nest, shape: Shape) -> (i64, i64) {
+/// Offsets of the fetches for which each row arrives before its first read, and no row replaces one still to be read; and
+/// whether one replaces a row that is not read at all.
+fn window(fetches: &Nest, reads: &Nest, shape: Shape) -> ((i64, i64), bool) {
     let fetched: Vec<i64> = fetches.cycles().collect();
     let mut uses: Vec<Option<(i64, i64)>> = vec![None; fetched.len()];
     reads.for_each(|index| {
@@ -200,7 +203,8 @@ fn window(fetches: &Nest, reads: &Nest, shape: Shape) -> (i64, i64) {
     let latest = fetched.iter().zip(&uses).filter_map(|(fetch, uses)| Some((*uses)?.0 - arrival - fetch)).min();
     // A row written at the end of a cycle replaces what is read in that cycle.
     let replaced = uses.iter().zip(fetched.iter().skip(shape.rows as usize));
+    let wasteful = replaced.clone().any(|(uses, _)| uses.is_none());
     let earliest = replaced.filter_map(|(uses, fetch)| Some((*uses)?.1 - (arrival - 1) - fetch)).max();
     let latest = latest.unwrap_or(0);
-    (earliest.unwrap_or(latest - i64::from(u16::MAX)), latest)
+    ((earliest.unwrap_or(latest - i64::from(u16::MAX)), latest), wasteful)
 }

@@ -1,13 +1,15 @@
 //! Mapping of unified buffers to memory tiles.
 //!
 //! [`map`] turns the ports of a buffer into configurations of tiles, in passes over small types: loops in the order of
-//! time; for each read the iteration of the write that it needs; the layout of the words in memory; vectorized fetches
-//! into the transpose buffer; cycles of the SRAM; controllers. What a pass decides is checked against the tile before the
-//! next begins, and where a choice does not fit the next is tried (dissertation §5.3–5.6).
+//! time; cyclic banks, where ports are too many for a memory; for each read the iteration of the write that it needs; the
+//! layout of the words in memory; vectorized fetches into the transpose buffer; cycles of the SRAM; controllers; and streams
+//! that share a tile. What a pass decides is checked against the tile before the next begins, and where a choice does not
+//! fit the next is tried (dissertation §5.2–5.6).
 //!
 //! Mapping reasons about loops; that a configuration does what its buffer says is for the replay to show.
 
 mod attempt;
+mod banking;
 mod cascade;
 mod chain;
 mod controllers;
@@ -15,14 +17,17 @@ mod dependence;
 mod digits;
 mod direct;
 mod fetch;
+mod group;
 mod live;
 mod map;
 mod mapped;
+mod merge;
 mod nest;
 mod partition;
 mod storage;
 mod supply;
 mod wide;
 
+pub use banking::{Bank, Banking, PortLimit, banking};
 pub use map::map;
 pub use mapped::{MappedBuffer, MappedTile, MappingError, Source};

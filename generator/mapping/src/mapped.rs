@@ -39,6 +39,10 @@ pub struct MappedBuffer {
     /// Words that are kept at most, from the cycle in which the port writes them to their last read, summed over the
     /// copies that the tiles keep.
     pub live_words: u64,
+    /// The cyclic partition factor of each dimension, innermost first, if the buffer is in banks.
+    pub factors: Option<Vec<u64>>,
+    /// Whether some words are in several tiles, for as many sets of their reads.
+    pub copied: bool,
     /// What was tried before, and why it did not do.
     pub tried: Vec<String>,
 }

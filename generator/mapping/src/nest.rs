@@ -1,6 +1,7 @@
 //! Loop nests with a schedule and some more affine functions.
 
 use itertools::Itertools;
+use pushmem_buffers::Port;
 use pushmem_configuration::{Affine, deltas};
 
 /// Most firings that an exact comparison of two nests enumerates.
@@ -19,6 +20,17 @@ pub(crate) struct Nest {
 }
 
 impl Nest {
+    /// The loops of a port of a checked buffer, with its elements as functions.
+    pub fn of(port: &Port) -> Nest {
+        let port = port.in_time_order().expect("checked buffers have an order");
+        Nest { extent: port.extents(), cycle: port.schedule, functions: port.access }
+    }
+
+    /// The loops of a port of a checked buffer, with no functions.
+    pub fn of_schedule(port: &Port) -> Nest {
+        Nest { functions: Vec::new(), ..Nest::of(port) }.merged(&[])
+    }
+
     pub fn depth(&self) -> usize {
         self.extent.len()
     }

@@ -30,7 +30,7 @@ fn written(rows: &Nest, number: i64) -> Option<i64> {
 }
 
 /// How many rows are written until the end of a cycle.
-fn written_until(rows: &Nest, cycle: i64) -> i64 {
+pub(crate) fn written_until(rows: &Nest, cycle: i64) -> i64 {
     let mut rest = cycle - rows.cycle.start;
     if rest < 0 {
         return 0;

@@ -8,7 +8,7 @@ use pushmem_configuration::Affine;
 
 use super::Builder;
 use super::plan::Place;
-use crate::accelerator::{Driver, Memory, Tile, WireId};
+use crate::accelerator::{Delayed, Driver, Memory, Tile, WireId};
 use crate::error::AssemblyError;
 use crate::stream::stream_of;
 
@@ -63,12 +63,12 @@ impl Builder<'_> {
             let buffer = self.delay_buffer(stage, from.0, delays);
             match pushmem_mapping::map(&buffer, self.spec) {
                 Ok(mapped) => {
-                    let each = |memory: &Memory| (memory.mapped.tiles.len(), memory.delays.len());
+                    let each = |memory: &Memory| (memory.mapped.tiles.len(), memory.streams[0].delays.len());
                     let (tiles, delayed) = (mapped.tiles.len(), delays.len());
                     let fewer = |other: &Memory| tiles * each(other).1 < each(other).0 * delayed;
                     if best.as_ref().is_none_or(fewer) {
-                        let (delays, wires) = (delays.to_vec(), Vec::new());
-                        best = Some(Memory { of: from.1, delays, wires, buffer, mapped, first_tile: 0 });
+                        let stream = Delayed { of: from.1, delays: delays.to_vec(), wires: Vec::new() };
+                        best = Some(Memory { streams: vec![stream], buffer, mapped, first_tile: 0 });
                     }
                 }
                 Err(error) => refused = Some(error),
@@ -125,7 +125,7 @@ impl Builder<'_> {
             let (tile, output) = place_of_read(&memory.mapped, read);
             (from.0 + delay, Driver::Tile { tile: first_tile + tile, output })
         };
-        let places = memory.delays.iter().enumerate().map(place).collect();
+        let places = memory.streams[0].delays.iter().enumerate().map(place).collect();
         self.accelerator.memories.push(Memory { first_tile, ..memory });
         places
     }
@@ -148,7 +148,7 @@ impl Builder<'_> {
             |memory: &&mut Memory| (memory.first_tile..memory.first_tile + memory.mapped.tiles.len()).contains(&tile);
         let memory = self.accelerator.memories.iter_mut().find(within).expect("a tile belongs to a memory");
         // The wires of a memory come in the order of their delays.
-        memory.wires.push(wire);
+        memory.streams[0].wires.push(wire);
     }
 }
 
