@@ -57,11 +57,11 @@ def sources(folder: Path) -> list[str]:
     return (folder / "filelist.f").read_text().split()
 
 
-def applications() -> tuple[list[str], list[str], list[str]]:
-    """From rtl-tests/applications/applications.yaml: the programs, the default tile, and all tiles."""
+def applications() -> tuple[list[str], dict[str, list[str]]]:
+    """From rtl-tests/applications/applications.yaml: all programs, and the lists by their names."""
     text = (ROOT / "rtl-tests" / "applications" / "applications.yaml").read_text()
-    tiles = {key: re.findall(r"\w+", names) for key, names in re.findall(r"(?m)^(default|all): \[(.*)\]$", text)}
-    return re.findall(r"(?m)^  - (\w+)$", text), tiles["default"], tiles["all"]
+    lists = {key: re.findall(r"\w+", names) for key, names in re.findall(r"(?m)^(\w+): \[(.*)\]$", text)}
+    return re.findall(r"(?m)^  - (\w+)$", text), lists
 
 
 def spec_in_style(spec: Path, style: str, folder: Path) -> Path:

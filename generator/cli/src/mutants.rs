@@ -1,5 +1,7 @@
 //! `pushmem mutants`.
 
+mod accelerators;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -12,6 +14,7 @@ use pushmem_simulation::Verilator;
 
 use crate::output;
 use crate::progress::Bar;
+use accelerators::AcceleratorList;
 
 #[derive(Args)]
 pub struct Mutants {
@@ -23,6 +26,9 @@ pub struct Mutants {
     /// List of mutants.
     #[arg(long, value_name = "FILE", default_value = "rtl-tests/mutants/mutants.yaml")]
     list: PathBuf,
+    /// List of mutants of accelerators, which their testbenches must catch.
+    #[arg(long, value_name = "FILE", default_value = "rtl-tests/mutants/accelerators.yaml")]
+    accelerators: PathBuf,
     /// Folder with the regression lists that must catch them.
     #[arg(long, value_name = "FOLDER", default_value = "rtl-tests")]
     lists: PathBuf,
@@ -52,7 +58,8 @@ impl Mutants {
         if let Some(filter) = &self.filter {
             list.mutants.retain(|mutant| mutant.name.contains(filter.as_str()));
         }
-        if list.mutants.is_empty() {
+        let accelerators = AcceleratorList::read(&self.accelerators, self.filter.as_deref().unwrap_or_default())?;
+        if list.mutants.is_empty() && accelerators.is_empty() {
             let filter = self.filter.as_deref().unwrap_or_default();
             return Err(Diagnostic::new(format!("no mutant has `{filter}` in its name")));
         }
@@ -72,7 +79,8 @@ impl Mutants {
         let bar = Bar::new(list.mutants.len());
         let results = list.run(&tests, &verilator, jobs, &bar);
         bar.clear();
-        let results = results?;
+        let mut results = results?;
+        results.extend(accelerators.run(&verilator, jobs)?);
         let survived = results.iter().filter(|result| result.caught.is_none()).count();
         output::print(&if self.json {
             serde_json::to_string_pretty(&results).expect("results are plain data") + "\n"

@@ -15,14 +15,17 @@ const LOOPS: [&str; 3] = ["x", "y", "z"];
 /// Names of the loops over the window of a reduction, by dimension.
 const WINDOW_LOOPS: [&str; 3] = ["i", "j", "k"];
 
+/// Steps of the finest array in one step: numerator and denominator.
+type Scale = (i64, i64);
+
 /// An array that later stages can read.
 #[derive(Clone, Debug)]
 struct Array {
     name: String,
     type_name: &'static str,
     shape: Vec<i64>,
-    /// For each dimension, how many steps of the finest array one step is: numerator and denominator.
-    scale: Vec<(i64, i64)>,
+    /// Of each dimension.
+    scale: Vec<Scale>,
 }
 
 /// How an index moves with a loop: `coefficient · variable / divisor`, one of them 1.
@@ -224,7 +227,7 @@ impl<'a> Generator<'a> {
     }
 
     /// Up to three arrays, and how a common loop moves over each of them.
-    fn sources(&mut self) -> (Vec<(i64, i64)>, Vec<(usize, Vec<Step>)>) {
+    fn sources(&mut self) -> (Vec<Scale>, Vec<(usize, Vec<Step>)>) {
         // Recent arrays first, so that chains are common; the first decides the scale.
         let recent = self.random.random_range(0..self.arrays.len().min(3));
         let first = self.arrays.len() - 1 - recent;

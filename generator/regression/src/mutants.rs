@@ -87,7 +87,9 @@ impl MutantList {
             let path = FieldPath::root().key("mutants").index(index);
             let tile = folder.join(&mutant.tile);
             let (spec, mut rtl) = spec_and_rtl(&tile, &mut tiles)?;
-            plant(&mut rtl, &mutant).map_err(|(key, message)| document.error(&path.key(key), message))?;
+            let MutantFile { module, find, replace, occurrence, .. } = &mutant;
+            let replacement = Replacement { module, find, replace, occurrence: *occurrence };
+            replacement.plant(&mut rtl).map_err(|(key, message)| document.error(&path.key(key), message))?;
             Ok(Mutant { name: mutant.name, fault: mutant.fault, tile, spec, rtl, path })
         });
         let (mutants, errors): (Vec<_>, Vec<Diagnostic>) = mutants.partition_result();
@@ -154,30 +156,48 @@ fn spec_and_rtl(tile: &Path, tiles: &mut Tiles) -> Result<(TileSpec, Rtl), Diagn
     Ok((spec, rtl))
 }
 
-/// Plants a fault in the text of its module; otherwise tells which key of the list is wrong, and why. White space in a
-/// line only separates, because it follows the longest name of a column.
-fn plant(rtl: &mut Rtl, mutant: &MutantFile) -> Result<(), (&'static str, String)> {
-    let file = format!("{}.sv", mutant.module);
-    let Some((_, text)) = rtl.iter_mut().find(|(name, _)| *name == file) else {
-        let files = rtl.iter().map(|(name, _)| name).join(", ");
-        return Err(("module", format!("the tile has no file {file}, but {files}")));
-    };
-    let plain = text.lines().map(|line| line.split_whitespace().join(" ")).join("\n");
-    let places = plain.match_indices(&mutant.find).map(|(place, _)| place).collect_vec();
-    let place = match (places.as_slice(), mutant.occurrence) {
-        ([], _) => return Err(("find", format!("this text is not in {file}"))),
-        (&[place], None) => place,
-        (_, None) => {
-            let message = format!("this text is {} times in {file}; choose one by `occurrence`", places.len());
-            return Err(("find", message));
-        }
-        (_, Some(number)) => match number.checked_sub(1).and_then(|index| places.get(index)) {
-            Some(&place) => place,
-            None => return Err(("occurrence", format!("must be from 1 to {}", places.len()))),
-        },
-    };
-    *text = [&plain[..place], &mutant.replace, &plain[place + mutant.find.len()..], "\n"].concat();
-    Ok(())
+/// A fault in the text of a module.
+#[derive(Clone, Copy, Debug)]
+pub struct Replacement<'a> {
+    /// Name of the module.
+    pub module: &'a str,
+    /// What is replaced. White space in a line only separates, because it follows the longest name of a column.
+    pub find: &'a str,
+    /// What it becomes.
+    pub replace: &'a str,
+    /// Which of several places, from 1; nothing if there is one.
+    pub occurrence: Option<usize>,
+}
+
+impl Replacement<'_> {
+    /// Plants the fault in these files, each with its name.
+    ///
+    /// # Errors
+    /// Which key of the list is wrong, and why.
+    pub fn plant(self, rtl: &mut [(String, String)]) -> Result<(), (&'static str, String)> {
+        let file = format!("{}.sv", self.module);
+        let Some(index) = rtl.iter().position(|(name, _)| *name == file) else {
+            let files = rtl.iter().map(|(name, _)| name).join(", ");
+            return Err(("module", format!("there is no file {file}, but {files}")));
+        };
+        let text = &mut rtl[index].1;
+        let plain = text.lines().map(|line| line.split_whitespace().join(" ")).join("\n");
+        let places = plain.match_indices(self.find).map(|(place, _)| place).collect_vec();
+        let place = match (places.as_slice(), self.occurrence) {
+            ([], _) => return Err(("find", format!("this text is not in {file}"))),
+            (&[place], None) => place,
+            (_, None) => {
+                let message = format!("this text is {} times in {file}; choose one by `occurrence`", places.len());
+                return Err(("find", message));
+            }
+            (_, Some(number)) => match number.checked_sub(1).and_then(|index| places.get(index)) {
+                Some(&place) => place,
+                None => return Err(("occurrence", format!("must be from 1 to {}", places.len()))),
+            },
+        };
+        *text = [&plain[..place], self.replace, &plain[place + self.find.len()..], "\n"].concat();
+        Ok(())
+    }
 }
 
 /// How a mutant ended.
@@ -214,16 +234,8 @@ mod tests {
 
     fn planted(find: &str, occurrence: Option<usize>) -> Result<String, &'static str> {
         let mut rtl = vec![("adder.sv".to_owned(), "assign  sum  = a + b; // a\nassign last = a;\n".to_owned())];
-        let mutant = MutantFile {
-            name: "name".to_owned(),
-            fault: "fault".to_owned(),
-            tile: PathBuf::new(),
-            module: "adder".to_owned(),
-            find: find.to_owned(),
-            replace: "c".to_owned(),
-            occurrence,
-        };
-        plant(&mut rtl, &mutant).map_err(|(key, _)| key)?;
+        let replacement = Replacement { module: "adder", find, replace: "c", occurrence };
+        replacement.plant(&mut rtl).map_err(|(key, _)| key)?;
         Ok(rtl.remove(0).1)
     }
 

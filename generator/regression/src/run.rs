@@ -43,7 +43,7 @@ pub fn run(
 }
 
 /// Works on items, `jobs` at a time; outcomes come in the order of the items.
-pub(crate) fn in_parallel<Item: Sync, Outcome: Send>(
+pub fn in_parallel<Item: Sync, Outcome: Send>(
     items: &[Item],
     jobs: usize,
     progress: &impl Progress<Item, Outcome>,

@@ -111,7 +111,7 @@ impl Subject {
     }
 
     fn random(seed: u64) -> Option<Subject> {
-        let document = Document::parse("random.yaml", &random_program(seed)).expect("random programs are YAML");
+        let document = Document::parse("random.yaml", random_program(seed)).expect("random programs are YAML");
         let tile = TILES[(seed % TILES.len() as u64) as usize];
         Subject::new(format!("random program {seed} on {tile}"), &document, tile)
     }
