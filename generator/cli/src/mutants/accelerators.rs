@@ -20,7 +20,7 @@ use crate::application::{folder, images, run_model, tiles};
 use crate::progress::Bar;
 
 /// The runs of a testbench: as it does by itself, then many runs with stalls.
-const RUNS: [(&str, &[&str]); 2] = [("scenarios", &[]), ("stalled runs", &["--runs", "4", "--stalls", "40"])];
+const RUNS: [(&str, &[&str]); 2] = [("scenarios", &[]), ("stalled runs", &["--runs", "20", "--stalls", "60"])];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
