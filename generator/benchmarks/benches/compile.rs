@@ -23,7 +23,7 @@ fn program(text: &str) -> Program {
 }
 
 fn spec(name: &str) -> TileSpec {
-    let document = Document::parse(name, &text(&format!("constraints/tiles/{name}.yaml")));
+    let document = Document::parse(name, text(&format!("constraints/tiles/{name}.yaml")));
     TileSpec::from_document(&document.expect("a shipped specification")).expect("a shipped specification")
 }
 
@@ -38,7 +38,7 @@ fn benchmarks(criterion: &mut Criterion) {
     let large = gaussian.replace("64", "4096").replace("62", "4094");
     programs.push(("gaussian of 4096 x 4096".to_owned(), program(&large)));
     for (name, program) in programs {
-        criterion.bench_function(format!("compile {name}"), |bench| {
+        criterion.bench_function(&format!("compile {name}"), |bench| {
             bench.iter(|| compiled(black_box(program.clone())));
         });
     }
