@@ -14,6 +14,7 @@ use pushmem_tile::TileSpec;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::mutants::accelerators::AcceleratorList;
 use crate::output;
 
 #[derive(Args)]
@@ -34,6 +35,7 @@ struct Keys {
     tile: Option<IgnoredAny>,
     tests: Option<IgnoredAny>,
     mutants: Option<IgnoredAny>,
+    accelerator_mutants: Option<IgnoredAny>,
     nest: Option<IgnoredAny>,
     ports: Option<IgnoredAny>,
 }
@@ -72,6 +74,10 @@ impl Check {
             Keys { mutants: Some(_), .. } => {
                 let list = MutantList::from_document(document, folder)?;
                 Ok(format!("list of {} mutants", list.mutants.len()))
+            }
+            Keys { accelerator_mutants: Some(_), .. } => {
+                let list = AcceleratorList::read(file, "")?;
+                Ok(format!("list of {} mutants of accelerators", list.len()))
             }
             Keys { nest: Some(_), .. } => {
                 let checked = Program::from_document(&document)?;

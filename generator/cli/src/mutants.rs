@@ -1,6 +1,6 @@
 //! `pushmem mutants`.
 
-mod accelerators;
+pub mod accelerators;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -25,7 +25,7 @@ const RUNS: [(&str, &[&str]); 2] = [("scenarios", &[]), ("stalled runs", &["--ru
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ListFile {
-    mutants: Vec<MutantFile>,
+    accelerator_mutants: Vec<MutantFile>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -92,8 +92,8 @@ impl AcceleratorList {
         let mut list = AcceleratorList { mutants: Vec::new(), built: Vec::new(), document };
         let list_folder = path.parent().unwrap_or(Path::new("."));
         let mut places: BTreeMap<(PathBuf, PathBuf), usize> = BTreeMap::new();
-        for (index, mutant) in file.mutants.into_iter().enumerate() {
-            let path = FieldPath::root().key("mutants").index(index);
+        for (index, mutant) in file.accelerator_mutants.into_iter().enumerate() {
+            let path = FieldPath::root().key("accelerator_mutants").index(index);
             if list.mutants.iter().any(|other| other.file.name == mutant.name) {
                 let message = format!("two mutants are named `{}`", mutant.name);
                 return Err(list.document.error(&path.key("name"), message));
@@ -121,6 +121,11 @@ impl AcceleratorList {
 
     pub fn is_empty(&self) -> bool {
         self.mutants.is_empty()
+    }
+
+    /// The number of mutants.
+    pub fn len(&self) -> usize {
+        self.mutants.len()
     }
 
     /// Runs the mutants, `jobs` at a time, after the accelerators without a fault.
