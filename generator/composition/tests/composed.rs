@@ -392,7 +392,7 @@ fn simulate(program: &Program, accelerator: &Accelerator, verilator: &str) -> Te
     let (ok, log) = run(Command::new("make").args(["lint", &variable]).current_dir(&folder));
     assert!(ok && !log.contains('%'), "{log}");
     let (ok, log) = run(Command::new("make").args(["--silent", &variable]).current_dir(&folder));
-    assert!(ok && log.contains("result: pass scenarios=3 runs=4"), "{log}");
+    assert!(ok && log.contains("result: pass scenarios=3 runs=5"), "{log}");
     for seed in ["2", "3"] {
         let arguments = ["--runs", "5", "--stalls", "60", "--seed", seed];
         let (ok, log) = run(Command::new("build/plain/simulation").args(arguments).current_dir(&folder));
