@@ -37,6 +37,7 @@ mod delays;
 mod digits;
 mod evaluate;
 mod graph;
+mod keywords;
 mod module;
 mod names;
 mod node;
@@ -49,6 +50,7 @@ mod tables;
 
 pub use datapath::Datapath;
 pub use evaluate::{Evaluator, OutsideTable};
+pub use keywords::is_keyword;
 pub use module::{DIVIDER, FetchPorts, Ports};
 pub use node::{Node, NodeKind};
 pub use pipeline::Pipeline;

@@ -2,25 +2,10 @@
 
 use std::collections::HashSet;
 
-/// Words that SystemVerilog keeps to itself, and the names of the ports that every kernel has.
-const RESERVED: &str = "clk step result index row \
-    accept_on alias always always_comb always_ff always_latch and assert assign assume automatic before begin bind bins \
-    binsof bit break buf bufif0 bufif1 byte case casex casez cell chandle checker class clocking cmos config const \
-    constraint context continue cover covergroup coverpoint cross deassign default defparam design disable dist do edge \
-    else end endcase endchecker endclass endclocking endconfig endfunction endgenerate endgroup endinterface endmodule \
-    endpackage endprimitive endprogram endproperty endspecify endsequence endtable endtask enum event eventually expect \
-    export extends extern final first_match for force foreach forever fork forkjoin function generate genvar global \
-    highz0 highz1 if iff ifnone ignore_bins illegal_bins implements implies import incdir include initial inout input \
-    inside instance int integer interconnect interface intersect join join_any join_none large let liblist library \
-    local localparam logic longint macromodule matches medium modport module nand negedge nettype new nexttime nmos nor \
-    noshowcancelled not notif0 notif1 null or output package packed parameter pmos posedge primitive priority program \
-    property protected pull0 pull1 pulldown pullup pulsestyle_ondetect pulsestyle_onevent pure rand randc randcase \
-    randsequence rcmos real realtime ref reg reject_on release repeat restrict return rnmos rpmos rtran rtranif0 \
-    rtranif1 s_always s_eventually s_nexttime s_until s_until_with scalared sequence shortint shortreal showcancelled \
-    signed small soft solve specify specparam static string strong strong0 strong1 struct super supply0 supply1 \
-    sync_accept_on sync_reject_on table tagged task this throughout time timeprecision timeunit tran tranif0 tranif1 \
-    tri tri0 tri1 triand trior trireg type typedef union unique unique0 unsigned until until_with untyped use uwire var \
-    vectored virtual void wait wait_order wand weak weak0 weak1 while wildcard wire with within wor xnor xor";
+use crate::keywords::KEYWORDS;
+
+/// The names of the ports that every kernel has.
+const PORTS: [&str; 5] = ["clk", "step", "result", "index", "row"];
 
 /// The longest name that is made of an access.
 const LONGEST: usize = 48;
@@ -31,9 +16,9 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Only what is reserved is taken.
+    /// Only the keywords and the ports of every kernel are taken.
     pub fn new() -> Self {
-        Self { taken: RESERVED.split_ascii_whitespace().map(str::to_owned).collect() }
+        Self { taken: KEYWORDS.into_iter().chain(PORTS).map(str::to_owned).collect() }
     }
 
     /// This name, or one with a number if it is taken.
