@@ -35,34 +35,18 @@ pub(crate) fn range(kind: &NodeKind, value: Type, operand: impl Fn(usize) -> (Ty
     }
 }
 
-/// Bounds before wrapping, where they are easily told.
+/// Bounds before wrapping: those of the program's own check, and some that only hardware gains from.
 fn binary(operator: Binary, operands: Type, left: Range, right: Range) -> Option<Range> {
-    let corners = |apply: fn(i64, i64) -> Option<i64>| {
-        let corner = |left, right| apply(left, right);
-        let all =
-            [corner(left.0, right.0)?, corner(left.0, right.1)?, corner(left.1, right.0)?, corner(left.1, right.1)?];
-        Some((*all.iter().min()?, *all.iter().max()?))
-    };
-    match operator {
-        Binary::Add => Some((left.0 + right.0, left.1 + right.1)),
-        Binary::Subtract => Some((left.0 - right.1, left.1 - right.0)),
-        Binary::Multiply => corners(i64::checked_mul),
-        Binary::Minimum => Some((left.0.min(right.0), left.1.min(right.1))),
-        Binary::Maximum => Some((left.0.max(right.0), left.1.max(right.1))),
-        Binary::Divide if right.0 > 0 => corners(|left, right| Some(left.div_euclid(right))),
+    operator.range(operands, left, right).or_else(|| match operator {
         // Division by 0 gives 0.
         Binary::Divide if right.0 >= 0 && left.0 >= 0 => Some((0, left.1)),
         Binary::Modulo if right.0 >= 0 => Some((0, (right.1 - 1).max(0))),
-        Binary::ShiftRight if right.0 >= 0 && right.1 < i64::from(operands.bits()) => {
-            corners(|left, right| Some(left >> right))
-        }
         Binary::ShiftLeft if right.0 >= 0 && right.1 < i64::from(operands.bits()) => {
-            corners(|left, right| Some(left << right))
+            Some(((left.0 << right.0).min(left.0 << right.1), (left.1 << right.0).max(left.1 << right.1)))
         }
         // A mask without sign limits from above.
-        Binary::And if left.0 >= 0 && right.0 >= 0 => Some((0, left.1.min(right.1))),
         Binary::And if right.0 >= 0 => Some((0, right.1)),
         Binary::And if left.0 >= 0 => Some((0, left.1)),
         _ => None,
-    }
+    })
 }

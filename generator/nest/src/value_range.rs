@@ -22,32 +22,39 @@ pub(crate) fn value_range(expression: &Expression, variables: &[(i64, i64)]) -> 
         }
         ExpressionKind::Binary { operator, left, right } => {
             let (left_range, right_range) = (value_range(left, variables), value_range(right, variables));
-            binary_range(*operator, left.value, left_range, right_range).map_or(whole, fitting)
+            operator.range(left.value, left_range, right_range).map_or(whole, fitting)
         }
     }
 }
 
-/// Bounds before wrapping, where they are easily told.
-fn binary_range(operator: Binary, operands: Type, left: (i64, i64), right: (i64, i64)) -> Option<(i64, i64)> {
-    let corners = |apply: fn(i64, i64) -> Option<i64>| {
-        let corner = |left, right| apply(left, right);
-        let all =
-            [corner(left.0, right.0)?, corner(left.0, right.1)?, corner(left.1, right.0)?, corner(left.1, right.1)?];
-        Some((*all.iter().min()?, *all.iter().max()?))
-    };
-    match operator {
-        Binary::Add => Some((left.0 + right.0, left.1 + right.1)),
-        Binary::Subtract => Some((left.0 - right.1, left.1 - right.0)),
-        Binary::Multiply => corners(i64::checked_mul),
-        Binary::Minimum => Some((left.0.min(right.0), left.1.min(right.1))),
-        Binary::Maximum => Some((left.0.max(right.0), left.1.max(right.1))),
-        Binary::Divide if right.0 > 0 => corners(|left, right| Some(left.div_euclid(right))),
-        Binary::Modulo if right.0 > 0 => Some((0, right.1 - 1)),
-        Binary::ShiftRight if right.0 >= 0 && right.1 < i64::from(operands.bits()) => {
-            corners(|left, right| Some(left >> right))
+impl Binary {
+    /// Bounds of the result before it wraps, for two operands of this type within these bounds, where they are easily
+    /// told. The true range may be smaller.
+    pub fn range(self, operands: Type, left: (i64, i64), right: (i64, i64)) -> Option<(i64, i64)> {
+        let corners = |apply: fn(i64, i64) -> Option<i64>| {
+            let corner = |left, right| apply(left, right);
+            let all = [
+                corner(left.0, right.0)?,
+                corner(left.0, right.1)?,
+                corner(left.1, right.0)?,
+                corner(left.1, right.1)?,
+            ];
+            Some((*all.iter().min()?, *all.iter().max()?))
+        };
+        match self {
+            Binary::Add => Some((left.0 + right.0, left.1 + right.1)),
+            Binary::Subtract => Some((left.0 - right.1, left.1 - right.0)),
+            Binary::Multiply => corners(i64::checked_mul),
+            Binary::Minimum => Some((left.0.min(right.0), left.1.min(right.1))),
+            Binary::Maximum => Some((left.0.max(right.0), left.1.max(right.1))),
+            Binary::Divide if right.0 > 0 => corners(|left, right| Some(left.div_euclid(right))),
+            Binary::Modulo if right.0 > 0 => Some((0, right.1 - 1)),
+            Binary::ShiftRight if right.0 >= 0 && right.1 < i64::from(operands.bits()) => {
+                corners(|left, right| Some(left >> right))
+            }
+            // A mask without sign limits from above.
+            Binary::And if left.0 >= 0 && right.0 >= 0 => Some((0, left.1.min(right.1))),
+            _ => None,
         }
-        // A mask without sign limits from above.
-        Binary::And if left.0 >= 0 && right.0 >= 0 => Some((0, left.1.min(right.1))),
-        _ => None,
     }
 }
