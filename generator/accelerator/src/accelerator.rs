@@ -337,6 +337,27 @@ pub struct Configured<'a> {
 }
 
 impl Accelerator {
+    /// An accelerator in which nothing is yet.
+    pub fn new(name: impl Into<String>, spec: TileSpec, rom_spec: TileSpec) -> Self {
+        Self {
+            name: name.into(),
+            spec,
+            rom_spec,
+            length: 0,
+            counters: Vec::new(),
+            wires: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            datapaths: Vec::new(),
+            kernels: Vec::new(),
+            copies: Vec::new(),
+            constants: Vec::new(),
+            tiles: Vec::new(),
+            memories: Vec::new(),
+            roms: Vec::new(),
+        }
+    }
+
     /// All that is configured: the memory tiles, then the ROM tiles.
     pub fn configured(&self) -> Vec<Configured<'_>> {
         let tiles = self.tiles.iter().map(|tile| (&tile.name, &self.spec, &tile.configuration));

@@ -32,23 +32,7 @@ fn shipped(tile: &str) -> TileSpec {
 }
 
 fn empty(name: &str) -> Accelerator {
-    Accelerator {
-        name: name.to_owned(),
-        spec: spec(),
-        rom_spec: shipped("rom"),
-        length: 0,
-        counters: Vec::new(),
-        wires: Vec::new(),
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        datapaths: Vec::new(),
-        kernels: Vec::new(),
-        copies: Vec::new(),
-        constants: Vec::new(),
-        tiles: Vec::new(),
-        memories: Vec::new(),
-        roms: Vec::new(),
-    }
+    Accelerator::new(name, spec(), shipped("rom"))
 }
 
 fn wire(name: &str, driver: Driver) -> Wire {
