@@ -71,16 +71,7 @@ pub fn compile(
     };
     let datapath = |operation: &Operation| Datapath::with_memories(&program, operation, memories);
     let datapaths: Vec<Datapath> = program.operations().iter().map(|(_, operation)| datapath(operation)).collect();
-    let latencies: Vec<(String, u64)> = program
-        .operations()
-        .iter()
-        .zip(&datapaths)
-        .map(|((_, operation), datapath)| (operation.name.clone(), datapath.latency()))
-        .collect();
-    let latency = |operation: &Operation| {
-        latencies.iter().find(|(name, _)| *name == operation.name).map_or(0, |(_, latency)| *latency)
-    };
-    let extraction = extract(&program, latency)?;
+    let extraction = extract(&program, |operation| datapaths[operation].latency())?;
     let schedule_and_assemble = |row_multiple: u64| {
         let schedule = stencil(&extraction.pipeline, &Options { row_multiple })
             .map_err(|error| AssemblyError::Program(Box::new(diagnose(&program, &extraction, &error))))?;

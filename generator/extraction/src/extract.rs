@@ -36,11 +36,12 @@ pub struct Extraction {
     pub origins: Vec<Origin>,
 }
 
-/// Extracts the stages of a program. `latency` tells how many cycles the datapath of an operation takes.
+/// Extracts the stages of a program. `latency` tells how many cycles the datapath of an operation takes, given
+/// the operation's index in [`Program::operations`].
 ///
 /// # Errors
 /// A located message when an index cannot be the subscript of a streamed access.
-pub fn extract(program: &Program, latency: impl Fn(&Operation) -> u64) -> Result<Extraction, Diagnostic> {
+pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extraction, Diagnostic> {
     let arrays = program
         .arrays
         .iter()
@@ -53,7 +54,7 @@ pub fn extract(program: &Program, latency: impl Fn(&Operation) -> u64) -> Result
         }
     }
     for (number, (loops, operation)) in program.operations().into_iter().enumerate() {
-        extraction.add_operation(program, number, &loops, operation, latency(operation))?;
+        extraction.add_operation(program, number, &loops, operation, latency(number))?;
     }
     Ok(extraction)
 }
