@@ -17,7 +17,7 @@ use std::fmt;
 
 use itertools::Itertools;
 use pushmem_extraction::{Extraction, Origin};
-use pushmem_nest::Program;
+use pushmem_nest::{Loop, Operation, Program};
 use pushmem_schedule::{Access, Boundary, Schedule, Stage, Subscript};
 
 use crate::accelerator::{Accelerator, Case, Driver, Lane, Memory, Source, WireId};
@@ -63,6 +63,8 @@ struct Past {
 
 struct Prover<'a> {
     program: &'a Program,
+    /// Those of the program, found once.
+    operations: Vec<(Vec<&'a Loop>, &'a Operation)>,
     extraction: &'a Extraction,
     schedule: &'a Schedule,
     accelerator: &'a Accelerator,
@@ -98,7 +100,9 @@ pub(crate) fn prove(
     }
     let constants = accelerator.constants.iter().map(|constant| (constant.stage, constant.word)).collect();
     let wires = Vec::new();
-    let mut prover = Prover { program, extraction, schedule, accelerator, wires, owners, constants, writers };
+    let operations = program.operations();
+    let mut prover =
+        Prover { program, operations, extraction, schedule, accelerator, wires, owners, constants, writers };
     prover.wires = prover.trace();
     for memory in &accelerator.memories {
         prover.memory(memory)?;
@@ -390,8 +394,7 @@ impl Prover<'_> {
 
     fn outside(&self, stage: usize, load: usize) -> u16 {
         let Origin::Operation { operation, .. } = self.extraction.origins[stage] else { return 0 };
-        let operations = self.program.operations();
-        let (loops, operation) = &operations[operation];
+        let (loops, operation) = &self.operations[operation];
         operation.load_of_read(loops, load).and_then(|load| load.outside).unwrap_or(0) as u16
     }
 
