@@ -62,6 +62,17 @@ impl Port {
         self.domain.iter().fold(1, |product, level| product.saturating_mul(u128::from(level.extent)))
     }
 
+    /// The index of each loop, innermost first, in the iteration with this number, counted from 0.
+    pub fn iteration(&self, number: u64) -> Vec<u64> {
+        let mut rest = number;
+        let digit = |level: &Loop| {
+            let index = rest % level.extent;
+            rest /= level.extent;
+            index
+        };
+        self.domain.iter().map(digit).collect()
+    }
+
     /// The element that an iteration writes or reads.
     pub fn element(&self, index: &[u64]) -> Vec<i128> {
         self.access.iter().map(|function| function.at(index)).collect()

@@ -169,19 +169,9 @@ proptest! {
         let schedule = affine(start, &nest.iter().map(|level| level.2).collect::<Vec<_>>());
         let port = port(&extents, &[access], schedule);
         let visits = |port: &Port| {
-            let extents = port.extents();
             (0..port.iterations() as u64)
-                .map(|mut number| {
-                    let index: Vec<u64> = extents
-                        .iter()
-                        .map(|extent| {
-                            let index = number % extent;
-                            number /= extent;
-                            index
-                        })
-                        .collect();
-                    (port.cycle(&index), port.element(&index))
-                })
+                .map(|number| port.iteration(number))
+                .map(|index| (port.cycle(&index), port.element(&index)))
                 .collect::<Vec<_>>()
         };
         let mut expected = visits(&port);

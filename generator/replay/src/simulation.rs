@@ -189,16 +189,7 @@ impl Simulation {
 
     fn fault(&self, number: usize, cycle: u64, fault: Fault) -> ReplayError {
         let Reader { port, walker, tile, output } = &self.readers[number];
-        let mut rest = walker.fired;
-        let index = port
-            .domain
-            .iter()
-            .map(|level| {
-                let index = rest % level.extent;
-                rest /= level.extent;
-                index
-            })
-            .collect();
+        let index = port.iteration(walker.fired);
         let tile_of_reader = &self.tiles[*tile];
         ReplayError {
             cycle,

@@ -184,16 +184,8 @@ fn streams_of_one_pace_follow_each_other() {
 fn accesses(buffer: &UnifiedBuffer) -> BTreeSet<(i128, usize, Vec<i128>)> {
     let mut found = BTreeSet::new();
     for (number, port) in buffer.ports.iter().enumerate() {
-        for mut iteration in 0..port.iterations() as u64 {
-            let index: Vec<u64> = port
-                .domain
-                .iter()
-                .map(|level| {
-                    let index = iteration % level.extent;
-                    iteration /= level.extent;
-                    index
-                })
-                .collect();
+        for iteration in 0..port.iterations() as u64 {
+            let index = port.iteration(iteration);
             found.insert((port.cycle(&index), number, port.element(&index)));
         }
     }

@@ -8,17 +8,8 @@ use pushmem_model::{Inputs, Outputs, Tile, ViolationKind};
 use pushmem_tile::TileSpec;
 
 fn each_iteration(port: &Port, mut visit: impl FnMut(&[u64])) {
-    let extents = port.extents();
-    for mut number in 0..port.iterations() as u64 {
-        let index: Vec<u64> = extents
-            .iter()
-            .map(|extent| {
-                let index = number % extent;
-                number /= extent;
-                index
-            })
-            .collect();
-        visit(&index);
+    for number in 0..port.iterations() as u64 {
+        visit(&port.iteration(number));
     }
 }
 
