@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
+use num_integer::gcd;
 use pushmem_buffers::{Direction, Port, UnifiedBuffer};
 
-use crate::nest::{Nest, gcd};
+use crate::nest::Nest;
 
 /// Most accesses that counting the ports of a cycle enumerates.
 const ENUMERATION_LIMIT: u128 = 1 << 20;
@@ -85,7 +86,7 @@ pub fn banking(buffer: &UnifiedBuffer, limit: PortLimit) -> Result<Option<Bankin
     let mut factors_of_buffer = factors(buffer, &reads, &sizes);
     for group in &busy {
         for (factor, of_group) in factors_of_buffer.iter_mut().zip(factors(buffer, group, &sizes)) {
-            *factor = gcd(*factor as i64, of_group as i64) as u64;
+            *factor = gcd(*factor, of_group);
         }
     }
     if factors_of_buffer.iter().all(|&factor| factor == 1) {

@@ -1,10 +1,11 @@
 //! How the words of a read stream come out of memory rows.
 
 use itertools::Itertools;
+use num_integer::gcd;
 use pushmem_configuration::{Affine, deltas};
 use pushmem_tile::timing;
 
-use crate::nest::{Nest, gcd, value};
+use crate::nest::{Nest, value};
 
 /// Most reads that the analysis of a candidate enumerates.
 const ENUMERATION_LIMIT: u128 = 1 << 18;

@@ -1,6 +1,7 @@
 //! Loop nests with a schedule and some more affine functions.
 
 use itertools::Itertools;
+use num_integer::gcd;
 use pushmem_buffers::Port;
 use pushmem_configuration::{Affine, deltas};
 
@@ -252,11 +253,6 @@ impl Nest {
 /// The value of a function at a point; buffers are checked to stay far from the limits of the type.
 pub(crate) fn value(function: &Affine, index: &[u64]) -> i64 {
     function.start + function.stride.iter().zip(index).map(|(&stride, &index)| stride * index as i64).sum::<i64>()
-}
-
-/// The greatest common divisor; that of 0 and a number is the number.
-pub(crate) fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]

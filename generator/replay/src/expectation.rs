@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use num_integer::gcd;
 use pushmem_buffers::{Port, UnifiedBuffer};
 use pushmem_configuration::Affine;
 
@@ -287,8 +288,4 @@ fn never_share(one: &Port, other: &Port) -> bool {
             || range_b.end() < range_a.start()
             || (step != 0 && (a.start - b.start) % step != 0)
     })
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a.abs() } else { gcd(b, a % b) }
 }

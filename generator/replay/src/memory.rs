@@ -1,5 +1,7 @@
 //! Memories that hold where their words came from.
 
+use num_integer::gcd;
+
 /// Where a word came from: the cycle in which it was on the wire of a write port, and which port, as one number.
 pub(crate) type Token = u64;
 
@@ -151,8 +153,4 @@ impl Memory {
             }
         }
     }
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

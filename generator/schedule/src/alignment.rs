@@ -1,9 +1,10 @@
 //! Loop alignment: which loops of different stages run along the same dimension of the fused nest, and at which rate.
 
+use num_integer::gcd;
+
 use crate::dependence::Dependence;
 use crate::error::{ScheduleError, StageName};
 use crate::pipeline::{Pipeline, Subscript};
-use crate::written::gcd;
 
 /// The fused loop nest, and how each stage runs in it.
 #[derive(Clone, Debug, PartialEq, Eq)]

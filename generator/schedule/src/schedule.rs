@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use itertools::Itertools;
+use num_integer::gcd;
 
 use crate::alignment::Alignment;
 use crate::delays::{Constraint, solve};
 use crate::dependence::{Dependence, dependences};
 use crate::error::{ScheduleError, StageName};
 use crate::pipeline::{Pipeline, Stage};
-use crate::written::gcd;
 
 /// When a stage runs: iteration `(i0, i1, …)` reads at cycle `start + Σ stride·i`, and writes its latency later.
 #[derive(Clone, Debug, PartialEq, Eq)]

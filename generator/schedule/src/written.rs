@@ -1,5 +1,7 @@
 //! Which elements stages write, and that none is written twice.
 
+use num_integer::gcd;
+
 use crate::error::{ScheduleError, StageName};
 use crate::pipeline::{Boundary, Pipeline, Stage, Subscript};
 
@@ -23,10 +25,6 @@ pub(crate) fn written(stage: &Stage, subscript: &Subscript) -> Elements {
     }
     elements.stride = elements.stride.max(1);
     elements
-}
-
-pub(crate) fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 impl Elements {
