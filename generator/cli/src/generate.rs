@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_registers::RegisterMap;
+use pushmem_simulation::rtl_files;
 use pushmem_tile::TileSpec;
 
 use crate::output;
@@ -26,15 +27,14 @@ impl Generate {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         let spec = TileSpec::read(&self.spec)?;
         let map = RegisterMap::of(&spec);
-        let rtl = pushmem_rtl::generate(&spec, &map)
-            .map_err(|error| Diagnostic::new(format!("internal error: the RTL templates do not compile: {error}")))?;
+        let rtl = rtl_files(&spec)?;
         let mut folder = OutputFolder::new();
         let mut file_list = String::new();
         let mut lines = 0;
-        for file in &rtl {
-            file_list.push_str(&format!("rtl/{}.sv\n", file.name));
-            lines += file.text.lines().count();
-            folder.add(format!("rtl/{}.sv", file.name), file.text.as_str());
+        for (name, text) in &rtl {
+            file_list.push_str(&format!("rtl/{name}\n"));
+            lines += text.lines().count();
+            folder.add(format!("rtl/{name}"), text.as_str());
         }
         folder.add("filelist.f", file_list);
         folder.add("registers.json", map.to_json());
