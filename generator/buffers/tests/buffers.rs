@@ -1,12 +1,16 @@
 //! Buffers: notation, order, checks, files.
 
+#[path = "../../tile/tests/mistyped/mod.rs"]
+mod mistyped;
+
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use proptest::sample::{Index, select};
 use pushmem_buffers::{Direction, Loop, Port, UnifiedBuffer};
 use pushmem_configuration::Affine;
 use pushmem_files::Document;
+
+use mistyped::mistyped;
 
 fn port(extents: &[(&str, u64)], access: &[Affine], schedule: Affine) -> Port {
     let domain = extents.iter().map(|(name, extent)| Loop { name: (*name).to_owned(), extent: *extent }).collect();
@@ -78,52 +82,10 @@ fn shipped() -> Vec<PathBuf> {
     files
 }
 
-/// Shipped buffers with a few places overwritten by something a person might type.
+/// Shipped buffers, mistyped.
 fn mutated() -> impl Strategy<Value = String> {
-    let texts: Vec<String> = shipped().iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
-    let pieces = [
-        "",
-        "0",
-        "1",
-        "7",
-        "-1",
-        "64",
-        "281474976710655",
-        "9223372036854775807",
-        "-9223372036854775808",
-        "99999999999999999999",
-        "1.5",
-        "null",
-        "true",
-        ": ",
-        ", ",
-        "{",
-        "}",
-        "[",
-        "]",
-        "\n",
-        "  ",
-        "- ",
-        "#",
-        "read",
-        "write",
-        "start: ",
-        "{name: z, extent: 3}, ",
-        "stride: [1]",
-        "&a",
-        "*a",
-        "'",
-        "é",
-    ];
-    let edit = (any::<Index>(), 0_usize..5, select(pieces.to_vec()));
-    (select(texts), prop::collection::vec(edit, 1..4)).prop_map(|(mut text, edits)| {
-        for (place, length, piece) in edits {
-            let start = text.floor_char_boundary(place.index(text.len() + 1));
-            let end = text.floor_char_boundary((start + length).min(text.len()));
-            text.replace_range(start..end, piece);
-        }
-        text
-    })
+    let texts = shipped().iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    mistyped(texts, &["7", "- ", "read", "write", "start: ", "{name: z, extent: 3}, ", "stride: [1]"])
 }
 
 /// What is read can be shown and put into the order of time; what is refused has a place.

@@ -1,14 +1,15 @@
 //! Specifications: reading, defaults, writing, and what is refused.
 
+mod mistyped;
 mod specs;
 
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use proptest::sample::{Index, select};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_tile::{ControllerSpec, Kind, Memory, Role, Style, TileSpec};
 
+use mistyped::mistyped;
 use specs::{says, shipped, shipped_files, spec_of, specs};
 
 fn read(text: &str) -> Result<TileSpec, Diagnostic> {
@@ -211,47 +212,10 @@ fn use_it(text: &str) {
     }
 }
 
-/// Shipped specifications with a few places overwritten by something a person might type.
+/// Shipped specifications, mistyped.
 fn mutated() -> impl Strategy<Value = String> {
-    let texts: Vec<String> = shipped_files().iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
-    let pieces = [
-        "",
-        "0",
-        "1",
-        "3",
-        "-1",
-        "64",
-        "4294967296",
-        "99999999999999999999",
-        "null",
-        "true",
-        ": ",
-        "{",
-        "}",
-        "[",
-        "]",
-        "\n",
-        "  ",
-        "#",
-        "rom",
-        "register_file",
-        "rows",
-        "in2agg",
-        "address_bits: {sram: 40}",
-        "&a",
-        "*a",
-        "'",
-        "é",
-    ];
-    let edit = (any::<Index>(), 0_usize..4, select(pieces.to_vec()));
-    (select(texts), prop::collection::vec(edit, 1..4)).prop_map(|(mut text, edits)| {
-        for (place, length, piece) in edits {
-            let start = text.floor_char_boundary(place.index(text.len() + 1));
-            let end = text.floor_char_boundary((start + length).min(text.len()));
-            text.replace_range(start..end, piece);
-        }
-        text
-    })
+    let texts = shipped_files().iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    mistyped(texts, &["3", "rom", "register_file", "rows", "in2agg", "address_bits: {sram: 40}"])
 }
 
 proptest! {
