@@ -53,8 +53,11 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
             extraction.add_input(program, array);
         }
     }
+    let mut before: Vec<&NestLoop> = Vec::new();
     for (number, (loops, operation)) in program.operations().into_iter().enumerate() {
-        extraction.add_operation(program, number, &loops, operation, latency(number))?;
+        let shared = before.iter().zip(&loops).take_while(|(one, other)| std::ptr::eq(**one, **other)).count();
+        extraction.add_operation(program, number, &loops, shared, operation, latency(number))?;
+        before = loops;
     }
     Ok(extraction)
 }
@@ -114,7 +117,7 @@ impl Extraction {
             let name =
                 std::iter::once(declared.name.clone()).chain(several.map(|(_, lane)| lane.to_string())).join("_");
             let write = Access { array, subscripts };
-            self.pipeline.stages.push(Stage { name, group, loops, reads: Vec::new(), write, latency: 0 });
+            self.pipeline.stages.push(Stage { name, group, shared: 0, loops, reads: Vec::new(), write, latency: 0 });
             self.origins.push(Origin::Input { array, lanes });
         }
     }
@@ -125,6 +128,7 @@ impl Extraction {
         program: &Program,
         number: usize,
         loops: &[&NestLoop],
+        shared: usize,
         operation: &Operation,
         latency: u64,
     ) -> Result<(), Diagnostic> {
@@ -158,7 +162,7 @@ impl Extraction {
             } else {
                 format!("{}_{}", operation.name, lanes.iter().join("_"))
             };
-            self.pipeline.stages.push(Stage { name, group, loops: domain, reads, write, latency });
+            self.pipeline.stages.push(Stage { name, group, shared, loops: domain, reads, write, latency });
             self.origins.push(Origin::Operation { operation: number, lanes });
         }
         Ok(())
