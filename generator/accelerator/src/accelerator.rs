@@ -3,6 +3,7 @@
 use pushmem_configuration::{Affine, Configuration};
 use pushmem_kernels::Datapath;
 use pushmem_nest::Type;
+use pushmem_schedule::{Stage, StageSchedule};
 use pushmem_tile::TileSpec;
 
 /// Bits of a word on every wire. Narrower elements are extended according to their type.
@@ -37,6 +38,8 @@ pub struct Accelerator {
     pub constants: Vec<Constant>,
     /// The memory tiles.
     pub tiles: Vec<Tile>,
+    /// The arrays that are kept in memory tiles, which come first among the tiles.
+    pub arrays: Vec<StoredArray>,
     /// What is delayed in the memory tiles.
     pub memories: Vec<Memory>,
     /// The ROM tiles, one for each look-up in a large table.
@@ -130,6 +133,13 @@ impl Counter {
     pub fn iterations(&self) -> u64 {
         self.extent.iter().product()
     }
+}
+
+/// The loops of a stage that are counted, those of several iterations, the innermost in time first.
+pub(crate) fn counted_levels(stage: &Stage, schedule: &StageSchedule) -> Vec<usize> {
+    let mut levels: Vec<usize> = (0..stage.loops.len()).filter(|&level| stage.loops[level].extent > 1).collect();
+    levels.sort_by_key(|&level| schedule.stride[level]);
+    levels
 }
 
 /// A stream of beats with a ready-valid handshake. A beat is due at each step of its counter.
@@ -295,6 +305,23 @@ impl Memory {
     }
 }
 
+/// An array that is kept in memory tiles: its elements stay there from their writes to their last reads.
+#[derive(Clone, Debug)]
+pub struct StoredArray {
+    /// The array, an index of the program's.
+    pub array: usize,
+    /// The stage of each write port, which come first among the ports.
+    pub writers: Vec<usize>,
+    /// The wire of each port.
+    pub wires: Vec<WireId>,
+    /// Its ports.
+    pub buffer: pushmem_buffers::UnifiedBuffer,
+    /// The mapping, with tiles numbered from [`StoredArray::first_tile`].
+    pub mapped: pushmem_mapping::MappedBuffer,
+    /// The first of its tiles.
+    pub first_tile: usize,
+}
+
 /// A memory tile.
 #[derive(Clone, Debug)]
 pub struct Tile {
@@ -353,6 +380,7 @@ impl Accelerator {
             copies: Vec::new(),
             constants: Vec::new(),
             tiles: Vec::new(),
+            arrays: Vec::new(),
             memories: Vec::new(),
             roms: Vec::new(),
         }
@@ -380,6 +408,8 @@ impl Accelerator {
 
     /// Words that are live in SRAM at most.
     pub fn memory_words(&self) -> u64 {
-        self.memories.iter().map(|memory| memory.mapped.live_words).sum()
+        let delayed = self.memories.iter().map(|memory| memory.mapped.live_words);
+        let stored = self.arrays.iter().map(|array| array.mapped.live_words);
+        delayed.chain(stored).sum()
     }
 }

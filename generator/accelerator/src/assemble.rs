@@ -1,5 +1,6 @@
 //! From scheduled stages to kernels, shift registers, memory tiles and wires.
 
+mod arrays;
 mod delays;
 mod kernels;
 mod plan;
@@ -11,12 +12,12 @@ use itertools::Itertools;
 use pushmem_configuration::Affine;
 use pushmem_extraction::{Extraction, Origin};
 use pushmem_kernels::Datapath;
-use pushmem_nest::{Operation, Program};
+use pushmem_nest::{Operation, Program, Span};
 use pushmem_schedule::Schedule;
 use pushmem_tile::TileSpec;
 
 use self::plan::{Outcome, Place, delays, outcomes, reads};
-use crate::accelerator::{Accelerator, Condition, Counter, Driver, Wire, WireId};
+use crate::accelerator::{Accelerator, Condition, Counter, Driver, Wire, WireId, counted_levels};
 use crate::constraints::Constraints;
 use crate::error::AssemblyError;
 use crate::outputs::final_stages;
@@ -50,10 +51,10 @@ pub fn assemble(
 ) -> Result<Accelerator, AssemblyError> {
     let operations = program.operations();
     let scheduled = Scheduled { program, operations: &operations, extraction, schedule, datapaths };
-    let reads = reads(scheduled)?;
+    let (reads, arrays) = reads(scheduled)?;
     let outcomes = outcomes(scheduled, &reads);
     let final_stages = final_stages(program, extraction)?;
-    let delays = delays(scheduled, &reads, &outcomes, &final_stages);
+    let delays = delays(scheduled, &reads, &outcomes, &arrays, &final_stages);
     let mut builder = Builder {
         scheduled,
         spec,
@@ -61,9 +62,13 @@ pub fn assemble(
         outcomes,
         accelerator: Accelerator::new(program.name.as_str(), spec.clone(), rom_spec.clone()),
         wires: BTreeMap::new(),
+        port_wires: BTreeMap::new(),
         datapath_of: BTreeMap::new(),
         selections: Vec::new(),
     };
+    for (array, ports) in arrays {
+        builder.add_array(array, ports)?;
+    }
     builder.add_inputs();
     for stage in 0..extraction.pipeline.stages.len() {
         if builder.outcomes[stage] != Outcome::At(Place { stage, delay: 0 }) {
@@ -75,6 +80,7 @@ pub fn assemble(
         }
         builder.add_delays(stage, &delays[stage])?;
     }
+    builder.connect_arrays();
     builder.add_outputs(&final_stages);
     let mut accelerator = builder.accelerator;
     accelerator.merge_memories();
@@ -91,10 +97,31 @@ struct Builder<'a> {
     accelerator: Accelerator,
     /// The wire of each place.
     wires: BTreeMap<Place, WireId>,
+    /// The wire of each read port of each array that is kept.
+    port_wires: BTreeMap<(usize, usize), WireId>,
     /// The datapath of each operation that has one.
     datapath_of: BTreeMap<usize, usize>,
     /// The selections that loads of kernels use.
     selections: Vec<(Driver, WireId)>,
+}
+
+impl Scheduled<'_> {
+    /// Whether the result of a stage depends on one of its reads.
+    fn uses(self, stage: usize, read: usize) -> bool {
+        match &self.extraction.origins[stage] {
+            Origin::Input { .. } => false,
+            Origin::Operation { operation, .. } => self.datapaths[*operation].uses(read),
+        }
+    }
+
+    /// Where the program has a read.
+    fn span_of_read(self, stage: usize, read: usize) -> Span {
+        let Origin::Operation { operation, .. } = self.extraction.origins[stage] else {
+            unreachable!("inputs read nothing");
+        };
+        let (loops, content) = &self.operations[operation];
+        content.load_of_read(loops, read).map_or(content.target.span, |load| load.access.span)
+    }
 }
 
 impl Builder<'_> {
@@ -111,13 +138,14 @@ impl Builder<'_> {
     fn counter(&mut self, stage: usize, late: u64) -> usize {
         let content = &self.scheduled.extraction.pipeline.stages[stage];
         let schedule = &self.scheduled.schedule.stages[stage];
-        let levels = content.loops.iter().zip(&schedule.stride).filter(|(level, _)| level.extent > 1).collect_vec();
+        let levels = counted_levels(content, schedule);
+        let loops = || levels.iter().map(|&level| &content.loops[level]);
         let counter = Counter {
-            loops: levels.iter().map(|(level, _)| level.name.clone()).collect(),
-            extent: levels.iter().map(|(level, _)| level.extent).collect(),
+            loops: loops().map(|level| level.name.clone()).collect(),
+            extent: loops().map(|level| level.extent).collect(),
             cycle: Affine {
                 start: schedule.first(content) + late as i64,
-                stride: levels.iter().map(|(_, stride)| **stride).collect(),
+                stride: levels.iter().map(|&level| schedule.stride[level]).collect(),
             },
         };
         let counters = &mut self.accelerator.counters;
@@ -129,8 +157,9 @@ impl Builder<'_> {
 
     /// The level of the counter that a loop of the stage is.
     fn counter_level(&self, stage: usize, level: usize) -> usize {
-        let loops = &self.scheduled.extraction.pipeline.stages[stage].loops;
-        loops[..level].iter().filter(|level| level.extent > 1).count()
+        let Scheduled { extraction, schedule, .. } = self.scheduled;
+        let levels = counted_levels(&extraction.pipeline.stages[stage], &schedule.stages[stage]);
+        levels.iter().position(|&other| other == level).expect("loops of several iterations are counted")
     }
 
     /// A condition on the index of a loop as one on the counter, which counts from 0.

@@ -17,6 +17,15 @@ pub enum AssemblyError {
         /// What was tried.
         error: Box<MappingError>,
     },
+    /// An array that the memory tiles cannot keep.
+    Array {
+        /// The array, an index of the program's.
+        array: usize,
+        /// Its name.
+        name: String,
+        /// What was tried.
+        error: Box<MappingError>,
+    },
 }
 
 impl std::fmt::Display for AssemblyError {
@@ -26,6 +35,9 @@ impl std::fmt::Display for AssemblyError {
             AssemblyError::Memory { wire, delays, error } => {
                 let delays = delays.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
                 write!(formatter, "{wire} cannot be delayed by {delays} cycles in memory tiles: {error}")
+            }
+            AssemblyError::Array { name, error, .. } => {
+                write!(formatter, "{name} cannot be kept in memory tiles: {error}")
             }
         }
     }

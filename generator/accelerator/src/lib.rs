@@ -7,6 +7,7 @@
 //! [`Accelerator::run`] is the cycle-accurate model of the result.
 
 mod accelerator;
+mod arrays;
 mod assemble;
 mod constraints;
 mod error;
@@ -14,6 +15,7 @@ mod memories;
 mod merge;
 mod outputs;
 mod parts;
+mod pointwise;
 mod proof;
 mod provenance;
 mod roms;
@@ -23,7 +25,7 @@ mod taps;
 
 pub use accelerator::{
     Accelerator, Case, Condition, Configured, Constant, Copied, Counter, Delayed, Driver, Kernel, Lane, Memory,
-    OperationDatapath, Rom, Source, Stream, Tile, Variable, WORD_BITS, Wire, WireId,
+    OperationDatapath, Rom, Source, StoredArray, Stream, Tile, Variable, WORD_BITS, Wire, WireId,
 };
 pub use assemble::assemble;
 pub use constraints::Constraints;

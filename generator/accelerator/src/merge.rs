@@ -16,7 +16,9 @@ impl Accelerator {
     /// Merges memories of one tile each, in their order, where that saves a tile.
     pub(crate) fn merge_memories(&mut self) {
         let mut merged = vec![false; self.memories.len()];
-        let mut tiles = Vec::new();
+        // Those of arrays stay where they are.
+        let of_arrays = self.arrays.iter().map(|array| array.mapped.tiles.len()).sum();
+        let mut tiles = self.tiles[..of_arrays].to_vec();
         let mut memories = Vec::new();
         for number in 0..self.memories.len() {
             if std::mem::replace(&mut merged[number], true) {

@@ -14,7 +14,7 @@ use pushmem_kernels::{Datapath, NodeKind};
 use pushmem_nest::{Operation, Program};
 use pushmem_schedule::Schedule;
 
-use crate::accelerator::{Accelerator, Counter, Driver, Kernel, Source, Stream, Variable, WireId};
+use crate::accelerator::{Accelerator, Counter, Driver, Kernel, Source, Stream, Variable, WireId, counted_levels};
 use crate::outputs::final_stages;
 use crate::proof::{PartError, require};
 
@@ -33,9 +33,9 @@ impl Counter {
     /// Whether it counts the loops of a stage, its steps some cycles late. Loops of one iteration are left out.
     pub(crate) fn counts(&self, extraction: &Extraction, schedule: &Schedule, stage: usize, late: u64) -> bool {
         let (content, scheduled) = (&extraction.pipeline.stages[stage], &schedule.stages[stage]);
-        let levels = || content.loops.iter().zip(&scheduled.stride).filter(|(level, _)| level.extent > 1);
-        let extents = levels().map(|(level, _)| &level.extent);
-        let strides = levels().map(|(_, stride)| stride);
+        let levels = counted_levels(content, scheduled);
+        let extents = levels.iter().map(|&level| &content.loops[level].extent);
+        let strides = levels.iter().map(|&level| &scheduled.stride[level]);
         self.cycle.start == scheduled.first(content) + late as i64
             && self.extent.iter().eq(extents)
             && self.cycle.stride.iter().eq(strides)
@@ -237,17 +237,18 @@ impl Checker<'_> {
         let Some(of) = accelerator.datapaths.get(kernel.datapath) else { return false };
         let stage = &extraction.pipeline.stages[kernel.stage];
         let loops = &self.operations[*operation].0;
+        let counted = counted_levels(stage, &schedule.stages[kernel.stage]);
         // Where nothing is counted, only the value at index 0 is used.
         let counter = kernel.counter.map(|counter| accelerator.counters.get(counter));
-        let counted = counter
+        let steps = counter
             .is_none_or(|counter| counter.is_some_and(|counter| counter.counts(extraction, schedule, kernel.stage, 0)));
         let right = |(&(number, _), variable): (&(usize, String), &Variable)| {
             let level = loops.len() - 1 - number;
             let of = loops[number];
             let iterated = stage.loops[level].extent > 1;
-            let place = stage.loops[..level].iter().filter(|level| level.extent > 1).count();
+            let place = counted.iter().position(|&other| other == level);
             let follows = match (kernel.counter, variable.level) {
-                (Some(_), Some(level)) => iterated && level == place && variable.scale == of.unroll,
+                (Some(_), Some(level)) => iterated && Some(level) == place && variable.scale == of.unroll,
                 _ => !iterated,
             };
             follows && stage.loops[level].min == 0 && variable.offset == of.min + lanes[level]
@@ -257,16 +258,21 @@ impl Checker<'_> {
             && kernel.operands.len() == stage.reads.len()
             && kernel.operands.len() == of.datapath.loads().len()
             && kernel.variables.len() == of.variables.len()
-            && counted
+            && steps
             && of.variables.iter().zip(&kernel.variables).all(right)
+    }
+
+    /// Whether a wire is what selects a load or reads it from a memory.
+    fn is_selection(&self, wire: WireId) -> bool {
+        let driver = self.accelerator().wires.get(wire).map(|wire| &wire.driver);
+        matches!(driver, Some(Driver::Select { .. } | Driver::Tile { .. }))
     }
 
     /// Checks that stages without a kernel need none.
     fn copies_and_constants(&self) -> Result<(), PartError> {
         let accelerator = self.accelerator();
         for copy in &accelerator.copies {
-            let selection = copy.selection.map(|wire| accelerator.wires.get(wire).map(|wire| &wire.driver));
-            let right = selection.is_none_or(|driver| matches!(driver, Some(Driver::Select { .. })))
+            let right = copy.selection.is_none_or(|wire| self.is_selection(wire))
                 && self.datapath(copy.stage).is_some_and(|datapath| {
                     let result = datapath.nodes()[datapath.result()].kind;
                     result == NodeKind::Load(copy.load) && datapath.latency() == self.latency(copy.stage)

@@ -15,6 +15,8 @@ pub(crate) enum Tap {
     Stage { producer: usize, delay: i64 },
     /// Nothing: the element lies outside of the array.
     Outside,
+    /// What a port of the memory of an array shows.
+    Port { array: usize, port: usize },
 }
 
 /// A tap, and the iterations that need it.

@@ -2,7 +2,9 @@
 
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
-use pushmem_nest::{Access as NestAccess, Affine, ArrayKind, Index, Loop as NestLoop, Operation, Piece, Program, Span};
+use pushmem_nest::{
+    Access as NestAccess, Affine, ArrayKind, Index, Load, Loop as NestLoop, Operation, Piece, Program, Schedule, Span,
+};
 use pushmem_schedule::{Access, Array, Boundary, Loop, Pipeline, Stage, Subscript};
 
 /// What a stage was made from.
@@ -12,7 +14,8 @@ pub enum Origin {
     Input {
         /// The array, an index of [`Program::arrays`].
         array: usize,
-        /// Which of the elements that come together, in each dimension.
+        /// Which of the elements that come together: in raster order one number for each dimension, in the order of its
+        /// reader one number.
         lanes: Vec<i64>,
     },
     /// A copy of an operation.
@@ -48,16 +51,25 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
         .map(|array| Array { name: array.name.clone(), weight: u64::from(array.element.bits()) / 8 })
         .collect();
     let mut extraction = Extraction { pipeline: Pipeline { arrays, stages: Vec::new() }, origins: Vec::new() };
+    let follow = |array: usize| program.policy() == Schedule::Dnn && only_reader(program, array).is_some();
     for (array, declared) in program.arrays.iter().enumerate() {
-        if declared.kind == ArrayKind::Input {
+        if declared.kind == ArrayKind::Input && !follow(array) {
             extraction.add_input(program, array);
         }
     }
-    let mut before: Vec<&NestLoop> = Vec::new();
-    for (number, (loops, operation)) in program.operations().into_iter().enumerate() {
-        let shared = before.iter().zip(&loops).take_while(|(one, other)| std::ptr::eq(**one, **other)).count();
-        extraction.add_operation(program, number, &loops, shared, operation, latency(number))?;
-        before = loops;
+    let operations = program.operations();
+    for (number, (loops, operation)) in operations.iter().enumerate() {
+        let beside = |other: Option<usize>| {
+            let other = other.and_then(|other| operations.get(other));
+            other.map_or(0, |(others, _)| common_loops(others, loops))
+        };
+        let mut shared = beside(number.checked_sub(1));
+        let of_nest = shared.max(beside(Some(number + 1)));
+        for load in operation.loads.iter().filter(|load| follow(load.access.array)) {
+            extraction.add_followed_input(program, loops, shared, operation, load)?;
+            shared = of_nest;
+        }
+        extraction.add_operation(program, number, loops, shared, operation, latency(number))?;
     }
     Ok(extraction)
 }
@@ -122,6 +134,40 @@ impl Extraction {
         }
     }
 
+    /// Streams an input in the order in which a load of its only reader takes it: a stage for each element that the copies
+    /// of the operation take in a cycle.
+    fn add_followed_input(
+        &mut self,
+        program: &Program,
+        loops: &[&NestLoop],
+        shared: usize,
+        operation: &Operation,
+        load: &Load,
+    ) -> Result<(), Diagnostic> {
+        let inner_first = loops.iter().rev().copied().collect_vec();
+        let group = self.next_group();
+        let mut together: Vec<Access> = Vec::new();
+        for lanes in operation.copies_apart(loops) {
+            for part in operation.copies_together(loops) {
+                let lanes = combined(&lanes, &part);
+                let access = Copy { program, loops: &inner_first, lanes: &lanes }.access(&load.access, false)?;
+                if !together.contains(&access) {
+                    together.push(access);
+                }
+            }
+        }
+        let array = load.access.array;
+        let declared = &program.arrays[array].name;
+        let several = together.len() > 1;
+        for (lane, write) in together.into_iter().enumerate() {
+            let name = if several { format!("{declared}_{lane}") } else { declared.clone() };
+            let loops = domain(&inner_first);
+            self.pipeline.stages.push(Stage { name, group, shared, loops, reads: Vec::new(), write, latency: 0 });
+            self.origins.push(Origin::Input { array, lanes: vec![lane as i64] });
+        }
+        Ok(())
+    }
+
     /// Adds the copies of an operation.
     fn add_operation(
         &mut self,
@@ -149,24 +195,41 @@ impl Extraction {
             if operation.reduce {
                 reads.push(write.clone());
             }
-            let domain = inner_first
-                .iter()
-                .map(|level| Loop {
-                    name: level.variable.clone(),
-                    min: 0,
-                    extent: (level.extent / level.unroll) as u64,
-                })
-                .collect();
+            let loops_of_copy = domain(&inner_first);
             let name = if several.len() == 1 {
                 operation.name.clone()
             } else {
                 format!("{}_{}", operation.name, lanes.iter().join("_"))
             };
-            self.pipeline.stages.push(Stage { name, group, shared, loops: domain, reads, write, latency });
+            self.pipeline.stages.push(Stage { name, group, shared, loops: loops_of_copy, reads, write, latency });
             self.origins.push(Origin::Operation { operation: number, lanes });
         }
         Ok(())
     }
+}
+
+/// The loops of the copies of an operation, innermost first.
+fn domain(inner_first: &[&NestLoop]) -> Vec<Loop> {
+    let copied =
+        |level: &&NestLoop| Loop { name: level.variable.clone(), min: 0, extent: (level.extent / level.unroll) as u64 };
+    inner_first.iter().map(copied).collect()
+}
+
+/// How many of their outermost loops two operations have in common.
+fn common_loops(one: &[&NestLoop], other: &[&NestLoop]) -> usize {
+    one.iter().zip(other).take_while(|(one, other)| std::ptr::eq(**one, **other)).count()
+}
+
+/// The only load of an array in the program, if there is only one, it stays within the array, and it reads another element
+/// in each iteration of each loop: then the array can come in the order in which it is read.
+fn only_reader(program: &Program, array: usize) -> Option<()> {
+    let operations = program.operations();
+    let loads = operations.iter().flat_map(|(loops, operation)| operation.loads.iter().map(move |load| (loops, load)));
+    let (loops, load) = loads.filter(|(_, load)| load.access.array == array).exactly_one().ok()?;
+    let follows = |variable: usize| load.access.indices.iter().any(|index| index.affine.coefficient(variable) != 0);
+    let plain = load.outside.is_none() && load.access.indices.iter().all(|index| index.pieces.is_empty());
+    let repeats = (0..loops.len()).any(|variable| loops[variable].extent > 1 && !follows(variable));
+    (plain && !repeats).then_some(())
 }
 
 /// The lanes of a part of a stage.

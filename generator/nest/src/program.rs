@@ -249,6 +249,17 @@ pub enum ExpressionKind {
 }
 
 impl Program {
+    /// How to schedule it: as the program says, or else by the rule of the papers: as an image pipeline where every
+    /// reduction is unrolled completely, as a neural network where some loop adds to the same element again and again
+    /// (unified-buffer paper §V-B).
+    pub fn policy(&self) -> Schedule {
+        let accumulates = |(loops, operation): &(Vec<&Loop>, &Operation)| {
+            (0..loops.len()).any(|variable| operation.merges(variable) && loops[variable].extent > loops[variable].unroll)
+        };
+        let rule = if self.operations().iter().any(accumulates) { Schedule::Dnn } else { Schedule::Stencil };
+        self.schedule.unwrap_or(rule)
+    }
+
     /// The array of this name.
     pub fn array(&self, name: &str) -> Option<&Array> {
         self.arrays.iter().find(|array| array.name == name)

@@ -181,3 +181,14 @@ pub struct Pipeline {
     /// Stages in program order: who writes an array comes before who reads it.
     pub stages: Vec<Stage>,
 }
+
+impl Pipeline {
+    /// How many of their outermost loops two stages have in common: those that every group from the one to the other
+    /// shares.
+    pub fn shared_loops(&self, one: usize, other: usize) -> usize {
+        let (first, last) = (one.min(other), one.max(other));
+        let group = self.stages[first].group;
+        let others = self.stages[first..=last].iter().filter(|stage| stage.group != group);
+        others.map(|stage| stage.shared).min().unwrap_or(self.stages[first].loops.len())
+    }
+}

@@ -122,7 +122,7 @@ impl Builder<'_> {
             });
         }
         let place = |(read, delay): (usize, &u64)| {
-            let (tile, output) = place_of_read(&memory.mapped, read);
+            let (tile, output) = place_of_read(&memory.mapped, read + 1);
             (from.0 + delay, Driver::Tile { tile: first_tile + tile, output })
         };
         let places = memory.streams[0].delays.iter().enumerate().map(place).collect();
@@ -131,7 +131,7 @@ impl Builder<'_> {
     }
 
     /// The wire that the output of a tile drives.
-    fn tile_output(&mut self, tile: usize, output: usize) -> WireId {
+    pub(super) fn tile_output(&mut self, tile: usize, output: usize) -> WireId {
         if let Some(wire) = self.accelerator.tiles[tile].outputs[output] {
             return wire;
         }
@@ -152,12 +152,12 @@ impl Builder<'_> {
     }
 }
 
-/// The tile and the output where a read is. In a chain several tiles have the read: the last of them shows it.
-fn place_of_read(mapped: &pushmem_mapping::MappedBuffer, read: usize) -> (usize, usize) {
+/// The tile and the output where a read port is. In a chain several tiles have the read: the last of them shows it.
+pub(super) fn place_of_read(mapped: &pushmem_mapping::MappedBuffer, port: usize) -> (usize, usize) {
     let feeds = |tile: usize| mapped.tiles.iter().any(|other| other.chain_from == Some(tile));
     let places = mapped.tiles.iter().enumerate().flat_map(|(tile, content)| {
         let outputs = content.outputs.iter().enumerate();
-        outputs.filter(move |(_, port)| **port == Some(read + 1)).map(move |(output, _)| (tile, output))
+        outputs.filter(move |(_, of)| **of == Some(port)).map(move |(output, _)| (tile, output))
     });
     let ends = places.filter(|(tile, _)| !feeds(*tile)).collect_vec();
     ends.first().copied().expect("every read port is mapped")

@@ -108,6 +108,7 @@ impl Builder<'_> {
                 Outcome::Constant(word) => Source::Constant(word),
             },
             Tap::Outside => Source::Constant(outside as u16),
+            Tap::Port { array, port } => Source::Wire(self.port_wires[&(array, port)]),
         };
         // Constants are the same whatever their delay.
         if let Ok(only) = cases.iter().map(|case| source(case.tap)).all_equal_value() {

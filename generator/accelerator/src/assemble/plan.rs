@@ -6,9 +6,13 @@ use itertools::Itertools;
 use pushmem_extraction::Origin;
 use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, NodeKind};
+use pushmem_nest::Schedule as Policy;
+use pushmem_schedule::{Boundary, Subscript};
 
 use super::Scheduled;
+use crate::arrays::{self, ArrayPorts, Part, ReadOf};
 use crate::error::AssemblyError;
+use crate::pointwise::{pointwise_delay, pointwise_producer};
 use crate::taps::{Tap, TapCase, TapError, taps};
 
 /// Where the result of a stage is: that of another stage, some cycles ago, or its own.
@@ -27,8 +31,16 @@ pub(super) enum Outcome {
     Constant(u16),
 }
 
-/// The taps of each read of each stage.
-pub(super) fn reads(scheduled: Scheduled) -> Result<Vec<Vec<Vec<TapCase>>>, AssemblyError> {
+/// The taps of each read of each stage, and the arrays that are kept for them.
+pub(super) fn reads(scheduled: Scheduled) -> Result<(Vec<Vec<Vec<TapCase>>>, Vec<(usize, ArrayPorts)>), AssemblyError> {
+    match scheduled.program.policy() {
+        Policy::Stencil => Ok((streamed(scheduled)?, Vec::new())),
+        Policy::Dnn => stored(scheduled),
+    }
+}
+
+/// What reads take if they follow their writes at constant distances, or at one of a few.
+fn streamed(scheduled: Scheduled) -> Result<Vec<Vec<Vec<TapCase>>>, AssemblyError> {
     let pipeline = &scheduled.extraction.pipeline;
     let stage_reads = |(stage, content): (usize, &pushmem_schedule::Stage)| {
         let tap = |(number, read)| {
@@ -40,12 +52,69 @@ pub(super) fn reads(scheduled: Scheduled) -> Result<Vec<Vec<Vec<TapCase>>>, Asse
     pipeline.stages.iter().enumerate().map(stage_reads).collect()
 }
 
+/// What reads take if arrays are kept, but for reads that follow the write iteration by iteration.
+fn stored(scheduled: Scheduled) -> Result<(Vec<Vec<Vec<TapCase>>>, Vec<(usize, ArrayPorts)>), AssemblyError> {
+    let pipeline = &scheduled.extraction.pipeline;
+    let mut cases: Vec<Vec<Vec<TapCase>>> = Vec::new();
+    let mut of_array: BTreeMap<usize, Vec<ReadOf>> = BTreeMap::new();
+    for (stage, content) in pipeline.stages.iter().enumerate() {
+        let mut of_stage = Vec::new();
+        for (read, access) in content.reads.iter().enumerate() {
+            let producer = pointwise_producer(pipeline, stage, access);
+            let followed = producer
+                .and_then(|producer| Some((producer, pointwise_delay(pipeline, scheduled.schedule, producer, stage)?)));
+            of_stage.push(match followed {
+                Some((producer, delay)) => {
+                    vec![TapCase { conditions: Vec::new(), tap: Tap::Stage { producer, delay } }]
+                }
+                None => {
+                    if scheduled.uses(stage, read) {
+                        check_stored(scheduled, stage, read)?;
+                        of_array.entry(access.array).or_default().push(ReadOf { stage, read });
+                    }
+                    Vec::new()
+                }
+            });
+        }
+        cases.push(of_stage);
+    }
+    let mut arrays = Vec::new();
+    for (array, reads) in of_array {
+        let ports = arrays::ports(pipeline, scheduled.schedule, array, &reads);
+        for (of, parts) in &ports.reads {
+            let case = |part: &Part| TapCase {
+                conditions: part.conditions.clone(),
+                tap: Tap::Port { array, port: part.port },
+            };
+            let mut of_read = parts.iter().map(case).collect_vec();
+            // One of them always applies.
+            of_read.last_mut().expect("a read has iterations").conditions.clear();
+            cases[of.stage][of.read] = of_read;
+        }
+        arrays.push((array, ports));
+    }
+    Ok((cases, arrays))
+}
+
+/// Checks that an array can be kept for a read: that addresses are affine.
+fn check_stored(scheduled: Scheduled, stage: usize, read: usize) -> Result<(), AssemblyError> {
+    let access = &scheduled.extraction.pipeline.stages[stage].reads[read];
+    let plain = |subscript: &Subscript| subscript.divisor == 1 && subscript.boundary == Boundary::None;
+    if access.subscripts.iter().all(plain) {
+        return Ok(());
+    }
+    let diagnostic = scheduled
+        .program
+        .diagnostic(scheduled.span_of_read(stage, read), "this read of a kept array has an index that is not affine")
+        .with_help(
+            "where some reductions are loops, arrays are kept in memories with affine addresses: write the elements at \
+             the boundary, or the enlarged ones, to a buffer in a nest of its own",
+        );
+    Err(AssemblyError::Program(Box::new(diagnostic)))
+}
+
 fn explain(scheduled: Scheduled, stage: usize, read: usize, error: &TapError) -> Diagnostic {
-    let Origin::Operation { operation, .. } = scheduled.extraction.origins[stage] else {
-        unreachable!("inputs read nothing");
-    };
-    let (loops_around, content) = &scheduled.operations[operation];
-    let span = content.load_of_read(loops_around, read).map_or(content.target.span, |load| load.access.span);
+    let span = scheduled.span_of_read(stage, read);
     let loops = &scheduled.extraction.pipeline.stages[stage].loops;
     match error {
         TapError::Held { level } => scheduled
@@ -100,6 +169,7 @@ pub(super) fn delays(
     scheduled: Scheduled,
     reads: &[Vec<Vec<TapCase>>],
     outcomes: &[Outcome],
+    arrays: &[(usize, ArrayPorts)],
     final_stages: &BTreeMap<usize, Vec<usize>>,
 ) -> Vec<BTreeSet<u64>> {
     let mut delays = vec![BTreeSet::new(); outcomes.len()];
@@ -120,7 +190,8 @@ pub(super) fn delays(
             }
         }
     }
-    for &stage in final_stages.values().flatten() {
+    let kept = arrays.iter().flat_map(|(_, ports)| &ports.writers);
+    for &stage in final_stages.values().flatten().chain(kept) {
         want(outcomes[stage]);
     }
     delays

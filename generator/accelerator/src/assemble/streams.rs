@@ -7,7 +7,7 @@ use pushmem_extraction::Origin;
 
 use super::Builder;
 use super::plan::{Outcome, Place};
-use crate::accelerator::{Driver, Lane, Stream};
+use crate::accelerator::{Driver, Lane, Stream, counted_levels};
 
 impl Builder<'_> {
     /// Streams of an array: the lanes that come in the same cycles together. Returns the counter and the stages of each.
@@ -36,9 +36,9 @@ impl Builder<'_> {
             }
             size *= array.shape[dimension];
         }
-        let steps = content.loops.iter().zip(&element.stride);
-        element.start += steps.clone().map(|(level, stride)| level.min * stride).sum::<i64>();
-        element.stride = steps.filter(|(level, _)| level.extent > 1).map(|(_, stride)| *stride).collect();
+        element.start += content.loops.iter().zip(&element.stride).map(|(level, stride)| level.min * stride).sum::<i64>();
+        let counted = counted_levels(content, &self.scheduled.schedule.stages[stage]);
+        element.stride = counted.into_iter().map(|level| element.stride[level]).collect();
         element
     }
 

@@ -1,0 +1,205 @@
+//! Arrays that are kept in memory tiles: how the accesses of the stages become the ports of a buffer.
+//!
+//! Each stage that writes the array has a write port. A read that follows no write at a constant distance has a read port,
+//! which reads of other stages share that take the same element in the same cycle. Where the lanes of unrolled stages have a
+//! residue of their own in a dimension, so that each lane has a bank to itself, a read that goes through all residues has a
+//! port for each: a selection by the loop indices puts the words together.
+//!
+//! Loops around all accesses of an array that no dimension follows make the array anew in each of their iterations: they
+//! become dimensions of the buffer, so that the next version can be written while the last one is still read.
+
+use itertools::Itertools;
+use pushmem_buffers::{Direction, Loop, Port, UnifiedBuffer};
+use pushmem_configuration::Affine;
+use pushmem_schedule::{Access, Pipeline, Schedule, Stage};
+
+use crate::accelerator::Condition;
+use crate::pointwise::{gcd, range};
+
+/// A read of a stage, by its number among the reads of the stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ReadOf {
+    pub stage: usize,
+    pub read: usize,
+}
+
+/// Some iterations of a read, and the port that serves them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// Conditions on loops of the stage, all of which hold in these iterations.
+    pub conditions: Vec<(usize, Condition)>,
+    /// The number of the port in the buffer.
+    pub port: usize,
+}
+
+/// The ports of an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ArrayPorts {
+    pub buffer: UnifiedBuffer,
+    /// The stage of each write port; the write ports come first.
+    pub writers: Vec<usize>,
+    /// The parts of each read.
+    pub reads: Vec<(ReadOf, Vec<Part>)>,
+}
+
+/// Iterations of a stage: some of each loop.
+#[derive(Clone, Debug)]
+struct Iterations {
+    /// Of each loop, innermost first: the first index counted from 0, the step, and how many.
+    levels: Vec<(i64, i64, u64)>,
+}
+
+impl Iterations {
+    fn all(stage: &Stage) -> Iterations {
+        Iterations { levels: stage.loops.iter().map(|level| (0, 1, level.extent)).collect() }
+    }
+
+    /// An affine function of the stage's indices, given by its value in the first iteration and its strides, over these.
+    fn function(&self, first: i64, strides: &[i64]) -> Affine {
+        let steps = self.levels.iter().zip(strides);
+        Affine {
+            start: first + steps.clone().map(|((begin, ..), stride)| begin * stride).sum::<i64>(),
+            stride: steps.map(|((_, step, _), stride)| step * stride).collect(),
+        }
+    }
+}
+
+/// The ports of an array, whose writers are all stages that write it, and whose reads are these.
+pub(crate) fn ports(pipeline: &Pipeline, schedule: &Schedule, array: usize, reads: &[ReadOf]) -> ArrayPorts {
+    let writers = (0..pipeline.stages.len()).filter(|&stage| pipeline.stages[stage].write.array == array).collect_vec();
+    let versions = version_loops(pipeline, array);
+    let port = |stage: usize, access: &Access, iterations: &Iterations, late: i64, name: String, direction| {
+        let (content, scheduled) = (&pipeline.stages[stage], &schedule.stages[stage]);
+        let first = content.loops.iter().map(|level| level.min).collect_vec();
+        let element = access.subscripts.iter().map(|subscript| {
+            let value = subscript.at(&first).expect("an element of the array");
+            iterations.function(value, &subscript.coefficients)
+        });
+        let depth = content.loops.len();
+        let version = (0..versions).map(|outer| {
+            let strides = (0..depth).map(|level| i64::from(level == depth - 1 - outer)).collect_vec();
+            iterations.function(0, &strides)
+        });
+        let loops = content.loops.iter().zip(&iterations.levels);
+        Port {
+            name,
+            direction,
+            domain: loops.map(|(level, (.., extent))| Loop { name: level.name.clone(), extent: *extent }).collect(),
+            access: element.chain(version).collect(),
+            schedule: iterations.function(scheduled.first(content) + late, &scheduled.stride),
+        }
+    };
+    let mut ports = Vec::new();
+    for &stage in &writers {
+        let content = &pipeline.stages[stage];
+        let name = format!("{}_write", content.name);
+        let all = Iterations::all(content);
+        ports.push(port(stage, &content.write, &all, content.latency as i64, name, Direction::Write));
+    }
+    let residues = residues(pipeline, &writers, reads);
+    let mut of_reads = Vec::new();
+    for &read in reads {
+        let content = &pipeline.stages[read.stage];
+        let access = &content.reads[read.read];
+        let mut parts = Vec::new();
+        for (conditions, iterations) in split(content, access, &residues) {
+            let name = format!("{}_read_{}", content.name, ports.len());
+            let made = port(read.stage, access, &iterations, 0, name, Direction::Read);
+            let same = |other: &Port| {
+                other.direction == Direction::Read && Port { name: made.name.clone(), ..other.clone() } == made
+            };
+            let number = ports.iter().position(same).unwrap_or_else(|| {
+                ports.push(made.clone());
+                ports.len() - 1
+            });
+            parts.push(Part { conditions, port: number });
+        }
+        of_reads.push((read, parts));
+    }
+    let name = pipeline.arrays[array].name.clone();
+    ArrayPorts { buffer: UnifiedBuffer { name, ports }, writers, reads: of_reads }
+}
+
+/// How many of the outermost loops make an array anew: all its accesses are in them, none of its subscripts follows them, and
+/// what comes first in an iteration is a write of all elements.
+pub(crate) fn version_loops(pipeline: &Pipeline, array: usize) -> usize {
+    let touches = |stage: &Stage| stage.write.array == array || stage.reads.iter().any(|read| read.array == array);
+    let stages = pipeline.stages.iter().positions(touches).collect_vec();
+    let (Some(&first), Some(&last)) = (stages.first(), stages.last()) else { return 0 };
+    let common = pipeline.shared_loops(first, last).min(pipeline.stages[first].loops.len());
+    let accesses = stages.iter().flat_map(|&number| {
+        let stage = &pipeline.stages[number];
+        let reads = stage.reads.iter().filter(|read| read.array == array);
+        reads.chain((stage.write.array == array).then_some(&stage.write)).map(move |access| (stage, access))
+    });
+    let accesses = accesses.collect_vec();
+    let follows = |outer: usize| {
+        accesses.iter().any(|(stage, access)| {
+            let level = stage.loops.len() - 1 - outer;
+            access.subscripts.iter().any(|subscript| subscript.coefficients[level] != 0)
+        })
+    };
+    let beginning = &pipeline.stages[first];
+    let begins = beginning.write.array == array && !beginning.reads.iter().any(|read| read.array == array);
+    if !begins {
+        return 0;
+    }
+    (0..common).take_while(|&outer| !follows(outer)).count()
+}
+
+/// For each dimension, the number of residues among which the lanes of unrolled stages are divided: 1 if they are not.
+fn residues(pipeline: &Pipeline, writers: &[usize], reads: &[ReadOf]) -> Vec<i64> {
+    let written = writers.iter().map(|&stage| (stage, &pipeline.stages[stage].write));
+    let read = reads.iter().map(|read| (read.stage, &pipeline.stages[read.stage].reads[read.read]));
+    let accesses = written.chain(read).collect_vec();
+    let dimensions = accesses.first().map_or(0, |(_, access)| access.subscripts.len());
+    let of_dimension = |dimension: usize| {
+        let ranges =
+            accesses.iter().map(|(stage, access)| range(&pipeline.stages[*stage], &access.subscripts[dimension]));
+        let (low, high) = ranges.fold((i64::MAX, i64::MIN), |(low, high), of| (low.min(of.0), high.max(of.1)));
+        // The stride of an access along the dimension; 0 if it stays in one place.
+        let stride = |stage: usize, access: &Access| {
+            let loops = &pipeline.stages[stage].loops;
+            let moving = loops.iter().zip(&access.subscripts[dimension].coefficients);
+            moving.filter(|(level, _)| level.extent > 1).fold(0, |divisor, (_, step)| gcd(divisor, *step))
+        };
+        // Lanes: accesses of one group that are in different places of the dimension and stay in their residues.
+        let groups = accesses.iter().into_group_map_by(|(stage, _)| pipeline.stages[*stage].group);
+        let of_group = |accesses: &Vec<&(usize, &Access)>| {
+            let constants = accesses.iter().map(|(_, access)| access.subscripts[dimension].constant).unique().count();
+            let strides = accesses.iter().fold(0, |divisor, (stage, access)| gcd(divisor, stride(*stage, access)));
+            let factor = if strides == 0 { high - low + 1 } else { strides };
+            (constants > 1 && factor > 1).then_some(factor)
+        };
+        groups.values().filter_map(of_group).reduce(gcd).unwrap_or(1)
+    };
+    (0..dimensions).map(of_dimension).collect()
+}
+
+/// The iterations of a read, in parts that each stay in one residue of each dimension.
+fn split(stage: &Stage, access: &Access, residues: &[i64]) -> Vec<(Vec<(usize, Condition)>, Iterations)> {
+    let mut parts = vec![(Vec::new(), Iterations::all(stage))];
+    for (subscript, &factor) in access.subscripts.iter().zip(residues).filter(|(_, factor)| **factor > 1) {
+        for (level, bounds) in stage.loops.iter().enumerate() {
+            let step = subscript.coefficients[level];
+            // After so many iterations of the loop the residue comes back.
+            let turn = (factor / gcd(factor, step)).min(bounds.extent as i64);
+            if step == 0 || bounds.extent == 1 || turn == 1 {
+                continue;
+            }
+            let of_turn = |(conditions, iterations): (Vec<(usize, Condition)>, Iterations)| {
+                (0..turn).map(move |first| {
+                    let count = (bounds.extent as i64 - first + turn - 1) / turn;
+                    let last = first + (count - 1) * turn;
+                    let (mut conditions, mut iterations) = (conditions.clone(), iterations.clone());
+                    let (first_index, last_index) = (bounds.min + first, bounds.min + last);
+                    conditions.push((level, Condition { first: first_index, last: last_index, step: turn }));
+                    iterations.levels[level] = (first, turn, count as u64);
+                    (conditions, iterations)
+                })
+            };
+            parts = parts.into_iter().flat_map(of_turn).collect();
+        }
+    }
+    parts
+}
