@@ -8,7 +8,6 @@ mod streams;
 
 use std::collections::BTreeMap;
 
-use itertools::Itertools;
 use pushmem_configuration::Affine;
 use pushmem_extraction::{Extraction, Origin};
 use pushmem_kernels::Datapath;

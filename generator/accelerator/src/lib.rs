@@ -13,6 +13,7 @@ mod constraints;
 mod error;
 mod memories;
 mod merge;
+mod order;
 mod outputs;
 mod parts;
 mod pointwise;
@@ -20,6 +21,7 @@ mod proof;
 mod provenance;
 mod roms;
 mod run;
+mod stored;
 mod stream;
 mod taps;
 

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use pushmem_extraction::Extraction;
-use pushmem_nest::{ArrayKind, Program};
+use pushmem_nest::{ArrayKind, Program, Schedule};
 use pushmem_schedule::Stage;
 
 use crate::error::AssemblyError;
+use crate::pointwise::{apart, writes_once};
 
 /// For each output array, the stages whose results go outside: those whose elements no later stage updates.
 ///
@@ -24,6 +25,9 @@ pub(crate) fn final_stages(
             continue;
         }
         let writers = (0..stages.len()).filter(|&stage| stages[stage].write.array == array).collect_vec();
+        if program.policy() == Schedule::Dnn {
+            check_written_once(program, extraction, &writers)?;
+        }
         // Without updates, each element is written once.
         if !writers.iter().any(|&stage| stages[stage].updates()) {
             found.insert(array, writers);
@@ -56,6 +60,25 @@ pub(crate) fn final_stages(
         found.insert(array, last);
     }
     Ok(found)
+}
+
+/// Checks that no element of an output is written twice, as each write goes outside.
+fn check_written_once(program: &Program, extraction: &Extraction, writers: &[usize]) -> Result<(), AssemblyError> {
+    let stages = &extraction.pipeline.stages;
+    for (place, &stage) in writers.iter().enumerate() {
+        let content = &stages[stage];
+        let again = writers[..place].iter().any(|&other| {
+            let other = &stages[other];
+            !apart((other, &other.write), (content, &content.write))
+        });
+        if again || content.updates() || !writes_once(content, 0..content.loops.len()) {
+            let message = format!("{} writes elements of an output that were written before", content.name);
+            let error = program.diagnostic(extraction.span(program, stage), message);
+            let error = error.with_help("accumulate in a buffer, and copy it to the output when it is complete");
+            return Err(AssemblyError::Program(Box::new(error)));
+        }
+    }
+    Ok(())
 }
 
 /// Calls with each element that a stage writes.

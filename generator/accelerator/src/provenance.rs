@@ -16,13 +16,15 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use itertools::Itertools;
+use pushmem_buffers::Port;
 use pushmem_extraction::{Extraction, Origin};
-use pushmem_nest::{Loop, Operation, Program};
+use pushmem_nest::{Loop, Operation, Program, Schedule as Policy};
 use pushmem_schedule::{Access, Boundary, Schedule, Stage, Subscript};
 
-use crate::accelerator::{Accelerator, Case, Driver, Lane, Memory, Source, WireId};
-use crate::memories;
+use crate::accelerator::{Accelerator, Case, Driver, Lane, Memory, Source, StoredArray, WireId, counted_levels};
+use crate::pointwise::pointwise_producer;
 use crate::proof::{PartError, ProofError, require};
+use crate::{memories, order, stored};
 
 /// What a wire or an operand is found not to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,6 +109,9 @@ pub(crate) fn prove(
     for memory in &accelerator.memories {
         prover.memory(memory)?;
     }
+    for array in &accelerator.arrays {
+        prover.array(array)?;
+    }
     for (copy, wire) in selections() {
         // Its own wire stands for its result; what it selects is checked here.
         let result = prover.wires[wire].take();
@@ -139,15 +144,42 @@ impl Prover<'_> {
                 }
                 Driver::Kernel { kernel } => Some(Past { stage: self.accelerator.kernels[*kernel].stage, cycles: 0 }),
                 Driver::ShiftRegister { of, length } => later(wires[*of], *length as i64),
-                Driver::Tile { .. } => self.memory_delay(number).and_then(|(of, delay)| later(wires[of], delay)),
-                Driver::Select { .. } => {
-                    let copy = self.accelerator.copies.iter().find(|copy| copy.selection == Some(number));
-                    copy.map(|copy| Past { stage: copy.stage, cycles: 0 })
-                }
+                Driver::Tile { .. } => match self.memory_delay(number) {
+                    Some((of, delay)) => later(wires[of], delay),
+                    None => self.selected(number),
+                },
+                Driver::Select { .. } => self.selected(number),
             };
             wires.push(past);
         }
         wires
+    }
+
+    /// The stage whose result a wire is that selects a load or reads it from a memory.
+    fn selected(&self, wire: WireId) -> Option<Past> {
+        let copy = self.accelerator.copies.iter().find(|copy| copy.selection == Some(wire))?;
+        Some(Past { stage: copy.stage, cycles: 0 })
+    }
+
+    /// Checks that an array is kept in the tiles that are replayed, which take what the stages write, and that its accesses
+    /// follow each other as in the program.
+    fn array(&self, array: &StoredArray) -> Result<(), PartError> {
+        let pipeline = &self.extraction.pipeline;
+        stored::check_tiles(self.accelerator, array)?;
+        stored::check_writes(pipeline, self.schedule, array)?;
+        for (&stage, &wire) in array.writers.iter().zip(&array.wires) {
+            let first: Vec<i64> = pipeline.stages[stage].loops.iter().map(|level| level.min).collect();
+            let right = match self.result(stage, &first) {
+                Some(Expected::Result { stage: owner, cycle }) => self.wires[wire].is_some_and(|past| {
+                    let written = self.schedule.stages[stage].at(&first) + pipeline.stages[stage].latency as i64;
+                    past.stage == owner && written - past.cycles == cycle
+                }),
+                Some(Expected::Constant(word)) => self.always_carries(wire, word),
+                Some(Expected::Element(_)) | None => false,
+            };
+            require(right, || pipeline.stages[stage].name.clone(), "the memory takes another word than its result")?;
+        }
+        order::check(pipeline, self.schedule, array.array)
     }
 
     /// Checks that a memory is the one that is replayed, and takes what its wires carry.
@@ -193,7 +225,7 @@ impl Prover<'_> {
             self.selects_by_loops_of(stage, operand)?;
         }
         let read = &content.reads[load];
-        let affine = is_affine(read) && self.has_affine_times(read.array);
+        let affine = is_affine(read) && (self.is_stored() || self.has_affine_times(read.array));
         // Conditions count only loops of several iterations.
         let counted: Vec<usize> = (0..content.loops.len()).filter(|&level| content.loops[level].extent > 1).collect();
         let classes: Vec<Vec<Vec<i64>>> = content
@@ -228,15 +260,17 @@ impl Prover<'_> {
                 case.conditions.iter().all(holds)
             };
             let source = cases.iter().find(holds).map(|case| case.source);
-            self.point(stage, load, &index, source)?;
+            // Which of the iterations with this source it is, loop by loop.
+            let mut ranks = vec![0; index.len()];
+            self.point(stage, load, &index, &ranks, source)?;
             for (level, members) in chosen.iter().enumerate() {
                 let dense = members[members.len() - 1] - members[0] == members.len() as i64 - 1;
-                let checked = if affine && dense { &members[members.len() - 1..] } else { &members[..] };
-                for &member in checked {
-                    index[level] = member;
-                    self.point(stage, load, &index, source)?;
+                let begin = if affine && dense { members.len() - 1 } else { 0 };
+                for (rank, &member) in members.iter().enumerate().skip(begin) {
+                    (index[level], ranks[level]) = (member, rank as u64);
+                    self.point(stage, load, &index, &ranks, source)?;
                 }
-                index[level] = members[0];
+                (index[level], ranks[level]) = (members[0], 0);
             }
         }
         Ok(())
@@ -278,14 +312,28 @@ impl Prover<'_> {
     }
 
     /// Checks an operand at one iteration.
-    fn point(&self, stage: usize, load: usize, index: &[i64], source: Option<Source>) -> Result<(), ProvenanceError> {
+    fn point(
+        &self,
+        stage: usize,
+        load: usize,
+        index: &[i64],
+        ranks: &[u64],
+        source: Option<Source>,
+    ) -> Result<(), ProvenanceError> {
         let content = &self.extraction.pipeline.stages[stage];
         let cycle = self.schedule.stages[stage].at(index);
+        let port = source.and_then(|source| self.port(content.reads[load].array, source));
         let expected = match element(&content.reads[load], index) {
+            Some(element) if port.is_some() => Some(Expected::Element(element)),
+            Some(_) if self.is_stored() => pointwise_producer(&self.extraction.pipeline, stage, &content.reads[load])
+                .and_then(|producer| self.result(producer, index)),
             Some(element) => self.produced(content.reads[load].array, element, stage),
             None => Some(Expected::Constant(self.outside(stage, load))),
         };
         let right = match (&expected, source) {
+            (Some(Expected::Element(element)), _) => {
+                port.is_some_and(|port| self.shows(port, ranks, index, element, cycle, content))
+            }
             (Some(Expected::Constant(word)), Some(Source::Constant(constant))) => *word == constant,
             (Some(Expected::Result { stage, cycle: produced }), Some(Source::Wire(wire))) => {
                 self.wires[wire].is_some_and(|past| past.stage == *stage && cycle - past.cycles == *produced)
@@ -305,15 +353,60 @@ impl Prover<'_> {
         })
     }
 
+    /// Whether arrays are kept: then reads that have no port follow their writes iteration by iteration.
+    fn is_stored(&self) -> bool {
+        self.program.policy() == Policy::Dnn
+    }
+
+    /// The port of the memory of an array that a source is.
+    fn port(&self, array: usize, source: Source) -> Option<&Port> {
+        let Source::Wire(wire) = source else { return None };
+        let stored = self.accelerator.arrays.iter().find(|stored| stored.array == array)?;
+        let port = stored.wires.iter().skip(stored.writers.len()).position(|&other| other == wire)?;
+        Some(&stored.buffer.ports[stored.writers.len() + port])
+    }
+
+    /// Whether a port shows this element, of the version that the loops around all accesses say, in this cycle.
+    fn shows(&self, port: &Port, ranks: &[u64], index: &[i64], element: &[i64], cycle: i64, stage: &Stage) -> bool {
+        let version = port.access.len().saturating_sub(element.len());
+        let versions = (0..version).map(|outer| {
+            let level = index.len() - 1 - outer;
+            index[level] - stage.loops[level].min
+        });
+        let inside = ranks.iter().zip(&port.domain).all(|(rank, level)| *rank < level.extent);
+        inside
+            && ranks.len() == port.domain.len()
+            && port.cycle(ranks) == i128::from(cycle)
+            && port.element(ranks).into_iter().eq(element.iter().copied().chain(versions).map(i128::from))
+    }
+
+    /// What a stage gives in an iteration, followed through plain copies that take it iteration by iteration.
+    fn result(&self, stage: usize, index: &[i64]) -> Option<Expected> {
+        let pipeline = &self.extraction.pipeline;
+        let mut stage = stage;
+        loop {
+            let content = &pipeline.stages[stage];
+            if self.owners.contains(&stage) {
+                let cycle = self.schedule.stages[stage].at(index) + content.latency as i64;
+                return Some(Expected::Result { stage, cycle });
+            }
+            if let Some(&word) = self.constants.get(&stage) {
+                return Some(Expected::Constant(word));
+            }
+            let copy = self.accelerator.copies.iter().find(|copy| copy.stage == stage)?;
+            stage = pointwise_producer(pipeline, stage, &content.reads[copy.load])?;
+        }
+    }
+
     /// Checks that a lane of a stream is the element it says, at the cycles of the stream.
     fn lane(&self, name: &str, counter: usize, lane: &Lane) -> Result<(), ProvenanceError> {
         let content = &self.extraction.pipeline.stages[lane.stage];
         let schedule = &self.schedule.stages[lane.stage];
         let counter = &self.accelerator.counters[counter];
         let first: Vec<i64> = content.loops.iter().map(|level| level.min).collect();
-        let levels = content.loops.iter().positions(|level| level.extent > 1).collect_vec();
+        let levels = counted_levels(content, schedule);
         let mut points = vec![(first.clone(), vec![0; levels.len()])];
-        let affine = self.has_affine_times(content.write.array);
+        let affine = self.is_stored() || self.has_affine_times(content.write.array);
         for (number, &level) in levels.iter().enumerate() {
             let last = content.loops[level].extent - 1;
             for step in if affine { last..=last } else { 1..=last } {
@@ -329,7 +422,11 @@ impl Prover<'_> {
                 let number = self.number(content.write.array, &element);
                 let same =
                     i128::from(number) == lane.element.at(&counts) && i128::from(cycle) == counter.cycle.at(&counts);
-                same.then(|| self.produced(content.write.array, element, usize::MAX)).flatten()
+                same.then(|| match self.is_stored() {
+                    true => self.result(lane.stage, &index),
+                    false => self.produced(content.write.array, element, usize::MAX),
+                })
+                .flatten()
             });
             let right = match (&expected, self.wires[lane.wire]) {
                 (Some(Expected::Result { stage, cycle: produced }), Some(past)) => {
@@ -404,6 +501,7 @@ impl Prover<'_> {
                 format!("what {} gives in cycle {cycle}", self.extraction.pipeline.stages[*stage].name)
             }
             Some(Expected::Constant(word)) => format!("the constant {word}"),
+            Some(Expected::Element(element)) => format!("the element ({}) that is kept", element.iter().join(", ")),
             None => "an element that no stage produces".to_owned(),
         }
     }
@@ -433,6 +531,8 @@ enum Expected {
     Result { stage: usize, cycle: i64 },
     /// This word: a load outside of its array, or the result of a stage that is always the same.
     Constant(u16),
+    /// This element of the array, from its memory.
+    Element(Vec<i64>),
 }
 
 /// Whether all subscripts are affine functions.

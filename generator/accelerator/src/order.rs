@@ -1,0 +1,131 @@
+//! The proof that memory keeps what the program means: in time, the last write of an element before each read is the last
+//! one in the order of the program.
+//!
+//! Accesses of one version of the array are walked through in the order of the program. Versions are made by loops around all
+//! accesses, so that each is the one before some cycles later, at elements of its own.
+
+use pushmem_schedule::{Access, Pipeline, Schedule, Stage};
+
+use crate::arrays::version_loops;
+use crate::pointwise::range;
+use crate::proof::{PartError, require};
+
+/// What happened last to an element.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    /// The cycle of its last write, if it was written.
+    written: Option<i64>,
+    /// The cycle of its latest read since.
+    read: i64,
+}
+
+/// Checks all accesses of an array.
+///
+/// # Errors
+/// The first access that comes too early or too late.
+pub(crate) fn check(pipeline: &Pipeline, schedule: &Schedule, array: usize) -> Result<(), PartError> {
+    let touches = |stage: &Stage| stage.write.array == array || stage.reads.iter().any(|read| read.array == array);
+    let stages: Vec<usize> = (0..pipeline.stages.len()).filter(|&stage| touches(&pipeline.stages[stage])).collect();
+    let accesses = || stages.iter().flat_map(|&stage| accesses(&pipeline.stages[stage], array));
+    let Some((_, first)) = accesses().next() else { return Ok(()) };
+    let mut box_of_elements = vec![(i64::MAX, i64::MIN); first.subscripts.len()];
+    for (stage, access) in accesses() {
+        for (bounds, subscript) in box_of_elements.iter_mut().zip(&access.subscripts) {
+            let (low, high) = range(stage, subscript);
+            *bounds = (bounds.0.min(low), bounds.1.max(high));
+        }
+    }
+    let size = box_of_elements.iter().map(|(low, high)| (high - low + 1) as usize).product();
+    let versions = version_loops(pipeline, array);
+    let mut walk = Walk {
+        pipeline,
+        schedule,
+        array,
+        box_of_elements,
+        elements: vec![Last { written: None, read: i64::MIN }; size],
+    };
+    let mut outer = vec![0; versions];
+    walk.nest(&stages, &mut outer)
+}
+
+/// The accesses of an array by a stage: reads, then the write.
+fn accesses(stage: &Stage, array: usize) -> impl Iterator<Item = (&Stage, &Access)> {
+    let reads = stage.reads.iter().filter(move |read| read.array == array);
+    reads.chain((stage.write.array == array).then_some(&stage.write)).map(move |access| (stage, access))
+}
+
+struct Walk<'a> {
+    pipeline: &'a Pipeline,
+    schedule: &'a Schedule,
+    array: usize,
+    /// The least and the greatest index of each dimension.
+    box_of_elements: Vec<(i64, i64)>,
+    elements: Vec<Last>,
+}
+
+impl Walk<'_> {
+    /// Walks through stages that share these outer loops, given by their indices counted from 0, outermost first.
+    fn nest(&mut self, stages: &[usize], outer: &mut Vec<u64>) -> Result<(), PartError> {
+        let mut rest = stages;
+        while let [first, ..] = rest {
+            // Those that share one more loop are a nest of their own.
+            let depth = self.pipeline.stages[*first].loops.len();
+            let together = match outer.len() < depth {
+                true => {
+                    let same = |&&other: &&usize| self.pipeline.shared_loops(*first, other) > outer.len();
+                    rest.iter().take_while(same).count()
+                }
+                // All loops are fixed: lanes and operations of one body, one by one.
+                false => 0,
+            };
+            if together == 0 {
+                self.iteration(*first, outer)?;
+                rest = &rest[1..];
+                continue;
+            }
+            let extent = self.pipeline.stages[*first].loops[depth - 1 - outer.len()].extent;
+            for index in 0..extent {
+                outer.push(index);
+                self.nest(&rest[..together], outer)?;
+                outer.pop();
+            }
+            rest = &rest[together..];
+        }
+        Ok(())
+    }
+
+    /// One iteration of a stage.
+    fn iteration(&mut self, number: usize, outer: &[u64]) -> Result<(), PartError> {
+        let stage = &self.pipeline.stages[number];
+        let counts = outer.iter().rev();
+        let index: Vec<i64> = counts.zip(&stage.loops).map(|(count, level)| level.min + *count as i64).collect();
+        let cycle = self.schedule.stages[number].at(&index);
+        let name = || stage.name.clone();
+        for read in stage.reads.iter().filter(|read| read.array == self.array) {
+            let element = self.element(read, &index);
+            let last = &mut self.elements[element];
+            let in_time = last.written.is_some_and(|written| written < cycle);
+            require(in_time, name, "it reads an element before it is written")?;
+            last.read = last.read.max(cycle);
+        }
+        if stage.write.array == self.array {
+            let written = cycle + stage.latency as i64;
+            let element = self.element(&stage.write, &index);
+            let last = &mut self.elements[element];
+            let in_order = last.read <= written && last.written.is_none_or(|before| before < written);
+            require(in_order, name, "it writes an element before the one that is there has been read")?;
+            *last = Last { written: Some(written), read: i64::MIN };
+        }
+        Ok(())
+    }
+
+    /// The number of an element in the box.
+    fn element(&self, access: &Access, index: &[i64]) -> usize {
+        let places = access.subscripts.iter().zip(&self.box_of_elements).rev();
+        let number = places.fold(0, |number, (subscript, (low, high))| {
+            let place = subscript.at(index).expect("kept arrays have affine accesses") - low;
+            number * (high - low + 1) + place
+        });
+        number as usize
+    }
+}

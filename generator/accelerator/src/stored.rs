@@ -1,0 +1,95 @@
+//! The proof that the tiles of a kept array, as they are printed, are those that are replayed.
+
+use pushmem_buffers::{Direction, Port};
+use pushmem_mapping::{MappedTile, Source};
+use pushmem_schedule::{Pipeline, Schedule};
+
+use crate::accelerator::{Accelerator, Driver, StoredArray, Tile};
+use crate::arrays::version_loops;
+use crate::proof::{PartError, require};
+
+/// Checks that the tiles of an array are those of its mapping, that their inputs take the wires of the write ports, and that
+/// the wires of the read ports are their outputs.
+///
+/// # Errors
+/// When something of the tiles differs.
+pub(crate) fn check_tiles(accelerator: &Accelerator, array: &StoredArray) -> Result<(), PartError> {
+    let name = || format!("the memory of {}", array.buffer.name);
+    let mapped = &array.mapped.tiles;
+    let tiles = accelerator.tiles.get(array.first_tile..array.first_tile + mapped.len()).unwrap_or_default();
+    let same = tiles.len() == mapped.len()
+        && array.wires.len() == array.buffer.ports.len()
+        && array.wires.iter().all(|&wire| wire < accelerator.wires.len())
+        && tiles.iter().zip(mapped).all(|(tile, mapped)| is_mapped(accelerator, array, tile, mapped));
+    require(same, name, "its tiles are not those of the mapping")?;
+    let shows = |(port, &wire): (usize, &usize)| match accelerator.wires[wire].driver {
+        Driver::Tile { tile, output } => {
+            let tile = tile.checked_sub(array.first_tile).and_then(|tile| mapped.get(tile));
+            tile.and_then(|tile| tile.outputs.get(output)) == Some(&Some(port))
+        }
+        _ => false,
+    };
+    let shown = array.wires.iter().enumerate().skip(array.writers.len()).all(shows);
+    require(shown, name, "its outputs do not go to the wires of its ports")
+}
+
+/// Whether a tile is one of the mapping.
+fn is_mapped(accelerator: &Accelerator, array: &StoredArray, tile: &Tile, mapped: &MappedTile) -> bool {
+    let is_source = |wire: Option<usize>, source: Option<Source>| match (wire, source) {
+        (None, None) => true,
+        (Some(wire), Some(Source::Port(port))) => port < array.writers.len() && array.wires[port] == wire,
+        (Some(wire), Some(Source::Output { tile, output })) => {
+            accelerator.wires[wire].driver == Driver::Tile { tile: array.first_tile + tile, output }
+        }
+        _ => false,
+    };
+    tile.configuration == mapped.configuration
+        && tile.chain_from == mapped.chain_from.map(|other| array.first_tile + other)
+        && tile.inputs.len() == mapped.inputs.len()
+        && tile.inputs.iter().zip(&mapped.inputs).all(|(wire, source)| is_source(*wire, *source))
+}
+
+/// Checks that the write ports of an array are those of all stages that write it, each at the cycles of its stage.
+///
+/// # Errors
+/// When a port differs.
+pub(crate) fn check_writes(pipeline: &Pipeline, schedule: &Schedule, array: &StoredArray) -> Result<(), PartError> {
+    let name = || format!("the memory of {}", array.buffer.name);
+    let writers = (0..pipeline.stages.len()).filter(|&stage| pipeline.stages[stage].write.array == array.array);
+    require(writers.eq(array.writers.iter().copied()), name, "not all stages write it that write the array")?;
+    let directions = array.buffer.ports.iter().map(|port| port.direction);
+    let expected = (0..array.buffer.ports.len()).map(|port| match port < array.writers.len() {
+        true => Direction::Write,
+        false => Direction::Read,
+    });
+    require(directions.eq(expected), name, "its write ports do not come first")?;
+    let versions = version_loops(pipeline, array.array);
+    let right = array.writers.iter().zip(&array.buffer.ports).all(|(&stage, port)| {
+        writes_as(pipeline, schedule, stage, versions, port)
+    });
+    require(right, name, "a write port differs from its stage")
+}
+
+/// Whether a port takes what a stage writes, when it is there: the two functions are affine, so that the first iteration and
+/// the end of each loop tell about all.
+fn writes_as(pipeline: &Pipeline, schedule: &Schedule, stage: usize, versions: usize, port: &Port) -> bool {
+    let (content, scheduled) = (&pipeline.stages[stage], &schedule.stages[stage]);
+    let depth = content.loops.len();
+    let extents = content.loops.iter().map(|level| level.extent);
+    if !extents.eq(port.extents()) {
+        return false;
+    }
+    let ends = (0..depth).map(|level| {
+        let mut index = vec![0; depth];
+        index[level] = content.loops[level].extent - 1;
+        index
+    });
+    ends.chain([vec![0; depth]]).all(|counts| {
+        let index: Vec<i64> = counts.iter().zip(&content.loops).map(|(count, level)| level.min + *count as i64).collect();
+        let element = content.write.subscripts.iter().map(|subscript| subscript.at(&index).map(i128::from));
+        let version = (0..versions).map(|outer| Some(i128::from(counts[depth - 1 - outer])));
+        let cycle = scheduled.at(&index) + content.latency as i64;
+        port.cycle(&counts) == i128::from(cycle)
+            && port.element(&counts).into_iter().map(Some).eq(element.chain(version))
+    })
+}
