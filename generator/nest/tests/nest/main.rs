@@ -3,5 +3,6 @@
 mod apps;
 mod common;
 mod errors;
+mod networks;
 mod properties;
 mod references;
