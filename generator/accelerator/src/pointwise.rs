@@ -33,7 +33,8 @@ pub(crate) fn pointwise_delay(pipeline: &Pipeline, schedule: &Schedule, producer
 /// Whether each iteration of these loops of a stage writes another element, digit by digit.
 pub(crate) fn writes_once(stage: &Stage, mut levels: std::ops::Range<usize>) -> bool {
     let digits = |subscript: &Subscript| {
-        let steps = stage.loops.iter().zip(&subscript.coefficients).map(|(level, step)| (step.abs(), level.extent as i64));
+        let steps =
+            stage.loops.iter().zip(&subscript.coefficients).map(|(level, step)| (step.abs(), level.extent as i64));
         let steps = steps.filter(|(step, extent)| *step != 0 && *extent > 1).sorted().collect_vec();
         let mut reach = 0;
         steps.into_iter().all(|(step, extent)| {

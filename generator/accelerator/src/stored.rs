@@ -64,9 +64,11 @@ pub(crate) fn check_writes(pipeline: &Pipeline, schedule: &Schedule, array: &Sto
     });
     require(directions.eq(expected), name, "its write ports do not come first")?;
     let versions = version_loops(pipeline, array.array);
-    let right = array.writers.iter().zip(&array.buffer.ports).all(|(&stage, port)| {
-        writes_as(pipeline, schedule, stage, versions, port)
-    });
+    let right = array
+        .writers
+        .iter()
+        .zip(&array.buffer.ports)
+        .all(|(&stage, port)| writes_as(pipeline, schedule, stage, versions, port));
     require(right, name, "a write port differs from its stage")
 }
 
@@ -85,7 +87,8 @@ fn writes_as(pipeline: &Pipeline, schedule: &Schedule, stage: usize, versions: u
         index
     });
     ends.chain([vec![0; depth]]).all(|counts| {
-        let index: Vec<i64> = counts.iter().zip(&content.loops).map(|(count, level)| level.min + *count as i64).collect();
+        let index: Vec<i64> =
+            counts.iter().zip(&content.loops).map(|(count, level)| level.min + *count as i64).collect();
         let element = content.write.subscripts.iter().map(|subscript| subscript.at(&index).map(i128::from));
         let version = (0..versions).map(|outer| Some(i128::from(counts[depth - 1 - outer])));
         let cycle = scheduled.at(&index) + content.latency as i64;

@@ -4,9 +4,9 @@ use pushmem_accelerator::{Accelerator, AssemblyError, Constraints, WORD_BITS, as
 use pushmem_extraction::{Extraction, diagnose, extract};
 use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, TableMemories};
-use pushmem_nest::{Operation, Program};
+use pushmem_nest::{Operation, Program, Schedule as Policy};
 use pushmem_replay::replay;
-use pushmem_schedule::{Options, Schedule, stencil};
+use pushmem_schedule::{CoarseOptions, Options, Schedule, ScheduleError, coarse, stencil};
 use pushmem_tile::{Kind, TileSpec, timing};
 
 /// A program through all stages.
@@ -72,23 +72,18 @@ pub fn compile(
     let datapath = |operation: &Operation| Datapath::with_memories(&program, operation, memories);
     let datapaths: Vec<Datapath> = program.operations().iter().map(|(_, operation)| datapath(operation)).collect();
     let extraction = extract(&program, |operation| datapaths[operation].latency())?;
-    let schedule_and_assemble = |row_multiple: u64| {
-        let schedule = stencil(&extraction.pipeline, &Options { row_multiple })
-            .map_err(|error| AssemblyError::Program(Box::new(diagnose(&program, &extraction, &error))))?;
-        let accelerator = assemble(&program, &extraction, &schedule, &datapaths, spec, rom_spec, constraints)?;
-        Ok((schedule, accelerator))
+    let passes = Passes { program: &program, extraction: &extraction, datapaths: &datapaths, spec, rom_spec, constraints };
+    let planned = match program.policy() {
+        Policy::Stencil => passes.stencil(),
+        Policy::Dnn => passes.coarse(),
     };
-    // Rows as they are first; if a memory does not fit so, rows of whole fetches.
-    let (schedule, accelerator) = match (schedule_and_assemble(1), spec.kind) {
-        (Err(AssemblyError::Memory { .. }), Kind::WideFetch { fetch_width, .. }) => {
-            schedule_and_assemble(u64::from(fetch_width))
-        }
-        (outcome, _) => outcome,
-    }
-    .map_err(|error| match error {
+    let (schedule, accelerator) = planned.map_err(|error| match error {
         AssemblyError::Program(diagnostic) => *diagnostic,
         memory @ AssemblyError::Memory { .. } => Diagnostic::new(memory.to_string())
             .with_help("choose a tile with more rows, more words in its buffers, or chaining"),
+        AssemblyError::Array { array, .. } => program
+            .diagnostic(program.arrays[array].span, error.to_string())
+            .with_help("choose a tile with more rows or ports, or divide the work into smaller tiles of the array"),
     })?;
     let mut compiled = Compiled {
         program,
@@ -101,6 +96,54 @@ pub fn compile(
     };
     compiled.proof = compiled.prove()?;
     Ok(compiled)
+}
+
+/// What the passes behind extraction work on.
+struct Passes<'a> {
+    program: &'a Program,
+    extraction: &'a Extraction,
+    datapaths: &'a [Datapath],
+    spec: &'a TileSpec,
+    rom_spec: &'a TileSpec,
+    constraints: &'a Constraints,
+}
+
+impl Passes<'_> {
+    /// All stages fused into one raster scan.
+    fn stencil(&self) -> Result<(Schedule, Accelerator), AssemblyError> {
+        let with_rows = |row_multiple: u64| {
+            let schedule = stencil(&self.extraction.pipeline, &Options { row_multiple });
+            self.assembled(schedule.map_err(|error| self.refused(&error))?)
+        };
+        // Rows as they are first; if a memory does not fit so, rows of whole fetches.
+        match (with_rows(1), self.spec.kind) {
+            (Err(AssemblyError::Memory { .. }), Kind::WideFetch { fetch_width, .. }) => with_rows(u64::from(fetch_width)),
+            (outcome, _) => outcome,
+        }
+    }
+
+    /// A coarse pipeline of loop nests.
+    fn coarse(&self) -> Result<(Schedule, Accelerator), AssemblyError> {
+        let mut options = CoarseOptions::for_tile(self.spec);
+        loop {
+            let coarse = coarse(&self.extraction.pipeline, &options).map_err(|error| self.refused(&error))?;
+            match self.assembled(coarse.schedule) {
+                // Accesses that the memory cannot serve at the same time come one after the other.
+                Err(AssemblyError::Array { array, .. }) if options.serialized.insert(array) => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn refused(&self, error: &ScheduleError) -> AssemblyError {
+        AssemblyError::Program(Box::new(diagnose(self.program, self.extraction, error)))
+    }
+
+    fn assembled(&self, schedule: Schedule) -> Result<(Schedule, Accelerator), AssemblyError> {
+        let Passes { program, extraction, datapaths, spec, rom_spec, constraints } = *self;
+        let accelerator = assemble(program, extraction, &schedule, datapaths, spec, rom_spec, constraints)?;
+        Ok((schedule, accelerator))
+    }
 }
 
 impl Compiled {
@@ -123,6 +166,13 @@ impl Compiled {
                 let wires = memory.streams.iter().map(|stream| self.accelerator.wires[stream.of].name.as_str());
                 fault(format!("{}: {error}", wires.collect::<Vec<_>>().join(", ")))
             })?;
+            proof.memories += 1;
+            proof.simulated_cycles += report.cycles_simulated;
+            proof.proven_cycles += report.cycles_total;
+        }
+        for array in &self.accelerator.arrays {
+            let report = replay(&array.buffer, &array.mapped, &self.accelerator.spec)
+                .map_err(|error| fault(format!("{}: {error}", array.buffer.name)))?;
             proof.memories += 1;
             proof.simulated_cycles += report.cycles_simulated;
             proof.proven_cycles += report.cycles_total;

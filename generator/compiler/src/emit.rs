@@ -149,6 +149,16 @@ fn mapping(compiled: &Compiled) -> String {
         };
         writeln!(text, "{:<24} {driver}", wire.name).expect("strings can be written");
     }
+    for array in &accelerator.arrays {
+        writeln!(
+            text,
+            "array {} in {} tiles, {} words live",
+            array.buffer.name,
+            array.mapped.tiles.len(),
+            array.mapped.live_words
+        )
+        .expect("strings can be written");
+    }
     for memory in &accelerator.memories {
         writeln!(
             text,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pushmem_accelerator::{Constraints, Stream};
-use pushmem_schedule::{Dependence, dependences, sequential};
+use pushmem_schedule::sequential;
 use serde::Serialize;
 
 use crate::compile::Compiled;
@@ -56,10 +56,10 @@ impl Report {
         let pipeline = &compiled.extraction.pipeline;
         let inputs = accelerator.inputs.iter().map(|stream| accelerator.counters[stream.counter].cycle.start);
         let first = inputs.min().unwrap_or(0) as u64;
-        let mut kept: Vec<usize> =
-            dependences(pipeline).unwrap_or_default().iter().map(|Dependence { array, .. }| *array).collect();
-        kept.sort_unstable();
-        kept.dedup();
+        let is_written = |array: usize| pipeline.stages.iter().any(|stage| stage.write.array == array);
+        let is_read =
+            |array: usize| pipeline.stages.iter().flat_map(|stage| &stage.reads).any(|read| read.array == array);
+        let kept = (0..pipeline.arrays.len()).filter(|&array| is_written(array) && is_read(array));
         let lanes = |streams: &[Stream]| streams.iter().map(|stream| stream.lanes.len()).sum();
         let datapaths = || accelerator.kernels.iter().map(|kernel| &accelerator.datapaths[kernel.datapath].datapath);
         Report {
@@ -69,7 +69,7 @@ impl Report {
             cycles: accelerator.length - first,
             sequential_cycles: sequential(pipeline).length(pipeline) as u64,
             sram_words: accelerator.memory_words(),
-            sequential_words: kept.iter().map(|&array| compiled.program.arrays[array].size() as u64).sum(),
+            sequential_words: kept.map(|array| compiled.program.arrays[array].size() as u64).sum(),
             memory_tiles: accelerator.tiles.len(),
             rom_tile: accelerator.rom_spec.name.clone(),
             rom_tiles: accelerator.roms.len(),

@@ -254,7 +254,8 @@ impl Program {
     /// (unified-buffer paper §V-B).
     pub fn policy(&self) -> Schedule {
         let accumulates = |(loops, operation): &(Vec<&Loop>, &Operation)| {
-            (0..loops.len()).any(|variable| operation.merges(variable) && loops[variable].extent > loops[variable].unroll)
+            (0..loops.len())
+                .any(|variable| operation.merges(variable) && loops[variable].extent > loops[variable].unroll)
         };
         let rule = if self.operations().iter().any(accumulates) { Schedule::Dnn } else { Schedule::Stencil };
         self.schedule.unwrap_or(rule)

@@ -15,8 +15,11 @@ impl Builder<'_> {
     /// stages are there.
     pub(super) fn add_array(&mut self, array: usize, ports: ArrayPorts) -> Result<(), AssemblyError> {
         let ArrayPorts { buffer, writers, .. } = ports;
-        let mapped = map(&buffer, self.spec)
-            .map_err(|error| AssemblyError::Array { array, name: buffer.name.clone(), error: Box::new(error) })?;
+        let mapped = map(&buffer, self.spec).map_err(|error| AssemblyError::Array {
+            array,
+            name: buffer.name.clone(),
+            error: Box::new(error),
+        })?;
         let first_tile = self.accelerator.tiles.len();
         let several = mapped.tiles.len() > 1;
         for (number, tile) in mapped.tiles.iter().enumerate() {

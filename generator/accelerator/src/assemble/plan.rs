@@ -31,16 +31,22 @@ pub(super) enum Outcome {
     Constant(u16),
 }
 
-/// The taps of each read of each stage, and the arrays that are kept for them.
-pub(super) fn reads(scheduled: Scheduled) -> Result<(Vec<Vec<Vec<TapCase>>>, Vec<(usize, ArrayPorts)>), AssemblyError> {
+/// The taps of each read of each stage.
+pub(super) type Taps = Vec<Vec<Vec<TapCase>>>;
+
+/// The arrays that are kept, by their numbers in the program, and their ports.
+pub(super) type KeptArrays = Vec<(usize, ArrayPorts)>;
+
+/// What each read takes, and the arrays that are kept for it.
+pub(super) fn reads(scheduled: Scheduled) -> Result<(Taps, KeptArrays), AssemblyError> {
     match scheduled.program.policy() {
-        Policy::Stencil => Ok((streamed(scheduled)?, Vec::new())),
+        Policy::Stencil => Ok((streamed(scheduled)?, KeptArrays::new())),
         Policy::Dnn => stored(scheduled),
     }
 }
 
 /// What reads take if they follow their writes at constant distances, or at one of a few.
-fn streamed(scheduled: Scheduled) -> Result<Vec<Vec<Vec<TapCase>>>, AssemblyError> {
+fn streamed(scheduled: Scheduled) -> Result<Taps, AssemblyError> {
     let pipeline = &scheduled.extraction.pipeline;
     let stage_reads = |(stage, content): (usize, &pushmem_schedule::Stage)| {
         let tap = |(number, read)| {
@@ -53,9 +59,9 @@ fn streamed(scheduled: Scheduled) -> Result<Vec<Vec<Vec<TapCase>>>, AssemblyErro
 }
 
 /// What reads take if arrays are kept, but for reads that follow the write iteration by iteration.
-fn stored(scheduled: Scheduled) -> Result<(Vec<Vec<Vec<TapCase>>>, Vec<(usize, ArrayPorts)>), AssemblyError> {
+fn stored(scheduled: Scheduled) -> Result<(Taps, KeptArrays), AssemblyError> {
     let pipeline = &scheduled.extraction.pipeline;
-    let mut cases: Vec<Vec<Vec<TapCase>>> = Vec::new();
+    let mut cases = Taps::new();
     let mut of_array: BTreeMap<usize, Vec<ReadOf>> = BTreeMap::new();
     for (stage, content) in pipeline.stages.iter().enumerate() {
         let mut of_stage = Vec::new();
@@ -78,7 +84,7 @@ fn stored(scheduled: Scheduled) -> Result<(Vec<Vec<Vec<TapCase>>>, Vec<(usize, A
         }
         cases.push(of_stage);
     }
-    let mut arrays = Vec::new();
+    let mut arrays = KeptArrays::new();
     for (array, reads) in of_array {
         let ports = arrays::ports(pipeline, scheduled.schedule, array, &reads);
         for (of, parts) in &ports.reads {
@@ -167,9 +173,9 @@ pub(super) fn at(outcomes: &[Outcome], stage: usize, delay: i64) -> Outcome {
 /// The delays at which the result of each stage is wanted.
 pub(super) fn delays(
     scheduled: Scheduled,
-    reads: &[Vec<Vec<TapCase>>],
+    reads: &Taps,
     outcomes: &[Outcome],
-    arrays: &[(usize, ArrayPorts)],
+    arrays: &KeptArrays,
     final_stages: &BTreeMap<usize, Vec<usize>>,
 ) -> Vec<BTreeSet<u64>> {
     let mut delays = vec![BTreeSet::new(); outcomes.len()];

@@ -36,7 +36,8 @@ impl Builder<'_> {
             }
             size *= array.shape[dimension];
         }
-        element.start += content.loops.iter().zip(&element.stride).map(|(level, stride)| level.min * stride).sum::<i64>();
+        element.start +=
+            content.loops.iter().zip(&element.stride).map(|(level, stride)| level.min * stride).sum::<i64>();
         let counted = counted_levels(content, &self.scheduled.schedule.stages[stage]);
         element.stride = counted.into_iter().map(|level| element.stride[level]).collect();
         element

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use itertools::Itertools;
-use pushmem_accelerator::{Delayed, Memory, WORD_BITS, WireId};
+use pushmem_accelerator::{Delayed, Memory, StoredArray, WORD_BITS, WireId};
 
 use super::signals::TileOutput;
 use super::{Context, Section};
@@ -26,10 +26,29 @@ impl Context<'_> {
             body.push_str(&self.unused_declarations(tile, upper));
         }
         body.push_str(&tiles.clone().map(|tile| self.tile(tile, upper).print()).join("\n"));
-        let memory = self.accelerator.memories.iter().find(|memory| memory.first_tile == tiles.start);
-        let comment =
-            memory.map_or_else(|| "Memory tiles.".to_owned(), |memory| self.memory_comment(memory, tiles.len()));
-        Section::new(comment, body)
+        Section::new(self.tiles_comment(&tiles), body)
+    }
+
+    /// What is in the tiles of a memory.
+    fn tiles_comment(&self, tiles: &Range<usize>) -> String {
+        let accelerator = self.accelerator;
+        if let Some(array) = accelerator.arrays.iter().find(|array| array.first_tile == tiles.start) {
+            return self.array_comment(array, tiles.len());
+        }
+        let memory = accelerator.memories.iter().find(|memory| memory.first_tile == tiles.start);
+        memory.map_or_else(|| "Memory tiles.".to_owned(), |memory| self.memory_comment(memory, tiles.len()))
+    }
+
+    fn array_comment(&self, array: &StoredArray, tiles: usize) -> String {
+        let names =
+            array.wires[..array.writers.len()].iter().map(|&wire| format!("`{}`", self.accelerator.wires[wire].name));
+        format!(
+            "The array `{}`, written by {}: {} with {}.",
+            array.buffer.name,
+            listing(&names.unique().collect_vec()),
+            count(tiles, "memory tile"),
+            count(array.mapped.live_words, "live word")
+        )
     }
 
     fn memory_comment(&self, memory: &Memory, tiles: usize) -> String {

@@ -76,7 +76,8 @@ impl Context<'_> {
 
     /// The tiles of the memory that a tile belongs to; without memories, all.
     fn tiles_beside(&self, tile: usize) -> Range<usize> {
-        let firsts = self.accelerator.memories.iter().map(|memory| memory.first_tile);
+        let arrays = self.accelerator.arrays.iter().map(|array| array.first_tile);
+        let firsts = arrays.chain(self.accelerator.memories.iter().map(|memory| memory.first_tile));
         let first = firsts.clone().filter(|first| *first <= tile).max();
         let next = firsts.filter(|first| *first > tile).min();
         first.unwrap_or(0)..next.unwrap_or(self.accelerator.tiles.len())
