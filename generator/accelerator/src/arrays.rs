@@ -203,3 +203,62 @@ fn split(stage: &Stage, access: &Access, residues: &[i64]) -> Vec<(Vec<(usize, C
     }
     parts
 }
+
+#[cfg(test)]
+mod tests {
+    use pushmem_schedule::{Array, StageSchedule, Subscript};
+
+    use super::*;
+
+    fn loops(extents: &[u64]) -> Vec<pushmem_schedule::Loop> {
+        let level = |(number, &extent)| pushmem_schedule::Loop { name: format!("i{number}"), min: 0, extent };
+        extents.iter().enumerate().map(level).collect()
+    }
+
+    /// Eight lanes that write every eighth element of rows, and a stage that reads them one after the other.
+    fn lanes() -> Pipeline {
+        let lane = |lane: i64| Stage {
+            name: format!("sums_{lane}"),
+            group: 0,
+            shared: 0,
+            loops: loops(&[8, 64]),
+            reads: Vec::new(),
+            write: Access {
+                array: 0,
+                subscripts: vec![Subscript::affine(vec![8, 0], lane), Subscript::affine(vec![0, 1], 0)],
+            },
+            latency: 2,
+        };
+        let identity = vec![Subscript::affine(vec![1, 0], 0), Subscript::affine(vec![0, 1], 0)];
+        let drain = Stage {
+            name: "drain".to_owned(),
+            group: 1,
+            shared: 0,
+            loops: loops(&[64, 64]),
+            reads: vec![Access { array: 0, subscripts: identity.clone() }],
+            write: Access { array: 1, subscripts: identity },
+            latency: 0,
+        };
+        let arrays = ["sums", "output"].map(|name| Array { name: name.to_owned(), weight: 2 });
+        Pipeline { arrays: arrays.to_vec(), stages: (0..8).map(lane).chain([drain]).collect() }
+    }
+
+    #[test]
+    fn a_read_through_all_banks_has_a_port_for_each() {
+        let pipeline = lanes();
+        let mut stages = vec![StageSchedule { start: 0, stride: vec![1, 8] }; 8];
+        stages.push(StageSchedule { start: 600, stride: vec![1, 64] });
+        let schedule = Schedule { stages };
+        let ports = ports(&pipeline, &schedule, 0, &[ReadOf { stage: 8, read: 0 }]);
+        assert_eq!(ports.writers, [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(ports.buffer.ports[3].schedule, Affine { start: 2, stride: vec![1, 8] });
+        let [(_, parts)] = ports.reads.as_slice() else { panic!("one read") };
+        assert_eq!(parts.len(), 8);
+        assert_eq!(parts[5].conditions, [(0, Condition { first: 5, last: 61, step: 8 })]);
+        let port = &ports.buffer.ports[parts[5].port];
+        assert_eq!(port.extents(), [8, 64]);
+        assert_eq!(port.access[0], Affine { start: 5, stride: vec![8, 0] });
+        assert_eq!(port.schedule, Affine { start: 605, stride: vec![8, 64] });
+        ports.buffer.check().unwrap();
+    }
+}

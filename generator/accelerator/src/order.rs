@@ -129,3 +129,58 @@ impl Walk<'_> {
         number as usize
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pushmem_schedule::{Array, Loop, StageSchedule, Subscript};
+
+    use super::*;
+
+    /// In each of three iterations of an outer loop: four elements are initialized, updated twice, and read.
+    fn accumulator() -> (Pipeline, Schedule) {
+        let level = |(number, &extent): (usize, &u64)| Loop { name: format!("i{number}"), min: 0, extent };
+        let loops = |extents: &[u64]| extents.iter().enumerate().map(level).collect::<Vec<_>>();
+        let element = |depth: usize| {
+            let along = (0..depth).map(|level| i64::from(level == 0)).collect();
+            Access { array: 0, subscripts: vec![Subscript::affine(along, 0)] }
+        };
+        let stage = |name: &str, group: usize, extents: &[u64], reads: Vec<Access>, latency: u64| Stage {
+            name: name.to_owned(),
+            group,
+            shared: usize::from(group > 0),
+            loops: loops(extents),
+            reads,
+            write: element(extents.len()),
+            latency,
+        };
+        let update = stage("update", 1, &[4, 2, 3], vec![element(3)], 3);
+        let drain = Stage { write: Access { array: 1, ..element(2) }, ..stage("drain", 2, &[4, 3], vec![element(2)], 0) };
+        let stages = vec![stage("initialize", 0, &[4, 3], Vec::new(), 0), update, drain];
+        let arrays = ["sums", "output"].map(|name| Array { name: name.to_owned(), weight: 2 });
+        let schedules = [(0, vec![1, 20]), (5, vec![1, 5, 20]), (18, vec![1, 20])];
+        let schedules = schedules.map(|(start, stride)| StageSchedule { start, stride }).to_vec();
+        (Pipeline { arrays: arrays.to_vec(), stages }, Schedule { stages: schedules })
+    }
+
+    #[test]
+    fn each_read_comes_after_the_last_write_before_it_and_no_other() {
+        let (pipeline, schedule) = accumulator();
+        assert_eq!(version_loops(&pipeline, 0), 1);
+        assert_eq!(check(&pipeline, &schedule, 0), Ok(()));
+        let with = |stage: usize, start: i64, stride: &[i64]| {
+            let mut changed = schedule.clone();
+            changed.stages[stage] = StageSchedule { start, stride: stride.to_vec() };
+            check(&pipeline, &changed, 0).map_err(|error| error.to_string())
+        };
+        let early = |stage: &str| Err(format!("{stage}: it reads an element before it is written"));
+        // A read in the cycle of the write is too early; one cycle later is in time.
+        assert_eq!(with(1, 0, &[1, 5, 20]), early("update"));
+        assert_eq!(with(1, 1, &[1, 4, 20]), Ok(()));
+        assert_eq!(with(1, 5, &[1, 3, 20]), early("update"));
+        assert_eq!(with(2, 13, &[1, 20]), early("drain"));
+        assert_eq!(with(2, 14, &[1, 20]), Ok(()));
+        // The initialization must not undo an update.
+        let late = Err("update: it writes an element before the one that is there has been read".to_owned());
+        assert!(with(0, 9, &[1, 20]) == early("update") || with(0, 9, &[1, 20]) == late);
+    }
+}

@@ -2,7 +2,7 @@
 
 use pushmem_extraction::{diagnose, extract};
 use pushmem_files::{Diagnostic, Document};
-use pushmem_nest::Program;
+use pushmem_nest::{Program, Schedule};
 use pushmem_schedule::{Boundary, Options, Pipeline, Stage, Subscript, stencil};
 
 /// A program that copies its input of 16 x 16 to `loaded` and goes on with this text.
@@ -119,7 +119,8 @@ fn an_unrolled_reduction_is_one_stage() {
 
 #[test]
 fn messages_point_at_the_text() {
-    let error = refused(&reduction(""));
+    let stencil = Program { schedule: Some(Schedule::Stencil), ..reduction("") };
+    let error = refused(&stencil);
     assert_eq!(error.to_string(), "sums_1 is a reduction: it updates sums in every iteration of loop i");
     assert_eq!(error.offending_text(), Some("sums[x, y] += loaded[x + i, y]"));
 
@@ -141,4 +142,37 @@ fn messages_point_at_the_text() {
     let shown = format!("{error:?}");
     assert!(shown.contains("sums_1 overwrites elements of sums that sums_0 wrote"), "{shown}");
     assert!(shown.contains("this is sums_0"), "{shown}");
+}
+
+/// Where reductions are loops, an input with one reader comes in the order in which it is read, tile by tile, and is one more
+/// nest in the loops around its reader.
+#[test]
+fn inputs_follow_their_readers() {
+    let text = "
+name: tiles
+schedule: dnn
+inputs: {input: {type: u16, shape: [2, 10]}}
+outputs: {output: {type: u16, shape: [2, 4, 4]}}
+buffers: {tile: {type: u16, shape: [2, 4]}}
+nest:
+  - for t in 0..4:
+    - for i in 0..4:
+      - for c in 0..2 unroll 2:
+        - tile[c, i] = input[c, 2*t + i]
+    - for i in 0..4:
+      - for c in 0..2:
+        - output[c, i, t] = tile[c, 3 - i]
+";
+    let program = Program::from_document(&Document::parse("program.yaml", text).unwrap()).unwrap().program;
+    let pipeline = stages(&program);
+    let found: Vec<(&str, usize, usize)> =
+        pipeline.stages.iter().map(|stage| (stage.name.as_str(), stage.group, stage.shared)).collect();
+    assert_eq!(
+        found,
+        [("input_0", 0, 0), ("input_1", 0, 0), ("tile_0_0_0", 1, 1), ("tile_1_0_0", 1, 1), ("output", 2, 1)]
+    );
+    // Tiles overlap: what is in both comes twice.
+    assert_eq!(pipeline.stages[1].write.subscripts[1], Subscript::affine(vec![0, 1, 2], 0));
+    assert_eq!(pipeline.stages[1].write, pipeline.stages[3].reads[0]);
+    assert_eq!(pipeline.shared_loops(0, 4), 1);
 }
