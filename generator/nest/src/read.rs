@@ -10,6 +10,7 @@ use pushmem_files::{Diagnostic, Document, FieldPath};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
+use crate::bound::constant;
 use crate::check::check;
 use crate::program::{Array, ArrayKind, Loop, Node, Program, Schedule, Table, ranges};
 use crate::resolve::{Scope, operation};
@@ -443,8 +444,8 @@ impl Reader<'_> {
             return Err(Problem::new(header.variable.span, format!("`{variable}` is an array or table already"))
                 .with_help("rename the loop variable"));
         }
-        let min = names.constant(&header.start, "the start of the loop")?;
-        let end = names.constant(&header.end, "the end of the loop")?;
+        let min = constant(names, &header.start, "the start of the loop")?;
+        let end = constant(names, &header.end, "the end of the loop")?;
         for (bound, syntax) in [(min, &header.start), (end, &header.end)] {
             if bound.abs() > LARGEST_BOUND {
                 return Err(Problem::new(syntax.span, format!("{bound} is too large for a bound"))
@@ -467,7 +468,7 @@ impl Reader<'_> {
         let unroll = match &header.unroll {
             None => 1,
             Some(syntax) => {
-                let factor = names.constant(syntax, "the factor of `unroll`")?;
+                let factor = constant(names, syntax, "the factor of `unroll`")?;
                 if factor < 1 || extent % factor != 0 {
                     let message = format!("`unroll {factor}` does not divide the {extent} iterations");
                     return Err(Problem::new(syntax.span, message)

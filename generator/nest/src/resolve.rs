@@ -25,7 +25,7 @@ const FUNCTIONS: [(&str, usize); 8] =
     [("min", 2), ("max", 2), ("abs", 1), ("absd", 2), ("clamp", 3), ("sel", 3), ("outside", 2), ("mirror", 3)];
 
 impl Scope<'_> {
-    fn variable(&self, name: &str) -> Option<usize> {
+    pub fn variable(&self, name: &str) -> Option<usize> {
         self.variables.iter().position(|variable| variable == name)
     }
 
@@ -41,36 +41,6 @@ impl Scope<'_> {
         let names = self.arrays.iter().map(|array| &array.name);
         let names = names.chain(self.tables.iter().map(|table| &table.name)).chain(self.variables);
         suggest(Problem::new(span, format!("unknown {what} `{name}`")), name, names.map(String::as_str))
-    }
-
-    /// The value of an expression that must be constant, such as a loop bound.
-    pub fn constant(&self, syntax: &Syntax, what: &str) -> Result<i64, Problem> {
-        if let Some(name) = self.first_variable(syntax) {
-            let message = format!("{what} depends on the loop variable `{}`", name.text);
-            return Err(Problem::new(name.span, message)
-                .with_help("bounds must be constant: every loop runs over a box, not over a triangle"));
-        }
-        if let Some(name) = self.first_data(syntax) {
-            return Err(Problem::new(name.span, format!("{what} depends on data, on `{}`", name.text))
-                .with_help("bounds must be constant"));
-        }
-        self.index(syntax)?.as_constant().ok_or_else(|| Problem::new(syntax.span, format!("{what} is not constant")))
-    }
-
-    fn first_variable(&self, syntax: &Syntax) -> Option<Name> {
-        if let Kind::Name(text) = &syntax.kind
-            && self.variable(text).is_some()
-        {
-            return Some(Name { text: text.clone(), span: syntax.span });
-        }
-        children(syntax).into_iter().find_map(|child| self.first_variable(child))
-    }
-
-    fn first_data(&self, syntax: &Syntax) -> Option<Name> {
-        match &syntax.kind {
-            Kind::Element(name, _) => Some(name.clone()),
-            _ => children(syntax).into_iter().find_map(|child| self.first_data(child)),
-        }
     }
 
     /// An index of an array.
@@ -193,7 +163,7 @@ fn too_large(span: Span) -> Problem {
         .with_help(format!("indices and their coefficients are at most {INDEX_LIMIT}"))
 }
 
-fn wrong_count(name: &Name, span: Span, found: usize) -> Problem {
+pub(crate) fn wrong_count(name: &Name, span: Span, found: usize) -> Problem {
     let needed = FUNCTIONS.iter().find(|(function, _)| *function == name.text).map_or(0, |(_, needed)| *needed);
     Problem::new(span, format!("`{}` takes {}, not {found}", name.text, count(needed, "argument")))
 }
@@ -210,7 +180,7 @@ fn suggest<'a>(problem: Problem, name: &str, names: impl Iterator<Item = &'a str
     }
 }
 
-fn children(syntax: &Syntax) -> Vec<&Syntax> {
+pub(crate) fn children(syntax: &Syntax) -> Vec<&Syntax> {
     match &syntax.kind {
         Kind::Integer(..) | Kind::Boolean(_) | Kind::Name(_) => Vec::new(),
         Kind::Element(_, parts) | Kind::Call(_, parts) => parts.iter().collect(),
@@ -579,7 +549,7 @@ impl Resolver<'_, '_> {
         let bits = i64::from(operands.bits());
         let warning = match operator {
             Binary::Divide | Binary::Modulo if number == 0 => {
-                Problem::new(span, "division by 0 gives 0").with_help("as in Halide; remove it if that is meant")
+                Problem::new(span, "division by 0 gives 0").with_help("as in Halide; write 0 instead if that is meant")
             }
             Binary::ShiftLeft | Binary::ShiftRight if !(0..bits).contains(&number) => {
                 let message = format!("a shift by {number} of a value of {bits} bits");

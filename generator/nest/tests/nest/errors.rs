@@ -212,6 +212,21 @@ fn declarations_and_loops_are_refused_where_they_are_wrong() {
         ("x in 0..8", "x in y+1..8", "y", "the start of the loop depends on the loop variable `y`"),
         ("x in 0..8", "x in 0..input[0, y]", "y", "the end of the loop depends on the loop variable `y`"),
         ("x in 0..8", "x in 0..input[0, 0]", "input", "the end of the loop depends on data, on `input`"),
+        ("x in 0..8", "x in 0..width", "width", "the end of the loop is not constant: there is no `width`"),
+        ("x in 0..8", "x in first..8", "first", "the start of the loop is not constant: there is no `first`"),
+        ("x in 0..8", "x in 0..input", "input", "the end of the loop depends on data, on `input`"),
+        ("x in 0..8", "x in 0..4 + curve", "curve", "the end of the loop depends on data, on `curve`"),
+        ("unroll 2", "unroll lanes", "lanes", "the factor of `unroll` is not constant: there is no `lanes`"),
+        ("x in 0..8", "x in 0..8 & 12", "8 & 12", "the end of the loop cannot be computed with `&`"),
+        ("x in 0..8", "x in 0..8 as u16", "8 as u16", "the end of the loop cannot be computed with a cast"),
+        ("x in 0..8", "x in 0..abs(8)", "abs", "the end of the loop cannot be computed with `abs`"),
+        ("x in 0..8", "x in 0..8/0", "0", "the end of the loop is divided by 0"),
+        (
+            "x in 0..8",
+            "x in 0..4000000000*4000000000",
+            "4000000000*4000000000",
+            "the end of the loop becomes too large",
+        ),
         ("x in 0..8", "x in 0..20000000", "20000000", "20000000 is too large for a bound"),
         ("x in 0..8", "x 0..8", "0", "expected `in`, found `0`"),
         ("x in 0..8", "x in 0,8", ",", "expected `..`, found `,`"),
@@ -320,4 +335,12 @@ fn deep_expressions_are_refused_not_overflowed() {
     let long = format!("output[x, y] = input[x, y]{}", " + 1".repeat(298));
     let checked = read(&with_statement(&long)).unwrap();
     assert!(checked.program.to_string().ends_with(" + 1\n"));
+}
+
+#[test]
+fn bounds_are_constant_expressions() {
+    for bound in ["8", "2*4", "-(-8)", "min(9, 4 + 4)", "max(8, -1)", "clamp(17/2, 0, 63)", "16 % 9 + 1"] {
+        let found = changed("x in 0..8 unroll 2", &format!("x in 0..{bound} unroll 4 / 2"));
+        assert!(found.iter().all(|(text, _)| text == "curve"), "only the warning that was there: {found:?}");
+    }
 }
