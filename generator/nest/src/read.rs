@@ -71,7 +71,7 @@ struct ProgramFile {
 #[serde(deny_unknown_fields)]
 struct ArrayFile {
     #[serde(rename = "type")]
-    element: Type,
+    type_name: String,
     shape: Vec<i64>,
     #[serde(default)]
     min: Option<Vec<i64>>,
@@ -81,7 +81,7 @@ struct ArrayFile {
 #[serde(deny_unknown_fields)]
 struct TableFile {
     #[serde(rename = "type")]
-    element: Type,
+    type_name: String,
     values: Vec<i64>,
 }
 
@@ -211,7 +211,8 @@ impl Program {
 pub(crate) fn read_unchecked(document: &Document) -> Result<(Program, Vec<Problem>, Vec<Problem>), Diagnostic> {
     let file: ProgramFile = document.deserialize()?;
     let source = Source { name: document.name().to_owned(), text: Arc::from(document.text()) };
-    let mut reader = Reader { document, problems: Vec::new(), warnings: Vec::new(), operations: 0 };
+    let mut reader =
+        Reader { document, problems: Vec::new(), warnings: Vec::new(), operations: 0, has_unknown_type: false };
     let program = reader.program(&file, source);
     Ok((program, reader.problems, reader.warnings))
 }
@@ -221,6 +222,8 @@ struct Reader<'a> {
     problems: Vec<Problem>,
     warnings: Vec<Problem>,
     operations: usize,
+    /// Whether an array or a table has a type that does not exist. Then nothing can be said of what is done with it.
+    has_unknown_type: bool,
 }
 
 impl Reader<'_> {
@@ -261,7 +264,10 @@ impl Reader<'_> {
             self.problems.push(Problem::new(span, "a program needs an output"));
         }
         let mut scope = NestScope { arrays: &arrays, tables: &tables, loops: Vec::new() };
-        let nest = self.nodes(&file.nest, &root.key("nest"), &mut scope);
+        let nest = match self.has_unknown_type {
+            true => Vec::new(),
+            false => self.nodes(&file.nest, &root.key("nest"), &mut scope),
+        };
         if nest.is_empty() && self.problems.is_empty() {
             let span = self.value_span(&root.key("nest"));
             self.problems.push(Problem::new(span, "the program does nothing"));
@@ -273,7 +279,7 @@ impl Reader<'_> {
 
     fn array(&mut self, name: &str, file: &ArrayFile, kind: ArrayKind, path: &FieldPath) -> Array {
         let span = self.key_span(path);
-        self.check_element(file.element, path);
+        let element = self.element(&file.type_name, path);
         let shape_path = path.key("shape");
         if file.shape.is_empty() || file.shape.len() > MOST_DIMENSIONS {
             let message = format!("an array has 1 to {MOST_DIMENSIONS} dimensions, not {}", file.shape.len());
@@ -298,17 +304,16 @@ impl Reader<'_> {
             let path = path.key("min").index(dimension);
             self.refuse(&path, format!("indices are from -{LARGEST_BOUND} to {LARGEST_BOUND}"));
         }
-        Array { name: name.to_owned(), kind, element: file.element, shape: file.shape.clone(), min, span }
+        Array { name: name.to_owned(), kind, element, shape: file.shape.clone(), min, span }
     }
 
     fn table(&mut self, name: &str, file: &TableFile, path: &FieldPath) -> Table {
-        self.check_element(file.element, path);
+        let element = self.element(&file.type_name, path);
         let values_path = path.key("values");
         if file.values.is_empty() || file.values.len() > LARGEST_TABLE {
             self.refuse(&values_path, format!("a table has 1 to {LARGEST_TABLE} entries, not {}", file.values.len()));
         }
-        let element = file.element;
-        if let Some(place) = file.values.iter().position(|&value| !element.holds(value)) {
+        if let Some(place) = file.values.iter().position(|&value| !self.has_unknown_type && !element.holds(value)) {
             let message = format!("{} does not fit {}", file.values[place], element.name());
             let problem = Problem::new(self.value_span(&values_path.index(place)), message);
             self.problems.push(problem.with_help(format!("it holds {} to {}", element.min(), element.max())));
@@ -316,14 +321,22 @@ impl Reader<'_> {
         Table { name: name.to_owned(), element, values: file.values.clone(), span: self.key_span(path) }
     }
 
-    fn check_element(&mut self, element: Type, path: &FieldPath) {
-        if element.element().is_none() {
-            let problem = Problem::new(
-                self.value_span(&path.key("type")),
-                format!("{} exists only within expressions", element.name()),
-            );
-            self.problems.push(problem.with_help("arrays and tables hold u8, i8, u16 or i16"));
-        }
+    /// The type of the elements of an array or a table; some type where there is none of this name.
+    fn element(&mut self, name: &str, path: &FieldPath) -> Type {
+        const ALLOWED: [Type; 4] = [Type::U8, Type::I8, Type::U16, Type::I16];
+        let span = self.value_span(&path.key("type"));
+        let problem = match Type::from_name(name) {
+            Some(element) if ALLOWED.contains(&element) => return element,
+            Some(_) => Problem::new(span, format!("{name} exists only within expressions"))
+                .with_help("arrays and tables hold u8, i8, u16 or i16"),
+            None => {
+                self.has_unknown_type = true;
+                Problem::new(span, format!("unknown type `{}`", name.escape_debug()))
+                    .with_help(Type::instead_of(name, &ALLOWED))
+            }
+        };
+        self.problems.push(problem);
+        Type::from_name(name).unwrap_or(Type::U16)
     }
 
     fn check_names(&mut self, program: &str, arrays: &[Array], tables: &[Table]) {

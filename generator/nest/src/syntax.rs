@@ -259,7 +259,8 @@ impl Parser {
                 _ => None,
             };
             let Some(target) = target else {
-                return Err(self.unexpected("a type").with_help("the types are u8, i8, u16, i16, u32 and i32"));
+                let name = if let Token::Name(name) = self.peek() { name.as_str() } else { "" };
+                return Err(self.unexpected("a type").with_help(Type::instead_of(name, &Type::ALL[..6])));
             };
             let span = operand.span.to(self.advance());
             let height = operand.height + 1;

@@ -142,6 +142,7 @@ const STATEMENTS: &[(&str, &str, &str)] = &[
     ),
     ("input[x, y] = 1", "input", "the input `input` cannot be written"),
     ("curve[x] = 1", "curve", "`curve` is a table of constants and cannot be written"),
+    ("output[x, y] = input[x, y] * 0.5", "0.5", "`0.5` is not an integer"),
     ("output[x, y] = 12abc", "12abc", "`12abc` is not an integer"),
     ("output[x, y] = 0x", "0x", "`0x` is not an integer"),
     ("output[x, y] = 99999999999", "99999999999", "`99999999999` is too large"),
@@ -190,7 +191,7 @@ fn declarations_and_loops_are_refused_where_they_are_wrong() {
         ("name: p", "name: 1p", "1p", "`1p` cannot be the name of a program"),
         ("name: p", "schedule: best", "best", "unknown value `best`"),
         ("outputs:", "outptus:", "outptus", "unknown key `outptus`"),
-        ("type: u16", "type: f32", "f32", "unknown value `f32`"),
+        ("type: u16", "type: f32", "f32", "unknown type `f32`"),
         ("type: u16", "type: u32", "u32", "u32 exists only within expressions"),
         ("shape: [64, 64]", "shape: [64, 0]", "0", "0 elements in dimension 1"),
         ("shape: [64, 64]", "shape: [-3, 64]", "-3", "-3 elements in dimension 0"),
@@ -343,4 +344,26 @@ fn bounds_are_constant_expressions() {
         let found = changed("x in 0..8 unroll 2", &format!("x in 0..{bound} unroll 4 / 2"));
         assert!(found.iter().all(|(text, _)| text == "curve"), "only the warning that was there: {found:?}");
     }
+}
+
+#[test]
+fn floating_point_is_not_mistaken_for_an_integer_type() {
+    let help = |text: &str| read(text).unwrap_err().help().unwrap_or_default().to_owned();
+    let good = with_statement("output[x, y] = input[x, y]");
+    let list = "the types here are u8, i8, u16, i16";
+    for name in ["f32", "F16", "bf16", "float", "float32", "double"] {
+        let text = good.replacen("type: u16", &format!("type: {name}"), 1);
+        let help = help(&text);
+        assert!(help.starts_with("there is no floating point") && help.ends_with(list), "{name}: {help}");
+        // Nothing follows from a type that does not exist.
+        assert_eq!(problems(&text).len(), 1);
+    }
+    for name in ["u17", "foo"] {
+        assert!(!help(&good.replacen("type: u16", &format!("type: {name}"), 1)).contains("floating point"));
+    }
+    assert_eq!(help(&good.replacen("type: u16", "type: u17", 1)), format!("did you mean `u16`? {list}"));
+    let cast = help(&with_statement("output[x, y] = (input[x, y] as f32) as u16"));
+    assert!(cast.starts_with("there is no floating point") && cast.ends_with("u32, i32"), "{cast}");
+    let literal = help(&with_statement("output[x, y] = input[x, y] * 0.5"));
+    assert!(literal.starts_with("there is no floating point"), "{literal}");
 }
