@@ -367,3 +367,31 @@ fn floating_point_is_not_mistaken_for_an_integer_type() {
     let literal = help(&with_statement("output[x, y] = input[x, y] * 0.5"));
     assert!(literal.starts_with("there is no floating point"), "{literal}");
 }
+
+/// A warning says what to do about it, whichever of two things was meant.
+#[test]
+fn warnings_of_what_is_unused_say_what_to_do() {
+    let declared = with_statement("output[x, y] = input[x, y]")
+        .replace("tables:", "buffers: {spare: {type: u16, shape: [64, 64]}}\ntables:");
+    let dead = declared.replace("      - output", "      - spare[x, y] = input[x, y]\n      - output");
+    let behind = dead.replace("      - output", "      - more[x, y] = spare[x, y]\n      - output");
+    let behind = behind.replace("buffers: {", "buffers: {more: {type: u16, shape: [64, 64]}, ");
+    for (text, message, help) in [
+        (&declared, "the buffer `spare` is never used", "remove it, or use it in the nest"),
+        (&declared, "the table `curve` is never used", "remove it, or use it in the nest"),
+        (
+            &dead,
+            "the buffer `spare` is written but never read",
+            "remove it and the statements that write it, or read it",
+        ),
+        (
+            &behind,
+            "no output depends on the buffer `spare`",
+            "what is computed from it goes nowhere: remove it and that, or let an output depend on it",
+        ),
+    ] {
+        let warnings = read(text).unwrap().warnings;
+        let found = warnings.iter().find(|warning| warning.message() == message);
+        assert_eq!(found.and_then(Diagnostic::help), Some(help), "{warnings:?}");
+    }
+}
