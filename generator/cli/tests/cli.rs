@@ -577,6 +577,27 @@ fn build_runs_images() {
     assert!(!Path::new(&format!("{npy}x.npy")).exists());
 }
 
+/// An array that is named as a part of another would be keeps its name.
+#[test]
+fn streams_have_the_names_of_their_arrays() {
+    let folder = Folder::new();
+    let program = folder.file(
+        "parts.yaml",
+        "name: parts\ninputs: {a: {type: u16, shape: [16]}}\n\
+         outputs: {o: {type: u16, shape: [16]}, o_0: {type: u16, shape: [16]}}\n\
+         nest:\n  - for x in 0..8:\n    - o[x] = a[x] + 1\n  - for x in 0..8:\n    - o[x + 8] = a[x + 8] + 2\n\
+         \x20 - for x in 0..16:\n    - o_0[x] = a[x] + 3\n",
+    );
+    let mapping = succeeds(&["build", &program, "--emit", "mapping"]).out;
+    let streams: Vec<&str> = mapping.lines().filter(|line| line.starts_with("output stream")).collect();
+    assert_eq!(streams, ["output stream o_1: o_1", "output stream o_2: o_2", "output stream o_0: o_0"]);
+    let out = folder.path("out");
+    succeeds(&["build", &program, "-o", &out]);
+    for name in ["o_0", "o_1", "o_2"] {
+        assert!(Path::new(&format!("{out}/testbench/{name}.expected.hex")).is_file(), "{name}");
+    }
+}
+
 #[test]
 fn build_says_what_cannot_be_built() {
     let folder = Folder::new();

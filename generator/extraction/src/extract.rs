@@ -5,6 +5,8 @@ use pushmem_files::Diagnostic;
 use pushmem_nest::{Access as NestAccess, Affine, ArrayKind, Index, Loop as NestLoop, Operation, Piece, Program, Span};
 use pushmem_schedule::{Access, Array, Boundary, Loop, Pipeline, Stage, Subscript};
 
+use crate::names::Names;
+
 /// What a stage was made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -48,13 +50,14 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
         .map(|array| Array { name: array.name.clone(), weight: u64::from(array.element.bits()) / 8 })
         .collect();
     let mut extraction = Extraction { pipeline: Pipeline { arrays, stages: Vec::new() }, origins: Vec::new() };
+    let mut names = Names::of(program);
     for (array, declared) in program.arrays.iter().enumerate() {
         if declared.kind == ArrayKind::Input {
-            extraction.add_input(program, array);
+            extraction.add_input(program, array, &mut names);
         }
     }
     for (number, (loops, operation)) in program.operations().into_iter().enumerate() {
-        extraction.add_operation(program, number, &loops, operation, latency(number))?;
+        extraction.add_operation(program, number, &loops, operation, latency(number), &mut names)?;
     }
     Ok(extraction)
 }
@@ -85,14 +88,19 @@ impl Extraction {
     }
 
     /// Streams an input: a stage for each element that comes in a cycle.
-    fn add_input(&mut self, program: &Program, array: usize) {
+    fn add_input(&mut self, program: &Program, array: usize, names: &mut Names) {
         let declared = &program.arrays[array];
         let together = elements_together(program, array);
         let group = self.next_group();
         // As the lanes of operations, the innermost turning fastest.
         let lanes = together.iter().rev().map(|&together| 0..together).multi_cartesian_product();
-        for mut lanes in lanes {
-            lanes.reverse();
+        let lanes = lanes.map(|lanes| lanes.into_iter().rev().collect_vec()).collect_vec();
+        let several = |lanes: &Vec<i64>| {
+            let numbers = together.iter().zip(lanes).filter(|(together, _)| **together > 1);
+            numbers.map(|(_, lane)| *lane).collect_vec()
+        };
+        let names = names.copies(&declared.name, "lane", &lanes.iter().map(several).collect_vec());
+        for (lanes, name) in lanes.into_iter().zip(names) {
             let loops: Vec<Loop> = (0..declared.shape.len())
                 .map(|dimension| {
                     // Lanes interleave; the last ones may be an element shorter.
@@ -110,9 +118,6 @@ impl Extraction {
                     Subscript::affine(coefficients, declared.min[dimension] + lanes[dimension])
                 })
                 .collect();
-            let several = together.iter().zip(&lanes).filter(|(together, _)| **together > 1);
-            let name =
-                std::iter::once(declared.name.clone()).chain(several.map(|(_, lane)| lane.to_string())).join("_");
             let write = Access { array, subscripts };
             self.pipeline.stages.push(Stage { name, group, loops, reads: Vec::new(), write, latency: 0 });
             self.origins.push(Origin::Input { array, lanes });
@@ -127,12 +132,17 @@ impl Extraction {
         loops: &[&NestLoop],
         operation: &Operation,
         latency: u64,
+        names: &mut Names,
     ) -> Result<(), Diagnostic> {
         let inner_first = loops.iter().rev().copied().collect_vec();
         let group = self.next_group();
         let parts = operation.copies_together(loops);
         let several = operation.copies_apart(loops);
-        for lanes in several.clone() {
+        let names = match several.len() {
+            1 => vec![operation.name.clone()],
+            _ => names.copies(&operation.name, "copy", &several),
+        };
+        for (lanes, name) in several.into_iter().zip(names) {
             let mut reads = Vec::new();
             for part in &parts {
                 let lanes = combined(&lanes, part);
@@ -153,11 +163,6 @@ impl Extraction {
                     extent: (level.extent / level.unroll) as u64,
                 })
                 .collect();
-            let name = if several.len() == 1 {
-                operation.name.clone()
-            } else {
-                format!("{}_{}", operation.name, lanes.iter().join("_"))
-            };
             self.pipeline.stages.push(Stage { name, group, loops: domain, reads, write, latency });
             self.origins.push(Origin::Operation { operation: number, lanes });
         }
