@@ -102,6 +102,7 @@ impl Build {
         let simulate = self.rtl || self.wave.is_some();
         let mut outcome = Outcome { report, checked_by_model: false, rtl: None };
         if self.folder.is_some() || simulate || !self.inputs.is_empty() || !self.outputs.is_empty() {
+            images::check_outputs(&compiled.program, &self.inputs, &self.outputs)?;
             let inputs = images::inputs(&compiled.program, &self.inputs)?;
             let expected = run_model(&compiled, &inputs)?;
             outcome.checked_by_model = true;
@@ -114,7 +115,7 @@ impl Build {
                     folder::write(path, &files, &compiled, &outcome.report)?;
                 }
             }
-            images::write(&compiled.program, &self.outputs, &expected)?;
+            images::write(&self.outputs, &expected)?;
         }
         let text = if self.json {
             serde_json::to_string_pretty(&outcome).expect("figures are numbers and names") + "\n"

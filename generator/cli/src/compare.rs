@@ -47,6 +47,7 @@ impl Compare {
         let rom_tile = self.folder.join(folder::ROM_TILE);
         let rom_spec = tiles::read_rom(rom_tile.is_file().then_some(rom_tile.as_path()))?;
         let compiled = compile(program, &spec, &rom_spec, &self.constraints()?)?;
+        images::check_outputs(&compiled.program, &self.inputs, &self.outputs)?;
         let inputs = images::inputs(&compiled.program, &self.inputs)?;
         let expected = run_model(&compiled, &inputs)?;
         let mut text = String::new();
@@ -58,7 +59,7 @@ impl Compare {
             let run = self.run_rtl(&files)?;
             text += &run.scenarios.iter().map(|scenario| format!("RTL: {scenario}\n")).join("");
         }
-        images::write(&compiled.program, &self.outputs, &expected)?;
+        images::write(&self.outputs, &expected)?;
         output::print(&text)?;
         Ok(ExitCode::SUCCESS)
     }

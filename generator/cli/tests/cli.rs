@@ -577,6 +577,27 @@ fn build_runs_images() {
     assert!(!Path::new(&format!("{npy}x.npy")).exists());
 }
 
+/// An output that cannot be written is refused before anything is.
+#[test]
+fn build_writes_nothing_when_an_output_cannot_be() {
+    let folder = Folder::new();
+    let out = folder.path("out");
+    let good = format!("blur={}", folder.path("good.npy"));
+    let input = folder.file("input.hex", "0001\n".repeat(64 * 64));
+    for (bad, message) in [
+        (format!("blur={}", folder.path("bad.ppm")), "it is grey, and a `.ppm` file is in colour"),
+        (format!("blur={}", folder.path("bad.bmp")), "does not end in the name of a known format"),
+        (format!("blrr={}", folder.path("bad.npy")), "has no output `blrr`"),
+        (good.clone(), "two outputs are written to"),
+        (format!("blur={input}"), "is also an input"),
+    ] {
+        let from = format!("input={input}");
+        let said = fails(&["build", BLUR, "-o", &out, "--input", &from, "--output", &good, "--output", &bad]);
+        assert!(said.err.contains(message), "{}", said.err);
+        assert_eq!(folder.files().len(), 1, "{:?}", folder.files().keys());
+    }
+}
+
 /// An array that is named as a part of another would be keeps its name.
 #[test]
 fn streams_have_the_names_of_their_arrays() {
