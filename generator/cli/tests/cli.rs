@@ -417,6 +417,18 @@ fn map_writes_what_the_other_commands_read() {
     assert!(first(sections[1]) == "00000000" && first(sections[2]) != "00000000", "{text}");
 }
 
+#[test]
+fn shipped_tiles_are_known_everywhere() {
+    let folder = Folder::new();
+    let buffer = root().join(BRIGHTEN_BLUR).canonicalize().unwrap();
+    for entry in fs::read_dir(root().join("constraints/tiles")).unwrap() {
+        let name = entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned();
+        let mut command = pushmem(&["map", buffer.to_str().unwrap(), "--tile", &name]);
+        let output = command.current_dir(folder.path("")).output().unwrap();
+        assert!(!String::from_utf8_lossy(&output.stderr).contains("no tile"), "{name}");
+    }
+}
+
 /// Buffer file, options, what is wrong.
 #[test]
 fn map_says_why_not() {
@@ -456,7 +468,7 @@ fn map_says_why_not() {
         &["it reads elements 1 to 64 of dimension 1, and only 0 to 63 are written"],
     );
     refused("64", "64", &["--tile", "rom"], &["rom tiles hold constants", "--tile"]);
-    refused("64", "64", &["--tile", "nosuch"], &["cannot read `nosuch`"]);
+    refused("64", "64", &["--tile", "nosuch"], &["there is no file and no tile `nosuch`", "one of amber, dual_port"]);
     let second = "  - {name: b, direction: write, domain: [{name: x, extent: 64}], access: [{stride: [1]}, {stride: [0]}], \
                   schedule: {start: 20, stride: [1]}}\n  - name: out\n";
     refused(
