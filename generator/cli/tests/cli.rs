@@ -418,6 +418,40 @@ fn map_writes_what_the_other_commands_read() {
 }
 
 #[test]
+fn map_tells_of_banks_and_copies() {
+    let folder = Folder::new();
+    let buffer = |reads: &str| {
+        let head = "name: both\nports:\n  - {name: in, direction: write, domain: [{name: x, extent: 64}], \
+                    access: [{stride: [1]}], schedule: {stride: [1]}}\n";
+        folder.file("both.yaml", format!("{head}{reads}"))
+    };
+    let read = |name: &str, extent: u32, start: u32, stride: i32| {
+        format!(
+            "  - {{name: {name}, direction: read, domain: [{{name: x, extent: {extent}}}], \
+             access: [{{start: {start}, stride: [{stride}]}}], schedule: {{start: 80, stride: [1]}}}}\n"
+        )
+    };
+    let reported = |file: &str| {
+        let arguments = ["map", file, "--tile", "one_in_one_out"];
+        (succeeds(&arguments).out, parsed(&succeeds(&[&arguments[..], &["--json"]].concat()).out))
+    };
+    // Even and odd columns in a bank each.
+    let (text, report) = reported(&buffer(&(read("even", 32, 0, 2) + &read("odd", 32, 1, 2))));
+    assert!(text.contains("  cyclic banks           factors [2]\n  memories               2 of in\n"), "{text}");
+    assert_eq!((&report["factors"], &report["copied"]), (&serde_json::json!([2]), &Value::Bool(false)));
+    assert_eq!((&report["ports"][0]["memories"], &report["ports"][1]["memories"]), (&Value::from(2), &Value::Null));
+    // All columns in two orders.
+    let (text, report) = reported(&buffer(&(read("there", 64, 0, 1) + &read("back", 64, 63, -1))));
+    let expected = "  memories               2 of in; some words are in several, for different reads\n";
+    assert!(text.contains(expected) && !text.contains("cyclic banks           "), "{text}");
+    assert_eq!((&report["factors"], &report["copied"]), (&Value::Null, &Value::Bool(true)));
+    assert_eq!(report["ports"][0]["memories"], 2);
+    // Neither is worth a line.
+    let text = succeeds(&["map", BRIGHTEN_BLUR]).out;
+    assert!(!text.contains("  memories "), "{text}");
+}
+
+#[test]
 fn shipped_tiles_are_known_everywhere() {
     let folder = Folder::new();
     let buffer = root().join(BRIGHTEN_BLUR).canonicalize().unwrap();
