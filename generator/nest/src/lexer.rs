@@ -52,7 +52,11 @@ pub(crate) fn tokens(placed: &PlacedText) -> Result<Vec<(Token, Span)>, Problem>
             (Token::Symbol(symbol), symbol.len())
         } else {
             let span = placed.span(start, start + first.len_utf8());
-            return Err(Problem::new(span, format!("unexpected character `{}`", first.escape_debug())));
+            let problem = Problem::new(span, format!("unexpected character `{}`", first.escape_debug()));
+            return Err(match first {
+                '?' => problem.with_help("a choice is written `sel(condition, a, b)`"),
+                _ => problem,
+            });
         };
         tokens.push((token, placed.span(start, start + length)));
         start += length;

@@ -119,7 +119,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Ordered<T> {
 /// A statement, or loop headers with what is below them.
 enum NodeFile {
     Statement(String),
-    Loops(Vec<(String, Vec<NodeFile>)>),
+    Loops(Vec<(String, Body)>),
 }
 
 impl<'de> Deserialize<'de> for NodeFile {
@@ -138,8 +138,8 @@ impl<'de> Deserialize<'de> for NodeFile {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NodeFile, A::Error> {
                 let mut loops = Vec::new();
-                while let Some((header, Body(body))) = map.next_entry()? {
-                    loops.push((header, body));
+                while let Some(entry) = map.next_entry()? {
+                    loops.push(entry);
                 }
                 Ok(NodeFile::Loops(loops))
             }
@@ -149,7 +149,11 @@ impl<'de> Deserialize<'de> for NodeFile {
 }
 
 /// What is below a loop header.
-struct Body(Vec<NodeFile>);
+enum Body {
+    Nodes(Vec<NodeFile>),
+    /// Text, which is not allowed. But mostly then the header is none: a colon and a space in a statement make it a mapping.
+    Text(String),
+}
 
 impl<'de> Deserialize<'de> for Body {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -166,7 +170,15 @@ impl<'de> Deserialize<'de> for Body {
                 while let Some(node) = sequence.next_element()? {
                     nodes.push(node);
                 }
-                Ok(Body(nodes))
+                Ok(Body::Nodes(nodes))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Body, E> {
+                Ok(Body::Text(text.to_owned()))
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<Body, E> {
+                Ok(Body::Nodes(Vec::new()))
             }
         }
         deserializer.deserialize_any(BodyVisitor)
@@ -418,7 +430,7 @@ impl Reader<'_> {
         }
     }
 
-    fn loop_node(&mut self, header: &str, body: &[NodeFile], path: &FieldPath, scope: &mut NestScope) -> Option<Node> {
+    fn loop_node(&mut self, header: &str, body: &Body, path: &FieldPath, scope: &mut NestScope) -> Option<Node> {
         let placed = PlacedText::new(header, self.document.text(), self.key_span(path));
         let each = match self.loop_header(&placed, scope) {
             Ok(each) => each,
@@ -427,9 +439,18 @@ impl Reader<'_> {
                 return None;
             }
         };
+        let body = match body {
+            Body::Nodes(nodes) => nodes.as_slice(),
+            Body::Text(text) => {
+                let message = format!("expected a list of loops and statements, each after a dash, found `{text}`");
+                let problem = Problem::new(self.value_span(path), message);
+                self.problems.push(problem.with_help("put a dash before it: `- …`"));
+                return None;
+            }
+        };
         if body.is_empty() {
             let span = each.span;
-            let help = "put statements or loops below, each after a dash";
+            let help = "put statements or loops below, each after a dash that is indented further";
             self.problems.push(Problem::new(span, "this loop does nothing").with_help(help));
         }
         scope.loops.push(each);

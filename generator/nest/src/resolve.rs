@@ -43,6 +43,17 @@ impl Scope<'_> {
         suggest(Problem::new(span, format!("unknown {what} `{name}`")), name, names.map(String::as_str))
     }
 
+    /// A name in an index, where only loop variables can stand.
+    fn unknown_variable(&self, name: &str, span: Span) -> Problem {
+        let problem = Problem::new(span, format!("unknown loop variable `{name}`"));
+        let variables: Vec<String> = self.variables.iter().map(|variable| format!("`{variable}`")).collect();
+        match nearest(name, self.variables.iter().map(String::as_str)) {
+            Some(near) => problem.with_help(format!("did you mean `{near}`?")),
+            None if variables.is_empty() => problem.with_help("there is no loop around"),
+            None => problem.with_help(format!("the variables of the loops around are {}", variables.join(", "))),
+        }
+    }
+
     /// An index of an array.
     pub fn index(&self, syntax: &Syntax) -> Result<Index, Problem> {
         let index = self.unlimited_index(syntax)?;
@@ -70,7 +81,7 @@ impl Scope<'_> {
                 None if self.array(name).is_some() || self.table(name).is_some() => {
                     Err(refuse(&format!("`{name}` is an array or table, not a loop variable")))
                 }
-                None => Err(self.unknown("loop variable", name, span)),
+                None => Err(self.unknown_variable(name, span)),
             },
             Kind::Element(name, _) => Err(refuse(&format!("it depends on data, on `{}`", name.text)).with_help(
                 "addresses are computed by counters, not from data; look up constants in a table in the expression instead",

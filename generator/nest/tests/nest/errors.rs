@@ -143,6 +143,8 @@ const STATEMENTS: &[(&str, &str, &str)] = &[
     ("input[x, y] = 1", "input", "the input `input` cannot be written"),
     ("curve[x] = 1", "curve", "`curve` is a table of constants and cannot be written"),
     ("output[x, y] = input[x, y] * 0.5", "0.5", "`0.5` is not an integer"),
+    ("output[x, y] = input[y][x]", "[", "expected an operator, found `[`"),
+    ("output[x, y] = (x > 3) ? 1 : input[x, y]", "?", "unexpected character `?`"),
     ("output[x, y] = 12abc", "12abc", "`12abc` is not an integer"),
     ("output[x, y] = 0x", "0x", "`0x` is not an integer"),
     ("output[x, y] = 99999999999", "99999999999", "`99999999999` is too large"),
@@ -241,6 +243,13 @@ fn declarations_and_loops_are_refused_where_they_are_wrong() {
             "  3",
             "3",
             "expected a list of loops and statements, each after a dash, found `3`",
+        ),
+        ("- middle[x, y] = input[x, y]", "", "for x in 0..8 unroll 2", "this loop does nothing"),
+        (
+            "- middle[x, y] = input[x, y]",
+            "  middle[x, y] = input[x, y]",
+            "middle[x, y] = input[x, y]",
+            "expected a list of loops and statements, each after a dash, found `middle[x, y] = input[x, y]`",
         ),
         ("- middle[x, y] = input[x, y]", "- 3", "3", "expected a statement or a loop, found `3`"),
         ("for x in -1..7", "for x in -1..6", "output", "`output[6, 0]` is never written"),
@@ -393,5 +402,25 @@ fn warnings_of_what_is_unused_say_what_to_do() {
         let warnings = read(text).unwrap().warnings;
         let found = warnings.iter().find(|warning| warning.message() == message);
         assert_eq!(found.and_then(Diagnostic::help), Some(help), "{warnings:?}");
+    }
+}
+
+/// What people write who know other languages.
+#[test]
+fn other_languages_are_helped() {
+    let loop_help = "a loop is written `for x in 0..64:` or `for x in 0..64 unroll 2:`";
+    let good = with_statement("output[x, y] = input[x, y]");
+    for (from, to, help) in [
+        ("= input[x, y]", "= input[y][x]", "all indices stand in one pair of brackets, innermost first: `image[x, y]`"),
+        ("= input[x, y]", "= (x > 3) ? 1 : input[x, y]", "a choice is written `sel(condition, a, b)`"),
+        ("= input[x, y]", "= input[column, y]", "the variables of the loops around are `y`, `x`"),
+        ("= input[x, y]", "= input[xx, y]", "did you mean `x`?"),
+        ("output[x, y] =", "output[x, y] +=", "`+=` adds to what is there: write a first value to it above"),
+        ("for x in 0..64", "for (x = 0; x < 64; x++)", loop_help),
+        ("for x in 0..64", "for x in range(64)", loop_help),
+        ("for x in 0..64", "x in 0..64", loop_help),
+    ] {
+        let text = good.replacen(from, to, 1);
+        assert_eq!(read(&text).unwrap_err().help(), Some(help), "{to}");
     }
 }
