@@ -42,7 +42,13 @@ pub struct Compare {
 
 impl Compare {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let program = Program::read(&self.folder.join("program.yaml"))?.program;
+        let program = self.folder.join("program.yaml");
+        if !program.is_file() {
+            let message =
+                format!("`{}` is not the folder of an accelerator: it holds no program", self.folder.display());
+            return Err(Diagnostic::new(message).with_help(FOLDER));
+        }
+        let program = Program::read(&program)?.program;
         let spec = TileSpec::read(&self.folder.join("tile.yaml"))?;
         let rom_tile = self.folder.join(folder::ROM_TILE);
         let rom_spec = tiles::read_rom(rom_tile.is_file().then_some(rom_tile.as_path()))?;

@@ -644,6 +644,22 @@ fn build_writes_nothing_when_an_output_cannot_be() {
     }
 }
 
+/// What was given to the wrong command, or to one that would not heed it.
+#[test]
+fn the_right_command_is_named() {
+    let folder = Folder::new();
+    let said = fails(&["build", BRIGHTEN_BLUR]);
+    assert!(said.err.contains("this is a buffer: `pushmem map` maps it"), "{}", said.err);
+    let said = fails(&["map", BLUR]);
+    assert!(said.err.contains("this is a program: `pushmem build` compiles it"), "{}", said.err);
+    let said = fails(&["build", BLUR, "--tile", "rom"]);
+    assert!(said.err.contains("rom tiles hold constants"), "{}", said.err);
+    let said = fails(&["compare", &folder.path("nosuch")]);
+    assert!(said.err.contains("is not the folder of an accelerator") && said.err.contains("-o FOLDER"), "{}", said.err);
+    let said = ends(2, &mut pushmem(&["build", BLUR, "--emit", "schedule", "-o", &folder.path("out")]));
+    assert!(said.err.contains("cannot be used with"), "{}", said.err);
+}
+
 /// An array that is named as a part of another would be keeps its name.
 #[test]
 fn streams_have_the_names_of_their_arrays() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pushmem_files::{Diagnostic, Document, nearest};
-use pushmem_tile::TileSpec;
+use pushmem_tile::{Kind, TileSpec};
 
 /// The names and texts of specifications.
 macro_rules! shipped {
@@ -35,8 +35,18 @@ const MEMORY: &str = "amber";
 const ROM: &str = "rom";
 
 /// Reads the specification of the tile that memories are made of: a file, or one of `constraints/tiles` by its name.
+///
+/// # Errors
+/// Also for a tile that takes no streams, of which no memory can be made.
 pub fn read(named: Option<&Path>) -> Result<TileSpec, Diagnostic> {
-    named.map_or_else(|| read_shipped(MEMORY), read_named)
+    let spec = named.map_or_else(|| read_shipped(MEMORY), read_named)?;
+    match spec.kind {
+        Kind::Rom => {
+            Err(Diagnostic::new(format!("{} tiles hold constants; no stream can be written to them", spec.name))
+                .with_help("choose another tile by --tile"))
+        }
+        _ => Ok(spec),
+    }
 }
 
 /// Reads the specification of the tile that large tables are in, as [`read`].
