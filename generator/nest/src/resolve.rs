@@ -21,8 +21,17 @@ pub(crate) struct Scope<'a> {
     pub ranges: &'a [(i64, i64)],
 }
 
-const FUNCTIONS: [(&str, usize); 8] =
-    [("min", 2), ("max", 2), ("abs", 1), ("absd", 2), ("clamp", 3), ("sel", 3), ("outside", 2), ("mirror", 3)];
+/// The functions with their numbers of arguments, and how they are called.
+const FUNCTIONS: [(&str, usize, &str); 8] = [
+    ("min", 2, "min(a, b)"),
+    ("max", 2, "max(a, b)"),
+    ("abs", 1, "abs(a)"),
+    ("absd", 2, "absd(a, b)"),
+    ("clamp", 3, "clamp(a, low, high)"),
+    ("sel", 3, "sel(condition, a, b)"),
+    ("outside", 2, "outside(array[…], value)"),
+    ("mirror", 3, "mirror(index, low, high)"),
+];
 
 impl Scope<'_> {
     pub fn variable(&self, name: &str) -> Option<usize> {
@@ -117,7 +126,10 @@ impl Scope<'_> {
     fn index_function(&self, name: &Name, arguments: &[Syntax], span: Span) -> Result<Index, Problem> {
         let bound = |place: usize| {
             let constant = self.index(&arguments[place])?.as_constant();
-            constant.ok_or_else(|| Problem::new(arguments[place].span, "this bound of an index is not constant"))
+            constant.ok_or_else(|| {
+                Problem::new(arguments[place].span, "this bound of an index is not constant")
+                    .with_help("write numbers, as in `clamp(x, 0, 63)`")
+            })
         };
         match (name.text.as_str(), arguments.len()) {
             ("clamp" | "mirror", 3) => {
@@ -136,7 +148,10 @@ impl Scope<'_> {
                 let (of, limit) = match (left.as_constant(), right.as_constant()) {
                     (_, Some(limit)) => (left, limit),
                     (Some(limit), _) => (right, limit),
-                    _ => return Err(Problem::new(span, "one of the two must be constant in an index")),
+                    _ => {
+                        return Err(Problem::new(span, "one of the two must be constant in an index")
+                            .with_help("limit a loop variable by a number, as in `min(x, 63)`"));
+                    }
                 };
                 let (low, high) = of.range(self.ranges);
                 Ok(match name.text.as_str() {
@@ -175,8 +190,10 @@ fn too_large(span: Span) -> Problem {
 }
 
 pub(crate) fn wrong_count(name: &Name, span: Span, found: usize) -> Problem {
-    let needed = FUNCTIONS.iter().find(|(function, _)| *function == name.text).map_or(0, |(_, needed)| *needed);
+    let called = FUNCTIONS.iter().find(|(function, ..)| *function == name.text);
+    let (needed, form) = called.map_or((0, ""), |(_, needed, form)| (*needed, form));
     Problem::new(span, format!("`{}` takes {}, not {found}", name.text, count(needed, "argument")))
+        .with_help(format!("write `{form}`"))
 }
 
 fn count(number: usize, what: &str) -> String {
@@ -401,13 +418,13 @@ impl Resolver<'_, '_> {
     }
 
     fn call(&mut self, name: &Name, arguments: &[Syntax], span: Span) -> Result<Draft, Problem> {
-        let Some((_, needed)) = FUNCTIONS.iter().find(|(function, _)| *function == name.text) else {
+        let Some((_, needed, _)) = FUNCTIONS.iter().find(|(function, ..)| *function == name.text) else {
             if self.scope.array(&name.text).is_some() || self.scope.table(&name.text).is_some() {
                 return Err(Problem::new(span, format!("`{}` is not a function", name.text))
                     .with_help(format!("indices stand in brackets: `{}[…]`", name.text)));
             }
             let problem = Problem::new(name.span, format!("unknown function `{}`", name.text));
-            let names = FUNCTIONS.iter().map(|(function, _)| *function);
+            let names = FUNCTIONS.iter().map(|(function, ..)| *function);
             return Err(match nearest(&name.text, names.clone()) {
                 Some(near) => problem.with_help(format!("did you mean `{near}`?")),
                 None => problem.with_help(format!("the functions are {}", names.collect::<Vec<_>>().join(", "))),

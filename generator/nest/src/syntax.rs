@@ -101,7 +101,13 @@ pub(crate) fn header(placed: &PlacedText) -> Result<Header, Problem> {
 fn read_header(placed: &PlacedText) -> Result<Header, Problem> {
     let mut parser = Parser::new(placed)?;
     let start = parser.span();
-    parser.word("for")?;
+    let is_element = matches!(parser.tokens[..], [(Token::Name(_), _), (Token::Symbol("["), _), ..]);
+    parser.word("for").map_err(|problem| match is_element {
+        true => problem.with_help(
+            "a colon and a space make a loop of a line; statements have none: a choice is `sel(condition, a, b)`",
+        ),
+        false => problem,
+    })?;
     let variable = parser.name("the loop variable")?;
     parser.word("in")?;
     let first = parser.expression(0)?;
