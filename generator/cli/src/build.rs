@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use pushmem_accelerator::Constraints;
 use pushmem_compiler::{Report, Stage, compile};
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, Document};
 use pushmem_nest::Program;
 use serde::Serialize;
 
 use crate::application::rtl::RtlRun;
 use crate::application::{folder, images, rtl, run_model, tiles};
+use crate::check::suggest_command;
 use crate::output;
 
 #[derive(Args)]
@@ -46,8 +47,8 @@ pub struct Build {
     /// Write the waves of the RTL at full speed (FST). Implies --rtl.
     #[arg(long, value_name = "FILE")]
     wave: Option<PathBuf>,
-    /// Print a stage of the compile instead of the report.
-    #[arg(long, value_enum, value_name = "STAGE")]
+    /// Print a stage of the compile instead of the report; nothing else is done.
+    #[arg(long, value_enum, value_name = "STAGE", conflicts_with_all = ["folder", "inputs", "outputs", "rtl", "wave", "json"])]
     emit: Option<Emit>,
     /// Report as JSON.
     #[arg(long)]
@@ -83,7 +84,9 @@ impl Emit {
 
 impl Build {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let checked = Program::read(&self.program)?;
+        let document = Document::read(&self.program)?;
+        suggest_command(&document, "nest", "ports", "this is a buffer: `pushmem map` maps it")?;
+        let checked = Program::from_document(&document)?;
         for warning in checked.warnings {
             output::report(warning);
         }
@@ -102,6 +105,7 @@ impl Build {
         let simulate = self.rtl || self.wave.is_some();
         let mut outcome = Outcome { report, checked_by_model: false, rtl: None };
         if self.folder.is_some() || simulate || !self.inputs.is_empty() || !self.outputs.is_empty() {
+            images::check_outputs(&compiled.program, &self.inputs, &self.outputs)?;
             let inputs = images::inputs(&compiled.program, &self.inputs)?;
             let expected = run_model(&compiled, &inputs)?;
             outcome.checked_by_model = true;
@@ -114,7 +118,7 @@ impl Build {
                     folder::write(path, &files, &compiled, &outcome.report)?;
                 }
             }
-            images::write(&compiled.program, &self.outputs, &expected)?;
+            images::write(&self.outputs, &expected)?;
         }
         let text = if self.json {
             serde_json::to_string_pretty(&outcome).expect("figures are numbers and names") + "\n"

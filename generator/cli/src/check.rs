@@ -1,5 +1,6 @@
 //! `pushmem check`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -7,7 +8,7 @@ use clap::Args;
 use itertools::Itertools;
 use pushmem_buffers::UnifiedBuffer;
 use pushmem_configuration::Configuration;
-use pushmem_files::{Diagnostic, Document, read_words};
+use pushmem_files::{Diagnostic, Document, FieldPath, read_words};
 use pushmem_nest::Program;
 use pushmem_regression::{MutantList, RegressionList};
 use pushmem_tile::TileSpec;
@@ -38,6 +39,18 @@ struct Keys {
     accelerator_mutants: Option<IgnoredAny>,
     nest: Option<IgnoredAny>,
     ports: Option<IgnoredAny>,
+}
+
+/// Refuses a file that is for another command: it has a key of that, and not the one of this command.
+///
+/// # Errors
+/// At that key, with the help.
+pub fn suggest_command(document: &Document, own: &str, key: &str, help: &str) -> Result<(), Diagnostic> {
+    let keys: BTreeMap<String, IgnoredAny> = document.deserialize()?;
+    match keys.contains_key(key) && !keys.contains_key(own) {
+        true => Err(document.error_at_key(&FieldPath::root().key(key), format!("unknown key `{key}`")).with_help(help)),
+        false => Ok(()),
+    }
 }
 
 impl Check {

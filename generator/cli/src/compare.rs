@@ -42,11 +42,18 @@ pub struct Compare {
 
 impl Compare {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let program = Program::read(&self.folder.join("program.yaml"))?.program;
+        let program = self.folder.join("program.yaml");
+        if !program.is_file() {
+            let message =
+                format!("`{}` is not the folder of an accelerator: it holds no program", self.folder.display());
+            return Err(Diagnostic::new(message).with_help(FOLDER));
+        }
+        let program = Program::read(&program)?.program;
         let spec = TileSpec::read(&self.folder.join("tile.yaml"))?;
         let rom_tile = self.folder.join(folder::ROM_TILE);
         let rom_spec = tiles::read_rom(rom_tile.is_file().then_some(rom_tile.as_path()))?;
         let compiled = compile(program, &spec, &rom_spec, &self.constraints()?)?;
+        images::check_outputs(&compiled.program, &self.inputs, &self.outputs)?;
         let inputs = images::inputs(&compiled.program, &self.inputs)?;
         let expected = run_model(&compiled, &inputs)?;
         let mut text = String::new();
@@ -58,7 +65,7 @@ impl Compare {
             let run = self.run_rtl(&files)?;
             text += &run.scenarios.iter().map(|scenario| format!("RTL: {scenario}\n")).join("");
         }
-        images::write(&compiled.program, &self.outputs, &expected)?;
+        images::write(&self.outputs, &expected)?;
         output::print(&text)?;
         Ok(ExitCode::SUCCESS)
     }

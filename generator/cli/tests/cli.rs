@@ -417,6 +417,52 @@ fn map_writes_what_the_other_commands_read() {
     assert!(first(sections[1]) == "00000000" && first(sections[2]) != "00000000", "{text}");
 }
 
+#[test]
+fn map_tells_of_banks_and_copies() {
+    let folder = Folder::new();
+    let buffer = |reads: &str| {
+        let head = "name: both\nports:\n  - {name: in, direction: write, domain: [{name: x, extent: 64}], \
+                    access: [{stride: [1]}], schedule: {stride: [1]}}\n";
+        folder.file("both.yaml", format!("{head}{reads}"))
+    };
+    let read = |name: &str, extent: u32, start: u32, stride: i32| {
+        format!(
+            "  - {{name: {name}, direction: read, domain: [{{name: x, extent: {extent}}}], \
+             access: [{{start: {start}, stride: [{stride}]}}], schedule: {{start: 80, stride: [1]}}}}\n"
+        )
+    };
+    let reported = |file: &str| {
+        let arguments = ["map", file, "--tile", "one_in_one_out"];
+        (succeeds(&arguments).out, parsed(&succeeds(&[&arguments[..], &["--json"]].concat()).out))
+    };
+    // Even and odd columns in a bank each.
+    let (text, report) = reported(&buffer(&(read("even", 32, 0, 2) + &read("odd", 32, 1, 2))));
+    assert!(text.contains("  cyclic banks           factors [2]\n  memories               2 of in\n"), "{text}");
+    assert_eq!((&report["factors"], &report["copied"]), (&serde_json::json!([2]), &Value::Bool(false)));
+    assert_eq!((&report["ports"][0]["memories"], &report["ports"][1]["memories"]), (&Value::from(2), &Value::Null));
+    // All columns in two orders.
+    let (text, report) = reported(&buffer(&(read("there", 64, 0, 1) + &read("back", 64, 63, -1))));
+    let expected = "  memories               2 of in; some words are in several, for different reads\n";
+    assert!(text.contains(expected) && !text.contains("cyclic banks           "), "{text}");
+    assert_eq!((&report["factors"], &report["copied"]), (&Value::Null, &Value::Bool(true)));
+    assert_eq!(report["ports"][0]["memories"], 2);
+    // Neither is worth a line.
+    let text = succeeds(&["map", BRIGHTEN_BLUR]).out;
+    assert!(!text.contains("  memories "), "{text}");
+}
+
+#[test]
+fn shipped_tiles_are_known_everywhere() {
+    let folder = Folder::new();
+    let buffer = root().join(BRIGHTEN_BLUR).canonicalize().unwrap();
+    for entry in fs::read_dir(root().join("constraints/tiles")).unwrap() {
+        let name = entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned();
+        let mut command = pushmem(&["map", buffer.to_str().unwrap(), "--tile", &name]);
+        let output = command.current_dir(folder.path("")).output().unwrap();
+        assert!(!String::from_utf8_lossy(&output.stderr).contains("no tile"), "{name}");
+    }
+}
+
 /// Buffer file, options, what is wrong.
 #[test]
 fn map_says_why_not() {
@@ -456,7 +502,7 @@ fn map_says_why_not() {
         &["it reads elements 1 to 64 of dimension 1, and only 0 to 63 are written"],
     );
     refused("64", "64", &["--tile", "rom"], &["rom tiles hold constants", "--tile"]);
-    refused("64", "64", &["--tile", "nosuch"], &["cannot read `nosuch`"]);
+    refused("64", "64", &["--tile", "nosuch"], &["there is no file and no tile `nosuch`", "one of amber, dual_port"]);
     let second = "  - {name: b, direction: write, domain: [{name: x, extent: 64}], access: [{stride: [1]}, {stride: [0]}], \
                   schedule: {start: 20, stride: [1]}}\n  - name: out\n";
     refused(
@@ -575,6 +621,64 @@ fn build_runs_images() {
     let said = fails(&["build", BLUR, "--input", &format!("input={short}"), "--output", &format!("blur={npy}x.npy")]);
     assert!(said.err.contains("short.hex"), "{}", said.err);
     assert!(!Path::new(&format!("{npy}x.npy")).exists());
+}
+
+/// An output that cannot be written is refused before anything is.
+#[test]
+fn build_writes_nothing_when_an_output_cannot_be() {
+    let folder = Folder::new();
+    let out = folder.path("out");
+    let good = format!("blur={}", folder.path("good.npy"));
+    let input = folder.file("input.hex", "0001\n".repeat(64 * 64));
+    for (bad, message) in [
+        (format!("blur={}", folder.path("bad.ppm")), "it is grey, and a `.ppm` file is in colour"),
+        (format!("blur={}", folder.path("bad.bmp")), "does not end in the name of a known format"),
+        (format!("blrr={}", folder.path("bad.npy")), "has no output `blrr`"),
+        (good.clone(), "two outputs are written to"),
+        (format!("blur={input}"), "is also an input"),
+    ] {
+        let from = format!("input={input}");
+        let said = fails(&["build", BLUR, "-o", &out, "--input", &from, "--output", &good, "--output", &bad]);
+        assert!(said.err.contains(message), "{}", said.err);
+        assert_eq!(folder.files().len(), 1, "{:?}", folder.files().keys());
+    }
+}
+
+/// What was given to the wrong command, or to one that would not heed it.
+#[test]
+fn the_right_command_is_named() {
+    let folder = Folder::new();
+    let said = fails(&["build", BRIGHTEN_BLUR]);
+    assert!(said.err.contains("this is a buffer: `pushmem map` maps it"), "{}", said.err);
+    let said = fails(&["map", BLUR]);
+    assert!(said.err.contains("this is a program: `pushmem build` compiles it"), "{}", said.err);
+    let said = fails(&["build", BLUR, "--tile", "rom"]);
+    assert!(said.err.contains("rom tiles hold constants"), "{}", said.err);
+    let said = fails(&["compare", &folder.path("nosuch")]);
+    assert!(said.err.contains("is not the folder of an accelerator") && said.err.contains("-o FOLDER"), "{}", said.err);
+    let said = ends(2, &mut pushmem(&["build", BLUR, "--emit", "schedule", "-o", &folder.path("out")]));
+    assert!(said.err.contains("cannot be used with"), "{}", said.err);
+}
+
+/// An array that is named as a part of another would be keeps its name.
+#[test]
+fn streams_have_the_names_of_their_arrays() {
+    let folder = Folder::new();
+    let program = folder.file(
+        "parts.yaml",
+        "name: parts\ninputs: {a: {type: u16, shape: [16]}}\n\
+         outputs: {o: {type: u16, shape: [16]}, o_0: {type: u16, shape: [16]}}\n\
+         nest:\n  - for x in 0..8:\n    - o[x] = a[x] + 1\n  - for x in 0..8:\n    - o[x + 8] = a[x + 8] + 2\n\
+         \x20 - for x in 0..16:\n    - o_0[x] = a[x] + 3\n",
+    );
+    let mapping = succeeds(&["build", &program, "--emit", "mapping"]).out;
+    let streams: Vec<&str> = mapping.lines().filter(|line| line.starts_with("output stream")).collect();
+    assert_eq!(streams, ["output stream o_1: o_1", "output stream o_2: o_2", "output stream o_0: o_0"]);
+    let out = folder.path("out");
+    succeeds(&["build", &program, "-o", &out]);
+    for name in ["o_0", "o_1", "o_2"] {
+        assert!(Path::new(&format!("{out}/testbench/{name}.expected.hex")).is_file(), "{name}");
+    }
 }
 
 #[test]

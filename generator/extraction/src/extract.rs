@@ -7,6 +7,8 @@ use pushmem_nest::{
 };
 use pushmem_schedule::{Access, Array, Boundary, Loop, Pipeline, Stage, Subscript};
 
+use crate::names::Names;
+
 /// What a stage was made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -51,10 +53,11 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
         .map(|array| Array { name: array.name.clone(), weight: u64::from(array.element.bits()) / 8 })
         .collect();
     let mut extraction = Extraction { pipeline: Pipeline { arrays, stages: Vec::new() }, origins: Vec::new() };
+    let mut names = Names::of(program);
     let follow = |array: usize| program.policy() == Schedule::Dnn && only_reader(program, array).is_some();
     for (array, declared) in program.arrays.iter().enumerate() {
         if declared.kind == ArrayKind::Input && !follow(array) {
-            extraction.add_input(program, array);
+            extraction.add_input(program, array, &mut names);
         }
     }
     let operations = program.operations();
@@ -66,10 +69,10 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
         let mut shared = beside(number.checked_sub(1));
         let of_nest = shared.max(beside(Some(number + 1)));
         for load in operation.loads.iter().filter(|load| follow(load.access.array)) {
-            extraction.add_followed_input(program, loops, shared, operation, load)?;
+            extraction.add_followed_input(program, loops, shared, operation, load, &mut names)?;
             shared = of_nest;
         }
-        extraction.add_operation(program, number, loops, shared, operation, latency(number))?;
+        extraction.add_operation(program, number, loops, shared, operation, latency(number), &mut names)?;
     }
     Ok(extraction)
 }
@@ -100,14 +103,19 @@ impl Extraction {
     }
 
     /// Streams an input: a stage for each element that comes in a cycle.
-    fn add_input(&mut self, program: &Program, array: usize) {
+    fn add_input(&mut self, program: &Program, array: usize, names: &mut Names) {
         let declared = &program.arrays[array];
         let together = elements_together(program, array);
         let group = self.next_group();
         // As the lanes of operations, the innermost turning fastest.
         let lanes = together.iter().rev().map(|&together| 0..together).multi_cartesian_product();
-        for mut lanes in lanes {
-            lanes.reverse();
+        let lanes = lanes.map(|lanes| lanes.into_iter().rev().collect_vec()).collect_vec();
+        let several = |lanes: &Vec<i64>| {
+            let numbers = together.iter().zip(lanes).filter(|(together, _)| **together > 1);
+            numbers.map(|(_, lane)| *lane).collect_vec()
+        };
+        let names = names.copies(&declared.name, "lane", &lanes.iter().map(several).collect_vec());
+        for (lanes, name) in lanes.into_iter().zip(names) {
             let loops: Vec<Loop> = (0..declared.shape.len())
                 .map(|dimension| {
                     // Lanes interleave; the last ones may be an element shorter.
@@ -125,9 +133,6 @@ impl Extraction {
                     Subscript::affine(coefficients, declared.min[dimension] + lanes[dimension])
                 })
                 .collect();
-            let several = together.iter().zip(&lanes).filter(|(together, _)| **together > 1);
-            let name =
-                std::iter::once(declared.name.clone()).chain(several.map(|(_, lane)| lane.to_string())).join("_");
             let write = Access { array, subscripts };
             self.pipeline.stages.push(Stage { name, group, shared: 0, loops, reads: Vec::new(), write, latency: 0 });
             self.origins.push(Origin::Input { array, lanes });
@@ -143,6 +148,7 @@ impl Extraction {
         shared: usize,
         operation: &Operation,
         load: &Load,
+        names: &mut Names,
     ) -> Result<(), Diagnostic> {
         let inner_first = loops.iter().rev().copied().collect_vec();
         let group = self.next_group();
@@ -158,9 +164,11 @@ impl Extraction {
         }
         let array = load.access.array;
         let declared = &program.arrays[array].name;
-        let several = together.len() > 1;
-        for (lane, write) in together.into_iter().enumerate() {
-            let name = if several { format!("{declared}_{lane}") } else { declared.clone() };
+        let names = match together.len() {
+            1 => vec![declared.clone()],
+            lanes => names.copies(declared, "lane", &(0..lanes as i64).map(|lane| vec![lane]).collect_vec()),
+        };
+        for ((lane, write), name) in together.into_iter().enumerate().zip(names) {
             let loops = domain(&inner_first);
             self.pipeline.stages.push(Stage { name, group, shared, loops, reads: Vec::new(), write, latency: 0 });
             self.origins.push(Origin::Input { array, lanes: vec![lane as i64] });
@@ -177,12 +185,17 @@ impl Extraction {
         shared: usize,
         operation: &Operation,
         latency: u64,
+        names: &mut Names,
     ) -> Result<(), Diagnostic> {
         let inner_first = loops.iter().rev().copied().collect_vec();
         let group = self.next_group();
         let parts = operation.copies_together(loops);
         let several = operation.copies_apart(loops);
-        for lanes in several.clone() {
+        let names = match several.len() {
+            1 => vec![operation.name.clone()],
+            _ => names.copies(&operation.name, "copy", &several),
+        };
+        for (lanes, name) in several.into_iter().zip(names) {
             let mut reads = Vec::new();
             for part in &parts {
                 let lanes = combined(&lanes, part);
@@ -196,11 +209,6 @@ impl Extraction {
                 reads.push(write.clone());
             }
             let loops_of_copy = domain(&inner_first);
-            let name = if several.len() == 1 {
-                operation.name.clone()
-            } else {
-                format!("{}_{}", operation.name, lanes.iter().join("_"))
-            };
             self.pipeline.stages.push(Stage { name, group, shared, loops: loops_of_copy, reads, write, latency });
             self.origins.push(Origin::Operation { operation: number, lanes });
         }

@@ -6,6 +6,7 @@
 
 mod diagnose;
 mod extract;
+mod names;
 
 pub use diagnose::diagnose;
 pub use extract::{Extraction, Origin, extract};

@@ -176,3 +176,28 @@ nest:
     assert_eq!(pipeline.stages[1].write, pipeline.stages[3].reads[0]);
     assert_eq!(pipeline.shared_loops(0, 4), 1);
 }
+
+/// What the program names keeps its name; copies get out of the way.
+#[test]
+fn copies_do_not_take_the_names_of_others() {
+    let text = "
+name: p
+inputs: {a: {type: u16, shape: [16]}, a_0: {type: u16, shape: [16]}}
+outputs: {b: {type: u16, shape: [16]}, b_0: {type: u16, shape: [16]}, b_copy_1: {type: u16, shape: [16]}}
+nest:
+  - for x in 0..16 unroll 2:
+    - b[x] = a[x] + 1
+  - for x in 0..16:
+    - b_0[x] = a_0[x] + 2
+  - for x in 0..16:
+    - b_copy_1[x] = a_0[x] + 3
+";
+    let program = Program::from_document(&Document::parse("p.yaml", text).unwrap()).unwrap().program;
+    let names: Vec<String> = stages(&program).stages.into_iter().map(|stage| stage.name).collect();
+    assert_eq!(names, ["a_lane_0", "a_lane_1", "a_0", "b_copy_copy_0", "b_copy_copy_1", "b_0", "b_copy_1"]);
+    // Without others they have the shortest names.
+    let alone = text.replace("a_0", "c").replace("b_0", "d").replace("b_copy_1", "e");
+    let program = Program::from_document(&Document::parse("p.yaml", alone).unwrap()).unwrap().program;
+    let names: Vec<String> = stages(&program).stages.into_iter().map(|stage| stage.name).collect();
+    assert_eq!(names, ["a_0", "a_1", "c", "b_0", "b_1", "d", "e"]);
+}

@@ -177,6 +177,19 @@ impl Image {
         }
     }
 
+    /// Whether a file of this name can hold an image of this type and shape: to know before there is one.
+    ///
+    /// # Errors
+    /// If the format is unknown or cannot hold the image.
+    pub fn check_writable(path: &Path, element: Element, shape: &[usize]) -> Result<(), Diagnostic> {
+        match ending(path).as_str() {
+            "npy" | "hex" => Ok(()),
+            "pgm" | "ppm" => netpbm::map_picture(element, shape, path).map(|_| ()),
+            "png" => netpbm::picture(element, shape, path).map(|_| ()),
+            _ => Err(unknown_format(path)),
+        }
+    }
+
     /// Writes a file; an existing one is replaced as a whole.
     ///
     /// # Errors
@@ -209,7 +222,7 @@ fn trimmed(shape: &[usize]) -> &[usize] {
     &shape[..end]
 }
 
-fn ending(path: &Path) -> String {
+pub(crate) fn ending(path: &Path) -> String {
     path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase()
 }
 

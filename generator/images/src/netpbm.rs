@@ -6,7 +6,7 @@ use pushmem_files::Diagnostic;
 
 use crate::bytes::{self, damaged, truncated};
 use crate::element::Element;
-use crate::image::{Image, count, too_large};
+use crate::image::{Image, count, ending, too_large};
 
 /// Width, height and channels of an image that a picture format can hold.
 pub(crate) struct Picture {
@@ -15,31 +15,51 @@ pub(crate) struct Picture {
     pub channels: usize,
 }
 
-/// How the image is a picture: `[width, height]` in grey, `[3, width, height]` in colour, other dimensions of extent 1.
+fn refuse(path: &Path, reason: &str) -> Diagnostic {
+    Diagnostic::new(format!("`{}` cannot hold this image: {reason}", path.display()))
+}
+
+/// How an image of this type and shape is a picture: `[width, height]` in grey, `[3, width, height]` in colour, other
+/// dimensions of extent 1.
 ///
 /// # Errors
 /// If it is none of the two, or its elements are not u8 or u16.
-pub(crate) fn picture(image: &Image, path: &Path) -> Result<Picture, Diagnostic> {
-    let refuse = |reason: String| {
-        Diagnostic::new(format!("`{}` cannot hold this image: {reason}", path.display()))
-            .with_help("write a `.npy` file, which holds every image")
-    };
-    if !matches!(image.element(), Element::U8 | Element::U16) {
-        return Err(refuse(format!("its elements are {}, not u8 or u16", image.element().name())));
+pub(crate) fn picture(element: Element, shape: &[usize], path: &Path) -> Result<Picture, Diagnostic> {
+    let refuse = |reason: String| refuse(path, &reason).with_help("write a `.npy` file, which holds every image");
+    if !matches!(element, Element::U8 | Element::U16) {
+        return Err(refuse(format!("its elements are {}, not u8 or u16", element.name())));
     }
-    let (plane, rest) = image.shape().split_at(image.shape().len().min(2));
+    let (plane, rest) = shape.split_at(shape.len().min(2));
     match (plane, rest) {
         (&[width, height], []) => Ok(Picture { width, height, channels: 1 }),
         (&[3, width], &[height]) => Ok(Picture { width, height, channels: 3 }),
         (&[width, height], rest) if rest.iter().all(|&extent| extent == 1) => {
             Ok(Picture { width, height, channels: 1 })
         }
-        _ => Err(refuse(format!("its shape {:?} is neither [width, height] nor [3, width, height]", image.shape()))),
+        _ => Err(refuse(format!("its shape {shape:?} is neither [width, height] nor [3, width, height]"))),
+    }
+}
+
+/// As [`picture`], for a portable map of the colours that the ending of its file says.
+///
+/// # Errors
+/// As [`picture`], and if the image has other colours.
+pub(crate) fn map_picture(element: Element, shape: &[usize], path: &Path) -> Result<Picture, Diagnostic> {
+    let picture = picture(element, shape, path)?;
+    // Programs that go by the ending would not read the other one.
+    match (ending(path).as_str(), picture.channels) {
+        ("pgm", 3) => {
+            Err(refuse(path, "it is in colour, and a `.pgm` file is grey").with_help("write a `.ppm` or `.png` file"))
+        }
+        ("ppm", 1) => {
+            Err(refuse(path, "it is grey, and a `.ppm` file is in colour").with_help("write a `.pgm` or `.png` file"))
+        }
+        _ => Ok(picture),
     }
 }
 
 pub(crate) fn format(image: &Image, path: &Path) -> Result<Vec<u8>, Diagnostic> {
-    let Picture { width, height, channels } = picture(image, path)?;
+    let Picture { width, height, channels } = map_picture(image.element(), image.shape(), path)?;
     let magic = if channels == 3 { "P6" } else { "P5" };
     let wide = image.element() == Element::U16;
     let mut file = format!("{magic}\n{width} {height}\n{}\n", image.element().max()).into_bytes();
@@ -145,9 +165,23 @@ mod tests {
         for (element, shape) in [(Element::U8, vec![3, 2]), (Element::U16, vec![2, 3]), (Element::U16, vec![3, 1, 2])] {
             let values = (0..6).map(|value| value * element.max() / 5).collect();
             let image = Image::from_values(element, &shape, values).unwrap();
-            let path = Path::new("a.pgm");
+            let path = Path::new(if shape.len() == 3 { "a.ppm" } else { "a.pgm" });
             assert_eq!(parse(path, &format(&image, path).unwrap()).unwrap(), image);
         }
+    }
+
+    #[test]
+    fn the_ending_says_grey_or_colour() {
+        let refused = |shape: &[usize], name: &str| {
+            let problem = format(&Image::new(Element::U8, shape), Path::new(name)).unwrap_err();
+            (problem.message().to_owned(), problem.help().unwrap().to_owned())
+        };
+        let (message, help) = refused(&[3, 4, 5], "a.pgm");
+        assert!(message.ends_with("it is in colour, and a `.pgm` file is grey"), "{message}");
+        assert_eq!(help, "write a `.ppm` or `.png` file");
+        let (message, help) = refused(&[4, 5], "a.PPM");
+        assert!(message.ends_with("it is grey, and a `.ppm` file is in colour"), "{message}");
+        assert_eq!(help, "write a `.pgm` or `.png` file");
     }
 
     #[test]

@@ -47,7 +47,7 @@ fn parse(path: &Path, file: &[u8]) -> Result<Image, Diagnostic> {
 }
 
 pub(crate) fn format(image: &Image, path: &Path) -> Result<Vec<u8>, Diagnostic> {
-    let Picture { width, height, channels } = picture(image, path)?;
+    let Picture { width, height, channels } = picture(image.element(), image.shape(), path)?;
     let refused = |reason: png::EncodingError| Diagnostic::new(format!("cannot write `{}`: {reason}", path.display()));
     let (Ok(width), Ok(height)) = (u32::try_from(width), u32::try_from(height)) else {
         return Err(too_large(image.shape()));

@@ -106,8 +106,14 @@ pub(crate) fn unwritten(program: &Program, access: &Access, loops: &[&Loop], var
     let name = &program.arrays[access.array].name;
     let element = access.indices.iter().map(|index| index.evaluate(variables)).join(", ");
     let when = describe(loops, variables);
-    Problem::new(access.span, format!("`{name}[{element}]` is read before it is written at {when}"))
-        .with_help("write all elements that are read here above, or enlarge the loops that write them")
+    let operations = program.operations();
+    let is_added_to = operations.iter().any(|(_, operation)| operation.reduce && operation.target.span == access.span);
+    Problem::new(access.span, format!("`{name}[{element}]` is read before it is written at {when}")).with_help(
+        match is_added_to {
+            true => "`+=` adds to what is there: write a first value to it above",
+            false => "write all elements that are read here above, or enlarge the loops that write them",
+        },
+    )
 }
 
 /// The iteration in words, innermost variable first.

@@ -38,6 +38,12 @@ pub(crate) fn tokens(placed: &PlacedText) -> Result<Vec<(Token, Span)>, Problem>
         let length_while = |wanted: fn(char) -> bool| rest.find(|character| !wanted(character)).unwrap_or(rest.len());
         let (token, length) = if first.is_ascii_digit() {
             let length = length_while(|character| character.is_alphanumeric() || character == '_');
+            if let Some(fraction) = fraction(&rest[length..]) {
+                let text = &rest[..length + fraction];
+                let span = placed.span(start, start + text.len());
+                return Err(Problem::new(span, format!("`{text}` is not an integer"))
+                    .with_help("there is no floating point: scale to integers, as in `a * 3 / 4`"));
+            }
             (integer(&rest[..length], placed.span(start, start + length))?, length)
         } else if first.is_ascii_alphabetic() || first == '_' {
             let length = length_while(|character| character.is_ascii_alphanumeric() || character == '_');
@@ -46,13 +52,24 @@ pub(crate) fn tokens(placed: &PlacedText) -> Result<Vec<(Token, Span)>, Problem>
             (Token::Symbol(symbol), symbol.len())
         } else {
             let span = placed.span(start, start + first.len_utf8());
-            return Err(Problem::new(span, format!("unexpected character `{}`", first.escape_debug())));
+            let problem = Problem::new(span, format!("unexpected character `{}`", first.escape_debug()));
+            return Err(match first {
+                '?' => problem.with_help("a choice is written `sel(condition, a, b)`"),
+                _ => problem,
+            });
         };
         tokens.push((token, placed.span(start, start + length)));
         start += length;
     }
     tokens.push((Token::End, placed.span(text.len(), text.len())));
     Ok(tokens)
+}
+
+/// The length of what makes a number one with a fraction: a point and digits. Two points are those of a range.
+fn fraction(rest: &str) -> Option<usize> {
+    let digits = rest.strip_prefix('.')?;
+    let length = digits.find(|character: char| !character.is_ascii_digit()).unwrap_or(digits.len());
+    (length > 0).then_some(1 + length)
 }
 
 fn integer(text: &str, span: Span) -> Result<Token, Problem> {

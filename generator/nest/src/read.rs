@@ -10,6 +10,7 @@ use pushmem_files::{Diagnostic, Document, FieldPath};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
+use crate::bound::constant;
 use crate::check::check;
 use crate::program::{Array, ArrayKind, Loop, Node, Program, Schedule, Table, ranges};
 use crate::resolve::{Scope, operation};
@@ -70,7 +71,7 @@ struct ProgramFile {
 #[serde(deny_unknown_fields)]
 struct ArrayFile {
     #[serde(rename = "type")]
-    element: Type,
+    type_name: String,
     shape: Vec<i64>,
     #[serde(default)]
     min: Option<Vec<i64>>,
@@ -80,7 +81,7 @@ struct ArrayFile {
 #[serde(deny_unknown_fields)]
 struct TableFile {
     #[serde(rename = "type")]
-    element: Type,
+    type_name: String,
     values: Vec<i64>,
 }
 
@@ -118,7 +119,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Ordered<T> {
 /// A statement, or loop headers with what is below them.
 enum NodeFile {
     Statement(String),
-    Loops(Vec<(String, Vec<NodeFile>)>),
+    Loops(Vec<(String, Body)>),
 }
 
 impl<'de> Deserialize<'de> for NodeFile {
@@ -137,8 +138,8 @@ impl<'de> Deserialize<'de> for NodeFile {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NodeFile, A::Error> {
                 let mut loops = Vec::new();
-                while let Some((header, Body(body))) = map.next_entry()? {
-                    loops.push((header, body));
+                while let Some(entry) = map.next_entry()? {
+                    loops.push(entry);
                 }
                 Ok(NodeFile::Loops(loops))
             }
@@ -148,7 +149,11 @@ impl<'de> Deserialize<'de> for NodeFile {
 }
 
 /// What is below a loop header.
-struct Body(Vec<NodeFile>);
+enum Body {
+    Nodes(Vec<NodeFile>),
+    /// Text, which is not allowed. But mostly then the header is none: a colon and a space in a statement make it a mapping.
+    Text(String),
+}
 
 impl<'de> Deserialize<'de> for Body {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -165,7 +170,15 @@ impl<'de> Deserialize<'de> for Body {
                 while let Some(node) = sequence.next_element()? {
                     nodes.push(node);
                 }
-                Ok(Body(nodes))
+                Ok(Body::Nodes(nodes))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Body, E> {
+                Ok(Body::Text(text.to_owned()))
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<Body, E> {
+                Ok(Body::Nodes(Vec::new()))
             }
         }
         deserializer.deserialize_any(BodyVisitor)
@@ -210,7 +223,8 @@ impl Program {
 pub(crate) fn read_unchecked(document: &Document) -> Result<(Program, Vec<Problem>, Vec<Problem>), Diagnostic> {
     let file: ProgramFile = document.deserialize()?;
     let source = Source { name: document.name().to_owned(), text: Arc::from(document.text()) };
-    let mut reader = Reader { document, problems: Vec::new(), warnings: Vec::new(), operations: 0 };
+    let mut reader =
+        Reader { document, problems: Vec::new(), warnings: Vec::new(), operations: 0, has_unknown_type: false };
     let program = reader.program(&file, source);
     Ok((program, reader.problems, reader.warnings))
 }
@@ -220,6 +234,8 @@ struct Reader<'a> {
     problems: Vec<Problem>,
     warnings: Vec<Problem>,
     operations: usize,
+    /// Whether an array or a table has a type that does not exist. Then nothing can be said of what is done with it.
+    has_unknown_type: bool,
 }
 
 impl Reader<'_> {
@@ -260,7 +276,10 @@ impl Reader<'_> {
             self.problems.push(Problem::new(span, "a program needs an output"));
         }
         let mut scope = NestScope { arrays: &arrays, tables: &tables, loops: Vec::new() };
-        let nest = self.nodes(&file.nest, &root.key("nest"), &mut scope);
+        let nest = match self.has_unknown_type {
+            true => Vec::new(),
+            false => self.nodes(&file.nest, &root.key("nest"), &mut scope),
+        };
         if nest.is_empty() && self.problems.is_empty() {
             let span = self.value_span(&root.key("nest"));
             self.problems.push(Problem::new(span, "the program does nothing"));
@@ -272,7 +291,7 @@ impl Reader<'_> {
 
     fn array(&mut self, name: &str, file: &ArrayFile, kind: ArrayKind, path: &FieldPath) -> Array {
         let span = self.key_span(path);
-        self.check_element(file.element, path);
+        let element = self.element(&file.type_name, path);
         let shape_path = path.key("shape");
         if file.shape.is_empty() || file.shape.len() > MOST_DIMENSIONS {
             let message = format!("an array has 1 to {MOST_DIMENSIONS} dimensions, not {}", file.shape.len());
@@ -297,17 +316,16 @@ impl Reader<'_> {
             let path = path.key("min").index(dimension);
             self.refuse(&path, format!("indices are from -{LARGEST_BOUND} to {LARGEST_BOUND}"));
         }
-        Array { name: name.to_owned(), kind, element: file.element, shape: file.shape.clone(), min, span }
+        Array { name: name.to_owned(), kind, element, shape: file.shape.clone(), min, span }
     }
 
     fn table(&mut self, name: &str, file: &TableFile, path: &FieldPath) -> Table {
-        self.check_element(file.element, path);
+        let element = self.element(&file.type_name, path);
         let values_path = path.key("values");
         if file.values.is_empty() || file.values.len() > LARGEST_TABLE {
             self.refuse(&values_path, format!("a table has 1 to {LARGEST_TABLE} entries, not {}", file.values.len()));
         }
-        let element = file.element;
-        if let Some(place) = file.values.iter().position(|&value| !element.holds(value)) {
+        if let Some(place) = file.values.iter().position(|&value| !self.has_unknown_type && !element.holds(value)) {
             let message = format!("{} does not fit {}", file.values[place], element.name());
             let problem = Problem::new(self.value_span(&values_path.index(place)), message);
             self.problems.push(problem.with_help(format!("it holds {} to {}", element.min(), element.max())));
@@ -315,14 +333,22 @@ impl Reader<'_> {
         Table { name: name.to_owned(), element, values: file.values.clone(), span: self.key_span(path) }
     }
 
-    fn check_element(&mut self, element: Type, path: &FieldPath) {
-        if element.element().is_none() {
-            let problem = Problem::new(
-                self.value_span(&path.key("type")),
-                format!("{} exists only within expressions", element.name()),
-            );
-            self.problems.push(problem.with_help("arrays and tables hold u8, i8, u16 or i16"));
-        }
+    /// The type of the elements of an array or a table; some type where there is none of this name.
+    fn element(&mut self, name: &str, path: &FieldPath) -> Type {
+        const ALLOWED: [Type; 4] = [Type::U8, Type::I8, Type::U16, Type::I16];
+        let span = self.value_span(&path.key("type"));
+        let problem = match Type::from_name(name) {
+            Some(element) if ALLOWED.contains(&element) => return element,
+            Some(_) => Problem::new(span, format!("{name} exists only within expressions"))
+                .with_help("arrays and tables hold u8, i8, u16 or i16"),
+            None => {
+                self.has_unknown_type = true;
+                Problem::new(span, format!("unknown type `{}`", name.escape_debug()))
+                    .with_help(Type::instead_of(name, &ALLOWED))
+            }
+        };
+        self.problems.push(problem);
+        Type::from_name(name).unwrap_or(Type::U16)
     }
 
     fn check_names(&mut self, program: &str, arrays: &[Array], tables: &[Table]) {
@@ -404,7 +430,7 @@ impl Reader<'_> {
         }
     }
 
-    fn loop_node(&mut self, header: &str, body: &[NodeFile], path: &FieldPath, scope: &mut NestScope) -> Option<Node> {
+    fn loop_node(&mut self, header: &str, body: &Body, path: &FieldPath, scope: &mut NestScope) -> Option<Node> {
         let placed = PlacedText::new(header, self.document.text(), self.key_span(path));
         let each = match self.loop_header(&placed, scope) {
             Ok(each) => each,
@@ -413,9 +439,18 @@ impl Reader<'_> {
                 return None;
             }
         };
+        let body = match body {
+            Body::Nodes(nodes) => nodes.as_slice(),
+            Body::Text(text) => {
+                let message = format!("expected a list of loops and statements, each after a dash, found `{text}`");
+                let problem = Problem::new(self.value_span(path), message);
+                self.problems.push(problem.with_help("put a dash before it: `- …`"));
+                return None;
+            }
+        };
         if body.is_empty() {
             let span = each.span;
-            let help = "put statements or loops below, each after a dash";
+            let help = "put statements or loops below, each after a dash that is indented further";
             self.problems.push(Problem::new(span, "this loop does nothing").with_help(help));
         }
         scope.loops.push(each);
@@ -443,8 +478,8 @@ impl Reader<'_> {
             return Err(Problem::new(header.variable.span, format!("`{variable}` is an array or table already"))
                 .with_help("rename the loop variable"));
         }
-        let min = names.constant(&header.start, "the start of the loop")?;
-        let end = names.constant(&header.end, "the end of the loop")?;
+        let min = constant(names, &header.start, "the start of the loop")?;
+        let end = constant(names, &header.end, "the end of the loop")?;
         for (bound, syntax) in [(min, &header.start), (end, &header.end)] {
             if bound.abs() > LARGEST_BOUND {
                 return Err(Problem::new(syntax.span, format!("{bound} is too large for a bound"))
@@ -467,7 +502,7 @@ impl Reader<'_> {
         let unroll = match &header.unroll {
             None => 1,
             Some(syntax) => {
-                let factor = names.constant(syntax, "the factor of `unroll`")?;
+                let factor = constant(names, syntax, "the factor of `unroll`")?;
                 if factor < 1 || extent % factor != 0 {
                     let message = format!("`unroll {factor}` does not divide the {extent} iterations");
                     return Err(Problem::new(syntax.span, message)

@@ -21,11 +21,20 @@ pub(crate) struct Scope<'a> {
     pub ranges: &'a [(i64, i64)],
 }
 
-const FUNCTIONS: [(&str, usize); 8] =
-    [("min", 2), ("max", 2), ("abs", 1), ("absd", 2), ("clamp", 3), ("sel", 3), ("outside", 2), ("mirror", 3)];
+/// The functions with their numbers of arguments, and how they are called.
+const FUNCTIONS: [(&str, usize, &str); 8] = [
+    ("min", 2, "min(a, b)"),
+    ("max", 2, "max(a, b)"),
+    ("abs", 1, "abs(a)"),
+    ("absd", 2, "absd(a, b)"),
+    ("clamp", 3, "clamp(a, low, high)"),
+    ("sel", 3, "sel(condition, a, b)"),
+    ("outside", 2, "outside(array[…], value)"),
+    ("mirror", 3, "mirror(index, low, high)"),
+];
 
 impl Scope<'_> {
-    fn variable(&self, name: &str) -> Option<usize> {
+    pub fn variable(&self, name: &str) -> Option<usize> {
         self.variables.iter().position(|variable| variable == name)
     }
 
@@ -43,33 +52,14 @@ impl Scope<'_> {
         suggest(Problem::new(span, format!("unknown {what} `{name}`")), name, names.map(String::as_str))
     }
 
-    /// The value of an expression that must be constant, such as a loop bound.
-    pub fn constant(&self, syntax: &Syntax, what: &str) -> Result<i64, Problem> {
-        if let Some(name) = self.first_variable(syntax) {
-            let message = format!("{what} depends on the loop variable `{}`", name.text);
-            return Err(Problem::new(name.span, message)
-                .with_help("bounds must be constant: every loop runs over a box, not over a triangle"));
-        }
-        if let Some(name) = self.first_data(syntax) {
-            return Err(Problem::new(name.span, format!("{what} depends on data, on `{}`", name.text))
-                .with_help("bounds must be constant"));
-        }
-        self.index(syntax)?.as_constant().ok_or_else(|| Problem::new(syntax.span, format!("{what} is not constant")))
-    }
-
-    fn first_variable(&self, syntax: &Syntax) -> Option<Name> {
-        if let Kind::Name(text) = &syntax.kind
-            && self.variable(text).is_some()
-        {
-            return Some(Name { text: text.clone(), span: syntax.span });
-        }
-        children(syntax).into_iter().find_map(|child| self.first_variable(child))
-    }
-
-    fn first_data(&self, syntax: &Syntax) -> Option<Name> {
-        match &syntax.kind {
-            Kind::Element(name, _) => Some(name.clone()),
-            _ => children(syntax).into_iter().find_map(|child| self.first_data(child)),
+    /// A name in an index, where only loop variables can stand.
+    fn unknown_variable(&self, name: &str, span: Span) -> Problem {
+        let problem = Problem::new(span, format!("unknown loop variable `{name}`"));
+        let variables: Vec<String> = self.variables.iter().map(|variable| format!("`{variable}`")).collect();
+        match nearest(name, self.variables.iter().map(String::as_str)) {
+            Some(near) => problem.with_help(format!("did you mean `{near}`?")),
+            None if variables.is_empty() => problem.with_help("there is no loop around"),
+            None => problem.with_help(format!("the variables of the loops around are {}", variables.join(", "))),
         }
     }
 
@@ -100,7 +90,7 @@ impl Scope<'_> {
                 None if self.array(name).is_some() || self.table(name).is_some() => {
                     Err(refuse(&format!("`{name}` is an array or table, not a loop variable")))
                 }
-                None => Err(self.unknown("loop variable", name, span)),
+                None => Err(self.unknown_variable(name, span)),
             },
             Kind::Element(name, _) => Err(refuse(&format!("it depends on data, on `{}`", name.text)).with_help(
                 "addresses are computed by counters, not from data; look up constants in a table in the expression instead",
@@ -136,7 +126,10 @@ impl Scope<'_> {
     fn index_function(&self, name: &Name, arguments: &[Syntax], span: Span) -> Result<Index, Problem> {
         let bound = |place: usize| {
             let constant = self.index(&arguments[place])?.as_constant();
-            constant.ok_or_else(|| Problem::new(arguments[place].span, "this bound of an index is not constant"))
+            constant.ok_or_else(|| {
+                Problem::new(arguments[place].span, "this bound of an index is not constant")
+                    .with_help("write numbers, as in `clamp(x, 0, 63)`")
+            })
         };
         match (name.text.as_str(), arguments.len()) {
             ("clamp" | "mirror", 3) => {
@@ -155,7 +148,10 @@ impl Scope<'_> {
                 let (of, limit) = match (left.as_constant(), right.as_constant()) {
                     (_, Some(limit)) => (left, limit),
                     (Some(limit), _) => (right, limit),
-                    _ => return Err(Problem::new(span, "one of the two must be constant in an index")),
+                    _ => {
+                        return Err(Problem::new(span, "one of the two must be constant in an index")
+                            .with_help("limit a loop variable by a number, as in `min(x, 63)`"));
+                    }
                 };
                 let (low, high) = of.range(self.ranges);
                 Ok(match name.text.as_str() {
@@ -193,9 +189,11 @@ fn too_large(span: Span) -> Problem {
         .with_help(format!("indices and their coefficients are at most {INDEX_LIMIT}"))
 }
 
-fn wrong_count(name: &Name, span: Span, found: usize) -> Problem {
-    let needed = FUNCTIONS.iter().find(|(function, _)| *function == name.text).map_or(0, |(_, needed)| *needed);
+pub(crate) fn wrong_count(name: &Name, span: Span, found: usize) -> Problem {
+    let called = FUNCTIONS.iter().find(|(function, ..)| *function == name.text);
+    let (needed, form) = called.map_or((0, ""), |(_, needed, form)| (*needed, form));
     Problem::new(span, format!("`{}` takes {}, not {found}", name.text, count(needed, "argument")))
+        .with_help(format!("write `{form}`"))
 }
 
 fn count(number: usize, what: &str) -> String {
@@ -210,7 +208,7 @@ fn suggest<'a>(problem: Problem, name: &str, names: impl Iterator<Item = &'a str
     }
 }
 
-fn children(syntax: &Syntax) -> Vec<&Syntax> {
+pub(crate) fn children(syntax: &Syntax) -> Vec<&Syntax> {
     match &syntax.kind {
         Kind::Integer(..) | Kind::Boolean(_) | Kind::Name(_) => Vec::new(),
         Kind::Element(_, parts) | Kind::Call(_, parts) => parts.iter().collect(),
@@ -420,13 +418,13 @@ impl Resolver<'_, '_> {
     }
 
     fn call(&mut self, name: &Name, arguments: &[Syntax], span: Span) -> Result<Draft, Problem> {
-        let Some((_, needed)) = FUNCTIONS.iter().find(|(function, _)| *function == name.text) else {
+        let Some((_, needed, _)) = FUNCTIONS.iter().find(|(function, ..)| *function == name.text) else {
             if self.scope.array(&name.text).is_some() || self.scope.table(&name.text).is_some() {
                 return Err(Problem::new(span, format!("`{}` is not a function", name.text))
                     .with_help(format!("indices stand in brackets: `{}[…]`", name.text)));
             }
             let problem = Problem::new(name.span, format!("unknown function `{}`", name.text));
-            let names = FUNCTIONS.iter().map(|(function, _)| *function);
+            let names = FUNCTIONS.iter().map(|(function, ..)| *function);
             return Err(match nearest(&name.text, names.clone()) {
                 Some(near) => problem.with_help(format!("did you mean `{near}`?")),
                 None => problem.with_help(format!("the functions are {}", names.collect::<Vec<_>>().join(", "))),
@@ -579,7 +577,7 @@ impl Resolver<'_, '_> {
         let bits = i64::from(operands.bits());
         let warning = match operator {
             Binary::Divide | Binary::Modulo if number == 0 => {
-                Problem::new(span, "division by 0 gives 0").with_help("as in Halide; remove it if that is meant")
+                Problem::new(span, "division by 0 gives 0").with_help("as in Halide; write 0 instead if that is meant")
             }
             Binary::ShiftLeft | Binary::ShiftRight if !(0..bits).contains(&number) => {
                 let message = format!("a shift by {number} of a value of {bits} bits");

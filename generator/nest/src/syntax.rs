@@ -92,28 +92,35 @@ pub(crate) fn statement(placed: &PlacedText) -> Result<Statement, Problem> {
 
 /// Reads `for variable in start..end`, perhaps with `unroll factor`.
 pub(crate) fn header(placed: &PlacedText) -> Result<Header, Problem> {
-    let help = "a loop is written `for x in 0..64:` or `for x in 0..64 unroll 2:`";
+    read_header(placed).map_err(|problem| match problem.help {
+        Some(_) => problem,
+        None => problem.with_help("a loop is written `for x in 0..64:` or `for x in 0..64 unroll 2:`"),
+    })
+}
+
+fn read_header(placed: &PlacedText) -> Result<Header, Problem> {
     let mut parser = Parser::new(placed)?;
     let start = parser.span();
-    let read = |parser: &mut Parser| {
-        parser.word("for")?;
-        let variable = parser.name("the loop variable")?;
-        parser.word("in")?;
-        let start = parser.expression(0)?;
-        parser.expect("..")?;
-        let end = parser.expression(0)?;
-        let unroll = match parser.peek() {
-            Token::Name(word) if word == "unroll" => {
-                parser.advance();
-                Some(parser.expression(0)?)
-            }
-            _ => None,
-        };
-        parser.end()?;
-        Ok((variable, start, end, unroll))
+    let is_element = matches!(parser.tokens[..], [(Token::Name(_), _), (Token::Symbol("["), _), ..]);
+    parser.word("for").map_err(|problem| match is_element {
+        true => problem.with_help(
+            "a colon and a space make a loop of a line; statements have none: a choice is `sel(condition, a, b)`",
+        ),
+        false => problem,
+    })?;
+    let variable = parser.name("the loop variable")?;
+    parser.word("in")?;
+    let first = parser.expression(0)?;
+    parser.expect("..")?;
+    let end = parser.expression(0)?;
+    let unroll = match parser.peek() {
+        Token::Name(word) if word == "unroll" => {
+            parser.advance();
+            Some(parser.expression(0)?)
+        }
+        _ => None,
     };
-    let (variable, first, end, unroll) = read(&mut parser)
-        .map_err(|problem: Problem| if problem.help.is_none() { problem.with_help(help) } else { problem })?;
+    parser.end()?;
     let span = start.to(unroll.as_ref().unwrap_or(&end).span);
     Ok(Header { variable, start: first, end, unroll, span })
 }
@@ -259,7 +266,8 @@ impl Parser {
                 _ => None,
             };
             let Some(target) = target else {
-                return Err(self.unexpected("a type").with_help("the types are u8, i8, u16, i16, u32 and i32"));
+                let name = if let Token::Name(name) = self.peek() { name.as_str() } else { "" };
+                return Err(self.unexpected("a type").with_help(Type::instead_of(name, &Type::ALL[..6])));
             };
             let span = operand.span.to(self.advance());
             let height = operand.height + 1;
@@ -326,6 +334,11 @@ impl Parser {
                 };
                 self.advance();
                 let parts = self.list(close, self.deeper(nesting)?)?;
+                if element && self.peek() == &Token::Symbol("[") {
+                    return Err(self
+                        .unexpected("an operator")
+                        .with_help("all indices stand in one pair of brackets, innermost first: `image[x, y]`"));
+                }
                 let span = start.to(self.tokens[self.next.saturating_sub(1)].1);
                 let height = 1 + parts.iter().map(|part| part.height).max().unwrap_or(0);
                 limited(if element { Kind::Element(name, parts) } else { Kind::Call(name, parts) }, span, height)

@@ -1,11 +1,10 @@
 //! Types of values.
 
+use pushmem_files::nearest;
 use pushmem_images::Element;
-use serde::Deserialize;
 
 /// The type of a value. Arrays and tables hold 8 and 16 bits; 32 bits exist only within an expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// Unsigned, 8 bits.
     U8,
@@ -43,6 +42,20 @@ impl Type {
     /// The type of this name.
     pub fn from_name(name: &str) -> Option<Type> {
         Type::ALL.into_iter().find(|candidate| candidate.name() == name)
+    }
+
+    /// What to write instead of a name that is no type, where these are allowed. The names of floating point resemble
+    /// some of them, but none of them is meant.
+    pub(crate) fn instead_of(name: &str, allowed: &[Type]) -> String {
+        let names: Vec<&str> = allowed.iter().map(|allowed| allowed.name()).collect();
+        let list = format!("the types here are {}", names.join(", "));
+        match nearest(name, names.iter().copied()) {
+            _ if is_floating_point(name) => {
+                format!("there is no floating point: scale to integers, as in `a * 3 / 4`; {list}")
+            }
+            Some(near) => format!("did you mean `{near}`? {list}"),
+            None => list,
+        }
     }
 
     /// The number of bits.
@@ -101,4 +114,12 @@ impl Type {
             Type::U32 | Type::I32 | Type::Bool => None,
         }
     }
+}
+
+/// Whether languages have floating point of this name.
+fn is_floating_point(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let digits = ["bfloat", "float", "bf", "f"].iter().find_map(|stem| name.strip_prefix(stem));
+    ["double", "half", "real"].contains(&name.as_str())
+        || digits.is_some_and(|digits| name.len() > 1 && digits.chars().all(|digit| digit.is_ascii_digit()))
 }

@@ -45,7 +45,13 @@ impl Builder<'_> {
 
     fn stream(&self, array: usize, number: Option<usize>, counter: usize) -> Stream {
         let declared = &self.scheduled.program.arrays[array];
-        let name = number.map_or_else(|| declared.name.clone(), |number| format!("{}_{number}", declared.name));
+        // As of operations, numbers that would give the name of an array are left out: the stream of that has it.
+        let is_free = |name: &String| self.scheduled.program.arrays.iter().all(|array| array.name != *name);
+        let mut numbered = (0..).map(|number: usize| format!("{}_{number}", declared.name)).filter(is_free);
+        let name = match number {
+            None => declared.name.clone(),
+            Some(number) => numbered.nth(number).expect("numbers do not end"),
+        };
         Stream { name, array, element: declared.element, counter, lanes: Vec::new() }
     }
 

@@ -9,6 +9,8 @@ use pushmem_nest::{Array, ArrayKind, Program};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::output;
+
 /// Parses `NAME=FILE`.
 pub fn name_file(text: &str) -> Result<(String, PathBuf), String> {
     let (name, file) = text.split_once('=').ok_or("expected the name of an array, `=` and a file: input=photo.pgm")?;
@@ -71,14 +73,31 @@ pub fn compare(name: &str, expected: &Image, found: &Image, who: &str) -> Result
     }
 }
 
-/// Writes outputs to their files.
-pub fn write(
+/// Refuses outputs that could not be written, before anything is run or written.
+///
+/// # Errors
+/// When the program has no such output, its file cannot hold it, or is that of an input or of another output.
+pub fn check_outputs(
     program: &Program,
-    files: &[(String, PathBuf)],
-    outputs: &BTreeMap<String, Image>,
+    inputs: &[(String, PathBuf)],
+    outputs: &[(String, PathBuf)],
 ) -> Result<(), Diagnostic> {
-    for (name, _) in files {
-        array_of(program, ArrayKind::Output, name)?;
+    for (number, (name, path)) in outputs.iter().enumerate() {
+        let array = array_of(program, ArrayKind::Output, name)?;
+        Image::check_writable(path, array.element.element().expect("arrays hold elements"), &shape(array))?;
+        output::keep_inputs(path, inputs.iter().map(|(_, path)| path.as_path()))?;
+        if outputs[..number].iter().any(|(_, other)| other == path) {
+            let message = format!("two outputs are written to `{}`", path.display());
+            return Err(Diagnostic::new(message).with_help("give each a file of its own"));
+        }
     }
+    Ok(())
+}
+
+/// Writes outputs, which were checked, to their files.
+///
+/// # Errors
+/// When the operating system refuses.
+pub fn write(files: &[(String, PathBuf)], outputs: &BTreeMap<String, Image>) -> Result<(), Diagnostic> {
     files.iter().try_for_each(|(name, path)| outputs[name].write(path))
 }

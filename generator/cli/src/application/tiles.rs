@@ -1,31 +1,78 @@
 //! The tiles that a program is built for.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use pushmem_files::{Diagnostic, Document};
-use pushmem_tile::TileSpec;
+use pushmem_files::{Diagnostic, Document, nearest};
+use pushmem_tile::{Kind, TileSpec};
 
-/// The tile that memories are made of, for those who name none: the name of its file and its text.
-const MEMORY: (&str, &str) = ("amber.yaml", include_str!("../../../../constraints/tiles/amber.yaml"));
+/// The names and texts of specifications.
+macro_rules! shipped {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../../../../constraints/tiles/", $name, ".yaml")))),*]
+    };
+}
+
+/// The tiles of `constraints/tiles` by their names: part of the program, so that they are there wherever it is run.
+const SHIPPED: [(&str, &str); 12] = shipped![
+    "amber",
+    "dual_port",
+    "fetch2",
+    "fetch8",
+    "one_in_one_out",
+    "one_in_three_out",
+    "onyx",
+    "pond",
+    "quad_port",
+    "rom",
+    "small",
+    "word32"
+];
+
+/// The tile that memories are made of, for those who name none.
+const MEMORY: &str = "amber";
 
 /// The tile that large tables are in, likewise.
-const ROM: (&str, &str) = ("rom.yaml", include_str!("../../../../constraints/tiles/rom.yaml"));
+const ROM: &str = "rom";
 
 /// Reads the specification of the tile that memories are made of: a file, or one of `constraints/tiles` by its name.
+///
+/// # Errors
+/// Also for a tile that takes no streams, of which no memory can be made.
 pub fn read(named: Option<&Path>) -> Result<TileSpec, Diagnostic> {
-    read_or(named, MEMORY)
+    let spec = named.map_or_else(|| read_shipped(MEMORY), read_named)?;
+    match spec.kind {
+        Kind::Rom => {
+            Err(Diagnostic::new(format!("{} tiles hold constants; no stream can be written to them", spec.name))
+                .with_help("choose another tile by --tile"))
+        }
+        _ => Ok(spec),
+    }
 }
 
 /// Reads the specification of the tile that large tables are in, as [`read`].
 pub fn read_rom(named: Option<&Path>) -> Result<TileSpec, Diagnostic> {
-    read_or(named, ROM)
+    named.map_or_else(|| read_shipped(ROM), read_named)
 }
 
-fn read_or(named: Option<&Path>, (file, text): (&str, &str)) -> Result<TileSpec, Diagnostic> {
-    let Some(named) = named else {
-        return TileSpec::from_document(&Document::parse(file, text)?);
-    };
-    let shipped: PathBuf = Path::new("constraints/tiles").join(named).with_extension("yaml");
+fn read_named(named: &Path) -> Result<TileSpec, Diagnostic> {
     let is_name = named.components().count() == 1 && named.extension().is_none() && !named.exists();
-    TileSpec::read(if is_name && shipped.is_file() { &shipped } else { named })
+    // Where the project is, what is in its folder now.
+    let in_project = Path::new("constraints/tiles").join(named).with_extension("yaml");
+    match named.to_str() {
+        Some(_) if is_name && in_project.is_file() => TileSpec::read(&in_project),
+        Some(name) if is_name => read_shipped(name),
+        _ => TileSpec::read(named),
+    }
+}
+
+fn read_shipped(name: &str) -> Result<TileSpec, Diagnostic> {
+    let names = SHIPPED.map(|(shipped, _)| shipped);
+    match SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
+        Some((_, text)) => TileSpec::from_document(&Document::parse(format!("{name}.yaml"), *text)?),
+        None => {
+            let suggestion = nearest(name, names).map_or(String::new(), |near| format!("did you mean `{near}`? "));
+            Err(Diagnostic::new(format!("there is no file and no tile `{name}`"))
+                .with_help(format!("{suggestion}give a file, or one of {}", names.join(", "))))
+        }
+    }
 }

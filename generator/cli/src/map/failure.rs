@@ -14,10 +14,6 @@ fn place(number: usize) -> FieldPath {
 
 /// No mapping was found.
 pub fn unmapped(document: &Document, buffer: &UnifiedBuffer, spec: &TileSpec, error: &MappingError) -> Diagnostic {
-    if spec.kind == Kind::Rom {
-        return Diagnostic::new(format!("{} tiles hold constants; no stream can be written to them", spec.name))
-            .with_help("choose another tile by --tile");
-    }
     // A port that has no mapping even by itself is reason enough, whatever else was tried.
     let culprit = buffer.reads().find_map(|(number, port)| {
         let kept = buffer.ports.iter().filter(|other| other.direction == Direction::Write || *other == port);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use itertools::Itertools;
-use pushmem_buffers::UnifiedBuffer;
+use pushmem_buffers::{Direction, UnifiedBuffer};
 use pushmem_configuration::{Affine, ControllerConfiguration};
 use pushmem_mapping::{MappedBuffer, MappedTile, Source};
 use pushmem_replay::ReplayReport;
@@ -20,6 +20,10 @@ pub struct MapReport {
     tile: String,
     ports: Vec<PortReport>,
     tiles: Vec<TileReport>,
+    /// The cyclic partition factor of each dimension, innermost first, if the buffer is in banks.
+    factors: Option<Vec<u64>>,
+    /// Whether some words are in several memories, for as many sets of their reads.
+    copied: bool,
     /// Words kept at most.
     live_words: u64,
     /// Words of read ports, all of which are right.
@@ -38,6 +42,9 @@ struct PortReport {
     domain: String,
     access: String,
     schedule: String,
+    /// How many memories take the words of a write: a tile or a chain each. Several if they are banks or copies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memories: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -94,12 +101,18 @@ struct AddressReport {
 impl MapReport {
     /// The report of a mapping that was proven.
     pub fn of(buffer: &UnifiedBuffer, mapped: &MappedBuffer, spec: &TileSpec, proof: ReplayReport) -> Self {
-        let ports = buffer.ports.iter().map(|port| PortReport {
+        // The tiles of a chain, all of which see the wire, are one memory.
+        let memories = |port: usize| {
+            let firsts = mapped.tiles.iter().filter(|tile| tile.chain_from.is_none());
+            firsts.flat_map(|tile| &tile.inputs).filter(|input| **input == Some(Source::Port(port))).count()
+        };
+        let ports = buffer.ports.iter().enumerate().map(|(number, port)| PortReport {
             name: port.name.clone(),
             direction: port.direction.name(),
             domain: port.domain_text(),
             access: port.access_text(),
             schedule: port.schedule_text(),
+            memories: (port.direction == Direction::Write).then(|| memories(number)),
         });
         let tiles = mapped.tiles.iter().enumerate().map(|(number, tile)| TileReport::of(number, tile, buffer, spec));
         MapReport {
@@ -107,6 +120,8 @@ impl MapReport {
             tile: spec.name.clone(),
             ports: ports.collect(),
             tiles: tiles.collect(),
+            factors: mapped.factors.clone(),
+            copied: mapped.copied,
             live_words: mapped.live_words,
             words: proof.words,
             proven_cycles: proof.cycles_total,
@@ -125,6 +140,15 @@ impl MapReport {
         let mut text = format!("{}\n", self.name);
         let mut line = |name: &str, value: String| text += &format!("  {name:<22} {value}\n");
         line("memory tiles", format!("{} of `{}`", self.tiles.len(), self.tile));
+        if let Some(factors) = &self.factors {
+            line("cyclic banks", format!("factors {factors:?}"));
+        }
+        if self.factors.is_some() || self.copied {
+            let several = self.ports.iter().filter_map(|port| Some((port, port.memories.filter(|&count| count > 1)?)));
+            let counts = several.map(|(port, count)| format!("{count} of {}", port.name)).join(", ");
+            let copies = if self.copied { "; some words are in several, for different reads" } else { "" };
+            line("memories", format!("{counts}{copies}"));
+        }
         line("live words", self.live_words.to_string());
         line(
             "proof",

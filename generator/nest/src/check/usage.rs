@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use crate::program::{ArrayKind, Expression, ExpressionKind, Program};
 use crate::source::Problem;
 
+const UNUSED: &str = "remove it, or use it in the nest";
+
 pub(super) fn check(program: &Program, warnings: &mut Vec<Problem>) {
     let operations = program.operations();
     // Arrays on which an output depends, found backwards from the outputs.
@@ -27,14 +29,16 @@ pub(super) fn check(program: &Program, warnings: &mut Vec<Problem>) {
             operation.loads.iter().any(|load| load.access.array == number)
         };
         let is_written = operations.iter().any(|(_, operation)| operation.target.array == number);
-        let message = if operations.iter().any(is_read) {
-            format!("no output depends on the {} `{name}`", array.kind.name())
+        let (message, help) = if operations.iter().any(is_read) {
+            let message = format!("no output depends on the {} `{name}`", array.kind.name());
+            (message, "what is computed from it goes nowhere: remove it and that, or let an output depend on it")
         } else if is_written {
-            format!("the buffer `{name}` is written but never read")
+            let message = format!("the buffer `{name}` is written but never read");
+            (message, "remove it and the statements that write it, or read it")
         } else {
-            format!("the {} `{name}` is never used", array.kind.name())
+            (format!("the {} `{name}` is never used", array.kind.name()), UNUSED)
         };
-        warnings.push(Problem::new(array.span, message).with_help("remove it if that is meant"));
+        warnings.push(Problem::new(array.span, message).with_help(help));
     }
     let mut used = BTreeSet::new();
     for (_, operation) in &operations {
@@ -42,7 +46,7 @@ pub(super) fn check(program: &Program, warnings: &mut Vec<Problem>) {
     }
     for (_, table) in program.tables.iter().enumerate().filter(|(number, _)| !used.contains(number)) {
         let message = format!("the table `{}` is never used", table.name);
-        warnings.push(Problem::new(table.span, message).with_help("remove it if that is meant"));
+        warnings.push(Problem::new(table.span, message).with_help(UNUSED));
     }
 }
 

@@ -142,6 +142,9 @@ const STATEMENTS: &[(&str, &str, &str)] = &[
     ),
     ("input[x, y] = 1", "input", "the input `input` cannot be written"),
     ("curve[x] = 1", "curve", "`curve` is a table of constants and cannot be written"),
+    ("output[x, y] = input[x, y] * 0.5", "0.5", "`0.5` is not an integer"),
+    ("output[x, y] = input[y][x]", "[", "expected an operator, found `[`"),
+    ("output[x, y] = (x > 3) ? 1 : input[x, y]", "?", "unexpected character `?`"),
     ("output[x, y] = 12abc", "12abc", "`12abc` is not an integer"),
     ("output[x, y] = 0x", "0x", "`0x` is not an integer"),
     ("output[x, y] = 99999999999", "99999999999", "`99999999999` is too large"),
@@ -190,7 +193,7 @@ fn declarations_and_loops_are_refused_where_they_are_wrong() {
         ("name: p", "name: 1p", "1p", "`1p` cannot be the name of a program"),
         ("name: p", "schedule: best", "best", "unknown value `best`"),
         ("outputs:", "outptus:", "outptus", "unknown key `outptus`"),
-        ("type: u16", "type: f32", "f32", "unknown value `f32`"),
+        ("type: u16", "type: f32", "f32", "unknown type `f32`"),
         ("type: u16", "type: u32", "u32", "u32 exists only within expressions"),
         ("shape: [64, 64]", "shape: [64, 0]", "0", "0 elements in dimension 1"),
         ("shape: [64, 64]", "shape: [-3, 64]", "-3", "-3 elements in dimension 0"),
@@ -212,6 +215,21 @@ fn declarations_and_loops_are_refused_where_they_are_wrong() {
         ("x in 0..8", "x in y+1..8", "y", "the start of the loop depends on the loop variable `y`"),
         ("x in 0..8", "x in 0..input[0, y]", "y", "the end of the loop depends on the loop variable `y`"),
         ("x in 0..8", "x in 0..input[0, 0]", "input", "the end of the loop depends on data, on `input`"),
+        ("x in 0..8", "x in 0..width", "width", "the end of the loop is not constant: there is no `width`"),
+        ("x in 0..8", "x in first..8", "first", "the start of the loop is not constant: there is no `first`"),
+        ("x in 0..8", "x in 0..input", "input", "the end of the loop depends on data, on `input`"),
+        ("x in 0..8", "x in 0..4 + curve", "curve", "the end of the loop depends on data, on `curve`"),
+        ("unroll 2", "unroll lanes", "lanes", "the factor of `unroll` is not constant: there is no `lanes`"),
+        ("x in 0..8", "x in 0..8 & 12", "8 & 12", "the end of the loop cannot be computed with `&`"),
+        ("x in 0..8", "x in 0..8 as u16", "8 as u16", "the end of the loop cannot be computed with a cast"),
+        ("x in 0..8", "x in 0..abs(8)", "abs", "the end of the loop cannot be computed with `abs`"),
+        ("x in 0..8", "x in 0..8/0", "0", "the end of the loop is divided by 0"),
+        (
+            "x in 0..8",
+            "x in 0..4000000000*4000000000",
+            "4000000000*4000000000",
+            "the end of the loop becomes too large",
+        ),
         ("x in 0..8", "x in 0..20000000", "20000000", "20000000 is too large for a bound"),
         ("x in 0..8", "x 0..8", "0", "expected `in`, found `0`"),
         ("x in 0..8", "x in 0,8", ",", "expected `..`, found `,`"),
@@ -225,6 +243,13 @@ fn declarations_and_loops_are_refused_where_they_are_wrong() {
             "  3",
             "3",
             "expected a list of loops and statements, each after a dash, found `3`",
+        ),
+        ("- middle[x, y] = input[x, y]", "", "for x in 0..8 unroll 2", "this loop does nothing"),
+        (
+            "- middle[x, y] = input[x, y]",
+            "  middle[x, y] = input[x, y]",
+            "middle[x, y] = input[x, y]",
+            "expected a list of loops and statements, each after a dash, found `middle[x, y] = input[x, y]`",
         ),
         ("- middle[x, y] = input[x, y]", "- 3", "3", "expected a statement or a loop, found `3`"),
         ("for x in -1..7", "for x in -1..6", "output", "`output[6, 0]` is never written"),
@@ -320,4 +345,91 @@ fn deep_expressions_are_refused_not_overflowed() {
     let long = format!("output[x, y] = input[x, y]{}", " + 1".repeat(298));
     let checked = read(&with_statement(&long)).unwrap();
     assert!(checked.program.to_string().ends_with(" + 1\n"));
+}
+
+#[test]
+fn bounds_are_constant_expressions() {
+    for bound in ["8", "2*4", "-(-8)", "min(9, 4 + 4)", "max(8, -1)", "clamp(17/2, 0, 63)", "16 % 9 + 1"] {
+        let found = changed("x in 0..8 unroll 2", &format!("x in 0..{bound} unroll 4 / 2"));
+        assert!(found.iter().all(|(text, _)| text == "curve"), "only the warning that was there: {found:?}");
+    }
+}
+
+#[test]
+fn floating_point_is_not_mistaken_for_an_integer_type() {
+    let help = |text: &str| read(text).unwrap_err().help().unwrap_or_default().to_owned();
+    let good = with_statement("output[x, y] = input[x, y]");
+    let list = "the types here are u8, i8, u16, i16";
+    for name in ["f32", "F16", "bf16", "float", "float32", "double"] {
+        let text = good.replacen("type: u16", &format!("type: {name}"), 1);
+        let help = help(&text);
+        assert!(help.starts_with("there is no floating point") && help.ends_with(list), "{name}: {help}");
+        // Nothing follows from a type that does not exist.
+        assert_eq!(problems(&text).len(), 1);
+    }
+    for name in ["u17", "foo"] {
+        assert!(!help(&good.replacen("type: u16", &format!("type: {name}"), 1)).contains("floating point"));
+    }
+    assert_eq!(help(&good.replacen("type: u16", "type: u17", 1)), format!("did you mean `u16`? {list}"));
+    let cast = help(&with_statement("output[x, y] = (input[x, y] as f32) as u16"));
+    assert!(cast.starts_with("there is no floating point") && cast.ends_with("u32, i32"), "{cast}");
+    let literal = help(&with_statement("output[x, y] = input[x, y] * 0.5"));
+    assert!(literal.starts_with("there is no floating point"), "{literal}");
+}
+
+/// A warning says what to do about it, whichever of two things was meant.
+#[test]
+fn warnings_of_what_is_unused_say_what_to_do() {
+    let declared = with_statement("output[x, y] = input[x, y]")
+        .replace("tables:", "buffers: {spare: {type: u16, shape: [64, 64]}}\ntables:");
+    let dead = declared.replace("      - output", "      - spare[x, y] = input[x, y]\n      - output");
+    let behind = dead.replace("      - output", "      - more[x, y] = spare[x, y]\n      - output");
+    let behind = behind.replace("buffers: {", "buffers: {more: {type: u16, shape: [64, 64]}, ");
+    for (text, message, help) in [
+        (&declared, "the buffer `spare` is never used", "remove it, or use it in the nest"),
+        (&declared, "the table `curve` is never used", "remove it, or use it in the nest"),
+        (
+            &dead,
+            "the buffer `spare` is written but never read",
+            "remove it and the statements that write it, or read it",
+        ),
+        (
+            &behind,
+            "no output depends on the buffer `spare`",
+            "what is computed from it goes nowhere: remove it and that, or let an output depend on it",
+        ),
+    ] {
+        let warnings = read(text).unwrap().warnings;
+        let found = warnings.iter().find(|warning| warning.message() == message);
+        assert_eq!(found.and_then(Diagnostic::help), Some(help), "{warnings:?}");
+    }
+}
+
+/// What people write who know other languages.
+#[test]
+fn other_languages_are_helped() {
+    let loop_help = "a loop is written `for x in 0..64:` or `for x in 0..64 unroll 2:`";
+    let good = with_statement("output[x, y] = input[x, y]");
+    for (from, to, help) in [
+        ("= input[x, y]", "= input[y][x]", "all indices stand in one pair of brackets, innermost first: `image[x, y]`"),
+        ("= input[x, y]", "= (x > 3) ? 1 : input[x, y]", "a choice is written `sel(condition, a, b)`"),
+        ("= input[x, y]", "= input[column, y]", "the variables of the loops around are `y`, `x`"),
+        ("= input[x, y]", "= input[xx, y]", "did you mean `x`?"),
+        (
+            "= input[x, y]",
+            "= if x > 3: input[x, y]",
+            "a colon and a space make a loop of a line; statements have none: a choice is `sel(condition, a, b)`",
+        ),
+        ("= input[x, y]", "= clamp(input[x, y], 3)", "write `clamp(a, low, high)`"),
+        ("= input[x, y]", "= outside(input[x-1, y])", "write `outside(array[…], value)`"),
+        ("= input[x, y]", "= input[clamp(x, y, 63), y]", "write numbers, as in `clamp(x, 0, 63)`"),
+        ("= input[x, y]", "= input[min(x, y), y]", "limit a loop variable by a number, as in `min(x, 63)`"),
+        ("output[x, y] =", "output[x, y] +=", "`+=` adds to what is there: write a first value to it above"),
+        ("for x in 0..64", "for (x = 0; x < 64; x++)", loop_help),
+        ("for x in 0..64", "for x in range(64)", loop_help),
+        ("for x in 0..64", "x in 0..64", loop_help),
+    ] {
+        let text = good.replacen(from, to, 1);
+        assert_eq!(read(&text).unwrap_err().help(), Some(help), "{to}");
+    }
 }
