@@ -124,7 +124,7 @@ impl Passes<'_> {
 
     /// A coarse pipeline of loop nests.
     fn coarse(&self) -> Result<(Schedule, Accelerator), AssemblyError> {
-        let mut options = CoarseOptions::for_tile(self.spec);
+        let mut options = coarse_options(self.spec);
         loop {
             let coarse = coarse(&self.extraction.pipeline, &options).map_err(|error| self.refused(&error))?;
             match self.assembled(coarse.schedule) {
@@ -143,6 +143,27 @@ impl Passes<'_> {
         let Passes { program, extraction, datapaths, spec, rom_spec, constraints } = *self;
         let accelerator = assemble(program, extraction, &schedule, datapaths, spec, rom_spec, constraints)?;
         Ok((schedule, accelerator))
+    }
+}
+
+/// What the memory tiles can do, as the scheduler of coarse pipelines asks.
+fn coarse_options(spec: &TileSpec) -> CoarseOptions {
+    let (inputs, outputs) = (spec.inputs as usize, spec.outputs as usize);
+    match spec.kind {
+        // Every input and every output has a buffer of its own.
+        Kind::WideFetch { fetch_width, .. } => CoarseOptions {
+            write_ports: inputs,
+            read_ports: outputs,
+            round_trip: timing::wide_fetch_round_trip(fetch_width, spec.sram_latency),
+            row_multiple: u64::from(fetch_width),
+            ..CoarseOptions::default()
+        },
+        kind => CoarseOptions {
+            write_ports: inputs.min(kind.memory_ports() as usize),
+            read_ports: outputs.min(kind.memory_ports() as usize),
+            round_trip: timing::SRAM_WRITE + timing::sram_to_output(spec.sram_latency),
+            ..CoarseOptions::default()
+        },
     }
 }
 

@@ -16,3 +16,9 @@ pub const fn sram_to_transpose_buffer(sram_latency: u32) -> u64 {
 pub const fn sram_to_output(sram_latency: u32) -> u64 {
     sram_latency as u64
 }
+
+/// Most cycles from a word on an input of a wide-fetch tile to the same word on an output, where nothing else is in the way:
+/// a row is collected, moved when the SRAM is free, and fetched.
+pub const fn wide_fetch_round_trip(fetch_width: u32, sram_latency: u32) -> u64 {
+    fetch_width as u64 - 1 + AGGREGATOR_WRITE + SRAM_WRITE + sram_to_transpose_buffer(sram_latency)
+}
