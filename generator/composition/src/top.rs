@@ -3,6 +3,7 @@
 mod bus;
 mod memory;
 mod ports;
+mod promises;
 mod roms;
 mod signals;
 mod streams;
@@ -75,6 +76,7 @@ pub(crate) fn print(
     let context = Context { accelerator, program, kernels, window, signals: Signals::of(accelerator) };
     let mut sections = vec![context.run_control()];
     sections.extend(context.loop_counters()?);
+    sections.extend(context.cycle_of_run());
     sections.extend(context.configuration_bus());
     sections.extend(context.ahead_of_time());
     sections.extend(context.inputs());

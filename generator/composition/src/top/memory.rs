@@ -23,9 +23,14 @@ impl Context<'_> {
         };
         let mut body: String = outputs().map(declare).collect();
         for tile in tiles.clone() {
-            body.push_str(&self.unused_declarations(tile, upper));
+            body.push_str(&self.declarations(tile, upper));
         }
         body.push_str(&tiles.clone().map(|tile| self.tile(tile, upper).print()).join("\n"));
+        let wire = |output: &TileOutput| match output {
+            TileOutput::Wire(wire) => Some(*wire),
+            TileOutput::Chain(_) | TileOutput::Unused(_) => None,
+        };
+        body.push_str(&self.promises(outputs().filter_map(wire)));
         Section::new(self.tiles_comment(&tiles), body)
     }
 
@@ -70,10 +75,12 @@ impl Context<'_> {
         format!("{}_{what}_unused", self.signals.tiles[tile])
     }
 
-    fn unused_declarations(&self, tile: usize, upper: u32) -> String {
+    fn declarations(&self, tile: usize, upper: u32) -> String {
         let spec = &self.accelerator.spec;
         let taken = format!("    logic{} {};\n", vector(spec.inputs), self.unused(tile, "taken"));
-        let valid = format!("    logic{} {};\n", vector(spec.outputs), self.unused(tile, "valid"));
+        let valid =
+            (0..spec.outputs as usize).map(|output| format!("    logic {};\n", self.signals.valid(tile, output)));
+        let valid = valid.collect();
         let stencil = if spec.stencil_valid {
             format!("    logic {};\n", self.unused(tile, "stencil_valid"))
         } else {
@@ -113,7 +120,7 @@ impl Context<'_> {
             };
             instance = instance
                 .port(&format!("data_out_{output}"), name)
-                .port(&format!("data_out_{output}_valid"), bit("valid", output));
+                .port(&format!("data_out_{output}_valid"), self.signals.valid(tile, output as usize));
         }
         if spec.chaining {
             for output in 0..spec.outputs {

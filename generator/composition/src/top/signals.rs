@@ -6,11 +6,12 @@ use itertools::Itertools;
 use pushmem_accelerator::{Accelerator, Driver, Kernel, Source, Stream, Wire, WireId};
 
 use super::StreamPorts;
+use super::promises::{Promise, promises};
 use crate::loops::{LoopCounter, depends};
 use crate::names::Names;
 
 /// Names of ports and of what every top module has.
-const RESERVED: [&str; 17] = [
+const RESERVED: [&str; 18] = [
     "clk",
     "rst_n",
     "start",
@@ -25,6 +26,7 @@ const RESERVED: [&str; 17] = [
     "config_tile_q",
     "flush",
     "step",
+    "cycle_q",
     "due",
     "ready",
     "u_run_control",
@@ -49,6 +51,8 @@ pub(crate) struct Signals<'a> {
     pub tile_outputs: Vec<Vec<TileOutput>>,
     /// The kernels' names.
     pub kernels: Vec<String>,
+    /// What is asserted of wires with delayed words.
+    pub promises: BTreeMap<WireId, Promise>,
 }
 
 /// What an output of a tile drives.
@@ -101,7 +105,28 @@ impl<'a> Signals<'a> {
         let kernels = accelerator.kernels.iter().map(|kernel| names.claim(&format!("u_{}", kernel.name), "kernel"));
         let kernels = kernels.collect();
         let tile_outputs = tiles.iter().enumerate().map(|(tile, name)| tile_outputs(accelerator, tile, name)).collect();
-        Signals { streams, stream_buffers, wires, shift_registers, counters, tiles, roms, tile_outputs, kernels }
+        let promises = promises(accelerator, &mut names, &wires);
+        Signals {
+            streams,
+            stream_buffers,
+            wires,
+            shift_registers,
+            counters,
+            tiles,
+            roms,
+            tile_outputs,
+            kernels,
+            promises,
+        }
+    }
+
+    /// What says whether an output of a tile has a word; its name says so where nobody looks.
+    pub fn valid(&self, tile: usize, output: usize) -> String {
+        let looked_at = match self.tile_outputs[tile][output] {
+            TileOutput::Wire(wire) => self.promises.contains_key(&wire),
+            TileOutput::Chain(_) | TileOutput::Unused(_) => false,
+        };
+        format!("{}_out_{output}_valid{}", self.tiles[tile], if looked_at { "" } else { "_unused" })
     }
 
     /// A wire or a constant as SystemVerilog.
@@ -200,8 +225,10 @@ const ROM_SUFFIXES: [&str; 6] =
 
 /// What is behind the name of a tile in names of its signals.
 fn tile_suffixes(outputs: u32) -> Vec<String> {
-    let of_output = |output: u32| ["", "_unused", "_upper_unused"].map(|end| format!("_out_{output}{end}"));
-    let of_tile = ["_taken_unused", "_valid_unused", "_stencil_valid_unused"].map(str::to_owned);
+    let of_output = |output: u32| {
+        ["", "_unused", "_upper_unused", "_valid", "_valid_unused"].map(|end| format!("_out_{output}{end}"))
+    };
+    let of_tile = ["_taken_unused", "_stencil_valid_unused"].map(str::to_owned);
     (0..outputs).flat_map(of_output).chain(of_tile).collect()
 }
 

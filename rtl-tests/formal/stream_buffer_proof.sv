@@ -1,0 +1,109 @@
+// Proof of the stream buffer: whatever comes and goes, the beats that leave are those that entered, in their order, each
+// once; a beat that is offered stays as it is until it is taken; a beat may leave in the cycle after the one in which it
+// entered; there is room whenever fewer than two beats are inside, so that beats pass at one a cycle; and no output
+// depends on an input of the same cycle.
+module stream_buffer_proof #(
+    parameter int unsigned WIDTH = 2
+) (
+    input logic clk,
+    input logic rst_n,
+
+    input logic             in_valid,
+    input logic [WIDTH-1:0] in_data,
+    input logic             out_ready,
+
+    // The inputs of another buffer.
+    input logic             other_in_valid,
+    input logic [WIDTH-1:0] other_in_data,
+    input logic             other_out_ready
+);
+    logic             in_ready;
+    logic             out_valid;
+    logic [WIDTH-1:0] out_data;
+    pushmem_stream_buffer #(.WIDTH(WIDTH)) u_buffer (
+        .clk, .rst_n, .in_valid, .in_ready, .in_data, .out_valid, .out_ready, .out_data
+    );
+
+    logic             other_in_ready;
+    logic             other_out_valid;
+    logic [WIDTH-1:0] other_out_data;
+    pushmem_stream_buffer #(.WIDTH(WIDTH)) u_other (
+        .clk, .rst_n, .in_valid(other_in_valid), .in_ready(other_in_ready), .in_data(other_in_data),
+        .out_valid(other_out_valid), .out_ready(other_out_ready), .out_data(other_out_data)
+    );
+
+    // Beats are numbered as they enter and as they leave. As at most two are inside, which is proved, two bits of the
+    // numbers tell them apart.
+    logic             first_q = 1'b1;
+    logic [1:0]       entered_q;
+    logic [1:0]       left_q;
+    logic [1:0]       held;
+    logic [WIDTH-1:0] beats_q [4];
+    always_comb held = entered_q - left_q;
+    always_ff @(posedge clk, negedge rst_n) begin
+        if (!rst_n) begin
+            entered_q <= '0;
+            left_q    <= '0;
+        end else begin
+            if (in_valid && in_ready) entered_q <= entered_q + 1'b1;
+            if (out_valid && out_ready) left_q <= left_q + 1'b1;
+        end
+    end
+    always_ff @(posedge clk) begin
+        first_q <= 1'b0;
+        if (in_valid && in_ready) beats_q[entered_q] <= in_data;
+    end
+
+    // What was offered in the cycle before and not taken.
+    logic             waits_q;
+    logic [WIDTH-1:0] waiting_q;
+    always_ff @(posedge clk, negedge rst_n) begin
+        if (!rst_n) waits_q <= 1'b0;
+        else waits_q <= out_valid && !out_ready;
+    end
+    always_ff @(posedge clk) waiting_q <= out_data;
+
+    // Whether the other buffer has had other inputs in an earlier cycle.
+    logic apart_q;
+    always_ff @(posedge clk, negedge rst_n) begin
+        if (!rst_n) begin
+            apart_q <= 1'b0;
+        end else if ({in_valid, in_data, out_ready} != {other_in_valid, other_in_data, other_out_ready}) begin
+            apart_q <= 1'b1;
+        end
+    end
+
+    // Helping invariants, on what is inside the module, make the proof inductive. They are proved with the rest.
+    always_comb begin
+        if (rst_n && !first_q) begin
+            assert (u_buffer.first_valid_q == (held != 2'd0));
+            assert (u_buffer.second_valid_q == (held == 2'd2));
+            if (held == 2'd2) assert (u_buffer.second_q == beats_q[left_q + 2'd1]);
+            if (waits_q) assert (u_buffer.first_valid_q && u_buffer.first_q == waiting_q);
+            if (!apart_q) begin
+                assert (u_other.first_valid_q == u_buffer.first_valid_q);
+                assert (u_other.second_valid_q == u_buffer.second_valid_q);
+                if (held == 2'd2) assert (u_other.second_q == u_buffer.second_q);
+            end
+        end
+    end
+
+    always_comb begin
+        // Everything is unknown until a reset.
+        assume (!(first_q && rst_n));
+        if (!rst_n) begin
+            assert (first_q || in_ready && !out_valid);
+        end else begin
+            assert (held != 2'd3);
+            assert (in_ready == (held < 2'd2));
+            assert (out_valid == (held != 2'd0));
+            if (out_valid) assert (out_data == beats_q[left_q]);
+            if (waits_q) assert (out_valid && out_data == waiting_q);
+            if (!apart_q) begin
+                assert (in_ready == other_in_ready);
+                assert (out_valid == other_out_valid);
+                if (out_valid) assert (out_data == other_out_data);
+            end
+        end
+    end
+endmodule
