@@ -154,7 +154,8 @@ mod tests {
             latency,
         };
         let update = stage("update", 1, &[4, 2, 3], vec![element(3)], 3);
-        let drain = Stage { write: Access { array: 1, ..element(2) }, ..stage("drain", 2, &[4, 3], vec![element(2)], 0) };
+        let drain =
+            Stage { write: Access { array: 1, ..element(2) }, ..stage("drain", 2, &[4, 3], vec![element(2)], 0) };
         let stages = vec![stage("initialize", 0, &[4, 3], Vec::new(), 0), update, drain];
         let arrays = ["sums", "output"].map(|name| Array { name: name.to_owned(), weight: 2 });
         let schedules = [(0, vec![1, 20]), (5, vec![1, 5, 20]), (18, vec![1, 20])];

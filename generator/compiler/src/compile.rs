@@ -72,7 +72,8 @@ pub fn compile(
     let datapath = |operation: &Operation| Datapath::with_memories(&program, operation, memories);
     let datapaths: Vec<Datapath> = program.operations().iter().map(|(_, operation)| datapath(operation)).collect();
     let extraction = extract(&program, |operation| datapaths[operation].latency())?;
-    let passes = Passes { program: &program, extraction: &extraction, datapaths: &datapaths, spec, rom_spec, constraints };
+    let passes =
+        Passes { program: &program, extraction: &extraction, datapaths: &datapaths, spec, rom_spec, constraints };
     let planned = match program.policy() {
         Policy::Stencil => passes.stencil(),
         Policy::Dnn => passes.coarse(),
@@ -117,7 +118,9 @@ impl Passes<'_> {
         };
         // Rows as they are first; if a memory does not fit so, rows of whole fetches.
         match (with_rows(1), self.spec.kind) {
-            (Err(AssemblyError::Memory { .. }), Kind::WideFetch { fetch_width, .. }) => with_rows(u64::from(fetch_width)),
+            (Err(AssemblyError::Memory { .. }), Kind::WideFetch { fetch_width, .. }) => {
+                with_rows(u64::from(fetch_width))
+            }
             (outcome, _) => outcome,
         }
     }

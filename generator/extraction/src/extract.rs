@@ -52,12 +52,15 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
         .iter()
         .map(|array| Array { name: array.name.clone(), weight: u64::from(array.element.bits()) / 8 })
         .collect();
-    let mut extraction = Extraction { pipeline: Pipeline { arrays, stages: Vec::new() }, origins: Vec::new() };
-    let mut names = Names::of(program);
+    let mut extractor = Extractor {
+        program,
+        names: Names::of(program),
+        extraction: Extraction { pipeline: Pipeline { arrays, stages: Vec::new() }, origins: Vec::new() },
+    };
     let follow = |array: usize| program.policy() == Schedule::Dnn && only_reader(program, array).is_some();
     for (array, declared) in program.arrays.iter().enumerate() {
         if declared.kind == ArrayKind::Input && !follow(array) {
-            extraction.add_input(program, array, &mut names);
+            extractor.add_input(array);
         }
     }
     let operations = program.operations();
@@ -69,12 +72,12 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
         let mut shared = beside(number.checked_sub(1));
         let of_nest = shared.max(beside(Some(number + 1)));
         for load in operation.loads.iter().filter(|load| follow(load.access.array)) {
-            extraction.add_followed_input(program, loops, shared, operation, load, &mut names)?;
+            extractor.add_followed_input(loops, shared, operation, load)?;
             shared = of_nest;
         }
-        extraction.add_operation(program, number, loops, shared, operation, latency(number), &mut names)?;
+        extractor.add_operation(number, shared, latency(number))?;
     }
-    Ok(extraction)
+    Ok(extractor.extraction)
 }
 
 impl Extraction {
@@ -96,14 +99,29 @@ impl Extraction {
             Origin::Operation { operation, .. } => program.operations()[*operation].1.span,
         }
     }
+}
+
+/// A program, and the stages that were extracted so far.
+struct Extractor<'a> {
+    program: &'a Program,
+    names: Names,
+    extraction: Extraction,
+}
+
+impl Extractor<'_> {
+    fn push(&mut self, stage: Stage, origin: Origin) {
+        self.extraction.pipeline.stages.push(stage);
+        self.extraction.origins.push(origin);
+    }
 
     /// The group of the next stages.
     fn next_group(&self) -> usize {
-        self.pipeline.stages.last().map_or(0, |stage| stage.group + 1)
+        self.extraction.pipeline.stages.last().map_or(0, |stage| stage.group + 1)
     }
 
     /// Streams an input: a stage for each element that comes in a cycle.
-    fn add_input(&mut self, program: &Program, array: usize, names: &mut Names) {
+    fn add_input(&mut self, array: usize) {
+        let program = self.program;
         let declared = &program.arrays[array];
         let together = elements_together(program, array);
         let group = self.next_group();
@@ -114,7 +132,7 @@ impl Extraction {
             let numbers = together.iter().zip(lanes).filter(|(together, _)| **together > 1);
             numbers.map(|(_, lane)| *lane).collect_vec()
         };
-        let names = names.copies(&declared.name, "lane", &lanes.iter().map(several).collect_vec());
+        let names = self.names.copies(&declared.name, "lane", &lanes.iter().map(several).collect_vec());
         for (lanes, name) in lanes.into_iter().zip(names) {
             let loops: Vec<Loop> = (0..declared.shape.len())
                 .map(|dimension| {
@@ -134,8 +152,8 @@ impl Extraction {
                 })
                 .collect();
             let write = Access { array, subscripts };
-            self.pipeline.stages.push(Stage { name, group, shared: 0, loops, reads: Vec::new(), write, latency: 0 });
-            self.origins.push(Origin::Input { array, lanes });
+            let stage = Stage { name, group, shared: 0, loops, reads: Vec::new(), write, latency: 0 };
+            self.push(stage, Origin::Input { array, lanes });
         }
     }
 
@@ -143,13 +161,12 @@ impl Extraction {
     /// of the operation take in a cycle.
     fn add_followed_input(
         &mut self,
-        program: &Program,
         loops: &[&NestLoop],
         shared: usize,
         operation: &Operation,
         load: &Load,
-        names: &mut Names,
     ) -> Result<(), Diagnostic> {
+        let program = self.program;
         let inner_first = loops.iter().rev().copied().collect_vec();
         let group = self.next_group();
         let mut together: Vec<Access> = Vec::new();
@@ -166,34 +183,27 @@ impl Extraction {
         let declared = &program.arrays[array].name;
         let names = match together.len() {
             1 => vec![declared.clone()],
-            lanes => names.copies(declared, "lane", &(0..lanes as i64).map(|lane| vec![lane]).collect_vec()),
+            lanes => self.names.copies(declared, "lane", &(0..lanes as i64).map(|lane| vec![lane]).collect_vec()),
         };
         for ((lane, write), name) in together.into_iter().enumerate().zip(names) {
             let loops = domain(&inner_first);
-            self.pipeline.stages.push(Stage { name, group, shared, loops, reads: Vec::new(), write, latency: 0 });
-            self.origins.push(Origin::Input { array, lanes: vec![lane as i64] });
+            let stage = Stage { name, group, shared, loops, reads: Vec::new(), write, latency: 0 };
+            self.push(stage, Origin::Input { array, lanes: vec![lane as i64] });
         }
         Ok(())
     }
 
     /// Adds the copies of an operation.
-    fn add_operation(
-        &mut self,
-        program: &Program,
-        number: usize,
-        loops: &[&NestLoop],
-        shared: usize,
-        operation: &Operation,
-        latency: u64,
-        names: &mut Names,
-    ) -> Result<(), Diagnostic> {
+    fn add_operation(&mut self, number: usize, shared: usize, latency: u64) -> Result<(), Diagnostic> {
+        let program = self.program;
+        let (loops, operation) = &program.operations()[number];
         let inner_first = loops.iter().rev().copied().collect_vec();
         let group = self.next_group();
         let parts = operation.copies_together(loops);
         let several = operation.copies_apart(loops);
         let names = match several.len() {
             1 => vec![operation.name.clone()],
-            _ => names.copies(&operation.name, "copy", &several),
+            _ => self.names.copies(&operation.name, "copy", &several),
         };
         for (lanes, name) in several.into_iter().zip(names) {
             let mut reads = Vec::new();
@@ -209,8 +219,8 @@ impl Extraction {
                 reads.push(write.clone());
             }
             let loops_of_copy = domain(&inner_first);
-            self.pipeline.stages.push(Stage { name, group, shared, loops: loops_of_copy, reads, write, latency });
-            self.origins.push(Origin::Operation { operation: number, lanes });
+            let stage = Stage { name, group, shared, loops: loops_of_copy, reads, write, latency };
+            self.push(stage, Origin::Operation { operation: number, lanes });
         }
         Ok(())
     }
