@@ -211,6 +211,7 @@ impl Prover<'_> {
         match source {
             Source::Wire(wire) if self.wires[wire].is_none() => match &self.accelerator.wires[wire].driver {
                 Driver::Select { cases, .. } => cases.clone(),
+                Driver::Tile { .. } => vec![Case { conditions: Vec::new(), source }],
                 _ => Vec::new(),
             },
             _ => vec![Case { conditions: Vec::new(), source }],
