@@ -52,8 +52,11 @@ pub fn extract(program: &Program, latency: impl Fn(&Operation) -> u64) -> Result
             extraction.add_input(program, array);
         }
     }
+    let mut before: Vec<&NestLoop> = Vec::new();
     for (number, (loops, operation)) in program.operations().into_iter().enumerate() {
-        extraction.add_operation(program, number, &loops, operation, latency(operation))?;
+        let shared = before.iter().zip(&loops).take_while(|(one, other)| std::ptr::eq(**one, **other)).count();
+        extraction.add_operation(program, number, &loops, shared, operation, latency(operation))?;
+        before = loops;
     }
     Ok(extraction)
 }
@@ -113,7 +116,7 @@ impl Extraction {
             let name =
                 std::iter::once(declared.name.clone()).chain(several.map(|(_, lane)| lane.to_string())).join("_");
             let write = Access { array, subscripts };
-            self.pipeline.stages.push(Stage { name, group, loops, reads: Vec::new(), write, latency: 0 });
+            self.pipeline.stages.push(Stage { name, group, shared: 0, loops, reads: Vec::new(), write, latency: 0 });
             self.origins.push(Origin::Input { array, lanes });
         }
     }
@@ -124,6 +127,7 @@ impl Extraction {
         program: &Program,
         number: usize,
         loops: &[&NestLoop],
+        shared: usize,
         operation: &Operation,
         latency: u64,
     ) -> Result<(), Diagnostic> {
@@ -157,7 +161,7 @@ impl Extraction {
             } else {
                 format!("{}_{}", operation.name, lanes.iter().join("_"))
             };
-            self.pipeline.stages.push(Stage { name, group, loops: domain, reads, write, latency });
+            self.pipeline.stages.push(Stage { name, group, shared, loops: domain, reads, write, latency });
             self.origins.push(Origin::Operation { operation: number, lanes });
         }
         Ok(())

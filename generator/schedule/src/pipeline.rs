@@ -147,6 +147,9 @@ pub struct Stage {
     /// Stages of one group run in the same cycles: the copies of an unrolled operation, the lanes of an input. They follow
     /// one another in the pipeline and have loops of the same number and first indices.
     pub group: usize,
+    /// How many of its outermost loops are those of the group before it: the two are in one loop nest, one after the other
+    /// in each iteration of these loops. The same for all stages of a group.
+    pub shared: usize,
     /// Loops, innermost first.
     pub loops: Vec<Loop>,
     /// What it reads.

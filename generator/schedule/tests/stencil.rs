@@ -39,7 +39,7 @@ fn stage(name: &str, extents: &[u64], reads: Vec<Access>, write: usize) -> Stage
         .collect::<Vec<_>>();
     let write = at(write, &vec![0; extents.len()]);
     // Tests write to an array from one group.
-    Stage { name: name.to_owned(), group: write.array, loops, reads, write, latency: 0 }
+    Stage { name: name.to_owned(), group: write.array, shared: 0, loops, reads, write, latency: 0 }
 }
 
 fn arrays(names: &[&str]) -> Vec<Array> {
@@ -139,6 +139,7 @@ fn what_cannot_be_fused_is_refused() {
 fn two_lanes() -> Pipeline {
     let lane = |name: &str, group: usize, extent: u64, reads: Vec<Access>, array: usize, first: i64| Stage {
         group,
+        shared: 0,
         write: Access { array, subscripts: vec![along(2, 0, 2, first, 1), along(2, 1, 1, 0, 1)] },
         ..stage(name, &[extent, 8], reads, array)
     };
