@@ -1,4 +1,4 @@
-//! Why a pipeline has no stencil schedule.
+//! Why a pipeline has no schedule.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ impl fmt::Display for StageName {
     }
 }
 
-/// Why stages cannot be fused.
+/// Why stages cannot be scheduled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScheduleError {
     /// A subscript adds several loop indices, so that no dimension of the array belongs to one loop.
@@ -86,6 +86,16 @@ pub enum ScheduleError {
         /// The stage.
         stage: StageName,
     },
+    /// Stages do not agree on the loops that they share.
+    Nesting {
+        /// The stage.
+        stage: StageName,
+    },
+    /// Cycles of a stage, or of the loops around it, are too many to count.
+    TooLong {
+        /// The stage.
+        stage: StageName,
+    },
 }
 
 impl ScheduleError {
@@ -99,7 +109,9 @@ impl ScheduleError {
             | ScheduleError::Reduction { stage, .. }
             | ScheduleError::Rates { stage, .. }
             | ScheduleError::Order { stage }
-            | ScheduleError::Collapsed { stage } => stage,
+            | ScheduleError::Collapsed { stage }
+            | ScheduleError::Nesting { stage }
+            | ScheduleError::TooLong { stage } => stage,
         }
     }
 
@@ -127,6 +139,8 @@ impl ScheduleError {
             ScheduleError::Rates { .. } => "index an array with one ratio of steps in all operations",
             ScheduleError::Order { .. } => "nest the loops in the order of the dimensions, as all other operations do",
             ScheduleError::Collapsed { .. } => "follow each dimension with a loop of its own",
+            ScheduleError::Nesting { .. } => "give operations in one loop the same bounds of this loop",
+            ScheduleError::TooLong { .. } => "split the work into tiles, and run the accelerator once for each",
         }
     }
 }
@@ -164,6 +178,10 @@ impl fmt::Display for ScheduleError {
             ScheduleError::Collapsed { stage } => {
                 write!(formatter, "{stage}: two of its loops run along one dimension of the data, or one along two")
             }
+            ScheduleError::Nesting { stage } => {
+                write!(formatter, "{stage} has other bounds for a loop than the stages it shares the loop with")
+            }
+            ScheduleError::TooLong { stage } => write!(formatter, "{stage} would run beyond 2^44 cycles"),
         }
     }
 }

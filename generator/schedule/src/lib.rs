@@ -1,22 +1,29 @@
-//! Cycle-accurate scheduling of stencil pipelines.
+//! Cycle-accurate scheduling of pipelines of stages.
 //!
 //! The input is a [`Pipeline`]: stages with loops, accesses and latencies. [`sequential`] runs them one after the other,
 //! for comparison. [`stencil`] fuses them: loops of all stages are aligned with the dimensions of one fused loop nest
 //! ([`Alignment`]: a relative rate for each loop), and then each stage gets the delay that minimizes the words stored
-//! between stages (the book §4.3.3, which is the minimization of registers in retiming; dissertation §4.4).
+//! between stages (the book §4.3.3, which is the minimization of registers in retiming; dissertation §4.4). [`coarse`]
+//! is for reductions that run in loops: stages run whole, in a pipeline of loop nests (dissertation §4.3).
 //!
 //! Dimension and loop 0 are the innermost everywhere. Times are unstalled cycles.
 
 mod alignment;
+mod coarse;
 mod delays;
 mod dependence;
 mod error;
 mod pipeline;
 mod schedule;
+mod sequential;
 mod written;
 
 pub use alignment::Alignment;
+pub use coarse::{
+    Bound, Coarse, CoarseLoop, CoarseOptions, CoarseStage, Occupancy, Reservation, Resource, UnitOccupancy, coarse,
+};
 pub use dependence::{Dependence, dependences};
 pub use error::{ScheduleError, StageName};
 pub use pipeline::{Access, Array, Boundary, Loop, Pipeline, Stage, Subscript};
-pub use schedule::{Options, Schedule, StageSchedule, sequential, stencil};
+pub use schedule::{Options, Schedule, StageSchedule, stencil};
+pub use sequential::sequential;

@@ -110,41 +110,10 @@ impl Schedule {
     }
 }
 
-/// Strides of a nest that runs an iteration a cycle, and its length.
-fn dense(stage: &Stage) -> (Vec<i64>, i64) {
-    let mut length = 1;
-    let stride = stage
-        .loops
-        .iter()
-        .map(|level| {
-            let stride = length;
-            length *= level.extent as i64;
-            stride
-        })
-        .collect();
-    (stride, length)
-}
-
 /// Moves the constant term so that the first iteration runs at `first`.
-fn starting_at(first: i64, stride: Vec<i64>, stage: &Stage) -> StageSchedule {
+pub(crate) fn starting_at(first: i64, stride: Vec<i64>, stage: &Stage) -> StageSchedule {
     let from_zero = StageSchedule { start: 0, stride };
     StageSchedule { start: first - from_zero.first(stage), ..from_zero }
-}
-
-/// One stage after the other, an iteration a cycle: the baseline to compare with.
-pub fn sequential(pipeline: &Pipeline) -> Schedule {
-    let mut now = 0;
-    let stages = pipeline
-        .stages
-        .iter()
-        .map(|stage| {
-            let (stride, length) = dense(stage);
-            let schedule = starting_at(now, stride, stage);
-            now += length + stage.latency as i64;
-            schedule
-        })
-        .collect();
-    Schedule { stages }
 }
 
 /// All stages at once, each as soon as what it reads is there, fused into one loop nest, with the least storage.

@@ -1,0 +1,204 @@
+//! Pipelines for tests, from a few words each.
+
+use pushmem_schedule::{Access, Array, CoarseOptions, Loop, Pipeline, Stage, Subscript};
+
+/// Makes pipelines.
+#[derive(Default)]
+pub struct Builder {
+    pub pipeline: Pipeline,
+}
+
+impl Builder {
+    /// Adds an operation as a group of its own: its loops, `y:63 x:64`, the outermost first; how many of these it shares
+    /// with the operation before; what it reads, as `a[2*x+1,y]`, and what it writes.
+    pub fn operation(&mut self, name: &str, loops: &str, shared: usize, reads: &[&str], write: &str) {
+        let loops: Vec<Loop> = loops
+            .split_whitespace()
+            .rev()
+            .map(|text| {
+                let (name, extent) = text.split_once(':').unwrap();
+                Loop { name: name.to_owned(), min: 0, extent: extent.parse().unwrap() }
+            })
+            .collect();
+        let reads = reads.iter().map(|text| self.access(text, &loops)).collect();
+        let write = self.access(write, &loops);
+        let group = self.pipeline.stages.last().map_or(0, |stage| stage.group + 1);
+        self.pipeline.stages.push(Stage { name: name.to_owned(), group, shared, loops, reads, write, latency: 0 });
+    }
+
+    /// Puts the last operation into the group of the one before.
+    pub fn join(&mut self) {
+        let [.., before, last] = &mut self.pipeline.stages[..] else { panic!("there are two") };
+        (last.group, last.shared) = (before.group, before.shared);
+    }
+
+    fn access(&mut self, text: &str, loops: &[Loop]) -> Access {
+        let (name, subscripts) = text.strip_suffix(']').unwrap().split_once('[').unwrap();
+        let known = self.pipeline.arrays.iter().position(|array| array.name == name);
+        let array = known.unwrap_or_else(|| {
+            self.pipeline.arrays.push(Array { name: name.to_owned(), weight: 1 });
+            self.pipeline.arrays.len() - 1
+        });
+        let subscripts = subscripts.split(',').map(|text| {
+            let mut subscript = Subscript::affine(vec![0; loops.len()], 0);
+            for term in text.split('+') {
+                let (factor, variable) = term.split_once('*').unwrap_or(("1", term));
+                match variable.parse::<i64>() {
+                    Ok(constant) => subscript.constant += constant,
+                    Err(_) => {
+                        let level = loops.iter().position(|level| level.name == variable).unwrap();
+                        let moves = loops[level].extent > 1;
+                        subscript.coefficients[level] += if moves { factor.parse().unwrap() } else { 0_i64 };
+                    }
+                }
+            }
+            subscript
+        });
+        Access { array, subscripts: subscripts.collect() }
+    }
+}
+
+/// Every iteration of a stage.
+pub fn points(stage: &Stage) -> Vec<Vec<i64>> {
+    stage.loops.iter().rev().fold(vec![Vec::new()], |outer, level| {
+        outer
+            .iter()
+            .flat_map(|point| (level.min..=level.max()).map(move |i| [&[i], point.as_slice()].concat()))
+            .collect()
+    })
+}
+
+/// A small generator of random numbers.
+struct Random(u64);
+
+impl Random {
+    /// A number below a limit.
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+
+    fn one_in(&mut self, many: u64) -> bool {
+        self.below(many) == 0
+    }
+}
+
+/// A random tree of operations, and random options. Arrays have two dimensions.
+pub fn random(seed: u64) -> (Pipeline, CoarseOptions) {
+    let mut random = Random(seed);
+    let mut program = Builder::default();
+    let mut before: Vec<Loop> = Vec::new();
+    let (mut loops_made, mut written) = (0, 0_usize);
+    let operations = 2 + random.below(5);
+    for number in 0..operations {
+        let shared = random.below(before.len().min(3) as u64 + 1) as usize;
+        // Innermost first: those shared are the last.
+        let mut loops: Vec<Loop> = before[before.len() - shared..].to_vec();
+        let own = random.below(3) + u64::from(shared == 0);
+        for _ in 0..own.min(4 - shared as u64) {
+            let (min, extent) = (random.below(2) as i64, 1 + random.below(4));
+            loops.insert(0, Loop { name: format!("v{loops_made}"), min, extent });
+            loops_made += 1;
+        }
+        let pick = |random: &mut Random, array: usize| Access {
+            array,
+            subscripts: (0..2)
+                .map(|dimension| {
+                    let mut subscript = Subscript::affine(vec![0; loops.len()], random.below(3) as i64);
+                    for _ in 0..random.below(3).min(loops.len() as u64) {
+                        let level = random.below(loops.len() as u64) as usize;
+                        // Most loops keep to one dimension.
+                        if loops[level].extent > 1 && (level % 2 == dimension || random.one_in(3)) {
+                            subscript.coefficients[level] = [1, 1, 1, 2, 4, -1][random.below(6) as usize];
+                        }
+                    }
+                    subscript
+                })
+                .collect(),
+        };
+        // A plain access: each own loop along a dimension of its own.
+        let plain = |random: &mut Random, array: usize| Access {
+            array,
+            subscripts: (0..2)
+                .map(|dimension| {
+                    let mut coefficients = vec![0; loops.len()];
+                    for (level, content) in loops.iter().enumerate() {
+                        if level % 2 == dimension && level < 2 && content.extent > 1 {
+                            coefficients[level] = 1;
+                        }
+                    }
+                    let _ = &random;
+                    Subscript::affine(coefficients, 0)
+                })
+                .collect(),
+        };
+        let any = |random: &mut Random, array: usize| {
+            if random.one_in(2) { plain(random, array) } else { pick(random, array) }
+        };
+        let again = written > 0 && random.one_in(2);
+        let array = if again { random.below(written as u64) as usize } else { written };
+        let write = any(&mut random, array);
+        let mut reads = Vec::new();
+        for _ in 0..random.below(3).min(written as u64) {
+            let from = random.below(written as u64) as usize;
+            reads.push(any(&mut random, from));
+        }
+        if again && !random.one_in(3) {
+            reads.push(write.clone());
+        }
+        if array == written {
+            program.pipeline.arrays.push(Array { name: format!("a{array}"), weight: 1 });
+            written += 1;
+        }
+        let latency = random.below(4);
+        let name = format!("s{number}");
+        let stage = Stage { name, group: number as usize, shared, loops: loops.clone(), reads, write, latency };
+        let lanes = random.one_in(4);
+        program.pipeline.stages.push(stage.clone());
+        if lanes {
+            // The same in every second element of the first dimension, of every access.
+            let [.., first] = &mut program.pipeline.stages[..] else { unreachable!("one was added") };
+            let mut second = stage;
+            for access in first.reads.iter_mut().chain([&mut first.write]) {
+                spread(access, 0);
+            }
+            for access in second.reads.iter_mut().chain([&mut second.write]) {
+                spread(access, 1);
+            }
+            second.name = format!("s{number}_1");
+            if let Some(level) = second.loops.first_mut().filter(|level| shared == 0 && level.extent > 2) {
+                level.extent -= u64::from(second.latency == 1);
+            }
+            program.pipeline.stages.push(second);
+        }
+        before = loops;
+    }
+    let mut options = CoarseOptions {
+        write_ports: 1 + random.below(2) as usize,
+        read_ports: 1 + random.below(2) as usize,
+        round_trip: if random.one_in(2) { 0 } else { random.below(4) },
+        interchange: !random.one_in(3),
+        double_buffer: !random.one_in(3),
+        overlap: random.one_in(2),
+        flatten: !random.one_in(3),
+        row_multiple: if random.one_in(3) { 4 } else { 1 },
+        ..CoarseOptions::default()
+    };
+    for array in 0..written {
+        if random.one_in(5) {
+            options.serialized.insert(array);
+        }
+    }
+    if random.one_in(3) {
+        let names = [None, None, Some("a".to_owned()), Some("b".to_owned())];
+        options.share = program.pipeline.stages.iter().map(|_| names[random.below(4) as usize].clone()).collect();
+    }
+    (program.pipeline, options)
+}
+
+/// Every second element, beginning with one.
+fn spread(access: &mut Access, lane: i64) {
+    let first = &mut access.subscripts[0];
+    first.coefficients.iter_mut().for_each(|coefficient| *coefficient *= 2);
+    first.constant = first.constant * 2 + lane;
+}
