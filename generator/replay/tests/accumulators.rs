@@ -3,6 +3,7 @@
 
 mod support;
 
+use proptest::prelude::*;
 use pushmem_buffers::{Direction, UnifiedBuffer};
 use pushmem_configuration::Affine;
 use pushmem_mapping::{MappedBuffer, map};
@@ -84,25 +85,29 @@ fn layers_follow_each_other_through_the_memory() {
     assert_eq!(tiles(&accumulator(7, 4, 9 * 49 + 20), "amber"), 1);
 }
 
-/// An image that a window reads once for each of its places.
-fn windows(stride: u64) -> UnifiedBuffer {
-    let size = 28 * stride + 3 - stride;
-    let step = stride as i64;
+/// An image that a window reads once for each of its places, so many cycles a row.
+fn windows(step: i64, row: i64) -> UnifiedBuffer {
+    let size = 28 * step + 3 - step;
     buffer(
-        (&[size, size], vec![affine(0, &[1, 0]), affine(0, &[0, 1])], affine(0, &[1, size as i64])),
+        (&[size as u64, size as u64], vec![affine(0, &[1, 0]), affine(0, &[0, 1])], affine(0, &[1, size])),
         vec![(
             &[28, 28, 3, 3],
             vec![affine(0, &[step, 0, 1, 0]), affine(0, &[0, step, 0, 1])],
-            affine((size * size) as i64 + 20, &[1, 28, 784, 3 * 784]),
+            affine(size * size + 20, &[1, row, 28 * row, 3 * 28 * row]),
         )],
     )
 }
 
 #[test]
 fn images_are_read_by_windows() {
-    for name in ["dual_port", "quad_port"] {
-        assert_eq!(tiles(&windows(1), name), 1, "{name}");
-        assert_eq!(tiles(&windows(2), name), 2, "{name}");
+    // 28 words that begin anywhere in a row of the SRAM touch 8 rows, for which amber needs 2 more cycles than the words.
+    for (name, row) in [("amber", 30), ("fetch2", 30), ("fetch8", 28), ("dual_port", 28), ("quad_port", 28)] {
+        assert_eq!(tiles(&windows(1, row), name), 1, "{name}");
+    }
+    assert_eq!(tiles(&windows(1, 28), "amber"), 2);
+    // 28 places with stride 2 touch up to 15 rows of 4 words.
+    for (name, row) in [("amber", 30), ("fetch2", 29), ("dual_port", 28), ("quad_port", 28)] {
+        assert_eq!(tiles(&windows(2, row), name), 2, "{name}");
     }
 }
 
@@ -140,8 +145,9 @@ fn a_matrix_is_read_by_columns() {
         (&[16, 16], vec![affine(0, &[1, 0]), affine(0, &[0, 1])], affine(0, &[1, 16])),
         vec![(&[16, 16], vec![affine(0, &[0, 1]), affine(0, &[1, 0])], affine(260, &[1, 16]))],
     );
-    assert_eq!(tiles(&matrix, "dual_port"), 1);
-    println!("{}", map(&matrix, &spec("amber")).unwrap_err());
+    for name in ["amber", "dual_port", "quad_port", "fetch8"] {
+        assert_eq!(tiles(&matrix, name), 1, "{name}");
+    }
 }
 
 /// A later port writes some of the words once more.
@@ -162,4 +168,83 @@ fn words_of_two_writers_are_read_together() {
     let spec = spec("amber");
     let mapped = map(&buffer, &spec).unwrap();
     assert_eq!(replay(&buffer, &mapped, &spec), replay_all(&buffer, &mapped, &spec));
+}
+
+/// Two accumulators share a tile that has inputs and outputs for both.
+#[test]
+fn small_accumulators_share_a_tile() {
+    let lane = accumulator(28, 1, 10_000);
+    let both = UnifiedBuffer::together(&[&lane, &lane]);
+    assert_eq!(tiles(&both, "fetch8"), 1);
+    assert_eq!(tiles(&both, "amber"), 2);
+}
+
+/// Each copy takes the words of all writers.
+#[test]
+fn more_reads_than_outputs_take_copies() {
+    let mut buffer = accumulator(12, 1, 10_000);
+    let again = buffer.ports[3].clone();
+    buffer.ports.push(pushmem_buffers::Port { name: "drain_again".to_owned(), ..again });
+    for name in ["amber", "quad_port"] {
+        let mapped = proven(&buffer, name);
+        assert_eq!((mapped.tiles.len(), mapped.copied), (2, true), "{name}");
+        assert!(mapped.tiles.iter().all(|tile| tile.inputs.iter().all(Option::is_some)), "{name}");
+    }
+}
+
+/// Sums in rows with pauses, of any size and at any distance: written by two ports, read by two.
+fn sums() -> impl Strategy<Value = UnifiedBuffer> {
+    let shape = (1_u64..20, 1_u64..10, 1_u64..5, 1_u64..4);
+    let time = (1_i64..3, 0_i64..6, 0_i64..20, 1_i64..20, (0_i64..40, 0_i64..40, 0_i64..30));
+    // Rows from which the ports leave out words at an end.
+    let trims = prop::collection::vec(prop::sample::select(&[0_u64, 0, 0, 0, 0, 1][..]), 4);
+    (shape, time, trims, any::<bool>()).prop_map(|(shape, time, trims, columns)| {
+        let (width, height, rounds, layers) = shape;
+        let (pace, pause, pause_of_round, latency, (first, last, between)) = time;
+        let row = pace * width as i64 + pause;
+        let round = row * height as i64 + pause_of_round;
+        let start = round + first;
+        let drain = start + rounds as i64 * round + last;
+        let period = drain - start.min(between * 8) + between;
+        let direction = |port: usize| if port % 2 == 0 { Direction::Write } else { Direction::Read };
+        let (x, y) = if columns { (1, 0) } else { (0, 1) };
+        let ports =
+            ["init", "update_read", "update_write", "drain"].into_iter().zip([0, start, start + latency, drain]);
+        let ports = ports.zip(trims).enumerate().map(|(number, ((name, start), trim))| {
+            let rounds = if number == 1 || number == 2 { rounds } else { 1 };
+            let width = width.saturating_sub(trim).max(1);
+            let dimension = |place: usize| {
+                let along = [x, y, 2];
+                affine(0, &[i64::from(along[0] == place), i64::from(along[1] == place), 0, i64::from(place == 2)])
+            };
+            let access = [dimension(0), dimension(1), dimension(2)];
+            port(
+                name,
+                direction(number),
+                &[width, height, rounds, layers],
+                &access,
+                affine(start, &[pace, row, round, period]),
+            )
+        });
+        UnifiedBuffer { name: "sums".to_owned(), ports: ports.collect() }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn sums_map_right_or_not_at_all(
+        buffer in sums(),
+        name in prop::sample::select(&["amber", "onyx", "fetch8", "dual_port", "quad_port", "word32", "small"][..]),
+    ) {
+        let spec = spec(name);
+        if buffer.check().is_ok() && let Ok(mapped) = map(&buffer, &spec) {
+            let quick = replay(&buffer, &mapped, &spec);
+            let full = replay_all(&buffer, &mapped, &spec);
+            prop_assert_eq!(quick.as_ref().err(), full.as_ref().err());
+            prop_assert!(full.is_ok(), "{}\n{:?}", buffer, full);
+            prop_assert_eq!(first_fault(&buffer, &mapped, &spec), None);
+        }
+    }
 }
