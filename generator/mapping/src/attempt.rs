@@ -9,14 +9,6 @@ use crate::controllers::{configured, parameters};
 use crate::nest::Nest;
 use crate::supply::written_until;
 
-/// A write stream and the reads of its words, given as iterations of the write. On a tile, the `i`-th share has input `i`,
-/// and its reads have the outputs after those of the shares before.
-#[derive(Clone, Copy)]
-pub(crate) struct Share<'a> {
-    pub write: &'a Nest,
-    pub reads: &'a [&'a Nest],
-}
-
 /// Streams on one tile, or on the tiles of a chain.
 pub(crate) struct Attempt {
     pub configurations: Vec<Configuration>,
@@ -28,37 +20,39 @@ pub(crate) struct Attempt {
 pub(crate) struct Running {
     pub role: Role,
     pub port: usize,
-    /// The share whose words it moves.
-    pub share: usize,
+    /// Number of the stream whose words it moves.
+    pub stream: usize,
     pub nest: Nest,
     /// Which function is the address in the main memory.
     pub main: Option<usize>,
 }
 
-/// The rows of a share in the main memory.
+/// The rows of a stream in the main memory.
 pub(crate) struct Kept<'a> {
-    /// The writes of rows; the function is the number of the row.
+    /// Loops through the rows; the first function is the number of the row.
     pub rows: &'a Nest,
+    /// Whether these loops are the only writes of rows, and so follow each other in time.
+    pub in_order: bool,
     /// How many must be kept.
     pub needed: i64,
 }
 
-/// The configurations of one tile, or of the tiles of a chain, that keep the rows of each share.
+/// The configurations of one tile, or of the tiles of a chain, that keep the rows of each stream.
 pub(crate) fn configurations(
     spec: &TileSpec,
     running: &[Running],
     kept: &[Kept],
 ) -> Result<Vec<Configuration>, String> {
     match *kept {
-        [Kept { rows, needed }] => alone(spec, running, rows, needed),
+        [Kept { rows, needed, .. }] => alone(spec, running, rows, needed),
         _ => together(spec, running, kept).map(|configuration| vec![configuration]),
     }
 }
 
-/// One tile on which each share has a range of rows of its own.
+/// One tile on which each stream has a range of rows of its own.
 fn together(spec: &TileSpec, running: &[Running], kept: &[Kept]) -> Result<Configuration, String> {
     let capacity = i64::from(spec.rows);
-    let needed: i64 = kept.iter().map(|share| share.needed).sum();
+    let needed: i64 = kept.iter().map(|stream| stream.needed).sum();
     if needed > capacity {
         return Err(format!("{needed} rows must be kept for all of them; a tile has {capacity}"));
     }
@@ -69,21 +63,21 @@ fn together(spec: &TileSpec, running: &[Running], kept: &[Kept]) -> Result<Confi
     })
 }
 
-/// Each share begins anew after a number of rows, in a range behind those of the shares before.
+/// Each stream begins anew after a number of rows, in a range behind those of the streams before.
 fn fixed_ranges(running: &[Running], kept: &[Kept], capacity: i64) -> Result<Vec<Running>, String> {
     let mut base = 0;
     let mut placed = Vec::new();
-    for (number, share) in kept.iter().enumerate() {
-        let later: i64 = kept[number + 1..].iter().map(|share| share.needed).sum();
-        let own = || running.iter().filter(|running| running.share == number);
-        let lengths = chain::lengths(share.rows, share.needed, capacity - base - later);
+    for (number, stream) in kept.iter().enumerate() {
+        let later: i64 = kept[number + 1..].iter().map(|stream| stream.needed).sum();
+        let own = || running.iter().filter(|running| running.stream == number);
+        let lengths = chain::lengths(stream.rows, stream.needed, capacity - base - later);
         let fits =
             |length: i64| Some((own().map(|running| running.wrapped(length)).collect::<Result<_, _>>().ok()?, length));
         let Some((wrapped, length)): Option<(Vec<Running>, i64)> = lengths.into_iter().find_map(fits) else {
             let room = capacity - base - later;
             return Err(format!(
                 "{} rows must be kept, and no number of rows up to {room} divides its loops",
-                share.needed
+                stream.needed
             ));
         };
         placed.extend(based(&wrapped, &vec![base; kept.len()]));
@@ -92,13 +86,13 @@ fn fixed_ranges(running: &[Running], kept: &[Kept], capacity: i64) -> Result<Vec
     Ok(placed)
 }
 
-/// Where the first row of each share is, if all go through the whole memory one behind the other: they can where they write
+/// Where the first row of each stream is, if all go through the whole memory one behind the other: they can where they write
 /// rows at the same pace, so that none catches up with another.
 ///
-/// By the time that a share begins, the first one has written some rows. By so many it is later all along, at most; and in
+/// By the time that a stream begins, the first one has written some rows. By so many it is later all along, at most; and in
 /// the end, when the first one has stopped, it comes up to it. Its range is as much longer.
 fn moving_ranges(kept: &[Kept], capacity: i64) -> Option<Vec<i64>> {
-    let rows = kept.iter().map(|share| share.rows.clone().merged(&[None])).collect_vec();
+    let rows = kept.iter().map(|stream| stream.rows.clone().merged(&[None])).collect_vec();
     let (first, _) = rows.iter().enumerate().min_by_key(|(_, rows)| rows.cycle.start)?;
     let leader = &rows[first];
     let same = |other: &Nest| {
@@ -106,24 +100,24 @@ fn moving_ranges(kept: &[Kept], capacity: i64) -> Option<Vec<i64>> {
             && other.cycle.stride == leader.cycle.stride
             && other.functions[0].stride == leader.functions[0].stride
     };
-    if !rows.iter().all(same) {
+    if !kept.iter().all(|stream| stream.in_order) || !rows.iter().all(same) {
         return None;
     }
     let mut bases = vec![0; kept.len()];
     let mut used = 0;
-    for (number, share) in kept.iter().enumerate().filter(|(number, _)| *number != first) {
-        used += share.needed + written_until(leader, rows[number].cycle.start);
+    for (number, stream) in kept.iter().enumerate().filter(|(number, _)| *number != first) {
+        used += stream.needed + written_until(leader, rows[number].cycle.start);
         bases[number] = used;
     }
     (used + kept[first].needed <= capacity).then_some(bases)
 }
 
-/// With the rows of each share from its base on.
+/// With the rows of each stream from its base on.
 fn based(running: &[Running], bases: &[i64]) -> Vec<Running> {
     let moved = |running: &Running| {
         let mut nest = running.nest.clone();
         if let Some(function) = running.main {
-            nest.functions[function].start += bases[running.share];
+            nest.functions[function].start += bases[running.stream];
         }
         Running { nest, ..*running }
     };

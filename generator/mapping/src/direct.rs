@@ -4,18 +4,19 @@ use itertools::Itertools;
 use pushmem_configuration::Affine;
 use pushmem_tile::{TileSpec, timing};
 
-use crate::attempt::{Attempt, Kept, Running, Share, configurations};
+use crate::attempt::{Attempt, Kept, Running, configurations};
+use crate::group::{Space, Stream};
 use crate::nest::Nest;
-use crate::supply::{longest_wait, rows_needed};
+use crate::storage::Storage;
+use crate::supply::{after_writes, rows_needed};
 
-/// Maps write streams and their reads to one tile, or one stream to a chain.
-pub(crate) fn map(spec: &TileSpec, shares: &[Share]) -> Result<Attempt, Vec<String>> {
+/// Maps streams to one tile, or one stream to a chain.
+pub(crate) fn map(spec: &TileSpec, streams: &[&Stream]) -> Result<Attempt, Vec<String>> {
     let (write_role, read_role) =
         spec.kind.direct_roles().ok_or_else(|| vec![format!("{} tiles cannot be written", spec.kind.name())])?;
     let latency = timing::sram_to_output(spec.sram_latency) as i64;
     let mut running: Vec<Running> = Vec::new();
-    let mut words = Vec::new();
-    let mut needed = vec![1; shares.len()];
+    let mut kept = Vec::new();
     let add = |running: &mut Vec<Running>, next: Running| {
         for other in running.iter().filter(|other| other.role == next.role) {
             let shared = spec.kind.memory_port(other.port as u32) == spec.kind.memory_port(next.port as u32);
@@ -28,32 +29,46 @@ pub(crate) fn map(spec: &TileSpec, shares: &[Share]) -> Result<Attempt, Vec<Stri
         running.push(next);
         Ok(())
     };
-    let mut outputs = 0..;
-    for (share, &Share { write, reads }) in shares.iter().enumerate() {
-        // Words lie in the order in which they are written.
-        let weights = write.numbering();
-        let words_of_share = Nest { functions: vec![Affine { start: 0, stride: weights.clone() }], ..write.clone() };
-        let nest = words_of_share.clone();
-        add(&mut running, Running { role: write_role, port: share, share, nest, main: Some(0) })?;
-        for (read, port) in reads.iter().zip(outputs.by_ref()) {
-            let mut nest = read.weighted(&weights);
+    let (mut inputs, mut outputs) = (0.., 0..);
+    for (number, &stream) in streams.iter().enumerate() {
+        let (storages, mut failed) = Storage::candidates(stream, 1);
+        // All layouts are as dense as each other, and each word is a row.
+        let Some(storage) = storages.into_iter().next() else {
+            failed.push("its words have no place".to_owned());
+            return Err(failed);
+        };
+        for (write, port) in stream.writes.iter().zip(inputs.by_ref()) {
+            let nest = write.nest.weighted(&storage.strides);
+            add(&mut running, Running { role: write_role, port, stream: number, nest, main: Some(0) })?;
+        }
+        let mut needed = 1;
+        for (read, port) in stream.reads.iter().zip(outputs.by_ref()) {
+            let mut nest = read.nest.weighted(&storage.strides);
             nest.cycle.start -= latency;
             if nest.cycle.start < 0 {
                 return Err(vec![format!("output {port}: reads before the memory can answer")]);
             }
-            let wait =
-                longest_wait(&nest, &words_of_share).map_err(|reason| vec![format!("output {port}: {reason}")])?;
-            if wait + timing::SRAM_WRITE as i64 > 0 {
-                let late = wait + timing::SRAM_WRITE as i64;
+            // Each word is fetched by itself.
+            let count = Affine { start: 0, stride: nest.numbering() };
+            let counted = Nest { functions: vec![count], ..nest.clone() };
+            let after = after_writes(stream, &storage, read, &nest, &counted)
+                .map_err(|reason| vec![format!("output {port}: {reason}")])?;
+            if let Some(late) = after.into_iter().flatten().max().filter(|&late| late > 0) {
                 return Err(vec![format!("output {port}: read {late} cycles before its word can be there")]);
             }
-            needed[share] = needed[share].max(rows_needed(&nest, 0, &words_of_share, 0));
-            add(&mut running, Running { role: read_role, port, share, nest, main: Some(0) })?;
+            if let Space::Iterations = stream.space {
+                needed = needed.max(rows_needed(&nest, 0, &storage.space, 0));
+            }
+            add(&mut running, Running { role: read_role, port, stream: number, nest, main: Some(0) })?;
         }
-        words.push(words_of_share);
+        let in_order = matches!(stream.space, Space::Iterations);
+        if !in_order {
+            needed = storage.span(stream);
+        }
+        kept.push((storage.space, in_order, needed));
     }
-    let kept = words.iter().zip(needed).map(|(rows, needed)| Kept { rows, needed }).collect_vec();
-    match configurations(spec, &running, &kept) {
+    let kept = kept.iter().map(|(rows, in_order, needed)| Kept { rows, in_order: *in_order, needed: *needed });
+    match configurations(spec, &running, &kept.collect_vec()) {
         Ok(configurations) => Ok(Attempt { configurations, tried: Vec::new() }),
         Err(reason) => Err(vec![reason]),
     }

@@ -1,10 +1,13 @@
-//! What shares a tile, or a chain of tiles.
+//! Streams of words through a memory, and what shares a tile or a chain of tiles.
 
-use pushmem_configuration::Configuration;
+use std::rc::Rc;
+
+use pushmem_configuration::{Affine, Configuration};
 
 use crate::nest::Nest;
+use crate::past::{Gaps, Written};
 
-/// Where a stream takes its words from.
+/// Where a write takes its words from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Feed {
     /// This write port.
@@ -13,24 +16,87 @@ pub(crate) enum Feed {
     Group { group: usize, output: usize },
 }
 
-/// Words that are written and those of their reads that share tiles.
-pub(crate) struct Stream {
-    pub feed: Feed,
-    pub write: Nest,
-    /// The reads; those without a number only feed other groups.
-    pub reads: Vec<(Option<usize>, Nest)>,
+/// What the functions of the nests of a stream are, and so what has a place in memory.
+#[derive(Clone, Debug)]
+pub(crate) enum Space {
+    /// Iterations of the only write, one function for each of its loops: words lie in the order in which they are written.
+    Iterations,
+    /// Elements, one function for each dimension, counted from 0: each has a place, whoever writes it and how often.
+    Elements {
+        /// The size of each dimension.
+        size: Vec<u64>,
+        gaps: Rc<Gaps>,
+    },
 }
 
-/// A tile, or a chain of tiles. Each stream has an input; the outputs are those of the reads of the first stream, then those
-/// of the next.
+/// Words that are written.
+#[derive(Clone, Debug)]
+pub(crate) struct Write {
+    pub feed: Feed,
+    pub nest: Nest,
+}
+
+/// Words that are read.
+#[derive(Clone, Debug)]
+pub(crate) struct Read {
+    /// The read port; a read without one only feeds other groups.
+    pub port: Option<usize>,
+    pub nest: Nest,
+    /// The writes of its words, in the order of its iterations, as far as they were enumerated; for elements only.
+    pub past: Rc<[Written]>,
+}
+
+/// Writes, and the reads of their words that share tiles, over one space.
+#[derive(Clone, Debug)]
+pub(crate) struct Stream {
+    pub space: Space,
+    pub writes: Vec<Write>,
+    pub reads: Vec<Read>,
+}
+
+impl Stream {
+    /// A write and reads that are given as iterations of it.
+    pub fn of_iterations(feed: Feed, write: &Nest, reads: impl IntoIterator<Item = (Option<usize>, Nest)>) -> Stream {
+        let digit = |level: usize| Affine {
+            start: 0,
+            stride: (0..write.depth()).map(|other| i64::from(other == level)).collect(),
+        };
+        let nest = Nest { functions: (0..write.depth()).map(digit).collect(), ..write.clone() };
+        let read = |(port, nest)| Read { port, nest, past: Rc::new([]) };
+        Stream {
+            space: Space::Iterations,
+            writes: vec![Write { feed, nest }],
+            reads: reads.into_iter().map(read).collect(),
+        }
+    }
+
+    /// The same words for some of the reads.
+    pub fn with_reads(&self, reads: &[usize]) -> Stream {
+        let reads = reads.iter().map(|&read| self.reads[read].clone()).collect();
+        Stream { space: self.space.clone(), writes: self.writes.clone(), reads }
+    }
+}
+
+/// A tile, or a chain of tiles. The inputs are those of the writes of the first stream, then those of the next, and the
+/// outputs those of the reads.
 pub(crate) struct Group {
     pub streams: Vec<Stream>,
     pub configurations: Vec<Configuration>,
 }
 
 impl Group {
+    /// How many inputs it takes.
+    pub fn inputs(&self) -> usize {
+        self.writes().count()
+    }
+
     /// How many outputs it takes.
     pub fn outputs(&self) -> usize {
         self.streams.iter().map(|stream| stream.reads.len()).sum()
+    }
+
+    /// The writes of all streams.
+    pub fn writes(&self) -> impl Iterator<Item = &Write> {
+        self.streams.iter().flat_map(|stream| &stream.writes)
     }
 }

@@ -24,7 +24,9 @@ mod mapped;
 mod merge;
 mod nest;
 mod partition;
+mod past;
 mod storage;
+mod streams;
 mod supply;
 mod wide;
 

@@ -2,16 +2,28 @@
 
 use pushmem_configuration::Affine;
 
+use crate::group::{Space, Stream};
 use crate::nest::{Nest, value};
+use crate::past;
 
 /// Most iterations that are enumerated.
 const ENUMERATION_LIMIT: u128 = 1 << 18;
 
-/// The most words that are live at once: written, and still to be read by one of `reads`, which are given as iterations
-/// of the write. The word that a read frees in a cycle makes place for the one written in that cycle.
+/// The most words of a stream that are live at once: written, and still to be read.
+pub(crate) fn live_words(stream: &Stream) -> u64 {
+    match stream.space {
+        Space::Iterations => {
+            let reads: Vec<&Nest> = stream.reads.iter().map(|read| &read.nest).collect();
+            live_iterations(&stream.writes[0].nest, &reads)
+        }
+        Space::Elements { .. } => past::live(stream.reads.iter().map(|read| (&read.nest, &read.past))),
+    }
+}
+
+/// The same where reads are given as iterations of the write. The word that a read frees in a cycle makes place for the one written in that cycle.
 ///
 /// Runs too long to enumerate are judged by their first rounds.
-pub(crate) fn live_words(write: &Nest, reads: &[&Nest]) -> u64 {
+fn live_iterations(write: &Nest, reads: &[&Nest]) -> u64 {
     if let Some(words) = delayed(write, reads) {
         return words;
     }

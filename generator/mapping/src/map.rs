@@ -6,16 +6,15 @@ use itertools::Itertools;
 use pushmem_buffers::UnifiedBuffer;
 use pushmem_tile::{Kind, TileSpec};
 
-use crate::attempt::{Attempt, Share};
+use crate::attempt::Attempt;
 use crate::banking::{Bank, Banking, PortLimit, banking};
 use crate::cascade::cascade;
-use crate::dependence::dependence;
-use crate::group::{Feed, Group, Stream};
+use crate::group::{Feed, Group, Space, Stream};
 use crate::live::live_words;
 use crate::mapped::{MappedBuffer, MappedTile, MappingError, Source};
 use crate::merge::merge;
-use crate::nest::Nest;
 use crate::partition::cheapest;
+use crate::streams::{Component, components};
 use crate::{direct, wide};
 
 /// Most read ports of a buffer.
@@ -91,30 +90,34 @@ fn map_banks(banks: &[Bank], spec: &TileSpec) -> Result<MappedBuffer, Vec<String
     let mut groups: Vec<Group> = Vec::new();
     let mut copied = false;
     for bank in banks {
-        for (writer, streams) in streams_by_write(&bank.buffer)? {
-            if streams.reads.len() > READ_LIMIT {
-                tried.push(format!("{} reads of one stream; at most {READ_LIMIT} are analysed", streams.reads.len()));
+        for component in components(&bank.buffer)? {
+            if component.reads.len() > READ_LIMIT {
+                tried.push(format!("{} reads of one stream; at most {READ_LIMIT} are analysed", component.reads.len()));
                 return Err(tried);
             }
-            let Ok(mut own) = groups_of_stream(spec, &streams, &mut tried) else { return Err(tried) };
+            let Ok(mut own) = groups_of_component(spec, &bank.buffer, &component, &mut tried) else {
+                return Err(tried);
+            };
             // Numbers of ports and groups among all.
             let before = groups.len();
             for stream in own.iter_mut().flat_map(|group| &mut group.streams) {
-                match &mut stream.feed {
-                    Feed::Port(port) => *port = bank.ports[writer],
-                    Feed::Group { group, .. } => *group += before,
+                for write in &mut stream.writes {
+                    match &mut write.feed {
+                        Feed::Port(port) => *port = bank.ports[*port],
+                        Feed::Group { group, .. } => *group += before,
+                    }
                 }
-                for (read, _) in &mut stream.reads {
-                    *read = read.map(|read| bank.ports[streams.reads[read].0]);
+                for read in &mut stream.reads {
+                    read.port = read.port.map(|port| bank.ports[port]);
                 }
             }
-            let fed_by_port = |group: &&Group| matches!(group.streams[0].feed, Feed::Port(_));
+            let fed_by_port = |group: &&Group| matches!(group.streams[0].writes[0].feed, Feed::Port(_));
             copied |= own.iter().filter(fed_by_port).count() > 1;
             groups.extend(own);
         }
     }
-    merge(&mut groups, spec.inputs as usize, spec.outputs as usize, |shares| {
-        attempt(spec, shares).ok().and_then(|attempt| attempt.configurations.into_iter().exactly_one().ok())
+    merge(&mut groups, spec.inputs as usize, spec.outputs as usize, |streams| {
+        attempt(spec, streams).ok().and_then(|attempt| attempt.configurations.into_iter().exactly_one().ok())
     });
     let mut mapped = MappedBuffer { tiles: Vec::new(), live_words: 0, factors: None, copied, tried };
     // The tile that shows the words of each group.
@@ -122,20 +125,20 @@ fn map_banks(banks: &[Bank], spec: &TileSpec) -> Result<MappedBuffer, Vec<String
     for group in groups {
         let last = group.configurations.len() - 1;
         let mut inputs = vec![None; spec.inputs as usize];
-        for (input, stream) in inputs.iter_mut().zip(&group.streams) {
-            *input = Some(match stream.feed {
+        for (input, write) in inputs.iter_mut().zip(group.writes()) {
+            *input = Some(match write.feed {
                 Feed::Port(port) => Source::Port(port),
                 Feed::Group { group, output } => Source::Output { tile: last_tiles[group], output },
             });
-            mapped.live_words += live_words(&stream.write, &stream.reads.iter().map(|(_, read)| read).collect_vec());
         }
+        mapped.live_words += group.streams.iter().map(live_words).sum::<u64>();
         last_tiles.push(mapped.tiles.len() + last);
         for (number, configuration) in group.configurations.into_iter().enumerate() {
             let mut outputs = vec![None; spec.outputs as usize];
             if number == last {
                 let reads = group.streams.iter().flat_map(|stream| &stream.reads);
-                for (output, (read, _)) in outputs.iter_mut().zip(reads) {
-                    *output = *read;
+                for (output, read) in outputs.iter_mut().zip(reads) {
+                    *output = read.port;
                 }
             }
             let chain_from = (number > 0).then(|| mapped.tiles.len() - 1);
@@ -146,98 +149,96 @@ fn map_banks(banks: &[Bank], spec: &TileSpec) -> Result<MappedBuffer, Vec<String
 }
 
 /// Streams on one tile or chain.
-fn attempt(spec: &TileSpec, shares: &[Share]) -> Result<Attempt, Vec<String>> {
+fn attempt(spec: &TileSpec, streams: &[&Stream]) -> Result<Attempt, Vec<String>> {
     match spec.kind {
-        Kind::WideFetch { .. } => wide::map(spec, shares),
-        _ => direct::map(spec, shares),
+        Kind::WideFetch { .. } => wide::map(spec, streams),
+        _ => direct::map(spec, streams),
     }
 }
 
-/// A write stream and the reads of its words.
-struct Streams {
-    write: Nest,
-    /// Number of the port and, for each iteration, the iteration of the write.
-    reads: Vec<(usize, Nest)>,
-    /// Names of the read ports.
-    names: Vec<String>,
-}
-
-/// Each write port with the reads that take all their words from it.
-fn streams_by_write(buffer: &UnifiedBuffer) -> Result<Vec<(usize, Streams)>, Vec<String>> {
-    let mut streams: Vec<(usize, Streams)> = buffer
-        .writes()
-        .map(|(number, port)| {
-            (number, Streams { write: Nest::of(port).merged(&[]), reads: Vec::new(), names: Vec::new() })
-        })
-        .collect();
-    for (number, port) in buffer.reads() {
-        let read = Nest::of(port);
-        let mut reasons = Vec::new();
-        let found = streams.iter_mut().find_map(|(writer, streams)| match dependence(&read, &streams.write) {
-            Ok(dependence) => Some((streams, dependence)),
-            Err(reason) => {
-                reasons.push(format!("{} from {}: {reason}", port.name, buffer.ports[*writer].name));
-                None
+/// The groups of ports that take words from each other: with the words in the order in which they are written, if one port
+/// writes them, else in place.
+fn groups_of_component(
+    spec: &TileSpec,
+    buffer: &UnifiedBuffer,
+    component: &Component,
+    tried: &mut Vec<String>,
+) -> Result<Vec<Group>, ()> {
+    match component.in_order(buffer) {
+        Ok(stream) => {
+            let groups = groups_of_stream(spec, buffer, &stream, tried);
+            if groups.is_ok() || component.writes_once(buffer) {
+                return groups;
             }
-        });
-        match found {
-            Some((streams, dependence)) => {
-                streams.reads.push((number, dependence));
-                streams.names.push(port.name.clone());
-            }
-            None if reasons.is_empty() => return Err(vec!["the buffer has no write port".to_owned()]),
-            None => return Err(reasons),
+        }
+        Err(reasons) => tried.extend(reasons),
+    }
+    match component.in_place(buffer) {
+        Ok(stream) => groups_of_stream(spec, buffer, &stream, tried),
+        Err(reason) => {
+            tried.push(reason);
+            Err(())
         }
     }
-    streams.retain(|(_, streams)| !streams.reads.is_empty());
-    Ok(streams)
 }
 
-/// The groups of reads of a stream that share tiles. Ports are numbered among those of the stream.
-fn groups_of_stream(spec: &TileSpec, streams: &Streams, tried: &mut Vec<String>) -> Result<Vec<Group>, ()> {
-    let attempt = |write: &Nest, reads: &[&Nest]| attempt(spec, &[Share { write, reads }]);
-    let ports = |part: &[usize]| part.iter().map(|&read| &streams.names[read]).join(", ");
+/// The groups of reads of a stream that share tiles.
+fn groups_of_stream(
+    spec: &TileSpec,
+    buffer: &UnifiedBuffer,
+    stream: &Stream,
+    tried: &mut Vec<String>,
+) -> Result<Vec<Group>, ()> {
+    let name = |port: usize| buffer.ports[port].name.as_str();
+    let (inputs, outputs) = (spec.inputs as usize, spec.outputs as usize);
+    if stream.writes.len() > inputs {
+        let writes = stream.writes.iter().filter_map(|write| match write.feed {
+            Feed::Port(port) => Some(name(port)),
+            Feed::Group { .. } => None,
+        });
+        let (writes, count) = (writes.collect_vec().join(", "), stream.writes.len());
+        tried.push(format!("{count} ports write the same words: {writes}; a {} tile has {inputs} inputs", spec.name));
+        return Err(());
+    }
+    let ports = |part: &[usize]| part.iter().filter_map(|&read| stream.reads[read].port).map(name).join(", ");
     let mut made: HashMap<Vec<usize>, Attempt> = HashMap::new();
-    let parts = cheapest(streams.reads.len(), spec.outputs as usize, |part| {
-        let reads = part.iter().map(|&read| &streams.reads[read].1).collect_vec();
-        match attempt(&streams.write, &reads) {
-            Ok(attempt) => {
-                let tiles = attempt.configurations.len();
-                made.insert(part.to_vec(), attempt);
-                Some(tiles)
-            }
-            Err(reasons) => {
-                tried.extend(reasons.into_iter().map(|reason| format!("{}: {reason}", ports(part))));
-                None
-            }
+    let parts = cheapest(stream.reads.len(), outputs, |part| match attempt(spec, &[&stream.with_reads(part)]) {
+        Ok(attempt) => {
+            let tiles = attempt.configurations.len();
+            made.insert(part.to_vec(), attempt);
+            Some(tiles)
+        }
+        Err(reasons) => {
+            tried.extend(reasons.into_iter().map(|reason| format!("{}: {reason}", ports(part))));
+            None
         }
     });
     let apart = parts.map(|parts| {
         let mut group = |part: Vec<usize>| {
             let attempt = made.remove(&part).expect("chosen parts are possible");
             tried.extend(attempt.tried.into_iter().map(|reason| format!("{}: {reason}", ports(&part))));
-            let reads = part.into_iter().map(|read| (Some(read), streams.reads[read].1.clone())).collect();
-            let stream = Stream { feed: Feed::Port(0), write: streams.write.clone(), reads };
-            Group { streams: vec![stream], configurations: attempt.configurations }
+            Group { streams: vec![stream.with_reads(&part)], configurations: attempt.configurations }
         };
         parts.into_iter().map(&mut group).collect_vec()
     });
     let tiles = |groups: &[Group]| groups.iter().map(|group| group.configurations.len()).sum::<usize>();
-    let outputs = spec.outputs as usize;
-    let least = streams.reads.len().div_ceil(outputs);
+    let least = stream.reads.len().div_ceil(outputs);
     if let Some(groups) = apart.as_ref()
         && tiles(groups) <= least
     {
         return apart.ok_or(());
     }
-    let reads = streams.reads.iter().map(|(_, read)| read).collect_vec();
-    let cascade = cascade(&streams.write, &reads, outputs, |write, reads| {
-        attempt(write, reads).ok().map(|attempt| attempt.configurations)
-    });
+    let cascade = match stream.space {
+        Space::Iterations => {
+            cascade(stream, outputs, |stream| attempt(spec, &[stream]).ok().map(|attempt| attempt.configurations))
+        }
+        Space::Elements { .. } => None,
+    };
     match (apart, cascade) {
         (Some(apart), Some(cascade)) if tiles(&cascade) < tiles(&apart) => Ok(cascade),
         (Some(apart), _) => Ok(apart),
         (None, Some(cascade)) => Ok(cascade),
+        (None, None) if matches!(stream.space, Space::Elements { .. }) => Err(()),
         (None, None) => {
             tried.push("tiles one after the other: the reads are no delays of the write, or too far apart".to_owned());
             Err(())

@@ -3,8 +3,7 @@
 use itertools::Itertools;
 use pushmem_configuration::Configuration;
 
-use crate::attempt::Share;
-use crate::group::{Feed, Group};
+use crate::group::{Feed, Group, Stream};
 
 /// Groups that are asked in vain before a group stays as it is.
 const PATIENCE: usize = 4;
@@ -15,7 +14,7 @@ pub(crate) fn merge(
     groups: &mut Vec<Group>,
     inputs: usize,
     outputs: usize,
-    mut attempt: impl FnMut(&[Share]) -> Option<Configuration>,
+    mut attempt: impl FnMut(&[&Stream]) -> Option<Configuration>,
 ) {
     let mut number = 0;
     while number < groups.len() {
@@ -24,20 +23,15 @@ pub(crate) fn merge(
         while other < groups.len() && failures < PATIENCE {
             let pair = [&groups[number], &groups[other]];
             let fits = [number, other].into_iter().all(|group| stands_alone(groups, group))
-                && pair.iter().map(|group| group.streams.len()).sum::<usize>() <= inputs
+                && pair.iter().map(|group| group.inputs()).sum::<usize>() <= inputs
                 && pair.iter().map(|group| group.outputs()).sum::<usize>() <= outputs;
-            let configuration = fits.then(|| {
-                let streams = || pair.iter().flat_map(|group| &group.streams);
-                let reads =
-                    streams().map(|stream| stream.reads.iter().map(|(_, read)| read).collect_vec()).collect_vec();
-                let shares = streams().zip(&reads).map(|(stream, reads)| Share { write: &stream.write, reads });
-                attempt(&shares.collect_vec())
-            });
+            let configuration = fits.then(|| attempt(&pair.iter().flat_map(|group| &group.streams).collect_vec()));
             match configuration {
                 Some(Some(configuration)) => {
                     let merged = groups.remove(other);
-                    for stream in groups.iter_mut().flat_map(|group| &mut group.streams) {
-                        if let Feed::Group { group, .. } = &mut stream.feed {
+                    let streams = groups.iter_mut().flat_map(|group| &mut group.streams);
+                    for write in streams.flat_map(|stream| &mut stream.writes) {
+                        if let Feed::Group { group, .. } = &mut write.feed {
                             *group -= usize::from(*group > other);
                         }
                     }
@@ -57,9 +51,10 @@ pub(crate) fn merge(
 
 /// Whether a group is one tile that neither feeds others nor is fed by them: those keep their outputs and their place.
 fn stands_alone(groups: &[Group], number: usize) -> bool {
-    let feeds = |group: &Group| group.streams.iter().map(|stream| stream.feed).collect_vec();
-    let fed = feeds(&groups[number]).iter().any(|feed| matches!(feed, Feed::Group { .. }));
-    let feeding =
-        groups.iter().flat_map(feeds).any(|feed| matches!(feed, Feed::Group { group, .. } if group == number));
+    let fed = groups[number].writes().any(|write| matches!(write.feed, Feed::Group { .. }));
+    let feeding = groups
+        .iter()
+        .flat_map(Group::writes)
+        .any(|write| matches!(write.feed, Feed::Group { group, .. } if group == number));
     groups[number].configurations.len() == 1 && !fed && !feeding
 }

@@ -1,12 +1,19 @@
 //! Whether rows are in memory when they are fetched.
 
 use pushmem_configuration::Affine;
+use pushmem_tile::timing;
 
 use crate::digits::{Digit, decompose};
+use crate::group::{Read, Space, Stream};
 use crate::nest::{Nest, value};
+use crate::past::firings;
+use crate::storage::Storage;
 
 /// Most fetches that are enumerated.
 const ENUMERATION_LIMIT: u128 = 1 << 18;
+
+/// Most fetches of elements that are enumerated.
+const FETCH_LIMIT: usize = 1 << 21;
 
 /// The digits of a row number: the loops that write rows.
 fn system(rows: &Nest) -> Vec<Digit> {
@@ -46,7 +53,7 @@ pub(crate) fn written_until(rows: &Nest, cycle: i64) -> i64 {
 
 /// The longest time from a fetch to the write of its row, where both have no offset yet; the row is the fetches' first
 /// function. Rows that are never written do not count: nobody reads them.
-pub(crate) fn longest_wait(fetches: &Nest, rows: &Nest) -> Result<i64, String> {
+fn longest_wait(fetches: &Nest, rows: &Nest) -> Result<i64, String> {
     let rows = rows.clone().merged(&[None]);
     let mut nest = fetches.clone();
     nest.functions.truncate(1);
@@ -75,6 +82,31 @@ pub(crate) fn longest_wait(fetches: &Nest, rows: &Nest) -> Result<i64, String> {
         }
     });
     longest.ok_or_else(|| "it reads nothing that is written".to_owned())
+}
+
+/// For each write of a stream, the least offset of fetches relative to that of its writes of rows, if they take words from
+/// it. `reads` are the words in the order of fetches, as in [`crate::fetch::Fetch`].
+pub(crate) fn after_writes(
+    stream: &Stream,
+    storage: &Storage,
+    read: &Read,
+    fetches: &Nest,
+    reads: &Nest,
+) -> Result<Vec<Option<i64>>, String> {
+    let written = timing::SRAM_WRITE as i64;
+    if let Space::Iterations = stream.space {
+        return Ok(vec![Some(longest_wait(fetches, &storage.fillings[0].rows)? + written)]);
+    }
+    let mut after: Vec<Option<i64>> = vec![None; stream.writes.len()];
+    let fetched: Vec<i64> = fetches.cycles().take(FETCH_LIMIT).collect();
+    for (firing, word) in firings(std::slice::from_ref(reads)).zip(&*read.past) {
+        let (fetch, lane) = (firing.value / storage.fetch_width, firing.value % storage.fetch_width);
+        let Some(fetch) = fetched.get(fetch as usize) else { break };
+        // The row could move with its first word, if that took no time.
+        let row = word.cycle - lane * storage.fillings[word.write].pace;
+        after[word.write] = after[word.write].max(Some(row - fetch + written));
+    }
+    Ok(after)
 }
 
 /// How many rows must be kept: from the row of a fetch to the last one written by then.

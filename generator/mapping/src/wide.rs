@@ -3,14 +3,15 @@
 use std::cell::OnceCell;
 
 use itertools::Itertools;
-use pushmem_configuration::{Affine, Configuration};
-use pushmem_tile::{Kind, Role, TileSpec, timing};
+use pushmem_configuration::Configuration;
+use pushmem_tile::{Kind, Role, TileSpec};
 
-use crate::attempt::{Attempt, Kept, Running, Share, configurations};
+use crate::attempt::{Attempt, Kept, Running, configurations};
 use crate::fetch::{self, Fetch, Shape};
+use crate::group::{Space, Stream};
 use crate::nest::Nest;
-use crate::storage::Storage;
-use crate::supply::{longest_wait, rows_needed};
+use crate::storage::{Filling, Storage};
+use crate::supply::{after_writes, rows_needed};
 
 /// Offsets tried for each controller of the SRAM.
 const OFFSET_LIMIT: i64 = 64;
@@ -24,8 +25,8 @@ const LAYOUT_LIMIT: usize = 8;
 /// Comparisons of accesses of the SRAM when several streams are to share it.
 const COMPARISON_LIMIT: usize = 4096;
 
-/// Maps write streams and their reads to one tile, or one stream to a chain.
-pub(crate) fn map(spec: &TileSpec, shares: &[Share]) -> Result<Attempt, Vec<String>> {
+/// Maps streams to one tile, or one stream to a chain.
+pub(crate) fn map(spec: &TileSpec, streams: &[&Stream]) -> Result<Attempt, Vec<String>> {
     let Kind::WideFetch { fetch_width, agg_words, tb_words } = spec.kind else {
         return Err(vec![format!("{} tiles have no aggregators", spec.kind.name())]);
     };
@@ -35,22 +36,27 @@ pub(crate) fn map(spec: &TileSpec, shares: &[Share]) -> Result<Attempt, Vec<Stri
         latency: spec.sram_latency,
     };
     let agg_words = i64::from(agg_words);
-    let layouts: Vec<Vec<Layout>> = shares
+    let mut failed = Vec::new();
+    let (mut first_input, mut first_output) = (0, 0);
+    let layouts: Vec<Vec<Layout>> = streams
         .iter()
-        .zip(first_outputs(shares))
-        .map(|(&share, first_output)| {
-            let storages = Storage::candidates(share.write, u64::from(fetch_width));
-            storages.into_iter().map(|storage| Layout { share, first_output, storage, plan: OnceCell::new() }).collect()
+        .map(|&stream| {
+            let (storages, reasons) = Storage::candidates(stream, u64::from(fetch_width));
+            failed.extend(reasons);
+            let layout = |storage| Layout { stream, first_input, first_output, storage, plan: OnceCell::new() };
+            let layouts = storages.into_iter().map(layout).collect();
+            first_input += stream.writes.len();
+            first_output += stream.reads.len();
+            layouts
         })
         .collect();
-    let mut failed = Vec::new();
-    let limit = if shares.len() == 1 { usize::MAX } else { LAYOUT_LIMIT };
+    let limit = if streams.len() == 1 { usize::MAX } else { LAYOUT_LIMIT };
     for layout in layouts.iter().map(|layouts| layouts.iter()).multi_cartesian_product().take(limit) {
         let name = layout.iter().map(|layout| layout.storage.name.as_str()).unique().join(", ");
         let named = |reason: &String| format!("{name}: {reason}");
         let plans: Result<Vec<&Plan>, &Vec<String>> =
             layout.iter().map(|layout| layout.plan(shape, agg_words).as_ref()).collect();
-        let outcome = plans.map_err(Clone::clone).and_then(|plans| with_plans(spec, &layout, &plans, agg_words));
+        let outcome = plans.map_err(Clone::clone).and_then(|plans| with_plans(spec, &layout, &plans));
         match outcome {
             Ok(Attempt { configurations, tried }) => {
                 failed.extend(tried.iter().map(named));
@@ -62,20 +68,10 @@ pub(crate) fn map(spec: &TileSpec, shares: &[Share]) -> Result<Attempt, Vec<Stri
     Err(failed.into_iter().unique().collect())
 }
 
-/// The first output of each share.
-fn first_outputs(shares: &[Share]) -> Vec<usize> {
-    let mut next = 0;
-    let first = |share: &Share| {
-        let first = next;
-        next += share.reads.len();
-        first
-    };
-    shares.iter().map(first).collect()
-}
-
-/// A share and a way to lay out its words.
+/// A stream and a way to lay out its words.
 struct Layout<'a> {
-    share: Share<'a>,
+    stream: &'a Stream,
+    first_input: usize,
     first_output: usize,
     storage: Storage,
     plan: OnceCell<Result<Plan, Vec<String>>>,
@@ -83,17 +79,20 @@ struct Layout<'a> {
 
 /// When rows can be written, and the ways to fetch for each read.
 struct Plan {
-    write_window: (i64, i64),
+    /// By write, the earliest and the latest offset.
+    write_windows: Vec<(i64, i64)>,
     choices: Vec<Vec<Choice>>,
     /// Ways to fetch that do not work.
     failed: Vec<String>,
+    /// Rows that must be kept, if the way to fetch does not matter.
+    span: Option<i64>,
 }
 
-/// A way to fetch, and what it asks of the write.
+/// A way to fetch, and what it asks of the writes.
 struct Choice {
     fetch: Fetch,
-    /// Least offset of the fetches relative to that of the writes of rows.
-    after_write: i64,
+    /// By write, the least offset of the fetches relative to that of the writes of rows.
+    after_writes: Vec<Option<i64>>,
 }
 
 impl Layout<'_> {
@@ -103,28 +102,32 @@ impl Layout<'_> {
 
     fn planned(&self, shape: Shape, agg_words: i64) -> Result<Plan, Vec<String>> {
         let storage = &self.storage;
-        let write_window = storage.window((agg_words / shape.fetch_width) as u64);
-        if write_window.0 > write_window.1 {
-            let message = format!(
-                "a row is complete {} cycles after its first word, and the aggregator of {agg_words} words keeps it for {}",
-                write_window.0, write_window.1
-            );
-            return Err(vec![message]);
+        let mut write_windows = Vec::new();
+        for filling in &storage.fillings {
+            let window = filling.window((agg_words / shape.fetch_width) as u64);
+            if window.0 > window.1 {
+                let message = format!(
+                    "a row is complete {} cycles after its first word, and the aggregator of {agg_words} words keeps it for {}",
+                    window.0, window.1
+                );
+                return Err(vec![message]);
+            }
+            write_windows.push(window);
         }
         let mut choices = Vec::new();
         let mut failed = Vec::new();
-        for (number, read) in self.share.reads.iter().enumerate() {
-            let (fetches, mut reasons) = fetch::candidates(&read.weighted(&storage.strides).merged(&[]), shape);
+        for (number, read) in self.stream.reads.iter().enumerate() {
+            let (fetches, mut reasons) = fetch::candidates(&read.nest.weighted(&storage.strides).merged(&[]), shape);
             let mut possible = Vec::new();
             for fetch in fetches {
-                match longest_wait(&fetch.fetches, &storage.rows) {
-                    Ok(wait) => {
-                        let after_write = wait + timing::SRAM_WRITE as i64;
-                        let latest = fetch.window.1;
-                        if after_write + write_window.0 <= latest {
-                            possible.push(Choice { fetch, after_write });
+                match after_writes(self.stream, storage, read, &fetch.fetches, &fetch.reads) {
+                    Ok(after_writes) => {
+                        let there = after_writes.iter().zip(&write_windows);
+                        let there = there.filter_map(|(after, window)| Some((*after)? + window.0)).max();
+                        let late = there.map_or(0, |there| there - fetch.window.1);
+                        if late <= 0 {
+                            possible.push(Choice { fetch, after_writes });
                         } else {
-                            let late = after_write + write_window.0 - latest;
                             reasons.push(format!("{}: read {late} cycles before its row can be there", fetch.name));
                         }
                     }
@@ -138,18 +141,56 @@ impl Layout<'_> {
             }
             choices.push(possible);
         }
-        Ok(Plan { write_window, choices, failed })
+        let span = matches!(self.stream.space, Space::Elements { .. }).then(|| storage.span(self.stream));
+        Ok(Plan { write_windows, choices, failed, span })
+    }
+
+    /// What accesses the SRAM: the writes of rows, whose numbers begin at `first`, then the fetches.
+    fn accesses<'a>(&'a self, plan: &Plan, choices: &'a [&Choice], first: usize) -> Vec<Access<'a>> {
+        let fillings = &self.storage.fillings;
+        let write = |(number, (filling, &window)): (usize, (&'a Filling, &(i64, i64)))| {
+            // The row that is moved last holds the word that is written last.
+            let after = (0..fillings.len()).filter_map(|before| {
+                let Space::Elements { gaps, .. } = &self.stream.space else { return None };
+                let collecting = (self.storage.fetch_width - 1) * filling.pace;
+                gaps[before][number].map(|gap| (first + before, collecting + 1 - gap))
+            });
+            Access { nest: &filling.rows, window, late: false, after: after.collect() }
+        };
+        let writes = fillings.iter().zip(&plan.write_windows).enumerate().map(write);
+        let fetches = choices.iter().map(|choice| {
+            let after = (first..).zip(&choice.after_writes).filter_map(|(write, after)| Some((write, (*after)?)));
+            Access { nest: &choice.fetch.fetches, window: choice.fetch.window, late: true, after: after.collect() }
+        });
+        writes.chain(fetches).collect()
+    }
+
+    /// All controllers, with the offsets of the accesses of the SRAM.
+    fn controllers(&self, stream: usize, choices: &[&Choice], offsets: &[i64]) -> Vec<Running> {
+        let (write_offsets, fetch_offsets) = offsets.split_at(self.storage.fillings.len());
+        let mut running = Vec::new();
+        for (port, (filling, &offset)) in (self.first_input..).zip(self.storage.fillings.iter().zip(write_offsets)) {
+            let (words, rows) = (filling.words.clone(), moved(&filling.rows, offset));
+            running.push(Running { role: Role::In2Agg, port, stream, nest: words, main: None });
+            running.push(Running { role: Role::Agg2Sram, port, stream, nest: rows, main: Some(1) });
+        }
+        for (port, (choice, &offset)) in (self.first_output..).zip(choices.iter().zip(fetch_offsets)) {
+            let fetches = moved(&choice.fetch.fetches, offset);
+            running.push(Running { role: Role::Sram2Tb, port, stream, nest: fetches, main: Some(0) });
+            running.push(Running { role: Role::Tb2Out, port, stream, nest: choice.fetch.reads.clone(), main: None });
+        }
+        running
     }
 }
 
-fn with_plans(spec: &TileSpec, layouts: &[&Layout], plans: &[&Plan], agg_words: i64) -> Result<Attempt, Vec<String>> {
+fn with_plans(spec: &TileSpec, layouts: &[&Layout], plans: &[&Plan]) -> Result<Attempt, Vec<String>> {
     let mut tried = Vec::new();
     let choices = plans.iter().flat_map(|plan| &plan.choices);
     // Rows that nobody reads take cycles of the SRAM that another stream can use.
     let frugal = |choice: &&Choice| plans.len() == 1 || !choice.fetch.wasteful;
     let choices = choices.map(|choices| choices.iter().filter(frugal));
     for choice in choices.multi_cartesian_product().take(COMBINATION_LIMIT) {
-        match with_choice(spec, layouts, plans, &choice, agg_words) {
+        match with_choice(spec, layouts, plans, &choice) {
             // Ways to fetch that do not work by themselves are no news where another does.
             Ok(configurations) => return Ok(Attempt { configurations, tried }),
             Err(reason) => tried.push(reason),
@@ -158,71 +199,74 @@ fn with_plans(spec: &TileSpec, layouts: &[&Layout], plans: &[&Plan], agg_words: 
     Err(plans.iter().flat_map(|plan| plan.failed.clone()).chain(tried).collect())
 }
 
-/// What accesses the SRAM: the writes of rows of a share, or fetches.
-struct Access<'a> {
-    nest: &'a Nest,
-    /// The earliest and the latest offset.
-    window: (i64, i64),
-    /// For fetches: the access that writes their rows, and the least offset relative to its offset.
-    after: Option<(usize, i64)>,
-}
-
 fn with_choice(
     spec: &TileSpec,
     layouts: &[&Layout],
     plans: &[&Plan],
     choice: &[&Choice],
-    agg_words: i64,
 ) -> Result<Vec<Configuration>, String> {
-    // Each share: its writes, then its fetches.
+    let own = |layout: &Layout| &choice[layout.first_output..][..layout.stream.reads.len()];
     let mut accesses: Vec<Access> = Vec::new();
-    let mut writes = Vec::new();
+    let mut first_accesses = Vec::new();
     for (layout, plan) in layouts.iter().zip(plans) {
-        let write = accesses.len();
-        writes.push(write);
-        accesses.push(Access { nest: &layout.storage.rows, window: plan.write_window, after: None });
-        let own = &choice[layout.first_output..][..layout.share.reads.len()];
-        accesses.extend(own.iter().map(|choice| Access {
-            nest: &choice.fetch.fetches,
-            window: choice.fetch.window,
-            after: Some((write, choice.after_write)),
-        }));
+        first_accesses.push(accesses.len());
+        accesses.extend(layout.accesses(plan, own(layout), accesses.len()));
     }
     let mut offsets = Vec::new();
-    let mut comparisons = if layouts.len() == 1 { usize::MAX } else { COMPARISON_LIMIT };
+    let simple = layouts.len() == 1 && layouts[0].stream.writes.len() == 1;
+    let mut comparisons = if simple { usize::MAX } else { COMPARISON_LIMIT };
     if !place(&accesses, &mut offsets, &mut comparisons) {
         let names = choice.iter().map(|choice| &choice.fetch.name).join(", ");
         return Err(format!("{names}: the SRAM has no free cycles for all of them"));
     }
     let mut running = Vec::new();
     let mut rows = Vec::new();
-    for (share, (layout, &write)) in layouts.iter().zip(&writes).enumerate() {
-        let own = &choice[layout.first_output..][..layout.share.reads.len()];
-        let (write_offset, fetch_offsets) = (offsets[write], &offsets[write + 1..]);
-        let storage = &layout.storage;
-        let needed = own
-            .iter()
-            .zip(fetch_offsets)
-            .map(|(choice, &offset)| rows_needed(&choice.fetch.fetches, offset, &storage.rows, write_offset))
-            .max()
-            .unwrap_or(1);
-        rows.push((moved(&storage.rows, write_offset), needed));
-        running.extend(controllers(share, layout, write_offset, own, fetch_offsets, agg_words));
+    for (stream, ((layout, plan), &first)) in layouts.iter().zip(plans).zip(&first_accesses).enumerate() {
+        let own = own(layout);
+        let offsets = &offsets[first..];
+        running.extend(layout.controllers(stream, own, &offsets[..layout.storage.fillings.len() + own.len()]));
+        let space = &layout.storage.space;
+        rows.push(match plan.span {
+            Some(span) => (space.clone(), false, span),
+            None => {
+                // The space of a stream in order is its only write of rows.
+                let needed =
+                    |(choice, &offset): (&&Choice, &i64)| rows_needed(&choice.fetch.fetches, offset, space, offsets[0]);
+                let needed = own.iter().zip(&offsets[1..]).map(needed).max().unwrap_or(1);
+                (moved(space, offsets[0]), true, needed)
+            }
+        });
     }
-    let kept = rows.iter().map(|(rows, needed)| Kept { rows, needed: *needed }).collect_vec();
-    configurations(spec, &running, &kept)
+    let kept = rows.iter().map(|(rows, in_order, needed)| Kept { rows, in_order: *in_order, needed: *needed });
+    configurations(spec, &running, &kept.collect_vec())
+}
+
+/// What accesses the SRAM: the writes of rows of one port, or fetches.
+struct Access<'a> {
+    nest: &'a Nest,
+    /// The earliest and the latest offset.
+    window: (i64, i64),
+    /// Whether it is to be as late as possible, and not as early.
+    late: bool,
+    /// Accesses that come before, and the least offset relative to theirs.
+    after: Vec<(usize, i64)>,
 }
 
 /// Chooses offsets one after the other, of writes as early and of fetches as late as possible, so that no two accesses of
 /// the SRAM fall into one cycle.
 fn place(accesses: &[Access], offsets: &mut Vec<i64>, comparisons: &mut usize) -> bool {
-    let Some(next) = accesses.get(offsets.len()) else { return true };
-    let (earliest, latest) = next.window;
-    let candidates: Vec<i64> = match next.after {
-        None => (earliest..=latest).take(OFFSET_LIMIT as usize).collect(),
-        Some((write, after)) => {
-            (earliest.max(offsets[write] + after).max(latest - OFFSET_LIMIT)..=latest).rev().collect()
-        }
+    let number = offsets.len();
+    let Some(next) = accesses.get(number) else { return true };
+    let (mut earliest, mut latest) = next.window;
+    let least = next.after.iter().filter_map(|&(before, least)| Some(offsets.get(before)? + least));
+    earliest = least.fold(earliest, i64::max);
+    for (placed, &at) in accesses.iter().zip(&*offsets) {
+        let most = placed.after.iter().filter(|(before, _)| *before == number).map(|(_, least)| at - least);
+        latest = most.fold(latest, i64::min);
+    }
+    let candidates: Vec<i64> = match next.late {
+        false => (earliest..=latest).take(OFFSET_LIMIT as usize).collect(),
+        true => (earliest.max(latest - OFFSET_LIMIT)..=latest).rev().collect(),
     };
     for offset in candidates {
         if next.nest.cycle.start + offset < 0 {
@@ -248,31 +292,4 @@ fn moved(nest: &Nest, offset: i64) -> Nest {
     let mut nest = nest.clone();
     nest.cycle.start += offset;
     nest
-}
-
-/// All controllers of a share.
-fn controllers(
-    share: usize,
-    layout: &Layout,
-    write_offset: i64,
-    choice: &[&Choice],
-    fetch_offsets: &[i64],
-    agg_words: i64,
-) -> Vec<Running> {
-    let storage = &layout.storage;
-    let word = Affine { start: 0, stride: storage.strides.iter().map(|stride| stride % agg_words).collect() };
-    let words = Nest { functions: vec![word], ..layout.share.write.clone() };
-    let mut rows = moved(&storage.rows, write_offset);
-    // Rows of the aggregator follow each other as rows of the SRAM do.
-    rows.functions.push(rows.functions[0].clone());
-    let mut running = vec![
-        Running { role: Role::In2Agg, port: share, share, nest: words, main: None },
-        Running { role: Role::Agg2Sram, port: share, share, nest: rows, main: Some(1) },
-    ];
-    for (port, (choice, &offset)) in (layout.first_output..).zip(choice.iter().zip(fetch_offsets)) {
-        let fetches = moved(&choice.fetch.fetches, offset);
-        running.push(Running { role: Role::Sram2Tb, port, share, nest: fetches, main: Some(0) });
-        running.push(Running { role: Role::Tb2Out, port, share, nest: choice.fetch.reads.clone(), main: None });
-    }
-    running
 }

@@ -1,0 +1,177 @@
+//! Which write each read takes its word from, where several ports write the same elements, by enumeration.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use itertools::Itertools;
+use pushmem_configuration::deltas;
+
+use crate::nest::Nest;
+
+/// Most firings of writes and reads that are enumerated; those of longer runs are judged by their beginning.
+const ENUMERATION_LIMIT: usize = 1 << 20;
+
+/// A word, by when it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Written {
+    /// Number of the write.
+    pub write: usize,
+    /// Cycle in which it was on the wire.
+    pub cycle: i64,
+}
+
+/// The least time from one write of an element to the next by another port: `gaps[before][after]`, if there is one.
+pub(crate) type Gaps = Vec<Vec<Option<i64>>>;
+
+/// Which words reads take.
+pub(crate) struct Past {
+    /// By read, in the order of its iterations: the word.
+    pub reads: Vec<Vec<Written>>,
+    pub gaps: Gaps,
+}
+
+/// A read of an element that nobody has written.
+#[derive(Debug)]
+pub(crate) struct NeverWritten {
+    /// Number of the read.
+    pub read: usize,
+    pub cycle: i64,
+    pub element: Vec<i64>,
+}
+
+impl Past {
+    /// Follows writes and reads, whose functions are elements: a read takes the word last written before.
+    pub fn of(writes: &[&Nest], reads: &[&Nest]) -> Result<Past, NeverWritten> {
+        let numbers = Numbers::of(&[reads, writes].concat());
+        let numbered = reads.iter().chain(writes).map(|nest| numbers.of_nest(nest)).collect_vec();
+        let mut last: HashMap<i64, Written> = HashMap::new();
+        let mut past =
+            Past { reads: vec![Vec::new(); reads.len()], gaps: vec![vec![None; writes.len()]; writes.len()] };
+        for Firing { cycle, nest, value } in firings(&numbered) {
+            if nest < reads.len() {
+                let written = last.get(&value).ok_or_else(|| NeverWritten {
+                    read: nest,
+                    cycle,
+                    element: numbers.element(value),
+                })?;
+                past.reads[nest].push(*written);
+                continue;
+            }
+            let write = nest - reads.len();
+            if let Some(before) = last.insert(value, Written { write, cycle })
+                && before.write != write
+            {
+                let gap = &mut past.gaps[before.write][write];
+                *gap = Some(gap.map_or(cycle - before.cycle, |gap| gap.min(cycle - before.cycle)));
+            }
+        }
+        Ok(past)
+    }
+
+    /// The writes whose words a read takes.
+    pub fn sources(&self, read: usize) -> Vec<usize> {
+        self.reads[read].iter().map(|written| written.write).unique().sorted().collect()
+    }
+}
+
+/// Elements as numbers.
+struct Numbers {
+    low: Vec<i64>,
+    size: Vec<i64>,
+}
+
+impl Numbers {
+    fn of(nests: &[&Nest]) -> Numbers {
+        let ranges = ranges(nests);
+        Numbers {
+            low: ranges.iter().map(|range| range.0).collect(),
+            size: ranges.iter().map(|(low, high)| high - low + 1).collect(),
+        }
+    }
+
+    /// With the number of the element as the only function.
+    fn of_nest(&self, nest: &Nest) -> Nest {
+        let mut nest = nest.clone();
+        for (function, low) in nest.functions.iter_mut().zip(&self.low) {
+            function.start -= low;
+        }
+        let weights = self.size.iter().scan(1, |next, size| {
+            let weight = *next;
+            *next *= size;
+            Some(weight)
+        });
+        nest.weighted(&weights.collect_vec())
+    }
+
+    fn element(&self, number: i64) -> Vec<i64> {
+        let mut rest = number;
+        let coordinate = |(low, size): (&i64, &i64)| {
+            let coordinate = low + rest % size;
+            rest /= size;
+            coordinate
+        };
+        self.low.iter().zip(&self.size).map(coordinate).collect()
+    }
+}
+
+/// The smallest and the largest coordinate in each dimension.
+pub(crate) fn ranges(nests: &[&Nest]) -> Vec<(i64, i64)> {
+    let dimensions = nests.first().map_or(0, |nest| nest.functions.len());
+    let range = |dimension: usize| {
+        let ranges = nests.iter().map(|nest| nest.range(&nest.functions[dimension]));
+        ranges.reduce(|(low, high), range| (low.min(range.0), high.max(range.1))).expect("a nest has the dimension")
+    };
+    (0..dimensions).map(range).collect()
+}
+
+/// A firing of one of several nests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Firing {
+    pub cycle: i64,
+    /// Number of the nest.
+    pub nest: usize,
+    /// Its first function.
+    pub value: i64,
+}
+
+/// The first firings of nests in the order of time, within a cycle in the order of the nests.
+pub(crate) fn firings(nests: &[Nest]) -> impl Iterator<Item = Firing> {
+    let of_nest = |(number, nest): (usize, &Nest)| {
+        let gaps = deltas(&nest.cycle.stride, &nest.extent);
+        let steps = deltas(&nest.functions[0].stride, &nest.extent);
+        let (mut index, extent) = (vec![0; nest.depth()], nest.extent.clone());
+        let mut next = Some(Firing { cycle: nest.cycle.start, nest: number, value: nest.functions[0].start });
+        std::iter::from_fn(move || {
+            let firing = next?;
+            let level = (0..index.len()).find(|&level| index[level] + 1 < extent[level]);
+            next = level.map(|level| {
+                index[level] += 1;
+                index[..level].fill(0);
+                let (cycle, value) = (firing.cycle + gaps[level] as i64, firing.value + steps[level] as i64);
+                Firing { cycle, nest: number, value }
+            });
+            Some(firing)
+        })
+    };
+    nests.iter().enumerate().map(of_nest).kmerge().take(ENUMERATION_LIMIT)
+}
+
+/// The most words that are live at once: written, and still to be read. The word that a read frees in a cycle makes place
+/// for the one written in that cycle.
+pub(crate) fn live<'a>(reads: impl Iterator<Item = (&'a Nest, &'a Rc<[Written]>)>) -> u64 {
+    let mut last: HashMap<Written, i64> = HashMap::new();
+    for (nest, past) in reads {
+        for (cycle, written) in nest.cycles().zip(&**past) {
+            last.entry(*written).and_modify(|last| *last = cycle.max(*last)).or_insert(cycle);
+        }
+    }
+    // Ends before beginnings within a cycle.
+    let events = last.into_iter().flat_map(|(written, last)| [(written.cycle, 1), (last, -1)]).sorted_unstable();
+    let mut live = 0_i64;
+    let mut most = 0;
+    for (_, change) in events {
+        live += change;
+        most = most.max(live);
+    }
+    most as u64
+}
