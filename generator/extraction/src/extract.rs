@@ -57,11 +57,11 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
         names: Names::of(program),
         extraction: Extraction { pipeline: Pipeline { arrays, stages: Vec::new() }, origins: Vec::new() },
     };
-    let follow = |array: usize| program.policy() == Schedule::Dnn && only_reader(program, array).is_some();
-    for (array, declared) in program.arrays.iter().enumerate() {
-        if declared.kind == ArrayKind::Input && !follow(array) {
-            extractor.add_input(array);
-        }
+    let is_input = |array: usize| program.arrays[array].kind == ArrayKind::Input;
+    let is_dnn = program.policy() == Schedule::Dnn;
+    let follow = |array: usize| is_dnn && is_input(array) && has_one_reader(program, array);
+    for array in (0..program.arrays.len()).filter(|&array| is_input(array) && !follow(array)) {
+        extractor.add_input(array);
     }
     let operations = program.operations();
     for (number, (loops, operation)) in operations.iter().enumerate() {
@@ -238,16 +238,18 @@ fn common_loops(one: &[&NestLoop], other: &[&NestLoop]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| std::ptr::eq(**one, **other)).count()
 }
 
-/// The only load of an array in the program, if there is only one, it stays within the array, and it reads another element
-/// in each iteration of each loop: then the array can come in the order in which it is read.
-fn only_reader(program: &Program, array: usize) -> Option<()> {
+/// Whether there is only one load of an array in the program, which stays within the array and reads another element in each
+/// iteration of each loop: then the array can come in the order in which it is read.
+fn has_one_reader(program: &Program, array: usize) -> bool {
     let operations = program.operations();
     let loads = operations.iter().flat_map(|(loops, operation)| operation.loads.iter().map(move |load| (loops, load)));
-    let (loops, load) = loads.filter(|(_, load)| load.access.array == array).exactly_one().ok()?;
+    let Ok((loops, load)) = loads.filter(|(_, load)| load.access.array == array).exactly_one() else {
+        return false;
+    };
     let follows = |variable: usize| load.access.indices.iter().any(|index| index.affine.coefficient(variable) != 0);
     let plain = load.outside.is_none() && load.access.indices.iter().all(|index| index.pieces.is_empty());
     let repeats = (0..loops.len()).any(|variable| loops[variable].extent > 1 && !follows(variable));
-    (plain && !repeats).then_some(())
+    plain && !repeats
 }
 
 /// The lanes of a part of a stage.

@@ -3,11 +3,12 @@
 use std::rc::Rc;
 
 use itertools::Itertools;
+use num_integer::gcd;
 use pushmem_buffers::UnifiedBuffer;
 
 use crate::dependence::dependence;
 use crate::group::{Feed, Read, Space, Stream, Write};
-use crate::nest::{Nest, gcd};
+use crate::nest::Nest;
 use crate::past::{Past, ranges};
 
 /// Most elements of a buffer whose writes are followed one by one, with those that nobody touches.

@@ -97,7 +97,7 @@ fn other_lane(one: Touch<'_>, other: Touch<'_>) -> bool {
     one.access.subscripts.iter().zip(&other.access.subscripts).any(|(first, second)| {
         let plain = |subscript: &Subscript| subscript.divisor == 1 && subscript.boundary == Boundary::None;
         let both = || first.coefficients.iter().chain(&second.coefficients);
-        let step = both().fold(0, |step, &coefficient| crate::written::gcd(step, coefficient.saturating_abs()));
+        let step = both().fold(0, |step, &coefficient| num_integer::gcd(step, coefficient.saturating_abs()));
         let apart = i128::from(first.constant) + i128::from(first.offset)
             - i128::from(second.constant)
             - i128::from(second.offset);
