@@ -1,5 +1,7 @@
 //! Reads that follow the writes iteration by iteration.
 
+use std::ops::Range;
+
 use itertools::Itertools;
 use pushmem_schedule::{Access, Boundary, Pipeline, Schedule, Stage, Subscript};
 
@@ -30,11 +32,10 @@ pub(crate) fn pointwise_delay(pipeline: &Pipeline, schedule: &Schedule, producer
     (same && delay >= 0).then_some(delay)
 }
 
-/// Whether each iteration of these loops of a stage writes another element, digit by digit.
-pub(crate) fn writes_once(stage: &Stage, mut levels: std::ops::Range<usize>) -> bool {
+/// Whether each iteration of these loops of a stage writes another element while the other loops stay, digit by digit.
+pub(crate) fn writes_once(stage: &Stage, levels: Range<usize>) -> bool {
     let digits = |subscript: &Subscript| {
-        let steps =
-            stage.loops.iter().zip(&subscript.coefficients).map(|(level, step)| (step.abs(), level.extent as i64));
+        let steps = levels.clone().map(|level| (subscript.coefficients[level].abs(), stage.loops[level].extent as i64));
         let steps = steps.filter(|(step, extent)| *step != 0 && *extent > 1).sorted().collect_vec();
         let mut reach = 0;
         steps.into_iter().all(|(step, extent)| {
@@ -43,7 +44,7 @@ pub(crate) fn writes_once(stage: &Stage, mut levels: std::ops::Range<usize>) -> 
             counts
         })
     };
-    levels.all(|level| {
+    levels.clone().all(|level| {
         let mut following = stage.write.subscripts.iter().filter(|subscript| subscript.coefficients[level] != 0);
         stage.loops[level].extent == 1 || following.any(digits)
     })
