@@ -6,8 +6,8 @@
 //! iteration the element that the program reads, and each output beat is the element that its stream says.
 //!
 //! The time at which an element is produced is a sum with one term for each loop of the reader, because each dimension of
-//! an array follows one loop, and so is the reader's own time. So where the same case of a selection applies, their
-//! difference is constant if it does not change along any one loop while the others stay: this is checked for every index
+//! an array follows one loop, and so is the reader's own time. So where the same case of a selection applies, and elements
+//! are of the same writers, their difference is constant if it does not change along any one loop while the others stay: this is checked for every index
 //! of every loop, and all cases, which costs the sum of the extents and not their product. Where nothing is divided,
 //! limited or interleaved, the difference is an affine function of each index, and the ends of each loop tell about all of
 //! it.
@@ -20,7 +20,7 @@ use pushmem_extraction::{Extraction, Origin};
 use pushmem_nest::{Loop, Operation, Program};
 use pushmem_schedule::{Access, Boundary, Schedule, Stage, Subscript};
 
-use crate::accelerator::{Accelerator, Case, Driver, Lane, Memory, Source, WireId};
+use crate::accelerator::{Accelerator, Case, Condition, Copied, Driver, Lane, Memory, Source, WireId};
 use crate::memories;
 use crate::proof::{PartError, ProofError, require};
 
@@ -113,6 +113,9 @@ pub(crate) fn prove(
         prover.operand(copy.stage, copy.load, Source::Wire(wire))?;
         prover.wires[wire] = result;
     }
+    for copy in accelerator.copies.iter().filter(|copy| copy.selection.is_none()) {
+        prover.copy(copy)?;
+    }
     for kernel in &accelerator.kernels {
         let datapath = &accelerator.datapaths[kernel.datapath].datapath;
         for (load, operand) in kernel.operands.iter().enumerate().filter(|(load, _)| datapath.uses(*load)) {
@@ -187,59 +190,116 @@ impl Prover<'_> {
 
     /// Checks an operand at all iterations.
     fn operand(&self, stage: usize, load: usize, operand: Source) -> Result<(), ProofError> {
-        let content = &self.extraction.pipeline.stages[stage];
         let cases = self.cases(operand);
         if cases.iter().any(|case| !case.conditions.is_empty()) {
             self.selects_by_loops_of(stage, operand)?;
         }
+        self.for_each_point(stage, load, &cases, |index, source| self.point(stage, load, index, source))?;
+        Ok(())
+    }
+
+    /// Checks that a stage that only passes on the result of another one does so in all its iterations, always as late.
+    fn copy(&self, copy: &Copied) -> Result<(), ProofError> {
+        let content = &self.extraction.pipeline.stages[copy.stage];
+        let read = &content.reads[copy.load];
+        let mut first = None;
+        self.for_each_point(copy.stage, copy.load, &[], |index, _| {
+            let produced = element(read, index).and_then(|element| self.produced(read.array, element, copy.stage));
+            let past = produced.map(|produced| match produced {
+                Expected::Result { stage, cycle } => (Some(stage), self.schedule.stages[copy.stage].at(index) - cycle),
+                Expected::Constant(word) => (None, i64::from(word)),
+            });
+            let same = past.is_some() && *first.get_or_insert(past) == past;
+            require(same, || content.name.clone(), "it passes on results of several stages, or with several delays")
+        })?;
+        Ok(())
+    }
+
+    /// Calls with points that tell about all iterations of a stage, and the case that applies to each: for every combination
+    /// of classes of loop indices that behave alike, one point, and those that differ from it in one index.
+    fn for_each_point<E>(
+        &self,
+        stage: usize,
+        load: usize,
+        cases: &[Case],
+        mut visit: impl FnMut(&[i64], Option<Source>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let content = &self.extraction.pipeline.stages[stage];
         let read = &content.reads[load];
         let affine = is_affine(read) && self.has_affine_times(read.array);
         // Conditions count only loops of several iterations.
         let counted: Vec<usize> = (0..content.loops.len()).filter(|&level| content.loops[level].extent > 1).collect();
-        let classes: Vec<Vec<Vec<i64>>> = content
-            .loops
-            .iter()
-            .enumerate()
-            .map(|(level, bounds)| {
-                let here = counted.iter().position(|&other| other == level);
-                let conditions = cases.iter().flat_map(|case| &case.conditions);
-                let conditions = conditions.filter(|(of, _)| Some(*of) == here).map(|(_, one)| one).collect_vec();
-                if conditions.is_empty() {
-                    return vec![(bounds.min..=bounds.max()).collect()];
-                }
-                let mut classes: Vec<(Vec<bool>, Vec<i64>)> = Vec::new();
-                for index in bounds.min..=bounds.max() {
-                    let truth = conditions.iter().map(|one| one.holds(index - bounds.min)).collect_vec();
-                    match classes.iter_mut().find(|(other, _)| *other == truth) {
-                        Some((_, members)) => members.push(index),
-                        None => classes.push((truth, vec![index])),
-                    }
-                }
-                classes.into_iter().map(|(_, members)| members).collect()
-            })
-            .collect();
-        for chosen in classes.iter().map(|classes| classes.iter()).multi_cartesian_product() {
+        let classes = (0..content.loops.len()).map(|level| {
+            let here = counted.iter().position(|&other| other == level);
+            let conditions = cases.iter().flat_map(|case| &case.conditions);
+            let conditions = conditions.filter(|(of, _)| Some(*of) == here).map(|(_, one)| *one).collect_vec();
+            self.classes(content, read, level, &conditions, affine)
+        });
+        for chosen in classes.multi_cartesian_product() {
             let mut index: Vec<i64> = chosen.iter().map(|members| members[0]).collect();
             let holds = |case: &&Case| {
-                let holds = |(level, condition): &(usize, crate::Condition)| {
+                let holds = |(level, condition): &(usize, Condition)| {
                     let level = counted[*level];
                     condition.holds(index[level] - content.loops[level].min)
                 };
                 case.conditions.iter().all(holds)
             };
             let source = cases.iter().find(holds).map(|case| case.source);
-            self.point(stage, load, &index, source)?;
+            visit(&index, source)?;
             for (level, members) in chosen.iter().enumerate() {
                 let dense = members[members.len() - 1] - members[0] == members.len() as i64 - 1;
                 let checked = if affine && dense { &members[members.len() - 1..] } else { &members[..] };
                 for &member in checked {
                     index[level] = member;
-                    self.point(stage, load, &index, source)?;
+                    visit(&index, source)?;
                 }
                 index[level] = members[0];
             }
         }
         Ok(())
+    }
+
+    /// The indices of a loop in classes: alike in the conditions that hold, and in whose elements they select, and whether
+    /// any. What is alike for each loop is alike for all of them together, because each dimension follows one loop.
+    fn classes(
+        &self,
+        stage: &Stage,
+        read: &Access,
+        level: usize,
+        conditions: &[Condition],
+        affine: bool,
+    ) -> Vec<Vec<i64>> {
+        let bounds = &stage.loops[level];
+        let mut point: Vec<i64> = stage.loops.iter().map(|level| level.min).collect();
+        let mut nature = |index: i64| {
+            point[level] = index;
+            let following =
+                read.subscripts.iter().enumerate().filter(|(_, subscript)| subscript.coefficients[level] != 0);
+            let selected = following.flat_map(|(dimension, subscript)| {
+                let place = subscript.at(&point);
+                let writers = self.writers[read.array].iter();
+                let written = writers.map(move |&writer| {
+                    let writer = &self.extraction.pipeline.stages[writer];
+                    place.is_some_and(|place| coordinate(writer, dimension, place).is_some())
+                });
+                std::iter::once(place.is_some()).chain(written)
+            });
+            let conditions = conditions.iter().map(|one| one.holds(index - bounds.min));
+            conditions.chain(selected).collect_vec()
+        };
+        // The elements of the only writer are a box: what is the same at both ends is the same between them.
+        if conditions.is_empty() && affine && nature(bounds.min) == nature(bounds.max()) {
+            return vec![(bounds.min..=bounds.max()).collect()];
+        }
+        let mut classes: Vec<(Vec<bool>, Vec<i64>)> = Vec::new();
+        for index in bounds.min..=bounds.max() {
+            let nature = nature(index);
+            match classes.iter_mut().rfind(|(other, _)| *other == nature) {
+                Some((_, members)) => members.push(index),
+                None => classes.push((nature, vec![index])),
+            }
+        }
+        classes.into_iter().map(|(_, members)| members).collect()
     }
 
     /// Checks that a selection looks at the loops of the stage that uses it, as its conditions are understood here.
@@ -448,19 +508,24 @@ fn element(access: &Access, index: &[i64]) -> Option<Vec<i64>> {
 /// The iteration at which a stage writes an element.
 fn iteration(stage: &Stage, element: &[i64]) -> Option<Vec<i64>> {
     let mut index: Vec<i64> = stage.loops.iter().map(|level| level.min).collect();
-    for (subscript, &wanted) in stage.write.subscripts.iter().zip(element) {
-        if let Some(level) = subscript.single_loop().ok()? {
-            let steps = wanted - subscript.constant;
-            if steps % subscript.coefficients[level] != 0 {
-                return None;
-            }
-            index[level] = steps / subscript.coefficients[level];
-            if !(stage.loops[level].min..=stage.loops[level].max()).contains(&index[level]) {
-                return None;
-            }
-        } else if subscript.constant != wanted {
-            return None;
+    for (dimension, &wanted) in element.iter().enumerate() {
+        if let Some((level, place)) = coordinate(stage, dimension, wanted)? {
+            index[level] = place;
         }
     }
     Some(index)
+}
+
+/// The index of the loop along a dimension, if there is one, with which a stage writes elements with this coordinate; nothing
+/// if it writes none.
+fn coordinate(stage: &Stage, dimension: usize, wanted: i64) -> Option<Option<(usize, i64)>> {
+    let subscript = &stage.write.subscripts[dimension];
+    let steps = wanted - subscript.constant;
+    let Some(level) = subscript.single_loop().ok()? else {
+        return (steps == 0).then_some(None);
+    };
+    let coefficient = subscript.coefficients[level];
+    let place = steps / coefficient;
+    let bounds = &stage.loops[level];
+    (steps % coefficient == 0 && (bounds.min..=bounds.max()).contains(&place)).then_some(Some((level, place)))
 }
