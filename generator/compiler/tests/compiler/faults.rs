@@ -200,3 +200,19 @@ fn all_faults_are_caught() {
     let random = (0..).filter_map(Subject::random).take(10 * RANDOM_PROGRAMS as usize);
     check(APPLICATIONS.into_iter().map(Subject::application).chain(random), usize::MAX);
 }
+
+/// Where a read lies outside of its array along two loops at the corner of its iterations, it does so all along both: the
+/// proof has to look between them, too.
+#[test]
+fn constants_in_place_of_selections_are_caught() {
+    let subject = Subject::application("bc_const");
+    let faults = inject::faults(&subject.compiled.accelerator).into_iter();
+    let mut planted = 0;
+    for fault in faults.filter(|fault| fault.kind == "operand of a kernel") {
+        let mut faulty = subject.compiled.clone();
+        (fault.plant)(&mut faulty.accelerator);
+        assert!(faulty.prove().is_err() || !subject.differs(&faulty.accelerator), "{}", fault.place);
+        planted += 1;
+    }
+    assert!(planted > 0);
+}
