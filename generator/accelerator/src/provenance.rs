@@ -6,8 +6,8 @@
 //! iteration the element that the program reads, and each output beat is the element that its stream says.
 //!
 //! The time at which an element is produced is a sum with one term for each loop of the reader, because each dimension of
-//! an array follows one loop, and so is the reader's own time. So where the same case of a selection applies, their
-//! difference is constant if it does not change along any one loop while the others stay: this is checked for every index
+//! an array follows one loop, and so is the reader's own time. So where the same case of a selection applies, and elements
+//! are of the same writers, their difference is constant if it does not change along any one loop while the others stay: this is checked for every index
 //! of every loop, and all cases, which costs the sum of the extents and not their product. Where nothing is divided,
 //! limited or interleaved, the difference is an affine function of each index, and the ends of each loop tell about all of
 //! it.
@@ -21,7 +21,9 @@ use pushmem_extraction::{Extraction, Origin};
 use pushmem_nest::{Loop, Operation, Program, Schedule as Policy};
 use pushmem_schedule::{Access, Boundary, Schedule, Stage, Subscript};
 
-use crate::accelerator::{Accelerator, Case, Driver, Lane, Memory, Source, StoredArray, WireId, counted_levels};
+use crate::accelerator::{
+    Accelerator, Case, Condition, Copied, Driver, Lane, Memory, Source, StoredArray, WireId, counted_levels,
+};
 use crate::pointwise::pointwise_producer;
 use crate::proof::{PartError, ProofError, require};
 use crate::{memories, order, stored};
@@ -118,6 +120,10 @@ pub(crate) fn prove(
         prover.operand(copy.stage, copy.load, Source::Wire(wire))?;
         prover.wires[wire] = result;
     }
+    // Where arrays are kept, results are passed on iteration by iteration.
+    for copy in accelerator.copies.iter().filter(|copy| copy.selection.is_none() && !prover.is_stored()) {
+        prover.copy(copy)?;
+    }
     for kernel in &accelerator.kernels {
         let datapath = &accelerator.datapaths[kernel.datapath].datapath;
         for (load, operand) in kernel.operands.iter().enumerate().filter(|(load, _)| datapath.uses(*load)) {
@@ -175,7 +181,7 @@ impl Prover<'_> {
                     past.stage == owner && written - past.cycles == cycle
                 }),
                 Some(Expected::Constant(word)) => self.always_carries(wire, word),
-                Some(Expected::Element(_)) | None => false,
+                None => false,
             };
             require(right, || pipeline.stages[stage].name.clone(), "the memory takes another word than its result")?;
         }
@@ -220,41 +226,56 @@ impl Prover<'_> {
 
     /// Checks an operand at all iterations.
     fn operand(&self, stage: usize, load: usize, operand: Source) -> Result<(), ProofError> {
-        let content = &self.extraction.pipeline.stages[stage];
         let cases = self.cases(operand);
         if cases.iter().any(|case| !case.conditions.is_empty()) {
             self.selects_by_loops_of(stage, operand)?;
         }
+        self.for_each_point(stage, load, &cases, |index, ranks, source| self.point(stage, load, index, ranks, source))?;
+        Ok(())
+    }
+
+    /// Checks that a stage that only passes on the result of another one does so in all its iterations, always as late.
+    fn copy(&self, copy: &Copied) -> Result<(), ProofError> {
+        let content = &self.extraction.pipeline.stages[copy.stage];
+        let read = &content.reads[copy.load];
+        let mut first = None;
+        self.for_each_point(copy.stage, copy.load, &[], |index, _, _| {
+            let produced = element(read, index).and_then(|element| self.produced(read.array, element, copy.stage));
+            let past = produced.map(|produced| match produced {
+                Expected::Result { stage, cycle } => (Some(stage), self.schedule.stages[copy.stage].at(index) - cycle),
+                Expected::Constant(word) => (None, i64::from(word)),
+            });
+            let same = past.is_some() && *first.get_or_insert(past) == past;
+            require(same, || content.name.clone(), "it passes on results of several stages, or with several delays")
+        })?;
+        Ok(())
+    }
+
+    /// Calls with points that tell about all iterations of a stage, and the case that applies to each: for every combination
+    /// of classes of loop indices that behave alike, one point, and those that differ from it in one index. With each, which
+    /// member of its class every index is.
+    fn for_each_point<E>(
+        &self,
+        stage: usize,
+        load: usize,
+        cases: &[Case],
+        mut visit: impl FnMut(&[i64], &[u64], Option<Source>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let content = &self.extraction.pipeline.stages[stage];
         let read = &content.reads[load];
         let affine = is_affine(read) && (self.is_stored() || self.has_affine_times(read.array));
         // Conditions count only loops of several iterations.
-        let counted: Vec<usize> = (0..content.loops.len()).filter(|&level| content.loops[level].extent > 1).collect();
-        let classes: Vec<Vec<Vec<i64>>> = content
-            .loops
-            .iter()
-            .enumerate()
-            .map(|(level, bounds)| {
-                let here = counted.iter().position(|&other| other == level);
-                let conditions = cases.iter().flat_map(|case| &case.conditions);
-                let conditions = conditions.filter(|(of, _)| Some(*of) == here).map(|(_, one)| one).collect_vec();
-                if conditions.is_empty() {
-                    return vec![(bounds.min..=bounds.max()).collect()];
-                }
-                let mut classes: Vec<(Vec<bool>, Vec<i64>)> = Vec::new();
-                for index in bounds.min..=bounds.max() {
-                    let truth = conditions.iter().map(|one| one.holds(index - bounds.min)).collect_vec();
-                    match classes.iter_mut().find(|(other, _)| *other == truth) {
-                        Some((_, members)) => members.push(index),
-                        None => classes.push((truth, vec![index])),
-                    }
-                }
-                classes.into_iter().map(|(_, members)| members).collect()
-            })
-            .collect();
-        for chosen in classes.iter().map(|classes| classes.iter()).multi_cartesian_product() {
+        let counted = counted_levels(content, &self.schedule.stages[stage]);
+        let classes = (0..content.loops.len()).map(|level| {
+            let here = counted.iter().position(|&other| other == level);
+            let conditions = cases.iter().flat_map(|case| &case.conditions);
+            let conditions = conditions.filter(|(of, _)| Some(*of) == here).map(|(_, one)| *one).collect_vec();
+            self.classes(content, read, level, &conditions, affine)
+        });
+        for chosen in classes.multi_cartesian_product() {
             let mut index: Vec<i64> = chosen.iter().map(|members| members[0]).collect();
             let holds = |case: &&Case| {
-                let holds = |(level, condition): &(usize, crate::Condition)| {
+                let holds = |(level, condition): &(usize, Condition)| {
                     let level = counted[*level];
                     condition.holds(index[level] - content.loops[level].min)
                 };
@@ -263,18 +284,61 @@ impl Prover<'_> {
             let source = cases.iter().find(holds).map(|case| case.source);
             // Which of the iterations with this source it is, loop by loop.
             let mut ranks = vec![0; index.len()];
-            self.point(stage, load, &index, &ranks, source)?;
+            visit(&index, &ranks, source)?;
             for (level, members) in chosen.iter().enumerate() {
                 let dense = members[members.len() - 1] - members[0] == members.len() as i64 - 1;
                 let begin = if affine && dense { members.len() - 1 } else { 0 };
                 for (rank, &member) in members.iter().enumerate().skip(begin) {
                     (index[level], ranks[level]) = (member, rank as u64);
-                    self.point(stage, load, &index, &ranks, source)?;
+                    visit(&index, &ranks, source)?;
                 }
                 (index[level], ranks[level]) = (members[0], 0);
             }
         }
         Ok(())
+    }
+
+    /// The indices of a loop in classes: alike in the conditions that hold, and in whose elements they select, and whether
+    /// any. What is alike for each loop is alike for all of them together, because each dimension follows one loop.
+    fn classes(
+        &self,
+        stage: &Stage,
+        read: &Access,
+        level: usize,
+        conditions: &[Condition],
+        affine: bool,
+    ) -> Vec<Vec<i64>> {
+        let bounds = &stage.loops[level];
+        let mut point: Vec<i64> = stage.loops.iter().map(|level| level.min).collect();
+        let mut nature = |index: i64| {
+            point[level] = index;
+            let following =
+                read.subscripts.iter().enumerate().filter(|(_, subscript)| subscript.coefficients[level] != 0);
+            let selected = following.flat_map(|(dimension, subscript)| {
+                let place = subscript.at(&point);
+                let writers = self.writers[read.array].iter();
+                let written = writers.map(move |&writer| {
+                    let writer = &self.extraction.pipeline.stages[writer];
+                    place.is_some_and(|place| coordinate(writer, dimension, place).is_some())
+                });
+                std::iter::once(place.is_some()).chain(written)
+            });
+            let conditions = conditions.iter().map(|one| one.holds(index - bounds.min));
+            conditions.chain(selected).collect_vec()
+        };
+        // The elements of the only writer are a box: what is the same at both ends is the same between them.
+        if conditions.is_empty() && affine && nature(bounds.min) == nature(bounds.max()) {
+            return vec![(bounds.min..=bounds.max()).collect()];
+        }
+        let mut classes: Vec<(Vec<bool>, Vec<i64>)> = Vec::new();
+        for index in bounds.min..=bounds.max() {
+            let nature = nature(index);
+            match classes.iter_mut().rfind(|(other, _)| *other == nature) {
+                Some((_, members)) => members.push(index),
+                None => classes.push((nature, vec![index])),
+            }
+        }
+        classes.into_iter().map(|(_, members)| members).collect()
     }
 
     /// Checks that a selection looks at the loops of the stage that uses it, as its conditions are understood here.
@@ -323,35 +387,36 @@ impl Prover<'_> {
     ) -> Result<(), ProvenanceError> {
         let content = &self.extraction.pipeline.stages[stage];
         let cycle = self.schedule.stages[stage].at(index);
-        let port = source.and_then(|source| self.port(content.reads[load].array, source));
-        let expected = match element(&content.reads[load], index) {
-            Some(element) if port.is_some() => Some(Expected::Element(element)),
-            Some(_) if self.is_stored() => pointwise_producer(&self.extraction.pipeline, stage, &content.reads[load])
+        let error = |expected: String| ProvenanceError {
+            reader: content.name.clone(),
+            load,
+            iteration: index.to_vec(),
+            cycle,
+            expected,
+            found: self.describe(source, cycle),
+        };
+        let read = &content.reads[load];
+        let element = element(read, index);
+        if let (Some(element), Some(port)) = (&element, source.and_then(|source| self.port(read.array, source))) {
+            return match self.shows(port, ranks, index, element, cycle, content) {
+                true => Ok(()),
+                false => Err(error(format!("the element ({}) that is kept", element.iter().join(", ")))),
+            };
+        }
+        let expected = match element {
+            Some(_) if self.is_stored() => pointwise_producer(&self.extraction.pipeline, stage, read)
                 .and_then(|producer| self.result(producer, index)),
-            Some(element) => self.produced(content.reads[load].array, element, stage),
+            Some(element) => self.produced(read.array, element, stage),
             None => Some(Expected::Constant(self.outside(stage, load))),
         };
         let right = match (&expected, source) {
-            (Some(Expected::Element(element)), _) => {
-                port.is_some_and(|port| self.shows(port, ranks, index, element, cycle, content))
-            }
             (Some(Expected::Constant(word)), Some(Source::Constant(constant))) => *word == constant,
             (Some(Expected::Result { stage, cycle: produced }), Some(Source::Wire(wire))) => {
                 self.wires[wire].is_some_and(|past| past.stage == *stage && cycle - past.cycles == *produced)
             }
             _ => false,
         };
-        if right {
-            return Ok(());
-        }
-        Err(ProvenanceError {
-            reader: content.name.clone(),
-            load,
-            iteration: index.to_vec(),
-            cycle,
-            expected: self.describe_expected(expected.as_ref()),
-            found: self.describe(source, cycle),
-        })
+        if right { Ok(()) } else { Err(error(self.describe_expected(expected.as_ref()))) }
     }
 
     /// Whether arrays are kept: then reads that have no port follow their writes iteration by iteration.
@@ -502,7 +567,6 @@ impl Prover<'_> {
                 format!("what {} gives in cycle {cycle}", self.extraction.pipeline.stages[*stage].name)
             }
             Some(Expected::Constant(word)) => format!("the constant {word}"),
-            Some(Expected::Element(element)) => format!("the element ({}) that is kept", element.iter().join(", ")),
             None => "an element that no stage produces".to_owned(),
         }
     }
@@ -532,8 +596,6 @@ enum Expected {
     Result { stage: usize, cycle: i64 },
     /// This word: a load outside of its array, or the result of a stage that is always the same.
     Constant(u16),
-    /// This element of the array, from its memory.
-    Element(Vec<i64>),
 }
 
 /// Whether all subscripts are affine functions.
@@ -549,19 +611,24 @@ fn element(access: &Access, index: &[i64]) -> Option<Vec<i64>> {
 /// The iteration at which a stage writes an element.
 fn iteration(stage: &Stage, element: &[i64]) -> Option<Vec<i64>> {
     let mut index: Vec<i64> = stage.loops.iter().map(|level| level.min).collect();
-    for (subscript, &wanted) in stage.write.subscripts.iter().zip(element) {
-        if let Some(level) = subscript.single_loop().ok()? {
-            let steps = wanted - subscript.constant;
-            if steps % subscript.coefficients[level] != 0 {
-                return None;
-            }
-            index[level] = steps / subscript.coefficients[level];
-            if !(stage.loops[level].min..=stage.loops[level].max()).contains(&index[level]) {
-                return None;
-            }
-        } else if subscript.constant != wanted {
-            return None;
+    for (dimension, &wanted) in element.iter().enumerate() {
+        if let Some((level, place)) = coordinate(stage, dimension, wanted)? {
+            index[level] = place;
         }
     }
     Some(index)
+}
+
+/// The index of the loop along a dimension, if there is one, with which a stage writes elements with this coordinate; nothing
+/// if it writes none.
+fn coordinate(stage: &Stage, dimension: usize, wanted: i64) -> Option<Option<(usize, i64)>> {
+    let subscript = &stage.write.subscripts[dimension];
+    let steps = wanted - subscript.constant;
+    let Some(level) = subscript.single_loop().ok()? else {
+        return (steps == 0).then_some(None);
+    };
+    let coefficient = subscript.coefficients[level];
+    let place = steps / coefficient;
+    let bounds = &stage.loops[level];
+    (steps % coefficient == 0 && (bounds.min..=bounds.max()).contains(&place)).then_some(Some((level, place)))
 }

@@ -1,7 +1,7 @@
 //! The first stage of the compiler: programs as loop nests.
 //!
 //! [`Program::read`] reads a program and checks it, [`ProgramBuilder`] builds one in Rust, [`Program::run`] executes it: the
-//! oracle of all later stages. Printed, a program is text that reads back.
+//! oracle of all later stages, on images from files or [random ones](Program::random_inputs). Printed, a program is text that reads back.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -37,6 +37,7 @@ mod lexer;
 mod operators;
 mod print;
 mod program;
+mod random_inputs;
 mod read;
 mod region;
 mod resolve;

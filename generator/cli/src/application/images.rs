@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use pushmem_files::{Diagnostic, nearest};
 use pushmem_images::Image;
 use pushmem_nest::{Array, ArrayKind, Program};
-use rand::{Rng, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::output;
@@ -29,28 +29,21 @@ fn array_of<'a>(program: &'a Program, kind: ArrayKind, name: &str) -> Result<&'a
     })
 }
 
-fn shape(array: &Array) -> Vec<usize> {
-    array.shape.iter().map(|&extent| extent as usize).collect()
-}
-
 /// The image of each input: from its file, or random but always the same.
 pub fn inputs(program: &Program, files: &[(String, PathBuf)]) -> Result<BTreeMap<String, Image>, Diagnostic> {
     let mut images = BTreeMap::new();
     for (name, path) in files {
         let array = array_of(program, ArrayKind::Input, name)?;
         let element = array.element.element().expect("arrays hold elements");
-        let image = Image::read(path, element, &shape(array))?.with_min(&array.min);
+        let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
+        let image = Image::read(path, element, &shape)?.with_min(&array.min);
         if images.insert(name.clone(), image).is_some() {
             return Err(Diagnostic::new(format!("the input `{name}` is given twice")));
         }
     }
-    let mut random = ChaCha8Rng::seed_from_u64(1);
-    for array in program.arrays_of(ArrayKind::Input) {
-        let element = array.element.element().expect("arrays hold elements");
-        // Drawn for every input, so that a given image does not change the others.
-        let values = (0..array.size()).map(|_| random.random_range(element.min()..=element.max())).collect();
-        let image = Image::from_values(element, &shape(array), values)?.with_min(&array.min);
-        images.entry(array.name.clone()).or_insert(image);
+    // Drawn for every input, so that a given image does not change the others.
+    for (name, image) in program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1)) {
+        images.entry(name).or_insert(image);
     }
     Ok(images)
 }

@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use pushmem_files::{Diagnostic, Document};
 use pushmem_images::Image;
 use pushmem_nest::{Checked, Observer, Program, ProgramBuilder, Schedule, Type};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 use crate::common::random_inputs;
 
@@ -222,6 +224,19 @@ fn the_interpreter_explains_what_it_refuses() {
     assert_eq!(problem.message(), "the image for `a` has shape [4, 8], not [8, 4]");
     inputs.remove("a");
     assert_eq!(program.run(&inputs).unwrap_err().message(), "no image is given for the input `a`");
+}
+
+#[test]
+fn a_seed_names_inputs_of_all_values() {
+    let text = with_expression("a[x, y]");
+    let program = read(&text.replace("u8, shape: [8, 4]", "i8, shape: [64, 64], min: [-3, 5]")).unwrap().program;
+    let inputs = |seed| program.random_inputs(&mut ChaCha8Rng::seed_from_u64(seed));
+    assert_eq!(inputs(1), inputs(1));
+    assert_ne!(inputs(1), inputs(2));
+    let image = &inputs(1)["c"];
+    assert_eq!((image.shape(), image.min()), (&[64, 64][..], &[-3, 5][..]));
+    let values = image.values();
+    assert_eq!((values.iter().min(), values.iter().max()), (Some(&-128), Some(&127)));
 }
 
 #[test]

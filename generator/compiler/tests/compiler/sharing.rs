@@ -1,54 +1,14 @@
 //! Memories that share tiles: what the accelerator computes is what the interpreter computes, and the proof covers it.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
-use pushmem_accelerator::{Constraints, Driver};
-use pushmem_compiler::{Compiled, compile};
-use pushmem_files::Document;
-use pushmem_images::Image;
-use pushmem_nest::{ArrayKind, Program};
+use pushmem_accelerator::Driver;
 use pushmem_replay::{Fault, replay};
-use pushmem_tile::TileSpec;
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
-fn file(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
-}
-
-fn compiled(app: &str, tile: &str) -> Compiled {
-    let spec = |name: &str| TileSpec::read(&file(&format!("constraints/tiles/{name}.yaml"))).unwrap();
-    let document = Document::read(&file(&format!("apps/{app}.yaml"))).unwrap();
-    let program = Program::from_document(&document).unwrap().program;
-    compile(program, &spec(tile), &spec("rom"), &Constraints::default()).unwrap_or_else(|error| panic!("{error:?}"))
-}
-
-/// Runs a compiled program on random images and compares every element.
-fn compare(compiled: &Compiled) {
-    let mut random = ChaCha8Rng::seed_from_u64(1);
-    let inputs: BTreeMap<String, Image> = compiled
-        .program
-        .arrays_of(ArrayKind::Input)
-        .map(|array| {
-            let element = array.element.element().expect("arrays hold elements");
-            let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
-            let values = (0..array.size()).map(|_| random.random_range(element.min()..=element.max())).collect();
-            (array.name.clone(), Image::from_values(element, &shape, values).unwrap().with_min(&array.min))
-        })
-        .collect();
-    let expected = compiled.program.run(&inputs).unwrap_or_else(|error| panic!("{error:?}"));
-    let run = compiled.accelerator.run(&compiled.program, &inputs).unwrap_or_else(|error| panic!("{error:?}"));
-    assert_eq!(run.violations, []);
-    for (name, image) in expected {
-        assert_eq!(run.outputs[&name].values(), image.values(), "{name} of {}", compiled.program.name);
-    }
-}
+use crate::common::{app, compare, compiled};
 
 /// Tiles of the programs, and how many of them several memories share.
 #[test]
 fn memories_share_tiles_where_there_is_room() {
-    for (app, tile, tiles, shared) in [
+    for (name, tile, tiles, shared) in [
         ("unsharp", "amber", 4, 1),
         ("unsharp", "quad_port", 4, 1),
         ("unsharp_unroll4", "amber", 6, 6),
@@ -56,11 +16,11 @@ fn memories_share_tiles_where_there_is_room() {
         ("harris", "amber", 5, 0),
         ("unsharp", "fetch2", 7, 0),
     ] {
-        let compiled = compiled(app, tile);
+        let compiled = compiled(app(name), tile);
         let accelerator = &compiled.accelerator;
-        assert_eq!(accelerator.tiles.len(), tiles, "{app} on {tile}");
+        assert_eq!(accelerator.tiles.len(), tiles, "{name} on {tile}");
         let several = accelerator.memories.iter().filter(|memory| memory.streams.len() > 1).count();
-        assert_eq!(several, shared, "{app} on {tile}");
+        assert_eq!(several, shared, "{name} on {tile}");
         compare(&compiled);
     }
 }
@@ -68,7 +28,7 @@ fn memories_share_tiles_where_there_is_room() {
 /// Each tile is connected as its mapping says, and each wire of a tile knows where it comes from.
 #[test]
 fn shared_tiles_are_connected_as_they_are_mapped() {
-    let compiled = compiled("unsharp_unroll4", "amber");
+    let compiled = compiled(app("unsharp_unroll4"), "amber");
     let accelerator = &compiled.accelerator;
     for memory in &accelerator.memories {
         for (number, mapped) in memory.mapped.tiles.iter().enumerate() {
@@ -87,7 +47,7 @@ fn shared_tiles_are_connected_as_they_are_mapped() {
 /// A word of one stream where another stream has its own.
 #[test]
 fn streams_that_meet_in_a_tile_are_found() {
-    let compiled = compiled("unsharp", "amber");
+    let compiled = compiled(app("unsharp"), "amber");
     let memory = compiled.accelerator.memories.iter().find(|memory| memory.streams.len() > 1).unwrap();
     let mut mapped = memory.mapped.clone();
     let controllers = &mut mapped.tiles[0].configuration.controllers;

@@ -3,20 +3,22 @@
 mod inject;
 mod inject_memory;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+use std::thread;
 
-use pushmem_accelerator::{Accelerator, Constraints};
-use pushmem_compiler::{Compiled, compile};
-use pushmem_files::Document;
+use pushmem_accelerator::Accelerator;
+use pushmem_compiler::Compiled;
 use pushmem_images::Image;
 use pushmem_model::ViolationKind;
-use pushmem_nest::{ArrayKind, Program};
+use pushmem_nest::Program;
 use pushmem_programs::random_program;
-use pushmem_tile::TileSpec;
-use rand::{Rng, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+
+use crate::common::{app, program, try_compile};
 
 /// Programs that together have all kinds of parts.
 const APPLICATIONS: [&str; 12] = [
@@ -73,30 +75,13 @@ struct Subject {
     runs: Vec<(BTreeMap<String, Image>, BTreeMap<String, Image>)>,
 }
 
-fn spec(tile: &str) -> TileSpec {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../constraints/tiles/{tile}.yaml"));
-    TileSpec::read(&path).unwrap_or_else(|error| panic!("{error:?}"))
-}
-
-fn random_inputs(program: &Program, random: &mut ChaCha8Rng) -> BTreeMap<String, Image> {
-    let image = |array: &pushmem_nest::Array| {
-        let element = array.element.element().expect("arrays hold elements");
-        let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
-        let values = (0..array.size()).map(|_| random.random_range(element.min()..=element.max())).collect();
-        let image = Image::from_values(element, &shape, values).expect("values are of the type").with_min(&array.min);
-        (array.name.clone(), image)
-    };
-    program.arrays_of(ArrayKind::Input).map(image).collect()
-}
-
 impl Subject {
     /// Nothing if the program is refused.
-    fn new(name: String, document: &Document, tile: &str) -> Option<Subject> {
-        let program = Program::from_document(document).unwrap_or_else(|error| panic!("{name}: {error:?}")).program;
-        let compiled = compile(program, &spec(tile), &spec("rom"), &Constraints::default()).ok()?;
+    fn new(name: String, program: Program, tile: &str) -> Option<Subject> {
+        let compiled = try_compile(program, tile).ok()?;
         let mut random = ChaCha8Rng::seed_from_u64(1);
         let run = |_| {
-            let inputs = random_inputs(&compiled.program, &mut random);
+            let inputs = compiled.program.random_inputs(&mut random);
             let expected = compiled.program.run(&inputs).unwrap_or_else(|error| panic!("{name}: {error:?}"));
             (inputs, expected)
         };
@@ -105,22 +90,19 @@ impl Subject {
     }
 
     fn application(name: &str) -> Subject {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../apps/{name}.yaml"));
-        let document = Document::read(&path).unwrap_or_else(|error| panic!("{error:?}"));
-        Subject::new(name.to_owned(), &document, "amber").unwrap_or_else(|| panic!("{name} is refused"))
+        Subject::new(name.to_owned(), app(name), "amber").unwrap_or_else(|| panic!("{name} is refused"))
     }
 
     fn random(seed: u64) -> Option<Subject> {
-        let document = Document::parse("random.yaml", random_program(seed)).expect("random programs are YAML");
         let tile = TILES[(seed % TILES.len() as u64) as usize];
-        Subject::new(format!("random program {seed} on {tile}"), &document, tile)
+        Subject::new(format!("random program {seed} on {tile}"), program(&random_program(seed)), tile)
     }
 
     /// Whether the model of an accelerator computes something else than the program, breaks a promise, or cannot run.
     fn differs(&self, accelerator: &Accelerator) -> bool {
         let one = |(inputs, expected): &(BTreeMap<String, Image>, BTreeMap<String, Image>)| {
             // Loose ends stop the model.
-            let run = catch_unwind(AssertUnwindSafe(|| accelerator.run(&self.compiled.program, inputs)));
+            let run = quietly(|| accelerator.run(&self.compiled.program, inputs));
             let Ok(Ok(run)) = run else { return true };
             // A word that is overwritten unread was needless: what is read is right.
             run.violations.iter().any(|(_, violation)| violation.kind != ViolationKind::Overrun)
@@ -148,7 +130,7 @@ impl Subject {
                 faulty.accelerator = self.compiled.accelerator.clone();
                 (fault.plant)(&mut faulty.accelerator);
                 let describe = |what: &str| format!("{}: {kind}, {}: {what}", self.name, fault.place);
-                match catch_unwind(AssertUnwindSafe(|| faulty.prove().is_err())) {
+                match quietly(|| faulty.prove().is_err()) {
                     Ok(true) => {
                         if counts.caught % HARMLESS_SAMPLE == HARMLESS_SAMPLE / 2 {
                             counts.sampled += 1;
@@ -171,12 +153,30 @@ impl Subject {
     }
 }
 
+thread_local! {
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs what may panic, as models of accelerators with loose ends do, without the message. Those of other tests are shown.
+fn quietly<Result>(run: impl FnOnce() -> Result) -> thread::Result<Result> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                usual(panic);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let result = catch_unwind(AssertUnwindSafe(run));
+    QUIET.set(false);
+    result
+}
+
 fn check(subjects: impl Iterator<Item = Subject>, most: usize) {
-    // Models of accelerators with loose ends panic, and say so.
-    std::panic::set_hook(Box::new(|_| {}));
     let mut counts = BTreeMap::new();
     let holes: Vec<String> = subjects.flat_map(|subject| subject.check(most, &mut counts)).collect();
-    _ = std::panic::take_hook();
     let total = |of: fn(&Counts) -> usize| counts.values().map(of).sum::<usize>();
     for (kind, Counts { caught, strict, sampled, harmless }) in &counts {
         println!("{kind:<40} {caught:>6} caught, {strict} of {sampled} needlessly, {harmless:>4} harmless");
@@ -199,4 +199,20 @@ fn faults_are_caught() {
 fn all_faults_are_caught() {
     let random = (0..).filter_map(Subject::random).take(10 * RANDOM_PROGRAMS as usize);
     check(APPLICATIONS.into_iter().map(Subject::application).chain(random), usize::MAX);
+}
+
+/// Where a read lies outside of its array along two loops at the corner of its iterations, it does so all along both: the
+/// proof has to look between them, too.
+#[test]
+fn constants_in_place_of_selections_are_caught() {
+    let subject = Subject::application("bc_const");
+    let faults = inject::faults(&subject.compiled.accelerator).into_iter();
+    let mut planted = 0;
+    for fault in faults.filter(|fault| fault.kind == "operand of a kernel") {
+        let mut faulty = subject.compiled.clone();
+        (fault.plant)(&mut faulty.accelerator);
+        assert!(faulty.prove().is_err() || !subject.differs(&faulty.accelerator), "{}", fault.place);
+        planted += 1;
+    }
+    assert!(planted > 0);
 }

@@ -1,49 +1,11 @@
 //! Reductions along unrolled loops: what the accelerator computes is what the interpreter computes.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use pushmem_compiler::Compiled;
 
-use pushmem_accelerator::Constraints;
-use pushmem_compiler::{Compiled, compile};
-use pushmem_files::{Diagnostic, Document};
-use pushmem_images::Image;
-use pushmem_nest::{ArrayKind, Program};
-use pushmem_tile::TileSpec;
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use crate::common::{app, compare, compiled, program, try_compile};
 
-fn try_compile(program: Program) -> Result<Compiled, Diagnostic> {
-    let spec = |name: &str| {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../constraints/tiles/{name}.yaml"));
-        TileSpec::read(&path).unwrap_or_else(|error| panic!("{error:?}"))
-    };
-    compile(program, &spec("amber"), &spec("rom"), &Constraints::default())
-}
-
-fn compiled(program: Program) -> Compiled {
-    try_compile(program).unwrap_or_else(|error| panic!("{error:?}"))
-}
-
-/// Runs a compiled program on random images and compares every element.
-fn compare(compiled: &Compiled) {
-    let mut random = ChaCha8Rng::seed_from_u64(1);
-    let inputs: BTreeMap<String, Image> = compiled
-        .program
-        .arrays_of(ArrayKind::Input)
-        .map(|array| {
-            let element = array.element.element().expect("arrays hold elements");
-            let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
-            let values = (0..array.size()).map(|_| random.random_range(element.min()..=element.max())).collect();
-            (array.name.clone(), Image::from_values(element, &shape, values).unwrap().with_min(&array.min))
-        })
-        .collect();
-    let expected = compiled.program.run(&inputs).unwrap_or_else(|error| panic!("{error:?}"));
-    let run = compiled.accelerator.run(&compiled.program, &inputs).unwrap_or_else(|error| panic!("{error:?}"));
-    assert_eq!(run.violations, []);
-    for (name, image) in expected {
-        assert_eq!(run.outputs[&name].values(), image.values(), "{name} of {}", compiled.program);
-    }
-}
+/// The tile that all programs here are compiled for.
+const TILE: &str = "amber";
 
 /// Compiles a program of a `nest` and compares it. The input is 20 x 12 words, `sums` and the output are 16 x 8.
 fn check(nest: &str) -> Compiled {
@@ -66,8 +28,7 @@ nest:
       - output[x, y] = sums[x, y] + 1
 "
     );
-    let document = Document::parse("reduction.yaml", text).unwrap();
-    let compiled = compiled(Program::from_document(&document).unwrap_or_else(|error| panic!("{error:?}")).program);
+    let compiled = compiled(program(&text), TILE);
     compare(&compiled);
     compiled
 }
@@ -204,8 +165,7 @@ nest:
       - for i in 0..3 unroll 3:
         - output[x, y] += input[x + i, y]
 ";
-    let program = Program::from_document(&Document::parse("reduction.yaml", text).unwrap()).unwrap().program;
-    let compiled = compiled(program);
+    let compiled = compiled(program(text), TILE);
     compare(&compiled);
     assert_eq!(compiled.accelerator.outputs.len(), 1);
     assert_eq!(compiled.accelerator.outputs[0].lanes.len(), 1);
@@ -224,8 +184,7 @@ nest:
     - for i in 0..3 unroll 3:
       - output[x] += input[x + i]
 ";
-    let program = Program::from_document(&Document::parse("reduction.yaml", text).unwrap()).unwrap().program;
-    let error = try_compile(program).unwrap_err();
+    let error = try_compile(program(text), TILE).unwrap_err();
     assert_eq!(error.offending_text(), Some("output[x] = input[x]"));
 }
 
@@ -259,14 +218,12 @@ nest:
   - for x in 0..20:
     - used[x] = input[x] * output[x] + minus[clamp(x - 3, 0, 19)] + outside(minus[x - 2], -2)
 ";
-    let program = Program::from_document(&Document::parse("constants.yaml", text).unwrap()).unwrap().program;
-    let compiled = compiled(program);
+    let compiled = compiled(program(text), TILE);
     compare(&compiled);
     assert_eq!(compiled.accelerator.kernels.len(), 1);
 }
 
 #[test]
 fn mobilenet_computes_what_it_says() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/mobilenet.yaml");
-    compare(&compiled(Program::read(&path).unwrap_or_else(|error| panic!("{error:?}")).program));
+    compare(&compiled(app("mobilenet"), TILE));
 }

@@ -1,17 +1,10 @@
 //! Random programs: what the compiled accelerator computes is what the interpreter computes.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
-use pushmem_accelerator::Constraints;
-use pushmem_compiler::compile;
 use pushmem_files::Document;
-use pushmem_images::Image;
-use pushmem_nest::{ArrayKind, Program};
+use pushmem_nest::Program;
 use pushmem_programs::random_program;
-use pushmem_tile::TileSpec;
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+
+use crate::common::{difference, try_compile};
 
 /// Tiles that programs are built for in turn.
 const TILES: [&str; 8] = ["amber", "dual_port", "fetch2", "fetch8", "onyx", "quad_port", "small", "one_in_three_out"];
@@ -29,22 +22,6 @@ enum Outcome {
     Wrong(String),
 }
 
-fn spec(tile: &str) -> TileSpec {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../constraints/tiles/{tile}.yaml"));
-    TileSpec::read(&path).unwrap_or_else(|error| panic!("{error:?}"))
-}
-
-fn random_inputs(program: &Program, random: &mut ChaCha8Rng) -> BTreeMap<String, Image> {
-    let image = |array: &pushmem_nest::Array| {
-        let element = array.element.element().expect("arrays hold elements");
-        let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
-        let values = (0..array.size()).map(|_| random.random_range(element.min()..=element.max())).collect();
-        let image = Image::from_values(element, &shape, values).expect("values are of the type").with_min(&array.min);
-        (array.name.clone(), image)
-    };
-    program.arrays_of(ArrayKind::Input).map(image).collect()
-}
-
 /// Compiles a random program for one of the tiles and runs it.
 fn outcome(seed: u64) -> Outcome {
     let text = random_program(seed);
@@ -54,19 +31,13 @@ fn outcome(seed: u64) -> Outcome {
         Err(error) => return Outcome::Wrong(format!("the program is not accepted: {error}")),
     };
     let tile = TILES[(seed % TILES.len() as u64) as usize];
-    let compiled = match compile(program, &spec(tile), &spec("rom"), &Constraints::default()) {
+    let compiled = match try_compile(program, tile) {
         Ok(compiled) => compiled,
         Err(error) if error.to_string().contains("is wrong") => return Outcome::Wrong(format!("{tile}: {error}")),
         Err(error) => return Outcome::Refused(format!("{tile}: {error}")),
     };
-    let inputs = random_inputs(&compiled.program, &mut ChaCha8Rng::seed_from_u64(seed));
-    let expected = compiled.program.run(&inputs).unwrap_or_else(|error| panic!("{error:?}"));
-    let run = compiled.accelerator.run(&compiled.program, &inputs).unwrap_or_else(|error| panic!("{error:?}"));
-    if let Some((name, violation)) = run.violations.first() {
-        return Outcome::Wrong(format!("{tile}: {name}: {violation}"));
-    }
-    match expected.iter().find(|(name, image)| run.outputs[*name].values() != image.values()) {
-        Some((name, _)) => Outcome::Wrong(format!("{tile}: {name} differs")),
+    match difference(&compiled, seed) {
+        Some(difference) => Outcome::Wrong(format!("{tile}: {difference}")),
         None => Outcome::Right,
     }
 }

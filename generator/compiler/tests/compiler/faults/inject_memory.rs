@@ -4,7 +4,7 @@ use pushmem_accelerator::{Accelerator, Memory};
 use pushmem_configuration::{Affine, Configuration, ControllerConfiguration};
 use pushmem_tile::Memory as Storage;
 
-use crate::inject::{Faults, beside};
+use super::inject::{Faults, beside};
 
 pub fn faults(accelerator: &Accelerator, faults: &mut Faults) {
     for (number, tile) in accelerator.tiles.iter().enumerate() {

@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use pushmem_accelerator::{Accelerator, Case, Driver, Kernel, Source, Stream};
 
-use crate::Fault;
-use crate::inject_memory;
+use super::Fault;
+use super::inject_memory;
 
 /// Collects faults.
 pub struct Faults {

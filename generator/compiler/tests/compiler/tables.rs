@@ -1,34 +1,23 @@
 //! Large tables: where they go, and what is refused.
 
-use std::path::{Path, PathBuf};
-
 use pushmem_accelerator::{Constraints, RomFault, prove_roms};
 use pushmem_compiler::{Compiled, Report, compile};
-use pushmem_files::{Diagnostic, Document};
-use pushmem_nest::Program;
+use pushmem_files::Diagnostic;
 use pushmem_tile::TileSpec;
 
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn spec(tile: &str) -> TileSpec {
-    TileSpec::read(&repository().join("constraints/tiles").join(tile).with_extension("yaml")).unwrap()
-}
+use crate::common::{app, spec};
 
 /// Compiles an application with tables of so many words in logic.
-fn app(name: &str, rom: &TileSpec, table_logic_words: usize) -> Result<Compiled, Diagnostic> {
-    let document = Document::read(&repository().join("apps").join(name).with_extension("yaml")).unwrap();
-    let program = Program::from_document(&document).unwrap().program;
-    compile(program, &spec("amber"), rom, &Constraints { table_logic_words, ..Constraints::default() })
+fn compile_app(name: &str, rom: &TileSpec, table_logic_words: usize) -> Result<Compiled, Diagnostic> {
+    compile(app(name), &spec("amber"), rom, &Constraints { table_logic_words, ..Constraints::default() })
 }
 
 #[test]
 fn each_look_up_in_a_large_table_has_a_rom() {
     for (name, roms) in [("rom", 1), ("camera_pipeline", 3), ("camera_pipeline_new", 3), ("unsharp_new", 1)] {
-        let compiled = app(name, &spec("rom"), 64).unwrap();
+        let compiled = compile_app(name, &spec("rom"), 64).unwrap();
         assert_eq!(Report::of(&compiled).rom_tiles, roms, "{name}");
-        let in_logic = app(name, &spec("rom"), 1024).unwrap();
+        let in_logic = compile_app(name, &spec("rom"), 1024).unwrap();
         assert_eq!(Report::of(&in_logic).rom_tiles, 0, "{name}");
     }
 }
@@ -36,13 +25,13 @@ fn each_look_up_in_a_large_table_has_a_rom() {
 #[test]
 fn a_slow_rom_is_waited_for() {
     let slow = TileSpec { sram_latency: 2, ..spec("rom") };
-    let cycles = |rom: &TileSpec| app("rom", rom, 64).unwrap().accelerator.length;
+    let cycles = |rom: &TileSpec| compile_app("rom", rom, 64).unwrap().accelerator.length;
     assert_eq!(cycles(&slow), cycles(&spec("rom")) + 1);
 }
 
 #[test]
 fn what_a_rom_cannot_hold_is_refused() {
-    let refused = |rom: &TileSpec| app("rom", rom, 64).unwrap_err();
+    let refused = |rom: &TileSpec| compile_app("rom", rom, 64).unwrap_err();
     let error = refused(&TileSpec { rows: 128, ..spec("rom") });
     assert_eq!(error.to_string(), "256 entries, but `rom` holds 128 words");
     assert_eq!(error.offending_text(), Some("curve"));
@@ -51,12 +40,12 @@ fn what_a_rom_cannot_hold_is_refused() {
     let error = refused(&spec("dual_port"));
     assert_eq!(error.to_string(), "`dual_port` is a dual_port tile; tables need a rom");
     // What does not need a ROM does not care.
-    assert!(app("rom", &TileSpec { rows: 128, ..spec("rom") }, 256).is_ok());
+    assert!(compile_app("rom", &TileSpec { rows: 128, ..spec("rom") }, 256).is_ok());
 }
 
 #[test]
 fn faults_of_roms_are_noticed() {
-    let right = app("unsharp_new", &spec("rom"), 64).unwrap();
+    let right = compile_app("unsharp_new", &spec("rom"), 64).unwrap();
     let found = |damage: fn(&mut Compiled)| {
         let mut compiled = right.clone();
         damage(&mut compiled);

@@ -1,0 +1,8 @@
+//! All passes together: what compiled accelerators compute, and what their proof catches.
+
+mod common;
+mod faults;
+mod random;
+mod reductions;
+mod sharing;
+mod tables;

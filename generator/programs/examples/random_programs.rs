@@ -1,0 +1,30 @@
+//! Writes random programs: in the folder named first, `random_SEED.yaml` for each seed that follows.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use pushmem_programs::random_program;
+
+fn write(folder: &Path, seeds: &[String]) -> Result<(), String> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    seeds.iter().try_for_each(|seed| {
+        let seed: u64 = seed.parse().map_err(|error| format!("`{seed}` is no seed: {error}"))?;
+        let path = folder.join(format!("random_{seed}.yaml"));
+        std::fs::write(&path, random_program(seed)).map_err(|error| format!("{}: {error}", path.display()))
+    })
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some((folder, seeds)) = arguments.split_first() else {
+        eprintln!("usage: random_programs FOLDER SEED...");
+        return ExitCode::from(2);
+    };
+    match write(Path::new(folder), seeds) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
