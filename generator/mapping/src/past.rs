@@ -11,6 +11,9 @@ use crate::nest::Nest;
 /// Most firings of writes and reads that are enumerated; those of longer runs are judged by their beginning.
 const ENUMERATION_LIMIT: usize = 1 << 20;
 
+/// Most elements whose last writes are kept in an array.
+const ARRAY_LIMIT: i64 = 1 << 20;
+
 /// A word, by when it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Written {
@@ -44,21 +47,21 @@ impl Past {
     pub fn of(writes: &[&Nest], reads: &[&Nest]) -> Result<Past, NeverWritten> {
         let numbers = Numbers::of(&[reads, writes].concat());
         let numbered = reads.iter().chain(writes).map(|nest| numbers.of_nest(nest)).collect_vec();
-        let mut last: HashMap<i64, Written> = HashMap::new();
+        let mut last = Last::of(&numbers);
         let mut past =
             Past { reads: vec![Vec::new(); reads.len()], gaps: vec![vec![None; writes.len()]; writes.len()] };
         for Firing { cycle, nest, value } in firings(&numbered) {
             if nest < reads.len() {
-                let written = last.get(&value).ok_or_else(|| NeverWritten {
+                let written = last.get(value).ok_or_else(|| NeverWritten {
                     read: nest,
                     cycle,
                     element: numbers.element(value),
                 })?;
-                past.reads[nest].push(*written);
+                past.reads[nest].push(written);
                 continue;
             }
             let write = nest - reads.len();
-            if let Some(before) = last.insert(value, Written { write, cycle })
+            if let Some(before) = last.replace(value, Written { write, cycle })
                 && before.write != write
             {
                 let gap = &mut past.gaps[before.write][write];
@@ -71,6 +74,35 @@ impl Past {
     /// The writes whose words a read takes.
     pub fn sources(&self, read: usize) -> Vec<usize> {
         self.reads[read].iter().map(|written| written.write).unique().sorted().collect()
+    }
+}
+
+/// The last write of each element, by its number.
+enum Last {
+    Array(Vec<Option<Written>>),
+    Map(HashMap<i64, Written>),
+}
+
+impl Last {
+    fn of(numbers: &Numbers) -> Last {
+        match numbers.size.iter().product::<i64>() {
+            count @ ..=ARRAY_LIMIT => Last::Array(vec![None; count as usize]),
+            _ => Last::Map(HashMap::new()),
+        }
+    }
+
+    fn get(&self, element: i64) -> Option<Written> {
+        match self {
+            Last::Array(array) => array[element as usize],
+            Last::Map(map) => map.get(&element).copied(),
+        }
+    }
+
+    fn replace(&mut self, element: i64, written: Written) -> Option<Written> {
+        match self {
+            Last::Array(array) => array[element as usize].replace(written),
+            Last::Map(map) => map.insert(element, written),
+        }
     }
 }
 
