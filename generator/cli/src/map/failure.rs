@@ -53,7 +53,7 @@ fn help(buffer: &UnifiedBuffer, spec: &TileSpec) -> String {
         help += ", or where its loops leave no time for whole rows: `dual_port` tiles read single words";
     }
     if buffer.writes().count() > spec.inputs as usize {
-        help += ", or with more inputs: ports that write the same words need a tile that takes them all";
+        help += "; ports that write the same words need an input of the tile each";
     }
     help
 }
