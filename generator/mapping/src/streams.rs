@@ -177,3 +177,14 @@ impl Component {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writers_of_a_reader_are_together() {
+        assert_eq!(united(&[vec![0], vec![1, 2], vec![2]], 4), [(vec![0], vec![0]), (vec![1, 2], vec![1, 2])]);
+        assert_eq!(united(&[vec![2, 3], vec![0, 3], vec![1]], 4), [(vec![0, 2, 3], vec![0, 1]), (vec![1], vec![2])]);
+    }
+}

@@ -166,7 +166,7 @@ pub fn sums(rounds: u64, layers: u64) -> impl Strategy<Value = UnifiedBuffer> {
         let start = round + first;
         let drain = start + rounds as i64 * round + last;
         let period = drain - start.min(between * 8) + between;
-        let direction = |port: usize| if port % 2 == 0 { Direction::Write } else { Direction::Read };
+        let direction = |port: usize| if port.is_multiple_of(2) { Direction::Write } else { Direction::Read };
         let (x, y) = if columns { (1, 0) } else { (0, 1) };
         let ports =
             ["init", "update_read", "update_write", "drain"].into_iter().zip([0, start, start + latency, drain]);
