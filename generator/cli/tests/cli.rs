@@ -361,8 +361,9 @@ fn map_proves_what_is_shipped() {
         let report = parsed(&succeeds(&["map", path.to_str().unwrap(), "--json"]).out);
         assert_eq!(report["tiles"].as_array().map(Vec::len), Some(1), "{report}");
         assert!(report["words"].as_u64() > Some(0) && report["simulated_cycles"].as_u64() > Some(0), "{report}");
-        // All kinds of tiles that streams can be written to.
-        for tile in ["dual_port", "quad_port"] {
+        // All kinds of tiles that streams can be written to; two ports that write in a cycle need as many of the memory.
+        let one_at_a_time = !path.ends_with("layers.yaml");
+        for tile in one_at_a_time.then_some("dual_port").into_iter().chain(["quad_port"]) {
             succeeds(&["map", path.to_str().unwrap(), "--tile", tile]);
         }
     }
@@ -505,12 +506,8 @@ fn map_says_why_not() {
     refused("64", "64", &["--tile", "nosuch"], &["there is no file and no tile `nosuch`", "one of amber, dual_port"]);
     let second = "  - {name: b, direction: write, domain: [{name: x, extent: 64}], access: [{stride: [1]}, {stride: [0]}], \
                   schedule: {start: 20, stride: [1]}}\n  - name: out\n";
-    refused(
-        "  - name: out\n",
-        second,
-        &[],
-        &["port out takes its words from in", "was last written by b", "one write port"],
-    );
+    let inputs = ["2 ports write the same words (in, b), and a fetch2 tile has 1 input", "an input of the tile each"];
+    refused("  - name: out\n", second, &["--tile", "fetch2"], &inputs);
 }
 
 /// A reader that goes away early, as `head` does, is no error.

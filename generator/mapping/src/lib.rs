@@ -1,10 +1,12 @@
 //! Mapping of unified buffers to memory tiles.
 //!
 //! [`map`] turns the ports of a buffer into configurations of tiles, in passes over small types: loops in the order of
-//! time; cyclic banks, where ports are too many for a memory; for each read the iteration of the write that it needs; the
-//! layout of the words in memory; vectorized fetches into the transpose buffer; cycles of the SRAM; controllers; and streams
-//! that share a tile. What a pass decides is checked against the tile before the next begins, and where a choice does not
-//! fit the next is tried (dissertation §5.2–5.6).
+//! time; cyclic banks, where ports are too many for a memory; streams of ports that take words from each other; for each
+//! read the iteration of the write that it needs, or, where several ports write the same elements again and again, the
+//! elements themselves, followed through time; the layout of the words in memory, in the order in which they are written or
+//! in place; vectorized fetches into the transpose buffer; cycles of the SRAM; controllers; and streams that share a tile.
+//! What a pass decides is checked against the tile before the next begins, and where a choice does not fit the next is
+//! tried (dissertation §5.2–5.6).
 //!
 //! Mapping reasons about loops; that a configuration does what its buffer says is for the replay to show.
 

@@ -20,7 +20,8 @@ pub(crate) fn live_words(stream: &Stream) -> u64 {
     }
 }
 
-/// The same where reads are given as iterations of the write. The word that a read frees in a cycle makes place for the one written in that cycle.
+/// The same where reads are given as iterations of the write. The word that a read frees in a cycle makes place for the one
+/// written in that cycle.
 ///
 /// Runs too long to enumerate are judged by their first rounds.
 fn live_iterations(write: &Nest, reads: &[&Nest]) -> u64 {

@@ -95,7 +95,7 @@ fn map_banks(banks: &[Bank], spec: &TileSpec) -> Result<MappedBuffer, Vec<String
                 tried.push(format!("{} reads of one stream; at most {READ_LIMIT} are analysed", component.reads.len()));
                 return Err(tried);
             }
-            let Ok(mut own) = groups_of_component(spec, &bank.buffer, &component, &mut tried) else {
+            let Ok(mut own) = groups_of_component(spec, &bank.buffer, component, &mut tried) else {
                 return Err(tried);
             };
             // Numbers of ports and groups among all.
@@ -161,7 +161,7 @@ fn attempt(spec: &TileSpec, streams: &[&Stream]) -> Result<Attempt, Vec<String>>
 fn groups_of_component(
     spec: &TileSpec,
     buffer: &UnifiedBuffer,
-    component: &Component,
+    component: Component,
     tried: &mut Vec<String>,
 ) -> Result<Vec<Group>, ()> {
     match component.in_order(buffer) {
@@ -197,7 +197,8 @@ fn groups_of_stream(
             Feed::Group { .. } => None,
         });
         let (writes, count) = (writes.collect_vec().join(", "), stream.writes.len());
-        tried.push(format!("{count} ports write the same words: {writes}; a {} tile has {inputs} inputs", spec.name));
+        let inputs = if inputs == 1 { "1 input".to_owned() } else { format!("{inputs} inputs") };
+        tried.push(format!("{count} ports write the same words ({writes}), and a {} tile has {inputs}", spec.name));
         return Err(());
     }
     let ports = |part: &[usize]| part.iter().filter_map(|&read| stream.reads[read].port).map(name).join(", ");

@@ -11,6 +11,9 @@ use crate::nest::Nest;
 /// Most firings of writes and reads that are enumerated; those of longer runs are judged by their beginning.
 const ENUMERATION_LIMIT: usize = 1 << 20;
 
+/// Most elements whose last writes are kept in an array.
+const ARRAY_LIMIT: i64 = 1 << 20;
+
 /// A word, by when it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Written {
@@ -24,6 +27,7 @@ pub(crate) struct Written {
 pub(crate) type Gaps = Vec<Vec<Option<i64>>>;
 
 /// Which words reads take.
+#[derive(Debug)]
 pub(crate) struct Past {
     /// By read, in the order of its iterations: the word.
     pub reads: Vec<Vec<Written>>,
@@ -44,21 +48,21 @@ impl Past {
     pub fn of(writes: &[&Nest], reads: &[&Nest]) -> Result<Past, NeverWritten> {
         let numbers = Numbers::of(&[reads, writes].concat());
         let numbered = reads.iter().chain(writes).map(|nest| numbers.of_nest(nest)).collect_vec();
-        let mut last: HashMap<i64, Written> = HashMap::new();
+        let mut last = Last::of(&numbers);
         let mut past =
             Past { reads: vec![Vec::new(); reads.len()], gaps: vec![vec![None; writes.len()]; writes.len()] };
         for Firing { cycle, nest, value } in firings(&numbered) {
             if nest < reads.len() {
-                let written = last.get(&value).ok_or_else(|| NeverWritten {
+                let written = last.get(value).ok_or_else(|| NeverWritten {
                     read: nest,
                     cycle,
                     element: numbers.element(value),
                 })?;
-                past.reads[nest].push(*written);
+                past.reads[nest].push(written);
                 continue;
             }
             let write = nest - reads.len();
-            if let Some(before) = last.insert(value, Written { write, cycle })
+            if let Some(before) = last.replace(value, Written { write, cycle })
                 && before.write != write
             {
                 let gap = &mut past.gaps[before.write][write];
@@ -71,6 +75,35 @@ impl Past {
     /// The writes whose words a read takes.
     pub fn sources(&self, read: usize) -> Vec<usize> {
         self.reads[read].iter().map(|written| written.write).unique().sorted().collect()
+    }
+}
+
+/// The last write of each element, by its number.
+enum Last {
+    Array(Vec<Option<Written>>),
+    Map(HashMap<i64, Written>),
+}
+
+impl Last {
+    fn of(numbers: &Numbers) -> Last {
+        match numbers.size.iter().product::<i64>() {
+            count @ ..=ARRAY_LIMIT => Last::Array(vec![None; count as usize]),
+            _ => Last::Map(HashMap::new()),
+        }
+    }
+
+    fn get(&self, element: i64) -> Option<Written> {
+        match self {
+            Last::Array(array) => array[element as usize],
+            Last::Map(map) => map.get(&element).copied(),
+        }
+    }
+
+    fn replace(&mut self, element: i64, written: Written) -> Option<Written> {
+        match self {
+            Last::Array(array) => array[element as usize].replace(written),
+            Last::Map(map) => map.insert(element, written),
+        }
     }
 }
 
@@ -174,4 +207,43 @@ pub(crate) fn live<'a>(reads: impl Iterator<Item = (&'a Nest, &'a Rc<[Written]>)
         most = most.max(live);
     }
     most as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pushmem_configuration::Affine;
+
+    /// A nest that goes through words from a cycle on, in rounds, with the word as its only function.
+    fn words(first: i64, count: u64, start: i64, rounds: u64, round: i64) -> Nest {
+        Nest {
+            extent: vec![count, rounds],
+            cycle: Affine { start, stride: vec![1, round] },
+            functions: vec![Affine { start: first, stride: vec![1, 0] }],
+        }
+    }
+
+    #[test]
+    fn reads_take_the_last_word_before() {
+        let (set, update) = (words(10, 4, 0, 1, 4), words(10, 4, 12, 3, 8));
+        let (sum, end) = (words(10, 4, 10, 3, 8), words(11, 2, 40, 1, 4));
+        let past = Past::of(&[&set, &update], &[&sum, &end]).expect("all is written");
+        assert_eq!((past.sources(0), past.sources(1)), (vec![0, 1], vec![1]));
+        let cycles = |read: usize| past.reads[read].iter().map(|word| word.cycle).collect_vec();
+        assert_eq!(cycles(0), [0, 1, 2, 3, 12, 13, 14, 15, 20, 21, 22, 23]);
+        assert_eq!(cycles(1), [29, 30]);
+        assert_eq!(past.gaps, [[None, Some(12)], [None, None]]);
+        // A word on the wire in the cycle of the read comes too late.
+        let early = words(10, 4, 0, 1, 4);
+        let never = Past::of(&[&set, &update], &[&early]).expect_err("nothing is written before cycle 1");
+        assert_eq!((never.read, never.cycle, never.element), (0, 0, vec![10]));
+    }
+
+    #[test]
+    fn live_words_are_those_still_to_be_read() {
+        let (set, read) = (words(0, 8, 0, 1, 8), words(0, 8, 3, 1, 8));
+        let past = Past::of(&[&set], &[&read]).expect("all is written");
+        let words: Rc<[Written]> = past.reads[0].clone().into();
+        assert_eq!(live([(&read, &words)].into_iter()), 3);
+    }
 }

@@ -1,5 +1,6 @@
 //! From the ports of a buffer to streams: which reads take words of which writes.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use itertools::Itertools;
@@ -15,12 +16,13 @@ use crate::past::{Past, ranges};
 const ELEMENT_LIMIT: i128 = 1 << 40;
 
 /// Ports that take words from each other, and from no others.
-#[derive(Debug)]
 pub(crate) struct Component {
     /// The write ports, by number.
     writes: Vec<usize>,
     /// The read ports, by number.
     pub reads: Vec<usize>,
+    /// What the reads take, where they were followed to tell the writes apart.
+    past: Option<Past>,
 }
 
 /// All ports of a buffer that take part: each write port with the reads of its words; and together with other write ports
@@ -45,6 +47,7 @@ pub(crate) fn components(buffer: &UnifiedBuffer) -> Result<Vec<Component>, Vec<S
         }
         sources.push(touched);
     }
+    let mut followed = HashMap::new();
     for (writers, readers) in united(&sources, writes.len()) {
         if writers.len() == 1 {
             continue;
@@ -55,13 +58,15 @@ pub(crate) fn components(buffer: &UnifiedBuffer) -> Result<Vec<Component>, Vec<S
         let (own_writes, own_reads) = (nests(&writers, &writes), nests(&readers, &reads));
         let Ok(past) = past(&own_writes, &own_reads) else { continue };
         for (place, &reader) in readers.iter().enumerate() {
-            let found = past.sources(place).into_iter().map(|write| writers[write]).collect_vec();
-            if !found.is_empty() {
-                sources[reader] = found;
+            // What was not followed to the end may take words of any writer.
+            if past.reads[place].len() as u128 == reads[reader].1.firings() {
+                sources[reader] = past.sources(place).into_iter().map(|write| writers[write]).collect();
             }
         }
+        followed.insert((writers, readers), past);
     }
     let component = |(writers, readers): (Vec<usize>, Vec<usize>)| Component {
+        past: followed.remove(&(writers.clone(), readers.clone())),
         writes: writers.into_iter().map(|writer| writes[writer].0).collect(),
         reads: readers.into_iter().map(|reader| reads[reader].0).collect(),
     };
@@ -146,10 +151,11 @@ impl Component {
     }
 
     /// The stream where each element has a place of its own, or why there is none.
-    pub fn in_place(&self, buffer: &UnifiedBuffer) -> Result<Stream, String> {
+    pub fn in_place(self, buffer: &UnifiedBuffer) -> Result<Stream, String> {
         let nests = |ports: &[usize]| ports.iter().map(|&port| Nest::of(&buffer.ports[port])).collect_vec();
         let (mut writes, mut reads) = (nests(&self.writes), nests(&self.reads));
-        let Past { reads: pasts, gaps } = past(&writes, &reads).map_err(|reason| match reason {
+        let past = self.past.map_or_else(|| past(&writes, &reads), Ok);
+        let Past { reads: pasts, gaps } = past.map_err(|reason| match reason {
             Unfollowed::TooMany(elements) => format!("words in place: a space of {elements} elements is too large"),
             Unfollowed::NeverWritten { read, cycle, element } => {
                 let name = &buffer.ports[self.reads[read]].name;
@@ -170,5 +176,16 @@ impl Component {
             writes: writes.into_iter().zip(&self.writes).map(write).collect(),
             reads: reads.into_iter().zip(&self.reads).zip(pasts).map(read).collect(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writers_of_a_reader_are_together() {
+        assert_eq!(united(&[vec![0], vec![1, 2], vec![2]], 4), [(vec![0], vec![0]), (vec![1, 2], vec![1, 2])]);
+        assert_eq!(united(&[vec![2, 3], vec![0, 3], vec![1]], 4), [(vec![0, 2, 3], vec![0, 1]), (vec![1], vec![2])]);
     }
 }

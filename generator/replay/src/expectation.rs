@@ -6,11 +6,11 @@ use num_integer::gcd;
 use pushmem_buffers::{Port, UnifiedBuffer};
 use pushmem_configuration::Affine;
 
-use crate::memory::{Token, UNDEFINED};
-use crate::walker::{Mark, Walker};
+use crate::memory::{Memory, Token, UNDEFINED};
+use crate::walker::{Advance, Mark, Walker};
 
-/// Elements for which a table of last writers is a plain array.
-const ARRAY_LIMIT: i64 = 1 << 22;
+/// Elements for which a table of last writers is a memory.
+const TABLE_LIMIT: i64 = 1 << 22;
 
 /// All elements that ports may touch, numbered.
 #[derive(Clone, Debug)]
@@ -124,24 +124,25 @@ impl Inverse {
 }
 
 /// The last writer of each element so far.
-#[derive(Clone, Debug)]
-struct Table {
-    array: Vec<Token>,
-    map: HashMap<i64, Token>,
+enum Table {
+    /// A memory with a word for each element.
+    Array(Memory),
+    /// For too many elements.
+    Map(HashMap<i64, Token>),
 }
 
 impl Table {
     fn set(&mut self, element: i64, token: Token) {
-        match self.array.get_mut(element as usize) {
-            Some(place) => *place = token,
-            None => _ = self.map.insert(element, token),
+        match self {
+            Table::Array(memory) => _ = memory.write(element as usize, token),
+            Table::Map(map) => _ = map.insert(element, token),
         }
     }
 
-    fn get(&self, element: i64) -> Token {
-        match self.array.get(element as usize) {
-            Some(token) => *token,
-            None => self.map.get(&element).copied().unwrap_or(UNDEFINED),
+    fn get(&mut self, element: i64) -> Token {
+        match self {
+            Table::Array(memory) => memory.read(element as usize),
+            Table::Map(map) => map.get(&element).copied().unwrap_or(UNDEFINED),
         }
     }
 }
@@ -186,13 +187,10 @@ impl Expectation {
                     .zip(&elements)
                     .map(|(port, element)| Walker::new(&port.extents(), &port.schedule, &[(element, None)]))
                     .collect(),
-                table: Table {
-                    array: if numbering.count <= ARRAY_LIMIT {
-                        vec![UNDEFINED; numbering.count as usize]
-                    } else {
-                        Vec::new()
-                    },
-                    map: HashMap::new(),
+                table: if numbering.count <= TABLE_LIMIT {
+                    Table::Array(Memory::new(numbering.count as usize, false))
+                } else {
+                    Table::Map(HashMap::new())
                 },
             },
         };
@@ -201,7 +199,7 @@ impl Expectation {
 
     /// Whether it can say for how long what is expected repeats.
     pub fn can_repeat(&self) -> bool {
-        matches!(self.source, Source::Inverse { .. })
+        !matches!(self.source, Source::Table { table: Table::Map(_), .. })
     }
 
     /// Tokens between two cycles.
@@ -221,6 +219,7 @@ impl Expectation {
 
     /// What a reader must show in a cycle when it reads an element: the word last written before.
     pub fn expected(&mut self, reader: usize, element: i64, cycle: u64) -> Token {
+        self.follow(cycle);
         let writers = self.writers;
         match &mut self.source {
             Source::Inverse { writers: inverses, largest, used } => {
@@ -233,36 +232,104 @@ impl Expectation {
                 }
                 UNDEFINED
             }
-            Source::Table { walkers, table } => {
-                for (number, walker) in walkers.iter_mut().enumerate() {
-                    while walker.next < cycle {
-                        let element = walker.value(0);
-                        let token = walker.next * writers + number as u64;
-                        if table.get(element) == UNDEFINED || table.get(element) < token {
-                            table.set(element, token);
-                        }
-                        walker.fire();
-                    }
+            Source::Table { table, .. } => table.get(element),
+        }
+    }
+
+    /// Takes the words on the wires of all cycles before this one.
+    fn follow(&mut self, cycle: u64) {
+        let writers = self.writers;
+        let Source::Table { walkers, table } = &mut self.source else { return };
+        // Of the words of a cycle, that of the last port counts.
+        let next = |walkers: &[Walker]| {
+            walkers.iter().map(|walker| walker.next).enumerate().min_by_key(|&(number, next)| (next, number))
+        };
+        while let Some((number, written)) = next(walkers).filter(|&(_, next)| next < cycle) {
+            table.set(walkers[number].value(0), written * writers + number as u64);
+            walkers[number].fire();
+        }
+    }
+
+    /// Remembers where the writers are before cycle `now`, and begins to record anew.
+    pub fn mark(&mut self, now: u64) -> Vec<Mark> {
+        self.follow(now);
+        match &mut self.source {
+            Source::Inverse { largest, used, .. } => {
+                for largest in largest.iter_mut().flatten() {
+                    largest.fill(0);
                 }
-                table.get(element)
+                for used in used {
+                    used.fill(false);
+                }
+                Vec::new()
+            }
+            Source::Table { walkers, table } => {
+                if let Table::Array(memory) = table {
+                    memory.mark();
+                }
+                walkers.iter().map(Walker::mark).collect()
             }
         }
     }
 
-    /// Begins to record anew.
-    pub fn mark(&mut self) {
-        if let Source::Inverse { largest, used, .. } = &mut self.source {
-            for largest in largest.iter_mut().flatten() {
-                largest.fill(0);
+    /// For how many more periods, at most `limit`, what is expected is the same again, later, from cycle `now` on: readers
+    /// are given with where they were at the mark, if they moved.
+    pub fn repetitions(
+        &mut self,
+        marks: &[Mark],
+        readers: &[Option<(&Walker, &Mark)>],
+        now: u64,
+        period: u64,
+        limit: u64,
+    ) -> u64 {
+        self.follow(now);
+        let age = period * self.writers;
+        match &self.source {
+            Source::Inverse { .. } => {
+                let moving = readers.iter().enumerate().filter_map(|(number, reader)| Some((number, (*reader)?)));
+                moving.fold(limit, |limit, (number, (walker, mark))| {
+                    limit.min(self.repetitions_of_reader(number, walker, mark, period))
+                })
             }
-            for used in used {
-                used.fill(false);
+            Source::Table { walkers, table: Table::Array(memory) } => {
+                let words = memory.words() as i64;
+                let mut moved =
+                    readers.iter().flatten().map(|(walker, mark)| walker.moved(mark, 0)).collect::<Vec<_>>();
+                let mut periods = limit;
+                for (walker, mark) in walkers.iter().zip(marks) {
+                    let Some(advance) = walker.advance_since(mark, period) else { return 0 };
+                    periods = periods.min(walker.repetitions(&advance, now, period));
+                    if advance != Advance::Rests {
+                        moved.push(walker.moved(mark, 0));
+                    }
+                }
+                let by = moved.first().copied().unwrap_or(0);
+                if moved.iter().any(|&moved| moved != by) {
+                    return 0;
+                }
+                memory.repetitions(by.rem_euclid(words) as usize, age, periods)
             }
+            Source::Table { .. } => 0,
         }
+    }
+
+    /// Moves on by whole periods, of which there are as many.
+    pub fn skip(&mut self, marks: &[Mark], period: u64, periods: u64) {
+        let age = period * self.writers;
+        let Source::Table { walkers, table: Table::Array(memory) } = &mut self.source else { return };
+        let mut by = 0;
+        for (walker, mark) in walkers.iter_mut().zip(marks) {
+            let advance = walker.advance_since(mark, period).expect("it repeats");
+            if advance != Advance::Rests {
+                by = walker.moved(mark, 0);
+            }
+            walker.skip(mark, &advance, period, periods);
+        }
+        memory.skip(by.rem_euclid(memory.words() as i64) as usize, age, periods);
     }
 
     /// For how many more periods the tokens that a reader expects move on with time, given how its elements moved.
-    pub fn repetitions(&self, reader: usize, walker: &Walker, mark: &Mark, period: u64) -> u64 {
+    fn repetitions_of_reader(&self, reader: usize, walker: &Walker, mark: &Mark, period: u64) -> u64 {
         let Source::Inverse { writers, largest, used } = &self.source else { return 0 };
         let moved = walker.moved(mark, 0);
         let period = period as i64;

@@ -14,7 +14,8 @@
 //!   Words that were not read do not matter, however old they are. The same goes for whether a word of an aggregator that
 //!   was overwritten had been moved on, and rows on their way to transpose buffers follow each other in the same way;
 //! - what a read port expects moves on with time: the write of the element is some steps of one of its loops later, and
-//!   that loop has room for them.
+//!   that loop has room for them. Where elements are written more than once, the table of their last writers is a memory
+//!   like any other, which write ports write and read ports read, and all have moved by the same number of elements.
 //!
 //! By induction over the periods each then reads the same words as the one before, later, and so writes the same words,
 //! later: a place that a period needs was last written either before the second moment, and then was looked at, or by the
@@ -24,7 +25,7 @@
 
 use crate::simulation::Simulation;
 use crate::tile::{Tile, TileAdvance, TileMark};
-use crate::walker::{Advance, Mark, NEVER};
+use crate::walker::{Advance, Mark, NEVER, Walker};
 
 /// A skip must save this part of the rest of the run: a shorter period may otherwise hide a longer one that saves more.
 const WORTHWHILE: u64 = 4;
@@ -37,6 +38,8 @@ struct Snapshot {
     cycle: u64,
     tiles: Vec<TileMark>,
     readers: Vec<Mark>,
+    /// The write ports, where they are followed.
+    writers: Vec<Mark>,
     /// The controller whose firings may end the period: its tile and number.
     leader: (usize, usize),
 }
@@ -101,9 +104,10 @@ impl Search {
             .min_by_key(|(walker, _)| walker.total)
             .map(|(_, leader)| leader);
         self.snapshot = leader.map(|leader| {
-            simulation.expectation.mark();
+            let writers = simulation.expectation.mark(now);
             Snapshot {
                 cycle: now,
+                writers,
                 tiles: simulation.tiles.iter_mut().map(Tile::mark).collect(),
                 readers: simulation.readers.iter().map(|reader| reader.walker.mark()).collect(),
                 leader,
@@ -123,13 +127,9 @@ impl Simulation {
             .zip(&snapshot.readers)
             .map(|(reader, mark)| reader.walker.advance_since(mark, period))
             .collect::<Option<_>>()?;
-        let mut periods = NEVER;
-        for (number, ((reader, mark), advance)) in self.readers.iter().zip(&snapshot.readers).zip(&readers).enumerate()
-        {
+        let mut periods = (self.end - now) / period;
+        for (reader, advance) in self.readers.iter().zip(&readers) {
             periods = periods.min(reader.walker.repetitions(advance, now, period));
-            if *advance != Advance::Rests {
-                periods = periods.min(self.expectation.repetitions(number, &reader.walker, mark, period));
-            }
         }
         let worthwhile = |periods: u64| {
             let saved = periods.saturating_mul(period);
@@ -137,6 +137,14 @@ impl Simulation {
                 && (saved.saturating_mul(WORTHWHILE) >= self.end - now
                     || (now - last_skip >= PATIENCE && saved >= PATIENCE))
         };
+        if !worthwhile(periods) {
+            return None;
+        }
+        let moving = self.readers.iter().zip(&snapshot.readers).zip(&readers);
+        let moving: Vec<Option<(&Walker, &Mark)>> = moving
+            .map(|((reader, mark), advance)| (*advance != Advance::Rests).then_some((&reader.walker, mark)))
+            .collect();
+        periods = self.expectation.repetitions(&snapshot.writers, &moving, now, period, periods);
         if !worthwhile(periods) {
             return None;
         }
@@ -151,7 +159,7 @@ impl Simulation {
                 periods = periods.min(walker.repetitions(advance, now, period));
             }
         }
-        if !worthwhile(periods) || periods == NEVER {
+        if !worthwhile(periods) {
             return None;
         }
         for ((tile, mark), advance) in self.tiles.iter().zip(&snapshot.tiles).zip(&advances) {
@@ -166,6 +174,7 @@ impl Simulation {
         for ((reader, mark), advance) in self.readers.iter_mut().zip(&snapshot.readers).zip(&readers) {
             reader.walker.skip(mark, advance, period, periods);
         }
+        self.expectation.skip(&snapshot.writers, period, periods);
         Some(period * periods)
     }
 }

@@ -3,7 +3,7 @@
 /// A successful replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayReport {
-    /// Cycles of the run, to the last event of any controller or port.
+    /// Cycles of the run, to the last word that is read.
     pub cycles_total: u64,
     /// Cycles that were simulated one by one; the others are repetitions of these.
     pub cycles_simulated: u64,

@@ -29,7 +29,7 @@ pub(crate) struct Simulation {
     /// Number among the write ports, by number among all ports.
     writer_of_port: Vec<usize>,
     writer_names: Vec<String>,
-    /// Cycle after the last event.
+    /// Cycle after the last word of a read port, or of an output that serves one: what is written later matters to nobody.
     pub end: u64,
 }
 
@@ -77,8 +77,11 @@ impl Simulation {
             let walker = Walker::new(&port.extents(), &port.schedule, &[(&element, None)]);
             readers.push(Reader { port, walker, tile: place[tile], output });
         }
-        let walkers = tiles.iter().flat_map(|tile| tile.walkers()).chain(readers.iter().map(|reader| &reader.walker));
-        let end = walkers.filter(|walker| walker.total > 0).map(|walker| walker.last + 1).max().unwrap_or(0);
+        let last = |reader: &Reader| {
+            let shown = tiles[reader.tile].last_shown(reader.output);
+            Some(reader.walker.last).filter(|_| reader.walker.total > 0).max(shown)
+        };
+        let end = readers.iter().filter_map(last).max().map_or(0, |last| last + 1);
         Ok(Simulation {
             expectation: Expectation::new(&numbering, &writes, readers.len()),
             tiles,
@@ -89,7 +92,7 @@ impl Simulation {
         })
     }
 
-    /// Runs to the end.
+    /// Runs to the last word.
     pub fn run(mut self, may_skip: bool) -> Result<ReplayReport, ReplayError> {
         let mut report = ReplayReport {
             cycles_total: self.end,
@@ -100,7 +103,7 @@ impl Simulation {
         let mut search = Search::new(may_skip && self.expectation.can_repeat());
         loop {
             let now = self.next();
-            if now == NEVER {
+            if now >= self.end {
                 return Ok(report);
             }
             if let Some(skipped) = search.visit(&mut self, now) {

@@ -141,6 +141,16 @@ impl Tile {
         &self.walkers
     }
 
+    /// The last cycle in which an output shows a word, if it ever does.
+    pub fn last_shown(&self, output: usize) -> Option<u64> {
+        let delay = match self.datapath {
+            Datapath::Wide { .. } => 0,
+            Datapath::Direct { .. } => self.latency,
+        };
+        let walker = &self.walkers[self.output_controller(output)];
+        (walker.total > 0).then_some(walker.last + delay)
+    }
+
     /// The next cycle in which something happens.
     pub fn next(&self) -> u64 {
         let arrival = self.arrivals.front().map_or(NEVER, |arrival| arrival.cycle);

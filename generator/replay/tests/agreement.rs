@@ -127,7 +127,9 @@ fn long_delay_line() -> impl Strategy<Value = UnifiedBuffer> {
 fn agree(buffer: &UnifiedBuffer, mapped: &MappedBuffer, spec: &TileSpec) -> Result<bool, TestCaseError> {
     let quick = replay(buffer, mapped, spec);
     let full = replay_all(buffer, mapped, spec);
-    let fault = first_fault(buffer, mapped, spec);
+    // After the last read nothing matters.
+    let end = full.as_ref().map_or(u64::MAX, |report| report.cycles_total);
+    let fault = first_fault(buffer, mapped, spec).filter(|cycle| *cycle < end);
     prop_assert_eq!(quick.as_ref().err(), full.as_ref().err());
     prop_assert_eq!(full.as_ref().err().map(|error| error.cycle), fault, "{:?}", full);
     Ok(full.is_ok())
@@ -135,7 +137,9 @@ fn agree(buffer: &UnifiedBuffer, mapped: &MappedBuffer, spec: &TileSpec) -> Resu
 
 fn maps_right(buffer: &UnifiedBuffer, name: &str) -> Result<(), TestCaseError> {
     let spec = spec(name);
-    if let Ok(mapped) = map(buffer, &spec) {
+    if buffer.check().is_ok()
+        && let Ok(mapped) = map(buffer, &spec)
+    {
         let right = agree(buffer, &mapped, &spec)?;
         let yaml: Vec<String> = mapped.tiles.iter().map(|tile| tile.configuration.to_yaml()).collect();
         prop_assert!(right, "{}\n{}\n{:?}", buffer, yaml.join("\n"), replay(buffer, &mapped, &spec));
@@ -158,7 +162,7 @@ proptest! {
 
     #[test]
     fn other_buffers_map_right_or_not_at_all(
-        buffer in prop_oneof![repeated(), two_writers(), long_delay_line()],
+        buffer in prop_oneof![repeated(), two_writers(), long_delay_line(), sums(60, 6)],
         spec in prop::sample::select(&ALL[..]),
     ) {
         maps_right(&buffer, spec)?;
@@ -167,7 +171,9 @@ proptest! {
     /// Any field of a right configuration changed: the replay finds what the model finds.
     #[test]
     fn faults_are_found(
-        buffer in prop_oneof![delay_line(), affine_buffer(), repeated(), two_writers(), long_delay_line()],
+        buffer in prop_oneof![
+            delay_line(), affine_buffer(), repeated(), two_writers(), long_delay_line(), sums(4, 3), sums(60, 6)
+        ],
         name in prop::sample::select(&ALL[..]),
         place in any::<prop::sample::Index>(),
         field in 0_usize..12,

@@ -48,8 +48,8 @@ fn help(buffer: &UnifiedBuffer, spec: &TileSpec) -> String {
     if let Kind::WideFetch { .. } = spec.kind {
         help += ", or where its loops leave no time for whole rows: `dual_port` tiles read single words";
     }
-    if buffer.writes().nth(1).is_some() {
-        help += "; a port takes all its words from one write port";
+    if buffer.writes().count() > spec.inputs as usize {
+        help += "; ports that write the same words need an input of the tile each";
     }
     help
 }
@@ -78,7 +78,7 @@ pub fn unproven(document: &Document, buffer: &UnifiedBuffer, error: &ReplayError
                  written by {last}",
                 read.port, error.cycle
             );
-            let help = "a port takes all its words from one write port: write each element by one port, or read it before \
+            let help = "the run is too long to follow all who write an element: write each by one port, or read it before \
                         another writes it";
             document.error(&path, message).with_help(help)
         }

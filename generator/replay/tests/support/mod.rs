@@ -5,6 +5,7 @@ pub mod brute;
 
 use std::path::Path;
 
+use proptest::prelude::*;
 use pushmem_buffers::{Direction, Loop, Port, UnifiedBuffer};
 use pushmem_configuration::Affine;
 use pushmem_files::Document;
@@ -148,4 +149,43 @@ pub fn accumulator() -> UnifiedBuffer {
             (&[64], vec![affine(0, &[1])], affine(600, &[1])),
         ],
     )
+}
+
+/// Sums in rows with pauses, of any size and at any distance: written by two ports, read by two, in fewer rounds and layers
+/// than these.
+pub fn sums(rounds: u64, layers: u64) -> impl Strategy<Value = UnifiedBuffer> {
+    let shape = (1_u64..20, 1_u64..10, 1..rounds, 1..layers);
+    let time = (1_i64..3, 0_i64..6, 0_i64..20, 1_i64..20, (0_i64..40, 0_i64..40, 0_i64..30));
+    // Rows from which the ports leave out words at an end.
+    let trims = prop::collection::vec(prop::sample::select(&[0_u64, 0, 0, 0, 0, 1][..]), 4);
+    (shape, time, trims, any::<bool>()).prop_map(|(shape, time, trims, columns)| {
+        let (width, height, rounds, layers) = shape;
+        let (pace, pause, pause_of_round, latency, (first, last, between)) = time;
+        let row = pace * width as i64 + pause;
+        let round = row * height as i64 + pause_of_round;
+        let start = round + first;
+        let drain = start + rounds as i64 * round + last;
+        let period = drain - start.min(between * 8) + between;
+        let direction = |port: usize| if port.is_multiple_of(2) { Direction::Write } else { Direction::Read };
+        let (x, y) = if columns { (1, 0) } else { (0, 1) };
+        let ports =
+            ["init", "update_read", "update_write", "drain"].into_iter().zip([0, start, start + latency, drain]);
+        let ports = ports.zip(trims).enumerate().map(|(number, ((name, start), trim))| {
+            let rounds = if number == 1 || number == 2 { rounds } else { 1 };
+            let width = width.saturating_sub(trim).max(1);
+            let dimension = |place: usize| {
+                let along = [x, y, 2];
+                affine(0, &[i64::from(along[0] == place), i64::from(along[1] == place), 0, i64::from(place == 2)])
+            };
+            let access = [dimension(0), dimension(1), dimension(2)];
+            port(
+                name,
+                direction(number),
+                &[width, height, rounds, layers],
+                &access,
+                affine(start, &[pace, row, round, period]),
+            )
+        });
+        UnifiedBuffer { name: "sums".to_owned(), ports: ports.collect() }
+    })
 }
