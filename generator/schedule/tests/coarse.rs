@@ -365,7 +365,15 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
     }
     // The sequential schedule runs the stages of a group one by one.
     let round_trip = coarse.map_or(0, |(_, options)| options.round_trip as i64);
-    let (paths, _) = shared_loops(pipeline, &groups);
+    let (paths, count) = shared_loops(pipeline, &groups);
+    // Lanes may have an iteration less.
+    let mut extents = vec![0; count];
+    for (group, path) in groups.iter().zip(&paths) {
+        for stage in &pipeline.stages[group.clone()] {
+            let outermost = path.iter().zip(stage.loops.iter().rev());
+            outermost.for_each(|(shared, level)| extents[*shared] = extents[*shared].max(level.extent as i64));
+        }
+    }
     // The innermost loop around all accesses of an array.
     let around: Vec<usize> = (0..pipeline.arrays.len())
         .map(|array| {
@@ -396,8 +404,8 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
             let now = schedule.stages[number].at(point);
             assert!(now >= 0);
             let version = |array: usize| {
-                let outermost = point.iter().zip(&stage.loops).rev().take(around[array]);
-                outermost.fold(0, |number, (index, level)| number * level.extent as i64 + index - level.min)
+                let outermost = point.iter().zip(&stage.loops).rev().zip(&paths[*group]).take(around[array]);
+                outermost.fold(0, |number, ((index, level), shared)| number * extents[*shared] + index - level.min)
             };
             if let Some((found, _)) = coarse {
                 let unit = &found.stages[*group].unit;

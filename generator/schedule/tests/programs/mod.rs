@@ -94,12 +94,27 @@ pub fn random(seed: u64) -> (Pipeline, CoarseOptions) {
         let shared = random.below(before.len().min(3) as u64 + 1) as usize;
         // Innermost first: those shared are the last.
         let mut loops: Vec<Loop> = before[before.len() - shared..].to_vec();
-        let own = random.below(3) + u64::from(shared == 0);
-        for _ in 0..own.min(4 - shared as u64) {
-            let (min, extent) = (random.below(2) as i64, 1 + random.below(4));
+        // Some have the same loops as the one before, to follow it iteration by iteration.
+        let alike = number > 0 && random.one_in(3);
+        let own = match alike {
+            true => (before.len() - shared) as u64,
+            false => random.below(3) + u64::from(shared == 0),
+        };
+        for inner in 0..own.min(4 - shared as u64) as usize {
+            let (min, extent) = match alike {
+                true => (before[own as usize - 1 - inner].min, before[own as usize - 1 - inner].extent),
+                false => (random.below(2) as i64, 1 + random.below(5)),
+            };
             loops.insert(0, Loop { name: format!("v{loops_made}"), min, extent });
             loops_made += 1;
         }
+        // The loops that run along the two dimensions where accesses are plain.
+        let along = match random.below(4) {
+            0 => [1, 0],
+            1 => [1, 2],
+            2 => [2, 1],
+            _ => [0, 1],
+        };
         let pick = |random: &mut Random, array: usize| Access {
             array,
             subscripts: (0..2)
@@ -116,31 +131,29 @@ pub fn random(seed: u64) -> (Pipeline, CoarseOptions) {
                 })
                 .collect(),
         };
-        // A plain access: each own loop along a dimension of its own.
-        let plain = |random: &mut Random, array: usize| Access {
+        // A plain access: a loop along each dimension.
+        let plain = |array: usize| Access {
             array,
-            subscripts: (0..2)
-                .map(|dimension| {
+            subscripts: along
+                .iter()
+                .map(|&along| {
                     let mut coefficients = vec![0; loops.len()];
-                    for (level, content) in loops.iter().enumerate() {
-                        if level % 2 == dimension && level < 2 && content.extent > 1 {
-                            coefficients[level] = 1;
-                        }
+                    if loops.get(along).is_some_and(|level| level.extent > 1) {
+                        coefficients[along] = 1;
                     }
-                    let _ = &random;
                     Subscript::affine(coefficients, 0)
                 })
                 .collect(),
         };
         let any = |random: &mut Random, array: usize| {
-            if random.one_in(2) { plain(random, array) } else { pick(random, array) }
+            if random.one_in(3) { pick(random, array) } else { plain(array) }
         };
         let again = written > 0 && random.one_in(2);
         let array = if again { random.below(written as u64) as usize } else { written };
         let write = any(&mut random, array);
         let mut reads = Vec::new();
         for _ in 0..random.below(3).min(written as u64) {
-            let from = random.below(written as u64) as usize;
+            let from = if alike { written - 1 } else { random.below(written as u64) as usize };
             reads.push(any(&mut random, from));
         }
         if again && !random.one_in(3) {
