@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use programs::Builder;
 use proptest::prelude::*;
 use pushmem_schedule::{
-    Bound, Coarse, CoarseOptions, Pipeline, Resource, Schedule, ScheduleError, coarse, sequential, stencil,
+    Bound, Coarse, CoarseOptions, Pipeline, Resource, Schedule, ScheduleError, Stage, coarse, sequential, stencil,
 };
 
 fn scheduled(pipeline: &Pipeline, options: &CoarseOptions) -> Coarse {
@@ -222,6 +222,51 @@ fn a_sum_in_the_innermost_loop_is_interchanged() {
     assert_eq!(sequential(&pipeline).stages[1].stride, [4, 20]);
 }
 
+#[test]
+fn updates_that_nothing_tells_apart_wait_for_each_other() {
+    // Two stages of a group whose elements meet: one is at an element an iteration after the other.
+    let mut program = Builder::default();
+    program.operation("init", "x:9", 0, &[], "out[x]");
+    program.operation("near", "x:8", 0, &["out[x]"], "out[x]");
+    program.operation("far", "x:8", 0, &["out[x+1]"], "out[x+1]");
+    program.join();
+    program.pipeline.stages[1].latency = 2;
+    program.pipeline.stages[2].latency = 2;
+    assert!(matches!(coarse(&program.pipeline, &CoarseOptions::default()), Err(ScheduleError::Cycle { .. })));
+
+    // A convolution that scatters: elements meet in any two iterations, also those of two turns of the shared loop.
+    let mut program = Builder::default();
+    program.operation("init", "x:12", 0, &[], "out[x]");
+    program.operation("load", "t:4 k:3", 0, &[], "w[k]");
+    program.operation("scatter", "t:4 k:3 x:10", 1, &["out[x+k]", "w[k]"], "out[x+k]");
+    program.pipeline.stages[2].latency = 2;
+    let found = scheduled(&program.pipeline, &CoarseOptions::default());
+    assert_eq!((found.stages[2].interval, found.stages[2].busy), (3, 29 * 3 + 1));
+    assert_eq!(found.loops[0].interval, 30 * 3);
+    assert_eq!(found.loops[0].bound, Bound::Arrays(vec!["out".to_owned()]));
+}
+
+#[test]
+fn a_stream_is_followed_in_its_own_order_only() {
+    let program = |loops: &str| {
+        let mut program = Builder::default();
+        program.operation("stream", loops, 0, &[], "stream[x,k]");
+        program.operation("sum", loops, 0, &["out[x]", "stream[x,k]"], "out[x]");
+        program.pipeline.stages[1].latency = 2;
+        let init = Stage { group: 9, ..program.pipeline.stages[0].clone() };
+        let write = program.pipeline.stages[1].write.clone();
+        program.pipeline.stages.insert(0, Stage { name: "init".to_owned(), write, ..init });
+        program.pipeline
+    };
+    let along = program("k:4 x:8");
+    let found = scheduled(&along, &CoarseOptions { write_ports: 2, ..CoarseOptions::default() });
+    assert_eq!((found.stages[1].start, found.stages[2].start), (32, 32));
+    assert_eq!(found.stages[2].follows, [1]);
+    let across = program("x:8 k:4");
+    let found = scheduled(&across, &CoarseOptions { write_ports: 2, ..CoarseOptions::default() });
+    assert!(found.stages[2].interchanged && found.stages[2].follows.is_empty());
+}
+
 /// Figure 4.16: the loop around starts again without a flush.
 #[test]
 fn loops_are_flattened() {
@@ -365,7 +410,15 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
     }
     // The sequential schedule runs the stages of a group one by one.
     let round_trip = coarse.map_or(0, |(_, options)| options.round_trip as i64);
-    let (paths, _) = shared_loops(pipeline, &groups);
+    let (paths, count) = shared_loops(pipeline, &groups);
+    // Lanes may have an iteration less.
+    let mut extents = vec![0; count];
+    for (group, path) in groups.iter().zip(&paths) {
+        for stage in &pipeline.stages[group.clone()] {
+            let outermost = path.iter().zip(stage.loops.iter().rev());
+            outermost.for_each(|(shared, level)| extents[*shared] = extents[*shared].max(level.extent as i64));
+        }
+    }
     // The innermost loop around all accesses of an array.
     let around: Vec<usize> = (0..pipeline.arrays.len())
         .map(|array| {
@@ -396,8 +449,8 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
             let now = schedule.stages[number].at(point);
             assert!(now >= 0);
             let version = |array: usize| {
-                let outermost = point.iter().zip(&stage.loops).rev().take(around[array]);
-                outermost.fold(0, |number, (index, level)| number * level.extent as i64 + index - level.min)
+                let outermost = point.iter().zip(&stage.loops).rev().zip(&paths[*group]).take(around[array]);
+                outermost.fold(0, |number, ((index, level), shared)| number * extents[*shared] + index - level.min)
             };
             if let Some((found, _)) = coarse {
                 let unit = &found.stages[*group].unit;
@@ -466,8 +519,8 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
         };
         // The last write, or all updates by one group since: sums in any order.
         let mut last: Vec<Event> = Vec::new();
-        let mut touched: BTreeMap<i64, i64> = BTreeMap::new();
-        let mut pending: BTreeMap<i64, i64> = BTreeMap::new();
+        let mut touched: BTreeMap<i64, (i64, usize)> = BTreeMap::new();
+        let mut pending: BTreeMap<i64, (i64, usize)> = BTreeMap::new();
         for event in events {
             let is_update = event.read.is_some() && event.write.is_some();
             let goes_on = is_update && last.iter().all(|other| other.group == event.group && other.read.is_some());
@@ -493,21 +546,17 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
             }
             if let Some(write) = event.write {
                 if !goes_on {
-                    touched.extend(std::mem::take(&mut pending).into_iter().fold(
-                        touched.clone(),
-                        |mut all, (version, time)| {
-                            let known = all.entry(version).or_insert(time);
-                            *known = (*known).max(time);
-                            all
-                        },
-                    ));
+                    for (version, time) in std::mem::take(&mut pending) {
+                        let known = touched.entry(version).or_insert(time);
+                        *known = (*known).max(time);
+                    }
                     last.clear();
                 }
                 last.push(*event);
-                for (version, time) in &touched {
+                for (version, (time, by)) in &touched {
                     let same_room = *version == event.version || *version <= event.version - versions;
                     assert!(
-                        !same_room || write > *time,
+                        !same_room || write > *time || (write == *time && *by == event.group),
                         "{} overwritten at {write} by group {} in version {}, needed to {time} in {version}",
                         name(),
                         event.group,
@@ -515,7 +564,8 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
                     );
                 }
             }
-            let time = event.read.max(event.write).unwrap();
+            // Lanes of a group may write one element in the same cycle.
+            let time = (event.read.max(event.write).unwrap(), event.group);
             let later = if event.write.is_some() { &mut pending } else { &mut touched };
             let known = later.entry(event.version).or_insert(time);
             *known = (*known).max(time);
@@ -562,6 +612,17 @@ proptest! {
         let (pipeline, options) = programs::random(seed);
         match coarse(&pipeline, &options) {
             Ok(found) => check(&pipeline, &found.schedule, Some((&found, &options))),
+            Err(error) => prop_assert!(matches!(error, ScheduleError::Cycle { .. }), "{}", error),
+        }
+    }
+
+    /// Which values come from the iteration before, and which arrays may have two versions.
+    #[test]
+    fn carried_values_are_kept(seed in any::<u64>()) {
+        let (pipeline, options) = programs::carrying(seed);
+        match coarse(&pipeline, &options) {
+            Ok(found) => check(&pipeline, &found.schedule, Some((&found, &options))),
+            // Nothing that is read was written.
             Err(error) => prop_assert!(matches!(error, ScheduleError::Cycle { .. }), "{}", error),
         }
     }

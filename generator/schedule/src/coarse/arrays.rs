@@ -220,14 +220,14 @@ fn progression(stage: &Stage, subscript: &Subscript, loops: usize) -> Option<Pro
 }
 
 /// Whether everything that a group reads of an array, in an iteration of the loops around `level` and of it, was written
-/// before in the same iteration: no value comes from an iteration before.
+/// before in the same iteration: no value comes from an iteration before. An update is a writer, too, for what it reads
+/// must have been written as well.
 pub(crate) fn is_private(pipeline: &Pipeline, tree: &Tree, array: usize, level: usize) -> bool {
     (0..tree.groups.len()).filter(|&group| tree.below(group, Some(level))).all(|reader| {
         touches(pipeline, tree, reader, array, false).all(|read| {
-            (0..reader).filter(|&writer| tree.below(writer, Some(level))).any(|writer| {
-                let mut members = tree.groups[writer].members(pipeline).iter();
-                !members.any(|stage| stage.updates()) && covers(pipeline, tree, writer, read, array)
-            })
+            (0..reader)
+                .filter(|&writer| tree.below(writer, Some(level)))
+                .any(|writer| covers(pipeline, tree, writer, read, array))
         })
     })
 }

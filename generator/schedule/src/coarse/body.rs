@@ -393,7 +393,6 @@ impl Context<'_> {
         let meet = |writes: bool, later: bool| self.meet((first.group, writes), (second.group, later), array);
         let groups = matches!((children[from], children[to]), (Child::Group(_), Child::Group(_)));
         let nests = (&self.nests[first.group], &self.nests[second.group]);
-        let mut updated_in_time = false;
         if let (Some((_, end)), Some((start, _)), true) = (first.write, second.read, meet(true, false)) {
             let pair = ((first.group, nests.0), (second.group, nests.1));
             let fused = groups && pointwise(self.pipeline, self.tree, pair.0, pair.1, array);
@@ -402,7 +401,6 @@ impl Context<'_> {
             let may_overlap = self.options.overlap && groups && (room.versions > 1 || room.spacing.is_none());
             let early = may_overlap.then(|| lead(self.pipeline, self.tree, pair.0, pair.1, array)).flatten();
             let early = early.map(|lead| lead.max(self.tree.groups[first.group].latency.0) + 1 + round_trip);
-            updated_in_time = early.is_some();
             let weight = early.map_or(whole, |early| early.min(whole));
             let latency = self.tree.groups[first.group].latency.1;
             waits.push(Wait { edge: edge(weight), fused: fused.then_some(latency) });
@@ -411,9 +409,9 @@ impl Context<'_> {
             waits.push(Wait { edge: edge(end - start), fused: None });
         }
         if let (Some((_, end)), Some((start, _)), true) = (first.write, second.write, meet(true, true)) {
-            // An update writes what it has read, and that is there.
+            // An update writes what it has read, so it waits already.
             let members = self.tree.groups[second.group].members(self.pipeline);
-            if !(updated_in_time && members.iter().all(|stage| stage.updates())) {
+            if !members.iter().all(|stage| stage.updates()) {
                 waits.push(Wait { edge: edge(end - start), fused: None });
             }
         }

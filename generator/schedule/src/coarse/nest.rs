@@ -41,7 +41,7 @@ pub(crate) fn nest(pipeline: &Pipeline, group: &Group, gap: i64, interchange: bo
     if needed == 1 {
         return Some(dense);
     }
-    if interchange && updates.injective {
+    if interchange {
         // Sums may be added up in any order, for they wrap around. With the loops that revisit elements outside of the
         // others, an element comes again only after all others have.
         let (outer, inner): (Vec<usize>, Vec<usize>) = program.iter().partition(|&&level| updates.reductions[level]);
@@ -79,17 +79,10 @@ fn nearest(group: &Group, nest: &Nest, updates: &Updates) -> i64 {
     if !updates.injective {
         return nest.interval;
     }
-    let mut loops: Vec<usize> =
-        (0..group.own()).filter(|&level| updates.reductions[level] && group.extents[level] > 1).collect();
-    loops.sort_by_key(|&level| nest.strides[level]);
-    let mut travel = 0;
-    let mut nearest = i64::MAX;
-    for level in loops {
-        nearest = nearest.min(nest.strides[level] - travel);
-        travel += nest.strides[level] * (group.extents[level] - 1);
-    }
-    // In a lexicographic order a step outside outweighs all of what is inside.
-    nearest.max(1)
+    // Of the loops that revisit elements, a step of an outer one less all steps of those inside is at least one step of
+    // the innermost, for the order is lexicographic.
+    let reductions = (0..group.own()).filter(|&level| updates.reductions[level] && group.extents[level] > 1);
+    reductions.map(|level| nest.strides[level]).min().unwrap_or(i64::MAX)
 }
 
 /// The cycles from the first to the last iteration that updates an element, at most.

@@ -1,6 +1,6 @@
 //! Pipelines for tests, from a few words each.
 
-use pushmem_schedule::{Access, Array, CoarseOptions, Loop, Pipeline, Stage, Subscript};
+use pushmem_schedule::{Access, Array, Boundary, CoarseOptions, Loop, Pipeline, Stage, Subscript};
 
 /// Makes pipelines.
 #[derive(Default)]
@@ -94,12 +94,27 @@ pub fn random(seed: u64) -> (Pipeline, CoarseOptions) {
         let shared = random.below(before.len().min(3) as u64 + 1) as usize;
         // Innermost first: those shared are the last.
         let mut loops: Vec<Loop> = before[before.len() - shared..].to_vec();
-        let own = random.below(3) + u64::from(shared == 0);
-        for _ in 0..own.min(4 - shared as u64) {
-            let (min, extent) = (random.below(2) as i64, 1 + random.below(4));
+        // Some have the same loops as the one before, to follow it iteration by iteration.
+        let alike = number > 0 && random.one_in(3);
+        let own = match alike {
+            true => (before.len() - shared) as u64,
+            false => random.below(3) + u64::from(shared == 0),
+        };
+        for inner in 0..own.min(4 - shared as u64) as usize {
+            let (min, extent) = match alike {
+                true => (before[own as usize - 1 - inner].min, before[own as usize - 1 - inner].extent),
+                false => (random.below(2) as i64, 1 + random.below(5)),
+            };
             loops.insert(0, Loop { name: format!("v{loops_made}"), min, extent });
             loops_made += 1;
         }
+        // The loops that run along the two dimensions where accesses are plain.
+        let along = match random.below(4) {
+            0 => [1, 0],
+            1 => [1, 2],
+            2 => [2, 1],
+            _ => [0, 1],
+        };
         let pick = |random: &mut Random, array: usize| Access {
             array,
             subscripts: (0..2)
@@ -116,32 +131,34 @@ pub fn random(seed: u64) -> (Pipeline, CoarseOptions) {
                 })
                 .collect(),
         };
-        // A plain access: each own loop along a dimension of its own.
-        let plain = |random: &mut Random, array: usize| Access {
+        // A plain access: a loop along each dimension.
+        let plain = |array: usize| Access {
             array,
-            subscripts: (0..2)
-                .map(|dimension| {
+            subscripts: along
+                .iter()
+                .map(|&along| {
                     let mut coefficients = vec![0; loops.len()];
-                    for (level, content) in loops.iter().enumerate() {
-                        if level % 2 == dimension && level < 2 && content.extent > 1 {
-                            coefficients[level] = 1;
-                        }
+                    if loops.get(along).is_some_and(|level| level.extent > 1) {
+                        coefficients[along] = 1;
                     }
-                    let _ = &random;
                     Subscript::affine(coefficients, 0)
                 })
                 .collect(),
         };
         let any = |random: &mut Random, array: usize| {
-            if random.one_in(2) { plain(random, array) } else { pick(random, array) }
+            if random.one_in(3) { pick(random, array) } else { plain(array) }
         };
         let again = written > 0 && random.one_in(2);
         let array = if again { random.below(written as u64) as usize } else { written };
         let write = any(&mut random, array);
         let mut reads = Vec::new();
         for _ in 0..random.below(3).min(written as u64) {
-            let from = random.below(written as u64) as usize;
-            reads.push(any(&mut random, from));
+            let from = if alike { written - 1 } else { random.below(written as u64) as usize };
+            let mut read = any(&mut random, from);
+            for subscript in &mut read.subscripts {
+                bend(&mut random, subscript);
+            }
+            reads.push(read);
         }
         if again && !random.one_in(3) {
             reads.push(write.clone());
@@ -194,6 +211,61 @@ pub fn random(seed: u64) -> (Pipeline, CoarseOptions) {
         options.share = program.pipeline.stages.iter().map(|_| names[random.below(4) as usize].clone()).collect();
     }
     (program.pipeline, options)
+}
+
+/// Sometimes a division, sometimes a boundary.
+fn bend(random: &mut Random, subscript: &mut Subscript) {
+    if random.one_in(10) {
+        subscript.divisor = 2;
+    }
+    if random.one_in(8) {
+        let (low, high) = (random.below(3) as i64, 3 + random.below(3) as i64);
+        subscript.boundary = match random.below(3) {
+            0 => Boundary::Clamp { low, high },
+            1 => Boundary::Mirror { low, high },
+            _ => Boundary::Outside { low, high },
+        };
+    }
+}
+
+/// In each of three iterations, elements are written by a group of random shape, then all are read, then all written: so
+/// those that the first leaves out come from the iteration before.
+pub fn carrying(seed: u64) -> (Pipeline, CoarseOptions) {
+    let mut random = Random(seed);
+    let mut program = Builder::default();
+    let names = ["x", "y", "z"];
+    let extents: Vec<u64> = names.iter().map(|_| 1 + random.below(4)).collect();
+    let loops: Vec<String> = names.iter().zip(&extents).map(|(name, extent)| format!("{name}:{extent}")).collect();
+    let mut sides: Vec<Vec<String>> = Vec::new();
+    for _ in 0..2 {
+        let mut terms = Vec::new();
+        for name in names {
+            if random.one_in(2) {
+                terms.push(format!("{}*{name}", [1, 1, 2, 2, 4][random.below(5) as usize]));
+            }
+        }
+        sides.push(terms);
+    }
+    for lane in 0..1 + random.below(3) {
+        let constants = [random.below(3), random.below(2)].map(|constant| if lane == 0 { 0 } else { constant });
+        let sides = sides.iter().zip(constants).map(|(terms, constant)| format!("{}{constant}", join(terms)));
+        let target = format!("a[{}]", sides.collect::<Vec<_>>().join(","));
+        program.operation(&format!("some_{lane}"), &format!("t:3 {}", loops.join(" ")), 0, &[], &target);
+        if lane > 0 {
+            program.join();
+        }
+    }
+    let size = [1 + random.below(4), 1 + random.below(4)];
+    let step = 1 + random.below(2);
+    let read = format!("a[{step}*x+{},y]", random.below(2));
+    program.operation("use", &format!("t:3 y:{} x:{}", size[1], size[0]), 1, &[&read], "b[x,y,t]");
+    program.operation("rest", "t:3 y:12 x:12", 1, &[], "a[x,y]");
+    let options = CoarseOptions { write_ports: 2, ..CoarseOptions::default() };
+    (program.pipeline, options)
+}
+
+fn join(terms: &[String]) -> String {
+    terms.iter().map(|term| format!("{term}+")).collect()
 }
 
 /// Every second element, beginning with one.
