@@ -125,9 +125,14 @@ impl Passes<'_> {
         }
     }
 
-    /// A coarse pipeline of loop nests.
+    /// A coarse pipeline of loop nests. Stages overlap those that they read from, if the memories of the tile can serve both
+    /// at the same time.
     fn coarse(&self) -> Result<(Schedule, Accelerator), AssemblyError> {
-        let mut options = coarse_options(self.spec);
+        self.coarse_with(true).or_else(|_| self.coarse_with(false))
+    }
+
+    fn coarse_with(&self, overlap: bool) -> Result<(Schedule, Accelerator), AssemblyError> {
+        let mut options = CoarseOptions { overlap, ..coarse_options(self.spec) };
         loop {
             let coarse = coarse(&self.extraction.pipeline, &options).map_err(|error| self.refused(&error))?;
             match self.assembled(coarse.schedule) {
