@@ -6,7 +6,7 @@ use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, TableMemories};
 use pushmem_nest::{Operation, Program, Schedule as Policy};
 use pushmem_replay::replay;
-use pushmem_schedule::{CoarseOptions, Options, Schedule, ScheduleError, coarse, stencil};
+use pushmem_schedule::{Coarse, CoarseOptions, Options, Schedule, ScheduleError, coarse, stencil};
 use pushmem_tile::{Kind, TileSpec, timing};
 
 /// A program through all stages.
@@ -18,6 +18,8 @@ pub struct Compiled {
     pub extraction: Extraction,
     /// When they run.
     pub schedule: Schedule,
+    /// How the schedule of a coarse pipeline came about.
+    pub coarse: Option<Coarse>,
     /// The datapath of each operation.
     pub datapaths: Vec<Datapath>,
     /// The hardware.
@@ -78,7 +80,7 @@ pub fn compile(
         Policy::Stencil => passes.stencil(),
         Policy::Dnn => passes.coarse(),
     };
-    let (schedule, accelerator) = planned.map_err(|error| match error {
+    let Planned { schedule, coarse, accelerator } = planned.map_err(|error| match error {
         AssemblyError::Program(diagnostic) => *diagnostic,
         memory @ AssemblyError::Memory { .. } => Diagnostic::new(memory.to_string())
             .with_help("choose a tile with more rows, more words in its buffers, or chaining"),
@@ -90,6 +92,7 @@ pub fn compile(
         program,
         extraction,
         schedule,
+        coarse,
         datapaths,
         accelerator,
         constraints: constraints.clone(),
@@ -97,6 +100,13 @@ pub fn compile(
     };
     compiled.proof = compiled.prove()?;
     Ok(compiled)
+}
+
+/// When the stages run, and on what hardware.
+struct Planned {
+    schedule: Schedule,
+    coarse: Option<Coarse>,
+    accelerator: Accelerator,
 }
 
 /// What the passes behind extraction work on.
@@ -111,10 +121,10 @@ struct Passes<'a> {
 
 impl Passes<'_> {
     /// All stages fused into one raster scan.
-    fn stencil(&self) -> Result<(Schedule, Accelerator), AssemblyError> {
+    fn stencil(&self) -> Result<Planned, AssemblyError> {
         let with_rows = |row_multiple: u64| {
             let schedule = stencil(&self.extraction.pipeline, &Options { row_multiple });
-            self.assembled(schedule.map_err(|error| self.refused(&error))?)
+            self.assembled(schedule.map_err(|error| self.refused(&error))?, None)
         };
         // Rows as they are first; if a memory does not fit so, rows of whole fetches.
         match (with_rows(1), self.spec.kind) {
@@ -127,15 +137,15 @@ impl Passes<'_> {
 
     /// A coarse pipeline of loop nests. Stages overlap those that they read from, if the memories of the tile can serve both
     /// at the same time.
-    fn coarse(&self) -> Result<(Schedule, Accelerator), AssemblyError> {
+    fn coarse(&self) -> Result<Planned, AssemblyError> {
         self.coarse_with(true).or_else(|_| self.coarse_with(false))
     }
 
-    fn coarse_with(&self, overlap: bool) -> Result<(Schedule, Accelerator), AssemblyError> {
+    fn coarse_with(&self, overlap: bool) -> Result<Planned, AssemblyError> {
         let mut options = CoarseOptions { overlap, ..coarse_options(self.spec) };
         loop {
             let coarse = coarse(&self.extraction.pipeline, &options).map_err(|error| self.refused(&error))?;
-            match self.assembled(coarse.schedule) {
+            match self.assembled(coarse.schedule.clone(), Some(coarse)) {
                 // Accesses that the memory cannot serve at the same time come one after the other.
                 Err(AssemblyError::Array { array, .. }) if options.serialized.insert(array) => {}
                 outcome => return outcome,
@@ -147,10 +157,10 @@ impl Passes<'_> {
         AssemblyError::Program(Box::new(diagnose(self.program, self.extraction, error)))
     }
 
-    fn assembled(&self, schedule: Schedule) -> Result<(Schedule, Accelerator), AssemblyError> {
+    fn assembled(&self, schedule: Schedule, coarse: Option<Coarse>) -> Result<Planned, AssemblyError> {
         let Passes { program, extraction, datapaths, spec, rom_spec, constraints } = *self;
         let accelerator = assemble(program, extraction, &schedule, datapaths, spec, rom_spec, constraints)?;
-        Ok((schedule, accelerator))
+        Ok(Planned { schedule, coarse, accelerator })
     }
 }
 

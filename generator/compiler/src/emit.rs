@@ -45,6 +45,9 @@ fn schedule(compiled: &Compiled) -> String {
         text += &format!("{write}{latency}\n");
     }
     writeln!(text, "{} cycles", compiled.accelerator.length).expect("strings can be written");
+    if let Some(coarse) = &compiled.coarse {
+        write!(text, "\n{coarse}").expect("strings can be written");
+    }
     text
 }
 

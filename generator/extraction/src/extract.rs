@@ -57,20 +57,27 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
         names: Names::of(program),
         extraction: Extraction { pipeline: Pipeline { arrays, stages: Vec::new() }, origins: Vec::new() },
     };
+    let operations = program.operations();
+    let beside = |number: usize, other: Option<usize>| {
+        let other = other.and_then(|other| operations.get(other));
+        other.map_or(0, |(others, _)| common_loops(others, &operations[number].0))
+    };
+    // How many of the outermost loops of an operation it has in common with another one.
+    let shared_depth = |number: usize| beside(number, number.checked_sub(1)).max(beside(number, Some(number + 1)));
     let is_input = |array: usize| program.arrays[array].kind == ArrayKind::Input;
     let is_dnn = program.policy() == Schedule::Dnn;
-    let follow = |array: usize| is_dnn && is_input(array) && has_one_reader(program, array);
+    let follow = |array: usize| {
+        let reader = only_reader(&operations, array).filter(|_| is_dnn && is_input(array));
+        reader.is_some_and(|(number, load)| {
+            reads_each_once(&operations[number].0[shared_depth(number)..], shared_depth(number), load)
+        })
+    };
     for array in (0..program.arrays.len()).filter(|&array| is_input(array) && !follow(array)) {
         extractor.add_input(array);
     }
-    let operations = program.operations();
     for (number, (loops, operation)) in operations.iter().enumerate() {
-        let beside = |other: Option<usize>| {
-            let other = other.and_then(|other| operations.get(other));
-            other.map_or(0, |(others, _)| common_loops(others, loops))
-        };
-        let mut shared = beside(number.checked_sub(1));
-        let of_nest = shared.max(beside(Some(number + 1)));
+        let mut shared = beside(number, number.checked_sub(1));
+        let of_nest = shared_depth(number);
         for load in operation.loads.iter().filter(|load| follow(load.access.array)) {
             extractor.add_followed_input(loops, shared, operation, load)?;
             shared = of_nest;
@@ -238,18 +245,23 @@ fn common_loops(one: &[&NestLoop], other: &[&NestLoop]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| std::ptr::eq(**one, **other)).count()
 }
 
-/// Whether there is only one load of an array in the program, which stays within the array and reads another element in each
-/// iteration of each loop: then the array can come in the order in which it is read.
-fn has_one_reader(program: &Program, array: usize) -> bool {
-    let operations = program.operations();
-    let loads = operations.iter().flat_map(|(loops, operation)| operation.loads.iter().map(move |load| (loops, load)));
-    let Ok((loops, load)) = loads.filter(|(_, load)| load.access.array == array).exactly_one() else {
-        return false;
-    };
-    let follows = |variable: usize| load.access.indices.iter().any(|index| index.affine.coefficient(variable) != 0);
-    let plain = load.outside.is_none() && load.access.indices.iter().all(|index| index.pieces.is_empty());
-    let repeats = (0..loops.len()).any(|variable| loops[variable].extent > 1 && !follows(variable));
-    plain && !repeats
+/// The only load of an array in the program, and the number of its operation, if there is only one.
+fn only_reader<'a>(operations: &[(Vec<&NestLoop>, &'a Operation)], array: usize) -> Option<(usize, &'a Load)> {
+    let loads = operations.iter().enumerate().flat_map(|(number, (_, operation))| {
+        let loads = operation.loads.iter().filter(|load| load.access.array == array);
+        loads.map(move |load| (number, load))
+    });
+    loads.exactly_one().ok()
+}
+
+/// Whether a load stays within its array, and reads another element in each iteration of each of these loops, the first of
+/// which has `outer` loops around it. Then the array can come in the order in which it is read; what loops further out read
+/// again comes again.
+fn reads_each_once(loops: &[&NestLoop], outer: usize, load: &Load) -> bool {
+    let indices = &load.access.indices;
+    let follows = |variable: usize| indices.iter().any(|index| index.affine.coefficient(variable) != 0);
+    let plain = load.outside.is_none() && indices.iter().all(|index| index.pieces.is_empty());
+    plain && loops.iter().enumerate().all(|(level, bounds)| bounds.extent == 1 || follows(outer + level))
 }
 
 /// The lanes of a part of a stage.

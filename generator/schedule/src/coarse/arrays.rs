@@ -272,9 +272,14 @@ fn covers(pipeline: &Pipeline, tree: &Tree, writer: usize, read: Touch<'_>, arra
         let step = sides[0].step;
         // Lanes follow one another; one alone may leave out what is not read.
         let lanes = sides.iter().zip(0..).all(|(side, lane)| side.step == step && side.first == sides[0].first + lane);
-        let whole = lanes && (sides.len() as i128 == step || sides.len() == 1);
-        let end = sides.iter().map(|side| side.last + side.step).min().unwrap_or(0);
-        let dense = sides.len() as i128 == step;
+        // Lanes of an unrolled dimension have one place each, side by side.
+        let places = lanes && sides.iter().all(|side| side.first == side.last);
+        let dense = places || sides.len() as i128 == step;
+        let whole = lanes && (dense || sides.len() == 1);
+        let end = match places {
+            true => sides[0].first + sides.len() as i128,
+            false => sides.iter().map(|side| side.last + side.step).min().unwrap_or(0),
+        };
         let stepping = || {
             let own = wanted.coefficients.iter().take(inner(read.stage)).zip(&read.stage.loops);
             let mut own = own.filter(|(_, level)| level.extent > 1);
