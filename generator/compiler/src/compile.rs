@@ -1,5 +1,7 @@
 //! The passes in their order.
 
+use std::collections::BTreeSet;
+
 use pushmem_accelerator::{Accelerator, AssemblyError, Constraints, WORD_BITS, assemble, prove, prove_roms};
 use pushmem_extraction::{Extraction, diagnose, extract};
 use pushmem_files::Diagnostic;
@@ -135,19 +137,32 @@ impl Passes<'_> {
         }
     }
 
-    /// A coarse pipeline of loop nests. Stages overlap those that they read from, if the memories of the tile can serve both
-    /// at the same time.
+    /// A coarse pipeline of loop nests: with stages that overlap those that they read from, if the memories of the tile can
+    /// serve both at the same time; without; and with pauses between the rows of the arrays that did not fit.
     fn coarse(&self) -> Result<Planned, AssemblyError> {
-        self.coarse_with(true).or_else(|_| self.coarse_with(false))
+        let mut options = coarse_options(self.spec);
+        let mut refused = BTreeSet::new();
+        let overlapping = CoarseOptions { overlap: true, ..options.clone() };
+        let first =
+            self.coarse_with(overlapping, &mut refused).or_else(|_| self.coarse_with(options.clone(), &mut refused));
+        match (first, self.spec.kind) {
+            (Err(AssemblyError::Array { .. }), Kind::WideFetch { .. }) => {
+                options.whole_rows = std::mem::take(&mut refused);
+                self.coarse_with(options, &mut refused)
+            }
+            (outcome, _) => outcome,
+        }
     }
 
-    fn coarse_with(&self, overlap: bool) -> Result<Planned, AssemblyError> {
-        let mut options = CoarseOptions { overlap, ..coarse_options(self.spec) };
+    /// A coarse pipeline; the arrays whose accesses had to come one after the other, or did not fit at all, are noted.
+    fn coarse_with(&self, mut options: CoarseOptions, refused: &mut BTreeSet<usize>) -> Result<Planned, AssemblyError> {
         loop {
             let coarse = coarse(&self.extraction.pipeline, &options).map_err(|error| self.refused(&error))?;
             match self.assembled(coarse.schedule.clone(), Some(coarse)) {
                 // Accesses that the memory cannot serve at the same time come one after the other.
-                Err(AssemblyError::Array { array, .. }) if options.serialized.insert(array) => {}
+                Err(AssemblyError::Array { array, .. }) if options.serialized.insert(array) => {
+                    _ = refused.insert(array)
+                }
                 outcome => return outcome,
             }
         }

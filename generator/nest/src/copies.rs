@@ -8,7 +8,7 @@ impl Operation {
     /// Whether all copies along a loop, numbered from the outermost, add to the same element. Then they are executed
     /// together, as one sum: their order does not matter, because additions wrap.
     pub fn merges(&self, variable: usize) -> bool {
-        self.reduce && !self.target.indices.iter().any(|index| index.variables().contains(&variable))
+        self.reduce && !self.target.follows(variable)
     }
 
     /// The lanes of copies that are executed each by itself: for each loop, innermost first, which of the unrolled

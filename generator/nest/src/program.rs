@@ -170,6 +170,12 @@ impl Operation {
     pub fn reads(&self) -> impl Iterator<Item = &Access> {
         self.loads.iter().map(|load| &load.access).chain(self.reduce.then_some(&self.target))
     }
+
+    /// Whether it reads the element that it writes.
+    pub fn updates(&self) -> bool {
+        let target = |access: &Access| access.array == self.target.array && access.indices == self.target.indices;
+        self.reads().any(target)
+    }
 }
 
 /// An element of an array.
@@ -181,6 +187,13 @@ pub struct Access {
     pub indices: Vec<Index>,
     /// Where it is written.
     pub span: Span,
+}
+
+impl Access {
+    /// Whether some index depends on a loop variable.
+    pub fn follows(&self, variable: usize) -> bool {
+        self.indices.iter().any(|index| index.variables().contains(&variable))
+    }
 }
 
 /// An element that is read.

@@ -88,7 +88,7 @@ impl Bodies {
         let mut nests = Vec::new();
         for group in &tree.groups {
             let gap = group.latency.1 + 1 + options.round_trip as i64;
-            let found = nest(pipeline, group, gap, options.interchange, options.row_multiple);
+            let found = nest(pipeline, group, gap, options);
             nests.push(found.ok_or_else(|| too_long(pipeline, tree, &Child::Group(nests.len())))?);
         }
         let mut context = Context {

@@ -52,6 +52,9 @@ pub struct CoarseOptions {
     /// In stages with several loops, the fastest is padded in time to a multiple of this many iterations. Tiles store by
     /// wide rows of memory, which have elements of one row of the loop nest only.
     pub row_multiple: u64,
+    /// Arrays, by index, whose reads begin anywhere in a row: stages that read them take as long for each round of their
+    /// fastest loop as the rows that it touches need, a row every so many cycles as it has words that are used.
+    pub whole_rows: BTreeSet<usize>,
 }
 
 impl Default for CoarseOptions {
@@ -67,6 +70,7 @@ impl Default for CoarseOptions {
             overlap: false,
             flatten: true,
             row_multiple: 1,
+            whole_rows: BTreeSet::new(),
         }
     }
 }
@@ -306,7 +310,8 @@ pub(crate) fn alone(pipeline: &Pipeline, number: usize, depth: usize) -> (Vec<i6
     let depth = depth.min(extents.len());
     let own = extents.len() - depth;
     let group = tree::Group { stages: number..number + 1, depth, parent: None, extents, latency: (latency, latency) };
-    match nest::nest(pipeline, &group, latency.saturating_add(1).min(LIMIT), false, 1) {
+    let options = CoarseOptions { interchange: false, ..CoarseOptions::default() };
+    match nest::nest(pipeline, &group, latency.saturating_add(1).min(LIMIT), &options) {
         Some(nest) => (nest.strides, nest.span),
         None => {
             let mut span = 1_i64;

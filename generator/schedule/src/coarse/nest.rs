@@ -1,8 +1,8 @@
 //! How a group runs its own loops: in which order, and how many cycles from one iteration to the next.
 
-use super::LIMIT;
 use super::arrays::{Digit, separated};
 use super::tree::Group;
+use super::{CoarseOptions, LIMIT};
 use crate::pipeline::{Boundary, Pipeline};
 
 /// The times of a group's own loops.
@@ -29,9 +29,10 @@ struct Updates {
 /// The own loops of a group, dense but for what recurrences forbid; nothing if they take too long.
 ///
 /// `gap` is how many cycles after an iteration one that updates the same element may read.
-pub(crate) fn nest(pipeline: &Pipeline, group: &Group, gap: i64, interchange: bool, row_multiple: u64) -> Option<Nest> {
+pub(crate) fn nest(pipeline: &Pipeline, group: &Group, gap: i64, options: &CoarseOptions) -> Option<Nest> {
+    let rows = &Rows::of(pipeline, group, options)?;
     let program: Vec<usize> = (0..group.own()).collect();
-    let dense = layout(group, &program, 1, row_multiple)?;
+    let dense = layout(group, &program, 1, rows)?;
     let Some(updates) = updates(pipeline, group) else { return Some(dense) };
     let interval = |nest: &Nest| {
         let nearest = nearest(group, nest, &updates);
@@ -41,34 +42,70 @@ pub(crate) fn nest(pipeline: &Pipeline, group: &Group, gap: i64, interchange: bo
     if needed == 1 {
         return Some(dense);
     }
-    if interchange {
+    if options.interchange {
         // Sums may be added up in any order, for they wrap around. With the loops that revisit elements outside of the
         // others, an element comes again only after all others have.
         let (outer, inner): (Vec<usize>, Vec<usize>) = program.iter().partition(|&&level| updates.reductions[level]);
         let order: Vec<usize> = inner.into_iter().chain(outer).collect();
-        let turned = layout(group, &order, 1, row_multiple)?;
+        let turned = layout(group, &order, 1, rows)?;
         let interval = interval(&turned).max(1);
         if interval < needed {
-            let nest = layout(group, &order, interval, row_multiple)?;
+            let nest = layout(group, &order, interval, rows)?;
             return Some(Nest { interchanged: order != program, ..nest });
         }
     }
-    layout(group, &program, needed, row_multiple)
+    layout(group, &program, needed, rows)
+}
+
+/// Rows of memory, and how a group goes along them.
+struct Rows {
+    /// Words of a row.
+    words: i64,
+    /// For each own loop, the most words from one iteration to the next in arrays that are read from whole rows; 0 if it
+    /// goes along none.
+    steps: Vec<i64>,
+}
+
+impl Rows {
+    fn of(pipeline: &Pipeline, group: &Group, options: &CoarseOptions) -> Option<Rows> {
+        let words = i64::try_from(options.row_multiple.max(1)).ok().filter(|words| *words <= LIMIT)?;
+        let members = group.members(pipeline).iter();
+        let reads = members.flat_map(|stage| &stage.reads).filter(|read| options.whole_rows.contains(&read.array));
+        let mut steps = vec![0; group.own()];
+        for subscript in reads.flat_map(|read| &read.subscripts) {
+            for (step, coefficient) in steps.iter_mut().zip(&subscript.coefficients) {
+                *step = coefficient.saturating_abs().max(*step);
+            }
+        }
+        Some(Rows { words, steps })
+    }
+
+    /// Iterations of the fastest loop with those that only pass the time: whole rows; and where it begins anywhere in a row
+    /// that is fetched, as many as all rows take that it touches.
+    fn padded(&self, level: usize, extent: i64) -> Option<i64> {
+        let step = self.steps[level];
+        let taken = if (1..=self.words).contains(&step) {
+            let touched = (step.checked_mul(extent - 1)?.checked_add(self.words)? + self.words - 1) / self.words;
+            (touched.checked_mul(self.words)? + step - 1) / step
+        } else {
+            extent
+        };
+        taken.max(extent).checked_add(self.words - 1).map(|taken| taken / self.words * self.words)
+    }
 }
 
 /// The times of own loops in an order, fastest first.
-fn layout(group: &Group, order: &[usize], interval: i64, row_multiple: u64) -> Option<Nest> {
+fn layout(group: &Group, order: &[usize], interval: i64, rows: &Rows) -> Option<Nest> {
     let repeating = |&&level: &&usize| group.extents[level] > 1;
-    let rows = order.iter().filter(repeating).count() > 1;
-    let row = order.iter().find(repeating).copied().filter(|_| rows);
-    let multiple = i64::try_from(row_multiple.max(1)).ok().filter(|multiple| *multiple <= LIMIT)?;
+    let several = order.iter().filter(repeating).count() > 1;
+    let row = order.iter().find(repeating).copied().filter(|_| several);
     let mut strides = vec![0; group.own()];
     let (mut period, mut span) = (interval, 1_i64);
     for &level in order {
         let extent = group.extents[level];
         strides[level] = period;
         span = span.checked_add(period.checked_mul(extent - 1)?)?;
-        let padded = if row == Some(level) { (extent + multiple - 1) / multiple * multiple } else { extent };
+        let padded = if row == Some(level) { rows.padded(level, extent)? } else { extent };
         period = period.checked_mul(padded).filter(|period| *period <= LIMIT)?;
     }
     Some(Nest { strides, interval, span, interchanged: false }).filter(|nest| nest.span <= LIMIT)
