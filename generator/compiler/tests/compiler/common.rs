@@ -24,6 +24,18 @@ pub fn app(name: &str) -> Program {
     Program::read(&file("apps", name)).unwrap_or_else(|error| panic!("{error:?}")).program
 }
 
+/// The names of all programs of the project.
+pub fn apps() -> Vec<String> {
+    let folder = file("apps", "").with_extension("");
+    let files = folder.read_dir().unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let paths = files.map(|file| file.expect("the folder can be read").path());
+    let programs = paths.filter(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    let names = programs.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
 /// The program of a text.
 pub fn program(text: &str) -> Program {
     let document = Document::parse("program.yaml", text).expect("the text is YAML");
