@@ -68,7 +68,8 @@ impl<'a> Generator<'a> {
     fn new(random: &'a mut ChaCha8Rng, seed: u64) -> Self {
         let loops = *[0, 0, 1, 1, 1, 2].choose(random).expect("there are some");
         let tiles = (0..loops).map(|_| random.random_range(1..=4)).collect_vec();
-        let main_type = if random.random_ratio(2, 3) { "i16" } else { ELEMENTS.choose(random).expect("there are some") };
+        let main_type =
+            if random.random_ratio(2, 3) { "i16" } else { ELEMENTS.choose(random).expect("there are some") };
         Generator {
             name: format!("network_{seed}"),
             sections: vec![Section::default(); tiles.len() + 1],
