@@ -212,21 +212,27 @@ impl Prover<'_> {
         })
     }
 
-    /// The cases of an operand.
-    fn cases(&self, source: Source) -> Vec<Case> {
+    /// The cases of an operand: those of its selection, unless it is the result of a stage.
+    fn cases(&self, source: Source, is_result: bool) -> Vec<Case> {
         match source {
-            Source::Wire(wire) if self.wires[wire].is_none() => match &self.accelerator.wires[wire].driver {
-                Driver::Select { cases, .. } => cases.clone(),
-                Driver::Tile { .. } => vec![Case { conditions: Vec::new(), source }],
-                _ => Vec::new(),
-            },
+            Source::Wire(wire) if self.wires[wire].is_none() || !is_result => {
+                match &self.accelerator.wires[wire].driver {
+                    Driver::Select { cases, .. } => cases.clone(),
+                    Driver::Tile { .. } => vec![Case { conditions: Vec::new(), source }],
+                    _ => Vec::new(),
+                }
+            }
             _ => vec![Case { conditions: Vec::new(), source }],
         }
     }
 
     /// Checks an operand at all iterations.
     fn operand(&self, stage: usize, load: usize, operand: Source) -> Result<(), ProofError> {
-        let cases = self.cases(operand);
+        // What is read from a memory may be the result of a copy, too, that reads the same.
+        let pipeline = &self.extraction.pipeline;
+        let read = &pipeline.stages[stage].reads[load];
+        let is_result = !self.is_stored() || followed(pipeline, self.schedule, stage, read).is_some();
+        let cases = self.cases(operand, is_result);
         if cases.iter().any(|case| !case.conditions.is_empty()) {
             self.selects_by_loops_of(stage, operand)?;
         }

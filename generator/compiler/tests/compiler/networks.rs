@@ -13,12 +13,14 @@ use pushmem_programs::random_network;
 use crate::common::{app, apps, compare, compiled, difference, difference_but, program, try_compile};
 
 /// Networks of the project that take seconds in a debug build.
-const LARGE: [&str; 22] = [
+const LARGE: [&str; 25] = [
     "brighten_blur_tiled",
     "cnn",
     "depthwise",
     "fsrcnn",
     "gemm_tiled",
+    "gpyr_tiled",
+    "harris_sch4",
     "matmul",
     "max_pool",
     "mobilenet",
@@ -36,6 +38,7 @@ const LARGE: [&str; 22] = [
     "resnet5_1_small",
     "resnet5_x_small",
     "resnet88",
+    "stereo_small",
 ];
 
 /// Networks of the project that are refused: the tile, and how the message begins.
@@ -62,6 +65,10 @@ const TILES: [&str; 5] = ["amber", "dual_port", "quad_port", "fetch2", "fetch8"]
 /// Random networks of a normal run, and of a long one.
 const NETWORKS: u64 = 300;
 const MANY_NETWORKS: u64 = 10_000;
+
+/// Seeds of the normal run whose mapping to `fetch8` or `amber` takes up to minutes: it tries all offsets of the fetches for
+/// the SRAM together, which are up to 64 to the power of the number of outputs.
+const SLOW: [u64; 15] = [4, 44, 104, 149, 150, 159, 169, 194, 199, 204, 234, 249, 270, 279, 294];
 
 /// What became of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,11 +113,12 @@ fn kind(message: &str) -> String {
     words.join(" ")
 }
 
-fn check(seeds: std::ops::Range<u64>) {
-    let count = seeds.end - seeds.start;
+fn check(seeds: impl Iterator<Item = u64>) {
+    let mut count = 0;
     let (mut wrong, mut needless) = (Vec::new(), Vec::new());
     let mut refused = BTreeMap::<(String, &str), Vec<u64>>::new();
     for seed in seeds {
+        count += 1;
         let tile = TILES[(seed % TILES.len() as u64) as usize];
         let begin = Instant::now();
         match outcome(seed, tile) {
@@ -260,7 +268,7 @@ fn random_networks_that_failed_compute_what_they_say() {
 
 #[test]
 fn random_networks_compute_what_they_say() {
-    check(0..NETWORKS);
+    check((0..NETWORKS).filter(|seed| !SLOW.contains(seed)));
 }
 
 /// Of other seeds with `NETWORKS=first..end`.
