@@ -7,7 +7,7 @@
 use pushmem_schedule::{Access, Pipeline, Schedule, Stage};
 
 use crate::arrays::version_loops;
-use crate::pointwise::range;
+use crate::pointwise::{followed, range};
 use crate::proof::{PartError, require};
 
 /// What happened last to an element.
@@ -102,6 +102,10 @@ impl Walk<'_> {
         let cycle = self.schedule.stages[number].at(&index);
         let name = || stage.name.clone();
         for read in stage.reads.iter().filter(|read| read.array == self.array) {
+            // Those that take the word on its way to the memory have no part in it.
+            if followed(self.pipeline, self.schedule, number, read).is_some() {
+                continue;
+            }
             let element = self.element(read, &index);
             let last = &mut self.elements[element];
             let in_time = last.written.is_some_and(|written| written < cycle);

@@ -23,13 +23,19 @@ pub(crate) fn pointwise_producer(pipeline: &Pipeline, stage: usize, read: &Acces
 }
 
 /// How many cycles after its write a pointwise read comes, if it is the same for all iterations.
-pub(crate) fn pointwise_delay(pipeline: &Pipeline, schedule: &Schedule, producer: usize, stage: usize) -> Option<i64> {
+fn pointwise_delay(pipeline: &Pipeline, schedule: &Schedule, producer: usize, stage: usize) -> Option<i64> {
     let (writer, reader) = (&schedule.stages[producer], &schedule.stages[stage]);
     let repeating = pipeline.stages[stage].loops.iter().positions(|level| level.extent > 1);
     let same = repeating.into_iter().all(|level| writer.stride[level] == reader.stride[level]);
     let first = |number: usize| schedule.stages[number].first(&pipeline.stages[number]);
     let delay = first(stage) - first(producer) - pipeline.stages[producer].latency as i64;
     (same && delay >= 0).then_some(delay)
+}
+
+/// The stage that a read follows iteration by iteration, and how many cycles later: such a read needs no memory.
+pub(crate) fn followed(pipeline: &Pipeline, schedule: &Schedule, stage: usize, read: &Access) -> Option<(usize, i64)> {
+    let producer = pointwise_producer(pipeline, stage, read)?;
+    Some((producer, pointwise_delay(pipeline, schedule, producer, stage)?))
 }
 
 /// Whether each iteration of these loops of a stage writes another element while the other loops stay, digit by digit.

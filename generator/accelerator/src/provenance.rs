@@ -24,7 +24,7 @@ use pushmem_schedule::{Access, Boundary, Schedule, Stage, Subscript};
 use crate::accelerator::{
     Accelerator, Case, Condition, Copied, Driver, Lane, Memory, Source, StoredArray, WireId, counted_levels,
 };
-use crate::pointwise::pointwise_producer;
+use crate::pointwise::{followed, pointwise_producer};
 use crate::proof::{PartError, ProofError, require};
 use crate::{memories, order, stored};
 
@@ -212,21 +212,27 @@ impl Prover<'_> {
         })
     }
 
-    /// The cases of an operand.
-    fn cases(&self, source: Source) -> Vec<Case> {
+    /// The cases of an operand: those of its selection, unless it is the result of a stage.
+    fn cases(&self, source: Source, is_result: bool) -> Vec<Case> {
         match source {
-            Source::Wire(wire) if self.wires[wire].is_none() => match &self.accelerator.wires[wire].driver {
-                Driver::Select { cases, .. } => cases.clone(),
-                Driver::Tile { .. } => vec![Case { conditions: Vec::new(), source }],
-                _ => Vec::new(),
-            },
+            Source::Wire(wire) if self.wires[wire].is_none() || !is_result => {
+                match &self.accelerator.wires[wire].driver {
+                    Driver::Select { cases, .. } => cases.clone(),
+                    Driver::Tile { .. } => vec![Case { conditions: Vec::new(), source }],
+                    _ => Vec::new(),
+                }
+            }
             _ => vec![Case { conditions: Vec::new(), source }],
         }
     }
 
     /// Checks an operand at all iterations.
     fn operand(&self, stage: usize, load: usize, operand: Source) -> Result<(), ProofError> {
-        let cases = self.cases(operand);
+        // What is read from a memory may be the result of a copy, too, that reads the same.
+        let pipeline = &self.extraction.pipeline;
+        let read = &pipeline.stages[stage].reads[load];
+        let is_result = !self.is_stored() || followed(pipeline, self.schedule, stage, read).is_some();
+        let cases = self.cases(operand, is_result);
         if cases.iter().any(|case| !case.conditions.is_empty()) {
             self.selects_by_loops_of(stage, operand)?;
         }
@@ -316,8 +322,9 @@ impl Prover<'_> {
                 read.subscripts.iter().enumerate().filter(|(_, subscript)| subscript.coefficients[level] != 0);
             let selected = following.flat_map(|(dimension, subscript)| {
                 let place = subscript.at(&point);
-                let writers = self.writers[read.array].iter();
-                let written = writers.map(move |&writer| {
+                // A memory keeps the elements of all writers.
+                let writers = if self.is_stored() { &[] } else { self.writers[read.array].as_slice() };
+                let written = writers.iter().map(move |&writer| {
                     let writer = &self.extraction.pipeline.stages[writer];
                     place.is_some_and(|place| coordinate(writer, dimension, place).is_some())
                 });
@@ -397,7 +404,11 @@ impl Prover<'_> {
         };
         let read = &content.reads[load];
         let element = element(read, index);
-        if let (Some(element), Some(port)) = (&element, source.and_then(|source| self.port(read.array, source))) {
+        // The order of a read that follows its write is not that of the memory: it has no port.
+        let follows = || followed(&self.extraction.pipeline, self.schedule, stage, read).is_some();
+        if let (Some(element), Some(port)) = (&element, source.and_then(|source| self.port(read.array, source)))
+            && !follows()
+        {
             return match self.shows(port, ranks, index, element, cycle, content) {
                 true => Ok(()),
                 false => Err(error(format!("the element ({}) that is kept", element.iter().join(", ")))),
@@ -454,7 +465,7 @@ impl Prover<'_> {
             let content = &pipeline.stages[stage];
             if self.owners.contains(&stage) {
                 let cycle = self.schedule.stages[stage].at(index) + content.latency as i64;
-                return Some(Expected::Result { stage, cycle });
+                return Some(Expected::Result { stage: self.carrier(stage), cycle });
             }
             if let Some(&word) = self.constants.get(&stage) {
                 return Some(Expected::Constant(word));
@@ -462,6 +473,13 @@ impl Prover<'_> {
             let copy = self.accelerator.copies.iter().find(|copy| copy.stage == stage)?;
             stage = pointwise_producer(pipeline, stage, &content.reads[copy.load])?;
         }
+    }
+
+    /// The stage that names the wire of a stage: copies that select alike share one.
+    fn carrier(&self, stage: usize) -> usize {
+        let copy = self.accelerator.copies.iter().find(|copy| copy.stage == stage);
+        let past = copy.and_then(|copy| copy.selection).and_then(|wire| self.wires.get(wire).copied().flatten());
+        past.filter(|past| past.cycles == 0).map_or(stage, |past| past.stage)
     }
 
     /// Checks that a lane of a stream is the element it says, at the cycles of the stream.

@@ -1,11 +1,18 @@
-//! Random stencil programs, to test the compiler with.
+//! Random programs, to test the compiler with.
 //!
-//! [`random_program`] writes the text of a program: one to six stages that form a graph with fan-out and reconvergence,
-//! windows of up to 7 × 7, reductions and enlargements of the image, boundaries, unrolled loops, one to three dimensions
-//! of odd sizes, all types and operators. The text depends on the seed alone, so that a seed names a test. The example
-//! `random_programs` writes them to files.
+//! [`random_program`] writes the text of a stencil program: one to six stages that form a graph with fan-out and
+//! reconvergence, windows of up to 7 × 7, reductions and enlargements of the image, boundaries, unrolled loops, one to
+//! three dimensions of odd sizes, all types and operators.
+//!
+//! [`random_network`] writes one whose reductions are loops: imperfect nests in up to two loops over tiles, with loads,
+//! initializations, updates in any order of the loops, windows and strides, transposed reads, residual connections, updates
+//! in place, and sums over all tiles.
+//!
+//! The text depends on the seed alone, so that a seed names a test. The example `random_programs` writes them to files.
 
 mod expression;
 mod generate;
+mod networks;
 
 pub use generate::random_program;
+pub use networks::random_network;

@@ -1,17 +1,25 @@
 //! Random programs are programs.
 
 use pushmem_files::Document;
-use pushmem_nest::Program;
-use pushmem_programs::random_program;
+use pushmem_nest::{Program, Schedule};
+use pushmem_programs::{random_network, random_program};
+
+fn accepted(text: &str) -> Program {
+    let document = Document::parse("random.yaml", text).unwrap_or_else(|error| panic!("{text}\n{error:?}"));
+    Program::from_document(&document).unwrap_or_else(|error| panic!("{text}\n{error:?}")).program
+}
 
 #[test]
 fn every_random_program_is_accepted() {
     for seed in 0..500 {
-        let text = random_program(seed);
-        let document = Document::parse("random.yaml", &text).unwrap_or_else(|error| panic!("{text}\n{error:?}"));
-        if let Err(error) = Program::from_document(&document) {
-            panic!("{text}\n{:?}", error);
-        }
+        accepted(&random_program(seed));
+    }
+}
+
+#[test]
+fn every_random_network_is_accepted() {
+    for seed in 0..500 {
+        assert_eq!(accepted(&random_network(seed)).policy(), Schedule::Dnn);
     }
 }
 
@@ -19,4 +27,6 @@ fn every_random_program_is_accepted() {
 fn a_seed_names_a_program() {
     assert_eq!(random_program(7), random_program(7));
     assert_ne!(random_program(7), random_program(8));
+    assert_eq!(random_network(7), random_network(7));
+    assert_ne!(random_network(7), random_network(8));
 }

@@ -12,7 +12,7 @@ use pushmem_schedule::{Boundary, Subscript};
 use super::Scheduled;
 use crate::arrays::{self, ArrayPorts, Part, ReadOf};
 use crate::error::AssemblyError;
-use crate::pointwise::{pointwise_delay, pointwise_producer};
+use crate::pointwise::followed;
 use crate::taps::{Tap, TapCase, TapError, taps};
 
 /// Where the result of a stage is: that of another stage, some cycles ago, or its own.
@@ -66,10 +66,7 @@ fn stored(scheduled: Scheduled) -> Result<(Taps, KeptArrays), AssemblyError> {
     for (stage, content) in pipeline.stages.iter().enumerate() {
         let mut of_stage = Vec::new();
         for (read, access) in content.reads.iter().enumerate() {
-            let producer = pointwise_producer(pipeline, stage, access);
-            let followed = producer
-                .and_then(|producer| Some((producer, pointwise_delay(pipeline, scheduled.schedule, producer, stage)?)));
-            of_stage.push(match followed {
+            of_stage.push(match followed(pipeline, scheduled.schedule, stage, access) {
                 Some((producer, delay)) => {
                     vec![TapCase { conditions: Vec::new(), tap: Tap::Stage { producer, delay } }]
                 }

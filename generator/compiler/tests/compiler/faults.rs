@@ -2,6 +2,7 @@
 
 mod inject;
 mod inject_memory;
+mod networks;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -91,6 +92,10 @@ impl Subject {
 
     fn application(name: &str) -> Subject {
         Subject::new(name.to_owned(), app(name), "amber").unwrap_or_else(|| panic!("{name} is refused"))
+    }
+
+    fn network((name, tile, text): (&str, &str, &str)) -> Subject {
+        Subject::new(format!("{name} on {tile}"), program(text), tile).unwrap_or_else(|| panic!("{name} is refused"))
     }
 
     fn random(seed: u64) -> Option<Subject> {
@@ -199,6 +204,17 @@ fn faults_are_caught() {
 fn all_faults_are_caught() {
     let random = (0..).filter_map(Subject::random).take(10 * RANDOM_PROGRAMS as usize);
     check(APPLICATIONS.into_iter().map(Subject::application).chain(random), usize::MAX);
+}
+
+#[test]
+fn faults_of_kept_arrays_are_caught() {
+    check(networks::NETWORKS.into_iter().map(Subject::network), FAULTS);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn all_faults_of_kept_arrays_are_caught() {
+    check(networks::NETWORKS.into_iter().map(Subject::network), usize::MAX);
 }
 
 /// Where a read lies outside of its array along two loops at the corner of its iterations, it does so all along both: the

@@ -2,6 +2,7 @@
 
 mod common;
 mod faults;
+mod networks;
 mod random;
 mod reductions;
 mod sharing;

@@ -1,7 +1,9 @@
 //! Faults of memories: in their tiles, in their wires, and in how they are described.
 
-use pushmem_accelerator::{Accelerator, Memory};
+use pushmem_accelerator::{Accelerator, Memory, StoredArray};
+use pushmem_buffers::Port;
 use pushmem_configuration::{Affine, Configuration, ControllerConfiguration};
+use pushmem_mapping::MappedBuffer;
 use pushmem_tile::Memory as Storage;
 
 use super::inject::{Faults, beside};
@@ -19,13 +21,19 @@ pub fn faults(accelerator: &Accelerator, faults: &mut Faults) {
             // The same in what is replayed: only the replay can tell.
             faults.add("configuration of a mapped tile", place, move |accelerator| {
                 accelerator.tiles[number].configuration = wrong.clone();
-                let (memory, tile) = memory_of(accelerator, number);
-                memory.mapped.tiles[tile].configuration = wrong.clone();
+                let (mapped, tile) = mapping_of(accelerator, number);
+                mapped.tiles[tile].configuration = wrong.clone();
             });
         }
     }
     for (number, memory) in accelerator.memories.iter().enumerate() {
         described(accelerator, faults, number, memory);
+    }
+    for (number, array) in accelerator.arrays.iter().enumerate() {
+        kept(accelerator, faults, number, array);
+        for port in 0..array.buffer.ports.len() {
+            described_port(faults, number, array, port);
+        }
     }
     for (number, rom) in accelerator.roms.iter().enumerate() {
         let mut wrong = configurations(&rom.configuration);
@@ -44,11 +52,14 @@ pub fn faults(accelerator: &Accelerator, faults: &mut Faults) {
     }
 }
 
-/// The memory of a tile, and its number there.
-fn memory_of(accelerator: &mut Accelerator, tile: usize) -> (&mut Memory, usize) {
-    let memory = accelerator.memories.iter_mut().rfind(|memory| memory.first_tile <= tile).expect("tiles have one");
-    let number = tile - memory.first_tile;
-    (memory, number)
+/// The mapping that a tile is of, and its number there.
+fn mapping_of(accelerator: &mut Accelerator, tile: usize) -> (&mut MappedBuffer, usize) {
+    let arrays = accelerator.arrays.iter_mut().map(|array| (array.first_tile, &mut array.mapped));
+    let memories = accelerator.memories.iter_mut().map(|memory| (memory.first_tile, &mut memory.mapped));
+    let mut mappings = arrays.chain(memories);
+    let found = mappings.find(|(first, mapped)| (*first..first + mapped.tiles.len()).contains(&tile));
+    let (first, mapped) = found.expect("each tile is of a mapping");
+    (mapped, tile - first)
 }
 
 fn wiring(accelerator: &Accelerator, faults: &mut Faults, number: usize) {
@@ -190,6 +201,115 @@ fn described(accelerator: &Accelerator, faults: &mut Faults, number: usize, memo
             faults.add("output that serves a read", number, move |accelerator| {
                 accelerator.memories[number].mapped.tiles[tile].outputs.rotate_left(1);
             });
+        }
+    }
+}
+
+/// Faults in what is known of a kept array.
+fn kept(accelerator: &Accelerator, faults: &mut Faults, number: usize, array: &StoredArray) {
+    let name = &array.buffer.name;
+    for other in beside(array.array, 1000) {
+        faults.add("array that is kept", name, move |accelerator| accelerator.arrays[number].array = other);
+    }
+    faults.add("missing array", name, move |accelerator| _ = accelerator.arrays.remove(number));
+    if number + 1 < accelerator.arrays.len() {
+        faults.add("kept arrays swapped", name, move |accelerator| {
+            let other = accelerator.arrays[number + 1].array;
+            accelerator.arrays[number + 1].array = std::mem::replace(&mut accelerator.arrays[number].array, other);
+        });
+    }
+    for first_tile in beside(array.first_tile, accelerator.tiles.len()) {
+        faults.add("tiles of a kept array", name, move |accelerator| {
+            accelerator.arrays[number].first_tile = first_tile;
+        });
+    }
+    for (writer, &stage) in array.writers.iter().enumerate() {
+        for other in beside(stage, 1000) {
+            faults.add("writer of a kept array", format!("{name}, {stage} as {other}"), move |accelerator| {
+                accelerator.arrays[number].writers[writer] = other;
+            });
+        }
+        if writer + 1 < array.writers.len() {
+            faults.add("writers of a kept array swapped", name, move |accelerator| {
+                accelerator.arrays[number].writers.swap(writer, writer + 1);
+            });
+        }
+    }
+    faults.add("missing writer of a kept array", name, move |accelerator| {
+        accelerator.arrays[number].writers.pop();
+    });
+    let tiles = array.first_tile..array.first_tile + array.mapped.tiles.len();
+    for (port, &right) in array.wires.iter().enumerate() {
+        for wrong in beside(right, accelerator.wires.len()) {
+            let place = format!("{name}, {right} as {wrong}");
+            faults.add("wire of a kept array", &place, move |accelerator| {
+                accelerator.arrays[number].wires[port] = wrong;
+            });
+            // With the tiles connected alike.
+            let tiles = tiles.clone();
+            faults.add("wire of a kept array and its tiles", place, move |accelerator| {
+                accelerator.arrays[number].wires[port] = wrong;
+                let tiles = accelerator.tiles[tiles.clone()].iter_mut();
+                for wire in tiles.flat_map(|tile| tile.inputs.iter_mut().flatten()).filter(|wire| **wire == right) {
+                    *wire = wrong;
+                }
+            });
+        }
+        if port + 1 < array.wires.len() {
+            faults.add("wires of a kept array swapped", name, move |accelerator| {
+                accelerator.arrays[number].wires.swap(port, port + 1);
+            });
+            // The ports change with them: what two reads take is exchanged.
+            faults.add("ports of a kept array swapped", name, move |accelerator| {
+                accelerator.arrays[number].wires.swap(port, port + 1);
+                accelerator.arrays[number].buffer.ports.swap(port, port + 1);
+            });
+        }
+    }
+    for tile in 0..array.mapped.tiles.len() {
+        let outputs = &array.mapped.tiles[tile].outputs;
+        if outputs.iter().any(Option::is_some) && outputs.len() > 1 {
+            faults.add("output that serves a read of a kept array", name, move |accelerator| {
+                accelerator.arrays[number].mapped.tiles[tile].outputs.rotate_left(1);
+            });
+        }
+        let inputs = &array.mapped.tiles[tile].inputs;
+        if inputs.iter().any(Option::is_some) && inputs.len() > 1 {
+            faults.add("input that takes a write of a kept array", name, move |accelerator| {
+                accelerator.arrays[number].mapped.tiles[tile].inputs.rotate_left(1);
+                accelerator.tiles[accelerator.arrays[number].first_tile + tile].inputs.rotate_left(1);
+            });
+        }
+    }
+}
+
+/// Faults in a port of a kept array.
+fn described_port(faults: &mut Faults, number: usize, array: &StoredArray, port: usize) {
+    let content = &array.buffer.ports[port];
+    let place = format!("{}, {}", array.buffer.name, content.name);
+    let is_write = port < array.writers.len();
+    let mut add = |what: (&'static str, &'static str), change: &dyn Fn(&mut Port)| {
+        let mut wrong = content.clone();
+        change(&mut wrong);
+        let kind = if is_write { what.0 } else { what.1 };
+        faults.add(kind, &place, move |accelerator| accelerator.arrays[number].buffer.ports[port] = wrong.clone());
+    };
+    for by in [-1, 1] {
+        add(("cycle of a write port", "cycle of a read port"), &|port| port.schedule.start += by);
+        for level in 0..content.domain.len() {
+            add(("period of a write port", "period of a read port"), &|port| port.schedule.stride[level] += by);
+            add(("iterations of a write port", "iterations of a read port"), &|port| {
+                let extent = &mut port.domain[level].extent;
+                *extent = extent.wrapping_add_signed(by);
+            });
+        }
+        for dimension in 0..content.access.len() {
+            add(("element of a write port", "element of a read port"), &|port| port.access[dimension].start += by);
+            for level in 0..content.domain.len() {
+                add(("elements of a write port", "elements of a read port"), &|port| {
+                    port.access[dimension].stride[level] += by;
+                });
+            }
         }
     }
 }

@@ -1,0 +1,282 @@
+//! Networks: programs whose reductions are loops, of the project and random ones. What the compiled accelerator computes
+//! is what the interpreter computes.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use pushmem_files::Document;
+use pushmem_model::ViolationKind;
+use pushmem_nest::{Program, Schedule};
+use pushmem_programs::random_network;
+
+use crate::common::{app, apps, compare, compiled, difference, difference_but, program, try_compile};
+
+/// Networks of the project that take seconds in a debug build.
+const LARGE: [&str; 25] = [
+    "brighten_blur_tiled",
+    "cnn",
+    "depthwise",
+    "fsrcnn",
+    "gemm_tiled",
+    "gpyr_tiled",
+    "harris_sch4",
+    "matmul",
+    "max_pool",
+    "mobilenet",
+    "mobilenet_rolled",
+    "nlmeans",
+    "residual_block",
+    "resnet",
+    "resnet16",
+    "resnet1_small",
+    "resnet2_x_small",
+    "resnet3_1_small",
+    "resnet3_x_small",
+    "resnet4_1_small",
+    "resnet4_x_small",
+    "resnet5_1_small",
+    "resnet5_x_small",
+    "resnet88",
+    "stereo_small",
+];
+
+/// Networks of the project that are refused: the tile, and how the message begins.
+const REFUSED: [(&str, &str, &str); 10] = [
+    ("conv_1_3", "amber", "sums cannot be kept in memory tiles"),
+    ("fsrcnn", "amber", "f3 cannot be kept in memory tiles"),
+    ("harris_sch3", "amber", "sxx cannot be kept in memory tiles"),
+    ("harris_sch3", "dual_port", "sxx cannot be kept in memory tiles"),
+    ("harris_sch4", "amber", "sxx cannot be kept in memory tiles"),
+    ("nlmeans", "amber", "den cannot be kept in memory tiles"),
+    ("nlmeans", "dual_port", "den cannot be kept in memory tiles"),
+    ("stereo_small", "amber", "sad cannot be kept in memory tiles"),
+    ("stereo_small", "dual_port", "sad cannot be kept in memory tiles"),
+    ("transpose", "amber", "tile cannot be kept in memory tiles"),
+];
+
+/// A row of a transpose buffer that is overwritten before any of it was read: where the rows of a fetch are more than those
+/// that are read, the mapping fetches all of them. What is read is right.
+const NEEDLESS: ViolationKind = ViolationKind::Overrun;
+
+/// Tiles that random networks are built for in turn.
+const TILES: [&str; 5] = ["amber", "dual_port", "quad_port", "fetch2", "fetch8"];
+
+/// Random networks of a normal run, and of a long one.
+const NETWORKS: u64 = 300;
+const MANY_NETWORKS: u64 = 10_000;
+
+/// Seeds of the normal run whose mapping to `fetch8` or `amber` takes up to minutes: it tries all offsets of the fetches for
+/// the SRAM together, which are up to 64 to the power of the number of outputs.
+const SLOW: [u64; 15] = [4, 44, 104, 149, 150, 159, 169, 194, 199, 204, 234, 249, 270, 279, 294];
+
+/// What became of a network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Outcome {
+    Right,
+    /// Right, but a row is fetched that nobody reads.
+    Needless,
+    /// Refused with this message.
+    Refused(String),
+    Wrong(String),
+}
+
+/// Compiles a random network for one of the tiles and runs it.
+fn outcome(seed: u64, tile: &str) -> Outcome {
+    let text = random_network(seed);
+    let document = Document::parse("random.yaml", &text).expect("random networks are YAML");
+    let program = match Program::from_document(&document) {
+        Ok(checked) => checked.program,
+        Err(error) => return Outcome::Wrong(format!("the program is not accepted: {error}")),
+    };
+    let run = || match try_compile(program, tile) {
+        Ok(compiled) => match difference_but(&compiled, seed, Some(NEEDLESS)) {
+            Some(difference) => Outcome::Wrong(difference),
+            None if difference(&compiled, seed).is_some() => Outcome::Needless,
+            None => Outcome::Right,
+        },
+        Err(error) if error.to_string().contains("is wrong") => Outcome::Wrong(error.to_string()),
+        Err(error) => Outcome::Refused(error.to_string()),
+    };
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Outcome::Wrong("it panics".to_owned()))
+}
+
+/// The kind of refusal: the message, or for an array that cannot be kept the last reason, without names and numbers.
+fn kind(message: &str) -> String {
+    let reason = message.lines().last().unwrap_or_default();
+    let words = reason.split_whitespace().map(|word| {
+        let is_name = word.contains('_') || word.chars().any(|letter| letter.is_ascii_digit());
+        if is_name { "…" } else { word }
+    });
+    let mut words: Vec<&str> = words.collect();
+    words.dedup();
+    words.join(" ")
+}
+
+fn check(seeds: impl Iterator<Item = u64>) {
+    let mut count = 0;
+    let (mut wrong, mut needless) = (Vec::new(), Vec::new());
+    let mut refused = BTreeMap::<(String, &str), Vec<u64>>::new();
+    for seed in seeds {
+        count += 1;
+        let tile = TILES[(seed % TILES.len() as u64) as usize];
+        let begin = Instant::now();
+        match outcome(seed, tile) {
+            Outcome::Right => {}
+            Outcome::Needless => needless.push(seed),
+            Outcome::Wrong(how) => wrong.push(format!("{seed} on {tile}: {how}")),
+            Outcome::Refused(why) => refused.entry((kind(&why), tile)).or_default().push(seed),
+        }
+        if begin.elapsed().as_millis() > 1000 {
+            eprintln!("{seed} on {tile}: {:?}", begin.elapsed());
+        }
+    }
+    for ((kind, tile), seeds) in &refused {
+        println!("{:>4} {tile}: {kind} {seeds:?}", seeds.len());
+    }
+    let sum: usize = refused.values().map(Vec::len).sum();
+    println!("{sum} of {count} are refused; {} fetch needlessly: {needless:?}", needless.len());
+    assert!(wrong.is_empty(), "{} of {count} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Compiles networks of the project, compares what they compute, and what is refused with the table.
+fn check_apps(are_large: bool) {
+    let mut wrong = Vec::new();
+    for name in apps() {
+        let program = app(&name);
+        if program.policy() != Schedule::Dnn || LARGE.contains(&name.as_str()) != are_large {
+            continue;
+        }
+        for tile in ["amber", "dual_port"] {
+            let begin = Instant::now();
+            let expected = REFUSED.iter().find(|(of, on, _)| *of == name && *on == tile).map(|(.., message)| message);
+            let found = match try_compile(program.clone(), tile) {
+                Ok(compiled) => match (difference(&compiled, 1), expected) {
+                    (None, None) => None,
+                    (None, Some(_)) => Some("it is no longer refused: take it out of the table".to_owned()),
+                    (Some(difference), _) => Some(difference),
+                },
+                Err(error) => {
+                    let message = error.to_string();
+                    (!expected.is_some_and(|start| message.starts_with(start))).then_some(message)
+                }
+            };
+            wrong.extend(found.map(|how| format!("{name} on {tile}: {how}")));
+            println!("{name} on {tile}: {:.1} s", begin.elapsed().as_secs_f32());
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn networks_of_the_project_compute_what_they_say() {
+    check_apps(false);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn large_networks_of_the_project_compute_what_they_say() {
+    check_apps(true);
+}
+
+/// The loops of an example, over arrays of 12 words and of 3 x 12.
+fn check_nest(nest: &str) {
+    let text = format!(
+        "
+name: network
+schedule: dnn
+inputs: {{input: {{type: i16, shape: [12]}}}}
+outputs: {{output: {{type: i16, shape: [3, 12]}}}}
+buffers:
+  loaded: {{type: i16, shape: [12]}}
+  other: {{type: i16, shape: [12]}}
+  both: {{type: i16, shape: [3, 12]}}
+nest:
+  - for x in 0..12:
+    - loaded[x] = input[x]
+{nest}"
+    );
+    for tile in ["dual_port", "quad_port"] {
+        compare(&compiled(program(&text), tile));
+    }
+}
+
+/// The other one needs the memory, whose order is not that of the word that is taken on its way.
+#[test]
+fn a_buffer_is_followed_by_one_nest_and_kept_for_another() {
+    check_nest(
+        "
+  - for x in 0..12:
+    - other[x] = loaded[x] * 3
+  - for x in 0..12:
+    - for c in 0..3:
+      - output[c, x] = other[x] - loaded[11 - x]
+",
+    );
+}
+
+/// One port shows what both have written.
+#[test]
+fn two_nests_write_parts_that_one_reads() {
+    check_nest(
+        "
+  - for x in 0..12:
+    - both[0, x] = loaded[11 - x]
+  - for x in 0..12:
+    - for c in 0..2:
+      - both[c + 1, x] = loaded[x] + (c as i16)
+  - for x in 0..12:
+    - for c in 0..3:
+      - output[c, x] = both[c, x]
+",
+    );
+}
+
+/// The copies share the port of what they read, and the memory of what they write takes it three times.
+#[test]
+fn copies_write_the_same_element_to_several_places() {
+    check_nest(
+        "
+  - for x in 0..12:
+    - for c in 0..3 unroll 3:
+      - both[c, x] = loaded[11 - x]
+  - for c in 0..3:
+    - for x in 0..12:
+      - output[c, x] = both[c, x]
+",
+    );
+}
+
+/// Found by long runs: seed and tile.
+#[test]
+fn random_networks_that_failed_compute_what_they_say() {
+    let failed = [
+        (14, "quad_port"),
+        (22, "quad_port"),
+        (36, "amber"),
+        (48, "amber"),
+        (57, "dual_port"),
+        (85, "dual_port"),
+        (187, "fetch2"),
+        (202, "quad_port"),
+    ];
+    for (seed, tile) in failed {
+        let outcome = outcome(seed, tile);
+        assert!(matches!(outcome, Outcome::Right | Outcome::Needless), "{seed} on {tile}: {outcome:?}");
+    }
+}
+
+#[test]
+fn random_networks_compute_what_they_say() {
+    check((0..NETWORKS).filter(|seed| !SLOW.contains(seed)));
+}
+
+/// Of other seeds with `NETWORKS=first..end`.
+#[test]
+#[ignore = "takes hours"]
+fn many_random_networks_compute_what_they_say() {
+    let wanted = std::env::var("NETWORKS").ok();
+    let wanted = wanted.as_deref().and_then(|range| range.split_once(".."));
+    let wanted = wanted.and_then(|(first, end)| Some(first.parse().ok()?..end.parse().ok()?));
+    check(wanted.unwrap_or(NETWORKS..NETWORKS + MANY_NETWORKS));
+}
