@@ -77,7 +77,8 @@ pub fn check_outputs(
 ) -> Result<(), Diagnostic> {
     for (number, (name, path)) in outputs.iter().enumerate() {
         let array = array_of(program, ArrayKind::Output, name)?;
-        Image::check_writable(path, array.element.element().expect("arrays hold elements"), &shape(array))?;
+        let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
+        Image::check_writable(path, array.element.element().expect("arrays hold elements"), &shape)?;
         output::keep_inputs(path, inputs.iter().map(|(_, path)| path.as_path()))?;
         if outputs[..number].iter().any(|(_, other)| other == path) {
             let message = format!("two outputs are written to `{}`", path.display());
