@@ -90,8 +90,7 @@ impl Compare {
         let listed = read(&self.folder.join("filelist.f"))?;
         let file = |path: &str| Ok::<_, Diagnostic>((plain(path), read(&self.folder.join(path))?));
         let rtl = listed.lines().map(file).try_collect()?;
-        let harness = files.simulation_sources(false).harness;
-        let sources = SimulationSources { top_module: files.top_module.clone(), rtl, harness };
+        let sources = SimulationSources { rtl, ..files.simulation_sources(false) };
         rtl::run_in(temporary.path(), &sources, None)
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use askama::Template;
+use pushmem_tile::TileSpec;
 
 /// An instance of a module.
 #[derive(Template)]
@@ -20,6 +21,11 @@ pub(crate) struct Connection {
     /// Name of the port, padded so that all values are below each other.
     pub port: String,
     pub value: String,
+}
+
+/// Name of the module of a tile.
+pub(crate) fn tile_module(spec: &TileSpec) -> String {
+    format!("{}_tile", spec.name)
 }
 
 impl Instance {

@@ -19,6 +19,7 @@ use itertools::Itertools;
 use pushmem_accelerator::{Accelerator, Beats, WORD_BITS};
 use pushmem_configuration::{RegisterWrite, format_writes};
 use pushmem_nest::Program;
+use pushmem_tile::TileSpec;
 
 use crate::names::Names;
 use crate::window::Window;
@@ -35,10 +36,21 @@ pub struct Files {
     pub top_module: String,
     /// The modules, used ones before their users: path and text of each.
     pub rtl: Vec<(String, String)>,
+    /// The kinds of tiles among them.
+    pub tiles: Vec<TileModule>,
     /// The testbench: path and text of the harness and of the header that it includes.
     pub harness: Vec<(String, String)>,
     /// All other files: path and text of each.
     pub others: Vec<(String, String)>,
+}
+
+/// A kind of tile, which simulators can build once for all its instances.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TileModule {
+    /// Name of the module, and of its file without ending. It has no parameters.
+    pub name: String,
+    /// Names of the files that make it, without folders: those that it uses, its own, and those of checkers bound to it.
+    pub files: Vec<String>,
 }
 
 /// What a simulator is built from: the name and text of each file, without folders.
@@ -48,8 +60,18 @@ pub struct SimulationSources {
     pub top_module: String,
     /// SystemVerilog, used modules before their users.
     pub rtl: Vec<(String, String)>,
+    /// The kinds of tiles among it.
+    pub tiles: Vec<TileModule>,
     /// C++: `harness.cpp` and what it includes.
     pub harness: Vec<(String, String)>,
+}
+
+impl TileModule {
+    /// The files that a library of the tile stands for: its own, and those of its checkers. Others may use the rest, too.
+    pub fn own_files(&self) -> &[String] {
+        let own = self.files.iter().position(|file| file.strip_suffix(".sv") == Some(&self.name));
+        &self.files[own.unwrap_or(self.files.len())..]
+    }
 }
 
 impl Files {
@@ -71,7 +93,12 @@ impl Files {
                 text.insert_str(0, "#define PUSHMEM_WAVE\n");
             }
         }
-        SimulationSources { top_module: self.top_module.clone(), rtl: plain(&self.rtl), harness }
+        SimulationSources {
+            top_module: self.top_module.clone(),
+            rtl: plain(&self.rtl),
+            tiles: self.tiles.clone(),
+            harness,
+        }
     }
 }
 
@@ -96,9 +123,10 @@ pub fn compose(
         return Err(CompositionError::NarrowWords { tile: spec.name.clone(), bits: spec.word_bits });
     }
     let window = Window::of(accelerator)?;
+    let tiles = tile_modules(accelerator, tile_files);
     let tile_files = if accelerator.configured().is_empty() { Vec::new() } else { merged(tile_files)? };
-    let tile_modules = tile_files.iter().map(|(name, _)| name.trim_end_matches(".sv"));
-    let mut modules = Names::with(tile_modules.chain(modules::LIBRARY.map(|(name, _)| name)));
+    let taken = tile_files.iter().map(|(name, _)| name.trim_end_matches(".sv"));
+    let mut modules = Names::with(taken.chain(modules::LIBRARY.map(|(name, _)| name)));
     let top_module = modules.claim(&accelerator.name, "accelerator");
     let kernels = modules::kernels(accelerator, program, &top_module, &mut modules);
     let top = top::print(accelerator, program, &kernels, window, &top_module)?;
@@ -122,16 +150,32 @@ pub fn compose(
     let header = header::print(accelerator, &top_module, run_cycles, &writes, window.bytes());
     let mut others = vec![
         ("filelist.f".to_owned(), filelist),
-        ("Makefile".to_owned(), testbench::makefile(&top_module)),
+        ("Makefile".to_owned(), testbench::makefile(&top_module, &tiles)),
         (format!("{top_module}.h"), header),
     ];
+    if !tiles.is_empty() {
+        others.push(("testbench/tiles.vlt".to_owned(), testbench::tiles(&tiles)));
+    }
     others.extend(configurations(accelerator, &writes));
     let streams = &top.streams;
     others.extend(testbench::beat_files(accelerator, &accelerator.inputs, &streams.inputs, inputs, ".hex")?);
     let expected =
         testbench::beat_files(accelerator, &accelerator.outputs, &streams.outputs, expected, ".expected.hex")?;
     others.extend(expected);
-    Ok(Files { top_module, rtl, harness, others })
+    Ok(Files { top_module, rtl, tiles, harness, others })
+}
+
+/// The kinds of tiles that there are instances of.
+fn tile_modules(accelerator: &Accelerator, tile_files: &[Vec<(String, String)>]) -> Vec<TileModule> {
+    let memory = (!accelerator.tiles.is_empty()).then_some(&accelerator.spec);
+    let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
+    let module = |spec: &TileSpec| {
+        let name = instance::tile_module(spec);
+        let file = format!("{name}.sv");
+        let files = tile_files.iter().find(|files| files.iter().any(|(name, _)| *name == file))?;
+        Some(TileModule { name, files: files.iter().map(|(name, _)| name.clone()).collect() })
+    };
+    memory.into_iter().chain(rom).filter_map(module).collect()
 }
 
 /// The files of several tiles, those that they share once.

@@ -4,6 +4,7 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_accelerator::{Accelerator, Beats, Stream};
 
+use crate::TileModule;
 use crate::error::CompositionError;
 use crate::top::StreamPorts;
 
@@ -30,6 +31,13 @@ struct StreamPort<'a> {
 #[template(path = "Makefile", escape = "none")]
 struct Makefile<'a> {
     name: &'a str,
+    tiles: &'a [TileModule],
+}
+
+#[derive(Template)]
+#[template(path = "testbench/tiles.vlt", escape = "none")]
+struct Tiles<'a> {
+    tiles: &'a [TileModule],
 }
 
 /// The header that describes the ports to the testbench.
@@ -55,8 +63,13 @@ fn stream_port<'a>((stream, port): (&Stream, &'a String)) -> StreamPort<'a> {
 }
 
 /// The Makefile that builds and runs the testbench.
-pub(crate) fn makefile(name: &str) -> String {
-    Makefile { name }.render().expect("templates write to memory").trim().to_owned() + "\n"
+pub(crate) fn makefile(name: &str, tiles: &[TileModule]) -> String {
+    Makefile { name, tiles }.render().expect("templates write to memory").trim().to_owned() + "\n"
+}
+
+/// What Verilator is to know about tiles that it sees with the rest.
+pub(crate) fn tiles(tiles: &[TileModule]) -> String {
+    Tiles { tiles }.render().expect("templates write to memory").trim().to_owned() + "\n"
 }
 
 /// The words of a stream as the testbench reads and writes them: a beat a line, lane 0 first.

@@ -18,4 +18,4 @@ pub use frame::{Frame, Response};
 pub use process::RtlProcess;
 pub use rtl::rtl_files;
 pub use streams::{SimulationError, StreamOptions, StreamRun, run_streams};
-pub use verilator::{ModelSources, Verilator};
+pub use verilator::{LibrarySources, ModelSources, Verilator};

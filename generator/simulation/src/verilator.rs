@@ -1,5 +1,6 @@
 //! Finding Verilator and building models with it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -8,6 +9,7 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
 use pushmem_tile::{Kind, TileSpec};
+use tempfile::TempDir;
 
 use crate::cache::{CACHE_VARIABLE, cache_folder, key};
 use crate::rtl::rtl_files;
@@ -33,6 +35,9 @@ const VERILATOR_FLAGS: [&str; 11] = [
     "-O3",
 ];
 
+/// The file that tells Verilator about modules.
+const CONFIGURATION: &str = "modules.vlt";
+
 const INSTALL_HELP: &str = "install it by `scripts/setup`, or by `apt-get install verilator g++`, or name one in the \
                             variable VERILATOR; everything but --rtl and regress works without it";
 
@@ -54,8 +59,25 @@ pub struct Verilator {
     compiler_version: String,
 }
 
-/// What a model is built from.
+/// A module that is built once for all its instances.
 #[derive(Clone, Copy, Debug)]
+pub struct LibrarySources<'a> {
+    /// Name of the module, which has no parameters.
+    pub module: &'a str,
+    /// Names of the SystemVerilog files that make it.
+    pub files: &'a [String],
+    /// Those of them that the library stands for: others may use the rest, too.
+    pub own_files: &'a [String],
+}
+
+/// A module that was built: its object, and a module of the same name and ports that calls it.
+struct Library {
+    object: PathBuf,
+    wrapper: (String, String),
+}
+
+/// What a model is built from.
+#[derive(Clone, Debug)]
 pub struct ModelSources<'a> {
     /// The module on top.
     pub top: &'a str,
@@ -63,6 +85,9 @@ pub struct ModelSources<'a> {
     pub class: &'a str,
     /// SystemVerilog files: name and text of each.
     pub rtl: &'a [(String, String)],
+    /// Modules among them that there may be many instances of. A model that writes waves shows their insides, so it is built
+    /// from their files instead.
+    pub libraries: Vec<LibrarySources<'a>>,
     /// The C++ program that runs the class: `harness.cpp`, and the files that it includes.
     pub harness: &'a [(String, String)],
     /// Whether the harness writes a wave file.
@@ -123,7 +148,14 @@ impl Verilator {
         let text = Harness { spec, input_stem, wave }.render().expect("templates write to memory");
         let harness = [("harness.cpp".to_owned(), text)];
         let top = pushmem_rtl::tile_module(spec);
-        self.build_model(ModelSources { top: &top, class: "Vtile", rtl, harness: &harness, wave })
+        self.build_model(ModelSources {
+            top: &top,
+            class: "Vtile",
+            rtl,
+            libraries: Vec::new(),
+            harness: &harness,
+            wave,
+        })
     }
 
     /// Builds a model, or finds it in the cache. Returns the executable.
@@ -131,9 +163,10 @@ impl Verilator {
     /// # Errors
     /// As [`Verilator::build`].
     pub fn build_model(&self, sources: ModelSources) -> Result<PathBuf, Diagnostic> {
-        let ModelSources { top, class, rtl, harness, wave } = sources;
+        let ModelSources { top, class, rtl, libraries, harness, wave } = sources;
         let texts = rtl.iter().chain(harness).flat_map(|(name, text)| [name.as_str(), text.as_str()]);
-        let key = self.key([top, class].into_iter().chain(texts));
+        let modules = libraries.iter().map(|library| library.module);
+        let key = self.key([top, class].into_iter().chain(modules).chain(texts));
         let models = cache_folder().join("models");
         let executable = models.join(&key).join("model");
         if executable.is_file() {
@@ -145,41 +178,69 @@ impl Verilator {
         for (name, text) in rtl.iter().chain(harness) {
             write(&work.path().join(name), text)?;
         }
-        let mut verilate = Command::new(&self.program);
-        verilate.current_dir(work.path());
-        verilate.args(VERILATOR_FLAGS).args(["--prefix", class, "--top-module", top]);
+        let mut verilate = self.verilate(work.path(), class, top);
+        let mut objects = vec![runtime];
+        let mut replaced = BTreeSet::new();
         if wave {
-            verilate.arg("--trace-fst");
+            verilate.args(["--trace-fst", CONFIGURATION]);
+            write(&work.path().join(CONFIGURATION), &configuration(&libraries))?;
+        } else {
+            for library in &libraries {
+                let Library { object, wrapper: (name, text) } = self.library(*library, rtl)?;
+                objects.push(object);
+                replaced.extend(library.own_files);
+                let wrapper = format!("wrapper_{name}");
+                write(&work.path().join(&wrapper), &text)?;
+                verilate.arg(wrapper);
+            }
         }
-        verilate.args(rtl.iter().map(|(name, _)| name));
+        verilate.args(rtl.iter().map(|(name, _)| name).filter(|name| !replaced.contains(name)));
         run(&mut verilate)?;
-        self.compile(work.path(), &runtime, wave)?;
-        // Whoever comes first wins; the others have built the same.
-        let folder = work.keep();
-        if fs::rename(&folder, models.join(&key)).is_err() {
-            let _ = fs::remove_dir_all(&folder);
-        }
+        self.compile(work.path(), &objects, wave)?;
+        keep(work, &models.join(&key));
         if !executable.is_file() {
             return Err(Diagnostic::new(format!("cannot keep the built model in {}", models.display())));
         }
         Ok(executable)
     }
 
+    /// Builds a module, or finds it in the cache. It is the same in all models whose files for it are the same.
+    fn library(&self, sources: LibrarySources, rtl: &[(String, String)]) -> Result<Library, Diagnostic> {
+        let LibrarySources { module, files, .. } = sources;
+        let files = rtl.iter().filter(|(name, _)| files.contains(name)).collect_vec();
+        let texts = files.iter().flat_map(|(name, text)| [name.as_str(), text.as_str()]);
+        let libraries = cache_folder().join("libraries");
+        let folder = libraries.join(self.key(["library", module].into_iter().chain(texts)));
+        let wrapper = format!("{module}.sv");
+        let (object, text) = (folder.join("library.o"), folder.join("verilated").join(&wrapper));
+        if !object.is_file() {
+            create_folder(&libraries)?;
+            let work = tempfile::Builder::new().prefix(".building-").tempdir_in(&libraries).map_err(io(&libraries))?;
+            for (name, text) in &files {
+                write(&work.path().join(name), text)?;
+            }
+            let mut verilate = self.verilate(work.path(), &format!("V{module}"), module);
+            run(verilate.args(["--lib-create", module]).args(files.iter().map(|(name, _)| name)))?;
+            write(&work.path().join("all.cpp"), &verilated_sources(work.path())?)?;
+            let mut compile = self.compiler_command();
+            run(compile.current_dir(work.path()).args(["-Iverilated", "-c", "all.cpp", "-o", "library.o"]))?;
+            keep(work, &folder);
+        }
+        let text = fs::read_to_string(&text).map_err(io(&text))?;
+        Ok(Library { object, wrapper: (wrapper, text) })
+    }
+
+    fn verilate(&self, folder: &Path, class: &str, top: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.current_dir(folder).args(VERILATOR_FLAGS).args(["--prefix", class, "--top-module", top]);
+        command
+    }
+
     /// Compiles the Verilated sources and the harness as one translation unit, which is faster than many.
-    fn compile(&self, folder: &Path, runtime: &Path, wave: bool) -> Result<(), Diagnostic> {
-        let verilated = folder.join("verilated");
-        let sources = fs::read_dir(&verilated)
-            .map_err(io(&verilated))?
-            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .filter(|name| name.ends_with(".cpp"))
-            .sorted()
-            .map(|name| format!("#include \"{name}\"\n"));
-        write(
-            &folder.join("all.cpp"),
-            &sources.chain(["#include \"../harness.cpp\"\n".to_owned()]).collect::<String>(),
-        )?;
+    fn compile(&self, folder: &Path, objects: &[PathBuf], wave: bool) -> Result<(), Diagnostic> {
+        write(&folder.join("all.cpp"), &(verilated_sources(folder)? + "#include \"../harness.cpp\"\n"))?;
         let mut compile = self.compiler_command();
-        compile.current_dir(folder).args(["-Iverilated", "all.cpp", "-o", "model"]).arg(runtime).arg("-pthread");
+        compile.current_dir(folder).args(["-Iverilated", "all.cpp", "-o", "model"]).args(objects).arg("-pthread");
         if wave {
             compile.arg("-lz");
         }
@@ -229,6 +290,28 @@ impl Verilator {
         let texts: Vec<&str> = texts.collect();
         let all = [&tools[..], &VERILATOR_FLAGS, &COMPILER_FLAGS, &texts].concat();
         key(&all)
+    }
+}
+
+/// The Verilated sources of a folder as one.
+fn verilated_sources(folder: &Path) -> Result<String, Diagnostic> {
+    let verilated = folder.join("verilated");
+    let entries = fs::read_dir(&verilated).map_err(io(&verilated))?;
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    Ok(names.filter(|name| name.ends_with(".cpp")).sorted().map(|name| format!("#include \"{name}\"\n")).collect())
+}
+
+/// What keeps Verilator from copying modules into their users: then it shares most of their C++ between instances.
+fn configuration(libraries: &[LibrarySources]) -> String {
+    let modules = libraries.iter().map(|library| format!("no_inline -module \"{}\"\n", library.module));
+    format!("`verilator_config\n{}", modules.format(""))
+}
+
+/// Moves a folder to its place. Whoever comes first wins; the others have built the same.
+fn keep(work: TempDir, place: &Path) {
+    let folder = work.keep();
+    if fs::rename(&folder, place).is_err() {
+        let _ = fs::remove_dir_all(&folder);
     }
 }
 

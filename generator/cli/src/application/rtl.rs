@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use pushmem_composition::{Files, SimulationSources};
+use pushmem_composition::{Files, SimulationSources, TileModule};
 use pushmem_files::{Diagnostic, OutputFolder, write_through};
-use pushmem_simulation::{ModelSources, Verilator};
+use pushmem_simulation::{LibrarySources, ModelSources, Verilator};
 use serde::Serialize;
 
 /// What the RTL did, all of it as expected.
@@ -42,13 +42,7 @@ pub fn run(files: &Files, wave: Option<&Path>) -> Result<RtlRun, Diagnostic> {
 /// # Errors
 /// As [`run`].
 pub fn run_in(folder: &Path, sources: &SimulationSources, wave: Option<&Path>) -> Result<RtlRun, Diagnostic> {
-    let executable = Verilator::find()?.build_model(ModelSources {
-        top: &sources.top_module,
-        class: "Vtop",
-        rtl: &sources.rtl,
-        harness: &sources.harness,
-        wave: wave.is_some(),
-    })?;
+    let executable = Verilator::find()?.build_model(model_sources(sources, &sources.rtl, wave.is_some()))?;
     let mut command = Command::new(executable);
     command.arg("--folder").arg(folder);
     let started = Instant::now();
@@ -65,6 +59,20 @@ pub fn run_in(folder: &Path, sources: &SimulationSources, wave: Option<&Path>) -
     match (figure("cycles"), figure("words")) {
         (Some(cycles), Some(words)) => Ok(RtlRun { cycles, words, seconds, scenarios }),
         _ => Err(Diagnostic::new(format!("the testbench gives no result:\n{text}"))),
+    }
+}
+
+/// What the testbench is built from, with `rtl` as its SystemVerilog.
+pub fn model_sources<'a>(sources: &'a SimulationSources, rtl: &'a [(String, String)], wave: bool) -> ModelSources<'a> {
+    let library =
+        |tile: &'a TileModule| LibrarySources { module: &tile.name, files: &tile.files, own_files: tile.own_files() };
+    ModelSources {
+        top: &sources.top_module,
+        class: "Vtop",
+        rtl,
+        libraries: sources.tiles.iter().map(library).collect(),
+        harness: &sources.harness,
+        wave,
     }
 }
 

@@ -11,12 +11,12 @@ use pushmem_composition::Files;
 use pushmem_files::{Diagnostic, Document, FieldPath, OutputFolder};
 use pushmem_nest::Program;
 use pushmem_regression::{Catch, MutantResult, Progress, Replacement, in_parallel};
-use pushmem_simulation::{ModelSources, Verilator};
+use pushmem_simulation::Verilator;
 use pushmem_tile::TileSpec;
 use serde::Deserialize;
 use tempfile::TempDir;
 
-use crate::application::{folder, images, run_model, tiles};
+use crate::application::{folder, images, rtl, run_model, tiles};
 use crate::progress::Bar;
 
 /// The runs of a testbench: as it does by itself, then many runs with stalls.
@@ -176,13 +176,7 @@ impl Built {
     /// When they cannot be built or run.
     fn run(&self, rtl: &[(String, String)], verilator: &Verilator) -> Result<Option<Catch>, Diagnostic> {
         let sources = self.files.simulation_sources(false);
-        let executable = verilator.build_model(ModelSources {
-            top: &sources.top_module,
-            class: "Vtop",
-            rtl,
-            harness: &sources.harness,
-            wave: false,
-        })?;
+        let executable = verilator.build_model(rtl::model_sources(&sources, rtl, false))?;
         let cannot = |error: std::io::Error| Diagnostic::new(format!("cannot run the testbench: {error}"));
         let found = tempfile::tempdir().map_err(cannot)?;
         for (run, arguments) in RUNS {

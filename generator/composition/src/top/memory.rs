@@ -8,7 +8,7 @@ use pushmem_accelerator::{Delayed, Memory, StoredArray, WORD_BITS, WireId};
 
 use super::signals::TileOutput;
 use super::{Context, Section};
-use crate::instance::Instance;
+use crate::instance::{Instance, tile_module};
 use crate::text::{count, listing, literal, range, vector};
 
 impl Context<'_> {
@@ -99,7 +99,7 @@ impl Context<'_> {
         let content = &self.accelerator.tiles[tile];
         let extended =
             |word: &str| if upper == 0 { word.to_owned() } else { format!("{{{}, {word}}}", literal(upper, 0)) };
-        let instance = Instance::new(format!("{}_tile", spec.name), format!("u_{}", self.signals.tiles[tile]));
+        let instance = Instance::new(tile_module(spec), format!("u_{}", self.signals.tiles[tile]));
         let mut instance = self.configured(instance, tile);
         let bit = |what: &str, number: u32| format!("{}[{number}]", self.unused(tile, what));
         for input in 0..spec.inputs {

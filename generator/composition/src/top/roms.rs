@@ -3,7 +3,7 @@
 use itertools::Itertools;
 
 use super::Context;
-use crate::instance::Instance;
+use crate::instance::{Instance, tile_module};
 use crate::text::{listing, literal, range, vector};
 
 impl Context<'_> {
@@ -61,7 +61,7 @@ impl Context<'_> {
         let declared: String = signals.into_iter().map(|(range, name)| format!("    logic{range} {name};\n")).collect();
 
         let place = self.accelerator.tiles.len() + number;
-        let instance = Instance::new(format!("{}_tile", spec.name), format!("u_{name}"));
+        let instance = Instance::new(tile_module(spec), format!("u_{name}"));
         let mut instance = self
             .configured(instance, place)
             .port("address_in_0", if zeros == 0 { address } else { format!("{{{}, {address}}}", literal(zeros, 0)) })
