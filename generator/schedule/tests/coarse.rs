@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use programs::Builder;
 use proptest::prelude::*;
 use pushmem_schedule::{
-    Bound, Coarse, CoarseOptions, Pipeline, Resource, Schedule, ScheduleError, Stage, coarse, sequential, stencil,
+    Bound, Coarse, CoarseOptions, Pipeline, Resource, Schedule, ScheduleError, Stage, Subscript, coarse, sequential,
+    stencil,
 };
 
 fn scheduled(pipeline: &Pipeline, options: &CoarseOptions) -> Coarse {
@@ -369,6 +370,114 @@ fn what_cannot_be_scheduled_is_refused() {
     assert_eq!(found.loops[0].interval, 1_000_000_000);
     let empty = coarse(&Pipeline::default(), &CoarseOptions::default()).unwrap();
     assert!(empty.stages.is_empty() && empty.occupancy(&Pipeline::default()).busiest().is_none());
+}
+
+/// A sum in a loop over pixels, as the program has it: initialization and update in one loop.
+fn rolled_convolution(latency: u64) -> Pipeline {
+    let mut program = Builder::default();
+    program.operation("load", "y:12 x:14", 0, &[], "in[x,y]");
+    program.operation("init", "y:12 x:12", 0, &[], "sums[x,y]");
+    program.operation("update", "y:12 x:12 k:3", 2, &["sums[x,y]", "in[x+k,y]"], "sums[x,y]");
+    program.pipeline.stages[2].latency = latency;
+    program.operation("drain", "y:12 x:12", 0, &["sums[x,y]"], "out[x,y]");
+    program.pipeline
+}
+
+#[test]
+fn a_sum_in_a_loop_over_pixels_is_distributed() {
+    let pipeline = rolled_convolution(2);
+    let fused = scheduled(&pipeline, &CoarseOptions { distribute: false, ..CoarseOptions::default() });
+    assert_eq!((fused.loops.len(), fused.stages[2].interval), (2, 3));
+    let apart = scheduled(&pipeline, &CoarseOptions::default());
+    assert!(apart.loops.is_empty());
+    assert_eq!((apart.stages[2].interval, apart.stages[2].interchanged), (1, true));
+    assert_eq!(apart.schedule.stages[2].stride, [144, 1, 12]);
+    assert_eq!(apart.schedule.length(&pipeline), 168 + 3 * 144 + 2 + 144);
+    check(&pipeline, &sequential(&pipeline), None);
+    // Without interchange nothing is gained.
+    let fixed = CoarseOptions { interchange: false, ..CoarseOptions::default() };
+    assert_eq!(scheduled(&pipeline, &fixed).loops.len(), 2);
+    // Sums that follow one another at once are as fast in one loop.
+    assert_eq!(scheduled(&rolled_convolution(0), &CoarseOptions::default()).loops.len(), 2);
+}
+
+#[test]
+fn only_loops_that_updates_need_are_distributed() {
+    // Rows of the input are replaced in each iteration of y, and the sums are gone thereafter.
+    let mut program = Builder::default();
+    program.operation("load", "y:6 x:14", 0, &[], "row[x]");
+    program.operation("init", "y:6 x:12", 1, &[], "sums[x,y]");
+    program.operation("update", "y:6 x:12 k:3", 2, &["sums[x,y]", "row[x+k]"], "sums[x,y]");
+    program.pipeline.stages[2].latency = 2;
+    program.operation("drain", "y:6 x:12", 1, &["sums[x,y]"], "out[x,y]");
+    let found = scheduled(&program.pipeline, &CoarseOptions::default());
+    let names: Vec<&str> = found.loops.iter().map(|level| level.name.as_str()).collect();
+    assert_eq!(names, ["y"]);
+    assert_eq!(found.schedule.stages[2].stride[..2], [12, 1]);
+    // The same where y could be split, too, but sums of all rows would take more room.
+    let along = program.pipeline.stages[0].loops.iter().map(|level| i64::from(level.name == "y")).collect();
+    program.pipeline.stages[0].write.subscripts.push(Subscript::affine(along, 0));
+    let along = program.pipeline.stages[2].write.subscripts[1].clone();
+    program.pipeline.stages[2].reads[1].subscripts.push(along);
+    let found = scheduled(&program.pipeline, &CoarseOptions::default());
+    assert_eq!(found.loops.len(), 1);
+
+    // What comes before the sum in the loop keeps to it: its values are used at once.
+    let mut program = Builder::default();
+    program.operation("scale", "x:12", 0, &[], "scaled[x]");
+    program.operation("square", "x:12", 1, &["scaled[x]"], "squares[x]");
+    program.operation("init", "x:12", 1, &[], "sums[x]");
+    program.operation("update", "x:12 k:4", 1, &["sums[x]", "squares[x]"], "sums[x]");
+    program.pipeline.stages[3].latency = 3;
+    program.operation("drain", "x:12", 1, &["sums[x]"], "out[x]");
+    let found = scheduled(&program.pipeline, &CoarseOptions::default());
+    assert_eq!(found.loops.len(), 1);
+    let parents: Vec<Option<usize>> = found.stages.iter().map(|stage| stage.parent).collect();
+    assert_eq!(parents, [Some(0), Some(0), None, None, None]);
+    assert_eq!(found.stages[3].interval, 1);
+}
+
+#[test]
+fn what_iterations_hand_on_keeps_loops_together() {
+    let fused = |sum: &str, before: &[&str], drain: (&str, &str)| {
+        let mut program = Builder::default();
+        program.operation("first", "x:9", 0, &[], "state[x]");
+        program.operation("init", "x:8", 0, before, sum);
+        program.operation("update", "x:8 k:4", 1, &[sum, "in[x+k]"], sum);
+        program.pipeline.stages[2].latency = 3;
+        program.operation("drain", "x:8", 1, &[drain.0, sum], drain.1);
+        scheduled(&program.pipeline, &CoarseOptions::default()).loops.len() == 1
+    };
+    assert!(!fused("sums[x]", &[], ("in[x]", "out[x]")));
+    // One room for all sums.
+    assert!(fused("sums[0]", &[], ("in[x]", "out[x]")));
+    assert!(fused("sums[0]", &["state[x]"], ("in[x]", "out[x]")));
+    // What begins an iteration is what ended the one before.
+    assert!(fused("sums[x]", &["state[x]"], ("in[x]", "state[x+1]")));
+    // What ended this one is not used again, nor is what comes later.
+    assert!(!fused("sums[x]", &["state[x]"], ("in[x]", "state[x]")));
+    assert!(!fused("sums[x]", &["state[x+1]"], ("in[x]", "state[x]")));
+}
+
+/// Indices as one number, and loops of negative steps.
+#[test]
+fn the_direction_of_dependences_is_exact() {
+    let loops = |target: &str, state: &str| {
+        let mut program = Builder::default();
+        program.operation("first", "y:9 x:9", 0, &[], "state[x+9*y]");
+        program.operation("init", "y:4 x:3", 0, &[state], target);
+        program.operation("update", "y:4 x:3 k:4", 2, &[target], target);
+        program.pipeline.stages[2].latency = 3;
+        program.operation("drain", "y:4 x:3", 2, &[target], "state[x+9*y+20]");
+        let found = scheduled(&program.pipeline, &CoarseOptions::default());
+        found.loops.iter().map(|level| level.name.clone()).collect::<String>()
+    };
+    assert_eq!(loops("sums[x+3*y]", "state[x+9*y+20]"), "");
+    assert_eq!(loops("sums[-1*x+-3*y+11]", "state[x+9*y+21]"), "");
+    // Along a row, values are handed on; to the next row, only the sum of another element.
+    assert_eq!(loops("sums[x+3*y]", "state[x+9*y+19]"), "yx");
+    assert_eq!(loops("sums[x+3*y]", "state[x+9*y+11]"), "y");
+    assert_eq!(loops("sums[x+2*y]", "state[x+9*y+20]"), "y");
 }
 
 /// An access to an element, in program order.

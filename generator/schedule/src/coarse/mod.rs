@@ -8,6 +8,7 @@
 
 mod arrays;
 mod body;
+mod distribute;
 mod interval;
 mod nest;
 mod report;
@@ -42,6 +43,9 @@ pub struct CoarseOptions {
     pub round_trip: u64,
     /// The loops of a stage may be interchanged for updates of an element to come further apart.
     pub interchange: bool,
+    /// Stages that need not be in one loop get loops of their own, if updates of an element then come further apart and the
+    /// schedule is shorter.
+    pub distribute: bool,
     /// Arrays that are written anew in each iteration of a shared loop have room for two: one iteration writes while the
     /// one before still reads.
     pub double_buffer: bool,
@@ -66,6 +70,7 @@ impl Default for CoarseOptions {
             share: Vec::new(),
             round_trip: 0,
             interchange: true,
+            distribute: true,
             double_buffer: true,
             overlap: false,
             flatten: true,
@@ -191,7 +196,17 @@ pub fn coarse(pipeline: &Pipeline, options: &CoarseOptions) -> Result<Coarse, Sc
     }
     let tree = Tree::of(pipeline, options)?;
     check_order(pipeline, &tree)?;
-    let bodies = Bodies::of(pipeline, &tree, options)?;
+    let mut found = Bodies::of(pipeline, &tree, options).map(|bodies| (tree.clone(), bodies));
+    let distributed = || distribute::distributed(pipeline, &tree, options);
+    if let Some(apart) = options.distribute.then(distributed).flatten() {
+        let tree = Tree::of(&apart, options)?;
+        let length = |found: &(Tree, Bodies)| found.1.root.length;
+        found = match (found, Bodies::of(&apart, &tree, options).map(|bodies| (tree, bodies))) {
+            (Ok(found), Ok(apart)) if length(&apart) >= length(&found) => Ok(found),
+            (found, apart) => apart.or(found),
+        };
+    }
+    let (tree, bodies) = found?;
     let units = &bodies.resources;
     let mut loops: Vec<CoarseLoop> = tree
         .loops

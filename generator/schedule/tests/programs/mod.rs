@@ -195,6 +195,7 @@ pub fn random(seed: u64) -> (Pipeline, CoarseOptions) {
         read_ports: 1 + random.below(2) as usize,
         round_trip: if random.one_in(2) { 0 } else { random.below(4) },
         interchange: !random.one_in(3),
+        distribute: !random.one_in(3),
         double_buffer: !random.one_in(3),
         overlap: random.one_in(2),
         flatten: !random.one_in(3),
