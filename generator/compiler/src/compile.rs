@@ -137,10 +137,16 @@ impl Passes<'_> {
         }
     }
 
-    /// A coarse pipeline of loop nests: with stages that overlap those that they read from, if the memories of the tile can
-    /// serve both at the same time; without; and with pauses between the rows of the arrays that did not fit.
+    /// A coarse pipeline of loop nests: with nests divided where that is faster; and as the program has them, if arrays then
+    /// live too long for the tile.
     fn coarse(&self) -> Result<Planned, AssemblyError> {
-        let mut options = coarse_options(self.spec);
+        self.coarse_or_slower(true).or_else(|_| self.coarse_or_slower(false))
+    }
+
+    /// A coarse pipeline with stages that overlap those that they read from, if the memories of the tile can serve both at
+    /// the same time; without; and with pauses between the rows of the arrays that did not fit.
+    fn coarse_or_slower(&self, distribute: bool) -> Result<Planned, AssemblyError> {
+        let mut options = CoarseOptions { distribute, ..coarse_options(self.spec) };
         let mut refused = BTreeSet::new();
         let overlapping = CoarseOptions { overlap: true, ..options.clone() };
         let first =

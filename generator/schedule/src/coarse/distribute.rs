@@ -98,7 +98,7 @@ impl Plan<'_> {
             return None;
         }
         let gap = group.latency.1 + 1 + self.options.round_trip as i64;
-        let nest = nest(self.pipeline, &group, gap, self.options.interchange, self.options.row_multiple);
+        let nest = nest(self.pipeline, &group, gap, self.options);
         nest.map(|nest| nest.interval)
     }
 
