@@ -22,6 +22,9 @@ const COMBINATION_LIMIT: usize = 64;
 /// Combinations of layouts that are tried for several streams.
 const LAYOUT_LIMIT: usize = 8;
 
+/// Comparisons of accesses of the SRAM when one stream has it for itself: offsets that are not found soon are not there.
+const COMPARISON_LIMIT_ALONE: usize = 1 << 15;
+
 /// Comparisons of accesses of the SRAM when several streams are to share it.
 const COMPARISON_LIMIT: usize = 4096;
 
@@ -214,7 +217,7 @@ fn with_choice(
     }
     let mut offsets = Vec::new();
     let simple = layouts.len() == 1 && layouts[0].stream.writes.len() == 1;
-    let mut comparisons = if simple { usize::MAX } else { COMPARISON_LIMIT };
+    let mut comparisons = if simple { COMPARISON_LIMIT_ALONE } else { COMPARISON_LIMIT };
     if !place(&accesses, &mut offsets, &mut comparisons) {
         let names = choice.iter().map(|choice| &choice.fetch.name).join(", ");
         return Err(format!("{names}: the SRAM has no free cycles for all of them"));
