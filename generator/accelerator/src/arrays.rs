@@ -9,12 +9,13 @@
 //! become dimensions of the buffer, so that the next version can be written while the last one is still read.
 
 use itertools::Itertools;
+use num_integer::gcd;
 use pushmem_buffers::{Direction, Loop, Port, UnifiedBuffer};
 use pushmem_configuration::Affine;
 use pushmem_schedule::{Access, Pipeline, Schedule, Stage};
 
 use crate::accelerator::Condition;
-use crate::pointwise::{gcd, range};
+use crate::pointwise::range;
 
 /// A read of a stage, by its number among the reads of the stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use itertools::Itertools;
+use num_integer::gcd;
 use pushmem_schedule::{Access, Boundary, Pipeline, Schedule, Stage, Subscript};
 
 /// The stage whose result a read takes in the same iteration: the only one that writes what is read, in loops that are the
@@ -79,8 +80,4 @@ pub(crate) fn range(stage: &Stage, subscript: &Subscript) -> (i64, i64) {
         let ends = [step * level.min, step * level.max()];
         (low + ends[0].min(ends[1]), high + ends[0].max(ends[1]))
     })
-}
-
-pub(crate) fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a.abs() } else { gcd(b, a % b) }
 }

@@ -7,10 +7,10 @@
 //!
 //! The time at which an element is produced is a sum with one term for each loop of the reader, because each dimension of
 //! an array follows one loop, and so is the reader's own time. So where the same case of a selection applies, and elements
-//! are of the same writers, their difference is constant if it does not change along any one loop while the others stay: this is checked for every index
-//! of every loop, and all cases, which costs the sum of the extents and not their product. Where nothing is divided,
-//! limited or interleaved, the difference is an affine function of each index, and the ends of each loop tell about all of
-//! it.
+//! are of the same writers, their difference is constant if it does not change along any one loop while the others stay:
+//! this is checked for every index of every loop, and all cases, which costs the sum of the extents and not their product.
+//! Where nothing is divided, limited or interleaved, the difference is an affine function of each index, and the ends of
+//! each loop tell about all of it.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
