@@ -24,6 +24,7 @@ mod run;
 mod stored;
 mod stream;
 mod taps;
+mod tiles;
 
 pub use accelerator::{
     Accelerator, Case, Condition, Configured, Constant, Copied, Counter, Delayed, Driver, Kernel, Lane, Memory,

@@ -3,11 +3,11 @@
 use itertools::Itertools;
 use pushmem_buffers::{Direction, Port};
 use pushmem_configuration::Affine;
-use pushmem_mapping::Source;
 use pushmem_schedule::{Stage, StageSchedule};
 
-use crate::accelerator::{Accelerator, Delayed, Driver, Memory, Tile};
+use crate::accelerator::{Accelerator, Delayed, Memory};
 use crate::proof::{PartError, require};
+use crate::tiles::Mapped;
 
 /// Checks that the tiles of a memory are those of its mapping, and that their outputs go where it says. What is left to
 /// show is that the mapping does what the buffer says.
@@ -16,16 +16,21 @@ use crate::proof::{PartError, require};
 /// When something of the tiles differs.
 pub(crate) fn check_tiles(accelerator: &Accelerator, memory: &Memory) -> Result<(), PartError> {
     let name = || name(accelerator, memory);
-    let mapped = &memory.mapped.tiles;
-    let tiles = accelerator.tiles.get(memory.first_tile..memory.first_tile + mapped.len()).unwrap_or_default();
+    let mapped = Mapped { accelerator, tiles: &memory.mapped.tiles, first_tile: memory.first_tile };
     let ports = ports_of_streams(memory);
     require(ports.len() == memory.streams.len(), name, "its buffer has other ports")?;
-    let same = tiles.len() == mapped.len()
-        && tiles.iter().zip(mapped).all(|(tile, mapped)| is_mapped(accelerator, memory, &ports, tile, mapped));
-    require(same, name, "its tiles are not those of the mapping")?;
-    let shows =
-        memory.streams.iter().zip(&ports).all(|(stream, &port)| shows_delays(accelerator, memory, stream, port));
-    require(shows, name, "its outputs do not go to the wires of their delays")
+    let written = |port: usize| {
+        let stream = ports.iter().position(|&other| other == port)?;
+        Some(memory.streams[stream].of)
+    };
+    require(mapped.are_printed(written), name, "its tiles are not those of the mapping")?;
+    // The reads of a stream follow the port that takes it.
+    let shows_delays = |(stream, &port): (&Delayed, &usize)| {
+        stream.wires.len() == stream.delays.len()
+            && stream.wires.iter().enumerate().all(|(read, &wire)| mapped.shows(wire, port + 1 + read))
+    };
+    let shown = memory.streams.iter().zip(&ports).all(shows_delays);
+    require(shown, name, "its outputs do not go to the wires of their delays")
 }
 
 /// Checks one of the wires that a memory delays, a stage's result so many cycles ago: its ports take all words of the stage
@@ -62,43 +67,6 @@ fn name(accelerator: &Accelerator, memory: &Memory) -> String {
 /// The number of the port that takes each stream; its reads follow.
 fn ports_of_streams(memory: &Memory) -> Vec<usize> {
     memory.buffer.writes().map(|(number, _)| number).collect()
-}
-
-/// Whether a tile is one of the mapping.
-fn is_mapped(
-    accelerator: &Accelerator,
-    memory: &Memory,
-    ports: &[usize],
-    tile: &Tile,
-    mapped: &pushmem_mapping::MappedTile,
-) -> bool {
-    let is_source = |wire: Option<usize>, source: Option<Source>| match (wire, source) {
-        (None, None) => true,
-        (Some(wire), Some(Source::Port(port))) => {
-            let stream = ports.iter().position(|&other| other == port);
-            stream.is_some_and(|stream| memory.streams[stream].of == wire)
-        }
-        (Some(wire), Some(Source::Output { tile, output })) => {
-            accelerator.wires[wire].driver == Driver::Tile { tile: memory.first_tile + tile, output }
-        }
-        _ => false,
-    };
-    tile.configuration == mapped.configuration
-        && tile.chain_from == mapped.chain_from.map(|other| memory.first_tile + other)
-        && tile.inputs.len() == mapped.inputs.len()
-        && tile.inputs.iter().zip(&mapped.inputs).all(|(wire, source)| is_source(*wire, *source))
-}
-
-/// Whether the wire of each delay of a stream is the output that serves its read. `port` takes the stream.
-fn shows_delays(accelerator: &Accelerator, memory: &Memory, stream: &Delayed, port: usize) -> bool {
-    let serves = |(read, wire): (usize, &usize)| match accelerator.wires.get(*wire).map(|wire| &wire.driver) {
-        Some(&Driver::Tile { tile, output }) => {
-            let tile = tile.checked_sub(memory.first_tile).and_then(|tile| memory.mapped.tiles.get(tile));
-            tile.and_then(|tile| tile.outputs.get(output)) == Some(&Some(port + 1 + read))
-        }
-        _ => false,
-    };
-    stream.wires.len() == stream.delays.len() && stream.wires.iter().enumerate().all(serves)
 }
 
 /// Whether each read shows what was written so many cycles before: the same elements, each written once, at the same times

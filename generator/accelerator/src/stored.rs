@@ -1,12 +1,12 @@
 //! The proof that the tiles of a kept array, as they are printed, are those that are replayed.
 
 use pushmem_buffers::{Direction, Port};
-use pushmem_mapping::{MappedTile, Source};
 use pushmem_schedule::{Pipeline, Schedule};
 
-use crate::accelerator::{Accelerator, Driver, StoredArray, Tile};
+use crate::accelerator::{Accelerator, StoredArray};
 use crate::arrays::version_loops;
 use crate::proof::{PartError, require};
+use crate::tiles::Mapped;
 
 /// Checks that the tiles of an array are those of its mapping, that their inputs take the wires of the write ports, and that
 /// the wires of the read ports are their outputs.
@@ -15,38 +15,14 @@ use crate::proof::{PartError, require};
 /// When something of the tiles differs.
 pub(crate) fn check_tiles(accelerator: &Accelerator, array: &StoredArray) -> Result<(), PartError> {
     let name = || format!("the memory of {}", array.buffer.name);
-    let mapped = &array.mapped.tiles;
-    let tiles = accelerator.tiles.get(array.first_tile..array.first_tile + mapped.len()).unwrap_or_default();
-    let same = tiles.len() == mapped.len()
-        && array.wires.len() == array.buffer.ports.len()
+    let mapped = Mapped { accelerator, tiles: &array.mapped.tiles, first_tile: array.first_tile };
+    let writers = array.writers.len();
+    let same = array.wires.len() == array.buffer.ports.len()
         && array.wires.iter().all(|&wire| wire < accelerator.wires.len())
-        && tiles.iter().zip(mapped).all(|(tile, mapped)| is_mapped(accelerator, array, tile, mapped));
+        && mapped.are_printed(|port| array.wires.get(port).copied().filter(|_| port < writers));
     require(same, name, "its tiles are not those of the mapping")?;
-    let shows = |(port, &wire): (usize, &usize)| match accelerator.wires[wire].driver {
-        Driver::Tile { tile, output } => {
-            let tile = tile.checked_sub(array.first_tile).and_then(|tile| mapped.get(tile));
-            tile.and_then(|tile| tile.outputs.get(output)) == Some(&Some(port))
-        }
-        _ => false,
-    };
-    let shown = array.wires.iter().enumerate().skip(array.writers.len()).all(shows);
+    let shown = array.wires.iter().enumerate().skip(writers).all(|(port, &wire)| mapped.shows(wire, port));
     require(shown, name, "its outputs do not go to the wires of its ports")
-}
-
-/// Whether a tile is one of the mapping.
-fn is_mapped(accelerator: &Accelerator, array: &StoredArray, tile: &Tile, mapped: &MappedTile) -> bool {
-    let is_source = |wire: Option<usize>, source: Option<Source>| match (wire, source) {
-        (None, None) => true,
-        (Some(wire), Some(Source::Port(port))) => port < array.writers.len() && array.wires[port] == wire,
-        (Some(wire), Some(Source::Output { tile, output })) => {
-            accelerator.wires[wire].driver == Driver::Tile { tile: array.first_tile + tile, output }
-        }
-        _ => false,
-    };
-    tile.configuration == mapped.configuration
-        && tile.chain_from == mapped.chain_from.map(|other| array.first_tile + other)
-        && tile.inputs.len() == mapped.inputs.len()
-        && tile.inputs.iter().zip(&mapped.inputs).all(|(wire, source)| is_source(*wire, *source))
 }
 
 /// Checks that the write ports of an array are those of all stages that write it, each at the cycles of its stage.
