@@ -137,9 +137,20 @@ impl Passes<'_> {
         }
     }
 
-    /// A coarse pipeline of loop nests: with nests divided where that is faster; and as the program has them, if arrays then
-    /// live too long for the tile.
+    /// A coarse pipeline of loop nests. Where a tile cannot serve an array at any speed that is tried, arrays are divided.
     fn coarse(&self) -> Result<Planned, AssemblyError> {
+        self.coarse_distributed_or_not().or_else(|error| match error {
+            AssemblyError::Array { .. } if !self.constraints.divided_arrays => {
+                let constraints = Constraints { divided_arrays: true, ..self.constraints.clone() };
+                Passes { constraints: &constraints, ..*self }.coarse_distributed_or_not().map_err(|_| error)
+            }
+            _ => Err(error),
+        })
+    }
+
+    /// A coarse pipeline with nests divided where that is faster; and as the program has them, if arrays then live too long
+    /// for the tile.
+    fn coarse_distributed_or_not(&self) -> Result<Planned, AssemblyError> {
         self.coarse_or_slower(true).or_else(|_| self.coarse_or_slower(false))
     }
 

@@ -7,7 +7,7 @@ use pushmem_buffers::UnifiedBuffer;
 use pushmem_tile::{Kind, TileSpec};
 
 use crate::attempt::Attempt;
-use crate::banking::{Bank, Banking, PortLimit, banking};
+use crate::banking::{Bank, Banking, PortLimit, banking, residues};
 use crate::cascade::cascade;
 use crate::group::{Feed, Group, Space, Stream};
 use crate::live::live_words;
@@ -36,7 +36,10 @@ pub fn map(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, Mapp
     let limit = PortLimit { writes: spec.inputs as usize, reads: spec.outputs as usize };
     let whole = map_banks(&[Bank::whole(buffer)], spec);
     let mapped = match banking(buffer, limit) {
-        Ok(None) => whole,
+        Ok(None) => whole.or_else(|tried| match residues(buffer) {
+            Some(banking) => banked(banking, spec).map_err(|reasons| [tried, reasons].concat()),
+            None => Err(tried),
+        }),
         Ok(Some(banking)) => better(whole, banked(banking, spec)),
         Err(reason) => whole.map(|mut whole| {
             if whole.copied {
