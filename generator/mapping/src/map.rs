@@ -35,12 +35,13 @@ pub fn map(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, Mapp
     }
     let limit = PortLimit { writes: spec.inputs as usize, reads: spec.outputs as usize };
     let whole = map_banks(&[Bank::whole(buffer)], spec);
+    let mut factors_tried = None;
     let mapped = match banking(buffer, limit) {
-        Ok(None) => whole.or_else(|tried| match residues(buffer) {
-            Some(banking) => banked(banking, spec).map_err(|reasons| [tried, reasons].concat()),
-            None => Err(tried),
-        }),
-        Ok(Some(banking)) => better(whole, banked(banking, spec)),
+        Ok(None) => whole,
+        Ok(Some(banking)) => {
+            factors_tried = Some(banking.factors.clone());
+            better(whole, banked(banking, spec))
+        }
         Err(reason) => whole.map(|mut whole| {
             if whole.copied {
                 whole.tried.push(format!("cyclic banks: {reason}"));
@@ -48,6 +49,13 @@ pub fn map(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, Mapp
             whole
         }),
     };
+    // A tile that has no time for a bank may have it for a part of one.
+    let mapped = mapped.or_else(|tried| match residues(buffer) {
+        Some(banking) if factors_tried.as_ref() != Some(&banking.factors) => {
+            banked(banking, spec).map_err(|reasons| [tried, reasons].concat())
+        }
+        _ => Err(tried),
+    });
     let mut mapped = mapped.map_err(fail)?;
     let digest = spec.digest();
     for tile in &mut mapped.tiles {
