@@ -50,7 +50,7 @@ pub fn assemble(
 ) -> Result<Accelerator, AssemblyError> {
     let operations = program.operations();
     let scheduled = Scheduled { program, operations: &operations, extraction, schedule, datapaths };
-    let (reads, arrays) = reads(scheduled, spec, constraints)?;
+    let (reads, arrays) = reads(scheduled, spec)?;
     let outcomes = outcomes(scheduled, &reads);
     let final_stages = final_stages(program, extraction)?;
     let delays = delays(scheduled, &reads, &outcomes, &arrays, &final_stages);

@@ -10,14 +10,10 @@ pub struct Constraints {
     /// The most entries of a table that stays in the logic of the kernels that look it up; a larger one is in ROM tiles.
     /// Of 64 entries, each bit is a function of six bits of the index: one look-up table of an FPGA.
     pub table_logic_words: usize,
-    /// Whether an array that no tile can serve as a whole, or bank by bank of its lanes, may be divided further: by a stride
-    /// of its reads, and by whether an iteration that makes it anew is even or odd. It takes more tiles, each of which has
-    /// more time for each of its words.
-    pub divided_arrays: bool,
 }
 
 impl Default for Constraints {
     fn default() -> Self {
-        Constraints { shift_register_threshold: 20, table_logic_words: 64, divided_arrays: false }
+        Constraints { shift_register_threshold: 20, table_logic_words: 64 }
     }
 }

@@ -95,7 +95,6 @@ impl Build {
         let constraints = Constraints {
             shift_register_threshold: self.shift_register_threshold.max(1),
             table_logic_words: self.table_logic_words,
-            ..Constraints::default()
         };
         let compiled = compile(checked.program, &spec, &rom_spec, &constraints)?;
         if let Some(emit) = self.emit {

@@ -137,20 +137,9 @@ impl Passes<'_> {
         }
     }
 
-    /// A coarse pipeline of loop nests. Where a tile cannot serve an array at any speed that is tried, arrays are divided.
+    /// A coarse pipeline of loop nests: with nests divided where that is faster; and as the program has them, if arrays then
+    /// live too long for the tile.
     fn coarse(&self) -> Result<Planned, AssemblyError> {
-        self.coarse_distributed_or_not().or_else(|error| match error {
-            AssemblyError::Array { .. } if !self.constraints.divided_arrays => {
-                let constraints = Constraints { divided_arrays: true, ..self.constraints.clone() };
-                Passes { constraints: &constraints, ..*self }.coarse_distributed_or_not().map_err(|_| error)
-            }
-            _ => Err(error),
-        })
-    }
-
-    /// A coarse pipeline with nests divided where that is faster; and as the program has them, if arrays then live too long
-    /// for the tile.
-    fn coarse_distributed_or_not(&self) -> Result<Planned, AssemblyError> {
         self.coarse_or_slower(true).or_else(|_| self.coarse_or_slower(false))
     }
 
@@ -165,7 +154,8 @@ impl Passes<'_> {
         match (first, self.spec.kind) {
             (Err(AssemblyError::Array { .. }), Kind::WideFetch { .. }) => {
                 options.whole_rows = std::mem::take(&mut refused);
-                self.coarse_with(options, &mut refused)
+                let overlapping = CoarseOptions { overlap: true, ..options.clone() };
+                self.coarse_with(overlapping, &mut refused).or_else(|_| self.coarse_with(options, &mut refused))
             }
             (outcome, _) => outcome,
         }

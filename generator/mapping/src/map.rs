@@ -15,6 +15,7 @@ use crate::mapped::{MappedBuffer, MappedTile, MappingError, Source};
 use crate::merge::merge;
 use crate::partition::cheapest;
 use crate::streams::{Component, components};
+use crate::waits::check_waits;
 use crate::{direct, wide};
 
 /// Most read ports of a buffer.
@@ -33,6 +34,7 @@ pub fn map(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, Mapp
     if spec.kind == Kind::Rom {
         return Err(fail(vec!["a rom holds constants and takes no stream".to_owned()]));
     }
+    check_waits(buffer, spec).map_err(fail)?;
     let limit = PortLimit { writes: spec.inputs as usize, reads: spec.outputs as usize };
     let whole = map_banks(&[Bank::whole(buffer)], spec);
     let mut factors_tried = None;

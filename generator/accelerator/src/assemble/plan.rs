@@ -13,7 +13,6 @@ use pushmem_tile::TileSpec;
 
 use super::Scheduled;
 use crate::arrays::{self, ArrayPorts, Part, ReadOf};
-use crate::constraints::Constraints;
 use crate::error::AssemblyError;
 use crate::pointwise::followed;
 use crate::taps::{Tap, TapCase, TapError, taps};
@@ -46,14 +45,10 @@ pub(super) struct KeptArray {
 }
 
 /// What each read takes, and the arrays that are kept for it.
-pub(super) fn reads(
-    scheduled: Scheduled,
-    spec: &TileSpec,
-    constraints: &Constraints,
-) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
+pub(super) fn reads(scheduled: Scheduled, spec: &TileSpec) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
     match scheduled.program.policy() {
         Policy::Stencil => Ok((streamed(scheduled)?, Vec::new())),
-        Policy::Dnn => stored(scheduled, spec, constraints),
+        Policy::Dnn => stored(scheduled, spec),
     }
 }
 
@@ -71,11 +66,7 @@ fn streamed(scheduled: Scheduled) -> Result<Taps, AssemblyError> {
 }
 
 /// What reads take if arrays are kept, but for reads that follow the write iteration by iteration.
-fn stored(
-    scheduled: Scheduled,
-    spec: &TileSpec,
-    constraints: &Constraints,
-) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
+fn stored(scheduled: Scheduled, spec: &TileSpec) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
     let pipeline = &scheduled.extraction.pipeline;
     let mut cases = Taps::new();
     let mut of_array: BTreeMap<usize, Vec<ReadOf>> = BTreeMap::new();
@@ -99,7 +90,7 @@ fn stored(
     }
     let mut arrays = Vec::new();
     for (array, reads) in of_array {
-        let kept = kept(scheduled, spec, constraints, array, &reads)?;
+        let kept = kept(scheduled, spec, array, &reads)?;
         for (of, parts) in &kept.ports.reads {
             let case = |part: &Part| TapCase {
                 conditions: part.conditions.clone(),
@@ -115,27 +106,19 @@ fn stored(
     Ok((cases, arrays))
 }
 
-/// The tiles of an array: as few banks of it as its lanes need, else divided further if that is allowed.
-fn kept(
-    scheduled: Scheduled,
-    spec: &TileSpec,
-    constraints: &Constraints,
-    array: usize,
-    reads: &[ReadOf],
-) -> Result<KeptArray, AssemblyError> {
+/// The tiles of an array: as few banks of it as its lanes need; where the tile has no time for these, divided further.
+fn kept(scheduled: Scheduled, spec: &TileSpec, array: usize, reads: &[ReadOf]) -> Result<KeptArray, AssemblyError> {
     let (pipeline, schedule) = (&scheduled.extraction.pipeline, scheduled.schedule);
     let attempt = |divisors: &[i64]| {
         let ports = arrays::ports(pipeline, schedule, array, reads, divisors);
         match map(&ports.buffer, spec) {
             Ok(mapped) => Ok(KeptArray { array, ports, mapped }),
-            Err(error) => {
-                Err(AssemblyError::Array { array, name: ports.buffer.name.clone(), error: Box::new(error) })
-            }
+            Err(error) => Err(AssemblyError::Array { array, name: ports.buffer.name.clone(), error: Box::new(error) }),
         }
     };
     attempt(&[]).or_else(|whole| {
-        let allowed = constraints.divided_arrays.then(|| arrays::divisions(pipeline, schedule, array, reads));
-        allowed.into_iter().flatten().find_map(|divisors| attempt(&divisors).ok()).ok_or(whole)
+        let divisions = arrays::divisions(pipeline, schedule, array, reads);
+        divisions.into_iter().find_map(|divisors| attempt(&divisors).ok()).ok_or(whole)
     })
 }
 
