@@ -312,4 +312,54 @@ mod tests {
         assert_eq!(port.schedule, Affine { start: 605, stride: vec![8, 64] });
         ports.buffer.check().unwrap();
     }
+
+    /// A stage that writes 8 words in each of 6 iterations of a loop around it, and one that reads every other of them.
+    #[test]
+    fn divisions_are_by_stride_and_by_even_and_odd_versions() {
+        let stage = |name: &str, group, own: &[u64], read: &[Subscript], write: Access| Stage {
+            name: name.to_owned(),
+            group,
+            shared: 1,
+            loops: loops(&[own, &[6]].concat()),
+            reads: if read.is_empty() { Vec::new() } else { vec![Access { array: 0, subscripts: read.to_vec() }] },
+            write,
+            latency: 0,
+        };
+        let load = stage("load", 0, &[8], &[], Access { array: 0, subscripts: vec![Subscript::affine(vec![1, 0], 0)] });
+        // Element 2x + r.
+        let drain = stage(
+            "drain",
+            1,
+            &[4, 2],
+            &[Subscript::affine(vec![2, 1, 0], 0)],
+            Access { array: 1, subscripts: vec![Subscript::affine(vec![1, 4, 8], 0)] },
+        );
+        let arrays = ["kept", "output"].map(|name| Array { name: name.to_owned(), weight: 1 });
+        let pipeline = Pipeline { arrays: arrays.to_vec(), stages: vec![load, drain] };
+        let schedule = Schedule {
+            stages: vec![
+                StageSchedule { start: 0, stride: vec![1, 8] },
+                StageSchedule { start: 9, stride: vec![1, 4, 8] },
+            ],
+        };
+        let read = [ReadOf { stage: 1, read: 0 }];
+        assert_eq!(divisions(&pipeline, &schedule, 0, &read), [vec![2], vec![1, 2], vec![2, 2]]);
+        let of = |divisors: &[i64]| ports(&pipeline, &schedule, 0, &read, divisors);
+        assert_eq!(of(&[]).reads[0].1.len(), 1);
+        // Even and odd elements: r says which.
+        let by_stride = of(&[2]);
+        let conditions = by_stride.reads[0].1.iter().map(|part| part.conditions.clone()).collect_vec();
+        let is = |level, index| vec![(level, Condition { first: index, last: index, step: 2 })];
+        assert_eq!(conditions, [is(1, 0), is(1, 1)]);
+        // Even and odd versions: the reads of each have a port, and wait for two iterations of the loop.
+        let by_version = of(&[1, 2]);
+        let [_, (.., even), (.., odd)] = by_version.buffer.ports.iter().enumerate().collect_vec()[..] else {
+            panic!("a write and two reads");
+        };
+        assert_eq!((even.extents(), odd.extents()), (vec![4, 2, 3], vec![4, 2, 3]));
+        assert_eq!((even.schedule.start, odd.schedule.start), (9, 17));
+        assert_eq!(odd.schedule.stride, [1, 4, 16]);
+        assert_eq!(odd.access[1], Affine { start: 1, stride: vec![0, 0, 2] });
+        assert_eq!(of(&[2, 2]).reads[0].1.len(), 4);
+    }
 }
