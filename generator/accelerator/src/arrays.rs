@@ -207,7 +207,9 @@ pub(crate) fn divisions(pipeline: &Pipeline, schedule: &Schedule, array: usize, 
     let even_and_odd = |divisors: &[i64]| {
         let mut divisors = divisors.to_vec();
         divisors.resize(dimensions + versions, 1);
-        divisors.last_mut().map(|last| *last = 2);
+        if let Some(last) = divisors.last_mut() {
+            *last = 2;
+        }
         divisors
     };
     let mut divisions = vec![strides.clone()];
