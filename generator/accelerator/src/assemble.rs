@@ -50,7 +50,7 @@ pub fn assemble(
 ) -> Result<Accelerator, AssemblyError> {
     let operations = program.operations();
     let scheduled = Scheduled { program, operations: &operations, extraction, schedule, datapaths };
-    let (reads, arrays) = reads(scheduled)?;
+    let (reads, arrays) = reads(scheduled, spec)?;
     let outcomes = outcomes(scheduled, &reads);
     let final_stages = final_stages(program, extraction)?;
     let delays = delays(scheduled, &reads, &outcomes, &arrays, &final_stages);
@@ -65,8 +65,8 @@ pub fn assemble(
         datapath_of: BTreeMap::new(),
         selections: Vec::new(),
     };
-    for (array, ports) in arrays {
-        builder.add_array(array, ports)?;
+    for kept in arrays {
+        builder.add_array(kept);
     }
     builder.add_inputs();
     for stage in 0..extraction.pipeline.stages.len() {

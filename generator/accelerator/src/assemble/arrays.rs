@@ -1,25 +1,19 @@
 //! Arrays that are kept in memory tiles.
 
 use pushmem_buffers::Direction;
-use pushmem_mapping::{MappedTile, Source, map};
+use pushmem_mapping::{MappedTile, Source};
 
 use super::Builder;
 use super::delays::place_of_read;
-use super::plan::Outcome;
+use super::plan::{KeptArray, Outcome};
 use crate::accelerator::{Driver, StoredArray, Tile, WireId};
 use crate::arrays::ArrayPorts;
-use crate::error::AssemblyError;
 
 impl Builder<'_> {
     /// Adds the tiles of an array, with wires for what its read ports show. What the write ports take is connected when all
     /// stages are there.
-    pub(super) fn add_array(&mut self, array: usize, ports: ArrayPorts) -> Result<(), AssemblyError> {
-        let ArrayPorts { buffer, writers, .. } = ports;
-        let mapped = map(&buffer, self.spec).map_err(|error| AssemblyError::Array {
-            array,
-            name: buffer.name.clone(),
-            error: Box::new(error),
-        })?;
+    pub(super) fn add_array(&mut self, kept: KeptArray) {
+        let KeptArray { array, ports: ArrayPorts { buffer, writers, .. }, mapped } = kept;
         let first_tile = self.accelerator.tiles.len();
         let several = mapped.tiles.len() > 1;
         for (number, tile) in mapped.tiles.iter().enumerate() {
@@ -48,7 +42,6 @@ impl Builder<'_> {
             }
         }
         self.accelerator.arrays.push(StoredArray { array, writers, wires, buffer, mapped, first_tile });
-        Ok(())
     }
 
     /// Connects the inputs of the tiles of arrays.

@@ -6,8 +6,10 @@ use itertools::Itertools;
 use pushmem_extraction::Origin;
 use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, NodeKind};
+use pushmem_mapping::{MappedBuffer, map};
 use pushmem_nest::Schedule as Policy;
 use pushmem_schedule::{Boundary, Subscript};
+use pushmem_tile::TileSpec;
 
 use super::Scheduled;
 use crate::arrays::{self, ArrayPorts, Part, ReadOf};
@@ -34,14 +36,19 @@ pub(super) enum Outcome {
 /// The taps of each read of each stage.
 pub(super) type Taps = Vec<Vec<Vec<TapCase>>>;
 
-/// The arrays that are kept, by their numbers in the program, and their ports.
-pub(super) type KeptArrays = Vec<(usize, ArrayPorts)>;
+/// An array that is kept in memory tiles.
+pub(super) struct KeptArray {
+    /// Its number in the program.
+    pub array: usize,
+    pub ports: ArrayPorts,
+    pub mapped: MappedBuffer,
+}
 
 /// What each read takes, and the arrays that are kept for it.
-pub(super) fn reads(scheduled: Scheduled) -> Result<(Taps, KeptArrays), AssemblyError> {
+pub(super) fn reads(scheduled: Scheduled, spec: &TileSpec) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
     match scheduled.program.policy() {
-        Policy::Stencil => Ok((streamed(scheduled)?, KeptArrays::new())),
-        Policy::Dnn => stored(scheduled),
+        Policy::Stencil => Ok((streamed(scheduled)?, Vec::new())),
+        Policy::Dnn => stored(scheduled, spec),
     }
 }
 
@@ -59,7 +66,7 @@ fn streamed(scheduled: Scheduled) -> Result<Taps, AssemblyError> {
 }
 
 /// What reads take if arrays are kept, but for reads that follow the write iteration by iteration.
-fn stored(scheduled: Scheduled) -> Result<(Taps, KeptArrays), AssemblyError> {
+fn stored(scheduled: Scheduled, spec: &TileSpec) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
     let pipeline = &scheduled.extraction.pipeline;
     let mut cases = Taps::new();
     let mut of_array: BTreeMap<usize, Vec<ReadOf>> = BTreeMap::new();
@@ -81,10 +88,10 @@ fn stored(scheduled: Scheduled) -> Result<(Taps, KeptArrays), AssemblyError> {
         }
         cases.push(of_stage);
     }
-    let mut arrays = KeptArrays::new();
+    let mut arrays = Vec::new();
     for (array, reads) in of_array {
-        let ports = arrays::ports(pipeline, scheduled.schedule, array, &reads);
-        for (of, parts) in &ports.reads {
+        let kept = kept(scheduled, spec, array, &reads)?;
+        for (of, parts) in &kept.ports.reads {
             let case = |part: &Part| TapCase {
                 conditions: part.conditions.clone(),
                 tap: Tap::Port { array, port: part.port },
@@ -94,9 +101,25 @@ fn stored(scheduled: Scheduled) -> Result<(Taps, KeptArrays), AssemblyError> {
             of_read.last_mut().expect("a read has iterations").conditions.clear();
             cases[of.stage][of.read] = of_read;
         }
-        arrays.push((array, ports));
+        arrays.push(kept);
     }
     Ok((cases, arrays))
+}
+
+/// The tiles of an array: as few banks of it as its lanes need; where the tile has no time for these, divided further.
+fn kept(scheduled: Scheduled, spec: &TileSpec, array: usize, reads: &[ReadOf]) -> Result<KeptArray, AssemblyError> {
+    let (pipeline, schedule) = (&scheduled.extraction.pipeline, scheduled.schedule);
+    let attempt = |divisors: &[i64]| {
+        let ports = arrays::ports(pipeline, schedule, array, reads, divisors);
+        match map(&ports.buffer, spec) {
+            Ok(mapped) => Ok(KeptArray { array, ports, mapped }),
+            Err(error) => Err(AssemblyError::Array { array, name: ports.buffer.name.clone(), error: Box::new(error) }),
+        }
+    };
+    attempt(&[]).or_else(|whole| {
+        let divisions = arrays::divisions(pipeline, schedule, array, reads);
+        divisions.into_iter().find_map(|divisors| attempt(&divisors).ok()).ok_or(whole)
+    })
 }
 
 /// Checks that an array can be kept for a read: that addresses are affine.
@@ -172,7 +195,7 @@ pub(super) fn delays(
     scheduled: Scheduled,
     reads: &Taps,
     outcomes: &[Outcome],
-    arrays: &KeptArrays,
+    arrays: &[KeptArray],
     final_stages: &BTreeMap<usize, Vec<usize>>,
 ) -> Vec<BTreeSet<u64>> {
     let mut delays = vec![BTreeSet::new(); outcomes.len()];
@@ -193,7 +216,7 @@ pub(super) fn delays(
             }
         }
     }
-    let kept = arrays.iter().flat_map(|(_, ports)| &ports.writers);
+    let kept = arrays.iter().flat_map(|kept| &kept.ports.writers);
     for &stage in final_stages.values().flatten().chain(kept) {
         want(outcomes[stage]);
     }
