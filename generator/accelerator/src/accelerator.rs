@@ -400,6 +400,11 @@ impl Accelerator {
         roms
     }
 
+    /// The datapath of each instance.
+    pub fn instances(&self) -> impl Iterator<Item = &Datapath> {
+        self.kernels.iter().map(|kernel| &self.datapaths[kernel.datapath].datapath)
+    }
+
     /// Words in shift registers.
     pub fn shift_register_words(&self) -> u64 {
         let length = |wire: &Wire| if let Driver::ShiftRegister { length, .. } = wire.driver { length } else { 0 };

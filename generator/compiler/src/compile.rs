@@ -21,7 +21,7 @@ pub struct Compiled {
     /// When they run.
     pub schedule: Schedule,
     /// How the schedule of a coarse pipeline came about.
-    pub coarse: Option<Coarse>,
+    pub coarse: Option<CoarsePlan>,
     /// The datapath of each operation.
     pub datapaths: Vec<Datapath>,
     /// The hardware.
@@ -30,6 +30,15 @@ pub struct Compiled {
     pub constraints: Constraints,
     /// What was proven of it.
     pub proof: Proof,
+}
+
+/// A coarse schedule, and what it was made with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoarsePlan {
+    /// The schedule.
+    pub coarse: Coarse,
+    /// Ports of memories, arrays whose accesses take turns, and which optimizations there are.
+    pub options: CoarseOptions,
 }
 
 /// What the last pass has shown: every value that an operation reads is the value that the program says.
@@ -107,7 +116,7 @@ pub fn compile(
 /// When the stages run, and on what hardware.
 struct Planned {
     schedule: Schedule,
-    coarse: Option<Coarse>,
+    coarse: Option<CoarsePlan>,
     accelerator: Accelerator,
 }
 
@@ -164,7 +173,8 @@ impl Passes<'_> {
     fn coarse_with(&self, mut options: CoarseOptions, refused: &mut BTreeSet<usize>) -> Result<Planned, AssemblyError> {
         loop {
             let coarse = coarse(&self.extraction.pipeline, &options).map_err(|error| self.refused(&error))?;
-            match self.assembled(coarse.schedule.clone(), Some(coarse)) {
+            let plan = CoarsePlan { coarse, options: options.clone() };
+            match self.assembled(plan.coarse.schedule.clone(), Some(plan)) {
                 // Accesses that the memory cannot serve at the same time come one after the other.
                 Err(AssemblyError::Array { array, .. }) if options.serialized.insert(array) => {
                     _ = refused.insert(array)
@@ -178,7 +188,7 @@ impl Passes<'_> {
         AssemblyError::Program(Box::new(diagnose(self.program, self.extraction, error)))
     }
 
-    fn assembled(&self, schedule: Schedule, coarse: Option<Coarse>) -> Result<Planned, AssemblyError> {
+    fn assembled(&self, schedule: Schedule, coarse: Option<CoarsePlan>) -> Result<Planned, AssemblyError> {
         let Passes { program, extraction, datapaths, spec, rom_spec, constraints } = *self;
         let accelerator = assemble(program, extraction, &schedule, datapaths, spec, rom_spec, constraints)?;
         Ok(Planned { schedule, coarse, accelerator })

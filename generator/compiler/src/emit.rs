@@ -6,7 +6,7 @@ use itertools::Itertools;
 use pushmem_accelerator::{Condition, Driver, Source};
 use pushmem_schedule::{Access, Boundary, Loop, Stage as PipelineStage, Subscript};
 
-use crate::compile::Compiled;
+use crate::compile::{CoarsePlan, Compiled};
 
 /// A stage that can be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ fn schedule(compiled: &Compiled) -> String {
         text += &format!("{write}{latency}\n");
     }
     writeln!(text, "{} cycles", compiled.accelerator.length).expect("strings can be written");
-    if let Some(coarse) = &compiled.coarse {
+    if let Some(CoarsePlan { coarse, .. }) = &compiled.coarse {
         write!(text, "\n{coarse}").expect("strings can be written");
     }
     text
