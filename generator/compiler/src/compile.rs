@@ -11,6 +11,8 @@ use pushmem_replay::replay;
 use pushmem_schedule::{Coarse, CoarseOptions, Options, Schedule, ScheduleError, coarse, stencil};
 use pushmem_tile::{Kind, TileSpec, timing};
 
+use crate::sharing;
+
 /// A program through all stages.
 #[derive(Clone, Debug)]
 pub struct Compiled {
@@ -84,6 +86,7 @@ pub fn compile(
     };
     let datapath = |operation: &Operation| Datapath::with_memories(&program, operation, memories);
     let datapaths: Vec<Datapath> = program.operations().iter().map(|(_, operation)| datapath(operation)).collect();
+    sharing::check(&program, &datapaths)?;
     let extraction = extract(&program, |operation| datapaths[operation].latency())?;
     let passes =
         Passes { program: &program, extraction: &extraction, datapaths: &datapaths, spec, rom_spec, constraints };
@@ -134,7 +137,8 @@ impl Passes<'_> {
     /// All stages fused into one raster scan.
     fn stencil(&self) -> Result<Planned, AssemblyError> {
         let with_rows = |row_multiple: u64| {
-            let schedule = stencil(&self.extraction.pipeline, &Options { row_multiple });
+            let share = sharing::units(self.program, self.extraction);
+            let schedule = stencil(&self.extraction.pipeline, &Options { row_multiple, share });
             self.assembled(schedule.map_err(|error| self.refused(&error))?, None)
         };
         // Rows as they are first; if a memory does not fit so, rows of whole fetches.
@@ -155,7 +159,8 @@ impl Passes<'_> {
     /// A coarse pipeline with stages that overlap those that they read from, if the memories of the tile can serve both at
     /// the same time; without; and with pauses between the rows of the arrays that did not fit.
     fn coarse_or_slower(&self, distribute: bool) -> Result<Planned, AssemblyError> {
-        let mut options = CoarseOptions { distribute, ..coarse_options(self.spec) };
+        let share = sharing::units(self.program, self.extraction);
+        let mut options = CoarseOptions { distribute, share, ..coarse_options(self.spec) };
         let mut refused = BTreeSet::new();
         let overlapping = CoarseOptions { overlap: true, ..options.clone() };
         let first =

@@ -7,6 +7,7 @@ mod compile;
 mod emit;
 mod occupancy;
 mod report;
+mod sharing;
 
 pub use compile::{CoarsePlan, Compiled, Proof, compile};
 pub use emit::Stage;

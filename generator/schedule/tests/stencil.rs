@@ -180,7 +180,7 @@ fn copies_run_in_the_same_cycles() {
 #[test]
 fn rows_begin_at_multiples() {
     let periods = |pipeline: &Pipeline, row_multiple: u64| {
-        let schedule = pushmem_schedule::stencil(pipeline, &Options { row_multiple }).unwrap();
+        let schedule = pushmem_schedule::stencil(pipeline, &Options { row_multiple, ..Options::default() }).unwrap();
         schedule.stages.iter().map(|stage| stage.stride.clone()).collect::<Vec<_>>()
     };
     assert_eq!(periods(&brighten_blur(), 4), [[1, 64], [1, 64]]);
