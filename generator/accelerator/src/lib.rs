@@ -28,7 +28,7 @@ mod tiles;
 
 pub use accelerator::{
     Accelerator, Case, Condition, Configured, Constant, Copied, Counter, Delayed, Driver, Kernel, Lane, Memory,
-    OperationDatapath, Rom, Source, StoredArray, Stream, Tile, Variable, WORD_BITS, Wire, WireId,
+    OperationDatapath, Rom, SharedUnit, Source, StoredArray, Stream, Tile, Turn, Variable, WORD_BITS, Wire, WireId,
 };
 pub use assemble::assemble;
 pub use constraints::Constraints;

@@ -128,11 +128,14 @@ fn mapping(compiled: &Compiled) -> String {
             }
             Driver::Tile { tile, output } => format!("output {output} of {}", accelerator.tiles[*tile].name),
             Driver::Kernel { kernel } => {
+                let on = accelerator.unit_of(*kernel).map(|unit| format!(" on {}", accelerator.units[unit].name));
                 let kernel = &accelerator.kernels[*kernel];
                 let datapath = &accelerator.datapaths[kernel.datapath];
                 let operands = kernel.operands.iter().map(|&operand| name(operand)).join(", ");
-                format!("kernel {} ({operands}), latency {}", datapath.name, datapath.datapath.latency())
+                let latency = datapath.datapath.latency();
+                format!("kernel {} ({operands}), latency {latency}{}", datapath.name, on.unwrap_or_default())
             }
+            Driver::Turns { turns } => format!("{}, in turn", turns.iter().map(|turn| name(turn.source)).join(" or ")),
             Driver::Select { counter, cases } => {
                 let loops = &accelerator.counters[*counter].loops;
                 cases
