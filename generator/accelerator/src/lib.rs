@@ -25,6 +25,7 @@ mod stored;
 mod stream;
 mod taps;
 mod tiles;
+mod units;
 
 pub use accelerator::{
     Accelerator, Case, Condition, Configured, Constant, Copied, Counter, Delayed, Driver, Kernel, Lane, Memory,

@@ -19,6 +19,7 @@ use crate::accelerator::{
 };
 use crate::outputs::final_stages;
 use crate::proof::{PartError, require};
+use crate::units::kernels_in_turn;
 
 /// The program and what was made of it.
 #[derive(Clone, Copy)]
@@ -246,15 +247,16 @@ impl Checker<'_> {
 
     /// Checks that kernels that have an instance in turn may, and that it takes the words of each in its turn.
     fn units(&self) -> Result<(), PartError> {
-        let mut taken = HashSet::new();
-        for unit in &self.accelerator().units {
+        let Compilation { extraction, accelerator, .. } = self.compilation;
+        let wanted = kernels_in_turn(&self.operations, extraction, &accelerator.kernels);
+        let found = accelerator.units.iter().map(|unit| &unit.kernels);
+        let right = found.eq(wanted.iter().map(|(_, kernels)| kernels));
+        require(right, || accelerator.name.clone(), "its units are not of the operations that share them")?;
+        for unit in &accelerator.units {
             let name = || unit.name.clone();
-            let exist = unit.kernels.iter().all(|&kernel| kernel < self.accelerator().kernels.len());
-            let alone = exist && unit.kernels.iter().all(|&kernel| taken.insert(kernel));
-            require(alone && unit.kernels.len() > 1, name, "it is none of several kernels")?;
             require(self.counts_loops(unit), name, "it looks at the loops of other kernels")?;
             require(self.is_one_datapath(unit), name, "its kernels are not the same hardware")?;
-            let loads = self.accelerator().kernels[unit.kernels[0]].operands.len();
+            let loads = accelerator.kernels[unit.kernels[0]].operands.len();
             let right = unit.operands.len() == loads && (0..loads).all(|load| self.takes_turns(unit, load));
             require(right, name, "it takes other words than its kernels")?;
             require(self.is_for_one_at_a_time(unit), name, "two of its kernels begin an iteration in the same cycle")?;

@@ -40,8 +40,10 @@ pub struct Report {
     pub multipliers: u64,
     /// How much of the time they are busy, in a coarse pipeline.
     pub occupancy: Option<Occupancy>,
-    /// Kernels.
+    /// Instances of kernels: one that operations share counts once.
     pub kernels: usize,
+    /// Words that one of two is chosen for in front of kernels that operations share.
+    pub multiplexed_words: usize,
     /// Words a cycle that all inputs take together at most.
     pub input_words: usize,
     /// Words a cycle that all outputs give together at most.
@@ -82,6 +84,7 @@ impl Report {
             multipliers: accelerator.instances().map(|datapath| datapath.multipliers()).sum(),
             occupancy: compiled.coarse.as_ref().map(|plan| Occupancy::of(compiled, plan)),
             kernels: accelerator.instances().count(),
+            multiplexed_words: accelerator.multiplexed_words(),
             input_words: lanes(&accelerator.inputs),
             output_words: lanes(&accelerator.outputs),
             pipeline_register_bits: accelerator.instances().map(|datapath| datapath.registers()).sum(),
@@ -107,7 +110,14 @@ impl fmt::Display for Report {
         line("memory tiles", format!("{} of `{}`{roms}", self.memory_tiles, self.tile))?;
         line("SRAM words", format!("{} ({} one stage after the other)", self.sram_words, self.sequential_words))?;
         line("shift-register words", self.shift_register_words.to_string())?;
-        line("kernels", format!("{} with {} processing elements", self.kernels, self.processing_elements))?;
+        let multiplexed = match self.multiplexed_words {
+            0 => String::new(),
+            words => format!(", {words} words multiplexed"),
+        };
+        line(
+            "kernels",
+            format!("{} with {} processing elements{multiplexed}", self.kernels, self.processing_elements),
+        )?;
         if let Some(Occupancy { sequential, double_buffered, loop_optimized }) = &self.occupancy {
             let percent = |share: f64| format!("{:.1} %", 100.0 * share);
             let of = match self.multipliers {

@@ -7,3 +7,4 @@ mod random;
 mod reductions;
 mod sharing;
 mod tables;
+mod turns;

@@ -13,13 +13,15 @@ use pushmem_programs::random_network;
 use crate::common::{app, apps, compare, compiled, difference, difference_but, program, try_compile};
 
 /// Networks of the project that take seconds in a debug build.
-const LARGE: [&str; 26] = [
+const LARGE: [&str; 28] = [
     "brighten_blur_tiled",
     "cnn",
     "depthwise",
     "fsrcnn",
+    "fsrcnn_shared",
     "gemm_tiled",
     "gpyr_tiled",
+    "gpyr_tiled_shared",
     "harris_sch3",
     "harris_sch4",
     "matmul",
