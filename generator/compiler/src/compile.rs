@@ -150,17 +150,33 @@ impl Passes<'_> {
         }
     }
 
-    /// A coarse pipeline of loop nests: with nests divided where that is faster; and as the program has them, if arrays then
-    /// live too long for the tile.
+    /// A coarse pipeline of loop nests: with nests divided and paths balanced where that is faster; and as the program has
+    /// the nests, if arrays then live too long for the tile.
     fn coarse(&self) -> Result<Planned, AssemblyError> {
-        self.coarse_or_slower(true).or_else(|_| self.coarse_or_slower(false))
+        let share = sharing::units(self.program, self.extraction);
+        let balance_paths = self.constraints.balance_paths;
+        let best = CoarseOptions { share, balance_paths, ..coarse_options(self.spec) };
+        let whole = CoarseOptions { distribute: false, ..best.clone() };
+        let unbalanced = CoarseOptions { balance_paths: false, ..best.clone() };
+        let planned = self.coarse_or_slower(&best);
+        let planned = match self.has_versions(&best) {
+            // Memories that cannot hold that many versions at once serve their accesses one after the other.
+            true => faster(self.coarse_or_slower(&unbalanced), planned),
+            false => planned,
+        };
+        planned.or_else(|_| self.coarse_or_slower(&whole))
+    }
+
+    /// Whether some array has more than two versions.
+    fn has_versions(&self, options: &CoarseOptions) -> bool {
+        let found = coarse(&self.extraction.pipeline, options);
+        found.is_ok_and(|found| found.loops.iter().any(|level| !level.versions.is_empty()))
     }
 
     /// A coarse pipeline with stages that overlap those that they read from, if the memories of the tile can serve both at
     /// the same time; without; and with pauses between the rows of the arrays that did not fit.
-    fn coarse_or_slower(&self, distribute: bool) -> Result<Planned, AssemblyError> {
-        let share = sharing::units(self.program, self.extraction);
-        let mut options = CoarseOptions { distribute, share, ..coarse_options(self.spec) };
+    fn coarse_or_slower(&self, options: &CoarseOptions) -> Result<Planned, AssemblyError> {
+        let mut options = options.clone();
         let mut refused = BTreeSet::new();
         let overlapping = CoarseOptions { overlap: true, ..options.clone() };
         let first =
@@ -197,6 +213,17 @@ impl Passes<'_> {
         let Passes { program, extraction, datapaths, spec, rom_spec, constraints } = *self;
         let accelerator = assemble(program, extraction, &schedule, datapaths, spec, rom_spec, constraints)?;
         Ok(Planned { schedule, coarse, accelerator })
+    }
+}
+
+/// The one with fewer cycles, of those that there are; the first if both have as many.
+fn faster(
+    one: Result<Planned, AssemblyError>,
+    other: Result<Planned, AssemblyError>,
+) -> Result<Planned, AssemblyError> {
+    match (one, other) {
+        (Ok(one), Ok(other)) if other.accelerator.length < one.accelerator.length => Ok(other),
+        (one, other) => one.or(other),
     }
 }
 

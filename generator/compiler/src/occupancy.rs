@@ -33,6 +33,7 @@ impl Occupancy {
             overlap: false,
             flatten: false,
             double_buffer: true,
+            balance_paths: false,
             ..options.clone()
         };
         Occupancy {

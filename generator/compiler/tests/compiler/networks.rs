@@ -13,7 +13,7 @@ use pushmem_programs::random_network;
 use crate::common::{app, apps, compare, compiled, difference, difference_but, program, try_compile};
 
 /// Networks of the project that take seconds in a debug build.
-const LARGE: [&str; 28] = [
+const LARGE: [&str; 29] = [
     "brighten_blur_tiled",
     "cnn",
     "depthwise",
@@ -30,6 +30,7 @@ const LARGE: [&str; 28] = [
     "mobilenet_rolled",
     "nlmeans",
     "residual_block",
+    "residual_block_tiled",
     "resnet",
     "resnet16",
     "resnet1_small",

@@ -1,6 +1,10 @@
 //! Operations that have a compute unit in turn: they compute what the interpreter computes, on fewer operators.
 
-use pushmem_compiler::Report;
+use std::collections::BTreeMap;
+
+use pushmem_compiler::{Compiled, Report};
+use pushmem_nest::{Node, Program, Share};
+use pushmem_programs::random_network;
 
 use crate::common::{app, compare, compiled, program, try_compile};
 
@@ -185,4 +189,43 @@ nest:
     assert!(error.contains("output finds no cycles of unit sum in which middle does not run"), "{error}");
     let patient = text.replace("inputs:", "schedule: dnn\ninputs:");
     compare(&compiled(program(&patient), "dual_port"));
+}
+
+/// Lets operations with the same datapath share it; nothing if there are no two.
+fn shared(compiled: &Compiled) -> Option<Program> {
+    fn visit(nodes: &mut [Node], units: &BTreeMap<String, String>) {
+        for node in nodes {
+            match node {
+                Node::Loop(inner) => visit(&mut inner.body, units),
+                Node::Operation(operation) => {
+                    let unit = units.get(&operation.name);
+                    operation.share = unit.map(|name| Share { name: name.clone(), span: operation.span });
+                }
+            }
+        }
+    }
+    let (mut program, datapaths) = (compiled.program.clone(), &compiled.datapaths);
+    let mut units = BTreeMap::new();
+    for (number, (_, operation)) in compiled.program.operations().iter().enumerate() {
+        let same = (0..datapaths.len()).filter(|&other| datapaths[other] == datapaths[number]).collect::<Vec<_>>();
+        let fit = datapaths[number].latency() > 0 && datapaths[number].variables().is_empty();
+        if same.len() > 1 && fit && datapaths[number].fetches().is_empty() {
+            units.insert(operation.name.clone(), format!("unit_{}", same[0]));
+        }
+    }
+    visit(&mut program.nest, &units);
+    (!units.is_empty()).then_some(program)
+}
+
+/// Random networks with operations that compute the same, by their seeds.
+const ALIKE: [u64; 12] = [419, 448, 520, 575, 606, 628, 641, 658, 737, 766, 785, 798];
+
+#[test]
+fn random_networks_share_what_they_compute_alike() {
+    for (seed, tile) in ALIKE.into_iter().zip(["dual_port", "quad_port", "dual_port"].into_iter().cycle()) {
+        let apart = compiled(program(&random_network(seed)), tile);
+        let shared = compiled(shared(&apart).unwrap_or_else(|| panic!("{seed}: nothing is alike")), tile);
+        assert!(!shared.accelerator.units.is_empty(), "{seed}");
+        compare(&shared);
+    }
 }

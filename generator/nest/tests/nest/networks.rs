@@ -139,10 +139,12 @@ fn other_layers() {
     for name in ["mobilenet", "mobilenet_rolled", "mobilenet_small"] {
         compare(name, |inputs| pointwise(&depthwise(&inputs["input"], &inputs["depthwise"]), &inputs["pointwise"]));
     }
-    compare("fsrcnn", |inputs| {
-        let narrow = pointwise(&inputs["input"], &inputs["k0"]);
-        pointwise(&convolution(&narrow, &inputs["k1"], 1), &inputs["k2"])
-    });
+    for name in ["fsrcnn", "fsrcnn_shared"] {
+        compare(name, |inputs| {
+            let narrow = pointwise(&inputs["input"], &inputs["k0"]);
+            pointwise(&convolution(&narrow, &inputs["k1"], 1), &inputs["k2"])
+        });
+    }
     compare("max_pool", |inputs| pool(&inputs["input"], 3, 1));
     compare("fully_connected", |inputs| {
         relu(&signed(&[10], |p| {
@@ -191,15 +193,17 @@ fn tiles_one_after_the_other() {
             mean(&|x, y| i64::from((2 * inputs["input"].get(&[x, y, p[2]]).unwrap()) as u16), p[0], p[1])
         })
     });
-    compare("gpyr_tiled", |inputs| {
-        let half = |image: &Image| {
-            let [width, height, tiles] = *image.shape() else { panic!("tiles of images") };
-            filled(Element::U16, &[width / 2, height / 2, tiles], |p| {
-                mean(&|x, y| image.get(&[x, y, p[2]]).unwrap(), 2 * p[0], 2 * p[1])
-            })
-        };
-        half(&half(&half(&inputs["input"])))
-    });
+    for name in ["gpyr_tiled", "gpyr_tiled_shared"] {
+        compare(name, |inputs| {
+            let half = |image: &Image| {
+                let [width, height, tiles] = *image.shape() else { panic!("tiles of images") };
+                filled(Element::U16, &[width / 2, height / 2, tiles], |p| {
+                    mean(&|x, y| image.get(&[x, y, p[2]]).unwrap(), 2 * p[0], 2 * p[1])
+                })
+            };
+            half(&half(&half(&inputs["input"])))
+        });
+    }
     compare("three_stage", |inputs| {
         filled(Element::U16, &[40, 6], |p| {
             let tenth = |y: i64| {
