@@ -3,6 +3,7 @@
 mod common;
 mod faults;
 mod networks;
+mod paths;
 mod random;
 mod reductions;
 mod sharing;

@@ -156,11 +156,16 @@ fn other_layers() {
 
 #[test]
 fn several_layers() {
-    compare("residual_block", |inputs| {
-        let input = &inputs["input"];
+    let block = |input: &Image, inputs: &BTreeMap<String, Image>| {
         let middle = relu(&convolution(input, &inputs["weights1"], 1));
         let last = convolution(&middle, &inputs["weights2"], 1);
         relu(&signed(last.shape(), |p| last.get(p).unwrap() + input.get(&[p[0], p[1] + 2, p[2] + 2]).unwrap()))
+    };
+    compare("residual_block", |inputs| block(&inputs["input"], inputs));
+    compare("residual_block_tiled", |inputs| {
+        let image = |t: i64| signed(&[8, 14, 14], |p| inputs["input"].get(&[p[0], p[1], p[2], t]).unwrap());
+        let results: Vec<Image> = (0..6).map(|t| block(&image(t), inputs)).collect();
+        signed(&[8, 10, 10, 6], |p| results[p[3] as usize].get(&p[..3]).unwrap())
     });
     compare("cnn", |inputs| {
         let (image, weights) = (&inputs["input"], &inputs["weights1"]);
