@@ -13,12 +13,13 @@ use pushmem_programs::random_network;
 use crate::common::{app, apps, compare, compiled, difference, difference_but, program, try_compile};
 
 /// Networks of the project that take seconds in a debug build.
-const LARGE: [&str; 29] = [
+const LARGE: [&str; 30] = [
     "brighten_blur_tiled",
     "cnn",
     "depthwise",
     "fsrcnn",
     "fsrcnn_shared",
+    "fsrcnn_unroll16",
     "gemm_tiled",
     "gpyr_tiled",
     "gpyr_tiled_shared",

@@ -139,7 +139,7 @@ fn other_layers() {
     for name in ["mobilenet", "mobilenet_rolled", "mobilenet_small"] {
         compare(name, |inputs| pointwise(&depthwise(&inputs["input"], &inputs["depthwise"]), &inputs["pointwise"]));
     }
-    for name in ["fsrcnn", "fsrcnn_shared"] {
+    for name in ["fsrcnn", "fsrcnn_shared", "fsrcnn_unroll16"] {
         compare(name, |inputs| {
             let narrow = pointwise(&inputs["input"], &inputs["k0"]);
             pointwise(&convolution(&narrow, &inputs["k1"], 1), &inputs["k2"])
