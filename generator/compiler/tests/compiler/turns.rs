@@ -111,6 +111,33 @@ nest:
     }
 }
 
+/// An operation with more copies than the other has some of them for itself.
+#[test]
+fn copies_share_copy_by_copy() {
+    let text = "
+name: copies
+schedule: dnn
+inputs: {input: {type: u16, shape: [4, 12]}}
+outputs: {output: {type: u16, shape: [2, 11]}}
+buffers: {line: {type: u16, shape: [4, 12]}, squares: {type: u16, shape: [4, 12]}}
+nest:
+  - for x in 0..12:
+    - for c in 0..4 unroll 4:
+      - line[c, x] = input[c, x]
+  - for x in 0..12:
+    - for c in 0..4 unroll 4:
+      - squares[c, x] = line[c, x] * line[c, 11-x]: {share: product}
+  - for x in 0..11:
+    - for c in 0..2 unroll 2:
+      - output[c, x] = squares[c, x] * squares[c+2, x+1]: {share: product}
+";
+    for tile in ["amber", "dual_port", "quad_port"] {
+        let found = compiled(program(text), tile);
+        compare(&found);
+        assert_eq!((found.accelerator.units.len(), Report::of(&found).multipliers), (2, 4), "{tile}");
+    }
+}
+
 fn refusal(text: &str) -> String {
     let error = try_compile(program(text), "dual_port").map(|_| ()).unwrap_err();
     format!("{error:?}")
