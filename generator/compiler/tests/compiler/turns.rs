@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use pushmem_accelerator::{assemble, prove};
 use pushmem_compiler::{Compiled, Report};
 use pushmem_nest::{Node, Program, Share};
 use pushmem_programs::random_network;
 
-use crate::common::{app, compare, compiled, program, try_compile};
+use crate::common::{app, compare, compiled, program, spec, try_compile};
 
 /// Three levels of a pyramid on the operators of one, as fast as on their own: in a raster scan, where their iterations fall
 /// between each other, and in a pipeline of loop nests.
@@ -136,6 +137,17 @@ nest:
         compare(&found);
         assert_eq!((found.accelerator.units.len(), Report::of(&found).multipliers), (2, 4), "{tile}");
     }
+}
+
+/// With the schedule of a program that does not share, the last two levels begin iterations in the same cycles.
+#[test]
+fn two_kernels_at_once_are_noticed_by_the_proof() {
+    let (apart, shared) = (compiled(app("gpyr"), "amber"), compiled(app("gpyr_shared"), "amber"));
+    let Compiled { program, extraction, datapaths, constraints, .. } = &shared;
+    let (amber, rom) = (spec("amber"), spec("rom"));
+    let wrong = assemble(program, extraction, &apart.schedule, datapaths, &amber, &rom, constraints).unwrap();
+    let error = prove(program, extraction, &apart.schedule, datapaths, &wrong).unwrap_err();
+    assert_eq!(error.to_string(), "average: two of its kernels begin an iteration in the same cycle");
 }
 
 fn refusal(text: &str) -> String {
