@@ -97,7 +97,7 @@ pub(crate) fn run_cycles(accelerator: &Accelerator) -> u64 {
 impl Context<'_> {
     fn description(&self) -> Vec<String> {
         let accelerator = self.accelerator;
-        let mut parts = vec![count(accelerator.kernels.len(), "kernel")];
+        let mut parts = vec![count(accelerator.instances().count(), "kernel")];
         if !accelerator.tiles.is_empty() {
             parts.push(format!("{} `{}`", count(accelerator.tiles.len(), "memory tile"), accelerator.spec.name));
         }

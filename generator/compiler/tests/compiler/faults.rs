@@ -22,7 +22,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::common::{app, program, try_compile};
 
 /// Programs that together have all kinds of parts.
-const APPLICATIONS: [&str; 12] = [
+const APPLICATIONS: [&str; 13] = [
     "gaussian",
     "harris",
     "up_sample",
@@ -30,6 +30,7 @@ const APPLICATIONS: [&str; 12] = [
     "bc_const",
     "unsharp_new",
     "gpyr",
+    "gpyr_shared",
     "conv_3_3_wide",
     "laplacian_pyramid",
     "gaussian_unroll2",

@@ -3,7 +3,9 @@
 mod common;
 mod faults;
 mod networks;
+mod paths;
 mod random;
 mod reductions;
 mod sharing;
 mod tables;
+mod turns;

@@ -12,13 +12,16 @@ use pushmem_programs::random_network;
 use crate::common::{app, apps, compare, compiled, difference, program, try_compile};
 
 /// Networks of the project that take seconds in a debug build.
-const LARGE: [&str; 26] = [
+const LARGE: [&str; 30] = [
     "brighten_blur_tiled",
     "cnn",
     "depthwise",
     "fsrcnn",
+    "fsrcnn_shared",
+    "fsrcnn_unroll16",
     "gemm_tiled",
     "gpyr_tiled",
+    "gpyr_tiled_shared",
     "harris_sch3",
     "harris_sch4",
     "matmul",
@@ -27,6 +30,7 @@ const LARGE: [&str; 26] = [
     "mobilenet_rolled",
     "nlmeans",
     "residual_block",
+    "residual_block_tiled",
     "resnet",
     "resnet16",
     "resnet1_small",
