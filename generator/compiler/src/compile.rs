@@ -179,8 +179,12 @@ impl Passes<'_> {
         let mut options = options.clone();
         let mut refused = BTreeSet::new();
         let overlapping = CoarseOptions { overlap: true, ..options.clone() };
-        let first =
-            self.coarse_with(overlapping, &mut refused).or_else(|_| self.coarse_with(options.clone(), &mut refused));
+        let pipeline = &self.extraction.pipeline;
+        let length = |options: &CoarseOptions| coarse(pipeline, options).map(|found| found.schedule.length(pipeline));
+        // As a rule the first; but ports may be busy for longer where stages overlap.
+        let shorter = matches!((length(&overlapping), length(&options)), (Ok(one), Ok(other)) if other < one);
+        let [one, other] = if shorter { [options.clone(), overlapping] } else { [overlapping, options.clone()] };
+        let first = self.coarse_with(one, &mut refused).or_else(|_| self.coarse_with(other, &mut refused));
         match (first, self.spec.kind) {
             (Err(AssemblyError::Array { .. }), Kind::WideFetch { .. }) => {
                 options.whole_rows = std::mem::take(&mut refused);
