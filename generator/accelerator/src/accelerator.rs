@@ -2,9 +2,11 @@
 
 use pushmem_configuration::{Affine, Configuration};
 use pushmem_kernels::Datapath;
-use pushmem_nest::Type;
+use pushmem_nest::{Level, Type};
 use pushmem_schedule::{Stage, StageSchedule};
 use pushmem_tile::TileSpec;
+
+use crate::constraints::Levels;
 
 /// Bits of a word on every wire. Narrower elements are extended according to their type.
 pub const WORD_BITS: u32 = 16;
@@ -18,6 +20,8 @@ pub struct Accelerator {
     pub spec: TileSpec,
     /// The tile that large tables are in.
     pub rom_spec: TileSpec,
+    /// What the other levels of the memory hierarchy are made of.
+    pub levels: Levels,
     /// Cycles of a run: one more than the time of the last output.
     pub length: u64,
     /// Loop counters that streams and kernels share.
@@ -327,6 +331,8 @@ pub struct StoredArray {
 pub struct Tile {
     /// A unique name, an identifier.
     pub name: String,
+    /// The level of the memory hierarchy, which says what it is made of.
+    pub level: Level,
     /// Its configuration.
     pub configuration: Configuration,
     /// What each input is connected to.
@@ -370,6 +376,7 @@ impl Accelerator {
             name: name.into(),
             spec,
             rom_spec,
+            levels: Levels::default(),
             length: 0,
             counters: Vec::new(),
             wires: Vec::new(),
@@ -388,9 +395,22 @@ impl Accelerator {
 
     /// All that is configured: the memory tiles, then the ROM tiles.
     pub fn configured(&self) -> Vec<Configured<'_>> {
-        let tiles = self.tiles.iter().map(|tile| (&tile.name, &self.spec, &tile.configuration));
+        let tiles = self.tiles.iter().map(|tile| (&tile.name, self.spec_at(tile.level), &tile.configuration));
         let roms = self.roms.iter().map(|rom| (&rom.name, &self.rom_spec, &rom.configuration));
         tiles.chain(roms).map(|(name, spec, configuration)| Configured { name, spec, configuration }).collect()
+    }
+
+    /// What the tiles of a level are made of. Only levels that there are have tiles.
+    pub fn spec_at(&self, level: Level) -> &TileSpec {
+        self.levels.spec(level, &self.spec).unwrap_or(&self.spec)
+    }
+
+    /// The specifications of all tiles but ROMs, the memory tiles first, each with the number of its tiles.
+    pub fn kinds(&self) -> Vec<(&TileSpec, usize)> {
+        let count = |level: Level| self.tiles.iter().filter(|tile| tile.level == level).count();
+        let levels = [Level::Memory, Level::GlobalBuffer, Level::RegisterFile].map(|level| (level, count(level)));
+        let used = levels.into_iter().filter(|(_, count)| *count > 0);
+        used.map(|(level, count)| (self.spec_at(level), count)).collect()
     }
 
     /// The ROMs of a kernel, by the order of its look-ups: indices of [`Accelerator::roms`].

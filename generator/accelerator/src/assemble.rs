@@ -59,7 +59,10 @@ pub fn assemble(
         spec,
         constraints,
         outcomes,
-        accelerator: Accelerator::new(program.name.as_str(), spec.clone(), rom_spec.clone()),
+        accelerator: Accelerator {
+            levels: constraints.levels.clone(),
+            ..Accelerator::new(program.name.as_str(), spec.clone(), rom_spec.clone())
+        },
         wires: BTreeMap::new(),
         port_wires: BTreeMap::new(),
         datapath_of: BTreeMap::new(),

@@ -1,5 +1,7 @@
 //! What an accelerator may be made of.
 
+use pushmem_nest::Level;
+use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
 
 /// What the hardware may be made of.
@@ -10,10 +12,33 @@ pub struct Constraints {
     /// The most entries of a table that stays in the logic of the kernels that look it up; a larger one is in ROM tiles.
     /// Of 64 entries, each bit is a function of six bits of the index: one look-up table of an FPGA.
     pub table_logic_words: usize,
+    /// The levels of the memory hierarchy beside the memory tiles.
+    #[serde(skip)]
+    pub levels: Levels,
+}
+
+/// What the levels of the memory hierarchy beside the memory tiles are made of, where there are such.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Levels {
+    /// The bank of the global buffer.
+    pub global_buffer: Option<TileSpec>,
+    /// The register file.
+    pub register_file: Option<TileSpec>,
+}
+
+impl Levels {
+    /// The tile of a level; that of the memory tiles is said elsewhere.
+    pub fn spec<'a>(&'a self, level: Level, memory: &'a TileSpec) -> Option<&'a TileSpec> {
+        match level {
+            Level::GlobalBuffer => self.global_buffer.as_ref(),
+            Level::Memory => Some(memory),
+            Level::RegisterFile => self.register_file.as_ref(),
+        }
+    }
 }
 
 impl Default for Constraints {
     fn default() -> Self {
-        Constraints { shift_register_threshold: 20, table_logic_words: 64 }
+        Constraints { shift_register_threshold: 20, table_logic_words: 64, levels: Levels::default() }
     }
 }

@@ -190,7 +190,7 @@ impl<'a> Machine<'a> {
         });
         let mut tiles: Vec<Tile> = Vec::new();
         for content in &accelerator.tiles {
-            let mut tile = Tile::new(&accelerator.spec);
+            let mut tile = Tile::new(accelerator.spec_at(content.level));
             tile.configure(&content.configuration);
             tile.clock(&Inputs { flush: true, ..Inputs::default() });
             tiles.push(tile);

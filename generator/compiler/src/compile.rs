@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use pushmem_accelerator::{Accelerator, AssemblyError, Constraints, WORD_BITS, assemble, prove, prove_roms};
+use pushmem_accelerator::{
+    Accelerator, AssemblyError, Constraints, Levels, StoredArray, WORD_BITS, assemble, prove, prove_roms,
+};
 use pushmem_extraction::{Extraction, diagnose, extract};
 use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, TableMemories};
-use pushmem_nest::{Operation, Program, Schedule as Policy};
+use pushmem_nest::{Level, Operation, Program, Schedule as Policy};
 use pushmem_replay::replay;
 use pushmem_schedule::{Coarse, CoarseOptions, Options, Schedule, ScheduleError, coarse, stencil};
 use pushmem_tile::{Kind, TileSpec, timing};
@@ -61,6 +63,8 @@ pub fn compile(
         ))
         .with_help("choose a tile with words of at least 16 bits"));
     }
+    let mut program = program.with_copies();
+    check_levels(&program, &constraints.levels)?;
     if rom_spec.kind != Kind::Rom {
         return Err(Diagnostic::new(format!(
             "`{}` is a {} tile; tables need a rom",
@@ -76,11 +80,24 @@ pub fn compile(
     let datapath = |operation: &Operation| Datapath::with_memories(&program, operation, memories);
     let datapaths: Vec<Datapath> = program.operations().iter().map(|(_, operation)| datapath(operation)).collect();
     let extraction = extract(&program, |operation| datapaths[operation].latency())?;
-    let passes =
-        Passes { program: &program, extraction: &extraction, datapaths: &datapaths, spec, rom_spec, constraints };
-    let planned = match program.policy() {
-        Policy::Stencil => passes.stencil(),
-        Policy::Dnn => passes.coarse(),
+    let planned = loop {
+        let passes =
+            Passes { program: &program, extraction: &extraction, datapaths: &datapaths, spec, rom_spec, constraints };
+        let planned = match program.policy() {
+            Policy::Stencil => passes.stencil(),
+            Policy::Dnn => passes.coarse(),
+        };
+        match planned {
+            // What memory tiles have no room for is in the global buffer.
+            Err(AssemblyError::Array { array, .. }) if passes.moves(array) => {
+                program.arrays[array].level = Some(Level::GlobalBuffer);
+            }
+            Ok(planned) => match too_large(&program, &planned.accelerator)? {
+                Some(array) => program.arrays[array].level = Some(Level::GlobalBuffer),
+                None => break Ok(planned),
+            },
+            planned => break planned,
+        }
     };
     let Planned { schedule, coarse, accelerator } = planned.map_err(|error| match error {
         AssemblyError::Program(diagnostic) => *diagnostic,
@@ -104,6 +121,54 @@ pub fn compile(
     Ok(compiled)
 }
 
+/// Checks that there is each level that the program names, and that an array can be kept there.
+fn check_levels(program: &Program, levels: &Levels) -> Result<(), Diagnostic> {
+    for array in &program.arrays {
+        let Some(level @ (Level::GlobalBuffer | Level::RegisterFile)) = array.level else { continue };
+        let refuse = |message: String| Err(program.diagnostic(array.span, message));
+        let spec = match level {
+            Level::GlobalBuffer => &levels.global_buffer,
+            _ => &levels.register_file,
+        };
+        match spec {
+            None => return refuse(format!("`{}` is to be in a level that there is not: {}", array.name, level.name())),
+            Some(spec) if spec.kind == Kind::Rom || spec.word_bits < WORD_BITS => {
+                return refuse(format!("`{}` tiles cannot keep `{}`", spec.name, array.name));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Checks that there are as many tiles of each level as the accelerator has. Where memory tiles are too few, that one of the
+/// arrays in them is to be in the global buffer that has the most words and no level of its own.
+fn too_large(program: &Program, accelerator: &Accelerator) -> Result<Option<usize>, Diagnostic> {
+    for level in Level::ALL {
+        let spec = accelerator.spec_at(level);
+        let tiles = accelerator.tiles.iter().filter(|tile| tile.level == level).count();
+        let Some(count) = spec.count.filter(|count| tiles > *count as usize) else { continue };
+        let arrays = || accelerator.arrays.iter().filter(|array| accelerator.tiles[array.first_tile].level == level);
+        let free = arrays().filter(|array| program.arrays[array.array].level.is_none());
+        if let Some(largest) = free.max_by_key(|array| array.mapped.live_words)
+            && level == Level::Memory
+            && accelerator.levels.global_buffer.is_some()
+        {
+            return Ok(Some(largest.array));
+        }
+        let message = format!("`{}` needs {tiles} `{}` tiles, and there are {count}", program.name, spec.name);
+        let error = match arrays().max_by_key(|array| array.mapped.tiles.len()) {
+            Some(StoredArray { array, mapped, .. }) => {
+                let most = mapped.tiles.len();
+                program.diagnostic(program.arrays[*array].span, format!("{message}; this array has the most, {most}"))
+            }
+            None => Diagnostic::new(message),
+        };
+        return Err(error.with_help("divide the work into smaller tiles of arrays, or unroll less"));
+    }
+    Ok(None)
+}
+
 /// When the stages run, and on what hardware.
 struct Planned {
     schedule: Schedule,
@@ -122,6 +187,13 @@ struct Passes<'a> {
 }
 
 impl Passes<'_> {
+    /// Whether an array is to move to the global buffer, because it has more words than memory tiles can hold together.
+    fn moves(&self, array: usize) -> bool {
+        let declared = &self.program.arrays[array];
+        let is_large = declared.size() as u64 > self.spec.largest_memory();
+        is_large && declared.level.is_none() && self.constraints.levels.global_buffer.is_some()
+    }
+
     /// All stages fused into one raster scan.
     fn stencil(&self) -> Result<Planned, AssemblyError> {
         let with_rows = |row_multiple: u64| {
@@ -146,7 +218,7 @@ impl Passes<'_> {
     /// A coarse pipeline with stages that overlap those that they read from, if the memories of the tile can serve both at
     /// the same time; without; and with pauses between the rows of the arrays that did not fit.
     fn coarse_or_slower(&self, distribute: bool) -> Result<Planned, AssemblyError> {
-        let mut options = CoarseOptions { distribute, ..coarse_options(self.spec) };
+        let mut options = CoarseOptions { distribute, ..self.coarse_options() };
         let mut refused = BTreeSet::new();
         let overlapping = CoarseOptions { overlap: true, ..options.clone() };
         let first =
@@ -174,6 +246,20 @@ impl Passes<'_> {
         }
     }
 
+    /// What the memories can do: the memory tiles, and the other levels for the arrays that are there.
+    fn coarse_options(&self) -> CoarseOptions {
+        let mut options = coarse_options(self.spec);
+        for (number, array) in self.program.arrays.iter().enumerate() {
+            let level = array.level.filter(|level| *level != Level::Memory);
+            if let Some(spec) = level.and_then(|level| self.constraints.levels.spec(level, self.spec)) {
+                let own = coarse_options(spec);
+                options.ports_of.insert(number, (own.write_ports, own.read_ports));
+                options.round_trip = options.round_trip.max(own.round_trip);
+            }
+        }
+        options
+    }
+
     fn refused(&self, error: &ScheduleError) -> AssemblyError {
         AssemblyError::Program(Box::new(diagnose(self.program, self.extraction, error)))
     }
@@ -185,7 +271,7 @@ impl Passes<'_> {
     }
 }
 
-/// What the memory tiles can do, as the scheduler of coarse pipelines asks.
+/// What memories of a tile can do, as the scheduler of coarse pipelines asks.
 fn coarse_options(spec: &TileSpec) -> CoarseOptions {
     let (inputs, outputs) = (spec.inputs as usize, spec.outputs as usize);
     match spec.kind {
@@ -231,7 +317,8 @@ impl Compiled {
             proof.proven_cycles += report.cycles_total;
         }
         for array in &self.accelerator.arrays {
-            let report = replay(&array.buffer, &array.mapped, &self.accelerator.spec)
+            let level = self.accelerator.tiles[array.first_tile].level;
+            let report = replay(&array.buffer, &array.mapped, self.accelerator.spec_at(level))
                 .map_err(|error| fault(format!("{}: {error}", array.buffer.name)))?;
             proof.memories += 1;
             proof.simulated_cycles += report.cycles_simulated;

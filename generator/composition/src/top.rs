@@ -98,8 +98,8 @@ impl Context<'_> {
     fn description(&self) -> Vec<String> {
         let accelerator = self.accelerator;
         let mut parts = vec![count(accelerator.kernels.len(), "kernel")];
-        if !accelerator.tiles.is_empty() {
-            parts.push(format!("{} `{}`", count(accelerator.tiles.len(), "memory tile"), accelerator.spec.name));
+        for (spec, tiles) in accelerator.kinds() {
+            parts.push(format!("{} `{}`", count(tiles, "memory tile"), spec.name));
         }
         if !accelerator.roms.is_empty() {
             parts.push(format!("{} `{}`", count(accelerator.roms.len(), "ROM"), accelerator.rom_spec.name));

@@ -45,6 +45,7 @@ fn defaults() {
         address_bits: address_bits.iter().copied().collect(),
     };
     let expected = TileSpec {
+        count: None,
         name: "t".to_owned(),
         kind: Kind::WideFetch { fetch_width: 4, agg_words: 8, tb_words: 8 },
         word_bits: 16,

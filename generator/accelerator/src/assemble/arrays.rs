@@ -2,6 +2,7 @@
 
 use pushmem_buffers::Direction;
 use pushmem_mapping::{MappedTile, Source, map};
+use pushmem_nest::Level;
 
 use super::Builder;
 use super::delays::place_of_read;
@@ -15,7 +16,8 @@ impl Builder<'_> {
     /// stages are there.
     pub(super) fn add_array(&mut self, array: usize, ports: ArrayPorts) -> Result<(), AssemblyError> {
         let ArrayPorts { buffer, writers, .. } = ports;
-        let mapped = map(&buffer, self.spec).map_err(|error| AssemblyError::Array {
+        let level = self.scheduled.program.arrays[array].level.unwrap_or(Level::Memory);
+        let mapped = map(&buffer, self.accelerator.spec_at(level)).map_err(|error| AssemblyError::Array {
             array,
             name: buffer.name.clone(),
             error: Box::new(error),
@@ -29,6 +31,7 @@ impl Builder<'_> {
             };
             self.accelerator.tiles.push(Tile {
                 name,
+                level,
                 configuration: tile.configuration.clone(),
                 inputs: vec![None; tile.inputs.len()],
                 outputs: vec![None; tile.outputs.len()],

@@ -76,7 +76,8 @@ impl<'a> Signals<'a> {
         };
         let ports = streams.inputs.iter().chain(&streams.outputs);
         let stream_buffers = ports.map(|port| names.claim(&format!("u_{port}_buffer"), "stream")).collect();
-        let suffixes = tile_suffixes(accelerator.spec.outputs);
+        let outputs = accelerator.kinds().iter().map(|(spec, _)| spec.outputs).max().unwrap_or(0);
+        let suffixes = tile_suffixes(outputs);
         let suffixes = suffixes.iter().map(String::as_str).collect_vec();
         let tiles = accelerator.tiles.iter();
         let tiles: Vec<String> = tiles.map(|tile| names.claim_stem(&tile.name, "tile", &suffixes)).collect();
@@ -242,5 +243,6 @@ fn tile_outputs(accelerator: &Accelerator, tile: usize, name: &str) -> Vec<TileO
             None => TileOutput::Unused(format!("{name}_out_{output}_unused")),
         }
     };
-    (0..accelerator.spec.outputs as usize).map(output).collect()
+    let spec = accelerator.spec_at(accelerator.tiles[tile].level);
+    (0..spec.outputs as usize).map(output).collect()
 }
