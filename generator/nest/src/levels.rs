@@ -10,8 +10,8 @@ impl Program {
     /// and a buffer of that level, which the operations use in its place; a copy fills the buffer before its first use, or
     /// empties it after its last.
     ///
-    /// The copy is within those outermost loops around all uses that go through an outermost dimension of the array, one
-    /// element in each iteration, as a loop over images does. The buffer has the other dimensions and is filled anew in each
+    /// The copy is within those outermost loops around all uses, and around other operations, that go through an outermost
+    /// dimension of the array, one element in each iteration, as a loop over images does. The buffer has the other dimensions and is filled anew in each
     /// iteration, so that the next image is loaded while one is computed. It is copied as many elements at a time as the
     /// lanes of unrolled loops use.
     #[must_use]
@@ -61,8 +61,8 @@ impl Program {
         body.insert(if is_input { 0 } else { body.len() }, copy);
     }
 
-    /// The outermost loops around all uses of an array, each of which goes through its outermost dimension but those of the
-    /// loops around it: the place of each in the body of the one before. A dimension is left for the buffer.
+    /// The outermost loops around all uses of an array and around several operations, each of which goes through its outermost
+    /// dimension but those of the loops around it: the place of each in the body of the one before. A dimension is left for the buffer.
     fn loops_through(&self, array: usize) -> Vec<usize> {
         let Array { shape, min, .. } = &self.arrays[array];
         let mut path: Vec<usize> = Vec::new();
@@ -81,7 +81,7 @@ impl Program {
                 access.indices[dimension] == own && others.all(|index| !index.variables().contains(&variable))
             });
             let whole = (inner.min, inner.extent, inner.unroll) == (min[dimension], shape[dimension], 1);
-            if !alone || !whole {
+            if !alone || !whole || node.operations() < 2 {
                 break;
             }
             path.push(place);
@@ -176,6 +176,14 @@ impl Node {
         match self {
             Node::Operation(operation) => found.extend(operation.accesses().filter(|access| access.array == array)),
             Node::Loop(inner) => inner.body.iter().for_each(|node| node.accesses(array, found)),
+        }
+    }
+
+    /// How many operations there are in it.
+    fn operations(&self) -> usize {
+        match self {
+            Node::Operation(_) => 1,
+            Node::Loop(inner) => inner.body.iter().map(Node::operations).sum(),
         }
     }
 

@@ -19,6 +19,7 @@ impl Builder<'_> {
         let level = self.scheduled.program.arrays[array].level.unwrap_or(Level::Memory);
         let mapped = map(&buffer, self.accelerator.spec_at(level)).map_err(|error| AssemblyError::Array {
             array,
+            level,
             name: buffer.name.clone(),
             error: Box::new(error),
         })?;
