@@ -170,5 +170,5 @@ fn random_networks_with_levels_compute_what_they_say() {
     }
     // A few are refused, and some have no array that is kept.
     println!("{several} of {NETWORKS} have several levels");
-    assert!(several > NETWORKS / 3, "only {several} of {NETWORKS} have several levels");
+    assert!(several >= NETWORKS / 4, "only {several} of {NETWORKS} have several levels");
 }
