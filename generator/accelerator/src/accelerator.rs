@@ -405,12 +405,20 @@ impl Accelerator {
         self.levels.spec(level, &self.spec).unwrap_or(&self.spec)
     }
 
-    /// The specifications of all tiles but ROMs, the memory tiles first, each with the number of its tiles.
-    pub fn kinds(&self) -> Vec<(&TileSpec, usize)> {
-        let count = |level: Level| self.tiles.iter().filter(|tile| tile.level == level).count();
-        let levels = [Level::Memory, Level::GlobalBuffer, Level::RegisterFile].map(|level| (level, count(level)));
-        let used = levels.into_iter().filter(|(_, count)| *count > 0);
-        used.map(|(level, count)| (self.spec_at(level), count)).collect()
+    /// How many tiles of a level there are.
+    pub fn count_at(&self, level: Level) -> usize {
+        self.tiles.iter().filter(|tile| tile.level == level).count()
+    }
+
+    /// The levels that have tiles, the memory tiles first.
+    pub fn levels_in_use(&self) -> Vec<Level> {
+        let levels = [Level::Memory, Level::GlobalBuffer, Level::RegisterFile];
+        levels.into_iter().filter(|level| self.count_at(*level) > 0).collect()
+    }
+
+    /// What the tiles but ROMs are made of, each kind once.
+    pub fn specs_in_use(&self) -> impl Iterator<Item = &TileSpec> {
+        self.levels_in_use().into_iter().map(|level| self.spec_at(level))
     }
 
     /// The ROMs of a kernel, by the order of its look-ups: indices of [`Accelerator::roms`].

@@ -146,7 +146,7 @@ fn check_levels(program: &Program, levels: &Levels) -> Result<(), Diagnostic> {
 fn too_large(program: &Program, accelerator: &Accelerator) -> Result<Option<usize>, Diagnostic> {
     for level in Level::ALL {
         let spec = accelerator.spec_at(level);
-        let tiles = accelerator.tiles.iter().filter(|tile| tile.level == level).count();
+        let tiles = accelerator.count_at(level);
         let Some(count) = spec.count.filter(|count| tiles > *count as usize) else { continue };
         let arrays = || accelerator.arrays.iter().filter(|array| accelerator.tiles[array.first_tile].level == level);
         let free = arrays().filter(|array| program.arrays[array.array].level.is_none());

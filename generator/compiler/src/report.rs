@@ -71,8 +71,7 @@ impl Report {
         let kept = (0..pipeline.arrays.len()).filter(|&array| is_written(array) && is_read(array));
         let lanes = |streams: &[Stream]| streams.iter().map(|stream| stream.lanes.len()).sum();
         let datapaths = || accelerator.kernels.iter().map(|kernel| &accelerator.datapaths[kernel.datapath].datapath);
-        let tiles_at = |level: Level| accelerator.tiles.iter().filter(|tile| tile.level == level).count();
-        let name_of = |level: Level| (tiles_at(level) > 0).then(|| accelerator.spec_at(level).name.clone());
+        let name_of = |level: Level| (accelerator.count_at(level) > 0).then(|| accelerator.spec_at(level).name.clone());
         Report {
             name: compiled.program.name.clone(),
             tile: accelerator.spec.name.clone(),
@@ -81,11 +80,11 @@ impl Report {
             sequential_cycles: sequential(pipeline).length(pipeline) as u64,
             sram_words: accelerator.memory_words(),
             sequential_words: kept.map(|array| compiled.program.arrays[array].size() as u64).sum(),
-            memory_tiles: tiles_at(Level::Memory),
+            memory_tiles: accelerator.count_at(Level::Memory),
             global_buffer: name_of(Level::GlobalBuffer),
-            global_buffer_banks: tiles_at(Level::GlobalBuffer),
+            global_buffer_banks: accelerator.count_at(Level::GlobalBuffer),
             register_file: name_of(Level::RegisterFile),
-            register_files: tiles_at(Level::RegisterFile),
+            register_files: accelerator.count_at(Level::RegisterFile),
             rom_tile: accelerator.rom_spec.name.clone(),
             rom_tiles: accelerator.roms.len(),
             shift_register_words: accelerator.shift_register_words(),

@@ -22,8 +22,7 @@ impl Window {
     /// When 32 bits are not enough.
     pub fn of(accelerator: &Accelerator) -> Result<Self, CompositionError> {
         let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
-        let memories = accelerator.kinds().into_iter().map(|(spec, _)| spec);
-        let bytes = memories.chain(rom).map(|spec| RegisterMap::of(spec).bytes());
+        let bytes = accelerator.specs_in_use().chain(rom).map(|spec| RegisterMap::of(spec).bytes());
         let offset_bits = bytes.max().unwrap_or(1).next_power_of_two().ilog2();
         let tiles = accelerator.tiles.len() + accelerator.roms.len();
         let tile_bits = if tiles <= 1 { 0 } else { bits_for(tiles as u64 - 1) };

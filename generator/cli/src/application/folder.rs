@@ -18,9 +18,8 @@ pub fn files(
     outputs: &BTreeMap<String, Image>,
 ) -> Result<Files, Diagnostic> {
     let Compiled { program, accelerator, .. } = compiled;
-    let memories = accelerator.kinds().into_iter().map(|(spec, _)| spec);
     let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
-    let tiles = memories.chain(rom).map(rtl_files).collect::<Result<Vec<_>, _>>()?;
+    let tiles = accelerator.specs_in_use().chain(rom).map(rtl_files).collect::<Result<Vec<_>, _>>()?;
     let inputs = beats(accelerator, program, &accelerator.inputs, inputs);
     let outputs = beats(accelerator, program, &accelerator.outputs, outputs);
     compose(accelerator, program, &tiles, &inputs, &outputs).map_err(|error| Diagnostic::new(error.to_string()))
@@ -56,7 +55,7 @@ pub fn write(path: &Path, files: &Files, compiled: &Compiled, report: &Report) -
         folder.add(ROM_TILE, compiled.accelerator.rom_spec.to_yaml());
     }
     for (level, file) in LEVELS {
-        if compiled.accelerator.tiles.iter().any(|tile| tile.level == level) {
+        if compiled.accelerator.count_at(level) > 0 {
             folder.add(file, compiled.accelerator.spec_at(level).to_yaml());
         }
     }

@@ -8,7 +8,7 @@ use pushmem_accelerator::{Delayed, Memory, StoredArray, WORD_BITS, WireId};
 use pushmem_tile::TileSpec;
 
 use super::signals::TileOutput;
-use super::{Context, Section};
+use super::{Context, Section, tile_of};
 use crate::instance::{Instance, tile_module};
 use crate::text::{count, listing, literal, range, vector};
 
@@ -53,7 +53,7 @@ impl Context<'_> {
             "The array `{}`, written by {}: {} with {}.",
             array.buffer.name,
             listing(&names.unique().collect_vec()),
-            count(tiles, "memory tile"),
+            count(tiles, tile_of(self.accelerator.tiles[array.first_tile].level)),
             count(array.mapped.live_words, "live word")
         )
     }

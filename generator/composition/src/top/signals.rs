@@ -76,7 +76,7 @@ impl<'a> Signals<'a> {
         };
         let ports = streams.inputs.iter().chain(&streams.outputs);
         let stream_buffers = ports.map(|port| names.claim(&format!("u_{port}_buffer"), "stream")).collect();
-        let outputs = accelerator.kinds().iter().map(|(spec, _)| spec.outputs).max().unwrap_or(0);
+        let outputs = accelerator.specs_in_use().map(|spec| spec.outputs).max().unwrap_or(0);
         let suffixes = tile_suffixes(outputs);
         let suffixes = suffixes.iter().map(String::as_str).collect_vec();
         let tiles = accelerator.tiles.iter();
