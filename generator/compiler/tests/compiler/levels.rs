@@ -10,7 +10,7 @@ use pushmem_tile::TileSpec;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{compare, compiled, difference_but, levels, program, spec, try_compile};
+use crate::common::{app, compare, compiled, difference_but, levels, program, spec, try_compile};
 
 /// Random networks with arrays at random levels.
 const NETWORKS: u64 = 60;
@@ -129,6 +129,23 @@ nest:
     // One image to fill, then six at one word a cycle, and a few cycles of latency.
     let cycles = found.accelerator.length;
     assert!((7 * 256..7 * 256 + 32).contains(&cycles), "{cycles}");
+}
+
+/// Where sums have a port for each sort of access, multipliers never wait; else while sums are drained (Figure 7.9 of the
+/// dissertation).
+#[test]
+fn ports_of_the_memory_decide_how_busy_multipliers_are() {
+    let interval = |tile: &str| {
+        let found = compiled(app("resnet_tiled_small"), tile);
+        let loops = found.coarse.expect("a coarse pipeline").loops;
+        loops.iter().find(|each| each.name == "wt").expect("a loop over blocks of channels").interval
+    };
+    // Two blocks of input channels, each in nine steps for all pixels of a tile.
+    let multiplying = 2 * 9 * 64;
+    let draining = 8 * 64;
+    assert_eq!(interval("quad_port"), multiplying);
+    let dual = interval("dual_port");
+    assert!((multiplying + draining..multiplying + draining + 32).contains(&dual), "{dual}");
 }
 
 /// How many levels the accelerator of a network has, if it is not refused; what is wrong with it.
