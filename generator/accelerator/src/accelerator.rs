@@ -318,12 +318,30 @@ pub struct StoredArray {
     pub writers: Vec<usize>,
     /// The wire of each port.
     pub wires: Vec<WireId>,
-    /// Its ports.
+    /// Its ports, in the time of the run.
     pub buffer: pushmem_buffers::UnifiedBuffer,
-    /// The mapping, with tiles numbered from [`StoredArray::first_tile`].
+    /// The cycle of the run in which the time of its tiles begins.
+    pub begin: u64,
+    /// The mapping of its ports in the time of the tiles, with tiles numbered from [`StoredArray::first_tile`].
     pub mapped: pushmem_mapping::MappedBuffer,
     /// The first of its tiles.
     pub first_tile: usize,
+}
+
+impl StoredArray {
+    /// Its ports in the time of its tiles.
+    pub fn buffer_of_tiles(&self) -> pushmem_buffers::UnifiedBuffer {
+        earlier(&self.buffer, self.begin)
+    }
+}
+
+/// A buffer that does everything so many cycles earlier.
+pub(crate) fn earlier(buffer: &pushmem_buffers::UnifiedBuffer, cycles: u64) -> pushmem_buffers::UnifiedBuffer {
+    let mut buffer = buffer.clone();
+    for port in &mut buffer.ports {
+        port.schedule.start -= cycles as i64;
+    }
+    buffer
 }
 
 /// A memory tile.
@@ -333,6 +351,8 @@ pub struct Tile {
     pub name: String,
     /// The level of the memory hierarchy, which says what it is made of.
     pub level: Level,
+    /// The cycle of the run in which its own time begins: it is flushed one before.
+    pub begin: u64,
     /// Its configuration.
     pub configuration: Configuration,
     /// What each input is connected to.

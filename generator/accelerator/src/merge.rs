@@ -96,6 +96,7 @@ fn tile(name: String, memory: &Memory) -> Tile {
     Tile {
         name,
         level: Level::Memory,
+        begin: 0,
         configuration: content.configuration.clone(),
         inputs: content.inputs.iter().map(input).collect(),
         outputs: content.outputs.iter().map(|port| port.map(|port| memory.wire(port))).collect(),

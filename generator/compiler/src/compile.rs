@@ -318,7 +318,7 @@ impl Compiled {
         }
         for array in &self.accelerator.arrays {
             let level = self.accelerator.tiles[array.first_tile].level;
-            let report = replay(&array.buffer, &array.mapped, self.accelerator.spec_at(level))
+            let report = replay(&array.buffer_of_tiles(), &array.mapped, self.accelerator.spec_at(level))
                 .map_err(|error| fault(format!("{}: {error}", array.buffer.name)))?;
             proof.memories += 1;
             proof.simulated_cycles += report.cycles_simulated;

@@ -158,9 +158,13 @@ fn mapping(compiled: &Compiled) -> String {
             Level::Memory => String::new(),
             level => format!(" of {}", level.name()),
         };
+        let begin = match array.begin {
+            0 => String::new(),
+            begin => format!(", from cycle {begin}"),
+        };
         writeln!(
             text,
-            "array {} in {} tiles{level}, {} words live",
+            "array {} in {} tiles{level}{begin}, {} words live",
             array.buffer.name,
             array.mapped.tiles.len(),
             array.mapped.live_words

@@ -75,6 +75,7 @@ pub(crate) fn print(
 ) -> Result<Top, CompositionError> {
     let context = Context { accelerator, program, kernels, window, signals: Signals::of(accelerator) };
     let mut sections = vec![context.run_control()];
+    sections.extend(context.late_flushes());
     sections.extend(context.loop_counters()?);
     sections.extend(context.cycle_of_run());
     sections.extend(context.configuration_bus());

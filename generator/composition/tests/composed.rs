@@ -175,6 +175,7 @@ fn with_tiles() -> (Program, Accelerator) {
     let tile = |name: &str, chain_from| Tile {
         name: name.to_owned(),
         level: Level::Memory,
+        begin: 0,
         configuration: Configuration { tile: accelerator.spec.name.clone(), ..Configuration::default() },
         inputs: vec![Some(0), None],
         outputs: vec![chain_from, None],

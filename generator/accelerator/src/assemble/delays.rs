@@ -117,6 +117,7 @@ impl Builder<'_> {
             self.accelerator.tiles.push(Tile {
                 name,
                 level: Level::Memory,
+                begin: 0,
                 configuration: tile.configuration.clone(),
                 inputs,
                 outputs: vec![None; tile.outputs.len()],

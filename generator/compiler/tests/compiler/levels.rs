@@ -131,6 +131,34 @@ nest:
     assert!((7 * 256..7 * 256 + 32).contains(&cycles), "{cycles}");
 }
 
+/// Controllers of the memory tile count to 127 only; the tile is used from cycle 174 on.
+#[test]
+fn the_time_of_a_late_tile_begins_late() {
+    let text = "
+name: late
+inputs: {input: {type: u16, shape: [10, 18], level: global_buffer}}
+outputs: {output: {type: u16, shape: [10, 6]}}
+buffers: {tile: {type: u16, shape: [10, 6]}}
+nest:
+  - for y in 0..6:
+    - for x in 0..10:
+      - tile[x, y] = input[x, 17 - y]
+  - for y in 0..6:
+    - for x in 0..10:
+      - output[x, y] = tile[x, 5 - y] + 1
+";
+    let mut short = spec("dual_port");
+    short.controllers.values_mut().for_each(|controller| controller.cycle_bits = 7);
+    let begins = |spec: &TileSpec| {
+        let found = compile_with(text, spec, levels()).unwrap();
+        compare(&found);
+        let tiles = found.accelerator.tiles.iter();
+        tiles.map(|tile| (tile.level, tile.begin)).collect::<Vec<_>>()
+    };
+    assert_eq!(begins(&short), [(Level::Memory, 174), (Level::GlobalBuffer, 0)]);
+    assert_eq!(begins(&spec("dual_port")), [(Level::Memory, 0), (Level::GlobalBuffer, 0)]);
+}
+
 /// Where sums have a port for each sort of access, multipliers never wait; else while sums are drained (Figure 7.9 of the
 /// dissertation).
 #[test]

@@ -51,6 +51,8 @@ pub(crate) struct Signals<'a> {
     pub tile_outputs: Vec<Vec<TileOutput>>,
     /// The kernels' names.
     pub kernels: Vec<String>,
+    /// The flush of tiles whose time begins later than the run, by the cycle.
+    pub late_flushes: BTreeMap<u64, String>,
     /// What is asserted of wires with delayed words.
     pub promises: BTreeMap<WireId, Promise>,
 }
@@ -107,6 +109,14 @@ impl<'a> Signals<'a> {
         let kernels = kernels.collect();
         let tile_outputs = tiles.iter().enumerate().map(|(tile, name)| tile_outputs(accelerator, tile, name)).collect();
         let promises = promises(accelerator, &mut names, &wires);
+        let begins: BTreeSet<u64> =
+            accelerator.tiles.iter().map(|tile| tile.begin).filter(|begin| *begin > 0).collect();
+        let mut late_flush = |begin: u64| {
+            let name = names.claim(&format!("flush_{begin}"), "flush");
+            names.claim(&format!("u_{name}"), "flush");
+            (begin, name)
+        };
+        let late_flushes = begins.into_iter().map(&mut late_flush).collect();
         Signals {
             streams,
             stream_buffers,
@@ -117,6 +127,7 @@ impl<'a> Signals<'a> {
             roms,
             tile_outputs,
             kernels,
+            late_flushes,
             promises,
         }
     }
