@@ -9,7 +9,7 @@
 //! become dimensions of the buffer, so that the next version can be written while the last one is still read.
 
 use itertools::Itertools;
-use num_integer::gcd;
+use num_integer::{gcd, lcm};
 use pushmem_buffers::{Direction, Loop, Port, UnifiedBuffer};
 use pushmem_configuration::Affine;
 use pushmem_schedule::{Access, Pipeline, Schedule, Stage};
@@ -65,8 +65,16 @@ impl Iterations {
     }
 }
 
-/// The ports of an array, whose writers are all stages that write it, and whose reads are these.
-pub(crate) fn ports(pipeline: &Pipeline, schedule: &Schedule, array: usize, reads: &[ReadOf]) -> ArrayPorts {
+/// The ports of an array, whose writers are all stages that write it, and whose reads are these. A read has a port for each
+/// residue of its element modulo `divisors`, one for each dimension and then for each loop that makes the array anew;
+/// missing ones are 1.
+pub(crate) fn ports(
+    pipeline: &Pipeline,
+    schedule: &Schedule,
+    array: usize,
+    reads: &[ReadOf],
+    divisors: &[i64],
+) -> ArrayPorts {
     let writers = (0..pipeline.stages.len()).filter(|&stage| pipeline.stages[stage].write.array == array).collect_vec();
     let versions = version_loops(pipeline, array);
     let port = |stage: usize, access: &Access, iterations: &Iterations, late: i64, name: String, direction| {
@@ -77,10 +85,7 @@ pub(crate) fn ports(pipeline: &Pipeline, schedule: &Schedule, array: usize, read
             iterations.function(value, &subscript.coefficients)
         });
         let depth = content.loops.len();
-        let version = (0..versions).map(|outer| {
-            let strides = (0..depth).map(|level| i64::from(level == depth - 1 - outer)).collect_vec();
-            iterations.function(0, &strides)
-        });
+        let version = (0..versions).map(|outer| iterations.function(0, &version_coefficients(depth, outer)));
         let loops = content.loops.iter().zip(&iterations.levels);
         Port {
             name,
@@ -97,13 +102,14 @@ pub(crate) fn ports(pipeline: &Pipeline, schedule: &Schedule, array: usize, read
         let all = Iterations::all(content);
         ports.push(port(stage, &content.write, &all, content.latency as i64, name, Direction::Write));
     }
-    let residues = residues(pipeline, &writers, reads);
+    let residues = residues(pipeline, &writers, reads).into_iter().chain(vec![1; versions]);
+    let residues = residues.zip_longest(divisors).map(|pair| pair.or(1, &1)).map(|(of, by)| lcm(of, *by)).collect_vec();
     let mut of_reads = Vec::new();
     for &read in reads {
         let content = &pipeline.stages[read.stage];
         let access = &content.reads[read.read];
         let mut parts = Vec::new();
-        for (conditions, iterations) in split(content, access, &residues) {
+        for (conditions, iterations) in split(content, access, versions, &residues) {
             let name = format!("{}_read_{}", content.name, ports.len());
             let made = port(read.stage, access, &iterations, 0, name, Direction::Read);
             let same = |other: &Port| {
@@ -148,6 +154,11 @@ pub(crate) fn version_loops(pipeline: &Pipeline, array: usize) -> usize {
     (0..common).take_while(|&outer| !follows(outer)).count()
 }
 
+/// The version of an array that one of the outermost of `depth` loops makes, as coefficients of the loops.
+fn version_coefficients(depth: usize, outer: usize) -> Vec<i64> {
+    (0..depth).map(|level| i64::from(level == depth - 1 - outer)).collect()
+}
+
 /// For each dimension, the number of residues among which the lanes of unrolled stages are divided: 1 if they are not.
 fn residues(pipeline: &Pipeline, writers: &[usize], reads: &[ReadOf]) -> Vec<i64> {
     let written = writers.iter().map(|&stage| (stage, &pipeline.stages[stage].write));
@@ -177,12 +188,53 @@ fn residues(pipeline: &Pipeline, writers: &[usize], reads: &[ReadOf]) -> Vec<i64
     (0..dimensions).map(of_dimension).collect()
 }
 
-/// The iterations of a read, in parts that each stay in one residue of each dimension.
-fn split(stage: &Stage, access: &Access, residues: &[i64]) -> Vec<(Vec<(usize, Condition)>, Iterations)> {
+/// Ways to divide an array beyond its lanes, each as divisors for [`ports`]: by the strides of the fastest loops of its reads,
+/// so that each part is read without gaps; by even and odd iterations of the loop that makes it anew, so that a part is
+/// written or read, but not both at the same time; by both.
+pub(crate) fn divisions(pipeline: &Pipeline, schedule: &Schedule, array: usize, reads: &[ReadOf]) -> Vec<Vec<i64>> {
+    let dimensions = pipeline.stages[reads[0].stage].reads[reads[0].read].subscripts.len();
+    let mut strides = vec![0; dimensions];
+    for read in reads {
+        let (stage, scheduled) = (&pipeline.stages[read.stage], &schedule.stages[read.stage]);
+        let moving = (0..stage.loops.len()).filter(|&level| stage.loops[level].extent > 1);
+        let Some(fastest) = moving.min_by_key(|&level| scheduled.stride[level]) else { continue };
+        for (stride, subscript) in strides.iter_mut().zip(&stage.reads[read.read].subscripts) {
+            *stride = gcd(*stride, subscript.coefficients[fastest]);
+        }
+    }
+    let strides = strides.into_iter().map(|stride| stride.max(1)).collect_vec();
+    let versions = version_loops(pipeline, array);
+    let even_and_odd = |divisors: &[i64]| {
+        let mut divisors = divisors.to_vec();
+        divisors.resize(dimensions + versions, 1);
+        if let Some(last) = divisors.last_mut() {
+            *last = 2;
+        }
+        divisors
+    };
+    let mut divisions = vec![strides.clone()];
+    if versions > 0 {
+        divisions.extend([even_and_odd(&vec![1; dimensions]), even_and_odd(&strides)]);
+    }
+    divisions.retain(|divisors| divisors.iter().any(|&divisor| divisor > 1));
+    divisions.into_iter().unique().collect()
+}
+
+/// The iterations of a read, in parts that each stay in one residue of each dimension, and of each of the outermost loops
+/// that make the array anew.
+fn split(
+    stage: &Stage,
+    access: &Access,
+    versions: usize,
+    residues: &[i64],
+) -> Vec<(Vec<(usize, Condition)>, Iterations)> {
+    let depth = stage.loops.len();
+    let coordinates = access.subscripts.iter().map(|subscript| subscript.coefficients.clone());
+    let coordinates = coordinates.chain((0..versions).map(|outer| version_coefficients(depth, outer))).collect_vec();
     let mut parts = vec![(Vec::new(), Iterations::all(stage))];
-    for (subscript, &factor) in access.subscripts.iter().zip(residues).filter(|(_, factor)| **factor > 1) {
+    for (coefficients, &factor) in coordinates.iter().zip(residues).filter(|(_, factor)| **factor > 1) {
         for (level, bounds) in stage.loops.iter().enumerate() {
-            let step = subscript.coefficients[level];
+            let step = coefficients[level];
             // After so many iterations of the loop the residue comes back.
             let turn = (factor / gcd(factor, step)).min(bounds.extent as i64);
             if step == 0 || bounds.extent == 1 || turn == 1 {
@@ -250,7 +302,7 @@ mod tests {
         let mut stages = vec![StageSchedule { start: 0, stride: vec![1, 8] }; 8];
         stages.push(StageSchedule { start: 600, stride: vec![1, 64] });
         let schedule = Schedule { stages };
-        let ports = ports(&pipeline, &schedule, 0, &[ReadOf { stage: 8, read: 0 }]);
+        let ports = ports(&pipeline, &schedule, 0, &[ReadOf { stage: 8, read: 0 }], &[]);
         assert_eq!(ports.writers, [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(ports.buffer.ports[3].schedule, Affine { start: 2, stride: vec![1, 8] });
         let [(_, parts)] = ports.reads.as_slice() else { panic!("one read") };
@@ -261,5 +313,55 @@ mod tests {
         assert_eq!(port.access[0], Affine { start: 5, stride: vec![8, 0] });
         assert_eq!(port.schedule, Affine { start: 605, stride: vec![8, 64] });
         ports.buffer.check().unwrap();
+    }
+
+    /// A stage that writes 8 words in each of 6 iterations of a loop around it, and one that reads every other of them.
+    #[test]
+    fn divisions_are_by_stride_and_by_even_and_odd_versions() {
+        let stage = |name: &str, group, own: &[u64], read: &[Subscript], write: Access| Stage {
+            name: name.to_owned(),
+            group,
+            shared: 1,
+            loops: loops(&[own, &[6]].concat()),
+            reads: if read.is_empty() { Vec::new() } else { vec![Access { array: 0, subscripts: read.to_vec() }] },
+            write,
+            latency: 0,
+        };
+        let load = stage("load", 0, &[8], &[], Access { array: 0, subscripts: vec![Subscript::affine(vec![1, 0], 0)] });
+        // Element 2x + r.
+        let drain = stage(
+            "drain",
+            1,
+            &[4, 2],
+            &[Subscript::affine(vec![2, 1, 0], 0)],
+            Access { array: 1, subscripts: vec![Subscript::affine(vec![1, 4, 8], 0)] },
+        );
+        let arrays = ["kept", "output"].map(|name| Array { name: name.to_owned(), weight: 1 });
+        let pipeline = Pipeline { arrays: arrays.to_vec(), stages: vec![load, drain] };
+        let schedule = Schedule {
+            stages: vec![
+                StageSchedule { start: 0, stride: vec![1, 8] },
+                StageSchedule { start: 9, stride: vec![1, 4, 8] },
+            ],
+        };
+        let read = [ReadOf { stage: 1, read: 0 }];
+        assert_eq!(divisions(&pipeline, &schedule, 0, &read), [vec![2], vec![1, 2], vec![2, 2]]);
+        let of = |divisors: &[i64]| ports(&pipeline, &schedule, 0, &read, divisors);
+        assert_eq!(of(&[]).reads[0].1.len(), 1);
+        // Even and odd elements: r says which.
+        let by_stride = of(&[2]);
+        let conditions = by_stride.reads[0].1.iter().map(|part| part.conditions.clone()).collect_vec();
+        let is = |level, index| vec![(level, Condition { first: index, last: index, step: 2 })];
+        assert_eq!(conditions, [is(1, 0), is(1, 1)]);
+        // Even and odd versions: the reads of each have a port, and wait for two iterations of the loop.
+        let by_version = of(&[1, 2]);
+        let [_, (.., even), (.., odd)] = by_version.buffer.ports.iter().enumerate().collect_vec()[..] else {
+            panic!("a write and two reads");
+        };
+        assert_eq!((even.extents(), odd.extents()), (vec![4, 2, 3], vec![4, 2, 3]));
+        assert_eq!((even.schedule.start, odd.schedule.start), (9, 17));
+        assert_eq!(odd.schedule.stride, [1, 4, 16]);
+        assert_eq!(odd.access[1], Affine { start: 1, stride: vec![0, 0, 2] });
+        assert_eq!(of(&[2, 2]).reads[0].1.len(), 4);
     }
 }

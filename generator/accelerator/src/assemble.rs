@@ -15,7 +15,7 @@ use pushmem_nest::{Operation, Program, Span};
 use pushmem_schedule::Schedule;
 use pushmem_tile::TileSpec;
 
-use self::plan::{Outcome, Place, delays, outcomes, reads};
+use self::plan::{Memories, Outcome, Place, delays, outcomes, reads};
 use crate::accelerator::{Accelerator, Condition, Counter, Driver, Wire, WireId, counted_levels};
 use crate::constraints::Constraints;
 use crate::error::AssemblyError;
@@ -50,7 +50,7 @@ pub fn assemble(
 ) -> Result<Accelerator, AssemblyError> {
     let operations = program.operations();
     let scheduled = Scheduled { program, operations: &operations, extraction, schedule, datapaths };
-    let (reads, arrays) = reads(scheduled)?;
+    let (reads, arrays) = reads(scheduled, Memories { spec, levels: &constraints.levels })?;
     let outcomes = outcomes(scheduled, &reads);
     let final_stages = final_stages(program, extraction)?;
     let delays = delays(scheduled, &reads, &outcomes, &arrays, &final_stages);
@@ -68,8 +68,8 @@ pub fn assemble(
         datapath_of: BTreeMap::new(),
         selections: Vec::new(),
     };
-    for (array, ports) in arrays {
-        builder.add_array(array, ports)?;
+    for kept in arrays {
+        builder.add_array(kept);
     }
     builder.add_inputs();
     for stage in 0..extraction.pipeline.stages.len() {

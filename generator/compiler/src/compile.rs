@@ -1,7 +1,5 @@
 //! The passes in their order.
 
-use std::collections::BTreeSet;
-
 use pushmem_accelerator::{
     Accelerator, AssemblyError, Constraints, Levels, StoredArray, WORD_BITS, assemble, prove, prove_roms,
 };
@@ -176,6 +174,15 @@ struct Planned {
     accelerator: Accelerator,
 }
 
+/// What makes it easier for a memory to serve an array.
+#[derive(Clone, Copy)]
+enum Relief {
+    /// Accesses that would be at the same time come one after the other.
+    Turns,
+    /// Reads pause between rows, as the rows of a wide-fetch tile do not begin where theirs do.
+    Pauses,
+}
+
 /// What the passes behind extraction work on.
 struct Passes<'a> {
     program: &'a Program,
@@ -215,32 +222,53 @@ impl Passes<'_> {
         self.coarse_or_slower(true).or_else(|_| self.coarse_or_slower(false))
     }
 
-    /// A coarse pipeline with stages that overlap those that they read from, if the memories of the tile can serve both at
-    /// the same time; without; and with pauses between the rows of the arrays that did not fit.
+    /// A coarse pipeline with stages that overlap those that they read from. Where a memory cannot serve the accesses of an
+    /// array, a slower one, the shortest that is found.
     fn coarse_or_slower(&self, distribute: bool) -> Result<Planned, AssemblyError> {
-        let mut options = CoarseOptions { distribute, ..self.coarse_options() };
-        let mut refused = BTreeSet::new();
-        let overlapping = CoarseOptions { overlap: true, ..options.clone() };
-        let first =
-            self.coarse_with(overlapping, &mut refused).or_else(|_| self.coarse_with(options.clone(), &mut refused));
-        match (first, self.spec.kind) {
-            (Err(AssemblyError::Array { .. }), Kind::WideFetch { .. }) => {
-                options.whole_rows = std::mem::take(&mut refused);
-                self.coarse_with(options, &mut refused)
-            }
-            (outcome, _) => outcome,
-        }
+        let apart = CoarseOptions { distribute, ..self.coarse_options() };
+        let overlapping = CoarseOptions { overlap: true, ..apart.clone() };
+        let array = match self.coarse_at_once(&overlapping) {
+            Err(AssemblyError::Array { array, .. }) => array,
+            outcome => return outcome,
+        };
+        let slower = self.coarse_relieved(&overlapping, array).into_iter().chain(match self.coarse_at_once(&apart) {
+            Err(AssemblyError::Array { array, .. }) => self.coarse_relieved(&apart, array),
+            outcome => vec![outcome],
+        });
+        let size = |planned: &Planned| (planned.accelerator.length, planned.accelerator.tiles.len());
+        let shorter = |one, other| match (one, other) {
+            (Ok(one), Ok(other)) if size(&other) < size(&one) => Ok(other),
+            (Err(_), other) => other,
+            (one, _) => one,
+        };
+        slower.reduce(shorter).expect("one outcome at least")
     }
 
-    /// A coarse pipeline; the arrays whose accesses had to come one after the other, or did not fit at all, are noted.
-    fn coarse_with(&self, mut options: CoarseOptions, refused: &mut BTreeSet<usize>) -> Result<Planned, AssemblyError> {
+    /// Coarse pipelines in which the arrays that their memories cannot serve, the first of which is `array`, are relieved, in
+    /// different ways.
+    fn coarse_relieved(&self, options: &CoarseOptions, array: usize) -> Vec<Result<Planned, AssemblyError>> {
+        let orders: &[[Relief; 2]] = match self.spec.kind {
+            Kind::WideFetch { .. } => &[[Relief::Turns, Relief::Pauses], [Relief::Pauses, Relief::Turns]],
+            _ => &[[Relief::Turns; 2]],
+        };
+        orders.iter().map(|order| self.coarse_relieved_in(options.clone(), array, *order)).collect()
+    }
+
+    /// A coarse pipeline in which each array that its memory cannot serve is relieved in one way, and if that does not do in
+    /// the other, too.
+    fn coarse_relieved_in(
+        &self,
+        mut options: CoarseOptions,
+        mut array: usize,
+        order: [Relief; 2],
+    ) -> Result<Planned, AssemblyError> {
         loop {
-            let coarse = coarse(&self.extraction.pipeline, &options).map_err(|error| self.refused(&error))?;
-            match self.assembled(coarse.schedule.clone(), Some(coarse)) {
-                // Accesses that the memory cannot serve at the same time come one after the other.
-                Err(AssemblyError::Array { array, .. }) if options.serialized.insert(array) => {
-                    _ = refused.insert(array)
-                }
+            let relieved = order.iter().any(|relief| match relief {
+                Relief::Turns => options.serialized.insert(array),
+                Relief::Pauses => options.whole_rows.insert(array),
+            });
+            match self.coarse_at_once(&options) {
+                Err(AssemblyError::Array { array: refused, .. }) if relieved => array = refused,
                 outcome => return outcome,
             }
         }
@@ -258,6 +286,11 @@ impl Passes<'_> {
             }
         }
         options
+    }
+
+    fn coarse_at_once(&self, options: &CoarseOptions) -> Result<Planned, AssemblyError> {
+        let coarse = coarse(&self.extraction.pipeline, options).map_err(|error| self.refused(&error))?;
+        self.assembled(coarse.schedule.clone(), Some(coarse))
     }
 
     fn refused(&self, error: &ScheduleError) -> AssemblyError {

@@ -110,6 +110,19 @@ pub fn banking(buffer: &UnifiedBuffer, limit: PortLimit) -> Result<Option<Bankin
     Ok(Some(Banking { factors: factors_of_buffer, banks }))
 }
 
+/// Partitions a buffer as finely as its reads allow, each of which stays in one bank. Nothing when that is one bank.
+///
+/// No bank has more ports at a time than the buffer, and each has more time between two accesses.
+pub(crate) fn residues(buffer: &UnifiedBuffer) -> Option<Banking> {
+    let reads: Vec<usize> = buffer.reads().map(|(number, _)| number).collect();
+    let factors = factors(buffer, &reads, &sizes(buffer));
+    if factors.iter().all(|&factor| factor == 1) {
+        return None;
+    }
+    let banks = split(buffer, &factors).ok()?;
+    (banks.len() > 1).then_some(Banking { factors, banks })
+}
+
 /// The size of each dimension: the coordinates that ports touch.
 fn sizes(buffer: &UnifiedBuffer) -> Vec<u64> {
     let dimensions = buffer.ports.first().map_or(0, |port| port.access.len());

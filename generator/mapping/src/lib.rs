@@ -30,6 +30,7 @@ mod past;
 mod storage;
 mod streams;
 mod supply;
+mod waits;
 mod wide;
 
 pub use banking::{Bank, Banking, PortLimit, banking};

@@ -7,7 +7,7 @@ use pushmem_buffers::UnifiedBuffer;
 use pushmem_tile::{Kind, TileSpec};
 
 use crate::attempt::Attempt;
-use crate::banking::{Bank, Banking, PortLimit, banking};
+use crate::banking::{Bank, Banking, PortLimit, banking, residues};
 use crate::cascade::cascade;
 use crate::group::{Feed, Group, Space, Stream};
 use crate::live::live_words;
@@ -15,6 +15,7 @@ use crate::mapped::{MappedBuffer, MappedTile, MappingError, Source};
 use crate::merge::merge;
 use crate::partition::cheapest;
 use crate::streams::{Component, components};
+use crate::waits::check_waits;
 use crate::{direct, wide};
 
 /// Most read ports of a buffer.
@@ -33,11 +34,16 @@ pub fn map(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, Mapp
     if spec.kind == Kind::Rom {
         return Err(fail(vec!["a rom holds constants and takes no stream".to_owned()]));
     }
+    check_waits(buffer, spec).map_err(fail)?;
     let limit = PortLimit { writes: spec.inputs as usize, reads: spec.outputs as usize };
     let whole = map_banks(&[Bank::whole(buffer)], spec);
+    let mut factors_tried = None;
     let mapped = match banking(buffer, limit) {
         Ok(None) => whole,
-        Ok(Some(banking)) => better(whole, banked(banking, spec)),
+        Ok(Some(banking)) => {
+            factors_tried = Some(banking.factors.clone());
+            better(whole, banked(banking, spec))
+        }
         Err(reason) => whole.map(|mut whole| {
             if whole.copied {
                 whole.tried.push(format!("cyclic banks: {reason}"));
@@ -45,6 +51,13 @@ pub fn map(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, Mapp
             whole
         }),
     };
+    // A tile that has no time for a bank may have it for a part of one.
+    let mapped = mapped.or_else(|tried| match residues(buffer) {
+        Some(banking) if factors_tried.as_ref() != Some(&banking.factors) => {
+            banked(banking, spec).map_err(|reasons| [tried, reasons].concat())
+        }
+        _ => Err(tried),
+    });
     let mut mapped = mapped.map_err(fail)?;
     let digest = spec.digest();
     for tile in &mut mapped.tiles {

@@ -1,41 +1,19 @@
 //! Arrays that are kept in memory tiles.
 
-use pushmem_buffers::{Direction, UnifiedBuffer};
-use pushmem_mapping::{MappedBuffer, MappedTile, MappingError, Source, map};
-use pushmem_nest::Level;
-use pushmem_tile::TileSpec;
+use pushmem_buffers::Direction;
+use pushmem_mapping::{MappedTile, Source};
 
 use super::Builder;
 use super::delays::place_of_read;
-use super::plan::Outcome;
-use crate::accelerator::{Driver, StoredArray, Tile, WireId, earlier};
+use super::plan::{KeptArray, Outcome};
+use crate::accelerator::{Driver, StoredArray, Tile, WireId};
 use crate::arrays::ArrayPorts;
-use crate::error::AssemblyError;
-
-/// Maps an array, in the time of the run if its tiles can count to the first cycles of all ports. Else the time of the tiles
-/// begins with the first port, in the cycle that is returned: they are flushed then, and not with the run.
-fn map_in_time(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<(u64, MappedBuffer), MappingError> {
-    map(buffer, spec).map(|mapped| (0, mapped)).or_else(|error| {
-        let starts = || buffer.ports.iter().map(|port| port.schedule.start as u64);
-        let (begin, latest) = (starts().min().unwrap_or(0), starts().max().unwrap_or(0));
-        let bits = spec.controllers.values().map(|controller| controller.cycle_bits).min().unwrap_or(0);
-        // Controllers within the tile begin some cycles before or after those of the ports.
-        if begin == 0 || latest >> (bits - 1) == 0 {
-            return Err(error);
-        }
-        map(&earlier(buffer, begin), spec).map(|mapped| (begin, mapped)).map_err(|_| error)
-    })
-}
 
 impl Builder<'_> {
     /// Adds the tiles of an array, with wires for what its read ports show. What the write ports take is connected when all
     /// stages are there.
-    pub(super) fn add_array(&mut self, array: usize, ports: ArrayPorts) -> Result<(), AssemblyError> {
-        let ArrayPorts { buffer, writers, .. } = ports;
-        let level = self.scheduled.program.arrays[array].level.unwrap_or(Level::Memory);
-        let (begin, mapped) = map_in_time(&buffer, self.accelerator.spec_at(level)).map_err(|error| {
-            AssemblyError::Array { array, level, name: buffer.name.clone(), error: Box::new(error) }
-        })?;
+    pub(super) fn add_array(&mut self, kept: KeptArray) {
+        let KeptArray { array, level, ports: ArrayPorts { buffer, writers, .. }, begin, mapped } = kept;
         let first_tile = self.accelerator.tiles.len();
         let several = mapped.tiles.len() > 1;
         for (number, tile) in mapped.tiles.iter().enumerate() {
@@ -66,7 +44,6 @@ impl Builder<'_> {
             }
         }
         self.accelerator.arrays.push(StoredArray { array, writers, wires, buffer, begin, mapped, first_tile });
-        Ok(())
     }
 
     /// Connects the inputs of the tiles of arrays.

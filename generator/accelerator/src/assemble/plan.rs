@@ -3,14 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
+use pushmem_buffers::UnifiedBuffer;
 use pushmem_extraction::Origin;
 use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, NodeKind};
-use pushmem_nest::Schedule as Policy;
+use pushmem_mapping::{MappedBuffer, MappingError, map};
+use pushmem_nest::{Level, Schedule as Policy};
 use pushmem_schedule::{Boundary, Subscript};
+use pushmem_tile::TileSpec;
 
 use super::Scheduled;
+use crate::accelerator::earlier;
 use crate::arrays::{self, ArrayPorts, Part, ReadOf};
+use crate::constraints::Levels;
 use crate::error::AssemblyError;
 use crate::pointwise::followed;
 use crate::taps::{Tap, TapCase, TapError, taps};
@@ -34,14 +39,32 @@ pub(super) enum Outcome {
 /// The taps of each read of each stage.
 pub(super) type Taps = Vec<Vec<Vec<TapCase>>>;
 
-/// The arrays that are kept, by their numbers in the program, and their ports.
-pub(super) type KeptArrays = Vec<(usize, ArrayPorts)>;
+/// An array that is kept in memory tiles.
+pub(super) struct KeptArray {
+    /// Its number in the program.
+    pub array: usize,
+    /// Where it is.
+    pub level: Level,
+    pub ports: ArrayPorts,
+    /// When the time of its tiles begins.
+    pub begin: u64,
+    pub mapped: MappedBuffer,
+}
+
+/// What arrays can be kept in.
+#[derive(Clone, Copy)]
+pub(super) struct Memories<'a> {
+    /// The memory tiles.
+    pub spec: &'a TileSpec,
+    /// The other levels.
+    pub levels: &'a Levels,
+}
 
 /// What each read takes, and the arrays that are kept for it.
-pub(super) fn reads(scheduled: Scheduled) -> Result<(Taps, KeptArrays), AssemblyError> {
+pub(super) fn reads(scheduled: Scheduled, memories: Memories) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
     match scheduled.program.policy() {
-        Policy::Stencil => Ok((streamed(scheduled)?, KeptArrays::new())),
-        Policy::Dnn => stored(scheduled),
+        Policy::Stencil => Ok((streamed(scheduled)?, Vec::new())),
+        Policy::Dnn => stored(scheduled, memories),
     }
 }
 
@@ -59,7 +82,7 @@ fn streamed(scheduled: Scheduled) -> Result<Taps, AssemblyError> {
 }
 
 /// What reads take if arrays are kept, but for reads that follow the write iteration by iteration.
-fn stored(scheduled: Scheduled) -> Result<(Taps, KeptArrays), AssemblyError> {
+fn stored(scheduled: Scheduled, memories: Memories) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
     let pipeline = &scheduled.extraction.pipeline;
     let mut cases = Taps::new();
     let mut of_array: BTreeMap<usize, Vec<ReadOf>> = BTreeMap::new();
@@ -81,10 +104,10 @@ fn stored(scheduled: Scheduled) -> Result<(Taps, KeptArrays), AssemblyError> {
         }
         cases.push(of_stage);
     }
-    let mut arrays = KeptArrays::new();
+    let mut arrays = Vec::new();
     for (array, reads) in of_array {
-        let ports = arrays::ports(pipeline, scheduled.schedule, array, &reads);
-        for (of, parts) in &ports.reads {
+        let kept = kept(scheduled, memories, array, &reads)?;
+        for (of, parts) in &kept.ports.reads {
             let case = |part: &Part| TapCase {
                 conditions: part.conditions.clone(),
                 tap: Tap::Port { array, port: part.port },
@@ -94,9 +117,45 @@ fn stored(scheduled: Scheduled) -> Result<(Taps, KeptArrays), AssemblyError> {
             of_read.last_mut().expect("a read has iterations").conditions.clear();
             cases[of.stage][of.read] = of_read;
         }
-        arrays.push((array, ports));
+        arrays.push(kept);
     }
     Ok((cases, arrays))
+}
+
+/// The tiles of an array: as few banks of it as its lanes need; where the tile has no time for these, divided further.
+fn kept(scheduled: Scheduled, memories: Memories, array: usize, reads: &[ReadOf]) -> Result<KeptArray, AssemblyError> {
+    let level = scheduled.program.arrays[array].level.unwrap_or(Level::Memory);
+    let spec = memories.levels.spec(level, memories.spec).unwrap_or(memories.spec);
+    let (pipeline, schedule) = (&scheduled.extraction.pipeline, scheduled.schedule);
+    let attempt = |divisors: &[i64]| {
+        let ports = arrays::ports(pipeline, schedule, array, reads, divisors);
+        match map_in_time(&ports.buffer, spec) {
+            Ok((begin, mapped)) => Ok(KeptArray { array, level, ports, begin, mapped }),
+            Err(error) => {
+                let name = ports.buffer.name.clone();
+                Err(AssemblyError::Array { array, level, name, error: Box::new(error) })
+            }
+        }
+    };
+    attempt(&[]).or_else(|whole| {
+        let divisions = arrays::divisions(pipeline, schedule, array, reads);
+        divisions.into_iter().find_map(|divisors| attempt(&divisors).ok()).ok_or(whole)
+    })
+}
+
+/// Maps an array, in the time of the run if its tiles can count to the first cycles of all ports. Else the time of the tiles
+/// begins with the first port, in the cycle that is returned: they are flushed then, and not with the run.
+fn map_in_time(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<(u64, MappedBuffer), MappingError> {
+    map(buffer, spec).map(|mapped| (0, mapped)).or_else(|error| {
+        let starts = || buffer.ports.iter().map(|port| port.schedule.start as u64);
+        let (begin, latest) = (starts().min().unwrap_or(0), starts().max().unwrap_or(0));
+        let bits = spec.controllers.values().map(|controller| controller.cycle_bits).min().unwrap_or(0);
+        // Controllers within the tile begin some cycles before or after those of the ports.
+        if begin == 0 || latest >> (bits - 1) == 0 {
+            return Err(error);
+        }
+        map(&earlier(buffer, begin), spec).map(|mapped| (begin, mapped)).map_err(|_| error)
+    })
 }
 
 /// Checks that an array can be kept for a read: that addresses are affine.
@@ -172,7 +231,7 @@ pub(super) fn delays(
     scheduled: Scheduled,
     reads: &Taps,
     outcomes: &[Outcome],
-    arrays: &KeptArrays,
+    arrays: &[KeptArray],
     final_stages: &BTreeMap<usize, Vec<usize>>,
 ) -> Vec<BTreeSet<u64>> {
     let mut delays = vec![BTreeSet::new(); outcomes.len()];
@@ -193,7 +252,7 @@ pub(super) fn delays(
             }
         }
     }
-    let kept = arrays.iter().flat_map(|(_, ports)| &ports.writers);
+    let kept = arrays.iter().flat_map(|kept| &kept.ports.writers);
     for &stage in final_stages.values().flatten().chain(kept) {
         want(outcomes[stage]);
     }
