@@ -2,9 +2,11 @@
 
 use pushmem_configuration::{Affine, Configuration};
 use pushmem_kernels::Datapath;
-use pushmem_nest::Type;
+use pushmem_nest::{Level, Type};
 use pushmem_schedule::{Stage, StageSchedule};
 use pushmem_tile::TileSpec;
+
+use crate::constraints::Levels;
 
 /// Bits of a word on every wire. Narrower elements are extended according to their type.
 pub const WORD_BITS: u32 = 16;
@@ -18,6 +20,8 @@ pub struct Accelerator {
     pub spec: TileSpec,
     /// The tile that large tables are in.
     pub rom_spec: TileSpec,
+    /// What the other levels of the memory hierarchy are made of.
+    pub levels: Levels,
     /// Cycles of a run: one more than the time of the last output.
     pub length: u64,
     /// Loop counters that streams and kernels share.
@@ -343,12 +347,30 @@ pub struct StoredArray {
     pub writers: Vec<usize>,
     /// The wire of each port.
     pub wires: Vec<WireId>,
-    /// Its ports.
+    /// Its ports, in the time of the run.
     pub buffer: pushmem_buffers::UnifiedBuffer,
-    /// The mapping, with tiles numbered from [`StoredArray::first_tile`].
+    /// The cycle of the run in which the time of its tiles begins.
+    pub begin: u64,
+    /// The mapping of its ports in the time of the tiles, with tiles numbered from [`StoredArray::first_tile`].
     pub mapped: pushmem_mapping::MappedBuffer,
     /// The first of its tiles.
     pub first_tile: usize,
+}
+
+impl StoredArray {
+    /// Its ports in the time of its tiles.
+    pub fn buffer_of_tiles(&self) -> pushmem_buffers::UnifiedBuffer {
+        earlier(&self.buffer, self.begin)
+    }
+}
+
+/// A buffer that does everything so many cycles earlier.
+pub(crate) fn earlier(buffer: &pushmem_buffers::UnifiedBuffer, cycles: u64) -> pushmem_buffers::UnifiedBuffer {
+    let mut buffer = buffer.clone();
+    for port in &mut buffer.ports {
+        port.schedule.start -= cycles as i64;
+    }
+    buffer
 }
 
 /// A memory tile.
@@ -356,6 +378,10 @@ pub struct StoredArray {
 pub struct Tile {
     /// A unique name, an identifier.
     pub name: String,
+    /// The level of the memory hierarchy, which says what it is made of.
+    pub level: Level,
+    /// The cycle of the run in which its own time begins: it is flushed one before.
+    pub begin: u64,
     /// Its configuration.
     pub configuration: Configuration,
     /// What each input is connected to.
@@ -399,6 +425,7 @@ impl Accelerator {
             name: name.into(),
             spec,
             rom_spec,
+            levels: Levels::default(),
             length: 0,
             counters: Vec::new(),
             wires: Vec::new(),
@@ -418,9 +445,30 @@ impl Accelerator {
 
     /// All that is configured: the memory tiles, then the ROM tiles.
     pub fn configured(&self) -> Vec<Configured<'_>> {
-        let tiles = self.tiles.iter().map(|tile| (&tile.name, &self.spec, &tile.configuration));
+        let tiles = self.tiles.iter().map(|tile| (&tile.name, self.spec_at(tile.level), &tile.configuration));
         let roms = self.roms.iter().map(|rom| (&rom.name, &self.rom_spec, &rom.configuration));
         tiles.chain(roms).map(|(name, spec, configuration)| Configured { name, spec, configuration }).collect()
+    }
+
+    /// What the tiles of a level are made of. Only levels that there are have tiles.
+    pub fn spec_at(&self, level: Level) -> &TileSpec {
+        self.levels.spec(level, &self.spec).unwrap_or(&self.spec)
+    }
+
+    /// How many tiles of a level there are.
+    pub fn count_at(&self, level: Level) -> usize {
+        self.tiles.iter().filter(|tile| tile.level == level).count()
+    }
+
+    /// The levels that have tiles, the memory tiles first.
+    pub fn levels_in_use(&self) -> Vec<Level> {
+        let levels = [Level::Memory, Level::GlobalBuffer, Level::RegisterFile];
+        levels.into_iter().filter(|level| self.count_at(*level) > 0).collect()
+    }
+
+    /// What the tiles but ROMs are made of, each kind once.
+    pub fn specs_in_use(&self) -> impl Iterator<Item = &TileSpec> {
+        self.levels_in_use().into_iter().map(|level| self.spec_at(level))
     }
 
     /// The ROMs of a kernel, by the order of its look-ups: indices of [`Accelerator::roms`].

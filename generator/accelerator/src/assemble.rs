@@ -16,7 +16,7 @@ use pushmem_nest::{Operation, Program, Span};
 use pushmem_schedule::Schedule;
 use pushmem_tile::TileSpec;
 
-use self::plan::{Outcome, Place, delays, outcomes, reads};
+use self::plan::{Memories, Outcome, Place, delays, outcomes, reads};
 use crate::accelerator::{Accelerator, Condition, Counter, Driver, Wire, WireId, counted_levels};
 use crate::constraints::Constraints;
 use crate::error::AssemblyError;
@@ -51,7 +51,7 @@ pub fn assemble(
 ) -> Result<Accelerator, AssemblyError> {
     let operations = program.operations();
     let scheduled = Scheduled { program, operations: &operations, extraction, schedule, datapaths };
-    let (reads, arrays) = reads(scheduled, spec)?;
+    let (reads, arrays) = reads(scheduled, Memories { spec, levels: &constraints.levels })?;
     let outcomes = outcomes(scheduled, &reads);
     let final_stages = final_stages(program, extraction)?;
     let delays = delays(scheduled, &reads, &outcomes, &arrays, &final_stages);
@@ -60,7 +60,10 @@ pub fn assemble(
         spec,
         constraints,
         outcomes,
-        accelerator: Accelerator::new(program.name.as_str(), spec.clone(), rom_spec.clone()),
+        accelerator: Accelerator {
+            levels: constraints.levels.clone(),
+            ..Accelerator::new(program.name.as_str(), spec.clone(), rom_spec.clone())
+        },
         wires: BTreeMap::new(),
         port_wires: BTreeMap::new(),
         datapath_of: BTreeMap::new(),

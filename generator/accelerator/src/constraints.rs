@@ -1,5 +1,7 @@
 //! What an accelerator may be made of.
 
+use pushmem_nest::Level;
+use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
 
 /// What the hardware may be made of.
@@ -13,10 +15,38 @@ pub struct Constraints {
     /// Whether arrays of coarse pipelines may have more than two versions, where a loop would wait for the last reads of the
     /// version before the last: the buffers that balance paths which part and meet again.
     pub balance_paths: bool,
+    /// The levels of the memory hierarchy beside the memory tiles.
+    #[serde(skip)]
+    pub levels: Levels,
+}
+
+/// What the levels of the memory hierarchy beside the memory tiles are made of, where there are such.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Levels {
+    /// The bank of the global buffer.
+    pub global_buffer: Option<TileSpec>,
+    /// The register file.
+    pub register_file: Option<TileSpec>,
+}
+
+impl Levels {
+    /// The tile of a level; that of the memory tiles is said elsewhere.
+    pub fn spec<'a>(&'a self, level: Level, memory: &'a TileSpec) -> Option<&'a TileSpec> {
+        match level {
+            Level::GlobalBuffer => self.global_buffer.as_ref(),
+            Level::Memory => Some(memory),
+            Level::RegisterFile => self.register_file.as_ref(),
+        }
+    }
 }
 
 impl Default for Constraints {
     fn default() -> Self {
-        Constraints { shift_register_threshold: 20, table_logic_words: 64, balance_paths: true }
+        Constraints {
+            shift_register_threshold: 20,
+            table_logic_words: 64,
+            balance_paths: true,
+            levels: Levels::default(),
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use pushmem_files::Diagnostic;
 use pushmem_mapping::MappingError;
+use pushmem_nest::Level;
 
 /// Why stages cannot be assembled.
 #[derive(Debug)]
@@ -17,10 +18,12 @@ pub enum AssemblyError {
         /// What was tried.
         error: Box<MappingError>,
     },
-    /// An array that the memory tiles cannot keep.
+    /// An array that the tiles of its level cannot keep.
     Array {
         /// The array, an index of the program's.
         array: usize,
+        /// Where it is to be.
+        level: Level,
         /// Its name.
         name: String,
         /// What was tried.
@@ -36,8 +39,13 @@ impl std::fmt::Display for AssemblyError {
                 let delays = delays.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
                 write!(formatter, "{wire} cannot be delayed by {delays} cycles in memory tiles: {error}")
             }
-            AssemblyError::Array { name, error, .. } => {
-                write!(formatter, "{name} cannot be kept in memory tiles: {error}")
+            AssemblyError::Array { name, level, error, .. } => {
+                let place = match level {
+                    Level::GlobalBuffer => "the global buffer",
+                    Level::Memory => "memory tiles",
+                    Level::RegisterFile => "register files",
+                };
+                write!(formatter, "{name} cannot be kept in {place}: {error}")
             }
         }
     }

@@ -32,7 +32,7 @@ pub use accelerator::{
     OperationDatapath, Rom, SharedUnit, Source, StoredArray, Stream, Tile, Turn, Variable, WORD_BITS, Wire, WireId,
 };
 pub use assemble::assemble;
-pub use constraints::Constraints;
+pub use constraints::{Constraints, Levels};
 pub use error::AssemblyError;
 pub use proof::{PartError, ProofError, prove};
 pub use provenance::ProvenanceError;

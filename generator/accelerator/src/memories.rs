@@ -3,6 +3,7 @@
 use itertools::Itertools;
 use pushmem_buffers::{Direction, Port};
 use pushmem_configuration::Affine;
+use pushmem_nest::Level;
 use pushmem_schedule::{Stage, StageSchedule};
 
 use crate::accelerator::{Accelerator, Delayed, Memory};
@@ -16,7 +17,13 @@ use crate::tiles::Mapped;
 /// When something of the tiles differs.
 pub(crate) fn check_tiles(accelerator: &Accelerator, memory: &Memory) -> Result<(), PartError> {
     let name = || name(accelerator, memory);
-    let mapped = Mapped { accelerator, tiles: &memory.mapped.tiles, first_tile: memory.first_tile };
+    let mapped = Mapped {
+        accelerator,
+        tiles: &memory.mapped.tiles,
+        first_tile: memory.first_tile,
+        level: Level::Memory,
+        begin: 0,
+    };
     let ports = ports_of_streams(memory);
     require(ports.len() == memory.streams.len(), name, "its buffer has other ports")?;
     let written = |port: usize| {

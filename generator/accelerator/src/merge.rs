@@ -6,6 +6,7 @@
 use itertools::Itertools;
 use pushmem_buffers::{Direction, UnifiedBuffer};
 use pushmem_mapping::{Source, map};
+use pushmem_nest::Level;
 
 use crate::accelerator::{Accelerator, Driver, Memory, Tile};
 
@@ -94,6 +95,8 @@ fn tile(name: String, memory: &Memory) -> Tile {
     };
     Tile {
         name,
+        level: Level::Memory,
+        begin: 0,
         configuration: content.configuration.clone(),
         inputs: content.inputs.iter().map(input).collect(),
         outputs: content.outputs.iter().map(|port| port.map(|port| memory.wire(port))).collect(),

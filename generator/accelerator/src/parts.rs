@@ -142,8 +142,8 @@ impl Checker<'_> {
     /// Checks that tiles are connected to what exists.
     fn tiles(&self) -> Result<(), PartError> {
         let accelerator = self.accelerator();
-        let spec = &accelerator.spec;
         for (number, tile) in accelerator.tiles.iter().enumerate() {
+            let spec = accelerator.spec_at(tile.level);
             let outputs = tile.outputs.iter().enumerate();
             let right = tile.inputs.len() == spec.inputs as usize
                 && tile.outputs.len() == spec.outputs as usize

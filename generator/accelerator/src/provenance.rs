@@ -18,7 +18,7 @@ use std::fmt;
 use itertools::Itertools;
 use pushmem_buffers::Port;
 use pushmem_extraction::{Extraction, Origin};
-use pushmem_nest::{Loop, Operation, Program, Schedule as Policy};
+use pushmem_nest::{Level, Loop, Operation, Program, Schedule as Policy};
 use pushmem_schedule::{Access, Boundary, Schedule, Stage, Subscript};
 
 use crate::accelerator::{
@@ -173,7 +173,8 @@ impl Prover<'_> {
     /// follow each other as in the program.
     fn array(&self, array: &StoredArray) -> Result<(), PartError> {
         let pipeline = &self.extraction.pipeline;
-        stored::check_tiles(self.accelerator, array)?;
+        let level = self.program.arrays.get(array.array).and_then(|array| array.level);
+        stored::check_tiles(self.accelerator, array, level.unwrap_or(Level::Memory))?;
         stored::check_writes(pipeline, self.schedule, array)?;
         for (&stage, &wire) in array.writers.iter().zip(&array.wires) {
             let first: Vec<i64> = pipeline.stages[stage].loops.iter().map(|level| level.min).collect();

@@ -170,6 +170,8 @@ struct Machine<'a> {
     /// Tiles, each after the one whose outputs it passes on.
     tile_order: Vec<usize>,
     values: Vec<u16>,
+    /// The cycle.
+    now: u64,
 }
 
 impl<'a> Machine<'a> {
@@ -204,9 +206,11 @@ impl<'a> Machine<'a> {
         });
         let mut tiles: Vec<Tile> = Vec::new();
         for content in &accelerator.tiles {
-            let mut tile = Tile::new(&accelerator.spec);
+            let mut tile = Tile::new(accelerator.spec_at(content.level));
             tile.configure(&content.configuration);
-            tile.clock(&Inputs { flush: true, ..Inputs::default() });
+            if content.begin == 0 {
+                tile.clock(&Inputs { flush: true, ..Inputs::default() });
+            }
             tiles.push(tile);
         }
         Machine {
@@ -219,6 +223,7 @@ impl<'a> Machine<'a> {
             tile_order: tile_order(accelerator),
             tiles,
             values: vec![0; accelerator.wires.len()],
+            now: 0,
         }
     }
 
@@ -337,11 +342,13 @@ impl<'a> Machine<'a> {
         }
         for number in 0..self.tiles.len() {
             let inputs = self.tile_inputs(number);
-            self.tiles[number].clock(&inputs);
+            let flush = self.accelerator.tiles[number].begin == self.now + 1;
+            self.tiles[number].clock(&Inputs { flush, ..inputs });
         }
         for counter in &mut self.counters {
             counter.advance();
         }
+        self.now += 1;
     }
 
     fn violations(&mut self) -> Vec<(String, Violation)> {

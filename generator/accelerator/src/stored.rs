@@ -1,6 +1,7 @@
 //! The proof that the tiles of a kept array, as they are printed, are those that are replayed.
 
 use pushmem_buffers::{Direction, Port};
+use pushmem_nest::Level;
 use pushmem_schedule::{Pipeline, Schedule};
 
 use crate::accelerator::{Accelerator, StoredArray};
@@ -8,14 +9,15 @@ use crate::arrays::version_loops;
 use crate::proof::{PartError, require};
 use crate::tiles::Mapped;
 
-/// Checks that the tiles of an array are those of its mapping, that their inputs take the wires of the write ports, and that
+/// Checks that the tiles of an array are those of its mapping and at its level, that their inputs take the wires of the write ports, and that
 /// the wires of the read ports are their outputs.
 ///
 /// # Errors
 /// When something of the tiles differs.
-pub(crate) fn check_tiles(accelerator: &Accelerator, array: &StoredArray) -> Result<(), PartError> {
+pub(crate) fn check_tiles(accelerator: &Accelerator, array: &StoredArray, level: Level) -> Result<(), PartError> {
     let name = || format!("the memory of {}", array.buffer.name);
-    let mapped = Mapped { accelerator, tiles: &array.mapped.tiles, first_tile: array.first_tile };
+    let mapped =
+        Mapped { accelerator, tiles: &array.mapped.tiles, first_tile: array.first_tile, level, begin: array.begin };
     let writers = array.writers.len();
     let same = array.wires.len() == array.buffer.ports.len()
         && array.wires.iter().all(|&wire| wire < accelerator.wires.len())

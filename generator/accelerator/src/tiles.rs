@@ -1,6 +1,7 @@
 //! The proof that tiles, as they are printed, are those of a mapping.
 
 use pushmem_mapping::{MappedTile, Source};
+use pushmem_nest::Level;
 
 use crate::accelerator::{Accelerator, Driver, Tile, WireId};
 
@@ -12,6 +13,10 @@ pub(crate) struct Mapped<'a> {
     pub tiles: &'a [MappedTile],
     /// The first of them in the accelerator.
     pub first_tile: usize,
+    /// The level where they are.
+    pub level: Level,
+    /// When their time begins.
+    pub begin: u64,
 }
 
 impl Mapped<'_> {
@@ -32,7 +37,8 @@ impl Mapped<'_> {
             }
             _ => false,
         };
-        tile.configuration == mapped.configuration
+        (tile.level, tile.begin) == (self.level, self.begin)
+            && tile.configuration == mapped.configuration
             && tile.chain_from == mapped.chain_from.map(|other| self.first_tile + other)
             && tile.inputs.len() == mapped.inputs.len()
             && tile.inputs.iter().zip(&mapped.inputs).all(|(wire, source)| is_source(*wire, *source))

@@ -26,6 +26,12 @@ pub struct Build {
     /// Tile that large tables are in, likewise. Without, the tile that `rom` is.
     #[arg(long, value_name = "SPEC")]
     rom_tile: Option<PathBuf>,
+    /// Bank of the global buffer, likewise. Without, the tile that `global_buffer` is.
+    #[arg(long, value_name = "SPEC")]
+    global_buffer: Option<PathBuf>,
+    /// Register file, likewise. Without, the tile that `pond` is.
+    #[arg(long, value_name = "SPEC")]
+    register_file: Option<PathBuf>,
     /// Folder for RTL, configurations, C header and testbench, replaced if a former run wrote it.
     #[arg(short = 'o', long = "folder", value_name = "FOLDER")]
     folder: Option<PathBuf>,
@@ -99,6 +105,7 @@ impl Build {
             shift_register_threshold: self.shift_register_threshold.max(1),
             table_logic_words: self.table_logic_words,
             balance_paths: !self.unbalanced,
+            levels: tiles::read_levels(self.global_buffer.as_deref(), self.register_file.as_deref())?,
         };
         let compiled = compile(checked.program, &spec, &rom_spec, &constraints)?;
         if let Some(emit) = self.emit {

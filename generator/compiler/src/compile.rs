@@ -1,10 +1,12 @@
 //! The passes in their order.
 
-use pushmem_accelerator::{Accelerator, AssemblyError, Constraints, WORD_BITS, assemble, prove, prove_roms};
+use pushmem_accelerator::{
+    Accelerator, AssemblyError, Constraints, Levels, StoredArray, WORD_BITS, assemble, prove, prove_roms,
+};
 use pushmem_extraction::{Extraction, diagnose, extract};
 use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, TableMemories};
-use pushmem_nest::{Operation, Program, Schedule as Policy};
+use pushmem_nest::{Level, Operation, Program, Schedule as Policy};
 use pushmem_replay::replay;
 use pushmem_schedule::{Coarse, CoarseOptions, Options, Schedule, ScheduleError, coarse, stencil};
 use pushmem_tile::{Kind, TileSpec, timing};
@@ -70,6 +72,8 @@ pub fn compile(
         ))
         .with_help("choose a tile with words of at least 16 bits"));
     }
+    let mut program = program.with_copies();
+    check_levels(&program, &constraints.levels)?;
     if rom_spec.kind != Kind::Rom {
         return Err(Diagnostic::new(format!(
             "`{}` is a {} tile; tables need a rom",
@@ -86,11 +90,24 @@ pub fn compile(
     let datapaths: Vec<Datapath> = program.operations().iter().map(|(_, operation)| datapath(operation)).collect();
     sharing::check(&program, &datapaths)?;
     let extraction = extract(&program, |operation| datapaths[operation].latency())?;
-    let passes =
-        Passes { program: &program, extraction: &extraction, datapaths: &datapaths, spec, rom_spec, constraints };
-    let planned = match program.policy() {
-        Policy::Stencil => passes.stencil(),
-        Policy::Dnn => passes.coarse(),
+    let planned = loop {
+        let passes =
+            Passes { program: &program, extraction: &extraction, datapaths: &datapaths, spec, rom_spec, constraints };
+        let planned = match program.policy() {
+            Policy::Stencil => passes.stencil(),
+            Policy::Dnn => passes.coarse(),
+        };
+        match planned {
+            // What memory tiles have no room for is in the global buffer.
+            Err(AssemblyError::Array { array, .. }) if passes.moves(array) => {
+                program.arrays[array].level = Some(Level::GlobalBuffer);
+            }
+            Ok(planned) => match too_large(&program, &planned.accelerator)? {
+                Some(array) => program.arrays[array].level = Some(Level::GlobalBuffer),
+                None => break Ok(planned),
+            },
+            planned => break planned,
+        }
     };
     let Planned { schedule, coarse, accelerator } = planned.map_err(|error| match error {
         AssemblyError::Program(diagnostic) => *diagnostic,
@@ -112,6 +129,54 @@ pub fn compile(
     };
     compiled.proof = compiled.prove()?;
     Ok(compiled)
+}
+
+/// Checks that there is each level that the program names, and that an array can be kept there.
+fn check_levels(program: &Program, levels: &Levels) -> Result<(), Diagnostic> {
+    for array in &program.arrays {
+        let Some(level @ (Level::GlobalBuffer | Level::RegisterFile)) = array.level else { continue };
+        let refuse = |message: String| Err(program.diagnostic(array.span, message));
+        let spec = match level {
+            Level::GlobalBuffer => &levels.global_buffer,
+            _ => &levels.register_file,
+        };
+        match spec {
+            None => return refuse(format!("`{}` is to be in a level that there is not: {}", array.name, level.name())),
+            Some(spec) if spec.kind == Kind::Rom || spec.word_bits < WORD_BITS => {
+                return refuse(format!("`{}` tiles cannot keep `{}`", spec.name, array.name));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Checks that there are as many tiles of each level as the accelerator has. Where memory tiles are too few, that one of the
+/// arrays in them is to be in the global buffer that has the most words and no level of its own.
+fn too_large(program: &Program, accelerator: &Accelerator) -> Result<Option<usize>, Diagnostic> {
+    for level in Level::ALL {
+        let spec = accelerator.spec_at(level);
+        let tiles = accelerator.count_at(level);
+        let Some(count) = spec.count.filter(|count| tiles > *count as usize) else { continue };
+        let arrays = || accelerator.arrays.iter().filter(|array| accelerator.tiles[array.first_tile].level == level);
+        let free = arrays().filter(|array| program.arrays[array.array].level.is_none());
+        if let Some(largest) = free.max_by_key(|array| array.mapped.live_words)
+            && level == Level::Memory
+            && accelerator.levels.global_buffer.is_some()
+        {
+            return Ok(Some(largest.array));
+        }
+        let message = format!("`{}` needs {tiles} `{}` tiles, and there are {count}", program.name, spec.name);
+        let error = match arrays().max_by_key(|array| array.mapped.tiles.len()) {
+            Some(StoredArray { array, mapped, .. }) => {
+                let most = mapped.tiles.len();
+                program.diagnostic(program.arrays[*array].span, format!("{message}; this array has the most, {most}"))
+            }
+            None => Diagnostic::new(message),
+        };
+        return Err(error.with_help("divide the work into smaller tiles of arrays, or unroll less"));
+    }
+    Ok(None)
 }
 
 /// When the stages run, and on what hardware.
@@ -141,6 +206,13 @@ struct Passes<'a> {
 }
 
 impl Passes<'_> {
+    /// Whether an array is to move to the global buffer, because it has more words than memory tiles can hold together.
+    fn moves(&self, array: usize) -> bool {
+        let declared = &self.program.arrays[array];
+        let is_large = declared.size() as u64 > self.spec.largest_memory();
+        is_large && declared.level.is_none() && self.constraints.levels.global_buffer.is_some()
+    }
+
     /// All stages fused into one raster scan.
     fn stencil(&self) -> Result<Planned, AssemblyError> {
         let with_rows = |row_multiple: u64| {
@@ -162,7 +234,7 @@ impl Passes<'_> {
     fn coarse(&self) -> Result<Planned, AssemblyError> {
         let share = sharing::units(self.program, self.extraction);
         let balance_paths = self.constraints.balance_paths;
-        let best = CoarseOptions { share, balance_paths, ..coarse_options(self.spec) };
+        let best = CoarseOptions { share, balance_paths, ..self.coarse_options() };
         let whole = CoarseOptions { distribute: false, ..best.clone() };
         let unbalanced = CoarseOptions { balance_paths: false, ..best.clone() };
         let planned = self.coarse_or_slower(&best);
@@ -230,6 +302,20 @@ impl Passes<'_> {
         }
     }
 
+    /// What the memories can do: the memory tiles, and the other levels for the arrays that are there.
+    fn coarse_options(&self) -> CoarseOptions {
+        let mut options = coarse_options(self.spec);
+        for (number, array) in self.program.arrays.iter().enumerate() {
+            let level = array.level.filter(|level| *level != Level::Memory);
+            if let Some(spec) = level.and_then(|level| self.constraints.levels.spec(level, self.spec)) {
+                let own = coarse_options(spec);
+                options.ports_of.insert(number, (own.write_ports, own.read_ports));
+                options.round_trip = options.round_trip.max(own.round_trip);
+            }
+        }
+        options
+    }
+
     fn coarse_at_once(&self, options: &CoarseOptions) -> Result<Planned, AssemblyError> {
         let coarse = coarse(&self.extraction.pipeline, options).map_err(|error| self.refused(&error))?;
         let plan = CoarsePlan { coarse, options: options.clone() };
@@ -260,7 +346,7 @@ fn faster(
     }
 }
 
-/// What the memory tiles can do, as the scheduler of coarse pipelines asks.
+/// What memories of a tile can do, as the scheduler of coarse pipelines asks.
 fn coarse_options(spec: &TileSpec) -> CoarseOptions {
     let (inputs, outputs) = (spec.inputs as usize, spec.outputs as usize);
     match spec.kind {
@@ -306,7 +392,8 @@ impl Compiled {
             proof.proven_cycles += report.cycles_total;
         }
         for array in &self.accelerator.arrays {
-            let report = replay(&array.buffer, &array.mapped, &self.accelerator.spec)
+            let level = self.accelerator.tiles[array.first_tile].level;
+            let report = replay(&array.buffer_of_tiles(), &array.mapped, self.accelerator.spec_at(level))
                 .map_err(|error| fault(format!("{}: {error}", array.buffer.name)))?;
             proof.memories += 1;
             proof.simulated_cycles += report.cycles_simulated;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use itertools::Itertools;
 use pushmem_accelerator::{Condition, Driver, Source};
+use pushmem_nest::Level;
 use pushmem_schedule::{Access, Boundary, Loop, Stage as PipelineStage, Subscript};
 
 use crate::compile::{CoarsePlan, Compiled};
@@ -156,9 +157,17 @@ fn mapping(compiled: &Compiled) -> String {
         writeln!(text, "{:<24} {driver}", wire.name).expect("strings can be written");
     }
     for array in &accelerator.arrays {
+        let level = match accelerator.tiles[array.first_tile].level {
+            Level::Memory => String::new(),
+            level => format!(" of {}", level.name()),
+        };
+        let begin = match array.begin {
+            0 => String::new(),
+            begin => format!(", from cycle {begin}"),
+        };
         writeln!(
             text,
-            "array {} in {} tiles, {} words live",
+            "array {} in {} tiles{level}{begin}, {} words live",
             array.buffer.name,
             array.mapped.tiles.len(),
             array.mapped.live_words

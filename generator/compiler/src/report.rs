@@ -3,6 +3,7 @@
 use std::fmt;
 
 use pushmem_accelerator::{Constraints, Stream};
+use pushmem_nest::Level;
 use pushmem_schedule::sequential;
 use serde::Serialize;
 
@@ -28,6 +29,14 @@ pub struct Report {
     pub sequential_words: u64,
     /// Memory tiles.
     pub memory_tiles: usize,
+    /// The bank of the global buffer, if it is used.
+    pub global_buffer: Option<String>,
+    /// Banks of the global buffer.
+    pub global_buffer_banks: usize,
+    /// The register file, if such are used.
+    pub register_file: Option<String>,
+    /// Register files.
+    pub register_files: usize,
     /// The tile that large tables are in.
     pub rom_tile: String,
     /// ROM tiles.
@@ -68,6 +77,7 @@ impl Report {
             |array: usize| pipeline.stages.iter().flat_map(|stage| &stage.reads).any(|read| read.array == array);
         let kept = (0..pipeline.arrays.len()).filter(|&array| is_written(array) && is_read(array));
         let lanes = |streams: &[Stream]| streams.iter().map(|stream| stream.lanes.len()).sum();
+        let name_of = |level: Level| (accelerator.count_at(level) > 0).then(|| accelerator.spec_at(level).name.clone());
         Report {
             name: compiled.program.name.clone(),
             tile: accelerator.spec.name.clone(),
@@ -76,7 +86,11 @@ impl Report {
             sequential_cycles: sequential(pipeline).length(pipeline) as u64,
             sram_words: accelerator.memory_words(),
             sequential_words: kept.map(|array| compiled.program.arrays[array].size() as u64).sum(),
-            memory_tiles: accelerator.tiles.len(),
+            memory_tiles: accelerator.count_at(Level::Memory),
+            global_buffer: name_of(Level::GlobalBuffer),
+            global_buffer_banks: accelerator.count_at(Level::GlobalBuffer),
+            register_file: name_of(Level::RegisterFile),
+            register_files: accelerator.count_at(Level::RegisterFile),
             rom_tile: accelerator.rom_spec.name.clone(),
             rom_tiles: accelerator.roms.len(),
             shift_register_words: accelerator.shift_register_words(),
@@ -103,11 +117,14 @@ impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut line = |name: &str, value: String| writeln!(formatter, "  {name:<22} {value}");
         line("cycles", format!("{} ({} one stage after the other)", self.cycles, self.sequential_cycles))?;
-        let roms = match self.rom_tiles {
-            0 => String::new(),
-            count => format!(", {count} of `{}`", self.rom_tile),
-        };
-        line("memory tiles", format!("{} of `{}`{roms}", self.memory_tiles, self.tile))?;
+        let others = [
+            (self.global_buffer_banks, self.global_buffer.as_ref()),
+            (self.register_files, self.register_file.as_ref()),
+            (self.rom_tiles, Some(&self.rom_tile)),
+        ];
+        let used = others.into_iter().filter(|(count, _)| *count > 0);
+        let others: String = used.filter_map(|(count, name)| Some(format!(", {count} of `{}`", name?))).collect();
+        line("memory tiles", format!("{} of `{}`{others}", self.memory_tiles, self.tile))?;
         line("SRAM words", format!("{} ({} one stage after the other)", self.sram_words, self.sequential_words))?;
         line("shift-register words", self.shift_register_words.to_string())?;
         let multiplexed = match self.multiplexed_words {

@@ -118,8 +118,7 @@ pub fn compose(
     inputs: &[Beats],
     expected: &[Beats],
 ) -> Result<Files, CompositionError> {
-    let spec = &accelerator.spec;
-    if !accelerator.tiles.is_empty() && spec.word_bits < WORD_BITS {
+    if let Some(spec) = accelerator.specs_in_use().find(|spec| spec.word_bits < WORD_BITS) {
         return Err(CompositionError::NarrowWords { tile: spec.name.clone(), bits: spec.word_bits });
     }
     let window = Window::of(accelerator)?;
@@ -167,7 +166,6 @@ pub fn compose(
 
 /// The kinds of tiles that there are instances of.
 fn tile_modules(accelerator: &Accelerator, tile_files: &[Vec<(String, String)>]) -> Vec<TileModule> {
-    let memory = (!accelerator.tiles.is_empty()).then_some(&accelerator.spec);
     let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
     let module = |spec: &TileSpec| {
         let name = instance::tile_module(spec);
@@ -175,7 +173,7 @@ fn tile_modules(accelerator: &Accelerator, tile_files: &[Vec<(String, String)>])
         let files = tile_files.iter().find(|files| files.iter().any(|(name, _)| *name == file))?;
         Some(TileModule { name, files: files.iter().map(|(name, _)| name.clone()).collect() })
     };
-    memory.into_iter().chain(rom).filter_map(module).collect()
+    accelerator.specs_in_use().chain(rom).filter_map(module).collect()
 }
 
 /// The files of several tiles, those that they share once.

@@ -16,8 +16,11 @@ const STREAM_BUFFER: (&str, &str) =
 const SHIFT_REGISTER: (&str, &str) =
     ("pushmem_shift_register", include_str!("../../../templates/accelerator/library/pushmem_shift_register.sv"));
 
+const LATE_FLUSH: (&str, &str) =
+    ("pushmem_late_flush", include_str!("../../../templates/accelerator/library/pushmem_late_flush.sv"));
+
 /// The modules of the library, which have the same text in every accelerator: name and text.
-pub const LIBRARY: [(&str, &str); 5] = [RUN_CONTROL, LOOP_COUNTER, STREAM_BUFFER, SHIFT_REGISTER, DIVIDER];
+pub const LIBRARY: [(&str, &str); 6] = [RUN_CONTROL, LATE_FLUSH, LOOP_COUNTER, STREAM_BUFFER, SHIFT_REGISTER, DIVIDER];
 
 /// A kernel's module.
 pub(crate) struct KernelModule {
@@ -58,9 +61,11 @@ pub(crate) fn kernels(
 pub(crate) fn library(accelerator: &Accelerator) -> Vec<(&'static str, &'static str)> {
     let divides = accelerator.datapaths.iter().any(|of| of.datapath.divides());
     let shifts = accelerator.shift_register_words() > 0;
+    let late = accelerator.tiles.iter().any(|tile| tile.begin > 0);
     let needed = LIBRARY.into_iter().filter(|(name, _)| match *name {
         "pushmem_shift_register" => shifts,
         "pushmem_divider" => divides,
+        "pushmem_late_flush" => late,
         _ => true,
     });
     needed.collect()

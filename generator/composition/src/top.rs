@@ -11,7 +11,7 @@ mod words;
 
 use askama::Template;
 use pushmem_accelerator::Accelerator;
-use pushmem_nest::Program;
+use pushmem_nest::{Level, Program};
 
 use crate::error::CompositionError;
 use crate::modules::KernelModule;
@@ -75,6 +75,7 @@ pub(crate) fn print(
 ) -> Result<Top, CompositionError> {
     let context = Context { accelerator, program, kernels, window, signals: Signals::of(accelerator) };
     let mut sections = vec![context.run_control()];
+    sections.extend(context.late_flushes());
     sections.extend(context.loop_counters()?);
     sections.extend(context.cycle_of_run());
     sections.extend(context.configuration_bus());
@@ -94,12 +95,22 @@ pub(crate) fn run_cycles(accelerator: &Accelerator) -> u64 {
     inputs.max().map_or(0, |last| last.max(0) as u64).max(accelerator.length)
 }
 
+/// What a tile of a level is called.
+fn tile_of(level: Level) -> &'static str {
+    match level {
+        Level::GlobalBuffer => "global-buffer bank",
+        Level::Memory => "memory tile",
+        Level::RegisterFile => "register file",
+    }
+}
+
 impl Context<'_> {
     fn description(&self) -> Vec<String> {
         let accelerator = self.accelerator;
         let mut parts = vec![count(accelerator.instances().count(), "kernel")];
-        if !accelerator.tiles.is_empty() {
-            parts.push(format!("{} `{}`", count(accelerator.tiles.len(), "memory tile"), accelerator.spec.name));
+        for level in accelerator.levels_in_use() {
+            let tiles = count(accelerator.count_at(level), tile_of(level));
+            parts.push(format!("{tiles} `{}`", accelerator.spec_at(level).name));
         }
         if !accelerator.roms.is_empty() {
             parts.push(format!("{} `{}`", count(accelerator.roms.len(), "ROM"), accelerator.rom_spec.name));

@@ -22,8 +22,7 @@ impl Window {
     /// When 32 bits are not enough.
     pub fn of(accelerator: &Accelerator) -> Result<Self, CompositionError> {
         let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
-        let memory = (!accelerator.tiles.is_empty() || rom.is_none()).then_some(&accelerator.spec);
-        let bytes = memory.into_iter().chain(rom).map(|spec| RegisterMap::of(spec).bytes());
+        let bytes = accelerator.specs_in_use().chain(rom).map(|spec| RegisterMap::of(spec).bytes());
         let offset_bits = bytes.max().unwrap_or(1).next_power_of_two().ilog2();
         let tiles = accelerator.tiles.len() + accelerator.roms.len();
         let tile_bits = if tiles <= 1 { 0 } else { bits_for(tiles as u64 - 1) };
@@ -49,10 +48,8 @@ impl Window {
 /// When a configuration does not fit its tile, or the addresses do not fit 32 bits.
 pub fn register_writes(accelerator: &Accelerator) -> Result<Vec<Vec<RegisterWrite>>, CompositionError> {
     let window = Window::of(accelerator)?;
-    let maps = [RegisterMap::of(&accelerator.spec), RegisterMap::of(&accelerator.rom_spec)];
     let of_tile = |(number, tile): (usize, &Configured)| {
-        let map = &maps[usize::from(number >= accelerator.tiles.len())];
-        let writes = encode(tile.configuration, tile.spec, map)
+        let writes = encode(tile.configuration, tile.spec, &RegisterMap::of(tile.spec))
             .map_err(|finding| CompositionError::Configuration { tile: tile.name.to_owned(), finding })?;
         let base = (number as u64 * window.bytes()) as u32;
         Ok(writes.into_iter().map(|write| RegisterWrite { address: base + write.address, ..write }).collect())

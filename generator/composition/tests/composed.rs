@@ -13,7 +13,7 @@ use pushmem_configuration::{Affine, Configuration};
 use pushmem_files::Document;
 use pushmem_images::Image;
 use pushmem_kernels::{Datapath, TableMemories};
-use pushmem_nest::{ArrayKind, Program, Type};
+use pushmem_nest::{ArrayKind, Level, Program, Type};
 use pushmem_registers::RegisterMap;
 use pushmem_tile::TileSpec;
 use tempfile::TempDir;
@@ -174,6 +174,8 @@ fn with_tiles() -> (Program, Accelerator) {
     let (program, mut accelerator) = smooth();
     let tile = |name: &str, chain_from| Tile {
         name: name.to_owned(),
+        level: Level::Memory,
+        begin: 0,
         configuration: Configuration { tile: accelerator.spec.name.clone(), ..Configuration::default() },
         inputs: vec![Some(0), None],
         outputs: vec![chain_from, None],

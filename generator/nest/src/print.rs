@@ -29,6 +29,9 @@ impl Display for Program {
                 if array.min.iter().any(|min| *min != 0) {
                     write!(formatter, ", min: [{}]", array.min.iter().join(", "))?;
                 }
+                if let Some(level) = array.level {
+                    write!(formatter, ", level: {}", level.name())?;
+                }
                 writeln!(formatter, "}}")?;
             }
         }

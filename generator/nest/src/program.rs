@@ -71,6 +71,32 @@ impl ArrayKind {
     }
 }
 
+/// A level of the memory hierarchy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// The global buffer (GLB), a few large banks for whole images.
+    GlobalBuffer,
+    /// The memory tiles (MEM).
+    Memory,
+    /// The register files (ponds) beside processing elements.
+    RegisterFile,
+}
+
+impl Level {
+    /// All levels, the largest first.
+    pub const ALL: [Level; 3] = [Level::GlobalBuffer, Level::Memory, Level::RegisterFile];
+
+    /// The name, as in the file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::GlobalBuffer => "global_buffer",
+            Level::Memory => "memory",
+            Level::RegisterFile => "register_file",
+        }
+    }
+}
+
 /// An array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
@@ -84,6 +110,8 @@ pub struct Array {
     pub shape: Vec<i64>,
     /// The least index in each dimension.
     pub min: Vec<i64>,
+    /// The level of the memory hierarchy where its elements are, if the program says so.
+    pub level: Option<Level>,
     /// Where it is declared: its name.
     pub span: Span,
 }
@@ -275,13 +303,15 @@ pub enum ExpressionKind {
 impl Program {
     /// How to schedule it: as the program says, or else by the rule of the papers: as an image pipeline where every
     /// reduction is unrolled completely, as a neural network where some loop adds to the same element again and again
-    /// (unified-buffer paper §V-B).
+    /// (unified-buffer paper §V-B). A program that says where an array is kept is scheduled as one that keeps arrays: as a
+    /// neural network.
     pub fn policy(&self) -> Schedule {
         let accumulates = |(loops, operation): &(Vec<&Loop>, &Operation)| {
             (0..loops.len())
                 .any(|variable| operation.merges(variable) && loops[variable].extent > loops[variable].unroll)
         };
-        let rule = if self.operations().iter().any(accumulates) { Schedule::Dnn } else { Schedule::Stencil };
+        let keeps = self.arrays.iter().any(|array| array.level.is_some());
+        let rule = if keeps || self.operations().iter().any(accumulates) { Schedule::Dnn } else { Schedule::Stencil };
         self.schedule.unwrap_or(rule)
     }
 

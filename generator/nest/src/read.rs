@@ -12,7 +12,7 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
 use crate::bound::constant;
 use crate::check::check;
-use crate::program::{Array, ArrayKind, Loop, Node, Operation, Program, Schedule, Share, Table, ranges};
+use crate::program::{Array, ArrayKind, Level, Loop, Node, Operation, Program, Schedule, Share, Table, ranges};
 use crate::resolve::{Scope, operation};
 use crate::source::{PlacedText, Problem, Source, Span};
 use crate::syntax::{self, RESERVED};
@@ -75,6 +75,8 @@ struct ArrayFile {
     shape: Vec<i64>,
     #[serde(default)]
     min: Option<Vec<i64>>,
+    #[serde(default)]
+    level: Option<Level>,
 }
 
 #[derive(Deserialize)]
@@ -262,6 +264,11 @@ impl Reader<'_> {
         ] {
             for (name, array) in &declared.0 {
                 let path = root.key(section).key(name);
+                if array.level.is_some() && file.schedule == Some(Schedule::Stencil) {
+                    let span = self.value_span(&path.key("level"));
+                    let problem = Problem::new(span, "an image pipeline keeps no array, so none has a level");
+                    self.problems.push(problem.with_help("remove `level`, or `schedule: stencil`"));
+                }
                 arrays.push(self.array(name, array, kind, &path));
             }
         }
@@ -329,7 +336,7 @@ impl Reader<'_> {
             let path = path.key("min").index(dimension);
             self.refuse(&path, format!("indices are from -{LARGEST_BOUND} to {LARGEST_BOUND}"));
         }
-        Array { name: name.to_owned(), kind, element, shape: file.shape.clone(), min, span }
+        Array { name: name.to_owned(), kind, element, shape: file.shape.clone(), min, level: file.level, span }
     }
 
     fn table(&mut self, name: &str, file: &TableFile, path: &FieldPath) -> Table {

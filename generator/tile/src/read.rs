@@ -38,6 +38,9 @@ const MAX_NAME_LENGTH: usize = 40;
 /// Rows that keep simulation models and tables of a sensible size.
 const MAX_ROWS: u32 = 1 << 20;
 
+/// More tiles than any chip has.
+const MAX_COUNT: u32 = 1 << 20;
+
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum KindName {
@@ -60,6 +63,8 @@ struct SpecFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fetch_width: Option<u32>,
     rows: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    count: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     inputs: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -155,6 +160,7 @@ impl TileSpec {
             word_bits: Some(self.word_bits),
             fetch_width,
             rows: self.rows,
+            count: self.count,
             inputs: Some(self.inputs),
             outputs: Some(self.outputs),
             agg_words,
@@ -194,6 +200,7 @@ impl Reader<'_> {
         let rom = kind == Kind::Rom;
         let word_bits = self.ranged("word_bits", file.word_bits.unwrap_or(default::WORD_BITS), 8, 64)?;
         let rows = self.ranged("rows", file.rows, 2, MAX_ROWS)?;
+        let count = file.count.map(|count| self.ranged("count", count, 1, MAX_COUNT)).transpose()?;
         let inputs = self.ranged("inputs", file.inputs.unwrap_or(if rom { 1 } else { default::INPUTS }), 1, 4)?;
         let outputs = self.ranged("outputs", file.outputs.unwrap_or(if rom { 1 } else { default::OUTPUTS }), 1, 4)?;
         self.check_ports(file, kind, inputs, outputs)?;
@@ -214,6 +221,7 @@ impl Reader<'_> {
             kind,
             word_bits,
             rows,
+            count,
             inputs,
             outputs,
             sram_latency,

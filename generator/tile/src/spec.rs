@@ -138,6 +138,8 @@ pub struct TileSpec {
     pub word_bits: u32,
     /// Rows of the main memory (of `fetch_width` words in the wide-fetch variant, else of one word).
     pub rows: u32,
+    /// How many such tiles there are, if only so many.
+    pub count: Option<u32>,
     /// Input ports.
     pub inputs: u32,
     /// Output ports.
@@ -199,14 +201,24 @@ impl TileSpec {
         }
     }
 
-    /// SHA-256 of the completed specification as `spec.yaml` has it, in lower-case hexadecimal. A configuration carries it.
+    /// SHA-256 of the completed specification as `spec.yaml` has it, but for the number of tiles, in lower-case
+    /// hexadecimal. A configuration carries it.
     pub fn digest(&self) -> String {
-        Sha256::digest(self.to_yaml()).iter().map(|byte| format!("{byte:02x}")).collect()
+        self.hash().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn hash(&self) -> [u8; 32] {
+        Sha256::digest(TileSpec { count: None, ..self.clone() }.to_yaml()).into()
+    }
+
+    /// Words of the main memory of one tile, or of as many as can form a chain.
+    pub fn largest_memory(&self) -> u64 {
+        (u64::from(self.rows) * u64::from(self.kind.row_words())) << self.tile_id_bits()
     }
 
     /// The first 32 bits of [`TileSpec::digest`], readable by software in the register `spec_digest`.
     pub fn digest_word(&self) -> u32 {
-        let digest = Sha256::digest(self.to_yaml());
+        let digest = self.hash();
         u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]])
     }
 }

@@ -23,6 +23,19 @@ fn round_trips(spec: &TileSpec) {
     assert_eq!(format!("{:08x}", spec.digest_word()), spec.digest()[..8]);
 }
 
+/// Configurations are the same, however many tiles there are.
+#[test]
+fn the_digest_does_not_depend_on_the_count() {
+    let read = |count: &str| {
+        let text = format!("name: t\nkind: dual_port\nrows: 64\n{count}");
+        TileSpec::from_document(&Document::parse("t.yaml", text).unwrap()).unwrap()
+    };
+    let (any, some) = (read(""), read("count: 16"));
+    assert_eq!((any.count, some.count), (None, Some(16)));
+    assert_eq!(any.digest(), some.digest());
+    round_trips(&some);
+}
+
 #[test]
 fn shipped_specifications_read_and_round_trip() {
     let mut digests = Vec::new();
@@ -45,6 +58,7 @@ fn defaults() {
         address_bits: address_bits.iter().copied().collect(),
     };
     let expected = TileSpec {
+        count: None,
         name: "t".to_owned(),
         kind: Kind::WideFetch { fetch_width: 4, agg_words: 8, tb_words: 8 },
         word_bits: 16,
@@ -138,6 +152,7 @@ const REFUSED: &[(&str, &str, usize, &str)] = &[
     ("inputs: 3", "3 inputs and 2 outputs: the single SRAM port of fetch width 4 serves at most 4", 4, "fewer ports"),
     ("outputs: 4", "2 inputs and 4 outputs", 4, "fewer ports"),
     ("fetch_width: 1\ninputs: 1\noutputs: 2", "serves at most 2 ports together", 6, "fewer ports"),
+    ("count: 0", "`count` is 0; it must be from 1 to 1048576", 4, ""),
     ("inputs: 0", "`inputs` is 0; it must be from 1 to 4", 4, ""),
     ("outputs: 5", "`outputs` is 5; it must be from 1 to 4", 4, ""),
     ("word_bits: 7", "`word_bits` is 7; it must be from 8 to 64", 4, ""),

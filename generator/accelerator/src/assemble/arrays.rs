@@ -13,7 +13,7 @@ impl Builder<'_> {
     /// Adds the tiles of an array, with wires for what its read ports show. What the write ports take is connected when all
     /// stages are there.
     pub(super) fn add_array(&mut self, kept: KeptArray) {
-        let KeptArray { array, ports: ArrayPorts { buffer, writers, .. }, mapped } = kept;
+        let KeptArray { array, level, ports: ArrayPorts { buffer, writers, .. }, begin, mapped } = kept;
         let first_tile = self.accelerator.tiles.len();
         let several = mapped.tiles.len() > 1;
         for (number, tile) in mapped.tiles.iter().enumerate() {
@@ -23,6 +23,8 @@ impl Builder<'_> {
             };
             self.accelerator.tiles.push(Tile {
                 name,
+                level,
+                begin,
                 configuration: tile.configuration.clone(),
                 inputs: vec![None; tile.inputs.len()],
                 outputs: vec![None; tile.outputs.len()],
@@ -41,7 +43,7 @@ impl Builder<'_> {
                 wires[port] = wire;
             }
         }
-        self.accelerator.arrays.push(StoredArray { array, writers, wires, buffer, mapped, first_tile });
+        self.accelerator.arrays.push(StoredArray { array, writers, wires, buffer, begin, mapped, first_tile });
     }
 
     /// Connects the inputs of the tiles of arrays.

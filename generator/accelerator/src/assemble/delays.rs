@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use itertools::Itertools;
 use pushmem_buffers::{Direction, Port, UnifiedBuffer};
 use pushmem_configuration::Affine;
+use pushmem_nest::Level;
 
 use super::Builder;
 use super::plan::Place;
@@ -115,6 +116,8 @@ impl Builder<'_> {
             let inputs = inputs.collect();
             self.accelerator.tiles.push(Tile {
                 name,
+                level: Level::Memory,
+                begin: 0,
                 configuration: tile.configuration.clone(),
                 inputs,
                 outputs: vec![None; tile.outputs.len()],

@@ -3,16 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
+use pushmem_buffers::UnifiedBuffer;
 use pushmem_extraction::Origin;
 use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, NodeKind};
-use pushmem_mapping::{MappedBuffer, map};
-use pushmem_nest::Schedule as Policy;
+use pushmem_mapping::{MappedBuffer, MappingError, map};
+use pushmem_nest::{Level, Schedule as Policy};
 use pushmem_schedule::{Boundary, Subscript};
 use pushmem_tile::TileSpec;
 
 use super::Scheduled;
+use crate::accelerator::earlier;
 use crate::arrays::{self, ArrayPorts, Part, ReadOf};
+use crate::constraints::Levels;
 use crate::error::AssemblyError;
 use crate::pointwise::followed;
 use crate::taps::{Tap, TapCase, TapError, taps};
@@ -40,15 +43,28 @@ pub(super) type Taps = Vec<Vec<Vec<TapCase>>>;
 pub(super) struct KeptArray {
     /// Its number in the program.
     pub array: usize,
+    /// Where it is.
+    pub level: Level,
     pub ports: ArrayPorts,
+    /// When the time of its tiles begins.
+    pub begin: u64,
     pub mapped: MappedBuffer,
 }
 
+/// What arrays can be kept in.
+#[derive(Clone, Copy)]
+pub(super) struct Memories<'a> {
+    /// The memory tiles.
+    pub spec: &'a TileSpec,
+    /// The other levels.
+    pub levels: &'a Levels,
+}
+
 /// What each read takes, and the arrays that are kept for it.
-pub(super) fn reads(scheduled: Scheduled, spec: &TileSpec) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
+pub(super) fn reads(scheduled: Scheduled, memories: Memories) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
     match scheduled.program.policy() {
         Policy::Stencil => Ok((streamed(scheduled)?, Vec::new())),
-        Policy::Dnn => stored(scheduled, spec),
+        Policy::Dnn => stored(scheduled, memories),
     }
 }
 
@@ -66,7 +82,7 @@ fn streamed(scheduled: Scheduled) -> Result<Taps, AssemblyError> {
 }
 
 /// What reads take if arrays are kept, but for reads that follow the write iteration by iteration.
-fn stored(scheduled: Scheduled, spec: &TileSpec) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
+fn stored(scheduled: Scheduled, memories: Memories) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
     let pipeline = &scheduled.extraction.pipeline;
     let mut cases = Taps::new();
     let mut of_array: BTreeMap<usize, Vec<ReadOf>> = BTreeMap::new();
@@ -90,7 +106,7 @@ fn stored(scheduled: Scheduled, spec: &TileSpec) -> Result<(Taps, Vec<KeptArray>
     }
     let mut arrays = Vec::new();
     for (array, reads) in of_array {
-        let kept = kept(scheduled, spec, array, &reads)?;
+        let kept = kept(scheduled, memories, array, &reads)?;
         for (of, parts) in &kept.ports.reads {
             let case = |part: &Part| TapCase {
                 conditions: part.conditions.clone(),
@@ -107,18 +123,38 @@ fn stored(scheduled: Scheduled, spec: &TileSpec) -> Result<(Taps, Vec<KeptArray>
 }
 
 /// The tiles of an array: as few banks of it as its lanes need; where the tile has no time for these, divided further.
-fn kept(scheduled: Scheduled, spec: &TileSpec, array: usize, reads: &[ReadOf]) -> Result<KeptArray, AssemblyError> {
+fn kept(scheduled: Scheduled, memories: Memories, array: usize, reads: &[ReadOf]) -> Result<KeptArray, AssemblyError> {
+    let level = scheduled.program.arrays[array].level.unwrap_or(Level::Memory);
+    let spec = memories.levels.spec(level, memories.spec).unwrap_or(memories.spec);
     let (pipeline, schedule) = (&scheduled.extraction.pipeline, scheduled.schedule);
     let attempt = |divisors: &[i64]| {
         let ports = arrays::ports(pipeline, schedule, array, reads, divisors);
-        match map(&ports.buffer, spec) {
-            Ok(mapped) => Ok(KeptArray { array, ports, mapped }),
-            Err(error) => Err(AssemblyError::Array { array, name: ports.buffer.name.clone(), error: Box::new(error) }),
+        match map_in_time(&ports.buffer, spec) {
+            Ok((begin, mapped)) => Ok(KeptArray { array, level, ports, begin, mapped }),
+            Err(error) => {
+                let name = ports.buffer.name.clone();
+                Err(AssemblyError::Array { array, level, name, error: Box::new(error) })
+            }
         }
     };
     attempt(&[]).or_else(|whole| {
         let divisions = arrays::divisions(pipeline, schedule, array, reads);
         divisions.into_iter().find_map(|divisors| attempt(&divisors).ok()).ok_or(whole)
+    })
+}
+
+/// Maps an array, in the time of the run if its tiles can count to the first cycles of all ports. Else the time of the tiles
+/// begins with the first port, in the cycle that is returned: they are flushed then, and not with the run.
+fn map_in_time(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<(u64, MappedBuffer), MappingError> {
+    map(buffer, spec).map(|mapped| (0, mapped)).or_else(|error| {
+        let starts = || buffer.ports.iter().map(|port| port.schedule.start as u64);
+        let (begin, latest) = (starts().min().unwrap_or(0), starts().max().unwrap_or(0));
+        let bits = spec.controllers.values().map(|controller| controller.cycle_bits).min().unwrap_or(0);
+        // Controllers within the tile begin some cycles before or after those of the ports.
+        if begin == 0 || latest >> (bits - 1) == 0 {
+            return Err(error);
+        }
+        map(&earlier(buffer, begin), spec).map(|mapped| (begin, mapped)).map_err(|_| error)
     })
 }
 

@@ -8,7 +8,7 @@ use pushmem_compiler::{Compiled, Report, Stage};
 use pushmem_composition::{Files, compose};
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_images::Image;
-use pushmem_nest::Program;
+use pushmem_nest::{Level, Program};
 use pushmem_simulation::rtl_files;
 
 /// Prints the hardware, and a testbench with these images.
@@ -18,9 +18,8 @@ pub fn files(
     outputs: &BTreeMap<String, Image>,
 ) -> Result<Files, Diagnostic> {
     let Compiled { program, accelerator, .. } = compiled;
-    let memory = (!accelerator.tiles.is_empty()).then_some(&accelerator.spec);
     let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
-    let tiles = memory.into_iter().chain(rom).map(rtl_files).collect::<Result<Vec<_>, _>>()?;
+    let tiles = accelerator.specs_in_use().chain(rom).map(rtl_files).collect::<Result<Vec<_>, _>>()?;
     let inputs = beats(accelerator, program, &accelerator.inputs, inputs);
     let outputs = beats(accelerator, program, &accelerator.outputs, outputs);
     compose(accelerator, program, &tiles, &inputs, &outputs).map_err(|error| Diagnostic::new(error.to_string()))
@@ -40,6 +39,10 @@ fn beats(
 /// The file with the specification of the ROM tile, where there is one.
 pub const ROM_TILE: &str = "rom_tile.yaml";
 
+/// The files with the specifications of the levels beside the memory tiles, where those have tiles.
+pub const LEVELS: [(Level, &str); 2] =
+    [(Level::GlobalBuffer, "global_buffer.yaml"), (Level::RegisterFile, "register_file.yaml")];
+
 /// Writes the folder.
 pub fn write(path: &Path, files: &Files, compiled: &Compiled, report: &Report) -> Result<(), Diagnostic> {
     let mut folder = OutputFolder::new();
@@ -50,6 +53,11 @@ pub fn write(path: &Path, files: &Files, compiled: &Compiled, report: &Report) -
     folder.add("tile.yaml", compiled.accelerator.spec.to_yaml());
     if !compiled.accelerator.roms.is_empty() {
         folder.add(ROM_TILE, compiled.accelerator.rom_spec.to_yaml());
+    }
+    for (level, file) in LEVELS {
+        if compiled.accelerator.count_at(level) > 0 {
+            folder.add(file, compiled.accelerator.spec_at(level).to_yaml());
+        }
     }
     folder.add("report.json", report.to_json());
     for (name, stage) in [("schedule", Stage::Schedule), ("buffers", Stage::Buffers), ("mapping", Stage::Mapping)] {

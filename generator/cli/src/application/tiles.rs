@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use pushmem_accelerator::Levels;
 use pushmem_files::{Diagnostic, Document, nearest};
 use pushmem_tile::{Kind, TileSpec};
 
@@ -13,11 +14,12 @@ macro_rules! shipped {
 }
 
 /// The tiles of `constraints/tiles` by their names: part of the program, so that they are there wherever it is run.
-const SHIPPED: [(&str, &str); 12] = shipped![
+const SHIPPED: [(&str, &str); 13] = shipped![
     "amber",
     "dual_port",
     "fetch2",
     "fetch8",
+    "global_buffer",
     "one_in_one_out",
     "one_in_three_out",
     "onyx",
@@ -52,6 +54,21 @@ pub fn read(named: Option<&Path>) -> Result<TileSpec, Diagnostic> {
 /// Reads the specification of the tile that large tables are in, as [`read`].
 pub fn read_rom(named: Option<&Path>) -> Result<TileSpec, Diagnostic> {
     named.map_or_else(|| read_shipped(ROM), read_named)
+}
+
+/// The banks of the global buffer, for those who name none.
+const GLOBAL_BUFFER: &str = "global_buffer";
+
+/// The register files, likewise.
+const REGISTER_FILE: &str = "pond";
+
+/// Reads the specifications of the levels beside the memory tiles, as [`read`].
+pub fn read_levels(global_buffer: Option<&Path>, register_file: Option<&Path>) -> Result<Levels, Diagnostic> {
+    let read = |named: Option<&Path>, default: &str| named.map_or_else(|| read_shipped(default), read_named);
+    Ok(Levels {
+        global_buffer: Some(read(global_buffer, GLOBAL_BUFFER)?),
+        register_file: Some(read(register_file, REGISTER_FILE)?),
+    })
 }
 
 fn read_named(named: &Path) -> Result<TileSpec, Diagnostic> {

@@ -157,7 +157,8 @@ impl AcceleratorList {
 impl Built {
     fn new(program: &Path, tile: &Path) -> Result<Self, Diagnostic> {
         let program = Program::from_document(&Document::read(program)?)?.program;
-        let compiled = compile(program, &TileSpec::read(tile)?, &tiles::read_rom(None)?, &Constraints::default())?;
+        let constraints = Constraints { levels: tiles::read_levels(None, None)?, ..Constraints::default() };
+        let compiled = compile(program, &TileSpec::read(tile)?, &tiles::read_rom(None)?, &constraints)?;
         let inputs = images::inputs(&compiled.program, &[])?;
         let expected = run_model(&compiled, &inputs)?;
         let files = folder::files(&compiled, &inputs, &expected)?;

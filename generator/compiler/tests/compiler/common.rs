@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pushmem_accelerator::Constraints;
+use pushmem_accelerator::{Constraints, Levels};
 use pushmem_compiler::{Compiled, compile};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_model::ViolationKind;
@@ -43,9 +43,14 @@ pub fn program(text: &str) -> Program {
     Program::from_document(&document).unwrap_or_else(|error| panic!("{text}\n{error:?}")).program
 }
 
+/// The levels beside the memory tiles.
+pub fn levels() -> Levels {
+    Levels { global_buffer: Some(spec("global_buffer")), register_file: Some(spec("pond")) }
+}
+
 /// Compiles a program for a tile, with large tables in `rom` tiles.
 pub fn try_compile(program: Program, tile: &str) -> Result<Compiled, Diagnostic> {
-    compile(program, &spec(tile), &spec("rom"), &Constraints::default())
+    compile(program, &spec(tile), &spec("rom"), &Constraints { levels: levels(), ..Constraints::default() })
 }
 
 /// As [`try_compile`], of a program that must be accepted.

@@ -2,6 +2,7 @@
 
 mod common;
 mod faults;
+mod levels;
 mod networks;
 mod paths;
 mod random;

@@ -12,7 +12,7 @@ use pushmem_programs::random_network;
 use crate::common::{app, apps, compare, compiled, difference, program, try_compile};
 
 /// Networks of the project that take seconds in a debug build.
-const LARGE: [&str; 30] = [
+const LARGE: [&str; 32] = [
     "brighten_blur_tiled",
     "cnn",
     "depthwise",
@@ -25,6 +25,7 @@ const LARGE: [&str; 30] = [
     "harris_sch3",
     "harris_sch4",
     "matmul",
+    "matmul_tiled",
     "max_pool",
     "mobilenet",
     "mobilenet_rolled",
@@ -42,6 +43,7 @@ const LARGE: [&str; 30] = [
     "resnet5_1_small",
     "resnet5_x_small",
     "resnet88",
+    "resnet_tiled_small",
     "stereo_small",
 ];
 

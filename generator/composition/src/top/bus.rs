@@ -53,8 +53,10 @@ impl Context<'_> {
             _ => format!("config_address[{}:0]", self.window.offset_bits - 1),
         };
         let address = if zeros == 0 { offset } else { format!("{{{}, {offset}}}", literal(zeros, 0)) };
+        let begin = self.accelerator.tiles.get(tile).map_or(0, |tile| tile.begin);
         instance
-            .same(&["clk", "rst_n", "flush"])
+            .same(&["clk", "rst_n"])
+            .port("flush", self.signals.late_flushes.get(&begin).map_or("flush", String::as_str))
             .port("stall", "~step")
             .port("config_write", selected("config_write"))
             .port("config_read", selected("config_read"))

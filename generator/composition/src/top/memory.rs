@@ -5,20 +5,22 @@ use std::ops::Range;
 
 use itertools::Itertools;
 use pushmem_accelerator::{Delayed, Memory, StoredArray, WORD_BITS, WireId};
+use pushmem_tile::TileSpec;
 
 use super::signals::TileOutput;
-use super::{Context, Section};
+use super::{Context, Section, tile_of};
 use crate::instance::{Instance, tile_module};
 use crate::text::{count, listing, literal, range, vector};
 
 impl Context<'_> {
     pub(super) fn memory(&self, tiles: Range<usize>, early: &BTreeSet<WireId>) -> Section {
         let outputs = || self.signals.tile_outputs[tiles.clone()].iter().flatten();
-        let upper = self.accelerator.spec.word_bits - WORD_BITS;
+        let spec = self.spec_of(tiles.start);
+        let upper = spec.word_bits - WORD_BITS;
         let declare = |output: &TileOutput| match output {
             TileOutput::Wire(wire) => self.declared(*wire, early),
             TileOutput::Chain(name) | TileOutput::Unused(name) => {
-                format!("    logic{} {name};\n", range(self.accelerator.spec.word_bits))
+                format!("    logic{} {name};\n", range(spec.word_bits))
             }
         };
         let mut body: String = outputs().map(declare).collect();
@@ -51,7 +53,7 @@ impl Context<'_> {
             "The array `{}`, written by {}: {} with {}.",
             array.buffer.name,
             listing(&names.unique().collect_vec()),
-            count(tiles, "memory tile"),
+            count(tiles, tile_of(self.accelerator.tiles[array.first_tile].level)),
             count(array.mapped.live_words, "live word")
         )
     }
@@ -70,13 +72,18 @@ impl Context<'_> {
         )
     }
 
+    /// What a tile is made of.
+    fn spec_of(&self, tile: usize) -> &TileSpec {
+        self.accelerator.spec_at(self.accelerator.tiles[tile].level)
+    }
+
     /// The name of something of a tile that nobody looks at.
     fn unused(&self, tile: usize, what: &str) -> String {
         format!("{}_{what}_unused", self.signals.tiles[tile])
     }
 
     fn declarations(&self, tile: usize, upper: u32) -> String {
-        let spec = &self.accelerator.spec;
+        let spec = self.spec_of(tile);
         let taken = format!("    logic{} {};\n", vector(spec.inputs), self.unused(tile, "taken"));
         let valid =
             (0..spec.outputs as usize).map(|output| format!("    logic {};\n", self.signals.valid(tile, output)));
@@ -95,7 +102,7 @@ impl Context<'_> {
     }
 
     fn tile(&self, tile: usize, upper: u32) -> Instance {
-        let spec = &self.accelerator.spec;
+        let spec = self.spec_of(tile);
         let content = &self.accelerator.tiles[tile];
         let extended =
             |word: &str| if upper == 0 { word.to_owned() } else { format!("{{{}, {word}}}", literal(upper, 0)) };

@@ -55,6 +55,8 @@ pub(crate) struct Signals<'a> {
     pub units: Vec<String>,
     /// For each of them the label of the assertion that it is the turn of one kernel at most.
     pub turns: Vec<String>,
+    /// The flush of tiles whose time begins later than the run, by the cycle.
+    pub late_flushes: BTreeMap<u64, String>,
     /// What is asserted of wires with delayed words.
     pub promises: BTreeMap<WireId, Promise>,
 }
@@ -80,7 +82,8 @@ impl<'a> Signals<'a> {
         };
         let ports = streams.inputs.iter().chain(&streams.outputs);
         let stream_buffers = ports.map(|port| names.claim(&format!("u_{port}_buffer"), "stream")).collect();
-        let suffixes = tile_suffixes(accelerator.spec.outputs);
+        let outputs = accelerator.specs_in_use().map(|spec| spec.outputs).max().unwrap_or(0);
+        let suffixes = tile_suffixes(outputs);
         let suffixes = suffixes.iter().map(String::as_str).collect_vec();
         let tiles = accelerator.tiles.iter();
         let tiles: Vec<String> = tiles.map(|tile| names.claim_stem(&tile.name, "tile", &suffixes)).collect();
@@ -119,6 +122,14 @@ impl<'a> Signals<'a> {
         let turns = turns.collect();
         let tile_outputs = tiles.iter().enumerate().map(|(tile, name)| tile_outputs(accelerator, tile, name)).collect();
         let promises = promises(accelerator, &mut names, &wires);
+        let begins: BTreeSet<u64> =
+            accelerator.tiles.iter().map(|tile| tile.begin).filter(|begin| *begin > 0).collect();
+        let mut late_flush = |begin: u64| {
+            let name = names.claim(&format!("flush_{begin}"), "flush");
+            names.claim(&format!("u_{name}"), "flush");
+            (begin, name)
+        };
+        let late_flushes = begins.into_iter().map(&mut late_flush).collect();
         Signals {
             streams,
             stream_buffers,
@@ -131,6 +142,7 @@ impl<'a> Signals<'a> {
             kernels,
             units,
             turns,
+            late_flushes,
             promises,
         }
     }
@@ -261,5 +273,6 @@ fn tile_outputs(accelerator: &Accelerator, tile: usize, name: &str) -> Vec<TileO
             None => TileOutput::Unused(format!("{name}_out_{output}_unused")),
         }
     };
-    (0..accelerator.spec.outputs as usize).map(output).collect()
+    let spec = accelerator.spec_at(accelerator.tiles[tile].level);
+    (0..spec.outputs as usize).map(output).collect()
 }

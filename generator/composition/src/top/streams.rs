@@ -30,6 +30,21 @@ impl Context<'_> {
         )
     }
 
+    /// The flushes of tiles whose time begins later than the run.
+    pub(super) fn late_flushes(&self) -> Option<Section> {
+        let late_flush = |(begin, name): (&u64, &String)| {
+            let instance = Instance::new("pushmem_late_flush", format!("u_{name}").as_str())
+                .parameter("CYCLES", begin)
+                .same(&["clk", "rst_n", "flush", "step"])
+                .port("late_flush", name);
+            format!("    logic {name};\n{}", instance.print())
+        };
+        let flushes = self.signals.late_flushes.iter().map(late_flush).collect_vec();
+        let comment =
+            "Tiles that are used late are flushed late: their controllers count from a later cycle of the run.";
+        (!flushes.is_empty()).then(|| Section::new(comment, flushes.join("\n")))
+    }
+
     pub(super) fn loop_counters(&self) -> Result<Vec<Section>, CompositionError> {
         let counters = self.signals.counters.values();
         let mut sections: Vec<Section> =

@@ -3,6 +3,7 @@
 mod apps;
 mod common;
 mod errors;
+mod levels;
 mod networks;
 mod properties;
 mod references;

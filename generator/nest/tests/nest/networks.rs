@@ -95,7 +95,7 @@ fn pool(input: &Image, size: usize, stride: usize) -> Image {
 
 #[test]
 fn resnet_layers() {
-    for name in ["resnet", "resnet88", "resnet16", "resnet_tiny"] {
+    for name in ["resnet", "resnet88", "resnet16", "resnet_tiled_small", "resnet_tiny"] {
         compare(name, |inputs| convolution(&inputs["input"], &inputs["weights"], 1));
     }
     compare("resnet_simple", |inputs| relu(&convolution(&inputs["input"], &inputs["weights"], 1)));
@@ -108,7 +108,7 @@ fn resnet_layers() {
 #[test]
 fn layers_in_full_are_read() {
     // From the layer's channels and pixels to its output's.
-    let layers: [(&str, [u64; 2], [u64; 2], u64); 9] = [
+    let layers: [(&str, [u64; 2], [u64; 2], u64); 10] = [
         ("max_pool", [16, 58], [16, 56], 0),
         ("resnet1", [3, 229], [64, 112], 7),
         ("resnet2_x", [64, 58], [64, 56], 3),
@@ -118,6 +118,7 @@ fn layers_in_full_are_read() {
         ("resnet4_x", [256, 16], [256, 14], 3),
         ("resnet5_1", [256, 15], [512, 7], 3),
         ("resnet5_x", [512, 9], [512, 7], 3),
+        ("resnet_tiled", [16, 58], [16, 56], 3),
     ];
     assert_eq!(std::fs::read_dir(apps().join("layers")).unwrap().count(), layers.len());
     for (name, [from, pixels], [to, results], size) in layers {

@@ -183,7 +183,9 @@ impl Context<'_> {
                 self.memories.push((at, at));
             } else {
                 self.resources.extend([Resource::Write(name()), Resource::Read(name())]);
-                self.ports.extend([options.write_ports.max(1), options.read_ports.max(1)]);
+                let ports = options.ports_of.get(&number).copied();
+                let (write_ports, read_ports) = ports.unwrap_or((options.write_ports, options.read_ports));
+                self.ports.extend([write_ports.max(1), read_ports.max(1)]);
                 self.memories.push((at + 1, at));
             }
         }

@@ -34,6 +34,8 @@ pub struct CoarseOptions {
     pub write_ports: usize,
     /// Read ports of the memory of each array, at least 1: how many groups read it at a time.
     pub read_ports: usize,
+    /// Arrays, by index, whose memories have other numbers of write and read ports.
+    pub ports_of: BTreeMap<usize, (usize, usize)>,
     /// Arrays, by index, that one group at a time accesses, be it to read or to write: those in single-port memories.
     pub serialized: BTreeSet<usize>,
     /// For each stage the name of its compute unit. Groups that name the same one take turns. A group without a name, or
@@ -70,6 +72,7 @@ impl Default for CoarseOptions {
         CoarseOptions {
             write_ports: 1,
             read_ports: 1,
+            ports_of: BTreeMap::new(),
             serialized: BTreeSet::new(),
             share: Vec::new(),
             round_trip: 0,

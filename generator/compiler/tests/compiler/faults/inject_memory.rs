@@ -4,6 +4,7 @@ use pushmem_accelerator::{Accelerator, Memory, StoredArray};
 use pushmem_buffers::Port;
 use pushmem_configuration::{Affine, Configuration, ControllerConfiguration};
 use pushmem_mapping::MappedBuffer;
+use pushmem_nest::Level;
 use pushmem_tile::Memory as Storage;
 
 use super::inject::{Faults, beside};
@@ -64,6 +65,12 @@ fn mapping_of(accelerator: &mut Accelerator, tile: usize) -> (&mut MappedBuffer,
 
 fn wiring(accelerator: &Accelerator, faults: &mut Faults, number: usize) {
     let tile = &accelerator.tiles[number];
+    for level in Level::ALL.into_iter().filter(|level| *level != tile.level) {
+        faults.add("level of a tile", format!("{}, {}", tile.name, level.name()), move |accelerator| {
+            accelerator.tiles[number].level = level;
+        });
+    }
+    faults.add("begin of a tile", &tile.name, move |accelerator| accelerator.tiles[number].begin += 1);
     for (input, wire) in tile.inputs.iter().enumerate() {
         let wrong = wire.iter().flat_map(|&wire| beside(wire, accelerator.wires.len()));
         for wrong in wrong.map(Some).chain(wire.map(|_| None)) {

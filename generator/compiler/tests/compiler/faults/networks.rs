@@ -1,7 +1,7 @@
 //! Small networks that together have all kinds of kept arrays.
 
 /// Name, tile, and text.
-pub const NETWORKS: [(&str, &str, &str); 3] = [
+pub const NETWORKS: [(&str, &str, &str); 4] = [
     // Banks, versions of arrays for tiles, weights that stay, several readers.
     (
         "convolution",
@@ -118,6 +118,26 @@ nest:
   - for x in 0..5:
     - for y in 0..6:
       - output[y, x] = sums[x, y]
+",
+    ),
+    // Arrays at two levels of the memory hierarchy, and two images.
+    (
+        "levels",
+        "dual_port",
+        "
+name: levels
+inputs: {input: {type: u16, shape: [4, 10, 2], level: global_buffer}}
+outputs: {output: {type: u16, shape: [4, 8, 2]}}
+buffers: {tile: {type: u16, shape: [4, 6]}}
+nest:
+  - for n in 0..2:
+    - for t in 0..2:
+      - for y in 0..6:
+        - for x in 0..4:
+          - tile[x, y] = input[x, 4*t + y, n]
+      - for y in 0..4:
+        - for x in 0..4:
+          - output[x, 4*t + y, n] = tile[x, 5 - y] * 3 + tile[3 - x, y]
 ",
     ),
 ];
