@@ -77,7 +77,7 @@ pub(crate) fn ports(pipeline: &Pipeline, schedule: &Schedule, array: usize, read
             iterations.function(value, &subscript.coefficients)
         });
         let depth = content.loops.len();
-        let version = (0..versions).map(|outer| {
+        let version = (0..versions).rev().map(|outer| {
             let strides = (0..depth).map(|level| i64::from(level == depth - 1 - outer)).collect_vec();
             iterations.function(0, &strides)
         });

@@ -7,6 +7,7 @@ use num_integer::gcd;
 use pushmem_buffers::{Direction, Port, UnifiedBuffer};
 
 use crate::nest::Nest;
+use crate::rounds::cut;
 
 /// Most accesses that counting the ports of a cycle enumerates.
 const ENUMERATION_LIMIT: u128 = 1 << 20;
@@ -161,11 +162,12 @@ fn exceeds(nests: &[&Nest], limit: usize) -> bool {
     if nests.len() <= limit {
         return false;
     }
-    if nests.iter().map(|nest| nest.firings()).sum::<u128>() > ENUMERATION_LIMIT {
+    let short = cut(nests);
+    if short.iter().map(|nest| nest.firings()).sum::<u128>() > ENUMERATION_LIMIT {
         let nests = nests.iter().map(|nest| (*nest).clone()).collect_vec();
         return overlapping(&nests, (0..nests.len()).collect()).iter().any(|group| group.len() > limit);
     }
-    nests.iter().map(|nest| nest.cycles()).kmerge().dedup_with_count().any(|(count, _)| count > limit)
+    short.iter().map(|nest| nest.cycles()).kmerge().dedup_with_count().any(|(count, _)| count > limit)
 }
 
 /// The banks that are read.

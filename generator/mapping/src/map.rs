@@ -1,6 +1,7 @@
 //! From a buffer to tiles.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use itertools::Itertools;
 use pushmem_buffers::UnifiedBuffer;
@@ -10,6 +11,7 @@ use crate::attempt::Attempt;
 use crate::banking::{Bank, Banking, PortLimit, banking};
 use crate::cascade::cascade;
 use crate::group::{Feed, Group, Space, Stream};
+use crate::known::{Alike, Found, Known};
 use crate::live::live_words;
 use crate::mapped::{MappedBuffer, MappedTile, MappingError, Source};
 use crate::merge::merge;
@@ -34,10 +36,11 @@ pub fn map(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, Mapp
         return Err(fail(vec!["a rom holds constants and takes no stream".to_owned()]));
     }
     let limit = PortLimit { writes: spec.inputs as usize, reads: spec.outputs as usize };
-    let whole = map_banks(&[Bank::whole(buffer)], spec);
+    let mut known = Known::default();
+    let whole = map_banks(&[Bank::whole(buffer)], spec, &mut known);
     let mapped = match banking(buffer, limit) {
         Ok(None) => whole,
-        Ok(Some(banking)) => better(whole, banked(banking, spec)),
+        Ok(Some(banking)) => better(whole, banked(banking, spec, &mut known)),
         Err(reason) => whole.map(|mut whole| {
             if whole.copied {
                 whole.tried.push(format!("cyclic banks: {reason}"));
@@ -54,8 +57,8 @@ pub fn map(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, Mapp
 }
 
 /// The buffer in banks.
-fn banked(banking: Banking, spec: &TileSpec) -> Result<MappedBuffer, Vec<String>> {
-    match map_banks(&banking.banks, spec) {
+fn banked(banking: Banking, spec: &TileSpec, known: &mut Known) -> Result<MappedBuffer, Vec<String>> {
+    match map_banks(&banking.banks, spec, known) {
         Ok(mapped) => Ok(MappedBuffer { factors: Some(banking.factors), ..mapped }),
         Err(reasons) => {
             let factors = banking.factors;
@@ -85,30 +88,34 @@ fn better(
 }
 
 /// Maps banks to tiles, which several may share.
-fn map_banks(banks: &[Bank], spec: &TileSpec) -> Result<MappedBuffer, Vec<String>> {
+fn map_banks(banks: &[Bank], spec: &TileSpec, known: &mut Known) -> Result<MappedBuffer, Vec<String>> {
     let mut tried = Vec::new();
     let mut groups: Vec<Group> = Vec::new();
     let mut copied = false;
+    let mut live_words = 0;
     for bank in banks {
-        for component in components(&bank.buffer)? {
+        for component in components(&bank.buffer, known)? {
             if component.reads.len() > READ_LIMIT {
                 tried.push(format!("{} reads of one stream; at most {READ_LIMIT} are analysed", component.reads.len()));
                 return Err(tried);
             }
-            let Ok(mut own) = groups_of_component(spec, &bank.buffer, component, &mut tried) else {
+            let (writes, reads) = (component.writes.clone(), component.reads.clone());
+            let Ok(found) = found(spec, &bank.buffer, component, known, &mut tried) else {
                 return Err(tried);
             };
+            live_words += found.live_words;
+            let mut own = found.groups.clone();
             // Numbers of ports and groups among all.
             let before = groups.len();
             for stream in own.iter_mut().flat_map(|group| &mut group.streams) {
                 for write in &mut stream.writes {
                     match &mut write.feed {
-                        Feed::Port(port) => *port = bank.ports[*port],
+                        Feed::Port(port) => *port = bank.ports[writes[*port]],
                         Feed::Group { group, .. } => *group += before,
                     }
                 }
                 for read in &mut stream.reads {
-                    read.port = read.port.map(|port| bank.ports[port]);
+                    read.port = read.port.map(|port| bank.ports[reads[port]]);
                 }
             }
             let fed_by_port = |group: &&Group| matches!(group.streams[0].writes[0].feed, Feed::Port(_));
@@ -117,9 +124,11 @@ fn map_banks(banks: &[Bank], spec: &TileSpec) -> Result<MappedBuffer, Vec<String
         }
     }
     merge(&mut groups, spec.inputs as usize, spec.outputs as usize, |streams| {
-        attempt(spec, streams).ok().and_then(|attempt| attempt.configurations.into_iter().exactly_one().ok())
+        let classes = streams.iter().map(|stream| stream.class).collect_vec();
+        let attempt = || attempt(spec, streams).ok()?.configurations.into_iter().exactly_one().ok();
+        known.shared.entry(classes).or_insert_with(attempt).clone()
     });
-    let mut mapped = MappedBuffer { tiles: Vec::new(), live_words: 0, factors: None, copied, tried };
+    let mut mapped = MappedBuffer { tiles: Vec::new(), live_words, factors: None, copied, tried };
     // The tile that shows the words of each group.
     let mut last_tiles: Vec<usize> = Vec::new();
     for group in groups {
@@ -131,7 +140,6 @@ fn map_banks(banks: &[Bank], spec: &TileSpec) -> Result<MappedBuffer, Vec<String
                 Feed::Group { group, output } => Source::Output { tile: last_tiles[group], output },
             });
         }
-        mapped.live_words += group.streams.iter().map(live_words).sum::<u64>();
         last_tiles.push(mapped.tiles.len() + last);
         for (number, configuration) in group.configurations.into_iter().enumerate() {
             let mut outputs = vec![None; spec.outputs as usize];
@@ -146,6 +154,39 @@ fn map_banks(banks: &[Bank], spec: &TileSpec) -> Result<MappedBuffer, Vec<String
         }
     }
     Ok(mapped)
+}
+
+/// The groups of a component: those of one that is like it, if there was one. What did not do for that is not said again.
+fn found(
+    spec: &TileSpec,
+    buffer: &UnifiedBuffer,
+    component: Component,
+    known: &mut Known,
+    tried: &mut Vec<String>,
+) -> Result<Rc<Found>, ()> {
+    let alike = Alike::of(buffer, &component.writes, &component.reads);
+    if let Some(found) = known.components.get(&alike) {
+        return Ok(Rc::clone(found));
+    }
+    let (writes, reads) = (component.writes.clone(), component.reads.clone());
+    let mut groups = groups_of_component(spec, buffer, component, tried)?;
+    let place =
+        |ports: &[usize], port: usize| ports.iter().position(|&other| other == port).expect("a port of the component");
+    for stream in groups.iter_mut().flat_map(|group| &mut group.streams) {
+        stream.class = known.class();
+        for write in &mut stream.writes {
+            if let Feed::Port(port) = &mut write.feed {
+                *port = place(&writes, *port);
+            }
+        }
+        for read in &mut stream.reads {
+            read.port = read.port.map(|port| place(&reads, port));
+        }
+    }
+    let live_words = groups.iter().flat_map(|group| &group.streams).map(live_words).sum();
+    let found = Rc::new(Found { groups, live_words });
+    known.components.insert(alike, Rc::clone(&found));
+    Ok(found)
 }
 
 /// Streams on one tile or chain.
