@@ -68,13 +68,30 @@ impl Bank {
 /// # Errors
 /// Why there is no such partition.
 pub fn banking(buffer: &UnifiedBuffer, limit: PortLimit) -> Result<Option<Banking>, String> {
+    apart(buffer, limit, limit)
+}
+
+/// Partitions a buffer so that ports that are active together have banks of their own, as the lanes of unrolled loops,
+/// however many a memory serves: a memory has an input for each port that writes, also for those that take turns. Nothing
+/// when no ports are active together.
+///
+/// # Errors
+/// As [`banking`].
+pub(crate) fn lanes(buffer: &UnifiedBuffer, limit: PortLimit) -> Result<Option<Banking>, String> {
+    apart(buffer, PortLimit { writes: 1, reads: 1 }, limit)
+}
+
+/// Partitions a buffer for the ports of which more are active in a cycle than `together`, so that in no cycle more than
+/// `limit` use a bank.
+fn apart(buffer: &UnifiedBuffer, together: PortLimit, limit: PortLimit) -> Result<Option<Banking>, String> {
     let nests: Vec<Nest> = buffer.ports.iter().map(Nest::of_schedule).collect();
     let busy: Vec<Vec<usize>> = [Direction::Write, Direction::Read]
         .into_iter()
         .flat_map(|direction| {
             let ports: Vec<usize> = buffer.directed(direction).map(|(number, _)| number).collect();
             let mut groups = overlapping(&nests, ports);
-            groups.retain(|group| exceeds(&group.iter().map(|&port| &nests[port]).collect_vec(), limit.of(direction)));
+            let nests = |group: &Vec<usize>| group.iter().map(|&port| &nests[port]).collect_vec();
+            groups.retain(|group| exceeds(&nests(group), together.of(direction)));
             groups
         })
         .collect();

@@ -8,7 +8,7 @@ use pushmem_buffers::UnifiedBuffer;
 use pushmem_tile::{Kind, TileSpec};
 
 use crate::attempt::Attempt;
-use crate::banking::{Bank, Banking, PortLimit, banking};
+use crate::banking::{Bank, Banking, PortLimit, banking, lanes};
 use crate::cascade::cascade;
 use crate::group::{Feed, Group, Space, Stream};
 use crate::known::{Alike, Found, Known};
@@ -19,13 +19,14 @@ use crate::partition::cheapest;
 use crate::streams::{Component, components};
 use crate::{direct, wide};
 
-/// Most read ports of a buffer.
+/// Most read ports of a stream for which all ways to share tiles are compared; of more, those that follow each other are.
 const READ_LIMIT: usize = 16;
 
 /// Maps a buffer to tiles of one kind: the fewest that do.
 ///
 /// Where more ports are active in a cycle than a tile has, the buffer is tried in cyclic banks and with copies of its words,
-/// one for each set of reads that fits a tile. Of as many tiles, banks keep each word once.
+/// one for each set of reads that fits a tile. Of as many tiles, banks keep each word once. Where ports are too many although
+/// they take turns, those that are active together get banks of their own.
 ///
 /// # Errors
 /// What was tried and why it did not do, with the values and the limits that stood in the way.
@@ -39,7 +40,10 @@ pub fn map(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, Mapp
     let mut known = Known::default();
     let whole = map_banks(&[Bank::whole(buffer)], spec, &mut known);
     let mapped = match banking(buffer, limit) {
-        Ok(None) => whole,
+        Ok(None) => whole.or_else(|reasons| match lanes(buffer, limit) {
+            Ok(Some(banking)) => banked(banking, spec, &mut known).map_err(|banked| [reasons, banked].concat()),
+            _ => Err(reasons),
+        }),
         Ok(Some(banking)) => better(whole, banked(banking, spec, &mut known)),
         Err(reason) => whole.map(|mut whole| {
             if whole.copied {
@@ -95,10 +99,6 @@ fn map_banks(banks: &[Bank], spec: &TileSpec, known: &mut Known) -> Result<Mappe
     let mut live_words = 0;
     for bank in banks {
         for component in components(&bank.buffer, known)? {
-            if component.reads.len() > READ_LIMIT {
-                tried.push(format!("{} reads of one stream; at most {READ_LIMIT} are analysed", component.reads.len()));
-                return Err(tried);
-            }
             let (writes, reads) = (component.writes.clone(), component.reads.clone());
             let Ok(found) = found(spec, &bank.buffer, component, known, &mut tried) else {
                 return Err(tried);
@@ -244,7 +244,7 @@ fn groups_of_stream(
     }
     let ports = |part: &[usize]| part.iter().filter_map(|&read| stream.reads[read].port).map(name).join(", ");
     let mut made: HashMap<Vec<usize>, Attempt> = HashMap::new();
-    let parts = cheapest(stream.reads.len(), outputs, |part| match attempt(spec, &[&stream.with_reads(part)]) {
+    let mut cost = |part: &[usize]| match attempt(spec, &[&stream.with_reads(part)]) {
         Ok(attempt) => {
             let tiles = attempt.configurations.len();
             made.insert(part.to_vec(), attempt);
@@ -254,7 +254,15 @@ fn groups_of_stream(
             tried.extend(reasons.into_iter().map(|reason| format!("{}: {reason}", ports(part))));
             None
         }
-    });
+    };
+    let of_run = |first: usize| {
+        let numbered = |part: &[usize]| part.iter().map(|read| first + read).collect_vec();
+        let count = READ_LIMIT.min(stream.reads.len() - first);
+        let parts = cheapest(count, outputs, |part| cost(&numbered(part)))?;
+        Some(parts.iter().map(|part| numbered(part)).collect_vec())
+    };
+    let runs: Option<Vec<_>> = (0..stream.reads.len()).step_by(READ_LIMIT).map(of_run).collect();
+    let parts = runs.map(|runs| runs.concat());
     let apart = parts.map(|parts| {
         let mut group = |part: Vec<usize>| {
             let attempt = made.remove(&part).expect("chosen parts are possible");

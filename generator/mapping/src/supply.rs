@@ -101,12 +101,12 @@ pub(crate) fn after_writes(
     let numbers = Nest { functions: vec![Affine { start: 0, stride: read.nest.numbering() }], ..followed.nest.clone() };
     for (firing, word) in firings(std::slice::from_ref(&numbers)).zip(&followed.words) {
         let age = firing.cycle - word.cycle;
-        let iteration = reads.iteration(firing.value as u64);
-        let number = value(&reads.functions[0], &iteration);
+        let cycle = value(&read.nest.cycle, &read.nest.iteration(firing.value as u64));
+        let number = value(&reads.functions[0], &reads.iteration(firing.value as u64));
         let (fetch, lane) = (number / storage.fetch_width, number % storage.fetch_width);
         let fetch = value(&fetches.cycle, &fetches.iteration(fetch as u64));
         // The row could move with its first word, if that took no time.
-        let row = value(&reads.cycle, &iteration) - age - lane * storage.fillings[word.write].pace;
+        let row = cycle - age - lane * storage.fillings[word.write].pace;
         after[word.write] = after[word.write].max(Some(row - fetch + written));
     }
     Ok(after)
