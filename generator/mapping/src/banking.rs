@@ -71,14 +71,14 @@ pub fn banking(buffer: &UnifiedBuffer, limit: PortLimit) -> Result<Option<Bankin
     apart(buffer, limit, limit)
 }
 
-/// Partitions a buffer so that ports that are active together have banks of their own, as the lanes of unrolled loops,
-/// however many a memory serves: a memory has an input for each port that writes, also for those that take turns. Nothing
-/// when no ports are active together.
-///
-/// # Errors
-/// As [`banking`].
-pub(crate) fn lanes(buffer: &UnifiedBuffer, limit: PortLimit) -> Result<Option<Banking>, String> {
-    apart(buffer, PortLimit { writes: 1, reads: 1 }, limit)
+/// Finer partitions, for a buffer that has too many ports although they take turns: a memory has an input for each port that
+/// writes. First the one in which ports that are active together have banks of their own, as lanes of unrolled loops do, then
+/// the finest in which each read stays in one bank.
+pub(crate) fn finer(buffer: &UnifiedBuffer, limit: PortLimit) -> impl Iterator<Item = Banking> {
+    let lanes = apart(buffer, PortLimit { writes: 1, reads: 1 }, limit).ok().flatten();
+    let reads = buffer.reads().map(|(number, _)| number).collect_vec();
+    let finest = partition(buffer, factors(buffer, &reads, &sizes(buffer)), limit).ok();
+    lanes.into_iter().chain(finest).dedup_by(|one, other| one.factors == other.factors)
 }
 
 /// Partitions a buffer for the ports of which more are active in a cycle than `together`, so that in no cycle more than
@@ -107,16 +107,21 @@ fn apart(buffer: &UnifiedBuffer, together: PortLimit, limit: PortLimit) -> Resul
             *factor = gcd(*factor, of_group);
         }
     }
-    if factors_of_buffer.iter().all(|&factor| factor == 1) {
+    partition(buffer, factors_of_buffer, limit).map(Some)
+}
+
+/// A partition by these factors, if in no cycle more ports than the limit use a bank.
+fn partition(buffer: &UnifiedBuffer, factors: Vec<u64>, limit: PortLimit) -> Result<Banking, String> {
+    if factors.iter().all(|&factor| factor == 1) {
         return Err("its reads go through all banks".to_owned());
     }
-    let banks = split(buffer, &factors_of_buffer)?;
+    let banks = split(buffer, &factors)?;
     for bank in &banks {
         for direction in [Direction::Write, Direction::Read] {
             let ports = bank.buffer.directed(direction).map(|(_, port)| Nest::of_schedule(port)).collect_vec();
             if exceeds(&ports.iter().collect_vec(), limit.of(direction)) {
                 return Err(format!(
-                    "with factors {factors_of_buffer:?}, more than {} of the ports {} {} bank {:?} in a cycle",
+                    "with factors {factors:?}, more than {} of the ports {} {} bank {:?} in a cycle",
                     limit.of(direction),
                     bank.buffer.directed(direction).map(|(_, port)| &port.name).join(", "),
                     direction.name(),
@@ -125,7 +130,7 @@ fn apart(buffer: &UnifiedBuffer, together: PortLimit, limit: PortLimit) -> Resul
             }
         }
     }
-    Ok(Some(Banking { factors: factors_of_buffer, banks }))
+    Ok(Banking { factors, banks })
 }
 
 /// The size of each dimension: the coordinates that ports touch.

@@ -8,7 +8,7 @@ use pushmem_buffers::UnifiedBuffer;
 use pushmem_tile::{Kind, TileSpec};
 
 use crate::attempt::Attempt;
-use crate::banking::{Bank, Banking, PortLimit, banking, lanes};
+use crate::banking::{Bank, Banking, PortLimit, banking, finer};
 use crate::cascade::cascade;
 use crate::group::{Feed, Group, Space, Stream};
 use crate::known::{Alike, Found, Known};
@@ -25,8 +25,8 @@ const READ_LIMIT: usize = 16;
 /// Maps a buffer to tiles of one kind: the fewest that do.
 ///
 /// Where more ports are active in a cycle than a tile has, the buffer is tried in cyclic banks and with copies of its words,
-/// one for each set of reads that fits a tile. Of as many tiles, banks keep each word once. Where ports are too many although
-/// they take turns, those that are active together get banks of their own.
+/// one for each set of reads that fits a tile. Of as many tiles, banks keep each word once. Where all fails, banks are
+/// as small as reads allow.
 ///
 /// # Errors
 /// What was tried and why it did not do, with the values and the limits that stood in the way.
@@ -40,10 +40,7 @@ pub fn map(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, Mapp
     let mut known = Known::default();
     let whole = map_banks(&[Bank::whole(buffer)], spec, &mut known);
     let mapped = match banking(buffer, limit) {
-        Ok(None) => whole.or_else(|reasons| match lanes(buffer, limit) {
-            Ok(Some(banking)) => banked(banking, spec, &mut known).map_err(|banked| [reasons, banked].concat()),
-            _ => Err(reasons),
-        }),
+        Ok(None) => whole,
         Ok(Some(banking)) => better(whole, banked(banking, spec, &mut known)),
         Err(reason) => whole.map(|mut whole| {
             if whole.copied {
@@ -52,6 +49,15 @@ pub fn map(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, Mapp
             whole
         }),
     };
+    let mapped = mapped.or_else(|mut reasons| {
+        for banking in finer(buffer, limit) {
+            match banked(banking, spec, &mut known) {
+                Ok(mapped) => return Ok(mapped),
+                Err(more) => reasons.extend(more),
+            }
+        }
+        Err(reasons.into_iter().unique().collect())
+    });
     let mut mapped = mapped.map_err(fail)?;
     let digest = spec.digest();
     for tile in &mut mapped.tiles {
