@@ -10,9 +10,11 @@ mod generate;
 mod map;
 mod mutants;
 mod output;
+mod package;
 mod progress;
 mod regress;
 mod simulate;
+mod technology;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;
