@@ -14,6 +14,7 @@ mod package;
 mod progress;
 mod regress;
 mod simulate;
+mod synth;
 mod technology;
 
 use std::panic::catch_unwind;
@@ -61,6 +62,8 @@ enum Command {
     Regress(regress::Regress),
     /// Plant faults in the RTL, one at a time: the regression must catch each.
     Mutants(mutants::Mutants),
+    /// Synthesize a tile: area by block, longest paths and power in a cell library.
+    Synth(synth::Synth),
     /// Check input files: programs, buffers, specifications, configurations, regression lists, streams.
     Check(check::Check),
     /// Tell which external tools are there, and what works without the others.
@@ -78,6 +81,7 @@ fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
         Command::Simulate(command) => command.run(),
         Command::Regress(command) => command.run(),
         Command::Mutants(command) => command.run(),
+        Command::Synth(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Doctor(command) => command.run(),
     }
