@@ -3,8 +3,9 @@
 Usage: python synthesize.py job.json
 
 job.json names the SystemVerilog files, the top module, the libraries, and the blocks: modules that stay as they are, each
-synthesized once for all its instances. What is not a block is flattened into the block around it. Writes netlist.v, and
-result.json with the cells, flip-flops and area of each block; progress goes to standard output, a line for each step.
+synthesized once for all its instances. What is not a block is flattened into the block around it. Writes netlist.v, cells.v
+with the functions of the library's cells, and result.json with the cells, flip-flops and area of each block; progress goes
+to standard output, a line for each step.
 """
 
 import hashlib
@@ -14,12 +15,28 @@ import sys
 
 from pyosys import libyosys
 
-TIMED = "strash;&get,-n;&fraig,-x;&put;scorr;dc2;dretime;strash;&get,-n;&dch,-f;&nf;&put;buffer;upsize;dnsize"
+# For speed: carries in parallel, as few levels of logic as possible, then buffers and larger cells for the loads.
+FAST = "strash;&get,-n;&fraig,-x;&put;strash;dch;if,-g;strash;&get,-n;&nf;&put;buffer,-c;topo;upsize;dnsize"
+ADDERS = "+/choices/kogge-stone.v"
 
 
 def base(module: str) -> str:
     """The name a module has in the SystemVerilog: behind it, the reader puts the path of an instance."""
     return module.removeprefix("\\").split("$")[0]
+
+
+def write_constraints(liberty: str) -> bool:
+    """Says that a buffer drives the inputs of each block, so that they get buffers for their loads. False without one."""
+    with open(liberty) as file:
+        cells = re.split(r"(?m)^\s*cell\s*\(", file.read())[1:]
+    for cell in cells:
+        inputs = re.findall(r"direction\s*:\s*\"?input", cell)
+        function = re.search(r"[^_]function\s*:\s*\"\(?\s*(\w+)\s*\)?\"", cell)
+        if len(inputs) == 1 and function and "ff" not in re.findall(r"\b(ff|latch)\s*\(", cell):
+            with open("constraints.txt", "w") as file:
+                file.write(f"set_driving_cell {cell.split(')')[0].strip()}\nset_load 0.03 [all_outputs]\n")
+            return True
+    return False
 
 
 def main() -> None:
@@ -84,13 +101,16 @@ def main() -> None:
     names = [name.removeprefix("\\") for name in modules()]
     result = {name: {"module": base(name), "instances": instances["\\" + name]} for name in names}
     step("synthesizing")
-    run(f"synth -top {top}", "check -assert")
+    fast = job["optimize"] == "speed"
+    run(f"synth -top {top} " + (f"-extra-map {ADDERS}" if fast else ""), "check -assert")
     for name in names:
         run(f"tee -q -o count.txt select -count {name}/t:*DFF* {name}/t:*dff*")
         with open("count.txt") as file:
             result[name]["flip_flops"] = int(file.read().split()[0])
     step("mapping")
-    script = f"-script +{TIMED}" if job["optimize"] == "speed" else ""
+    script = f"-script +{FAST}" if fast else ""
+    if fast and write_constraints(job["liberty"][0]):
+        script += " -constr constraints.txt"
     run(f"dfflibmap {cells}")
     for name in names:
         step(f"mapping {base(name)}")
@@ -98,7 +118,7 @@ def main() -> None:
     # The cells of the library, so that checks know their outputs.
     run(*(f"read_liberty -lib -overwrite -ignore_miss_func {file}" for file in job["liberty"]))
     run("opt_clean -purge", "check -assert", "rename -wire")
-    run(f"tee -q -o stat.json stat -json {liberty}", "setundef -zero", "splitnets -ports" if job.get("split") else "opt_clean",
+    run(f"tee -q -o stat.json stat -json {liberty}", "setundef -zero", "opt_clean",
         "write_verilog -noattr -noexpr -nohex -simple-lhs netlist.v")
     with open("stat.json") as file:
         stat = json.load(file)["modules"]
@@ -112,6 +132,8 @@ def main() -> None:
         }
     with open("result.json", "w") as file:
         json.dump(list(result.values()), file)
+    # The functions of the cells, to simulate the netlist.
+    run("design -reset", f"read_liberty -ignore_miss_func {job['liberty'][0]}", "write_verilog -noattr cells.v")
 
 
 main()

@@ -5,11 +5,12 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use itertools::Itertools;
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, write_file};
 use pushmem_packaging::{Design as Package, Timing};
+use pushmem_regression::run_files;
 use pushmem_rtl::tile_module;
-use pushmem_simulation::rtl_files;
-use pushmem_synthesis::{Design, Library, Optimize, Tools, run};
+use pushmem_simulation::{Verilator, rtl_files};
+use pushmem_synthesis::{Design, Library, Optimize, Synthesis, Tools, run};
 use pushmem_tile::Style;
 
 use crate::application::tiles;
@@ -35,10 +36,19 @@ pub struct Synth {
     /// What the mapping to cells goes for.
     #[arg(long, value_enum, value_name = "GOAL", default_value = "area")]
     optimize: Goal,
+    /// Run the netlist in Verilator as well, in lockstep with the model, through so many random configurations.
+    #[arg(long, value_name = "CONFIGURATIONS")]
+    check: Option<u32>,
+    /// Write the netlist: a Verilog file with the cells of the library by their names.
+    #[arg(long, value_name = "FILE")]
+    netlist: Option<PathBuf>,
     /// Report as JSON.
     #[arg(long)]
     json: bool,
 }
+
+/// Seed of the random configurations that a netlist is checked with.
+const SEED: u64 = 1;
 
 /// Styles by the names of the command line.
 #[derive(Clone, Copy, ValueEnum)]
@@ -91,14 +101,32 @@ impl Synth {
         };
         let spinner = Spinner::new();
         let design = Design { package: &package, timing: &timing, library: &library, optimize };
-        let report = run(&design, &tools, |step| spinner.say(step));
+        let outcome = run(&design, &tools, |step| spinner.say(step)).and_then(|synthesis| {
+            let Some(configurations) = self.check else { return Ok((synthesis, None)) };
+            spinner.say("running the netlist");
+            let checked = run_files(&spec, &synthesis.netlist, &Verilator::find()?, SEED, configurations);
+            checked.map(|counts| (synthesis, Some(counts))).map_err(|message| {
+                Diagnostic::new(format!("the netlist does not do what the model does: {message}")).with_help(
+                    "this is a fault of pushmem or of a tool; please report it with the command and its inputs",
+                )
+            })
+        });
         spinner.clear();
-        let report = report?;
-        output::print(&if self.json {
-            serde_json::to_string_pretty(&report).expect("figures are numbers and names") + "\n"
-        } else {
-            report.to_string()
-        })?;
+        let (Synthesis { report, netlist }, checked) = outcome?;
+        if let (Some(path), Some((_, text))) = (&self.netlist, netlist.last()) {
+            write_file(path, text.as_bytes())?;
+        }
+        if self.json {
+            output::print(&(serde_json::to_string_pretty(&report).expect("figures are numbers and names") + "\n"))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        output::print(&report.to_string())?;
+        if let Some(counts) = checked {
+            output::print(&format!(
+                "netlist            does what the model does: {} configurations, {} cycles\n",
+                counts.configurations, counts.cycles
+            ))?;
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -47,6 +47,30 @@ pub fn run(
     })
 }
 
+/// Runs files that have the ports of a tile, such as its netlist, in lockstep with the model, through random configurations
+/// that keep all promises.
+///
+/// # Errors
+/// When Verilator refuses, or an output differs.
+pub fn run_files(
+    spec: &TileSpec,
+    files: &[(String, String)],
+    verilator: &Verilator,
+    seed: u64,
+    configurations: u32,
+) -> Result<ScenarioCounts, String> {
+    let mut result = TestResult {
+        name: spec.name.clone(),
+        failure: None,
+        counts: ScenarioCounts::default(),
+        build: Default::default(),
+        run: Default::default(),
+    };
+    let build = |spec: &TileSpec| verilator.build_files(spec, files, false);
+    Runner::new(spec.clone(), &build, &mut result)?.legal(seed, configurations)?;
+    Ok(result.counts)
+}
+
 /// The SystemVerilog files of a tile whose memory is made of a macro.
 fn bound(spec: &TileSpec, sram: &Path) -> Result<Vec<(String, String)>, Diagnostic> {
     let memory = Memory::of(spec)

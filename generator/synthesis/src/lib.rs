@@ -1,6 +1,6 @@
 //! Area, speed and power of a design in a cell library: synthesis by Yosys, block by block, and timing by OpenSTA.
 //!
-//! [`run`] maps a [`Design`] and reads what both say into a [`Report`].
+//! [`run`] maps a [`Design`] and reads what both say into a [`Report`], beside the netlist.
 
 mod path;
 mod report;
@@ -9,5 +9,5 @@ mod tools;
 
 pub use path::{Path, Paths};
 pub use report::{Block, Power, Report};
-pub use run::{BlockKind, Design, Optimize, run};
+pub use run::{BlockKind, Design, Optimize, Synthesis, run};
 pub use tools::{Library, Tools};

@@ -136,11 +136,21 @@ struct Module {
     macros: BTreeMap<String, u32>,
 }
 
-/// Synthesizes a design, or finds its report in the cache. `step` is told what is being done.
+/// A netlist and what was found about it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Synthesis {
+    /// Area, speed and power.
+    pub report: Report,
+    /// Verilog for simulation, name and text of each file: the models of macros, the cells, and the netlist, whose top
+    /// module has the name and ports of the design's.
+    pub netlist: Vec<(String, String)>,
+}
+
+/// Synthesizes a design, or finds the result in the cache. `step` is told what is being done.
 ///
 /// # Errors
 /// When a program fails, with what it said.
-pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result<Report, Diagnostic> {
+pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result<Synthesis, Diagnostic> {
     let Design { package: made, timing, library, optimize } = *design;
     let mut files: Vec<(String, String)> = made.rtl.clone();
     files.extend(package(made, timing));
@@ -167,8 +177,8 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
     texts.extend(libraries.iter().map(String::as_str));
     texts.extend(files.iter().flat_map(|(path, text)| [path.as_str(), text.as_str()]));
     let kept = cache_folder().join("synthesis").join(key(&texts)).with_extension("json");
-    if let Some(report) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
-        return Ok(report);
+    if let Some(synthesis) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
+        return Ok(synthesis);
     }
 
     let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
@@ -191,12 +201,20 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
     let text = read(&work.path().join("result.json"))?;
     let modules: Vec<Module> =
         serde_json::from_str(&text).map_err(|error| Diagnostic::new(format!("the result of Yosys: {error}")))?;
-    let report = report(design, &modules, &timed);
+    let models = job.macros.iter().map(|name| format!("{name}.sv"));
+    let model = |file: String| {
+        let (_, text) = made.rtl.iter().find(|(path, _)| path.ends_with(&format!("/{file}")))?;
+        Some((file, text.clone()))
+    };
+    let mut netlist = models.filter_map(model).collect_vec();
+    netlist.push(("cells.v".to_owned(), read(&work.path().join("cells.v"))?));
+    netlist.push((format!("{}.v", job.top), read(&work.path().join("netlist.v"))?));
+    let synthesis = Synthesis { report: report(design, &modules, &timed), netlist };
     // Without a cache it only takes longer.
-    if let Ok(text) = serde_json::to_string(&report) {
+    if let Ok(text) = serde_json::to_string(&synthesis) {
         let _ = write_file(&kept, text.as_bytes());
     }
-    Ok(report)
+    Ok(synthesis)
 }
 
 fn absolute(file: &str) -> String {
