@@ -39,6 +39,8 @@ const EXAMPLES: &str = "Examples:
   pushmem encode constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml -o regs.hex
   pushmem simulate constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml --output 0=out.hex
   pushmem regress amber --jobs 2
+  pushmem generate constraints/tiles/amber.yaml --package --sram amber=ihp_sg13g2_512x64 -o out/amber
+  pushmem synth amber --library gscl45nm --optimize speed
 
 Exit codes: 0 all is well; 1 something is wrong with the input or a test failed; 2 wrong usage.";
 
