@@ -64,7 +64,7 @@ enum Command {
     Regress(regress::Regress),
     /// Plant faults in the RTL, one at a time: the regression must catch each.
     Mutants(mutants::Mutants),
-    /// Synthesize a tile: area by block, longest paths and power in a cell library.
+    /// Synthesize a tile or an accelerator: area by block, longest paths and power in a cell library.
     Synth(synth::Synth),
     /// Check input files: programs, buffers, specifications, configurations, regression lists, streams.
     Check(check::Check),

@@ -112,7 +112,10 @@ fn place(text: &str) -> String {
     let parts = name.split(['/', '.']).map(|part| part.trim_start_matches("u_")).collect_vec();
     let Some((register, path)) = parts.split_last() else { return name.to_owned() };
     let plain = register.split('[').next().unwrap_or(register);
-    let block = path.first().copied().unwrap_or("the tile itself");
+    // The instance, innermost first; the parts of a name that has none are those of flattened modules.
+    let outer = name.split_once('/').map_or(path.len(), |(head, _)| head.split('.').count());
+    let block = path.iter().take(outer).rev().filter(|part| !part.starts_with("g_")).join(" of ");
+    let block = if block.is_empty() { "the top module".to_owned() } else { block };
     let level = path.iter().find_map(|part| part.strip_prefix("g_level[")?.strip_suffix(']'));
     let what = MEANINGS
         .iter()
@@ -127,7 +130,7 @@ fn place(text: &str) -> String {
 /// The block that an instance is in.
 fn instance(pin: &str) -> String {
     match pin.split('/').collect_vec().as_slice() {
-        [block, _, _, ..] => block.trim_start_matches("u_").to_owned(),
+        [block, _, _, ..] => block.split('.').rev().map(|part| part.trim_start_matches("u_")).join(" of "),
         _ => "the top module".to_owned(),
     }
 }

@@ -36,25 +36,37 @@ pub enum BlockKind {
     RegisterFile,
     /// Configuration registers.
     Registers,
+    /// Datapaths of an accelerator.
+    Kernels,
+    /// Shift registers of an accelerator.
+    ShiftRegisters,
+    /// Loops, stream buffers and the control of runs of an accelerator.
+    Streams,
     /// Everything else.
     Rest,
 }
 
 impl BlockKind {
     /// All kinds, in the order of reports.
-    pub(crate) const ALL: [BlockKind; 7] = [
+    pub(crate) const ALL: [BlockKind; 10] = [
         BlockKind::Controllers,
         BlockKind::Aggregators,
         BlockKind::TransposeBuffers,
         BlockKind::Sram,
         BlockKind::RegisterFile,
         BlockKind::Registers,
+        BlockKind::Kernels,
+        BlockKind::ShiftRegisters,
+        BlockKind::Streams,
         BlockKind::Rest,
     ];
 
-    /// The kind of a module, by its name.
-    fn of(module: &str) -> Self {
+    /// The kind of a module, by its name and that of the top module.
+    fn of(module: &str, top: &str) -> Self {
         match module {
+            "pushmem_loop_counter" | "pushmem_run_control" | "pushmem_stream_buffer" => BlockKind::Streams,
+            "pushmem_shift_register" => BlockKind::ShiftRegisters,
+            "pushmem_divider" => BlockKind::Kernels,
             "pushmem_aggregator" => BlockKind::Aggregators,
             "pushmem_register_file" => BlockKind::RegisterFile,
             _ if module.starts_with("pushmem_transpose_buffer") => BlockKind::TransposeBuffers,
@@ -66,6 +78,7 @@ impl BlockKind {
             }
             _ if module.ends_with("_sram") => BlockKind::Sram,
             _ if module.ends_with("_registers") => BlockKind::Registers,
+            _ if module.strip_prefix(top).is_some_and(|rest| rest.starts_with('_')) => BlockKind::Kernels,
             _ => BlockKind::Rest,
         }
     }
@@ -79,6 +92,9 @@ impl BlockKind {
             BlockKind::Sram => "SRAM",
             BlockKind::RegisterFile => "register file",
             BlockKind::Registers => "registers",
+            BlockKind::Kernels => "kernels",
+            BlockKind::ShiftRegisters => "shift registers",
+            BlockKind::Streams => "streams",
             BlockKind::Rest => "rest",
         }
     }
@@ -160,7 +176,8 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
     let views = made.technology.bindings().filter_map(|binding| binding.views.liberty.as_ref());
     liberty.extend(views.filter(|file| Path::new(file).is_file()).map(|file| absolute(file)));
     let modules = sources.iter().filter_map(|path| path.rsplit('/').next()?.strip_suffix(".sv"));
-    let blocks = modules.filter(|module| BlockKind::of(module) != BlockKind::Rest).map(str::to_owned).collect();
+    let blocks =
+        modules.filter(|module| BlockKind::of(module, &made.top) != BlockKind::Rest).map(str::to_owned).collect();
     let job = Job {
         name: &made.name,
         top: &made.top,
@@ -256,7 +273,8 @@ fn execute(command: &mut Command, name: &str, step: &mut impl FnMut(&str)) -> Re
 
 fn report(design: &Design, modules: &[Module], timed: &str) -> Report {
     let blocks = BlockKind::ALL.into_iter().filter_map(|kind| {
-        let members = modules.iter().filter(|module| BlockKind::of(&module.module) == kind).collect_vec();
+        let members =
+            modules.iter().filter(|module| BlockKind::of(&module.module, &design.package.top) == kind).collect_vec();
         let sum = |figure: fn(&Module) -> u32| members.iter().map(|module| figure(module) * module.instances).sum();
         let block = Block {
             block: kind,
