@@ -110,7 +110,8 @@ module controller_proof #(
             if (want_active) begin
                 assert (index <= last);
 `ifndef STYLE_multiplier
-                assert (u_controller.u_iteration_domain.g_level[level].count_q == last - index);
+                assert (u_controller.u_iteration_domain.g_level[level].count_q
+                        == {1'b0, last} - {1'b0, index} - 1'b1);
 `endif
 `ifdef STYLE_per_level
                 assert (u_controller.u_schedule.g_level[level].term_q == terms[level*WIDTH +: WIDTH]);

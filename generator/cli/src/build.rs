@@ -8,12 +8,14 @@ use pushmem_accelerator::Constraints;
 use pushmem_compiler::{Report, Stage, compile};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_nest::Program;
+use pushmem_packaging::Design;
 use serde::Serialize;
 
 use crate::application::rtl::RtlRun;
 use crate::application::{folder, images, rtl, run_model, tiles};
 use crate::check::suggest_command;
 use crate::output;
+use crate::package::Package;
 
 #[derive(Args)]
 pub struct Build {
@@ -59,6 +61,8 @@ pub struct Build {
     /// Print a stage of the compile instead of the report; nothing else is done.
     #[arg(long, value_enum, value_name = "STAGE", conflicts_with_all = ["folder", "inputs", "outputs", "rtl", "wave", "json"])]
     emit: Option<Emit>,
+    #[command(flatten)]
+    package: Package,
     /// Report as JSON.
     #[arg(long)]
     json: bool,
@@ -121,12 +125,24 @@ impl Build {
             let expected = run_model(&compiled, &inputs)?;
             outcome.checked_by_model = true;
             if self.folder.is_some() || simulate {
-                let files = folder::files(&compiled, &inputs, &expected)?;
+                let technology = self.package.technology(&folder::tiles(&compiled))?;
+                let files = folder::files(&compiled, technology.as_ref(), &inputs, &expected)?;
                 if simulate {
                     outcome.rtl = Some(rtl::run(&files, self.wave.as_deref())?);
                 }
                 if let Some(path) = &self.folder {
-                    folder::write(path, &files, &compiled, &outcome.report)?;
+                    let mut written = folder::contents(&files, &compiled, &outcome.report);
+                    let blocks = folder::blocks(&compiled)?;
+                    self.package.add(&mut written, technology.as_ref(), |technology| Design {
+                        name: files.top_module.clone(),
+                        top: files.top_module.clone(),
+                        about: format!("Accelerator `{}`", compiled.accelerator.name),
+                        rtl: files.rtl.clone(),
+                        testbench: files.harness.iter().map(|(path, _)| path.clone()).collect(),
+                        technology,
+                        blocks,
+                    })?;
+                    written.write(path)?;
                 }
             }
             images::write(&self.outputs, &expected)?;

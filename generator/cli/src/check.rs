@@ -46,11 +46,19 @@ struct Keys {
 /// # Errors
 /// At that key, with the help.
 pub fn suggest_command(document: &Document, own: &str, key: &str, help: &str) -> Result<(), Diagnostic> {
-    let keys: BTreeMap<String, IgnoredAny> = document.deserialize()?;
-    match keys.contains_key(key) && !keys.contains_key(own) {
+    match has_key(document, key)? && !has_key(document, own)? {
         true => Err(document.error_at_key(&FieldPath::root().key(key), format!("unknown key `{key}`")).with_help(help)),
         false => Ok(()),
     }
+}
+
+/// Whether a document is a mapping with this key.
+///
+/// # Errors
+/// When it is not a mapping.
+pub fn has_key(document: &Document, key: &str) -> Result<bool, Diagnostic> {
+    let keys: BTreeMap<String, IgnoredAny> = document.deserialize()?;
+    Ok(keys.contains_key(key))
 }
 
 impl Check {

@@ -63,7 +63,7 @@ impl Compare {
             text += &format!("{name}: {} elements, the model as the interpreter\n", image.values().len());
         }
         if !self.no_rtl {
-            let files = folder::files(&compiled, &inputs, &expected)?;
+            let files = folder::files(&compiled, None, &inputs, &expected)?;
             let run = self.run_rtl(&files)?;
             text += &run.scenarios.iter().map(|scenario| format!("RTL: {scenario}\n")).join("");
         }

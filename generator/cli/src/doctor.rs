@@ -5,6 +5,7 @@ use std::process::{Command, ExitCode};
 use clap::Args;
 use pushmem_files::Diagnostic;
 use pushmem_simulation::{Verilator, cache_folder};
+use pushmem_synthesis::Tools;
 use serde::Serialize;
 
 use crate::output;
@@ -53,6 +54,18 @@ impl Doctor {
                 version: version_of("python3"),
                 install: "apt-get install python3 python3-venv",
             },
+            Tool {
+                name: "yosys",
+                purpose: "synth",
+                version: Tools::yosys_version(),
+                install: "scripts/setup --synthesis",
+            },
+            Tool {
+                name: "sta",
+                purpose: "synth",
+                version: version_of("sta"),
+                install: "scripts/setup --synthesis, or apt-get install opensta",
+            },
         ];
         if self.json {
             output::print(&(serde_json::to_string_pretty(&tools).expect("tools are plain data") + "\n"))?;
@@ -74,7 +87,10 @@ impl Doctor {
 }
 
 fn version_of(program: &str) -> Option<String> {
-    let output = Command::new(which::which(program).ok()?).arg("--version").output().ok()?;
+    let output = Command::new(which::which(program).ok()?)
+        .arg(if program == "sta" { "-version" } else { "--version" })
+        .output()
+        .ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
     Some(text.lines().next().unwrap_or_default().trim().to_owned())
 }

@@ -4,12 +4,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use itertools::Itertools;
 use pushmem_files::{Diagnostic, OutputFolder};
+use pushmem_packaging::{Block, Design};
 use pushmem_registers::RegisterMap;
+use pushmem_rtl::tile_module;
 use pushmem_simulation::rtl_files;
 use pushmem_tile::TileSpec;
 
 use crate::output;
+use crate::package::Package;
 
 #[derive(Args)]
 pub struct Generate {
@@ -21,22 +25,35 @@ pub struct Generate {
     /// Also write the Veryl sources the RTL is made from.
     #[arg(long)]
     veryl: bool,
+    #[command(flatten)]
+    package: Package,
 }
 
 impl Generate {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         let spec = TileSpec::read(&self.spec)?;
         let map = RegisterMap::of(&spec);
-        let rtl = rtl_files(&spec)?;
-        let mut folder = OutputFolder::new();
-        let mut file_list = String::new();
-        let mut lines = 0;
-        for (name, text) in &rtl {
-            file_list.push_str(&format!("rtl/{name}\n"));
-            lines += text.lines().count();
-            folder.add(format!("rtl/{name}"), text.as_str());
+        let technology = self.package.technology(&[&spec])?;
+        let mut rtl = rtl_files(&spec)?;
+        if let Some(technology) = &technology {
+            rtl = technology.bind(rtl);
         }
-        folder.add("filelist.f", file_list);
+        let rtl = rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect_vec();
+        let mut folder = OutputFolder::new();
+        for (path, text) in &rtl {
+            folder.add(path.as_str(), text.as_str());
+        }
+        folder.add("filelist.f", rtl.iter().map(|(path, _)| format!("{path}\n")).collect::<String>());
+        self.package.add(&mut folder, technology.as_ref(), |technology| Design {
+            name: spec.name.clone(),
+            top: tile_module(&spec),
+            about: format!("Memory tile `{}`", spec.name),
+            rtl: rtl.clone(),
+            testbench: Vec::new(),
+            technology,
+            blocks: vec![Block { name: spec.name.clone(), base: 0, map: map.clone() }],
+        })?;
+        let lines: usize = rtl.iter().map(|(_, text)| text.lines().count()).sum();
         folder.add("registers.json", map.to_json());
         folder.add("registers.h", map.to_c_header());
         folder.add("registers.rdl", map.to_system_rdl());

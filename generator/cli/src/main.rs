@@ -10,9 +10,12 @@ mod generate;
 mod map;
 mod mutants;
 mod output;
+mod package;
 mod progress;
 mod regress;
 mod simulate;
+mod synth;
+mod technology;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;
@@ -36,6 +39,8 @@ const EXAMPLES: &str = "Examples:
   pushmem encode constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml -o regs.hex
   pushmem simulate constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml --output 0=out.hex
   pushmem regress amber --jobs 2
+  pushmem generate constraints/tiles/amber.yaml --package --sram amber=ihp_sg13g2_512x64 -o out/amber
+  pushmem synth amber --library gscl45nm --optimize speed
 
 Exit codes: 0 all is well; 1 something is wrong with the input or a test failed; 2 wrong usage.";
 
@@ -59,6 +64,8 @@ enum Command {
     Regress(regress::Regress),
     /// Plant faults in the RTL, one at a time: the regression must catch each.
     Mutants(mutants::Mutants),
+    /// Synthesize a tile or an accelerator: area by block, longest paths and power in a cell library.
+    Synth(synth::Synth),
     /// Check input files: programs, buffers, specifications, configurations, regression lists, streams.
     Check(check::Check),
     /// Tell which external tools are there, and what works without the others.
@@ -76,6 +83,7 @@ fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
         Command::Simulate(command) => command.run(),
         Command::Regress(command) => command.run(),
         Command::Mutants(command) => command.run(),
+        Command::Synth(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Doctor(command) => command.run(),
     }

@@ -38,3 +38,25 @@ impl Bar {
         self.0.finish_and_clear();
     }
 }
+
+/// What a long piece of work is doing, on a terminal; silent in a pipe.
+pub struct Spinner(ProgressBar);
+
+impl Spinner {
+    /// A spinner that says nothing yet.
+    pub fn new() -> Self {
+        let bar = ProgressBar::new_spinner();
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Spinner(bar)
+    }
+
+    /// Says what is being done.
+    pub fn say(&self, step: &str) {
+        self.0.set_message(step.to_owned());
+    }
+
+    /// Removes the spinner.
+    pub fn clear(&self) {
+        self.0.finish_and_clear();
+    }
+}

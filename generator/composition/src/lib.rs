@@ -27,7 +27,7 @@ use crate::window::Window;
 pub use error::CompositionError;
 pub use modules::LIBRARY;
 pub use testbench::format_beats;
-pub use window::register_writes;
+pub use window::{register_writes, tile_bytes};
 
 /// The files of an accelerator.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -41,6 +41,15 @@ impl Window {
     }
 }
 
+/// Bytes between the first registers of one tile and of the next on the configuration bus, in the order of
+/// [`Accelerator::configured`].
+///
+/// # Errors
+/// When 32 bits are not enough.
+pub fn tile_bytes(accelerator: &Accelerator) -> Result<u64, CompositionError> {
+    Window::of(accelerator).map(Window::bytes)
+}
+
 /// The register writes that configure all tiles, with addresses on the configuration bus: for each of
 /// [`Accelerator::configured`], its own.
 ///

@@ -15,5 +15,5 @@ pub use list::{Delays, RegressionList, Test, Work};
 pub use mutants::{Catch, Mutant, MutantList, MutantResult, Replacement};
 pub use random::{arbitrary_configuration, legal_configuration, random_spec};
 pub use report::{TestResult, to_json, to_junit};
-pub use run::{Progress, in_parallel, run};
+pub use run::{Progress, in_parallel, run, run_files};
 pub use scenario::ScenarioCounts;

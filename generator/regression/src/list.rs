@@ -29,6 +29,8 @@ struct TestFile {
     #[serde(default)]
     tile: Option<PathBuf>,
     #[serde(default)]
+    sram: Option<PathBuf>,
+    #[serde(default)]
     configuration: Option<PathBuf>,
     #[serde(default)]
     violations: bool,
@@ -137,6 +139,8 @@ pub struct Test {
     pub about: String,
     /// Whether it runs only when all tests are asked for.
     pub all_only: bool,
+    /// Binding of the SRAM macro that the memory of its tile is made of; without, it is the model of the wrapper.
+    pub sram: Option<PathBuf>,
     /// What it runs.
     pub work: Work,
 }
@@ -225,6 +229,7 @@ fn work(test: TestFile, folder: &Path) -> Result<Test, Refusal> {
         about,
         all_only,
         tile,
+        sram,
         configuration,
         violations,
         delays,
@@ -280,12 +285,14 @@ fn work(test: TestFile, folder: &Path) -> Result<Test, Refusal> {
     let misplaced = [
         ("violations", violations && !configured, "`configuration`"),
         ("stops_at", stops && !configured, "`configuration`"),
+        ("sram", sram.is_some() && work.tile().is_none(), "`tile`"),
         ("delays", has_delays && !configured && !matches!(work, Work::Chain { .. }), "`configuration` or `chain`"),
     ];
     if let Some((key, _, with)) = misplaced.into_iter().find(|(_, misplaced, _)| *misplaced) {
         return Err(refusal(&[key], format!("`{key}` goes with {with}"), format!("remove `{key}`")));
     }
-    Ok(Test { name, about, all_only, work })
+    let sram = sram.map(|sram| folder.join(sram));
+    Ok(Test { name, about, all_only, sram, work })
 }
 
 /// The numbers of outputs. A tile that cannot be read is reported by its test.

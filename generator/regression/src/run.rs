@@ -1,6 +1,6 @@
 //! Running tests.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -10,7 +10,8 @@ use pushmem_configuration::Configuration;
 use pushmem_files::Diagnostic;
 use pushmem_model::MAX_PORTS;
 use pushmem_registers::RegisterMap;
-use pushmem_simulation::{BenchError, RtlProcess, StreamOptions, StreamRun, Verilator, run_streams};
+use pushmem_simulation::{BenchError, RtlProcess, StreamOptions, StreamRun, Verilator, rtl_files, run_streams};
+use pushmem_technology::{Assembly, Binding, Memory, Technology};
 use pushmem_tile::TileSpec;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -38,8 +39,45 @@ pub fn run(
     jobs: usize,
     progress: &impl Progress<Test, TestResult>,
 ) -> Vec<TestResult> {
-    let build = |spec: &TileSpec| verilator.build(spec, false);
-    in_parallel(tests, jobs, progress, |test| run_test(test, &build))
+    in_parallel(tests, jobs, progress, |test| {
+        run_test(test, &|spec| match &test.sram {
+            None => verilator.build(spec, false),
+            Some(sram) => verilator.build_files(spec, &bound(spec, sram)?, false),
+        })
+    })
+}
+
+/// Runs files that have the ports of a tile, such as its netlist, in lockstep with the model, through random configurations
+/// that keep all promises.
+///
+/// # Errors
+/// When Verilator refuses, or an output differs.
+pub fn run_files(
+    spec: &TileSpec,
+    files: &[(String, String)],
+    verilator: &Verilator,
+    seed: u64,
+    configurations: u32,
+) -> Result<ScenarioCounts, String> {
+    let mut result = TestResult {
+        name: spec.name.clone(),
+        failure: None,
+        counts: ScenarioCounts::default(),
+        build: Default::default(),
+        run: Default::default(),
+    };
+    let build = |spec: &TileSpec| verilator.build_files(spec, files, false);
+    Runner::new(spec.clone(), &build, &mut result)?.legal(seed, configurations)?;
+    Ok(result.counts)
+}
+
+/// The SystemVerilog files of a tile whose memory is made of a macro.
+fn bound(spec: &TileSpec, sram: &Path) -> Result<Vec<(String, String)>, Diagnostic> {
+    let memory = Memory::of(spec)
+        .ok_or_else(|| Diagnostic::new(format!("`{}` has no SRAM to bind {} to", spec.name, sram.display())))?;
+    let (binding, document) = Binding::read(sram, &memory)?;
+    let technology = Technology::new(vec![Assembly::new(memory, binding, Some(&document))?])?;
+    Ok(technology.bind(rtl_files(spec)?))
 }
 
 /// Works on items, `jobs` at a time; outcomes come in the order of the items.

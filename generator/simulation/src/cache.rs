@@ -20,7 +20,7 @@ pub fn cache_folder() -> PathBuf {
 }
 
 /// A name for what is made from these texts.
-pub(crate) fn key(texts: &[&str]) -> String {
+pub fn key(texts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for text in texts {
         hash.update((text.len() as u64).to_le_bytes());

@@ -13,7 +13,7 @@ mod streams;
 mod verilator;
 
 pub use bench::{Bench, BenchError, Mismatch};
-pub use cache::cache_folder;
+pub use cache::{cache_folder, key};
 pub use frame::{Frame, Response};
 pub use process::RtlProcess;
 pub use rtl::rtl_files;

@@ -1,25 +1,54 @@
 //! The files of an accelerator.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use pushmem_accelerator::{Accelerator, Beats, Stream};
+use pushmem_accelerator::{Accelerator, Beats, Configured, Stream};
 use pushmem_compiler::{Compiled, Report, Stage};
-use pushmem_composition::{Files, compose};
+use pushmem_composition::{Files, compose, tile_bytes};
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_images::Image;
 use pushmem_nest::{Level, Program};
+use pushmem_packaging::Block;
+use pushmem_registers::RegisterMap;
 use pushmem_simulation::rtl_files;
+use pushmem_technology::Technology;
+use pushmem_tile::TileSpec;
 
-/// Prints the hardware, and a testbench with these images.
+/// The specifications of the tiles that there are instances of.
+pub fn tiles(compiled: &Compiled) -> Vec<&TileSpec> {
+    let accelerator = &compiled.accelerator;
+    let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
+    accelerator.specs_in_use().chain(rom).collect()
+}
+
+/// The registers of its tiles.
+///
+/// # Errors
+/// When 32 bits of address are not enough.
+pub fn blocks(compiled: &Compiled) -> Result<Vec<Block>, Diagnostic> {
+    let bytes = tile_bytes(&compiled.accelerator).map_err(|error| Diagnostic::new(error.to_string()))?;
+    let tiles = compiled.accelerator.configured().into_iter().zip(0..);
+    let block = |(tile, number): (Configured, u64)| Block {
+        name: tile.name.to_owned(),
+        base: number * bytes,
+        map: RegisterMap::of(tile.spec),
+    };
+    Ok(tiles.map(block).collect())
+}
+
+/// Prints the hardware, and a testbench with these images. Memories are those of the technology, if there is one.
 pub fn files(
     compiled: &Compiled,
+    technology: Option<&Technology>,
     inputs: &BTreeMap<String, Image>,
     outputs: &BTreeMap<String, Image>,
 ) -> Result<Files, Diagnostic> {
     let Compiled { program, accelerator, .. } = compiled;
-    let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
-    let tiles = accelerator.specs_in_use().chain(rom).map(rtl_files).collect::<Result<Vec<_>, _>>()?;
+    let bound = |files: Vec<(String, String)>| match technology {
+        Some(technology) => technology.bind(files),
+        None => files,
+    };
+    let tiles = tiles(compiled).into_iter().map(|spec| rtl_files(spec).map(bound)).collect::<Result<Vec<_>, _>>()?;
     let inputs = beats(accelerator, program, &accelerator.inputs, inputs);
     let outputs = beats(accelerator, program, &accelerator.outputs, outputs);
     compose(accelerator, program, &tiles, &inputs, &outputs).map_err(|error| Diagnostic::new(error.to_string()))
@@ -43,8 +72,8 @@ pub const ROM_TILE: &str = "rom_tile.yaml";
 pub const LEVELS: [(Level, &str); 2] =
     [(Level::GlobalBuffer, "global_buffer.yaml"), (Level::RegisterFile, "register_file.yaml")];
 
-/// Writes the folder.
-pub fn write(path: &Path, files: &Files, compiled: &Compiled, report: &Report) -> Result<(), Diagnostic> {
+/// The folder with the hardware and what led to it.
+pub fn contents(files: &Files, compiled: &Compiled, report: &Report) -> OutputFolder {
     let mut folder = OutputFolder::new();
     for (name, text) in files.all() {
         folder.add(name.as_str(), text.as_str());
@@ -65,5 +94,5 @@ pub fn write(path: &Path, files: &Files, compiled: &Compiled, report: &Report) -
     }
     // Where `make` works.
     folder.add_workspace("build");
-    folder.write(path)
+    folder
 }

@@ -71,7 +71,11 @@ pub fn read_levels(global_buffer: Option<&Path>, register_file: Option<&Path>) -
     })
 }
 
-fn read_named(named: &Path) -> Result<TileSpec, Diagnostic> {
+/// Reads a specification: a file, or one of `constraints/tiles` by its name.
+///
+/// # Errors
+/// When there is no such file or name, or the file is not a specification.
+pub fn read_named(named: &Path) -> Result<TileSpec, Diagnostic> {
     let is_name = named.components().count() == 1 && named.extension().is_none() && !named.exists();
     // Where the project is, what is in its folder now.
     let in_project = Path::new("constraints/tiles").join(named).with_extension("yaml");

@@ -161,7 +161,7 @@ impl Built {
         let compiled = compile(program, &TileSpec::read(tile)?, &tiles::read_rom(None)?, &constraints)?;
         let inputs = images::inputs(&compiled.program, &[])?;
         let expected = run_model(&compiled, &inputs)?;
-        let files = folder::files(&compiled, &inputs, &expected)?;
+        let files = folder::files(&compiled, None, &inputs, &expected)?;
         let folder = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
         let mut contents = OutputFolder::new();
         for (name, text) in files.all() {

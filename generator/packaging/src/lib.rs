@@ -1,0 +1,14 @@
+//! What a chip flow wants beside the RTL of a tile or an accelerator: packages for FuseSoC and Bender, file lists, timing
+//! constraints, the register map for tools, the list of memory macros, and configurations of place-and-route flows.
+//!
+//! [`package`] prints all of it from a [`Design`].
+
+mod macros;
+mod package;
+mod ports;
+mod registers;
+mod timing;
+
+pub use package::{Design, package};
+pub use registers::Block;
+pub use timing::Timing;

@@ -1,0 +1,207 @@
+//! All files of a package.
+
+use askama::Template;
+use itertools::Itertools;
+use pushmem_technology::Technology;
+use serde_json::{Value, json};
+
+use crate::macros;
+use crate::ports::{Port, ports_of};
+use crate::registers::{Block, Component, Python};
+use crate::timing::Timing;
+
+/// A tile or an accelerator, as a chip flow sees it.
+#[derive(Clone, Debug)]
+pub struct Design<'a> {
+    /// Name of the package.
+    pub name: String,
+    /// Name of the top module.
+    pub top: String,
+    /// What it is, in a few words.
+    pub about: String,
+    /// SystemVerilog files, used modules before their users: path and text of each.
+    pub rtl: Vec<(String, String)>,
+    /// Paths of a testbench for Verilator: C++ files, and headers that they include. None for a design without one.
+    pub testbench: Vec<String>,
+    /// What the memories are made of.
+    pub technology: &'a Technology,
+    /// Its registers.
+    pub blocks: Vec<Block>,
+}
+
+/// Version of generated packages: that of the generator.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Files by what reads them: paths in order.
+struct Sources {
+    /// Models of macros, for simulation only.
+    models: Vec<String>,
+    /// The same macros as black boxes, for synthesis only.
+    stubs: Vec<String>,
+    /// What both read.
+    rtl: Vec<String>,
+    /// Assertions bound to tiles, for simulation only.
+    checkers: Vec<String>,
+}
+
+#[derive(Template)]
+#[template(path = "fusesoc.core", escape = "none")]
+struct FuseSoc<'a> {
+    design: &'a Design<'a>,
+    sources: &'a Sources,
+    /// Headers of the testbench, and its other files.
+    headers: Vec<&'a String>,
+    harness: Vec<&'a String>,
+}
+
+#[derive(Template)]
+#[template(path = "Bender.yml", escape = "none")]
+struct Bender<'a> {
+    design: &'a Design<'a>,
+    sources: &'a Sources,
+}
+
+#[derive(Template)]
+#[template(path = "constraints.sdc", escape = "none")]
+struct Constraints<'a> {
+    design: &'a Design<'a>,
+    timing: &'a Timing,
+    inputs: Vec<String>,
+    outputs: Vec<String>,
+    /// Register files, as instances below the top module.
+    register_files: Vec<String>,
+}
+
+#[derive(Template)]
+#[template(path = "config.mk", escape = "none")]
+struct OpenRoad<'a> {
+    design: &'a Design<'a>,
+    files: Vec<&'a String>,
+    views: Vec<(&'static str, Vec<String>)>,
+}
+
+/// The files of a package, without the RTL: path and text of each.
+pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
+    let ports = design.rtl.iter().rev().find(|(path, _)| file_name(path) == format!("{}.sv", design.top));
+    let (_, text) = ports.expect("the top module is among the files");
+    let ports = ports_of(&design.top, text);
+    let sources = Sources::of(design);
+    let name = &design.name;
+    let lines = |paths: Vec<&String>| paths.into_iter().map(|path| format!("{path}\n")).collect::<String>();
+    let (headers, harness) = design.testbench.iter().partition(|path| path.ends_with(".h"));
+    let synthesis = || sources.stubs.iter().chain(&sources.rtl).collect_vec();
+    let mut files = vec![
+        (format!("{name}.core"), render(&FuseSoc { design, sources: &sources, headers, harness })),
+        ("Bender.yml".to_owned(), render(&Bender { design, sources: &sources })),
+        ("filelist_synthesis.f".to_owned(), lines(synthesis())),
+        (format!("{name}.sdc"), render(&Constraints::of(design, timing, &ports, text))),
+        ("config.mk".to_owned(), render(&OpenRoad { design, files: synthesis(), views: views(design.technology) })),
+        ("config.json".to_owned(), libre_lane(design, timing, &synthesis())),
+    ];
+    if design.technology.bindings().next().is_some() {
+        files.push(("memories.conf".to_owned(), macros::list(design.technology)));
+        files.push(("memories.json".to_owned(), macros::json(design.technology)));
+    }
+    if !design.blocks.is_empty() {
+        files.push((format!("{name}.xml"), render(&Component { design, ports: &ports })));
+        files.push((format!("{name}_registers.py"), render(&Python { design })));
+    }
+    let stubs = design.technology.stubs().into_iter();
+    files.extend(stubs.map(|(file, text)| (format!("stubs/{file}"), text)));
+    files
+}
+
+impl Sources {
+    fn of(design: &Design) -> Self {
+        let macros = design.technology.bindings().map(|binding| format!("{}.sv", binding.name)).collect_vec();
+        let mut sources = Sources {
+            models: Vec::new(),
+            stubs: macros.iter().map(|file| format!("stubs/{file}")).collect(),
+            rtl: Vec::new(),
+            checkers: Vec::new(),
+        };
+        for (path, _) in &design.rtl {
+            let file = file_name(path);
+            let list = if macros.iter().any(|name| name == file) {
+                &mut sources.models
+            } else if file.ends_with("_checker.sv") {
+                &mut sources.checkers
+            } else {
+                &mut sources.rtl
+            };
+            list.push(path.clone());
+        }
+        sources
+    }
+}
+
+impl<'a> Constraints<'a> {
+    fn of(design: &'a Design<'a>, timing: &'a Timing, ports: &[Port], text: &str) -> Self {
+        let bits = |port: &Port| if port.bits == 1 { port.name.clone() } else { format!("{}[*]", port.name) };
+        let chosen = |output: bool| ports.iter().filter(move |port| port.output == output).map(bits);
+        let inputs = chosen(false).filter(|name| name != "clk" && name != "rst_n").collect();
+        // A tile's own, or those of an accelerator's tiles.
+        let instances = text.lines().filter_map(|line| line.trim().strip_suffix('(')?.trim().split_once(' '));
+        let instances = instances.map(|(module, name)| (module.trim(), name.trim()));
+        let register_files = instances.filter_map(|(module, name)| {
+            let own = module.ends_with("_registers").then(|| name.to_owned());
+            own.or_else(|| module.ends_with("_tile").then(|| format!("{name}/u_registers")))
+        });
+        Constraints {
+            design,
+            timing,
+            inputs,
+            outputs: chosen(true).collect(),
+            register_files: register_files.collect(),
+        }
+    }
+}
+
+/// Files of the macros' libraries by the variable of OpenROAD-flow-scripts.
+fn views(technology: &Technology) -> Vec<(&'static str, Vec<String>)> {
+    let of = |view: fn(&pushmem_technology::Views) -> &Option<String>| {
+        technology.bindings().filter_map(|binding| view(&binding.views).clone()).collect_vec()
+    };
+    let views = [
+        ("ADDITIONAL_LEFS", of(|views| &views.lef)),
+        ("ADDITIONAL_LIBS", of(|views| &views.liberty)),
+        ("ADDITIONAL_GDS", of(|views| &views.gds)),
+    ];
+    views.into_iter().filter(|(_, files)| !files.is_empty()).collect()
+}
+
+fn libre_lane(design: &Design, timing: &Timing, files: &[&String]) -> String {
+    let here = |path: &String| Value::from(format!("dir::{path}"));
+    let sdc = format!("dir::{}.sdc", design.name);
+    let period = f64::from(timing.clock_period_ps) / 1000.0;
+    let mut config = json!({
+        "meta": {"version": 2, "flow": "Classic"},
+        "DESIGN_NAME": design.top,
+        "VERILOG_FILES": files.iter().map(|path| here(path)).collect_vec(),
+        "USE_SLANG": true,
+        "CLOCK_PORT": "clk",
+        "CLOCK_PERIOD": period,
+        "PNR_SDC_FILE": sdc,
+        "SIGNOFF_SDC_FILE": sdc,
+    });
+    let macros = design.technology.bindings().filter(|binding| binding.views.lef.is_some());
+    let macros = macros.map(|binding| {
+        let views = &binding.views;
+        let files = |view: &Option<String>| view.iter().map(here).collect_vec();
+        let views = json!({"gds": files(&views.gds), "lef": files(&views.lef), "lib": {"*": files(&views.liberty)}});
+        (binding.name.clone(), views)
+    });
+    let macros = macros.collect::<serde_json::Map<_, _>>();
+    if !macros.is_empty() {
+        config["MACROS"] = Value::Object(macros);
+    }
+    serde_json::to_string_pretty(&config).expect("names and numbers") + "\n"
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn render(template: &impl Template) -> String {
+    template.render().expect("templates write to memory").trim().to_owned() + "\n"
+}

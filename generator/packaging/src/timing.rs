@@ -1,0 +1,119 @@
+//! Timing constraints.
+
+use std::path::Path;
+
+use pushmem_files::{Diagnostic, Document, FieldPath};
+use serde::Deserialize;
+
+/// The constraints of those who name none.
+const DEFAULT: &str = include_str!("../../../constraints/timing/default.yaml");
+
+/// What an SDC file is made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// Clock period in picoseconds.
+    pub clock_period_ps: u32,
+    /// Uncertainty of the clock, in percent of the period.
+    pub clock_uncertainty_percent: u32,
+    /// Delay before inputs, in percent of the period.
+    pub input_delay_percent: u32,
+    /// Delay after outputs, in percent of the period.
+    pub output_delay_percent: u32,
+    /// Whether paths from the reset are not timed.
+    pub reset_is_false_path: bool,
+    /// Cycles from the last write of a register to the flush after it.
+    pub configuration_cycles: u32,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TimingFile {
+    clock_period_ps: Option<u32>,
+    clock_uncertainty_percent: Option<u32>,
+    input_delay_percent: Option<u32>,
+    output_delay_percent: Option<u32>,
+    reset_is_false_path: Option<bool>,
+    configuration_cycles: Option<u32>,
+}
+
+impl Default for Timing {
+    /// Those of `constraints/timing/default.yaml`.
+    fn default() -> Self {
+        let document = Document::parse("default.yaml", DEFAULT).expect("the shipped file is YAML");
+        let file: TimingFile = document.deserialize().expect("the shipped file has these keys");
+        let complete = "the shipped file has every key";
+        Timing {
+            clock_period_ps: file.clock_period_ps.expect(complete),
+            clock_uncertainty_percent: file.clock_uncertainty_percent.expect(complete),
+            input_delay_percent: file.input_delay_percent.expect(complete),
+            output_delay_percent: file.output_delay_percent.expect(complete),
+            reset_is_false_path: file.reset_is_false_path.expect(complete),
+            configuration_cycles: file.configuration_cycles.expect(complete),
+        }
+    }
+}
+
+impl Timing {
+    /// Reads a file; keys that it has not are those of the default.
+    ///
+    /// # Errors
+    /// A located message when the file cannot be read, or a value makes no sense.
+    pub fn read(path: &Path) -> Result<Self, Diagnostic> {
+        let document = Document::read(path)?;
+        let file: TimingFile = document.deserialize()?;
+        let default = Timing::default();
+        let timing = Timing {
+            clock_period_ps: file.clock_period_ps.unwrap_or(default.clock_period_ps),
+            clock_uncertainty_percent: file.clock_uncertainty_percent.unwrap_or(default.clock_uncertainty_percent),
+            input_delay_percent: file.input_delay_percent.unwrap_or(default.input_delay_percent),
+            output_delay_percent: file.output_delay_percent.unwrap_or(default.output_delay_percent),
+            reset_is_false_path: file.reset_is_false_path.unwrap_or(default.reset_is_false_path),
+            configuration_cycles: file.configuration_cycles.unwrap_or(default.configuration_cycles),
+        };
+        let limits = [
+            ("clock_period_ps", timing.clock_period_ps, 1, 1_000_000),
+            ("clock_uncertainty_percent", timing.clock_uncertainty_percent, 0, 99),
+            ("input_delay_percent", timing.input_delay_percent, 0, 99),
+            ("output_delay_percent", timing.output_delay_percent, 0, 99),
+            ("configuration_cycles", timing.configuration_cycles, 1, 1000),
+        ];
+        for (key, value, least, most) in limits {
+            if !(least..=most).contains(&value) {
+                let message = format!("`{key}` is {value}");
+                return Err(document
+                    .error(&FieldPath::root().key(key), message)
+                    .with_help(format!("give a number from {least} to {most}")));
+            }
+        }
+        Ok(timing)
+    }
+
+    /// The clock period in nanoseconds.
+    pub(crate) fn period(&self) -> String {
+        nanoseconds(u64::from(self.clock_period_ps) * 100)
+    }
+
+    /// A share of the period in nanoseconds.
+    pub(crate) fn share(&self, percent: &u32) -> String {
+        nanoseconds(u64::from(self.clock_period_ps) * u64::from(*percent))
+    }
+}
+
+/// Hundredths of a picosecond as nanoseconds, without zeros at the end.
+fn nanoseconds(hundredths: u64) -> String {
+    let text = format!("{}.{:05}", hundredths / 100_000, hundredths % 100_000);
+    let text = text.trim_end_matches('0');
+    text.strip_suffix('.').map_or(text.to_owned(), |whole| format!("{whole}.0"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nanoseconds;
+
+    #[test]
+    fn times_are_exact() {
+        assert_eq!(nanoseconds(500_000), "5.0");
+        assert_eq!(nanoseconds(123_400), "1.234");
+        assert_eq!(nanoseconds(7), "0.00007");
+    }
+}

@@ -1,0 +1,13 @@
+//! Area, speed and power of a design in a cell library: synthesis by Yosys, block by block, and timing by OpenSTA.
+//!
+//! [`run`] maps a [`Design`] and reads what both say into a [`Report`], beside the netlist.
+
+mod path;
+mod report;
+mod run;
+mod tools;
+
+pub use path::{Path, Paths};
+pub use report::{Block, Power, Report};
+pub use run::{BlockKind, Design, Optimize, Synthesis, run};
+pub use tools::{Library, Tools};

@@ -1,0 +1,175 @@
+//! Timing paths, in words.
+
+use itertools::Itertools;
+use serde::{Deserialize, Serialize};
+
+/// A path from a register or an input to a register or an output.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Path {
+    /// Where it begins, in words.
+    pub from: String,
+    /// Where it ends, in words.
+    pub to: String,
+    /// Gates between.
+    pub gates: usize,
+    /// Delay in picoseconds: from the clock edge or the input to the end, with the time that the register there needs.
+    pub delay_ps: f64,
+    /// The instance and cell that takes longest, with its delay in picoseconds.
+    pub slowest: Option<(String, f64)>,
+}
+
+/// The longest paths by their ends; none where there is no such path.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Paths {
+    /// From register to register: its delay is the least clock period.
+    pub registers: Option<Path>,
+    /// From an input to a register.
+    pub inputs: Option<Path>,
+    /// From a register to an output.
+    pub outputs: Option<Path>,
+    /// From an input to an output.
+    pub through: Option<Path>,
+}
+
+impl Paths {
+    /// Reads what OpenSTA reports, in sections.
+    pub(crate) fn of_report(text: &str) -> Self {
+        Paths {
+            registers: Path::of_report(section(text, "registers")),
+            inputs: Path::of_report(section(text, "inputs")),
+            outputs: Path::of_report(section(text, "outputs")),
+            through: Path::of_report(section(text, "through")),
+        }
+    }
+}
+
+/// A section of what the timing script prints.
+pub(crate) fn section<'a>(text: &'a str, name: &str) -> &'a str {
+    let rest = text.split_once(&format!("SECTION {name}\n")).map_or("", |(_, rest)| rest);
+    rest.split("SECTION ").next().unwrap_or_default()
+}
+
+impl Path {
+    fn of_report(text: &str) -> Option<Self> {
+        let after = |key: &str| text.lines().find_map(|line| line.trim().strip_prefix(key)).map(str::trim);
+        let begin = place(after("Startpoint:")?);
+        let end = place(after("Endpoint:")?);
+        let number = |key: &str| {
+            let line = text.lines().find(|line| line.trim_end().ends_with(key))?;
+            line.split_whitespace().find_map(|word| word.parse::<f64>().ok())
+        };
+        let arrival = number("data arrival time")?;
+        let setup = number("library setup time").unwrap_or(0.0);
+        let external = number("input external delay").unwrap_or(0.0);
+        // Arcs: delay, time, edge, instance/pin (CELL); those of the path before the arrival.
+        let data = text.split("data arrival time").next().unwrap_or_default();
+        let arc = |line: &str| {
+            let words = line.split_whitespace().collect_vec();
+            match words.as_slice() {
+                [delay, _, "^" | "v", pin, cell] => {
+                    Some((delay.parse::<f64>().ok()?, (*pin).to_owned(), cell.trim_matches(['(', ')']).to_owned()))
+                }
+                _ => None,
+            }
+        };
+        let arcs = data.lines().filter_map(arc).filter(|(_, _, cell)| cell != "in" && cell != "out").collect_vec();
+        // The clock pin of the first register, and the data pin of the last.
+        let outputs = arcs.iter().filter(|(_, pin, _)| !pin.ends_with("/CLK") && !pin.ends_with("/D")).collect_vec();
+        let slowest = outputs.iter().max_by(|left, right| left.0.total_cmp(&right.0));
+        let from_register =
+            text.lines().any(|line| line.trim().starts_with("Startpoint:") && line.contains("flip-flop"));
+        Some(Path {
+            from: begin,
+            to: end,
+            gates: outputs.len().saturating_sub(usize::from(from_register)),
+            delay_ps: (arrival - external - setup) * 1000.0,
+            slowest: slowest.map(|(delay, pin, cell)| (format!("{cell} in {}", instance(pin)), delay * 1000.0)),
+        })
+    }
+}
+
+/// What the registers of the modules hold, by the ends of their names.
+const MEANINGS: [(&str, &str); 8] = [
+    ("count_q", "loop counter"),
+    ("wait_q", "countdown to the next firing"),
+    ("cycle_q", "cycle counter"),
+    ("address_q", "address"),
+    ("active_q", "flag that it runs"),
+    ("words", "words"),
+    ("read_data_q", "data read back"),
+    ("owned", "flags of rows of this tile"),
+];
+
+/// A name of the netlist in words: `u_in2agg_0/u_iteration_domain.g_level[0].count_q[3]\DFFPOSX1` is the loop counter of
+/// level 0 in `in2agg_0`.
+fn place(text: &str) -> String {
+    let name = text.split(" (").next().unwrap_or_default();
+    let kind = if text.contains("(input") || text.contains("(output") { "port " } else { "" };
+    let name = name.split('\\').next().unwrap_or(name);
+    if kind == "port " {
+        return format!("port {name}");
+    }
+    let parts = name.split(['/', '.']).map(|part| part.trim_start_matches("u_")).collect_vec();
+    let Some((register, path)) = parts.split_last() else { return name.to_owned() };
+    let plain = register.split('[').next().unwrap_or(register);
+    // The instance, innermost first; the parts of a name that has none are those of flattened modules.
+    let outer = name.split_once('/').map_or(path.len(), |(head, _)| head.split('.').count());
+    let block = path.iter().take(outer).rev().filter(|part| !part.starts_with("g_")).join(" of ");
+    let block = if block.is_empty() { "the top module".to_owned() } else { block };
+    let level = path.iter().find_map(|part| part.strip_prefix("g_level[")?.strip_suffix(']'));
+    let what = MEANINGS
+        .iter()
+        .find(|(end, _)| *end == plain)
+        .map_or_else(|| format!("register {plain}"), |(_, what)| (*what).to_owned());
+    match level {
+        Some(level) => format!("{what} of level {level} in {block}"),
+        None => format!("{what} in {block}"),
+    }
+}
+
+/// The block that an instance is in.
+fn instance(pin: &str) -> String {
+    match pin.split('/').collect_vec().as_slice() {
+        [block, _, _, ..] => block.split('.').rev().map(|part| part.trim_start_matches("u_")).join(" of "),
+        _ => "the top module".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REPORT: &str = "\
+SECTION registers
+Startpoint: u_in2agg_0/u_iteration_domain.g_level[3].count_q[0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
+Endpoint: u_transpose_buffer_0/g_lane[0].words[1][0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
+Path Group: clk
+
+   0.00000    0.00000   clock clk (rise edge)
+   0.00000    0.00000 ^ u_in2agg_0/count\\\\DFFPOSX1/CLK (DFFPOSX1)
+   0.26740    0.26740 v u_in2agg_0/count\\\\DFFPOSX1/Q (DFFPOSX1)
+   1.12520    1.39260 v _336_/Y (AND2X1)
+   0.20000    1.59260 ^ u_transpose_buffer_0/_897_/Y (NAND2X1)
+   0.00000    1.59260 ^ u_transpose_buffer_0/words\\\\DFFPOSX1/D (DFFPOSX1)
+              1.59260   data arrival time
+
+   5.00000    5.00000   clock clk (rise edge)
+  -0.14740    4.85260   library setup time
+              4.85260   data required time
+SECTION inputs
+No paths found.
+";
+
+    #[test]
+    fn paths_are_told_in_words() {
+        let paths = Paths::of_report(REPORT);
+        let path = paths.registers.unwrap();
+        assert_eq!(path.from, "loop counter of level 3 in in2agg_0");
+        assert_eq!(path.to, "words in transpose_buffer_0");
+        assert_eq!(path.gates, 2);
+        assert!((path.delay_ps - 1740.0).abs() < 1e-6, "{}", path.delay_ps);
+        let (slowest, delay) = path.slowest.unwrap();
+        assert_eq!((slowest.as_str(), delay.round()), ("AND2X1 in the top module", 1125.0));
+        assert!(paths.inputs.is_none());
+    }
+}

@@ -1,0 +1,313 @@
+//! Running Yosys and OpenSTA.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use askama::Template;
+use itertools::Itertools;
+use pushmem_files::{Diagnostic, write_file};
+use pushmem_packaging::{Design as Package, Timing, package};
+use pushmem_simulation::{cache_folder, key};
+use serde::{Deserialize, Serialize};
+
+use crate::path::{Paths, section};
+use crate::report::{Block, Power, Report};
+use crate::tools::{Library, Tools};
+
+/// Yosys runs in Python.
+const SYNTHESIZE: &str = include_str!("../../../templates/synthesis/synthesize.py");
+
+/// What a module of a design is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockKind {
+    /// Iteration domains, schedules, address generators.
+    Controllers,
+    /// Aggregators.
+    Aggregators,
+    /// Transpose buffers.
+    TransposeBuffers,
+    /// SRAM: macros, and the logic around them.
+    Sram,
+    /// A memory of registers.
+    RegisterFile,
+    /// Configuration registers.
+    Registers,
+    /// Datapaths of an accelerator.
+    Kernels,
+    /// Shift registers of an accelerator.
+    ShiftRegisters,
+    /// Loops, stream buffers and the control of runs of an accelerator.
+    Streams,
+    /// Everything else.
+    Rest,
+}
+
+impl BlockKind {
+    /// All kinds, in the order of reports.
+    pub(crate) const ALL: [BlockKind; 10] = [
+        BlockKind::Controllers,
+        BlockKind::Aggregators,
+        BlockKind::TransposeBuffers,
+        BlockKind::Sram,
+        BlockKind::RegisterFile,
+        BlockKind::Registers,
+        BlockKind::Kernels,
+        BlockKind::ShiftRegisters,
+        BlockKind::Streams,
+        BlockKind::Rest,
+    ];
+
+    /// The kind of a module, by its name and that of the top module.
+    fn of(module: &str, top: &str) -> Self {
+        match module {
+            "pushmem_loop_counter" | "pushmem_run_control" | "pushmem_stream_buffer" => BlockKind::Streams,
+            "pushmem_shift_register" => BlockKind::ShiftRegisters,
+            "pushmem_divider" => BlockKind::Kernels,
+            "pushmem_aggregator" => BlockKind::Aggregators,
+            "pushmem_register_file" => BlockKind::RegisterFile,
+            _ if module.starts_with("pushmem_transpose_buffer") => BlockKind::TransposeBuffers,
+            _ if module.starts_with("pushmem_controller")
+                || module.starts_with("pushmem_address_generator")
+                || module == "pushmem_cycle_counter" =>
+            {
+                BlockKind::Controllers
+            }
+            _ if module.ends_with("_sram") => BlockKind::Sram,
+            _ if module.ends_with("_registers") => BlockKind::Registers,
+            _ if module.strip_prefix(top).is_some_and(|rest| rest.starts_with('_')) => BlockKind::Kernels,
+            _ => BlockKind::Rest,
+        }
+    }
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            BlockKind::Controllers => "controllers",
+            BlockKind::Aggregators => "aggregators",
+            BlockKind::TransposeBuffers => "transpose buffers",
+            BlockKind::Sram => "SRAM",
+            BlockKind::RegisterFile => "register file",
+            BlockKind::Registers => "registers",
+            BlockKind::Kernels => "kernels",
+            BlockKind::ShiftRegisters => "shift registers",
+            BlockKind::Streams => "streams",
+            BlockKind::Rest => "rest",
+        }
+    }
+}
+
+/// What the mapping to cells goes for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Optimize {
+    /// Small cells, as many as needed.
+    #[default]
+    Area,
+    /// Buffers and larger cells where paths are long.
+    Speed,
+}
+
+/// What is to be synthesized.
+#[derive(Clone, Copy, Debug)]
+pub struct Design<'a> {
+    /// The design, as it is packaged.
+    pub package: &'a Package<'a>,
+    /// Its clock and delays.
+    pub timing: &'a Timing,
+    /// Cells.
+    pub library: &'a Library,
+    /// What the mapping goes for.
+    pub optimize: Optimize,
+}
+
+#[derive(Serialize)]
+struct Job<'a> {
+    name: &'a str,
+    top: &'a str,
+    files: Vec<String>,
+    liberty: Vec<String>,
+    optimize: Optimize,
+    macros: Vec<String>,
+    blocks: Vec<String>,
+}
+
+#[derive(Template)]
+#[template(path = "timing.tcl", escape = "none")]
+struct TimingScript<'a> {
+    job: &'a Job<'a>,
+}
+
+/// A module of the netlist, without those below it.
+#[derive(Deserialize)]
+struct Module {
+    module: String,
+    instances: u32,
+    flip_flops: u32,
+    cells: u32,
+    area: f64,
+    macros: BTreeMap<String, u32>,
+}
+
+/// A netlist and what was found about it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Synthesis {
+    /// Area, speed and power.
+    pub report: Report,
+    /// Verilog for simulation, name and text of each file: the models of macros, the cells, and the netlist, whose top
+    /// module has the name and ports of the design's.
+    pub netlist: Vec<(String, String)>,
+}
+
+/// Synthesizes a design, or finds the result in the cache. `step` is told what is being done.
+///
+/// # Errors
+/// When a program fails, with what it said.
+pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result<Synthesis, Diagnostic> {
+    let Design { package: made, timing, library, optimize } = *design;
+    let mut files: Vec<(String, String)> = made.rtl.clone();
+    files.extend(package(made, timing));
+    let list = files.iter().find(|(path, _)| path == "filelist_synthesis.f").map_or("", |(_, text)| text);
+    let sources = list.lines().map(str::to_owned).collect_vec();
+    let mut liberty = vec![library.path.display().to_string()];
+    let views = made.technology.bindings().filter_map(|binding| binding.views.liberty.as_ref());
+    liberty.extend(views.filter(|file| Path::new(file).is_file()).map(|file| absolute(file)));
+    let modules = sources.iter().filter_map(|path| path.rsplit('/').next()?.strip_suffix(".sv"));
+    let blocks =
+        modules.filter(|module| BlockKind::of(module, &made.top) != BlockKind::Rest).map(str::to_owned).collect();
+    let job = Job {
+        name: &made.name,
+        top: &made.top,
+        files: sources,
+        macros: made.technology.bindings().map(|binding| binding.name.clone()).collect(),
+        blocks,
+        optimize,
+        liberty,
+    };
+    let script = TimingScript { job: &job }.render().expect("templates write to memory");
+    let description = serde_json::to_string(&job).expect("names and numbers");
+    let libraries = job.liberty.iter().map(|file| read(Path::new(file))).collect::<Result<Vec<_>, _>>()?;
+    let mut texts = vec![SYNTHESIZE, &script, &description];
+    texts.extend(libraries.iter().map(String::as_str));
+    texts.extend(files.iter().flat_map(|(path, text)| [path.as_str(), text.as_str()]));
+    let kept = cache_folder().join("synthesis").join(key(&texts)).with_extension("json");
+    if let Some(synthesis) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
+        return Ok(synthesis);
+    }
+
+    let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
+    for (path, text) in files.iter().map(|(path, text)| (path.as_str(), text)).chain([
+        ("job.json", &description),
+        ("synthesize.py", &SYNTHESIZE.to_owned()),
+        ("timing.tcl", &script),
+    ]) {
+        write_file(&work.path().join(path), text.as_bytes())?;
+    }
+    let mut yosys = Command::new(&tools.python);
+    execute(yosys.args(["synthesize.py", "job.json"]).current_dir(work.path()), "Yosys", &mut step)?;
+    step("timing");
+    let mut sta = Command::new(&tools.sta);
+    let timed =
+        execute(sta.args(["-no_splash", "-exit", "timing.tcl"]).current_dir(work.path()), "OpenSTA", &mut step)?;
+    if let Some(error) = timed.lines().find(|line| line.starts_with("Error")) {
+        return Err(Diagnostic::new(format!("OpenSTA: {error}")));
+    }
+    let text = read(&work.path().join("result.json"))?;
+    let modules: Vec<Module> =
+        serde_json::from_str(&text).map_err(|error| Diagnostic::new(format!("the result of Yosys: {error}")))?;
+    let models = job.macros.iter().map(|name| format!("{name}.sv"));
+    let model = |file: String| {
+        let (_, text) = made.rtl.iter().find(|(path, _)| path.ends_with(&format!("/{file}")))?;
+        Some((file, text.clone()))
+    };
+    let mut netlist = models.filter_map(model).collect_vec();
+    netlist.push(("cells.v".to_owned(), read(&work.path().join("cells.v"))?));
+    netlist.push((format!("{}.v", job.top), read(&work.path().join("netlist.v"))?));
+    let synthesis = Synthesis { report: report(design, &modules, &timed), netlist };
+    // Without a cache it only takes longer.
+    if let Ok(text) = serde_json::to_string(&synthesis) {
+        let _ = write_file(&kept, text.as_bytes());
+    }
+    Ok(synthesis)
+}
+
+fn absolute(file: &str) -> String {
+    std::path::absolute(file).map_or_else(|_| file.to_owned(), |path| path.display().to_string())
+}
+
+fn read(path: &Path) -> Result<String, Diagnostic> {
+    let text = fs::read(path).map_err(|error| Diagnostic::new(format!("{}: {error}", path.display())))?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Runs a program and returns what it printed. A line `STEP …` is a step.
+fn execute(command: &mut Command, name: &str, step: &mut impl FnMut(&str)) -> Result<String, Diagnostic> {
+    let failed = |error: std::io::Error| Diagnostic::new(format!("{name} cannot be run: {error}"));
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
+    let errors = child
+        .stderr
+        .take()
+        .map(|errors| std::thread::spawn(move || std::io::read_to_string(errors).unwrap_or_default()));
+    let mut text = String::new();
+    for line in BufReader::new(child.stdout.take().expect("it is piped")).lines() {
+        let line = line.map_err(failed)?;
+        if let Some(what) = line.strip_prefix("STEP ") {
+            step(what);
+        }
+        text.push_str(&line);
+        text.push('\n');
+    }
+    let status = child.wait().map_err(failed)?;
+    let errors = errors.and_then(|reader| reader.join().ok()).unwrap_or_default();
+    if status.success() {
+        return Ok(text);
+    }
+    let said = text.lines().chain(errors.lines()).filter(|line| !line.trim().is_empty()).collect_vec();
+    let last = said[said.len().saturating_sub(10)..].join("\n");
+    Err(Diagnostic::new(format!("{name} failed; it said last:\n{last}")))
+}
+
+fn report(design: &Design, modules: &[Module], timed: &str) -> Report {
+    let blocks = BlockKind::ALL.into_iter().filter_map(|kind| {
+        let members =
+            modules.iter().filter(|module| BlockKind::of(&module.module, &design.package.top) == kind).collect_vec();
+        let sum = |figure: fn(&Module) -> u32| members.iter().map(|module| figure(module) * module.instances).sum();
+        let block = Block {
+            block: kind,
+            instances: members.iter().map(|module| module.instances).sum(),
+            cells: sum(|module| module.cells),
+            flip_flops: sum(|module| module.flip_flops),
+            macros: sum(|module| module.macros.values().sum()),
+            area: members.iter().map(|module| module.area * f64::from(module.instances)).sum(),
+        };
+        (!members.is_empty()).then_some(block)
+    });
+    let total = section(timed, "power").lines().find(|line| line.starts_with("Total")).unwrap_or_default();
+    let watts = total.split_whitespace().filter_map(|word| word.parse::<f64>().ok()).collect_vec();
+    let power = match watts.as_slice() {
+        [internal, switching, leakage, ..] => Some(Power {
+            internal_mw: internal * 1000.0,
+            switching_mw: switching * 1000.0,
+            leakage_mw: leakage * 1000.0,
+        }),
+        _ => None,
+    };
+    Report {
+        design: design.package.top.clone(),
+        library: design.library.name.clone(),
+        optimize: design.optimize,
+        clock_ps: design.timing.clock_period_ps,
+        blocks: blocks.collect(),
+        timed_macros: design
+            .package
+            .technology
+            .bindings()
+            .all(|binding| binding.views.liberty.as_ref().is_some_and(|file| Path::new(file).is_file())),
+        paths: Paths::of_report(timed),
+        power,
+    }
+}

@@ -1,0 +1,99 @@
+//! Yosys, OpenSTA and the cell libraries.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use pushmem_files::Diagnostic;
+
+/// Names a Python that has the package pyosys.
+const PYTHON_VARIABLE: &str = "PUSHMEM_PYTHON";
+
+/// The Python environment that `scripts/setup` makes.
+const ENVIRONMENT: &str = "build/venv/bin/python";
+
+const INSTALL_HELP: &str = "install it by `scripts/setup --synthesis`";
+
+/// Cell libraries by name, and where `scripts/setup` puts them.
+const LIBRARIES: [(&str, &str); 2] =
+    [("osu018", "/usr/share/qflow/tech/osu018/osu018_stdcells.lib"), ("gscl45nm", "build/libraries/gscl45nm.lib")];
+
+/// The programs that synthesis runs.
+#[derive(Clone, Debug)]
+pub struct Tools {
+    /// Python with pyosys.
+    pub(crate) python: PathBuf,
+    /// OpenSTA.
+    pub(crate) sta: PathBuf,
+}
+
+impl Tools {
+    /// Finds them.
+    ///
+    /// # Errors
+    /// A message that says how to install what is missing.
+    pub fn find() -> Result<Self, Diagnostic> {
+        let (python, _) = python().ok_or_else(|| {
+            Diagnostic::new("synthesis needs Yosys, the Python package pyosys, which is not here")
+                .with_help(format!("{INSTALL_HELP}; or name a Python that has it in the variable {PYTHON_VARIABLE}"))
+        })?;
+        let sta = which::which("sta")
+            .map_err(|_| Diagnostic::new("timing needs OpenSTA, which is not here").with_help(INSTALL_HELP))?;
+        Ok(Tools { python, sta })
+    }
+
+    /// The version of Yosys, if it is there.
+    pub fn yosys_version() -> Option<String> {
+        python().map(|(_, version)| version)
+    }
+}
+
+/// A Python that has pyosys, and the version of that.
+fn python() -> Option<(PathBuf, String)> {
+    const VERSION: &str = "import importlib.metadata, pyosys; print(importlib.metadata.version('pyosys'))";
+    let named = std::env::var_os(PYTHON_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from);
+    let candidates = named.into_iter().chain([PathBuf::from(ENVIRONMENT), PathBuf::from("python3")]);
+    candidates.map(absolute).find_map(|python| {
+        let output = Command::new(&python).args(["-c", VERSION]).stderr(Stdio::null()).output().ok()?;
+        let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        output.status.success().then_some((python, version))
+    })
+}
+
+/// A program that is named by a path stays where it is when commands run in other folders.
+fn absolute(program: PathBuf) -> PathBuf {
+    if program.components().count() > 1 { std::path::absolute(&program).unwrap_or(program) } else { program }
+}
+
+/// A cell library in the Liberty format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Library {
+    /// Its name.
+    pub name: String,
+    /// The file.
+    pub path: PathBuf,
+}
+
+impl Library {
+    /// A library by its name, or a file.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn find(named: &Path) -> Result<Self, Diagnostic> {
+        let shipped = LIBRARIES.iter().find(|(name, _)| named.as_os_str() == *name);
+        let path = shipped.map_or(named, |(_, path)| Path::new(path));
+        if !fs::metadata(path).is_ok_and(|file| file.is_file()) {
+            let names = LIBRARIES.map(|(name, _)| name).join(" or ");
+            let help = match shipped {
+                Some(_) => INSTALL_HELP.to_owned(),
+                None => format!("give {names}, or a file in the Liberty format"),
+            };
+            return Err(Diagnostic::new(format!("there is no cell library {}", path.display())).with_help(help));
+        }
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Library {
+            name: shipped.map_or(stem, |(name, _)| (*name).to_owned()),
+            path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+        })
+    }
+}

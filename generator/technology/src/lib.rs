@@ -1,0 +1,14 @@
+//! What a chip technology puts in place of the SRAM wrapper: macros, behind the wrapper's ports.
+//!
+//! A [`Binding`] says what a macro's ports mean. An [`Assembly`] is the memory of a tile made of as many macros as it
+//! takes; [`Technology`] prints those of all tiles of a design in place of the model of the wrapper.
+
+mod assembly;
+mod binding;
+mod memory;
+mod technology;
+
+pub use assembly::Assembly;
+pub use binding::{Active, Binding, Constant, Edge, MacroPort, Mask, Output, Pin, PortKind, Views};
+pub use memory::Memory;
+pub use technology::Technology;
