@@ -34,8 +34,10 @@ pub struct Accelerator {
     pub outputs: Vec<Stream>,
     /// The datapaths, one for each operation that is no plain copy.
     pub datapaths: Vec<OperationDatapath>,
-    /// The instances of datapaths.
+    /// The kernels: what executes each stage.
     pub kernels: Vec<Kernel>,
+    /// Instances of datapaths that several kernels have in turn. All other kernels have an instance of their own.
+    pub units: Vec<SharedUnit>,
     /// Stages that only copy, and have no kernel.
     pub copies: Vec<Copied>,
     /// Stages whose result is always the same, and that have neither kernel nor wire.
@@ -90,6 +92,11 @@ pub enum Driver {
     Kernel {
         /// Index of [`Accelerator::kernels`].
         kernel: usize,
+    },
+    /// An operand of a unit that kernels have in turn: that of the kernel which begins an iteration.
+    Turns {
+        /// For each kernel of the unit what it takes. That of the last is there in all other cycles, too.
+        turns: Vec<Turn>,
     },
     /// One of several sources, by loop indices: boundaries, and reads that hold a word longer than others.
     Select {
@@ -187,7 +194,7 @@ pub struct OperationDatapath {
     pub variables: Vec<(usize, String)>,
 }
 
-/// An instance of a datapath.
+/// What executes a stage: an instance of a datapath, of its own or shared with others.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     /// A unique name, an identifier.
@@ -202,6 +209,28 @@ pub struct Kernel {
     pub operands: Vec<Source>,
     /// Where each variable of the datapath comes from.
     pub variables: Vec<Variable>,
+}
+
+/// An instance of a datapath that kernels of several operations have in turn (dissertation §4.3.3).
+#[derive(Clone, Debug)]
+pub struct SharedUnit {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// The kernels, at least two. No two begin an iteration in the same cycle.
+    pub kernels: Vec<usize>,
+    /// The loops of each kernel, indices of [`Accelerator::counters`].
+    pub counters: Vec<usize>,
+    /// What each load takes: what is the same for all kernels, or a wire driven by [`Driver::Turns`].
+    pub operands: Vec<Source>,
+}
+
+/// A source in the cycles in which a kernel begins an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The loops of the kernel, an index of [`Accelerator::counters`].
+    pub counter: usize,
+    /// What it takes.
+    pub source: Source,
 }
 
 /// A stage that only passes on one of its loads: no kernel, perhaps a selection.
@@ -404,6 +433,7 @@ impl Accelerator {
             outputs: Vec::new(),
             datapaths: Vec::new(),
             kernels: Vec::new(),
+            units: Vec::new(),
             copies: Vec::new(),
             constants: Vec::new(),
             tiles: Vec::new(),
@@ -446,6 +476,27 @@ impl Accelerator {
         let mut roms: Vec<usize> = (0..self.roms.len()).filter(|&rom| self.roms[rom].kernel == kernel).collect();
         roms.sort_by_key(|&rom| self.roms[rom].fetch);
         roms
+    }
+
+    /// The unit that a kernel shares with others, an index of [`Accelerator::units`].
+    pub fn unit_of(&self, kernel: usize) -> Option<usize> {
+        self.units.iter().position(|unit| unit.kernels.contains(&kernel))
+    }
+
+    /// The datapath of each instance: a unit that kernels share is one.
+    pub fn instances(&self) -> impl Iterator<Item = &Datapath> {
+        let again = |kernel: &usize| self.units.iter().any(|unit| unit.kernels[1..].contains(kernel));
+        let kernels = (0..self.kernels.len()).filter(move |kernel| !again(kernel));
+        kernels.map(|kernel| &self.datapaths[self.kernels[kernel].datapath].datapath)
+    }
+
+    /// Words that one of two is chosen for, in front of units that kernels have in turn.
+    pub fn multiplexed_words(&self) -> usize {
+        let words = self.wires.iter().map(|wire| match &wire.driver {
+            Driver::Turns { turns } => turns.len() - 1,
+            _ => 0,
+        });
+        words.sum()
     }
 
     /// Words in shift registers.

@@ -5,6 +5,7 @@ mod delays;
 mod kernels;
 mod plan;
 mod streams;
+mod units;
 
 use std::collections::BTreeMap;
 
@@ -83,6 +84,7 @@ pub fn assemble(
         builder.add_delays(stage, &delays[stage])?;
     }
     builder.connect_arrays();
+    builder.add_units();
     builder.add_outputs(&final_stages);
     let mut accelerator = builder.accelerator;
     accelerator.merge_memories();

@@ -15,6 +15,9 @@ pub struct Constraints {
     /// The levels of the memory hierarchy beside the memory tiles.
     #[serde(skip)]
     pub levels: Levels,
+    /// Whether arrays of coarse pipelines may have more than two versions, where a loop would wait for the last reads of the
+    /// version before the last: the buffers that balance paths which part and meet again.
+    pub balance_paths: bool,
 }
 
 /// What the levels of the memory hierarchy beside the memory tiles are made of, where there are such.
@@ -39,6 +42,11 @@ impl Levels {
 
 impl Default for Constraints {
     fn default() -> Self {
-        Constraints { shift_register_threshold: 20, table_logic_words: 64, levels: Levels::default() }
+        Constraints {
+            shift_register_threshold: 20,
+            table_logic_words: 64,
+            balance_paths: true,
+            levels: Levels::default(),
+        }
     }
 }

@@ -25,10 +25,11 @@ mod stored;
 mod stream;
 mod taps;
 mod tiles;
+mod units;
 
 pub use accelerator::{
     Accelerator, Case, Condition, Configured, Constant, Copied, Counter, Delayed, Driver, Kernel, Lane, Memory,
-    OperationDatapath, Rom, Source, StoredArray, Stream, Tile, Variable, WORD_BITS, Wire, WireId,
+    OperationDatapath, Rom, SharedUnit, Source, StoredArray, Stream, Tile, Turn, Variable, WORD_BITS, Wire, WireId,
 };
 pub use assemble::assemble;
 pub use constraints::{Constraints, Levels};

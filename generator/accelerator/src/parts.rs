@@ -12,11 +12,14 @@ use itertools::Itertools;
 use pushmem_extraction::{Extraction, Origin};
 use pushmem_kernels::{Datapath, NodeKind};
 use pushmem_nest::{Operation, Program};
-use pushmem_schedule::Schedule;
+use pushmem_schedule::{Schedule, coincide};
 
-use crate::accelerator::{Accelerator, Counter, Driver, Kernel, Source, Stream, Variable, WireId, counted_levels};
+use crate::accelerator::{
+    Accelerator, Counter, Driver, Kernel, SharedUnit, Source, Stream, Turn, Variable, WireId, counted_levels,
+};
 use crate::outputs::final_stages;
 use crate::proof::{PartError, require};
+use crate::units::kernels_in_turn;
 
 /// The program and what was made of it.
 #[derive(Clone, Copy)]
@@ -63,6 +66,7 @@ pub(crate) fn check(compilation: Compilation) -> Result<(), PartError> {
     checker.stages()?;
     checker.streams()?;
     checker.kernels()?;
+    checker.units()?;
     checker.copies_and_constants()?;
     checker.length()
 }
@@ -111,6 +115,10 @@ impl Checker<'_> {
                     let operands = accelerator.kernels.get(*kernel).map(|kernel| &kernel.operands);
                     operands.is_some_and(|operands| operands.iter().all(|&operand| before(operand)))
                         && only.insert((false, *kernel, 0))
+                }
+                Driver::Turns { turns } => {
+                    let right = |turn: &Turn| before(turn.source) && turn.counter < accelerator.counters.len();
+                    !turns.is_empty() && turns.iter().all(right)
                 }
                 Driver::Select { counter, cases } => {
                     let is_condition = |(level, condition): &(usize, crate::Condition)| {
@@ -230,6 +238,76 @@ impl Checker<'_> {
         })
     }
 
+    /// Whether two operations share a unit, and have the same datapath.
+    fn share_unit(&self, one: usize, other: usize) -> bool {
+        let unit = |of: usize| self.operations[of].1.share.as_ref().map(|share| share.name.as_str());
+        let datapath = |of: usize| self.compilation.datapaths.get(of);
+        unit(one).is_some() && unit(one) == unit(other) && datapath(one) == datapath(other)
+    }
+
+    /// Checks that kernels that have an instance in turn may, and that it takes the words of each in its turn.
+    fn units(&self) -> Result<(), PartError> {
+        let Compilation { extraction, accelerator, .. } = self.compilation;
+        let wanted = kernels_in_turn(&self.operations, extraction, &accelerator.kernels);
+        let found = accelerator.units.iter().map(|unit| &unit.kernels);
+        let right = found.eq(wanted.iter().map(|(_, kernels)| kernels));
+        require(right, || accelerator.name.clone(), "its units are not of the operations that share them")?;
+        for unit in &accelerator.units {
+            let name = || unit.name.clone();
+            require(self.counts_loops(unit), name, "it looks at the loops of other kernels")?;
+            require(self.is_one_datapath(unit), name, "its kernels are not the same hardware")?;
+            let loads = accelerator.kernels[unit.kernels[0]].operands.len();
+            let right = unit.operands.len() == loads && (0..loads).all(|load| self.takes_turns(unit, load));
+            require(right, name, "it takes other words than its kernels")?;
+            require(self.is_for_one_at_a_time(unit), name, "two of its kernels begin an iteration in the same cycle")?;
+        }
+        Ok(())
+    }
+
+    /// Whether the kernels of a unit have one datapath, of which nothing but loads is different.
+    fn is_one_datapath(&self, unit: &SharedUnit) -> bool {
+        let Accelerator { kernels, datapaths, .. } = self.accelerator();
+        let number = kernels[unit.kernels[0]].datapath;
+        let same = unit.kernels.iter().all(|&kernel| kernels[kernel].datapath == number);
+        let of = &datapaths[number];
+        same && of.variables.is_empty() && of.datapath.fetches().is_empty() && of.datapath.latency() > 0
+    }
+
+    /// Whether the counters of a unit step when its kernels begin an iteration.
+    fn counts_loops(&self, unit: &SharedUnit) -> bool {
+        let Compilation { extraction, schedule, accelerator, .. } = self.compilation;
+        let counts = |(&counter, &kernel): (&usize, &usize)| {
+            let counter = accelerator.counters.get(counter);
+            counter.is_some_and(|of| of.counts(extraction, schedule, accelerator.kernels[kernel].stage, 0))
+        };
+        unit.counters.len() == unit.kernels.len() && unit.counters.iter().zip(&unit.kernels).all(counts)
+    }
+
+    /// Whether a load of a unit takes what each of its kernels takes, when the kernel begins an iteration.
+    fn takes_turns(&self, unit: &SharedUnit, load: usize) -> bool {
+        let accelerator = self.accelerator();
+        let kernels = || unit.kernels.iter().map(|&kernel| &accelerator.kernels[kernel]);
+        let wanted = unit.operands[load];
+        if kernels().all(|kernel| kernel.operands[load] == wanted) {
+            return true;
+        }
+        let Source::Wire(wire) = wanted else { return false };
+        let Some(Driver::Turns { turns }) = accelerator.wires.get(wire).map(|wire| &wire.driver) else { return false };
+        let expected =
+            kernels().zip(&unit.counters).map(|(kernel, &counter)| Turn { counter, source: kernel.operands[load] });
+        turns.iter().copied().eq(expected)
+    }
+
+    /// Whether no two kernels of a unit begin an iteration in the same cycle.
+    fn is_for_one_at_a_time(&self, unit: &SharedUnit) -> bool {
+        let Compilation { extraction, schedule, accelerator, .. } = self.compilation;
+        let timed = |&kernel: &usize| {
+            let stage = accelerator.kernels[kernel].stage;
+            (&extraction.pipeline.stages[stage], &schedule.stages[stage])
+        };
+        unit.kernels.iter().map(timed).array_combinations().all(|[one, other]| !coincide(one, other, 0))
+    }
+
     /// Whether a kernel has the datapath of its stage, an operand for each of its loads, and its loop variables.
     fn is_of_its_stage(&self, kernel: &Kernel) -> bool {
         let Compilation { extraction, schedule, accelerator, .. } = self.compilation;
@@ -253,7 +331,7 @@ impl Checker<'_> {
             };
             follows && stage.loops[level].min == 0 && variable.offset == of.min + lanes[level]
         };
-        of.operation == *operation
+        (of.operation == *operation || self.share_unit(of.operation, *operation))
             && stage.latency == of.datapath.latency()
             && kernel.operands.len() == stage.reads.len()
             && kernel.operands.len() == of.datapath.loads().len()

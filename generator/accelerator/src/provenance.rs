@@ -155,6 +155,8 @@ impl Prover<'_> {
                     None => self.selected(number),
                 },
                 Driver::Select { .. } => self.selected(number),
+                // It is no stage's result: what a unit takes in its turns is what its kernels take.
+                Driver::Turns { .. } => None,
             };
             wires.push(past);
         }

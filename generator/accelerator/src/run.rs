@@ -8,7 +8,7 @@ use pushmem_kernels::Evaluator;
 use pushmem_model::{Inputs, Outputs, Tile, Violation};
 use pushmem_nest::{ArrayKind, Program, Type};
 
-use crate::accelerator::{Accelerator, Case, Counter, Driver, Source, Stream};
+use crate::accelerator::{Accelerator, Case, Counter, Driver, Source, Stream, Turn};
 
 /// What a run of the model gives.
 #[derive(Clone, Debug)]
@@ -143,7 +143,10 @@ impl<'a> CounterState<'a> {
     }
 }
 
+/// An instance of a datapath.
 struct KernelState<'a> {
+    /// The kernel, or the first of those that have it in turn.
+    kernel: usize,
     evaluator: Evaluator,
     /// Results under way, the next to appear first; empty for a kernel without registers.
     results: VecDeque<u16>,
@@ -157,7 +160,9 @@ struct KernelState<'a> {
 struct Machine<'a> {
     accelerator: &'a Accelerator,
     counters: Vec<CounterState<'a>>,
-    kernels: Vec<KernelState<'a>>,
+    instances: Vec<KernelState<'a>>,
+    /// The instance of each kernel.
+    instance_of: Vec<usize>,
     /// What is in each shift register, the newest word last; empty for other wires.
     registers: Vec<VecDeque<u16>>,
     tiles: Vec<Tile>,
@@ -171,21 +176,30 @@ struct Machine<'a> {
 
 impl<'a> Machine<'a> {
     fn new(accelerator: &'a Accelerator, program: &Program) -> Self {
-        let kernels = accelerator
-            .kernels
-            .iter()
-            .map(|kernel| {
+        let mut instances: Vec<KernelState> = Vec::new();
+        let mut instance_of = Vec::new();
+        for (number, kernel) in accelerator.kernels.iter().enumerate() {
+            let unit = accelerator.unit_of(number).map(|unit| &accelerator.units[unit]);
+            let first = unit.map_or(number, |unit| unit.kernels[0]);
+            if first < number {
+                instance_of.push(instance_of[first]);
+                continue;
+            }
+            instance_of.push(instances.len());
+            instances.push({
                 let operation = &accelerator.datapaths[kernel.datapath];
+                let operands = unit.map_or(&kernel.operands, |unit| &unit.operands);
                 KernelState {
+                    kernel: number,
                     evaluator: Evaluator::new(&operation.datapath, &program.tables),
                     results: VecDeque::from(vec![0; operation.datapath.latency() as usize]),
                     types: operation.datapath.loads(),
-                    operands: &kernel.operands,
-                    loads: vec![0; kernel.operands.len()],
+                    operands,
+                    loads: vec![0; operands.len()],
                     variables: vec![0; operation.depth],
                 }
-            })
-            .collect();
+            });
+        }
         let registers = accelerator.wires.iter().map(|wire| match wire.driver {
             Driver::ShiftRegister { length, .. } => VecDeque::from(vec![0; length as usize]),
             _ => VecDeque::new(),
@@ -202,7 +216,8 @@ impl<'a> Machine<'a> {
         Machine {
             accelerator,
             counters: accelerator.counters.iter().map(CounterState::new).collect(),
-            kernels,
+            instances,
+            instance_of,
             registers: registers.collect(),
             tile_outputs: vec![Outputs::default(); tiles.len()],
             tile_order: tile_order(accelerator),
@@ -223,7 +238,8 @@ impl<'a> Machine<'a> {
                 Driver::Input { stream, lane } => inputs[*stream].get(taken[*stream] + lane).copied().unwrap_or(0),
                 Driver::ShiftRegister { .. } => self.registers[number][0],
                 Driver::Tile { tile, output } => self.tile_outputs[*tile].data[*output].value as u16,
-                Driver::Kernel { kernel } => self.kernel_result(*kernel),
+                Driver::Kernel { kernel } => self.kernel_result(self.instance_of[*kernel]),
+                Driver::Turns { turns } => self.in_turn(turns),
                 Driver::Select { counter, cases } => self.selected(*counter, cases),
             };
         }
@@ -268,9 +284,16 @@ impl<'a> Machine<'a> {
         self.value(cases.iter().find(holds).expect("the last case has no conditions").source)
     }
 
+    /// The source of the kernel that begins an iteration; of the last, if none does.
+    fn in_turn(&self, turns: &[Turn]) -> u16 {
+        let begins = |turn: &&Turn| self.counters[turn.counter].steps();
+        let turn = turns.iter().find(begins).or(turns.last()).expect("kernels take turns");
+        self.value(turn.source)
+    }
+
     /// The result that a kernel shows. One without registers shows that of this cycle's operands.
     fn kernel_result(&mut self, number: usize) -> u16 {
-        match self.kernels[number].results.front() {
+        match self.instances[number].results.front() {
             Some(&result) => result,
             None => self.evaluate(number),
         }
@@ -279,13 +302,13 @@ impl<'a> Machine<'a> {
     /// The result of a kernel for this cycle's operands.
     fn evaluate(&mut self, number: usize) -> u16 {
         self.load(number);
-        let kernel = &mut self.kernels[number];
+        let kernel = &mut self.instances[number];
         kernel.evaluator.evaluate(&kernel.loads, &kernel.variables) as u16
     }
 
     /// Takes a kernel's operands from their wires.
     fn load(&mut self, number: usize) {
-        let kernel = &mut self.kernels[number];
+        let kernel = &mut self.instances[number];
         for ((load, source), of) in kernel.loads.iter_mut().zip(kernel.operands).zip(kernel.types) {
             let word = match *source {
                 Source::Wire(wire) => self.values[wire],
@@ -293,7 +316,7 @@ impl<'a> Machine<'a> {
             };
             *load = of.wrap(i64::from(word));
         }
-        let instance = &self.accelerator.kernels[number];
+        let instance = &self.accelerator.kernels[kernel.kernel];
         let used = &self.accelerator.datapaths[instance.datapath].variables;
         for (variable, (slot, _)) in instance.variables.iter().zip(used) {
             let index = match (instance.counter, variable.level) {
@@ -305,10 +328,10 @@ impl<'a> Machine<'a> {
     }
 
     fn clock(&mut self) {
-        for number in 0..self.kernels.len() {
-            if self.kernels[number].results.pop_front().is_some() {
+        for number in 0..self.instances.len() {
+            if self.instances[number].results.pop_front().is_some() {
                 let result = self.evaluate(number);
-                self.kernels[number].results.push_back(result);
+                self.instances[number].results.push_back(result);
             }
         }
         for (wire, register) in self.accelerator.wires.iter().zip(&mut self.registers) {

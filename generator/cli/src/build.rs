@@ -47,6 +47,9 @@ pub struct Build {
     /// Tables of so many entries stay in the logic of kernels, larger ones go to ROM tiles.
     #[arg(long, value_name = "ENTRIES", default_value_t = Constraints::default().table_logic_words)]
     table_logic_words: usize,
+    /// Arrays of coarse pipelines have two versions at most, though loops wait for it: paths are not balanced.
+    #[arg(long)]
+    unbalanced: bool,
     /// Run the RTL as well, in Verilator: at full speed, with random stalls, and twice without a gap; compare every word.
     #[arg(long)]
     rtl: bool,
@@ -102,6 +105,7 @@ impl Build {
             shift_register_threshold: self.shift_register_threshold.max(1),
             table_logic_words: self.table_logic_words,
             levels: tiles::read_levels(self.global_buffer.as_deref(), self.register_file.as_deref())?,
+            balance_paths: !self.unbalanced,
         };
         let compiled = compile(checked.program, &spec, &rom_spec, &constraints)?;
         if let Some(emit) = self.emit {

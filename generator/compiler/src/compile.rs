@@ -11,6 +11,8 @@ use pushmem_replay::replay;
 use pushmem_schedule::{Coarse, CoarseOptions, Options, Schedule, ScheduleError, coarse, stencil};
 use pushmem_tile::{Kind, TileSpec, timing};
 
+use crate::sharing;
+
 /// A program through all stages.
 #[derive(Clone, Debug)]
 pub struct Compiled {
@@ -21,7 +23,7 @@ pub struct Compiled {
     /// When they run.
     pub schedule: Schedule,
     /// How the schedule of a coarse pipeline came about.
-    pub coarse: Option<Coarse>,
+    pub coarse: Option<CoarsePlan>,
     /// The datapath of each operation.
     pub datapaths: Vec<Datapath>,
     /// The hardware.
@@ -30,6 +32,15 @@ pub struct Compiled {
     pub constraints: Constraints,
     /// What was proven of it.
     pub proof: Proof,
+}
+
+/// A coarse schedule, and what it was made with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoarsePlan {
+    /// The schedule.
+    pub coarse: Coarse,
+    /// Ports of memories, arrays whose accesses take turns, and which optimizations there are.
+    pub options: CoarseOptions,
 }
 
 /// What the last pass has shown: every value that an operation reads is the value that the program says.
@@ -77,6 +88,7 @@ pub fn compile(
     };
     let datapath = |operation: &Operation| Datapath::with_memories(&program, operation, memories);
     let datapaths: Vec<Datapath> = program.operations().iter().map(|(_, operation)| datapath(operation)).collect();
+    sharing::check(&program, &datapaths)?;
     let extraction = extract(&program, |operation| datapaths[operation].latency())?;
     let planned = loop {
         let passes =
@@ -170,7 +182,7 @@ fn too_large(program: &Program, accelerator: &Accelerator) -> Result<Option<usiz
 /// When the stages run, and on what hardware.
 struct Planned {
     schedule: Schedule,
-    coarse: Option<Coarse>,
+    coarse: Option<CoarsePlan>,
     accelerator: Accelerator,
 }
 
@@ -204,7 +216,8 @@ impl Passes<'_> {
     /// All stages fused into one raster scan.
     fn stencil(&self) -> Result<Planned, AssemblyError> {
         let with_rows = |row_multiple: u64| {
-            let schedule = stencil(&self.extraction.pipeline, &Options { row_multiple });
+            let share = sharing::units(self.program, self.extraction);
+            let schedule = stencil(&self.extraction.pipeline, &Options { row_multiple, share });
             self.assembled(schedule.map_err(|error| self.refused(&error))?, None)
         };
         // Rows as they are first; if a memory does not fit so, rows of whole fetches.
@@ -216,32 +229,47 @@ impl Passes<'_> {
         }
     }
 
-    /// A coarse pipeline of loop nests: with nests divided where that is faster; and as the program has them, if arrays then
-    /// live too long for the tile.
+    /// A coarse pipeline of loop nests: with nests divided and paths balanced where that is faster; and as the program has
+    /// the nests, if arrays then live too long for the tile.
     fn coarse(&self) -> Result<Planned, AssemblyError> {
-        self.coarse_or_slower(true).or_else(|_| self.coarse_or_slower(false))
+        let share = sharing::units(self.program, self.extraction);
+        let balance_paths = self.constraints.balance_paths;
+        let best = CoarseOptions { share, balance_paths, ..self.coarse_options() };
+        let whole = CoarseOptions { distribute: false, ..best.clone() };
+        let unbalanced = CoarseOptions { balance_paths: false, ..best.clone() };
+        let planned = self.coarse_or_slower(&best);
+        let planned = match self.has_versions(&best) {
+            // Memories that cannot hold that many versions at once serve their accesses one after the other.
+            true => faster(self.coarse_or_slower(&unbalanced), planned),
+            false => planned,
+        };
+        planned.or_else(|_| self.coarse_or_slower(&whole))
+    }
+
+    /// Whether some array has more than two versions.
+    fn has_versions(&self, options: &CoarseOptions) -> bool {
+        let found = coarse(&self.extraction.pipeline, options);
+        found.is_ok_and(|found| found.loops.iter().any(|level| !level.versions.is_empty()))
     }
 
     /// A coarse pipeline with stages that overlap those that they read from. Where a memory cannot serve the accesses of an
-    /// array, a slower one, the shortest that is found.
-    fn coarse_or_slower(&self, distribute: bool) -> Result<Planned, AssemblyError> {
-        let apart = CoarseOptions { distribute, ..self.coarse_options() };
-        let overlapping = CoarseOptions { overlap: true, ..apart.clone() };
-        let array = match self.coarse_at_once(&overlapping) {
+    /// array, a slower one, the fastest that is found.
+    fn coarse_or_slower(&self, apart: &CoarseOptions) -> Result<Planned, AssemblyError> {
+        let overlapping = &CoarseOptions { overlap: true, ..apart.clone() };
+        let pipeline = &self.extraction.pipeline;
+        let length = |options: &CoarseOptions| coarse(pipeline, options).map(|found| found.schedule.length(pipeline));
+        // As a rule stages that overlap end sooner; but they may keep ports busy for longer.
+        let later = matches!((length(overlapping), length(apart)), (Ok(one), Ok(other)) if other < one);
+        let [one, other] = if later { [apart, overlapping] } else { [overlapping, apart] };
+        let array = match self.coarse_at_once(one) {
             Err(AssemblyError::Array { array, .. }) => array,
             outcome => return outcome,
         };
-        let slower = self.coarse_relieved(&overlapping, array).into_iter().chain(match self.coarse_at_once(&apart) {
-            Err(AssemblyError::Array { array, .. }) => self.coarse_relieved(&apart, array),
+        let slower = self.coarse_relieved(one, array).into_iter().chain(match self.coarse_at_once(other) {
+            Err(AssemblyError::Array { array, .. }) => self.coarse_relieved(other, array),
             outcome => vec![outcome],
         });
-        let size = |planned: &Planned| (planned.accelerator.length, planned.accelerator.tiles.len());
-        let shorter = |one, other| match (one, other) {
-            (Ok(one), Ok(other)) if size(&other) < size(&one) => Ok(other),
-            (Err(_), other) => other,
-            (one, _) => one,
-        };
-        slower.reduce(shorter).expect("one outcome at least")
+        slower.reduce(faster).expect("one outcome at least")
     }
 
     /// Coarse pipelines in which the arrays that their memories cannot serve, the first of which is `array`, are relieved, in
@@ -290,17 +318,31 @@ impl Passes<'_> {
 
     fn coarse_at_once(&self, options: &CoarseOptions) -> Result<Planned, AssemblyError> {
         let coarse = coarse(&self.extraction.pipeline, options).map_err(|error| self.refused(&error))?;
-        self.assembled(coarse.schedule.clone(), Some(coarse))
+        let plan = CoarsePlan { coarse, options: options.clone() };
+        self.assembled(plan.coarse.schedule.clone(), Some(plan))
     }
 
     fn refused(&self, error: &ScheduleError) -> AssemblyError {
         AssemblyError::Program(Box::new(diagnose(self.program, self.extraction, error)))
     }
 
-    fn assembled(&self, schedule: Schedule, coarse: Option<Coarse>) -> Result<Planned, AssemblyError> {
+    fn assembled(&self, schedule: Schedule, coarse: Option<CoarsePlan>) -> Result<Planned, AssemblyError> {
         let Passes { program, extraction, datapaths, spec, rom_spec, constraints } = *self;
         let accelerator = assemble(program, extraction, &schedule, datapaths, spec, rom_spec, constraints)?;
         Ok(Planned { schedule, coarse, accelerator })
+    }
+}
+
+/// The one with fewer cycles, then with fewer tiles, of those that there are; the first if both have as many.
+fn faster(
+    one: Result<Planned, AssemblyError>,
+    other: Result<Planned, AssemblyError>,
+) -> Result<Planned, AssemblyError> {
+    let size = |planned: &Planned| (planned.accelerator.length, planned.accelerator.tiles.len());
+    match (one, other) {
+        (Ok(one), Ok(other)) if size(&other) < size(&one) => Ok(other),
+        (Err(_), other) => other,
+        (one, _) => one,
     }
 }
 

@@ -7,7 +7,7 @@ use pushmem_accelerator::{Condition, Driver, Source};
 use pushmem_nest::Level;
 use pushmem_schedule::{Access, Boundary, Loop, Stage as PipelineStage, Subscript};
 
-use crate::compile::Compiled;
+use crate::compile::{CoarsePlan, Compiled};
 
 /// A stage that can be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ fn schedule(compiled: &Compiled) -> String {
         text += &format!("{write}{latency}\n");
     }
     writeln!(text, "{} cycles", compiled.accelerator.length).expect("strings can be written");
-    if let Some(coarse) = &compiled.coarse {
+    if let Some(CoarsePlan { coarse, .. }) = &compiled.coarse {
         write!(text, "\n{coarse}").expect("strings can be written");
     }
     text
@@ -129,11 +129,14 @@ fn mapping(compiled: &Compiled) -> String {
             }
             Driver::Tile { tile, output } => format!("output {output} of {}", accelerator.tiles[*tile].name),
             Driver::Kernel { kernel } => {
+                let on = accelerator.unit_of(*kernel).map(|unit| format!(" on {}", accelerator.units[unit].name));
                 let kernel = &accelerator.kernels[*kernel];
                 let datapath = &accelerator.datapaths[kernel.datapath];
                 let operands = kernel.operands.iter().map(|&operand| name(operand)).join(", ");
-                format!("kernel {} ({operands}), latency {}", datapath.name, datapath.datapath.latency())
+                let latency = datapath.datapath.latency();
+                format!("kernel {} ({operands}), latency {latency}{}", datapath.name, on.unwrap_or_default())
             }
+            Driver::Turns { turns } => format!("{}, in turn", turns.iter().map(|turn| name(turn.source)).join(" or ")),
             Driver::Select { counter, cases } => {
                 let loops = &accelerator.counters[*counter].loops;
                 cases

@@ -5,8 +5,11 @@
 
 mod compile;
 mod emit;
+mod occupancy;
 mod report;
+mod sharing;
 
-pub use compile::{Compiled, Proof, compile};
+pub use compile::{CoarsePlan, Compiled, Proof, compile};
 pub use emit::Stage;
+pub use occupancy::Occupancy;
 pub use report::Report;

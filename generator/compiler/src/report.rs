@@ -8,9 +8,10 @@ use pushmem_schedule::sequential;
 use serde::Serialize;
 
 use crate::compile::Compiled;
+use crate::occupancy::Occupancy;
 
 /// The figures of a compiled program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The program.
     pub name: String,
@@ -44,8 +45,14 @@ pub struct Report {
     pub shift_register_words: u64,
     /// Operations of the datapaths, in processing elements.
     pub processing_elements: u64,
-    /// Kernels.
+    /// Multipliers of the datapaths.
+    pub multipliers: u64,
+    /// How much of the time they are busy, in a coarse pipeline.
+    pub occupancy: Option<Occupancy>,
+    /// Instances of kernels: one that operations share counts once.
     pub kernels: usize,
+    /// Words that one of two is chosen for in front of kernels that operations share.
+    pub multiplexed_words: usize,
     /// Words a cycle that all inputs take together at most.
     pub input_words: usize,
     /// Words a cycle that all outputs give together at most.
@@ -70,7 +77,6 @@ impl Report {
             |array: usize| pipeline.stages.iter().flat_map(|stage| &stage.reads).any(|read| read.array == array);
         let kept = (0..pipeline.arrays.len()).filter(|&array| is_written(array) && is_read(array));
         let lanes = |streams: &[Stream]| streams.iter().map(|stream| stream.lanes.len()).sum();
-        let datapaths = || accelerator.kernels.iter().map(|kernel| &accelerator.datapaths[kernel.datapath].datapath);
         let name_of = |level: Level| (accelerator.count_at(level) > 0).then(|| accelerator.spec_at(level).name.clone());
         Report {
             name: compiled.program.name.clone(),
@@ -88,11 +94,14 @@ impl Report {
             rom_tile: accelerator.rom_spec.name.clone(),
             rom_tiles: accelerator.roms.len(),
             shift_register_words: accelerator.shift_register_words(),
-            processing_elements: datapaths().map(|datapath| datapath.processing_elements()).sum(),
-            kernels: accelerator.kernels.len(),
+            processing_elements: accelerator.instances().map(|datapath| datapath.processing_elements()).sum(),
+            multipliers: accelerator.instances().map(|datapath| datapath.multipliers()).sum(),
+            occupancy: compiled.coarse.as_ref().map(|plan| Occupancy::of(compiled, plan)),
+            kernels: accelerator.instances().count(),
+            multiplexed_words: accelerator.multiplexed_words(),
             input_words: lanes(&accelerator.inputs),
             output_words: lanes(&accelerator.outputs),
-            pipeline_register_bits: datapaths().map(|datapath| datapath.registers()).sum(),
+            pipeline_register_bits: accelerator.instances().map(|datapath| datapath.registers()).sum(),
             proven_cycles: compiled.proof.proven_cycles,
             simulated_cycles: compiled.proof.simulated_cycles,
         }
@@ -118,7 +127,29 @@ impl fmt::Display for Report {
         line("memory tiles", format!("{} of `{}`{others}", self.memory_tiles, self.tile))?;
         line("SRAM words", format!("{} ({} one stage after the other)", self.sram_words, self.sequential_words))?;
         line("shift-register words", self.shift_register_words.to_string())?;
-        line("kernels", format!("{} with {} processing elements", self.kernels, self.processing_elements))?;
+        let multiplexed = match self.multiplexed_words {
+            0 => String::new(),
+            words => format!(", {words} words multiplexed"),
+        };
+        line(
+            "kernels",
+            format!("{} with {} processing elements{multiplexed}", self.kernels, self.processing_elements),
+        )?;
+        if let Some(Occupancy { sequential, double_buffered, loop_optimized }) = &self.occupancy {
+            let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+            let of = match self.multipliers {
+                0 => format!("{} processing elements", self.processing_elements),
+                count => format!("{count} multipliers"),
+            };
+            let buffered =
+                double_buffered.map_or(String::new(), |share| format!(", {} with double buffers", percent(share)));
+            let value = format!(
+                "{} of {of} ({} one stage after the other{buffered})",
+                percent(*loop_optimized),
+                percent(*sequential)
+            );
+            line("compute occupancy", value)?;
+        }
         line("words a cycle", format!("{} in, {} out", self.input_words, self.output_words))?;
         line("proof", format!("{} tile cycles, {} of them simulated", self.proven_cycles, self.simulated_cycles))
     }

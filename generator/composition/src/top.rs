@@ -107,7 +107,7 @@ fn tile_of(level: Level) -> &'static str {
 impl Context<'_> {
     fn description(&self) -> Vec<String> {
         let accelerator = self.accelerator;
-        let mut parts = vec![count(accelerator.kernels.len(), "kernel")];
+        let mut parts = vec![count(accelerator.instances().count(), "kernel")];
         for level in accelerator.levels_in_use() {
             let tiles = count(accelerator.count_at(level), tile_of(level));
             parts.push(format!("{tiles} `{}`", accelerator.spec_at(level).name));

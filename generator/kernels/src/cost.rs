@@ -16,6 +16,12 @@ impl Datapath {
         (0..self.nodes.len()).map(|node| self.operations(node)).sum()
     }
 
+    /// The number of multipliers. A multiplication by a constant that became shifts and additions has none.
+    pub fn multipliers(&self) -> u64 {
+        let multiplies = |node: &&Node| matches!(node.kind, NodeKind::Binary { operator: Binary::Multiply, .. });
+        self.nodes.iter().filter(multiplies).count() as u64
+    }
+
     fn operations(&self, node: usize) -> u64 {
         let is_constant = |operand: usize| self.nodes[operand].kind.is_constant();
         let per_word = |bits: u32| u64::from(bits.div_ceil(16));

@@ -9,8 +9,11 @@ pub enum ViolationKind {
     UndefinedRead,
     /// Two controllers use one port of a memory in a cycle.
     PortConflict,
-    /// A word of an aggregator, or a row of a transpose buffer, is overwritten before any of it was read.
+    /// A word of an aggregator is overwritten before it was moved to the SRAM.
     Overrun,
+    /// A row of a transpose buffer is overwritten before any of it was read. Either it was fetched for nothing, as mapping
+    /// does where some rows of a regular fetch are not needed, or too early: what is read then tells.
+    UnreadRow,
     /// An address beyond the end of the memory (a rom's address comes from outside).
     OutOfRange,
 }
@@ -38,7 +41,7 @@ impl fmt::Display for Violation {
             ViolationKind::PortConflict => {
                 write!(formatter, "cycle {cycle}: {controller} uses {place} together with another controller")
             }
-            ViolationKind::Overrun => {
+            ViolationKind::Overrun | ViolationKind::UnreadRow => {
                 write!(formatter, "cycle {cycle}: {controller} overwrites {place} before it was read")
             }
             ViolationKind::OutOfRange => {

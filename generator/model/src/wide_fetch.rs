@@ -165,7 +165,7 @@ impl WideFetch {
         let buffer = &mut self.transpose_buffers[port];
         let place = row as usize;
         if buffer.unread[place] {
-            context.violation(ViolationKind::Overrun, Role::Sram2Tb, port as u32, || format!("tb row {row}"));
+            context.violation(ViolationKind::UnreadRow, Role::Sram2Tb, port as u32, || format!("tb row {row}"));
         }
         buffer.memory.write_row(row, data);
         buffer.owned[place] = owned;

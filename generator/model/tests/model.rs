@@ -148,7 +148,7 @@ const BROKEN: &[(ViolationKind, &str, &str, &str)] = &[
         "cycle 10: in2agg_1 overwrites agg word 4 before it was read",
     ),
     (
-        ViolationKind::Overrun,
+        ViolationKind::UnreadRow,
         "small",
         "sram2tb_0: {extent: [4], cycle: {start: 2, stride: [2]}, sram: {stride: [1]}, tb: {start: 1, stride: [1]}}",
         "cycle 7: sram2tb_0 overwrites tb row 1 before it was read",

@@ -75,6 +75,7 @@ pub struct OperationBuilder {
     function: Option<String>,
     loads: Vec<String>,
     store: Option<String>,
+    share: Option<String>,
 }
 
 impl ProgramBuilder {
@@ -216,7 +217,8 @@ impl ProgramBuilder {
             )));
         }
         let body = substitute(&function.body, &function.parameters, &operation.loads)?;
-        Ok(format!("{store} {body}"))
+        let share = operation.share.as_ref().map_or(String::new(), |unit| format!(": {{share: {unit}}}"));
+        Ok(format!("{store} {body}{share}"))
     }
 }
 
@@ -281,6 +283,12 @@ impl OperationBuilder {
     /// Says which function computes the value from the loads. Operations of one function may share hardware.
     pub fn add_function(&mut self, name: &str) -> &mut Self {
         self.function = Some(name.to_owned());
+        self
+    }
+
+    /// Says which compute unit it has in turn with others of the same.
+    pub fn share(&mut self, unit: &str) -> &mut Self {
+        self.share = Some(unit.to_owned());
         self
     }
 

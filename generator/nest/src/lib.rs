@@ -53,8 +53,8 @@ pub use interpret::Observer;
 pub use operators::{Binary, Unary};
 pub use print::Printer;
 pub use program::{
-    Access, Array, ArrayKind, Expression, ExpressionKind, Level, Load, Loop, Node, Operation, Program, Schedule, Table,
-    ranges,
+    Access, Array, ArrayKind, Expression, ExpressionKind, Level, Load, Loop, Node, Operation, Program, Schedule, Share,
+    Table, ranges,
 };
 pub use read::{
     Checked, LARGEST_ARRAY, LARGEST_BOUND, LARGEST_PROGRAM, LARGEST_TABLE, MOST_DIMENSIONS, MOST_ITERATIONS,

@@ -60,7 +60,11 @@ fn nodes<'a>(
         write!(formatter, "{:indent$}- ", "")?;
         match node {
             Node::Operation(operation) => {
-                writeln!(formatter, "{}", Printer { program, loops, operation }.statement())?;
+                let statement = Printer { program, loops, operation }.statement();
+                match &operation.share {
+                    Some(share) => writeln!(formatter, "{statement}: {{share: {}}}", share.name)?,
+                    None => writeln!(formatter, "{statement}")?,
+                }
             }
             Node::Loop(each) => {
                 write!(formatter, "for {} in {}..{}", each.variable, each.min, each.min + each.extent)?;

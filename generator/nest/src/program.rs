@@ -189,7 +189,18 @@ pub struct Operation {
     pub loads: Vec<Load>,
     /// The value, of the type of the target.
     pub expression: Expression,
+    /// The compute unit that it has in turn with others, if it does not have its own.
+    pub share: Option<Share>,
     /// Where the statement is.
+    pub span: Span,
+}
+
+/// A compute unit that several operations have in turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Its name.
+    pub name: String,
+    /// Where it is written.
     pub span: Span,
 }
 

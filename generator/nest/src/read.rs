@@ -8,11 +8,11 @@ use std::sync::Arc;
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
 use crate::bound::constant;
 use crate::check::check;
-use crate::program::{Array, ArrayKind, Level, Loop, Node, Program, Schedule, Table, ranges};
+use crate::program::{Array, ArrayKind, Level, Loop, Node, Operation, Program, Schedule, Share, Table, ranges};
 use crate::resolve::{Scope, operation};
 use crate::source::{PlacedText, Problem, Source, Span};
 use crate::syntax::{self, RESERVED};
@@ -118,7 +118,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Ordered<T> {
     }
 }
 
-/// A statement, or loop headers with what is below them.
+/// A statement, or loop headers with what is below them. A statement with something to say about it looks like a header.
 enum NodeFile {
     Statement(String),
     Loops(Vec<(String, Body)>),
@@ -153,6 +153,8 @@ impl<'de> Deserialize<'de> for NodeFile {
 /// What is below a loop header.
 enum Body {
     Nodes(Vec<NodeFile>),
+    /// What is said about a statement: the compute unit that it shares.
+    Share(String),
     /// Text, which is not allowed. But mostly then the header is none: a colon and a space in a statement make it a mapping.
     Text(String),
 }
@@ -173,6 +175,17 @@ impl<'de> Deserialize<'de> for Body {
                     nodes.push(node);
                 }
                 Ok(Body::Nodes(nodes))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Body, A::Error> {
+                let mut share = None;
+                while let Some(key) = map.next_key::<String>()? {
+                    if key != "share" {
+                        return Err(Error::invalid_type(Unexpected::Map, &self));
+                    }
+                    share = Some(map.next_value()?);
+                }
+                share.map(Body::Share).ok_or_else(|| Error::invalid_type(Unexpected::Map, &self))
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Body, E> {
@@ -359,25 +372,18 @@ impl Reader<'_> {
     }
 
     fn check_names(&mut self, program: &str, arrays: &[Array], tables: &[Table]) {
-        let well_formed = |name: &str| {
-            !name.starts_with(|first: char| first.is_ascii_digit())
-                && !name.is_empty()
-                && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
-        };
-        if !well_formed(program) {
+        if !is_name(program) {
             let message = format!("`{}` cannot be the name of a program", program.escape_debug());
             let problem = Problem::new(self.value_span(&FieldPath::root().key("name")), message);
-            self.problems
-                .push(problem.with_help("names consist of letters, digits and `_`, and start with none of the digits"));
+            self.problems.push(problem.with_help(NAMES));
         }
         let declared = arrays.iter().map(|array| (&array.name, array.span));
         let declared = declared.chain(tables.iter().map(|table| (&table.name, table.span)));
         let mut known: Vec<&str> = Vec::new();
         for (name, span) in declared {
-            let problem = if !well_formed(name) {
+            let problem = if !is_name(name) {
                 let message = format!("`{}` cannot be a name", name.escape_debug());
-                Problem::new(span, message)
-                    .with_help("names consist of letters, digits and `_`, and start with none of the digits")
+                Problem::new(span, message).with_help(NAMES)
             } else if RESERVED.contains(&name.as_str()) {
                 Problem::new(span, format!("`{name}` is a word of the language and cannot be a name"))
             } else if known.contains(&name.as_str()) {
@@ -398,7 +404,9 @@ impl Reader<'_> {
                 break;
             }
             match file {
-                NodeFile::Statement(text) => nodes.extend(self.statement(text, &path, scope)),
+                NodeFile::Statement(text) => {
+                    nodes.extend(self.statement(text, None, self.value_span(&path), scope));
+                }
                 NodeFile::Loops(loops) => {
                     if let Some((second, _)) = loops.get(1) {
                         let span = self.key_span(&path.key(second));
@@ -406,7 +414,11 @@ impl Reader<'_> {
                         self.problems.push(problem.with_help("put a dash before each loop: `- for …:`"));
                     }
                     for (header, body) in loops.iter().take(1) {
-                        nodes.extend(self.loop_node(header, body, &path.key(header), scope));
+                        let path = path.key(header);
+                        nodes.extend(match body {
+                            Body::Share(unit) => self.shared_statement(header, unit, &path, scope),
+                            _ => self.loop_node(header, body, &path, scope),
+                        });
                     }
                 }
             }
@@ -414,9 +426,18 @@ impl Reader<'_> {
         nodes
     }
 
-    fn statement(&mut self, text: &str, path: &FieldPath, scope: &NestScope) -> Option<Node> {
+    /// A statement that has a compute unit in turn with others.
+    fn shared_statement(&mut self, text: &str, unit: &str, path: &FieldPath, scope: &NestScope) -> Option<Node> {
+        let span = self.value_span(&path.key("share"));
+        if !is_name(unit) {
+            let message = format!("`{}` cannot be the name of a compute unit", unit.escape_debug());
+            self.problems.push(Problem::new(span, message).with_help(NAMES));
+        }
+        self.statement(text, Some(Share { name: unit.to_owned(), span }), self.key_span(path), scope)
+    }
+
+    fn statement(&mut self, text: &str, share: Option<Share>, span: Span, scope: &NestScope) -> Option<Node> {
         self.operations += 1;
-        let span = self.value_span(path);
         if self.operations > MOST_OPERATIONS {
             if self.operations == MOST_OPERATIONS + 1 {
                 self.problems.push(Problem::new(span, format!("a program has at most {MOST_OPERATIONS} operations")));
@@ -429,7 +450,7 @@ impl Reader<'_> {
         let scope = Scope { arrays: scope.arrays, tables: scope.tables, variables: &variables, ranges: &ranges };
         let warnings = &mut self.warnings;
         match syntax::statement(&placed).and_then(|statement| operation(scope, &statement, warnings)) {
-            Ok(operation) => Some(Node::Operation(Box::new(operation))),
+            Ok(operation) => Some(Node::Operation(Box::new(Operation { share, ..operation }))),
             Err(problem) => {
                 self.problems.push(problem);
                 None
@@ -448,6 +469,7 @@ impl Reader<'_> {
         };
         let body = match body {
             Body::Nodes(nodes) => nodes.as_slice(),
+            Body::Share(_) => unreachable!("what is shared is no loop"),
             Body::Text(text) => {
                 let message = format!("expected a list of loops and statements, each after a dash, found `{text}`");
                 let problem = Problem::new(self.value_span(path), message);
@@ -540,6 +562,16 @@ impl Reader<'_> {
         let start = text.as_ptr().addr().wrapping_sub(self.document.text().as_ptr().addr());
         Span { start, end: start + text.len() }
     }
+}
+
+/// What names are made of.
+const NAMES: &str = "names consist of letters, digits and `_`, and start with none of the digits";
+
+/// Whether a text can be a name.
+fn is_name(text: &str) -> bool {
+    !text.starts_with(|first: char| first.is_ascii_digit())
+        && !text.is_empty()
+        && text.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
 }
 
 /// What the statements at a place of the nest can use.

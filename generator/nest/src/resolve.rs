@@ -261,6 +261,7 @@ pub(crate) fn operation(
         reduce: statement.reduce,
         loads,
         expression,
+        share: None,
         span: statement.span,
     })
 }

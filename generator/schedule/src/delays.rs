@@ -17,6 +17,17 @@ pub(crate) struct Constraint {
     pub kept: i64,
 }
 
+/// A group that runs so much after another one, or later, for other reasons than what it reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Apart {
+    /// The first group.
+    pub first: usize,
+    /// The second group.
+    pub second: usize,
+    /// Least difference of the delays.
+    pub least: i64,
+}
+
 /// More than what the solver loses by rounding, and less than any difference of storage.
 const ROUNDING: f64 = 1e-6;
 
@@ -24,9 +35,9 @@ const ROUNDING: f64 = 1e-6;
 ///
 /// A constraint within a group must hold without delay. The constraints are differences, so that the program is totally
 /// unimodular: its corners are whole numbers.
-pub(crate) fn solve(groups: usize, weights: &[f64], constraints: &[Constraint]) -> Vec<i64> {
-    let (storage, _) = minimize(groups, weights, constraints, None);
-    let (_, delays) = minimize(groups, weights, constraints, Some(storage));
+pub(crate) fn solve(groups: usize, weights: &[f64], constraints: &[Constraint], apart: &[Apart]) -> Vec<i64> {
+    let (storage, _) = minimize(groups, weights, constraints, apart, None);
+    let (_, delays) = minimize(groups, weights, constraints, apart, Some(storage));
     assert!(
         constraints.iter().all(|c| delays[c.consumer] - delays[c.producer] >= c.lead),
         "the linear program ignored a constraint"
@@ -35,7 +46,13 @@ pub(crate) fn solve(groups: usize, weights: &[f64], constraints: &[Constraint]) 
 }
 
 /// Minimizes storage, or with `storage` given, the sum of delays at that storage.
-fn minimize(groups: usize, weights: &[f64], constraints: &[Constraint], storage: Option<f64>) -> (f64, Vec<i64>) {
+fn minimize(
+    groups: usize,
+    weights: &[f64],
+    constraints: &[Constraint],
+    apart: &[Apart],
+    storage: Option<f64>,
+) -> (f64, Vec<i64>) {
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let earliest = f64::from(u8::from(storage.is_some()));
     let delays: Vec<Variable> = (0..groups).map(|_| problem.add_var(earliest, (0.0, f64::INFINITY))).collect();
@@ -56,6 +73,10 @@ fn minimize(groups: usize, weights: &[f64], constraints: &[Constraint], storage:
         longest.add(delays[constraint.consumer], -1.0);
         longest.add(delays[constraint.producer], 1.0);
         problem.add_constraint(longest, ComparisonOp::Ge, -(constraint.kept as f64));
+    }
+    for apart in apart {
+        let difference = [(delays[apart.second], 1.0), (delays[apart.first], -1.0)];
+        problem.add_constraint(difference, ComparisonOp::Ge, apart.least as f64);
     }
     if let Some(storage) = storage {
         let total: Vec<(Variable, f64)> =

@@ -86,6 +86,15 @@ pub enum ScheduleError {
         /// The stage.
         stage: StageName,
     },
+    /// A stage would run in the same cycles as another one that has its compute unit.
+    Unit {
+        /// The stage.
+        stage: StageName,
+        /// The other one.
+        other: StageName,
+        /// The unit.
+        unit: String,
+    },
     /// Stages do not agree on the loops that they share.
     Nesting {
         /// The stage.
@@ -110,6 +119,7 @@ impl ScheduleError {
             | ScheduleError::Rates { stage, .. }
             | ScheduleError::Order { stage }
             | ScheduleError::Collapsed { stage }
+            | ScheduleError::Unit { stage, .. }
             | ScheduleError::Nesting { stage }
             | ScheduleError::TooLong { stage } => stage,
         }
@@ -120,6 +130,7 @@ impl ScheduleError {
         match self {
             ScheduleError::Cycle { writer, .. } => Some(writer),
             ScheduleError::Overwritten { first, .. } => Some(first),
+            ScheduleError::Unit { other, .. } => Some(other),
             _ => None,
         }
     }
@@ -139,6 +150,9 @@ impl ScheduleError {
             ScheduleError::Rates { .. } => "index an array with one ratio of steps in all operations",
             ScheduleError::Order { .. } => "nest the loops in the order of the dimensions, as all other operations do",
             ScheduleError::Collapsed { .. } => "follow each dimension with a loop of its own",
+            ScheduleError::Unit { .. } => {
+                "give it a unit of its own, or choose the schedule `dnn`, which runs operations of a unit one after the other"
+            }
             ScheduleError::Nesting { .. } => "give operations in one loop the same bounds of this loop",
             ScheduleError::TooLong { .. } => "split the work into tiles, and run the accelerator once for each",
         }
@@ -177,6 +191,9 @@ impl fmt::Display for ScheduleError {
             }
             ScheduleError::Collapsed { stage } => {
                 write!(formatter, "{stage}: two of its loops run along one dimension of the data, or one along two")
+            }
+            ScheduleError::Unit { stage, other, unit } => {
+                write!(formatter, "{stage} finds no cycles of unit {unit} in which {other} does not run")
             }
             ScheduleError::Nesting { stage } => {
                 write!(formatter, "{stage} has other bounds for a loop than the stages it shares the loop with")

@@ -10,6 +10,7 @@
 
 mod alignment;
 mod coarse;
+mod coincidence;
 mod delays;
 mod dependence;
 mod error;
@@ -22,6 +23,7 @@ pub use alignment::Alignment;
 pub use coarse::{
     Bound, Coarse, CoarseLoop, CoarseOptions, CoarseStage, Occupancy, Reservation, Resource, UnitOccupancy, coarse,
 };
+pub use coincidence::coincide;
 pub use dependence::{Dependence, dependences};
 pub use error::{ScheduleError, StageName};
 pub use pipeline::{Access, Array, Boundary, Loop, Pipeline, Stage, Subscript};

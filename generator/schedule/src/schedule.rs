@@ -7,7 +7,8 @@ use itertools::Itertools;
 use num_integer::gcd;
 
 use crate::alignment::Alignment;
-use crate::delays::{Constraint, solve};
+use crate::coincidence::coincide;
+use crate::delays::{Apart, Constraint, solve};
 use crate::dependence::{Dependence, dependences};
 use crate::error::{ScheduleError, StageName};
 use crate::pipeline::{Pipeline, Stage};
@@ -22,16 +23,19 @@ pub struct StageSchedule {
 }
 
 /// How to schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The rows of the innermost dimension are padded to a multiple of this many elements of every stage. Tiles store by
     /// wide rows of memory: only if each row of an image begins with a row of memory is one pattern right for all rows.
     pub row_multiple: u64,
+    /// For each stage the name of its compute unit. Groups that name the same one never run in the same cycle. A group
+    /// without a name, or beyond the end of the list, has its own.
+    pub share: Vec<Option<String>>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { row_multiple: 1 }
+        Options { row_multiple: 1, share: Vec::new() }
     }
 }
 
@@ -142,15 +146,67 @@ pub fn stencil(pipeline: &Pipeline, options: &Options) -> Result<Schedule, Sched
     let groups = groups(pipeline);
     let constraints = constraints(pipeline, &dependences, &groups, &steps, &firsts)?;
     let count = groups.last().map_or(0, |last| last + 1);
-    let by_group = solve(count, &weights, &constraints);
-    let delays = groups.iter().map(|&group| by_group[group]);
-    let stages = steps
-        .into_iter()
-        .zip(&pipeline.stages)
-        .zip(delays)
-        .map(|((stride, stage), delay)| starting_at(delay, stride, stage))
-        .collect();
-    Ok(Schedule { stages })
+    // Where a unit would be needed twice in a cycle, the later operation comes later, until there are no more such cycles.
+    let row = periods.get(1).copied().unwrap_or(period);
+    let sharers = sharers(&options.share, &groups);
+    let mut apart: Vec<Apart> = Vec::new();
+    loop {
+        let by_group = solve(count, &weights, &constraints, &apart);
+        let delays = groups.iter().map(|&group| by_group[group]);
+        let timed = steps.iter().zip(&pipeline.stages).zip(delays);
+        let stages = timed.map(|((stride, stage), delay)| starting_at(delay, stride.clone(), stage)).collect();
+        let schedule = Schedule { stages };
+        let Some(conflict) = conflict(pipeline, &schedule, &sharers, row) else { return Ok(schedule) };
+        let (first, second) = (groups[conflict.first], groups[conflict.second]);
+        let Some(later) = conflict.later.filter(|_| apart.len() < MOST_CONFLICTS) else {
+            return Err(ScheduleError::Unit {
+                stage: StageName::of(pipeline, conflict.second),
+                other: StageName::of(pipeline, conflict.first),
+                unit: options.share[conflict.second].clone().unwrap_or_default(),
+            });
+        };
+        apart.push(Apart { first, second, least: by_group[second] - by_group[first] + later });
+    }
+}
+
+/// So often operations of a unit are moved apart, before it is said that they have no room.
+const MOST_CONFLICTS: usize = 256;
+
+/// The stages of each unit that several groups share: by group, in order, one for each copy.
+fn sharers(share: &[Option<String>], groups: &[usize]) -> Vec<Vec<Vec<usize>>> {
+    let mut units: BTreeMap<&str, BTreeMap<usize, Vec<usize>>> = BTreeMap::new();
+    for (stage, (unit, &group)) in share.iter().zip(groups).enumerate() {
+        if let Some(unit) = unit {
+            units.entry(unit).or_default().entry(group).or_default().push(stage);
+        }
+    }
+    units.into_values().map(|groups| groups.into_values().collect()).collect()
+}
+
+/// Two stages that need a compute unit in the same cycle.
+struct Conflict {
+    first: usize,
+    /// That of the later group.
+    second: usize,
+    /// How many cycles later the second must run to have the unit for itself, if less than a row.
+    later: Option<i64>,
+}
+
+/// The first conflict that there is. Of each unit, copies with the same number have the same hardware.
+fn conflict(pipeline: &Pipeline, schedule: &Schedule, sharers: &[Vec<Vec<usize>>], row: i64) -> Option<Conflict> {
+    let of = |stage: usize| (&pipeline.stages[stage], &schedule.stages[stage]);
+    for groups in sharers {
+        for (place, second) in groups.iter().enumerate() {
+            let meet = |first: &[usize], later: i64| {
+                let mut copies = first.iter().copied().zip(second.iter().copied());
+                copies.find(|&(one, other)| coincide(of(other), of(one), later))
+            };
+            let Some((one, other)) = groups[..place].iter().find_map(|first| meet(first, 0)) else { continue };
+            let free = |later: &i64| groups[..place].iter().all(|first| meet(first, *later).is_none());
+            return Some(Conflict { first: one, second: other, later: (1..=row).find(free) });
+        }
+    }
+    None
 }
 
 /// The cost of keeping each array's elements for a cycle: its weight for each element that its stages write in a cycle.

@@ -146,6 +146,30 @@ fn pyramid_shares_one_unit_for_free() {
     assert!((occupancy.units[1].steady - 1344.0 / 4096.0).abs() < 1e-9);
 }
 
+/// Two layers, and what went into the first added to the result of the second: the short way is as long as both.
+fn block() -> Pipeline {
+    let mut program = Builder::default();
+    program.operation("load", "t:6 y:10 x:10", 0, &[], "input[x,y]");
+    program.operation("first", "t:6 y:10 x:10", 1, &["input[x,9]"], "middle[x,y]");
+    program.operation("second", "t:6 y:10 x:10", 1, &["middle[x,9]"], "sums[x,y]");
+    program.operation("add", "t:6 y:10 x:10", 1, &["sums[x,9]", "input[x,y]"], "result[x,y,t]");
+    program.pipeline
+}
+
+/// Dataflow paper §5.4: the shorter of two paths gets the buffers that it needs, and no more.
+#[test]
+fn paths_that_meet_again_are_balanced() {
+    let pipeline = block();
+    let options = |balance_paths: bool| CoarseOptions { balance_paths, read_ports: 2, ..CoarseOptions::default() };
+    let (balanced, double) = (scheduled(&pipeline, &options(true)), scheduled(&pipeline, &options(false)));
+    let level = &balanced.loops[0];
+    assert_eq!((level.interval, &level.versions), (100, &vec![("input".to_owned(), 4)]));
+    assert!(balanced.to_string().contains("  4 versions of input, for it is read so late\n"), "{balanced}");
+    // An image is loaded into the place of the one before the last, when that was added: after four times its pixels.
+    assert_eq!((double.loops[0].interval, &double.loops[0].versions), (200, &Vec::new()));
+    assert_eq!(double.loops[0].bound, Bound::Arrays(vec!["input".to_owned()]));
+}
+
 /// A layer of a residual network, untiled.
 fn residual(latency: u64) -> Pipeline {
     let mut program = Builder::default();
@@ -620,7 +644,11 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
     for ((array, element), events) in &elements {
         let name = || format!("{}{element:?}", pipeline.arrays[*array].name);
         let versions = match coarse {
-            Some((_, options)) if options.double_buffer && !carries[*array] => 2,
+            Some((found, options)) if options.double_buffer && !carries[*array] => {
+                let of_array = found.loops.iter().flat_map(|level| &level.versions);
+                let named = of_array.filter(|(name, _)| *name == pipeline.arrays[*array].name);
+                named.map(|(_, versions)| *versions as i64).max().unwrap_or(2)
+            }
             _ => 1,
         };
         let follows = |event: &Event, producer: usize| {

@@ -119,6 +119,47 @@ fn downsampling_runs_at_a_quarter_of_the_rate() {
     assert_eq!(schedule.length(&pipeline), 64 * 64);
 }
 
+/// Dissertation, Figure 4.20: kernels whose rates are 1, 2, 4 and 8 have one unit in turn, and nothing stalls. Each level
+/// of the pyramid takes every second word of the one before; all of them together leave the unit idle in one of 16 cycles.
+#[test]
+fn levels_of_a_pyramid_share_a_unit_without_a_stall() {
+    let pool = |level: usize| vec![scaled(level, 2, &[0], 1), scaled(level, 2, &[1], 1)];
+    let levels = (1..=4).map(|level| stage(&format!("level{level}"), &[128 >> level], pool(level - 1), level));
+    let mut pipeline = Pipeline {
+        arrays: arrays(&["input", "level1", "level2", "level3", "level4"]),
+        stages: std::iter::once(stage("input", &[128], vec![], 0)).chain(levels).collect(),
+    };
+    pipeline.stages[1..].iter_mut().for_each(|stage| stage.latency = 1);
+    let options = |unit: &str| Options {
+        share: pipeline.stages.iter().map(|stage| (stage.name != "input").then(|| unit.to_owned())).collect(),
+        ..Options::default()
+    };
+    let apart = stencil(&pipeline).unwrap();
+    let shared = pushmem_schedule::stencil(&pipeline, &options("pool")).unwrap();
+    let mut cycles = Vec::new();
+    for (timed, stage) in shared.stages.iter().zip(&pipeline.stages).skip(1) {
+        cycles.extend((0..=stage.loops[0].max()).map(|x| timed.at(&[x])));
+    }
+    let count = cycles.len();
+    cycles.sort_unstable();
+    cycles.dedup();
+    assert_eq!((cycles.len(), count), (64 + 32 + 16 + 8, 64 + 32 + 16 + 8));
+    // The last level waits for its turns, less than the 16 cycles between two of its words.
+    assert!(shared.length(&pipeline) - apart.length(&pipeline) < 16);
+    enumerate(&pipeline, &shared);
+    // A fifth level that runs as often as the fourth still fits in. A sixth has to wait until the first has ended.
+    let mut more = pipeline.clone();
+    for (level, begins) in [(5, 0..32), (6, 127..145)] {
+        more.arrays.push(Array { name: format!("level{level}"), weight: 1 });
+        let last = Stage { latency: 1, ..stage(&format!("level{level}"), &[8], vec![at(level - 1, &[0])], level) };
+        more.stages.push(last);
+        let share = more.stages.iter().map(|stage| (stage.name != "input").then(|| "pool".to_owned())).collect();
+        let found = pushmem_schedule::stencil(&more, &Options { share, ..Options::default() }).unwrap();
+        assert!(begins.contains(&found.stages[level].start), "{found:?}");
+        enumerate(&more, &found);
+    }
+}
+
 #[test]
 fn what_cannot_be_fused_is_refused() {
     let load = || stage("load", &[8, 8], vec![], 0);
@@ -180,7 +221,7 @@ fn copies_run_in_the_same_cycles() {
 #[test]
 fn rows_begin_at_multiples() {
     let periods = |pipeline: &Pipeline, row_multiple: u64| {
-        let schedule = pushmem_schedule::stencil(pipeline, &Options { row_multiple }).unwrap();
+        let schedule = pushmem_schedule::stencil(pipeline, &Options { row_multiple, ..Options::default() }).unwrap();
         schedule.stages.iter().map(|stage| stage.stride.clone()).collect::<Vec<_>>()
     };
     assert_eq!(periods(&brighten_blur(), 4), [[1, 64], [1, 64]]);

@@ -2,6 +2,7 @@
 
 use itertools::Itertools;
 use pushmem_extraction::Origin;
+use pushmem_nest::{Loop, Operation};
 
 use super::Builder;
 use super::plan::{Outcome, Place, at, copied_load};
@@ -76,8 +77,13 @@ impl Builder<'_> {
         self.wires.insert(Place { stage, delay: 0 }, wire);
     }
 
-    /// The datapath of an operation, which its copies share.
+    /// The datapath of an operation, which its copies share, and all operations of its unit.
     fn datapath(&mut self, operation: usize) -> usize {
+        let share = self.scheduled.operations[operation].1.share.as_ref().map(|share| share.name.as_str());
+        let in_unit = |(_, other): &(Vec<&Loop>, &Operation)| {
+            share.is_some() && other.share.as_ref().map(|share| share.name.as_str()) == share
+        };
+        let operation = self.scheduled.operations.iter().position(in_unit).unwrap_or(operation);
         if let Some(&number) = self.datapath_of.get(&operation) {
             return number;
         }
@@ -85,7 +91,7 @@ impl Builder<'_> {
         let datapath = self.scheduled.datapaths[operation].clone();
         let loops = &self.scheduled.operations[operation].0;
         self.accelerator.datapaths.push(OperationDatapath {
-            name: content.name.clone(),
+            name: share.unwrap_or(&content.name).to_owned(),
             operation,
             depth: loops.len(),
             variables: datapath

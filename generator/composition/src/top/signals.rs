@@ -49,10 +49,14 @@ pub(crate) struct Signals<'a> {
     pub roms: Vec<String>,
     /// What the outputs of each tile drive.
     pub tile_outputs: Vec<Vec<TileOutput>>,
-    /// The kernels' names.
+    /// The instances of kernels that have one of their own; of others, that of their unit.
     pub kernels: Vec<String>,
     /// The flush of tiles whose time begins later than the run, by the cycle.
     pub late_flushes: BTreeMap<u64, String>,
+    /// The result of each unit that kernels have in turn.
+    pub units: Vec<String>,
+    /// For each of them the label of the assertion that it is the turn of one kernel at most.
+    pub turns: Vec<String>,
     /// What is asserted of wires with delayed words.
     pub promises: BTreeMap<WireId, Promise>,
 }
@@ -94,7 +98,7 @@ impl<'a> Signals<'a> {
                 Driver::Input { .. } => "word",
                 Driver::ShiftRegister { .. } | Driver::Tile { .. } => "delayed",
                 Driver::Kernel { .. } => "result",
-                Driver::Select { .. } => "selected",
+                Driver::Select { .. } | Driver::Turns { .. } => "selected",
             };
             let unused = if used.contains(&number) { "" } else { "_unused" };
             names.claim(&format!("{}{unused}", wire.name), kind)
@@ -105,8 +109,17 @@ impl<'a> Signals<'a> {
         let instance = |(wire, (_, name))| (wire, names.claim(&format!("u_{name}"), "delay"));
         let shift_registers = registers.map(instance).collect();
         let counters = counters(accelerator, &streams, &mut names);
-        let kernels = accelerator.kernels.iter().map(|kernel| names.claim(&format!("u_{}", kernel.name), "kernel"));
-        let kernels = kernels.collect();
+        let mut instance = |name: &str| names.claim(&format!("u_{name}"), "kernel");
+        let of_units: Vec<String> = accelerator.units.iter().map(|unit| instance(&unit.name)).collect();
+        let of_kernel = |(number, kernel): (usize, &Kernel)| match accelerator.unit_of(number) {
+            Some(unit) => of_units[unit].clone(),
+            None => instance(&kernel.name),
+        };
+        let kernels = accelerator.kernels.iter().enumerate().map(of_kernel).collect();
+        let units =
+            accelerator.units.iter().map(|unit| names.claim(&format!("{}_result", unit.name), "result")).collect();
+        let turns = accelerator.units.iter().map(|unit| names.claim(&format!("a_{}_turns", unit.name), "assertion"));
+        let turns = turns.collect();
         let tile_outputs = tiles.iter().enumerate().map(|(tile, name)| tile_outputs(accelerator, tile, name)).collect();
         let promises = promises(accelerator, &mut names, &wires);
         let begins: BTreeSet<u64> =
@@ -128,6 +141,8 @@ impl<'a> Signals<'a> {
             tile_outputs,
             kernels,
             late_flushes,
+            units,
+            turns,
             promises,
         }
     }
@@ -159,9 +174,11 @@ fn used_wires(accelerator: &Accelerator) -> BTreeSet<WireId> {
     let drivers = accelerator.wires.iter().flat_map(|wire| match &wire.driver {
         Driver::ShiftRegister { of, .. } => vec![*of],
         Driver::Select { cases, .. } => cases.iter().filter_map(|case| of_source(&case.source)).collect(),
+        Driver::Turns { turns } => turns.iter().filter_map(|turn| of_source(&turn.source)).collect(),
         _ => Vec::new(),
     });
     let operands = accelerator.kernels.iter().flat_map(|kernel| kernel.operands.iter().filter_map(of_source));
+    let operands = operands.chain(accelerator.units.iter().flat_map(|unit| unit.operands.iter().filter_map(of_source)));
     let tiles = accelerator.tiles.iter().flat_map(|tile| tile.inputs.iter().copied().flatten());
     let lanes = accelerator.outputs.iter().flat_map(|stream| stream.lanes.iter().map(|lane| lane.wire));
     drivers.chain(operands).chain(tiles).chain(lanes).collect()
@@ -190,6 +207,8 @@ fn counters<'a>(
         let used = kernel.variables.iter().filter_map(|variable| Some((kernel.counter?, variable.level?)));
         levels.extend(used);
     }
+    let turns = accelerator.units.iter().flat_map(|unit| unit.counters.iter().zip(&unit.kernels));
+    users.extend(turns.clone().map(|(&counter, &kernel)| (counter, accelerator.kernels[kernel].name.as_str())));
     for (number, wire) in accelerator.wires.iter().enumerate() {
         let Driver::Select { counter, cases } = &wire.driver else { continue };
         let reads = |kernel: &&Kernel| kernel.operands.contains(&Source::Wire(number));
@@ -200,8 +219,8 @@ fn counters<'a>(
         let used = conditions.filter(|(level, condition)| depends(condition, extent[*level]));
         levels.extend(used.map(|(level, _)| (*counter, *level)));
     }
-    let stepped: BTreeSet<usize> =
-        accelerator.inputs.iter().chain(&accelerator.outputs).map(|stream| stream.counter).collect();
+    let streams = accelerator.inputs.iter().chain(&accelerator.outputs).map(|stream| stream.counter);
+    let stepped: BTreeSet<usize> = streams.chain(turns.map(|(&counter, _)| counter)).collect();
     let needed = users.iter().map(|(counter, _)| *counter).unique();
     let named = |number: usize| {
         let counter = &accelerator.counters[number];

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use itertools::Itertools;
-use pushmem_accelerator::{Case, Driver, Kernel, Source, WORD_BITS, WireId};
+use pushmem_accelerator::{Case, Driver, Kernel, Source, Turn, WORD_BITS, WireId};
 use pushmem_kernels::Datapath;
 use pushmem_nest::Printer;
 
@@ -12,13 +12,18 @@ use super::signals::TileOutput;
 use super::{Context, Section};
 use crate::instance::Instance;
 use crate::loops::{condition, index_bits, variable};
-use crate::text::count;
+use crate::text::{concatenation, count, listing};
 
 /// What drives some wires.
 enum Part {
     ShiftRegister(WireId),
     Selection(WireId),
+    /// The kernel that drives the wire, on an instance of its own.
     Kernel(WireId),
+    /// An operand of a unit that kernels have in turn.
+    Turns(WireId),
+    /// This unit, which kernels have in turn.
+    Unit(usize),
     /// These tiles.
     Memory(Range<usize>),
 }
@@ -33,6 +38,8 @@ impl Context<'_> {
                 Part::ShiftRegister(wire) => self.shift_register(*wire, &early),
                 Part::Selection(wire) => self.selection(*wire, &early),
                 Part::Kernel(wire) => self.kernel(*wire, &early),
+                Part::Turns(wire) => self.turns(*wire, &early),
+                Part::Unit(unit) => self.unit(*unit, &early),
                 Part::Memory(tiles) => self.memory(tiles.clone(), &early),
             };
             match sections.last_mut() {
@@ -53,7 +60,8 @@ impl Context<'_> {
         (!early.is_empty()).then(|| Section::new("Words that are used above the part that they come from.", body))
     }
 
-    /// Everything between inputs and outputs, in the order of the wires; a memory where its first wire is.
+    /// Everything between inputs and outputs, in the order of the wires; a memory where its first wire is, and units that
+    /// kernels share behind the last.
     fn parts(&self) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut memories = BTreeSet::new();
@@ -62,7 +70,9 @@ impl Context<'_> {
                 Driver::Input { .. } => {}
                 Driver::ShiftRegister { .. } => parts.push(Part::ShiftRegister(number)),
                 Driver::Select { .. } => parts.push(Part::Selection(number)),
+                Driver::Kernel { kernel } if self.accelerator.unit_of(kernel).is_some() => {}
                 Driver::Kernel { .. } => parts.push(Part::Kernel(number)),
+                Driver::Turns { .. } => parts.push(Part::Turns(number)),
                 Driver::Tile { tile, .. } => {
                     let tiles = self.tiles_beside(tile);
                     if memories.insert(tiles.start) {
@@ -71,7 +81,17 @@ impl Context<'_> {
                 }
             }
         }
+        parts.extend((0..self.accelerator.units.len()).map(Part::Unit));
         parts
+    }
+
+    /// The wires of the kernels of a unit.
+    fn results(&self, unit: usize) -> Vec<WireId> {
+        let kernels = &self.accelerator.units[unit].kernels;
+        let wires = self.accelerator.wires.iter().enumerate();
+        let of_unit =
+            wires.filter(|(_, wire)| matches!(wire.driver, Driver::Kernel { kernel } if kernels.contains(&kernel)));
+        of_unit.map(|(number, _)| number).collect()
     }
 
     /// The tiles of the memory that a tile belongs to; without memories, all.
@@ -94,13 +114,15 @@ impl Context<'_> {
                 let tiles = &self.accelerator.tiles[tiles.clone()];
                 tiles.iter().flat_map(|tile| tile.inputs.iter().copied().flatten()).collect()
             }
-            Part::ShiftRegister(wire) | Part::Selection(wire) | Part::Kernel(wire) => {
+            Part::Unit(unit) => self.accelerator.units[*unit].operands.iter().filter_map(of_source).collect(),
+            Part::ShiftRegister(wire) | Part::Selection(wire) | Part::Kernel(wire) | Part::Turns(wire) => {
                 match &self.accelerator.wires[*wire].driver {
                     Driver::ShiftRegister { of, .. } => vec![*of],
                     Driver::Select { cases, .. } => cases.iter().filter_map(|case| of_source(&case.source)).collect(),
                     Driver::Kernel { kernel } => {
                         self.accelerator.kernels[*kernel].operands.iter().filter_map(of_source).collect()
                     }
+                    Driver::Turns { turns } => turns.iter().filter_map(|turn| of_source(&turn.source)).collect(),
                     Driver::Input { .. } | Driver::Tile { .. } => Vec::new(),
                 }
             }
@@ -118,7 +140,8 @@ impl Context<'_> {
                 };
                 outputs.filter_map(wire).collect()
             }
-            Part::ShiftRegister(wire) | Part::Selection(wire) | Part::Kernel(wire) => vec![*wire],
+            Part::Unit(unit) => self.results(*unit),
+            Part::ShiftRegister(wire) | Part::Selection(wire) | Part::Kernel(wire) | Part::Turns(wire) => vec![*wire],
         }
     }
 
@@ -183,6 +206,63 @@ impl Context<'_> {
         let name = &self.signals.wires[wire];
         let body = format!("{}    assign {name} =\n{}", self.declared(wire, early), lines.join("\n"));
         Section::new(self.selection_comment(wire, &self.signals.counters[counter].name), body)
+    }
+
+    fn turns(&self, wire: WireId, early: &BTreeSet<WireId>) -> Section {
+        let Driver::Turns { turns } = &self.accelerator.wires[wire].driver else {
+            unreachable!("the part is an operand in turns")
+        };
+        let source = |turn: &Turn| self.signals.source(turn.source);
+        let (last, others) = turns.split_last().expect("kernels take turns");
+        let line = |turn: &Turn| format!("        {} ? {} :", self.signals.counters[&turn.counter].steps, source(turn));
+        let lines = others.iter().map(line).chain([format!("        {};", source(last))]).join("\n");
+        let name = &self.signals.wires[wire];
+        let body = format!("{}    assign {name} =\n{lines}", self.declared(wire, early));
+        Section::new("What shared units take: the words of the kernel that begins an iteration.", body)
+    }
+
+    fn unit(&self, number: usize, early: &BTreeSet<WireId>) -> Section {
+        let unit = &self.accelerator.units[number];
+        let first = &self.accelerator.kernels[unit.kernels[0]];
+        let module = &self.kernels[first.datapath];
+        let instance = Instance::new(module.name.as_str(), self.signals.kernels[unit.kernels[0]].as_str());
+        let mut instance = instance.same(&["clk", "step"]);
+        for (port, operand) in module.loads.iter().zip(&unit.operands) {
+            instance = instance.port(port, self.signals.source(*operand));
+        }
+        let result = &self.signals.units[number];
+        let mut body = format!("    logic [15:0] {result};\n{}", instance.port("result", result).print());
+        for wire in self.results(number) {
+            let declared = self.declared(wire, early);
+            body.push_str(&format!("\n{declared}    assign {} = {result};", self.signals.wires[wire]));
+        }
+        body.push_str(&self.one_at_a_time(number));
+        let names = unit.kernels.iter().map(|&kernel| format!("`{}`", self.accelerator.kernels[kernel].name));
+        let latency = self.accelerator.datapaths[first.datapath].datapath.latency();
+        let comment = format!(
+            "`{}` is {} in turn, {} from operands to result.",
+            unit.name,
+            listing(&names.collect_vec()),
+            count(latency, "cycle")
+        );
+        Section::new(comment, body)
+    }
+
+    /// The assertion that a unit is for one kernel at a time; once where several have the same turns.
+    fn one_at_a_time(&self, number: usize) -> String {
+        let units = &self.accelerator.units;
+        if units[..number].iter().any(|other| other.counters == units[number].counters) {
+            return String::new();
+        }
+        let steps = units[number].counters.iter().map(|counter| self.signals.counters[counter].steps.clone());
+        format!(
+            "\n\n`ifndef SYNTHESIS\n    {}: assert property (@(posedge clk)\n        !step || $onehot0({}))\n        else \
+             $error(\"{}: two kernels begin an iteration on `{}`\");\n`endif",
+            self.signals.turns[number],
+            concatenation(steps),
+            self.accelerator.name,
+            units[number].name
+        )
     }
 
     fn selection_comment(&self, wire: WireId, loops: &str) -> String {

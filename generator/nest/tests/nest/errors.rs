@@ -57,6 +57,8 @@ const STATEMENTS: &[(&str, &str, &str)] = &[
         "`+` takes two values of one type, found u16 and bool",
     ),
     ("output[x, y] = input[x, y] * 70000", "70000", "70000 does not fit u16 and becomes 4464"),
+    ("output[x, y] = input[x, y] + 1: {share: 3x}", "3x", "`3x` cannot be the name of a compute unit"),
+    ("output[x, y] = inptu[x, y] + 1: {share: sum}", "inptu", "unknown array or table `inptu`"),
     ("output[x, y] = -1", "-1", "-1 does not fit u16 and becomes 65535"),
     ("output[x, y] = input[x, y] / 0", "0", "division by 0 gives 0"),
     ("output[x, y] = input[x, y] >> 16", "16", "a shift by 16 of a value of 16 bits"),

@@ -140,10 +140,12 @@ fn other_layers() {
     for name in ["mobilenet", "mobilenet_rolled", "mobilenet_small"] {
         compare(name, |inputs| pointwise(&depthwise(&inputs["input"], &inputs["depthwise"]), &inputs["pointwise"]));
     }
-    compare("fsrcnn", |inputs| {
-        let narrow = pointwise(&inputs["input"], &inputs["k0"]);
-        pointwise(&convolution(&narrow, &inputs["k1"], 1), &inputs["k2"])
-    });
+    for name in ["fsrcnn", "fsrcnn_shared", "fsrcnn_unroll16"] {
+        compare(name, |inputs| {
+            let narrow = pointwise(&inputs["input"], &inputs["k0"]);
+            pointwise(&convolution(&narrow, &inputs["k1"], 1), &inputs["k2"])
+        });
+    }
     compare("max_pool", |inputs| pool(&inputs["input"], 3, 1));
     compare("fully_connected", |inputs| {
         relu(&signed(&[10], |p| {
@@ -155,11 +157,16 @@ fn other_layers() {
 
 #[test]
 fn several_layers() {
-    compare("residual_block", |inputs| {
-        let input = &inputs["input"];
+    let block = |input: &Image, inputs: &BTreeMap<String, Image>| {
         let middle = relu(&convolution(input, &inputs["weights1"], 1));
         let last = convolution(&middle, &inputs["weights2"], 1);
         relu(&signed(last.shape(), |p| last.get(p).unwrap() + input.get(&[p[0], p[1] + 2, p[2] + 2]).unwrap()))
+    };
+    compare("residual_block", |inputs| block(&inputs["input"], inputs));
+    compare("residual_block_tiled", |inputs| {
+        let image = |t: i64| signed(&[8, 14, 14], |p| inputs["input"].get(&[p[0], p[1], p[2], t]).unwrap());
+        let results: Vec<Image> = (0..6).map(|t| block(&image(t), inputs)).collect();
+        signed(&[8, 10, 10, 6], |p| results[p[3] as usize].get(&p[..3]).unwrap())
     });
     compare("cnn", |inputs| {
         let (image, weights) = (&inputs["input"], &inputs["weights1"]);
@@ -192,15 +199,17 @@ fn tiles_one_after_the_other() {
             mean(&|x, y| i64::from((2 * inputs["input"].get(&[x, y, p[2]]).unwrap()) as u16), p[0], p[1])
         })
     });
-    compare("gpyr_tiled", |inputs| {
-        let half = |image: &Image| {
-            let [width, height, tiles] = *image.shape() else { panic!("tiles of images") };
-            filled(Element::U16, &[width / 2, height / 2, tiles], |p| {
-                mean(&|x, y| image.get(&[x, y, p[2]]).unwrap(), 2 * p[0], 2 * p[1])
-            })
-        };
-        half(&half(&half(&inputs["input"])))
-    });
+    for name in ["gpyr_tiled", "gpyr_tiled_shared"] {
+        compare(name, |inputs| {
+            let half = |image: &Image| {
+                let [width, height, tiles] = *image.shape() else { panic!("tiles of images") };
+                filled(Element::U16, &[width / 2, height / 2, tiles], |p| {
+                    mean(&|x, y| image.get(&[x, y, p[2]]).unwrap(), 2 * p[0], 2 * p[1])
+                })
+            };
+            half(&half(&half(&inputs["input"])))
+        });
+    }
     compare("three_stage", |inputs| {
         filled(Element::U16, &[40, 6], |p| {
             let tenth = |y: i64| {

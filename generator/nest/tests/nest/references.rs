@@ -352,16 +352,16 @@ fn small_ones() {
     compare(&app("rom"), 65535, |input, p| (i64::from(at(input, p[0], p[1]).min(255)) - 1).max(0) / 4);
     let output = run(&app("counter"), &random_inputs(&app("counter"), 0, 0));
     assert!(output.values().iter().zip(0..).all(|(&found, place)| found == place));
-    compare(&app("gpyr"), 65535, |input, p| {
-        fn level(input: &Image, level_number: u32, x: i64, y: i64) -> u16 {
-            if level_number == 0 {
-                return at(input, x, y);
-            }
-            let part = |dx, dy| level(input, level_number - 1, 2 * x + dx, 2 * y + dy);
-            part(0, 0).wrapping_add(part(1, 0)).wrapping_add(part(0, 1)).wrapping_add(part(1, 1)) / 4
+    fn level(input: &Image, level_number: u32, x: i64, y: i64) -> u16 {
+        if level_number == 0 {
+            return at(input, x, y);
         }
-        level(input, 3, p[0], p[1]).into()
-    });
+        let part = |dx, dy| level(input, level_number - 1, 2 * x + dx, 2 * y + dy);
+        part(0, 0).wrapping_add(part(1, 0)).wrapping_add(part(0, 1)).wrapping_add(part(1, 1)) / 4
+    }
+    for name in ["gpyr", "gpyr_shared"] {
+        compare(&app(name), 65535, |input, p| level(input, 3, p[0], p[1]).into());
+    }
 }
 
 #[test]

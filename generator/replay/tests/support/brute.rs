@@ -86,10 +86,9 @@ pub fn first_fault(buffer: &UnifiedBuffer, mapped: &MappedBuffer, spec: &TileSpe
         for (tile, inputs) in tiles.iter_mut().zip(&given) {
             tile.clock(inputs);
             let fatal = tile.take_violations().into_iter().any(|violation| match violation.kind {
-                ViolationKind::PortConflict => true,
-                ViolationKind::Overrun => violation.controller.starts_with("in2agg"),
+                ViolationKind::PortConflict | ViolationKind::Overrun => true,
                 // The output shows it, and nobody expects it.
-                ViolationKind::UndefinedRead | ViolationKind::OutOfRange => false,
+                ViolationKind::UndefinedRead | ViolationKind::OutOfRange | ViolationKind::UnreadRow => false,
             });
             if fatal {
                 return Some(cycle);

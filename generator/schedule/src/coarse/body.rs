@@ -13,6 +13,9 @@ use crate::pipeline::Pipeline;
 /// Elements are never waited for over more iterations than this: more would not make a schedule faster.
 const FURTHEST: i64 = 64;
 
+/// Memory for further versions is spent only if the interval becomes shorter by one in so many cycles.
+const LEAST_GAIN: i64 = 32;
+
 /// One iteration of a loop, or everything outside of loops.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
@@ -24,9 +27,14 @@ pub(crate) struct Body {
     pub starts: Vec<(Child, i64)>,
     /// What is reserved, and which of the ports.
     pub taken: Vec<(Child, Use, usize)>,
+    /// Arrays with more than two versions.
+    pub versions: Versions,
     /// When groups touch arrays.
     windows: Vec<Window>,
 }
+
+/// By array, how many versions it has, where that is more than two.
+type Versions = BTreeMap<usize, i64>;
 
 /// When a group touches an array: from a cycle, before another. For all iterations of the loops considered so far.
 #[derive(Clone, Copy, Debug)]
@@ -254,29 +262,15 @@ impl Context<'_> {
                 return Err(too_long(self.pipeline, self.tree, child));
             }
         }
-        let waits = self.waits(level, children, &windows);
-        let clusters = self.fuse(children, &inner, &waits);
-        let least = inner.iter().flatten().map(|inner| inner.dense).max().unwrap_or(0);
-        let (nodes, of_node) = self.nodes(children, &inner, &waits, &clusters);
-        let edges: Vec<Edge> = waits.iter().filter_map(|wait| clusters.contracted(wait)).collect();
-        let problem = Problem { nodes, edges, ports: &self.ports, repeats: level.is_some(), least };
-        // A perfect nest is one long loop.
-        let perfect = self.options.flatten && level.is_some() && matches!(children, [Child::Loop(_)]);
-        let solution = match perfect {
-            true => Solution {
-                period: least,
-                limit: Limit::Inner,
-                starts: vec![0],
-                ports: inner.iter().flatten().map(|inner| inner.ports.clone()).collect(),
-            },
-            false => problem.solve(),
-        };
+        let contents = Contents { level, children, inner: &inner, windows: &windows };
+        let Plan { waits, clusters, nodes, of_node, solution, versions } = self.balanced(&contents);
         let mut body = Body {
             interval: solution.period,
             bound: self.bound(solution.limit),
             length: 0,
             starts: Vec::new(),
             taken: Vec::new(),
+            versions,
             windows: Vec::new(),
         };
         for (number, child) in children.iter().enumerate() {
@@ -284,7 +278,7 @@ impl Context<'_> {
             body.starts.push((*child, start));
             body.windows.extend(windows[number].iter().map(|window| window.moved(start, start)));
         }
-        for (node, uses) in problem.nodes.iter().enumerate() {
+        for (node, uses) in nodes.iter().enumerate() {
             let start = solution.starts[node];
             for ((taken, &port), &child) in uses.iter().zip(&solution.ports[node]).zip(&of_node[node]) {
                 let moved = Use { from: taken.from + start, to: taken.to + start, ..*taken };
@@ -307,6 +301,76 @@ impl Context<'_> {
         Ok(body)
     }
 
+    /// A schedule in which arrays have as many versions as the shortest interval needs, and no more.
+    fn balanced(&self, contents: &Contents) -> Plan {
+        let double = self.plan(contents, Versions::new());
+        let CoarseOptions { balance_paths, double_buffer, .. } = *self.options;
+        // Nothing that is written is waited for where a resource is busy all the time.
+        let waits = matches!(double.solution.limit, Limit::Arrays(_) | Limit::Conflicts);
+        let Some(level) = contents.level.filter(|_| balance_paths && double_buffer && waits) else { return double };
+        let touched: BTreeSet<usize> = contents.windows.iter().flatten().map(|window| window.array).collect();
+        let renewed = touched.into_iter().filter(|&array| self.room(Some(level), array, &Versions::new()).versions > 1);
+        let mut best = self.plan(contents, renewed.map(|array| (array, FURTHEST)).collect());
+        let gain = double.solution.period - best.solution.period;
+        if gain == 0 || gain < double.solution.period / LEAST_GAIN {
+            return double;
+        }
+        best.versions = self.needed(level, &best);
+        for array in best.versions.clone().into_keys() {
+            while let Some(&versions) = best.versions.get(&array) {
+                let mut fewer = best.versions.clone();
+                fewer.insert(array, versions - 1);
+                let mut plan = self.plan(contents, fewer);
+                if plan.solution.period > best.solution.period {
+                    break;
+                }
+                plan.versions = self.needed(level, &plan);
+                best = plan;
+            }
+        }
+        best
+    }
+
+    /// The versions that arrays need for a schedule, where these are more than two.
+    fn needed(&self, level: usize, plan: &Plan) -> Versions {
+        let (starts, period) = (&plan.solution.starts, plan.solution.period);
+        let mut needed = Versions::new();
+        for wait in plan.waits.iter().filter(|wait| wait.edge.distance > 0) {
+            let Some(edge) = plan.clusters.contracted(wait) else { continue };
+            let late = starts[edge.from] + edge.weight - starts[edge.to];
+            let iterations = late.div_euclid(period) + i64::from(late.rem_euclid(period) > 0);
+            let room = self.room(Some(level), edge.array, &Versions::new());
+            if room.versions > 1 && iterations > room.versions.max(room.spacing.unwrap_or(0)) {
+                let known = needed.entry(edge.array).or_insert(iterations);
+                *known = (*known).max(iterations);
+            }
+        }
+        needed
+    }
+
+    /// Schedules an iteration with so many versions of some arrays, two of the others.
+    fn plan(&self, contents: &Contents, versions: Versions) -> Plan {
+        let Contents { level, children, inner, windows } = *contents;
+        let waits = self.waits(level, children, windows, &versions);
+        let clusters = self.fuse(children, inner, &waits);
+        let least = inner.iter().flatten().map(|inner| inner.dense).max().unwrap_or(0);
+        let (nodes, of_node) = self.nodes(children, inner, &waits, &clusters);
+        let edges: Vec<Edge> = waits.iter().filter_map(|wait| clusters.contracted(wait)).collect();
+        let problem = Problem { nodes, edges, ports: &self.ports, repeats: level.is_some(), least };
+        // A perfect nest is one long loop.
+        let perfect = self.options.flatten && level.is_some() && matches!(children, [Child::Loop(_)]);
+        let solution = match perfect {
+            true => Solution {
+                period: least,
+                limit: Limit::Inner,
+                starts: vec![0],
+                ports: inner.iter().flatten().map(|inner| inner.ports.clone()).collect(),
+            },
+            false => problem.solve(),
+        };
+        Plan { waits, clusters, nodes: problem.nodes, of_node, solution, versions }
+    }
+
     fn bound(&self, limit: Limit) -> Bound {
         match limit {
             Limit::Resource(resource) => Bound::Resource(self.resources[resource].clone()),
@@ -319,7 +383,13 @@ impl Context<'_> {
     }
 
     /// All dependences between what a loop contains.
-    fn waits(&self, level: Option<usize>, children: &[Child], windows: &[Vec<Window>]) -> Vec<Wait> {
+    fn waits(
+        &self,
+        level: Option<usize>,
+        children: &[Child],
+        windows: &[Vec<Window>],
+        versions: &Versions,
+    ) -> Vec<Wait> {
         let mut by_array: BTreeMap<usize, Vec<(usize, Window)>> = BTreeMap::new();
         for (child, windows) in windows.iter().enumerate() {
             for window in windows {
@@ -331,7 +401,7 @@ impl Context<'_> {
             if windows.iter().all(|(_, window)| window.write.is_none()) {
                 continue;
             }
-            let room = self.room(level, array);
+            let room = self.room(level, array, versions);
             for (place, &(child, window)) in windows.iter().enumerate() {
                 if let (Child::Group(group), Some(level)) = (children[child], level) {
                     waits.extend(self.recurrence(level, child, group, array, room.versions));
@@ -346,7 +416,7 @@ impl Context<'_> {
     }
 
     /// How often an array has room, and after how many iterations of a loop its elements come again.
-    fn room(&self, level: Option<usize>, array: usize) -> Room {
+    fn room(&self, level: Option<usize>, array: usize, versions: &Versions) -> Room {
         let Some(level) = level else { return Room { versions: 1, spacing: None } };
         let touched = |group: &usize| {
             let mut all = [false, true].into_iter();
@@ -354,7 +424,8 @@ impl Context<'_> {
         };
         let within = (0..self.tree.groups.len()).filter(touched).all(|group| self.tree.below(group, Some(level)));
         let private = within && is_private(self.pipeline, self.tree, array, level);
-        let versions = if private && self.options.double_buffer { 2 } else { 1 };
+        let double = private && self.options.double_buffer;
+        let versions = if double { versions.get(&array).copied().unwrap_or(2) } else { 1 };
         let spacing = spacing(self.pipeline, self.tree, array, level).map(|spacing| spacing.min(FURTHEST));
         Room { versions, spacing }
     }
@@ -485,6 +556,25 @@ impl Context<'_> {
         }
         clusters
     }
+}
+
+/// What an iteration of a loop consists of.
+#[derive(Clone, Copy)]
+struct Contents<'a> {
+    level: Option<usize>,
+    children: &'a [Child],
+    inner: &'a [Option<Inner>],
+    windows: &'a [Vec<Window>],
+}
+
+/// A schedule of an iteration, and what it was made from.
+struct Plan {
+    waits: Vec<Wait>,
+    clusters: Clusters,
+    nodes: Vec<Vec<Use>>,
+    of_node: Vec<Vec<usize>>,
+    solution: Solution,
+    versions: Versions,
 }
 
 /// Room for an array in a loop.

@@ -51,6 +51,10 @@ pub struct CoarseOptions {
     /// Arrays that are written anew in each iteration of a shared loop have room for two: one iteration writes while the
     /// one before still reads.
     pub double_buffer: bool,
+    /// Where two versions are too few, because what is written in one iteration is read so late that its writer would wait,
+    /// arrays have as many as the shortest interval needs: the buffers that balance paths which part and meet again
+    /// (dataflow paper §5.4).
+    pub balance_paths: bool,
     /// A stage may start before those it reads from have ended, if every element is there in time.
     pub overlap: bool,
     /// A loop within a loop starts again without waiting for the last iterations of all stages inside to end.
@@ -75,6 +79,7 @@ impl Default for CoarseOptions {
             interchange: true,
             distribute: true,
             double_buffer: true,
+            balance_paths: true,
             overlap: false,
             flatten: true,
             row_multiple: 1,
@@ -126,6 +131,8 @@ pub struct CoarseLoop {
     pub bound: Bound,
     /// Cycles from the start of an iteration to the end of its last stage.
     pub length: u64,
+    /// The arrays that need more than two versions for this interval, by name, and how many.
+    pub versions: Vec<(String, u64)>,
 }
 
 /// A stage of the coarse-grained pipeline: a group of stages that run in the same cycles.
@@ -223,6 +230,11 @@ pub fn coarse(pipeline: &Pipeline, options: &CoarseOptions) -> Result<Coarse, Sc
             interval: body.interval as u64,
             bound: body.bound.clone(),
             length: body.length as u64,
+            versions: body
+                .versions
+                .iter()
+                .map(|(&array, &versions)| (pipeline.arrays[array].name.clone(), versions as u64))
+                .collect(),
         })
         .collect();
     let mut starts = vec![0; tree.groups.len()];

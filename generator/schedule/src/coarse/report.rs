@@ -148,6 +148,9 @@ impl fmt::Display for Coarse {
                 "loop {}: {} iterations, one every {} cycles (bound by {}), {} cycles long",
                 level.name, level.extent, level.interval, level.bound, level.length
             )?;
+            for (array, versions) in &level.versions {
+                writeln!(formatter, "  {versions} versions of {array}, for it is read so late")?;
+            }
             self.lines(formatter, Some(place))?;
         }
         if self.stages.iter().any(|stage| stage.parent.is_none()) || self.loops.is_empty() {

@@ -197,6 +197,7 @@ pub fn random(seed: u64) -> (Pipeline, CoarseOptions) {
         interchange: !random.one_in(3),
         distribute: !random.one_in(3),
         double_buffer: !random.one_in(3),
+        balance_paths: !random.one_in(4),
         overlap: random.one_in(2),
         flatten: !random.one_in(3),
         row_multiple: if random.one_in(3) { 4 } else { 1 },

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use pushmem_accelerator::{Accelerator, Case, Driver, Kernel, Source, Stream};
+use pushmem_accelerator::{Accelerator, Case, Driver, Kernel, SharedUnit, Source, Stream, Turn, Wire, WireId};
 
 use super::Fault;
 use super::inject_memory;
@@ -69,6 +69,7 @@ pub fn faults(accelerator: &Accelerator) -> Vec<Fault> {
     let mut faults = Faults { found: Vec::new() };
     wires(accelerator, &mut faults);
     kernels(accelerator, &mut faults);
+    units(accelerator, &mut faults);
     streams(accelerator, &mut faults);
     counters(accelerator, &mut faults);
     others(accelerator, &mut faults);
@@ -135,6 +136,8 @@ fn wires(accelerator: &Accelerator, faults: &mut Faults) {
                 });
                 select(accelerator, faults, number, cases);
             }
+            // Faults of units have those of their operands.
+            Driver::Turns { .. } => {}
             Driver::Kernel { kernel } => {
                 let kernels = accelerator.kernels.len();
                 for wrong in beside(*kernel, kernels) {
@@ -267,6 +270,59 @@ fn kernels(accelerator: &Accelerator, faults: &mut Faults) {
         faults.neighbours("operation of a datapath", &datapath.name, datapath.operation, 1000, move |accelerator| {
             &mut accelerator.datapaths[number].operation
         });
+    }
+}
+
+fn units(accelerator: &Accelerator, faults: &mut Faults) {
+    for (number, SharedUnit { name, kernels, counters, operands }) in accelerator.units.iter().enumerate() {
+        faults.add("missing unit", name, move |accelerator| {
+            accelerator.units.remove(number);
+        });
+        faults.add("unit without its last kernel", name, move |accelerator| {
+            accelerator.units[number].kernels.pop();
+        });
+        faults.add("unit without its last operand", name, move |accelerator| {
+            accelerator.units[number].operands.pop();
+        });
+        for (place, &kernel) in kernels.iter().enumerate() {
+            faults.neighbours("kernel of a unit", name, kernel, accelerator.kernels.len(), move |accelerator| {
+                &mut accelerator.units[number].kernels[place]
+            });
+            let counter = counters[place];
+            faults.neighbours("counter of a unit", name, counter, accelerator.counters.len(), move |accelerator| {
+                &mut accelerator.units[number].counters[place]
+            });
+        }
+        for (place, operand) in operands.iter().enumerate() {
+            source(accelerator, faults, "operand of a unit", name, *operand, move |accelerator| {
+                &mut accelerator.units[number].operands[place]
+            });
+        }
+    }
+    for (wire, Wire { name, driver }) in accelerator.wires.iter().enumerate() {
+        let Driver::Turns { turns } = driver else { continue };
+        for (place, turn) in turns.iter().enumerate() {
+            source(accelerator, faults, "source in turn", name, turn.source, move |accelerator| {
+                &mut turns_of(accelerator, wire)[place].source
+            });
+            faults.neighbours(
+                "counter of a turn",
+                name,
+                turn.counter,
+                accelerator.counters.len(),
+                move |accelerator| &mut turns_of(accelerator, wire)[place].counter,
+            );
+        }
+        faults.add("missing turn", name, move |accelerator| {
+            turns_of(accelerator, wire).remove(0);
+        });
+    }
+}
+
+fn turns_of(accelerator: &mut Accelerator, wire: WireId) -> &mut Vec<Turn> {
+    match &mut accelerator.wires[wire].driver {
+        Driver::Turns { turns } => turns,
+        _ => unreachable!("the wire is an operand in turns"),
     }
 }
 
