@@ -66,7 +66,7 @@ impl Iterations {
 }
 
 /// The ports of an array, whose writers are all stages that write it, and whose reads are these. A read has a port for each
-/// residue of its element modulo `divisors`, one for each dimension and then for each loop that makes the array anew;
+/// residue of its element modulo `divisors`, one for each dimension and then for each loop that makes the array anew, innermost first;
 /// missing ones are 1.
 pub(crate) fn ports(
     pipeline: &Pipeline,
@@ -85,7 +85,7 @@ pub(crate) fn ports(
             iterations.function(value, &subscript.coefficients)
         });
         let depth = content.loops.len();
-        let version = (0..versions).map(|outer| iterations.function(0, &version_coefficients(depth, outer)));
+        let version = (0..versions).rev().map(|outer| iterations.function(0, &version_coefficients(depth, outer)));
         let loops = content.loops.iter().zip(&iterations.levels);
         Port {
             name,
@@ -207,9 +207,7 @@ pub(crate) fn divisions(pipeline: &Pipeline, schedule: &Schedule, array: usize, 
     let even_and_odd = |divisors: &[i64]| {
         let mut divisors = divisors.to_vec();
         divisors.resize(dimensions + versions, 1);
-        if let Some(last) = divisors.last_mut() {
-            *last = 2;
-        }
+        divisors[dimensions] = 2;
         divisors
     };
     let mut divisions = vec![strides.clone()];
@@ -230,7 +228,8 @@ fn split(
 ) -> Vec<(Vec<(usize, Condition)>, Iterations)> {
     let depth = stage.loops.len();
     let coordinates = access.subscripts.iter().map(|subscript| subscript.coefficients.clone());
-    let coordinates = coordinates.chain((0..versions).map(|outer| version_coefficients(depth, outer))).collect_vec();
+    let coordinates =
+        coordinates.chain((0..versions).rev().map(|outer| version_coefficients(depth, outer))).collect_vec();
     let mut parts = vec![(Vec::new(), Iterations::all(stage))];
     for (coefficients, &factor) in coordinates.iter().zip(residues).filter(|(_, factor)| **factor > 1) {
         for (level, bounds) in stage.loops.iter().enumerate() {

@@ -12,12 +12,12 @@ pub struct Constraints {
     /// The most entries of a table that stays in the logic of the kernels that look it up; a larger one is in ROM tiles.
     /// Of 64 entries, each bit is a function of six bits of the index: one look-up table of an FPGA.
     pub table_logic_words: usize,
-    /// The levels of the memory hierarchy beside the memory tiles.
-    #[serde(skip)]
-    pub levels: Levels,
     /// Whether arrays of coarse pipelines may have more than two versions, where a loop would wait for the last reads of the
     /// version before the last: the buffers that balance paths which part and meet again.
     pub balance_paths: bool,
+    /// The levels of the memory hierarchy beside the memory tiles.
+    #[serde(skip)]
+    pub levels: Levels,
 }
 
 /// What the levels of the memory hierarchy beside the memory tiles are made of, where there are such.

@@ -37,12 +37,18 @@ pub(crate) fn check(pipeline: &Pipeline, schedule: &Schedule, array: usize) -> R
     }
     let size = box_of_elements.iter().map(|(low, high)| (high - low + 1) as usize).product();
     let versions = version_loops(pipeline, array);
+    // Those that take the word on its way to the memory have no part in it.
+    let stored = |(number, stage): (usize, &Stage)| {
+        let of_array = (0..stage.reads.len()).filter(|&read| stage.reads[read].array == array);
+        of_array.filter(|&read| followed(pipeline, schedule, number, &stage.reads[read]).is_none()).collect()
+    };
     let mut walk = Walk {
         pipeline,
         schedule,
         array,
         box_of_elements,
         elements: vec![Last { written: None, read: i64::MIN }; size],
+        stored: pipeline.stages.iter().enumerate().map(stored).collect(),
     };
     let mut outer = vec![0; versions];
     walk.nest(&stages, &mut outer)
@@ -61,6 +67,8 @@ struct Walk<'a> {
     /// The least and the greatest index of each dimension.
     box_of_elements: Vec<(i64, i64)>,
     elements: Vec<Last>,
+    /// By stage, the reads that take words from the memory.
+    stored: Vec<Vec<usize>>,
 }
 
 impl Walk<'_> {
@@ -101,11 +109,8 @@ impl Walk<'_> {
         let index: Vec<i64> = counts.zip(&stage.loops).map(|(count, level)| level.min + *count as i64).collect();
         let cycle = self.schedule.stages[number].at(&index);
         let name = || stage.name.clone();
-        for read in stage.reads.iter().filter(|read| read.array == self.array) {
-            // Those that take the word on its way to the memory have no part in it.
-            if followed(self.pipeline, self.schedule, number, read).is_some() {
-                continue;
-            }
+        for read in 0..self.stored[number].len() {
+            let read = &stage.reads[self.stored[number][read]];
             let element = self.element(read, &index);
             let last = &mut self.elements[element];
             let in_time = last.written.is_some_and(|written| written < cycle);

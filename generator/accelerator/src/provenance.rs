@@ -449,7 +449,7 @@ impl Prover<'_> {
     /// Whether a port shows this element, of the version that the loops around all accesses say, in this cycle.
     fn shows(&self, port: &Port, ranks: &[u64], index: &[i64], element: &[i64], cycle: i64, stage: &Stage) -> bool {
         let version = port.access.len().saturating_sub(element.len());
-        let versions = (0..version).map(|outer| {
+        let versions = (0..version).rev().map(|outer| {
             let level = index.len() - 1 - outer;
             index[level] - stage.loops[level].min
         });

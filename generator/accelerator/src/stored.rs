@@ -68,7 +68,7 @@ fn writes_as(pipeline: &Pipeline, schedule: &Schedule, stage: usize, versions: u
         let index: Vec<i64> =
             counts.iter().zip(&content.loops).map(|(count, level)| level.min + *count as i64).collect();
         let element = content.write.subscripts.iter().map(|subscript| subscript.at(&index).map(i128::from));
-        let version = (0..versions).map(|outer| Some(i128::from(counts[depth - 1 - outer])));
+        let version = (0..versions).rev().map(|outer| Some(i128::from(counts[depth - 1 - outer])));
         let cycle = scheduled.at(&index) + content.latency as i64;
         port.cycle(&counts) == i128::from(cycle)
             && port.element(&counts).into_iter().map(Some).eq(element.chain(version))

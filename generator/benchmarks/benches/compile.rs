@@ -43,6 +43,19 @@ fn benchmarks(criterion: &mut Criterion) {
         });
     }
 
+    // Networks, whose arrays stay in memory tiles; one with sixteen times as many tiles, which must not take longer.
+    let dual_port = spec("dual_port");
+    let layer = text("apps/layers/resnet3_1.yaml");
+    let larger = layer.replace("in 0..2:", "in 0..8:").replace("57, 57", "225, 225").replace("28, 28]", "112, 112]");
+    for (name, text) in [("resnet3_1", &layer), ("resnet3_1 of 16 times as many tiles", &larger)] {
+        let program = program(text);
+        criterion.bench_function(&format!("compile {name}"), |bench| {
+            bench.iter(|| {
+                compile(black_box(program.clone()), &dual_port, &rom, &Constraints::default()).expect("it fits")
+            });
+        });
+    }
+
     let gaussian = compiled(program(&gaussian));
     let inputs: BTreeMap<String, Image> = gaussian
         .program

@@ -104,8 +104,8 @@ impl Build {
         let constraints = Constraints {
             shift_register_threshold: self.shift_register_threshold.max(1),
             table_logic_words: self.table_logic_words,
-            levels: tiles::read_levels(self.global_buffer.as_deref(), self.register_file.as_deref())?,
             balance_paths: !self.unbalanced,
+            levels: tiles::read_levels(self.global_buffer.as_deref(), self.register_file.as_deref())?,
         };
         let compiled = compile(checked.program, &spec, &rom_spec, &constraints)?;
         if let Some(emit) = self.emit {

@@ -7,6 +7,7 @@ use num_integer::gcd;
 use pushmem_buffers::{Direction, Port, UnifiedBuffer};
 
 use crate::nest::Nest;
+use crate::rounds::cut;
 
 /// Most accesses that counting the ports of a cycle enumerates.
 const ENUMERATION_LIMIT: u128 = 1 << 20;
@@ -67,13 +68,30 @@ impl Bank {
 /// # Errors
 /// Why there is no such partition.
 pub fn banking(buffer: &UnifiedBuffer, limit: PortLimit) -> Result<Option<Banking>, String> {
+    apart(buffer, limit, limit)
+}
+
+/// Finer partitions, for a buffer that has too many ports although they take turns: a memory has an input for each port that
+/// writes. First the one in which ports that are active together have banks of their own, as lanes of unrolled loops do, then
+/// the finest in which each read stays in one bank.
+pub(crate) fn finer(buffer: &UnifiedBuffer, limit: PortLimit) -> impl Iterator<Item = Banking> {
+    let lanes = apart(buffer, PortLimit { writes: 1, reads: 1 }, limit).ok().flatten();
+    let reads = buffer.reads().map(|(number, _)| number).collect_vec();
+    let finest = partition(buffer, factors(buffer, &reads, &sizes(buffer)), limit).ok();
+    lanes.into_iter().chain(finest).dedup_by(|one, other| one.factors == other.factors)
+}
+
+/// Partitions a buffer for the ports of which more are active in a cycle than `together`, so that in no cycle more than
+/// `limit` use a bank.
+fn apart(buffer: &UnifiedBuffer, together: PortLimit, limit: PortLimit) -> Result<Option<Banking>, String> {
     let nests: Vec<Nest> = buffer.ports.iter().map(Nest::of_schedule).collect();
     let busy: Vec<Vec<usize>> = [Direction::Write, Direction::Read]
         .into_iter()
         .flat_map(|direction| {
             let ports: Vec<usize> = buffer.directed(direction).map(|(number, _)| number).collect();
             let mut groups = overlapping(&nests, ports);
-            groups.retain(|group| exceeds(&group.iter().map(|&port| &nests[port]).collect_vec(), limit.of(direction)));
+            let nests = |group: &Vec<usize>| group.iter().map(|&port| &nests[port]).collect_vec();
+            groups.retain(|group| exceeds(&nests(group), together.of(direction)));
             groups
         })
         .collect();
@@ -89,16 +107,21 @@ pub fn banking(buffer: &UnifiedBuffer, limit: PortLimit) -> Result<Option<Bankin
             *factor = gcd(*factor, of_group);
         }
     }
-    if factors_of_buffer.iter().all(|&factor| factor == 1) {
+    partition(buffer, factors_of_buffer, limit).map(Some)
+}
+
+/// A partition by these factors, if in no cycle more ports than the limit use a bank.
+fn partition(buffer: &UnifiedBuffer, factors: Vec<u64>, limit: PortLimit) -> Result<Banking, String> {
+    if factors.iter().all(|&factor| factor == 1) {
         return Err("its reads go through all banks".to_owned());
     }
-    let banks = split(buffer, &factors_of_buffer)?;
+    let banks = split(buffer, &factors)?;
     for bank in &banks {
         for direction in [Direction::Write, Direction::Read] {
             let ports = bank.buffer.directed(direction).map(|(_, port)| Nest::of_schedule(port)).collect_vec();
             if exceeds(&ports.iter().collect_vec(), limit.of(direction)) {
                 return Err(format!(
-                    "with factors {factors_of_buffer:?}, more than {} of the ports {} {} bank {:?} in a cycle",
+                    "with factors {factors:?}, more than {} of the ports {} {} bank {:?} in a cycle",
                     limit.of(direction),
                     bank.buffer.directed(direction).map(|(_, port)| &port.name).join(", "),
                     direction.name(),
@@ -107,20 +130,7 @@ pub fn banking(buffer: &UnifiedBuffer, limit: PortLimit) -> Result<Option<Bankin
             }
         }
     }
-    Ok(Some(Banking { factors: factors_of_buffer, banks }))
-}
-
-/// Partitions a buffer as finely as its reads allow, each of which stays in one bank. Nothing when that is one bank.
-///
-/// No bank has more ports at a time than the buffer, and each has more time between two accesses.
-pub(crate) fn residues(buffer: &UnifiedBuffer) -> Option<Banking> {
-    let reads: Vec<usize> = buffer.reads().map(|(number, _)| number).collect();
-    let factors = factors(buffer, &reads, &sizes(buffer));
-    if factors.iter().all(|&factor| factor == 1) {
-        return None;
-    }
-    let banks = split(buffer, &factors).ok()?;
-    (banks.len() > 1).then_some(Banking { factors, banks })
+    Ok(Banking { factors, banks })
 }
 
 /// The size of each dimension: the coordinates that ports touch.
@@ -174,11 +184,12 @@ fn exceeds(nests: &[&Nest], limit: usize) -> bool {
     if nests.len() <= limit {
         return false;
     }
-    if nests.iter().map(|nest| nest.firings()).sum::<u128>() > ENUMERATION_LIMIT {
+    let short = cut(nests);
+    if short.iter().map(|nest| nest.firings()).sum::<u128>() > ENUMERATION_LIMIT {
         let nests = nests.iter().map(|nest| (*nest).clone()).collect_vec();
         return overlapping(&nests, (0..nests.len()).collect()).iter().any(|group| group.len() > limit);
     }
-    nests.iter().map(|nest| nest.cycles()).kmerge().dedup_with_count().any(|(count, _)| count > limit)
+    short.iter().map(|nest| nest.cycles()).kmerge().dedup_with_count().any(|(count, _)| count > limit)
 }
 
 /// The banks that are read.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use pushmem_configuration::{Affine, Configuration};
 
 use crate::nest::Nest;
-use crate::past::{Gaps, Written};
+use crate::past::{Followed, Past};
 
 /// Where a write takes its words from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,8 @@ pub(crate) enum Space {
     Elements {
         /// The size of each dimension.
         size: Vec<u64>,
-        gaps: Rc<Gaps>,
+        /// Which words its reads take.
+        past: Rc<Past>,
     },
 }
 
@@ -42,13 +43,16 @@ pub(crate) struct Read {
     /// The read port; a read without one only feeds other groups.
     pub port: Option<usize>,
     pub nest: Nest,
-    /// The writes of its words, in the order of its iterations, as far as they were enumerated; for elements only.
-    pub past: Rc<[Written]>,
+    /// The writes of its words; for elements only.
+    pub past: Option<Rc<Followed>>,
 }
 
 /// Writes, and the reads of their words that share tiles, over one space.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream {
+    /// Streams of one class differ in the numbers of ports and groups only, so that what fits one fits all; 0 until they
+    /// have a group.
+    pub class: usize,
     pub space: Space,
     pub writes: Vec<Write>,
     pub reads: Vec<Read>,
@@ -62,8 +66,9 @@ impl Stream {
             stride: (0..write.depth()).map(|other| i64::from(other == level)).collect(),
         };
         let nest = Nest { functions: (0..write.depth()).map(digit).collect(), ..write.clone() };
-        let read = |(port, nest)| Read { port, nest, past: Rc::new([]) };
+        let read = |(port, nest)| Read { port, nest, past: None };
         Stream {
+            class: 0,
             space: Space::Iterations,
             writes: vec![Write { feed, nest }],
             reads: reads.into_iter().map(read).collect(),
@@ -73,12 +78,13 @@ impl Stream {
     /// The same words for some of the reads.
     pub fn with_reads(&self, reads: &[usize]) -> Stream {
         let reads = reads.iter().map(|&read| self.reads[read].clone()).collect();
-        Stream { space: self.space.clone(), writes: self.writes.clone(), reads }
+        Stream { class: self.class, space: self.space.clone(), writes: self.writes.clone(), reads }
     }
 }
 
 /// A tile, or a chain of tiles. The inputs are those of the writes of the first stream, then those of the next, and the
 /// outputs those of the reads.
+#[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub streams: Vec<Stream>,
     pub configurations: Vec<Configuration>,

@@ -1,10 +1,12 @@
 //! How many words a mapped stream keeps.
 
+use itertools::Itertools;
 use pushmem_configuration::Affine;
 
 use crate::group::{Space, Stream};
 use crate::nest::{Nest, value};
 use crate::past;
+use crate::rounds::cut;
 
 /// Most iterations that are enumerated.
 const ENUMERATION_LIMIT: u128 = 1 << 18;
@@ -16,7 +18,7 @@ pub(crate) fn live_words(stream: &Stream) -> u64 {
             let reads: Vec<&Nest> = stream.reads.iter().map(|read| &read.nest).collect();
             live_iterations(&stream.writes[0].nest, &reads)
         }
-        Space::Elements { .. } => past::live(stream.reads.iter().map(|read| (&read.nest, &read.past))),
+        Space::Elements { .. } => past::live(stream.reads.iter().filter_map(|read| read.past.as_deref())),
     }
 }
 
@@ -38,10 +40,13 @@ fn live_iterations(write: &Nest, reads: &[&Nest]) -> u64 {
         });
         Nest { extent: extent.collect(), ..nest.clone() }
     };
+    let nests = [write].into_iter().chain(reads.iter().copied()).map(|nest| nest.weighted(&weights)).collect_vec();
+    let nests = cut(&nests.iter().collect_vec());
+    let [write, reads @ ..] = &nests[..] else { unreachable!("the write comes first") };
     let written: Vec<i64> = prefix(write).cycles().collect();
     let mut last: Vec<Option<i64>> = vec![None; written.len()];
     for read in reads {
-        let read = prefix(&read.weighted(&weights));
+        let read = prefix(read);
         read.for_each(|index| {
             if let Some(last) = last.get_mut(value(&read.functions[0], index) as usize) {
                 *last = (*last).max(Some(value(&read.cycle, index)));

@@ -1,15 +1,17 @@
 //! From a buffer to tiles.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use itertools::Itertools;
 use pushmem_buffers::UnifiedBuffer;
 use pushmem_tile::{Kind, TileSpec};
 
 use crate::attempt::Attempt;
-use crate::banking::{Bank, Banking, PortLimit, banking, residues};
+use crate::banking::{Bank, Banking, PortLimit, banking, finer};
 use crate::cascade::cascade;
 use crate::group::{Feed, Group, Space, Stream};
+use crate::known::{Alike, Found, Known};
 use crate::live::live_words;
 use crate::mapped::{MappedBuffer, MappedTile, MappingError, Source};
 use crate::merge::merge;
@@ -18,13 +20,14 @@ use crate::streams::{Component, components};
 use crate::waits::check_waits;
 use crate::{direct, wide};
 
-/// Most read ports of a buffer.
+/// Most read ports of a stream for which all ways to share tiles are compared; of more, those that follow each other are.
 const READ_LIMIT: usize = 16;
 
 /// Maps a buffer to tiles of one kind: the fewest that do.
 ///
 /// Where more ports are active in a cycle than a tile has, the buffer is tried in cyclic banks and with copies of its words,
-/// one for each set of reads that fits a tile. Of as many tiles, banks keep each word once.
+/// one for each set of reads that fits a tile. Of as many tiles, banks keep each word once. Where all fails, banks are
+/// as small as reads allow.
 ///
 /// # Errors
 /// What was tried and why it did not do, with the values and the limits that stood in the way.
@@ -36,14 +39,11 @@ pub fn map(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, Mapp
     }
     check_waits(buffer, spec).map_err(fail)?;
     let limit = PortLimit { writes: spec.inputs as usize, reads: spec.outputs as usize };
-    let whole = map_banks(&[Bank::whole(buffer)], spec);
-    let mut factors_tried = None;
+    let mut known = Known::default();
+    let whole = map_banks(&[Bank::whole(buffer)], spec, &mut known);
     let mapped = match banking(buffer, limit) {
         Ok(None) => whole,
-        Ok(Some(banking)) => {
-            factors_tried = Some(banking.factors.clone());
-            better(whole, banked(banking, spec))
-        }
+        Ok(Some(banking)) => better(whole, banked(banking, spec, &mut known)),
         Err(reason) => whole.map(|mut whole| {
             if whole.copied {
                 whole.tried.push(format!("cyclic banks: {reason}"));
@@ -51,12 +51,14 @@ pub fn map(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, Mapp
             whole
         }),
     };
-    // A tile that has no time for a bank may have it for a part of one.
-    let mapped = mapped.or_else(|tried| match residues(buffer) {
-        Some(banking) if factors_tried.as_ref() != Some(&banking.factors) => {
-            banked(banking, spec).map_err(|reasons| [tried, reasons].concat())
+    let mapped = mapped.or_else(|mut reasons| {
+        for banking in finer(buffer, limit) {
+            match banked(banking, spec, &mut known) {
+                Ok(mapped) => return Ok(mapped),
+                Err(more) => reasons.extend(more),
+            }
         }
-        _ => Err(tried),
+        Err(reasons.into_iter().unique().collect())
     });
     let mut mapped = mapped.map_err(fail)?;
     let digest = spec.digest();
@@ -67,8 +69,8 @@ pub fn map(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, Mapp
 }
 
 /// The buffer in banks.
-fn banked(banking: Banking, spec: &TileSpec) -> Result<MappedBuffer, Vec<String>> {
-    match map_banks(&banking.banks, spec) {
+fn banked(banking: Banking, spec: &TileSpec, known: &mut Known) -> Result<MappedBuffer, Vec<String>> {
+    match map_banks(&banking.banks, spec, known) {
         Ok(mapped) => Ok(MappedBuffer { factors: Some(banking.factors), ..mapped }),
         Err(reasons) => {
             let factors = banking.factors;
@@ -98,30 +100,30 @@ fn better(
 }
 
 /// Maps banks to tiles, which several may share.
-fn map_banks(banks: &[Bank], spec: &TileSpec) -> Result<MappedBuffer, Vec<String>> {
+fn map_banks(banks: &[Bank], spec: &TileSpec, known: &mut Known) -> Result<MappedBuffer, Vec<String>> {
     let mut tried = Vec::new();
     let mut groups: Vec<Group> = Vec::new();
     let mut copied = false;
+    let mut live_words = 0;
     for bank in banks {
-        for component in components(&bank.buffer)? {
-            if component.reads.len() > READ_LIMIT {
-                tried.push(format!("{} reads of one stream; at most {READ_LIMIT} are analysed", component.reads.len()));
-                return Err(tried);
-            }
-            let Ok(mut own) = groups_of_component(spec, &bank.buffer, component, &mut tried) else {
+        for component in components(&bank.buffer, known)? {
+            let (writes, reads) = (component.writes.clone(), component.reads.clone());
+            let Ok(found) = found(spec, &bank.buffer, component, known, &mut tried) else {
                 return Err(tried);
             };
+            live_words += found.live_words;
+            let mut own = found.groups.clone();
             // Numbers of ports and groups among all.
             let before = groups.len();
             for stream in own.iter_mut().flat_map(|group| &mut group.streams) {
                 for write in &mut stream.writes {
                     match &mut write.feed {
-                        Feed::Port(port) => *port = bank.ports[*port],
+                        Feed::Port(port) => *port = bank.ports[writes[*port]],
                         Feed::Group { group, .. } => *group += before,
                     }
                 }
                 for read in &mut stream.reads {
-                    read.port = read.port.map(|port| bank.ports[port]);
+                    read.port = read.port.map(|port| bank.ports[reads[port]]);
                 }
             }
             let fed_by_port = |group: &&Group| matches!(group.streams[0].writes[0].feed, Feed::Port(_));
@@ -130,9 +132,11 @@ fn map_banks(banks: &[Bank], spec: &TileSpec) -> Result<MappedBuffer, Vec<String
         }
     }
     merge(&mut groups, spec.inputs as usize, spec.outputs as usize, |streams| {
-        attempt(spec, streams).ok().and_then(|attempt| attempt.configurations.into_iter().exactly_one().ok())
+        let classes = streams.iter().map(|stream| stream.class).collect_vec();
+        let attempt = || attempt(spec, streams).ok()?.configurations.into_iter().exactly_one().ok();
+        known.shared.entry(classes).or_insert_with(attempt).clone()
     });
-    let mut mapped = MappedBuffer { tiles: Vec::new(), live_words: 0, factors: None, copied, tried };
+    let mut mapped = MappedBuffer { tiles: Vec::new(), live_words, factors: None, copied, tried };
     // The tile that shows the words of each group.
     let mut last_tiles: Vec<usize> = Vec::new();
     for group in groups {
@@ -144,7 +148,6 @@ fn map_banks(banks: &[Bank], spec: &TileSpec) -> Result<MappedBuffer, Vec<String
                 Feed::Group { group, output } => Source::Output { tile: last_tiles[group], output },
             });
         }
-        mapped.live_words += group.streams.iter().map(live_words).sum::<u64>();
         last_tiles.push(mapped.tiles.len() + last);
         for (number, configuration) in group.configurations.into_iter().enumerate() {
             let mut outputs = vec![None; spec.outputs as usize];
@@ -159,6 +162,39 @@ fn map_banks(banks: &[Bank], spec: &TileSpec) -> Result<MappedBuffer, Vec<String
         }
     }
     Ok(mapped)
+}
+
+/// The groups of a component: those of one that is like it, if there was one. What did not do for that is not said again.
+fn found(
+    spec: &TileSpec,
+    buffer: &UnifiedBuffer,
+    component: Component,
+    known: &mut Known,
+    tried: &mut Vec<String>,
+) -> Result<Rc<Found>, ()> {
+    let alike = Alike::of(buffer, &component.writes, &component.reads);
+    if let Some(found) = known.components.get(&alike) {
+        return Ok(Rc::clone(found));
+    }
+    let (writes, reads) = (component.writes.clone(), component.reads.clone());
+    let mut groups = groups_of_component(spec, buffer, component, tried)?;
+    let place =
+        |ports: &[usize], port: usize| ports.iter().position(|&other| other == port).expect("a port of the component");
+    for stream in groups.iter_mut().flat_map(|group| &mut group.streams) {
+        stream.class = known.class();
+        for write in &mut stream.writes {
+            if let Feed::Port(port) = &mut write.feed {
+                *port = place(&writes, *port);
+            }
+        }
+        for read in &mut stream.reads {
+            read.port = read.port.map(|port| place(&reads, port));
+        }
+    }
+    let live_words = groups.iter().flat_map(|group| &group.streams).map(live_words).sum();
+    let found = Rc::new(Found { groups, live_words });
+    known.components.insert(alike, Rc::clone(&found));
+    Ok(found)
 }
 
 /// Streams on one tile or chain.
@@ -216,7 +252,7 @@ fn groups_of_stream(
     }
     let ports = |part: &[usize]| part.iter().filter_map(|&read| stream.reads[read].port).map(name).join(", ");
     let mut made: HashMap<Vec<usize>, Attempt> = HashMap::new();
-    let parts = cheapest(stream.reads.len(), outputs, |part| match attempt(spec, &[&stream.with_reads(part)]) {
+    let mut cost = |part: &[usize]| match attempt(spec, &[&stream.with_reads(part)]) {
         Ok(attempt) => {
             let tiles = attempt.configurations.len();
             made.insert(part.to_vec(), attempt);
@@ -226,7 +262,15 @@ fn groups_of_stream(
             tried.extend(reasons.into_iter().map(|reason| format!("{}: {reason}", ports(part))));
             None
         }
-    });
+    };
+    let of_run = |first: usize| {
+        let numbered = |part: &[usize]| part.iter().map(|read| first + read).collect_vec();
+        let count = READ_LIMIT.min(stream.reads.len() - first);
+        let parts = cheapest(count, outputs, |part| cost(&numbered(part)))?;
+        Some(parts.iter().map(|part| numbered(part)).collect_vec())
+    };
+    let runs: Option<Vec<_>> = (0..stream.reads.len()).step_by(READ_LIMIT).map(of_run).collect();
+    let parts = runs.map(|runs| runs.concat());
     let apart = parts.map(|parts| {
         let mut group = |part: Vec<usize>| {
             let attempt = made.remove(&part).expect("chosen parts are possible");

@@ -5,6 +5,8 @@ use num_integer::gcd;
 use pushmem_buffers::Port;
 use pushmem_configuration::{Affine, deltas};
 
+use crate::rounds::cut;
+
 /// Most firings that an exact comparison of two nests enumerates.
 const ENUMERATION_LIMIT: u128 = 1 << 20;
 
@@ -12,7 +14,7 @@ const ENUMERATION_LIMIT: u128 = 1 << 20;
 const PERIOD_LIMIT: i64 = 1 << 16;
 
 /// Loops in the order of time, innermost first, with the cycle of each iteration and further functions of the indices.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Nest {
     pub extent: Vec<u64>,
     pub cycle: Affine,
@@ -188,15 +190,46 @@ impl Nest {
         })
     }
 
+    /// The indices of an iteration, given by its number in the order of time.
+    pub fn iteration(&self, number: u64) -> Vec<u64> {
+        let mut rest = number;
+        let index = |&extent: &u64| {
+            let index = rest % extent;
+            rest /= extent;
+            index
+        };
+        self.extent.iter().map(index).collect()
+    }
+
     /// The last firing.
     pub fn last_cycle(&self) -> i64 {
         let last = self.extent.iter().map(|extent| extent - 1).collect_vec();
         value(&self.cycle, &last)
     }
 
+    /// Lets a loop make fewer iterations. From its last to the next iteration of a loop outside it is as far as before.
+    pub fn shorten_loop(&mut self, level: usize, extent: u64) {
+        let fewer = self.extent[level] - extent;
+        self.extent[level] = extent;
+        let outside = self.extent[level + 1..].to_vec();
+        for function in self.all_functions_mut() {
+            let mut back = function.stride[level] * fewer as i64;
+            for (stride, &turns) in function.stride[level + 1..].iter_mut().zip(&outside) {
+                *stride -= back;
+                back *= turns as i64;
+            }
+        }
+    }
+
     /// The smallest and largest value of a function.
     pub fn range(&self, function: &Affine) -> (i64, i64) {
-        let travel = function.stride.iter().zip(&self.extent).map(|(stride, &extent)| stride * (extent as i64 - 1));
+        self.range_inside(function, self.depth())
+    }
+
+    /// The smallest and largest value of a function in the first iteration of a loop and those outside it.
+    pub fn range_inside(&self, function: &Affine, level: usize) -> (i64, i64) {
+        let levels = function.stride[..level].iter().zip(&self.extent);
+        let travel = levels.map(|(stride, &extent)| stride * (extent as i64 - 1));
         travel.fold((function.start, function.start), |(low, high), travel| (low + travel.min(0), high + travel.max(0)))
     }
 
@@ -241,11 +274,17 @@ impl Nest {
 
     /// Exact, by walking both nests; nests too long to walk count as meeting.
     fn apart_in_run(&self, offset: i64, other: &Nest, other_offset: i64) -> bool {
-        if self.firings() + other.firings() > ENUMERATION_LIMIT {
+        let [mine, other] = [(self, offset), (other, other_offset)].map(|(nest, offset)| Nest {
+            extent: nest.extent.clone(),
+            cycle: Affine { start: nest.cycle.start + offset, stride: nest.cycle.stride.clone() },
+            functions: Vec::new(),
+        });
+        let nests = cut(&[&mine, &other]);
+        let (mine, other) = (&nests[0], &nests[1]);
+        if mine.firings() + other.firings() > ENUMERATION_LIMIT {
             return false;
         }
-        let mine = self.cycles().map(|cycle| cycle + offset);
-        let others = other.cycles().map(|cycle| cycle + other_offset);
+        let (mine, others) = (mine.cycles(), other.cycles());
         mine.merge_join_by(others, Ord::cmp).all(|either| !matches!(either, itertools::EitherOrBoth::Both(..)))
     }
 }

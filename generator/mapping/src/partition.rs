@@ -16,14 +16,14 @@ pub(crate) fn cheapest(
     // The cheapest grouping of each set of reads, and the group of its lowest read.
     let mut best: Vec<Option<(usize, u32)>> = vec![None; all as usize + 1];
     best[0] = Some((0, 0));
+    // The groups of at most `limit` reads, by the lowest of them.
+    let mut possible: Vec<Vec<u32>> = vec![Vec::new(); count];
+    for group in (1..=all).rev().filter(|group| group.count_ones() as usize <= limit) {
+        possible[group.trailing_zeros() as usize].push(group);
+    }
     for set in 1..=all {
-        let lowest = set & set.wrapping_neg();
-        let rest = set & !lowest;
-        let mut others = rest;
-        loop {
-            let group = others | lowest;
-            if group.count_ones() as usize <= limit
-                && let Some((cost_of_rest, _)) = best[(set & !group) as usize]
+        for &group in possible[set.trailing_zeros() as usize].iter().filter(|&group| group & !set == 0) {
+            if let Some((cost_of_rest, _)) = best[(set & !group) as usize]
                 && best[set as usize].is_none_or(|(cost, _)| cost_of_rest < cost)
             {
                 let cost = *costs.entry(group).or_insert_with(|| attempt(&members(group)));
@@ -33,10 +33,6 @@ pub(crate) fn cheapest(
                     best[set as usize] = Some((cost + cost_of_rest, group));
                 }
             }
-            if others == 0 {
-                break;
-            }
-            others = (others - 1) & rest;
         }
     }
     let mut groups = Vec::new();

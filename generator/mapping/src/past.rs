@@ -7,6 +7,7 @@ use itertools::Itertools;
 use pushmem_configuration::deltas;
 
 use crate::nest::Nest;
+use crate::rounds::cut;
 
 /// Most firings of writes and reads that are enumerated; those of longer runs are judged by their beginning.
 const ENUMERATION_LIMIT: usize = 1 << 20;
@@ -26,11 +27,26 @@ pub(crate) struct Written {
 /// The least time from one write of an element to the next by another port: `gaps[before][after]`, if there is one.
 pub(crate) type Gaps = Vec<Vec<Option<i64>>>;
 
+/// A read that was followed.
+#[derive(Clone, Debug)]
+pub(crate) struct Followed {
+    /// The read, cut to the rounds that were followed.
+    pub nest: Nest,
+    /// The word of each iteration, in their order, as far as they were enumerated. Cycles are those of the cut run.
+    pub words: Vec<Written>,
+}
+
+impl Followed {
+    /// Whether it was followed to its end.
+    pub fn is_whole(&self) -> bool {
+        self.words.len() as u128 == self.nest.firings()
+    }
+}
+
 /// Which words reads take.
 #[derive(Debug)]
 pub(crate) struct Past {
-    /// By read, in the order of its iterations: the word.
-    pub reads: Vec<Vec<Written>>,
+    pub reads: Vec<Rc<Followed>>,
     pub gaps: Gaps,
 }
 
@@ -43,65 +59,90 @@ pub(crate) struct NeverWritten {
     pub element: Vec<i64>,
 }
 
+/// The same, with the number of the element.
+struct NumberNeverWritten {
+    read: usize,
+    cycle: i64,
+    number: i64,
+}
+
 impl Past {
     /// Follows writes and reads, whose functions are elements: a read takes the word last written before.
     pub fn of(writes: &[&Nest], reads: &[&Nest]) -> Result<Past, NeverWritten> {
         let numbers = Numbers::of(&[reads, writes].concat());
-        let numbered = reads.iter().chain(writes).map(|nest| numbers.of_nest(nest)).collect_vec();
-        let mut last = Last::of(&numbers);
-        let mut past =
-            Past { reads: vec![Vec::new(); reads.len()], gaps: vec![vec![None; writes.len()]; writes.len()] };
-        for Firing { cycle, nest, value } in firings(&numbered) {
+        let whole = reads.iter().chain(writes).map(|nest| numbers.of_nest(nest)).collect_vec();
+        // What goes wrong is named by the cycle of the whole run.
+        let past = Past::of_run(&cut(&whole.iter().collect_vec()), reads.len());
+        past.or_else(|_| Past::of_run(&whole, reads.len())).map_err(|NumberNeverWritten { read, cycle, number }| {
+            NeverWritten { read, cycle, element: numbers.element(number) }
+        })
+    }
+
+    /// Follows all iterations of nests, of which so many reads come first, with the number of the element as function.
+    fn of_run(nests: &[Nest], reads: usize) -> Result<Past, NumberNeverWritten> {
+        let mut last = Last::of(nests);
+        let (reads, writes) = nests.split_at(reads);
+        let mut words = vec![Vec::new(); reads.len()];
+        let mut gaps: Gaps = vec![vec![None; writes.len()]; writes.len()];
+        for Firing { cycle, nest, value } in firings(nests) {
             if nest < reads.len() {
-                let written = last.get(value).ok_or_else(|| NeverWritten {
-                    read: nest,
-                    cycle,
-                    element: numbers.element(value),
-                })?;
-                past.reads[nest].push(written);
+                let written = last.get(value).ok_or(NumberNeverWritten { read: nest, cycle, number: value })?;
+                words[nest].push(written);
                 continue;
             }
             let write = nest - reads.len();
             if let Some(before) = last.replace(value, Written { write, cycle })
                 && before.write != write
             {
-                let gap = &mut past.gaps[before.write][write];
+                let gap = &mut gaps[before.write][write];
                 *gap = Some(gap.map_or(cycle - before.cycle, |gap| gap.min(cycle - before.cycle)));
             }
         }
-        Ok(past)
+        let followed = |(nest, words): (&Nest, Vec<Written>)| Rc::new(Followed { nest: nest.clone(), words });
+        Ok(Past { reads: reads.iter().zip(words).map(followed).collect(), gaps })
+    }
+
+    /// Follows nests, of which so many reads come first, in the whole run or in as few rounds as matter.
+    #[cfg(test)]
+    pub fn of_nests(nests: &[Nest], reads: usize, short: bool) -> Result<Past, ()> {
+        let numbers = Numbers::of(&nests.iter().collect_vec());
+        let whole = nests.iter().map(|nest| numbers.of_nest(nest)).collect_vec();
+        let nests = if short { cut(&whole.iter().collect_vec()) } else { whole };
+        Past::of_run(&nests, reads).map_err(drop)
     }
 
     /// The writes whose words a read takes.
     pub fn sources(&self, read: usize) -> Vec<usize> {
-        self.reads[read].iter().map(|written| written.write).unique().sorted().collect()
+        self.reads[read].words.iter().map(|written| written.write).unique().sorted().collect()
     }
 }
 
 /// The last write of each element, by its number.
 enum Last {
-    Array(Vec<Option<Written>>),
+    Array { low: i64, elements: Vec<Option<Written>> },
     Map(HashMap<i64, Written>),
 }
 
 impl Last {
-    fn of(numbers: &Numbers) -> Last {
-        match numbers.size.iter().product::<i64>() {
-            count @ ..=ARRAY_LIMIT => Last::Array(vec![None; count as usize]),
+    fn of(nests: &[Nest]) -> Last {
+        match ranges(&nests.iter().collect_vec())[..] {
+            [(low, high)] if high - low < ARRAY_LIMIT => {
+                Last::Array { low, elements: vec![None; (high - low + 1) as usize] }
+            }
             _ => Last::Map(HashMap::new()),
         }
     }
 
     fn get(&self, element: i64) -> Option<Written> {
         match self {
-            Last::Array(array) => array[element as usize],
+            Last::Array { low, elements } => elements[(element - low) as usize],
             Last::Map(map) => map.get(&element).copied(),
         }
     }
 
     fn replace(&mut self, element: i64, written: Written) -> Option<Written> {
         match self {
-            Last::Array(array) => array[element as usize].replace(written),
+            Last::Array { low, elements } => elements[(element - *low) as usize].replace(written),
             Last::Map(map) => map.insert(element, written),
         }
     }
@@ -191,10 +232,10 @@ pub(crate) fn firings(nests: &[Nest]) -> impl Iterator<Item = Firing> {
 
 /// The most words that are live at once: written, and still to be read. The word that a read frees in a cycle makes place
 /// for the one written in that cycle.
-pub(crate) fn live<'a>(reads: impl Iterator<Item = (&'a Nest, &'a Rc<[Written]>)>) -> u64 {
+pub(crate) fn live<'a>(reads: impl Iterator<Item = &'a Followed>) -> u64 {
     let mut last: HashMap<Written, i64> = HashMap::new();
-    for (nest, past) in reads {
-        for (cycle, written) in nest.cycles().zip(&**past) {
+    for Followed { nest, words } in reads {
+        for (cycle, written) in nest.cycles().zip(words) {
             last.entry(*written).and_modify(|last| *last = cycle.max(*last)).or_insert(cycle);
         }
     }
@@ -229,7 +270,7 @@ mod tests {
         let (sum, end) = (words(10, 4, 10, 3, 8), words(11, 2, 40, 1, 4));
         let past = Past::of(&[&set, &update], &[&sum, &end]).expect("all is written");
         assert_eq!((past.sources(0), past.sources(1)), (vec![0, 1], vec![1]));
-        let cycles = |read: usize| past.reads[read].iter().map(|word| word.cycle).collect_vec();
+        let cycles = |read: usize| past.reads[read].words.iter().map(|word| word.cycle).collect_vec();
         assert_eq!(cycles(0), [0, 1, 2, 3, 12, 13, 14, 15, 20, 21, 22, 23]);
         assert_eq!(cycles(1), [29, 30]);
         assert_eq!(past.gaps, [[None, Some(12)], [None, None]]);
@@ -243,7 +284,6 @@ mod tests {
     fn live_words_are_those_still_to_be_read() {
         let (set, read) = (words(0, 8, 0, 1, 8), words(0, 8, 3, 1, 8));
         let past = Past::of(&[&set], &[&read]).expect("all is written");
-        let words: Rc<[Written]> = past.reads[0].clone().into();
-        assert_eq!(live([(&read, &words)].into_iter()), 3);
+        assert_eq!(live(past.reads.iter().map(Rc::as_ref)), 3);
     }
 }

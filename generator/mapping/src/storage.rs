@@ -7,6 +7,7 @@ use pushmem_tile::timing;
 use crate::group::{Space, Stream};
 use crate::nest::{Nest, value};
 use crate::past::firings;
+use crate::rounds::cut;
 
 /// A layout: the word of the memory is a weighted sum of the functions of the stream's nests. Innermost groups of words are
 /// dense and begin a new row of the memory, the rest of whose last row stays empty (dissertation §5.5.1).
@@ -111,6 +112,7 @@ impl Storage {
     pub fn span(&self, stream: &Stream) -> i64 {
         let nests = stream.writes.iter().map(|write| &write.nest).chain(stream.reads.iter().map(|read| &read.nest));
         let addresses = nests.map(|nest| nest.weighted(&self.strides)).collect_vec();
+        let addresses = cut(&addresses.iter().collect_vec());
         let mut highest = 0;
         let mut span = 1;
         for firing in firings(&addresses) {

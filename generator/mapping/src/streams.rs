@@ -9,8 +9,9 @@ use pushmem_buffers::UnifiedBuffer;
 
 use crate::dependence::dependence;
 use crate::group::{Feed, Read, Space, Stream, Write};
+use crate::known::{Alike, Known};
 use crate::nest::Nest;
-use crate::past::{Past, ranges};
+use crate::past::{Followed, Past, ranges};
 
 /// Most elements of a buffer whose writes are followed one by one, with those that nobody touches.
 const ELEMENT_LIMIT: i128 = 1 << 40;
@@ -18,16 +19,16 @@ const ELEMENT_LIMIT: i128 = 1 << 40;
 /// Ports that take words from each other, and from no others.
 pub(crate) struct Component {
     /// The write ports, by number.
-    writes: Vec<usize>,
+    pub writes: Vec<usize>,
     /// The read ports, by number.
     pub reads: Vec<usize>,
     /// What the reads take, where they were followed to tell the writes apart.
-    past: Option<Past>,
+    past: Option<Rc<Past>>,
 }
 
 /// All ports of a buffer that take part: each write port with the reads of its words; and together with other write ports
 /// if a read takes words of several.
-pub(crate) fn components(buffer: &UnifiedBuffer) -> Result<Vec<Component>, Vec<String>> {
+pub(crate) fn components(buffer: &UnifiedBuffer, known: &mut Known) -> Result<Vec<Component>, Vec<String>> {
     let writes = buffer.writes().map(|(number, port)| (number, Nest::of(port))).collect_vec();
     let reads = buffer.reads().map(|(number, port)| (number, Nest::of(port))).collect_vec();
     if writes.is_empty() {
@@ -54,16 +55,18 @@ pub(crate) fn components(buffer: &UnifiedBuffer) -> Result<Vec<Component>, Vec<S
         }
         // Where several write the same elements, only time tells whose words are read. Reads of words that are not there
         // are for the attempts to name.
-        let nests = |numbers: &[usize], of: &[(usize, Nest)]| numbers.iter().map(|&n| of[n].1.clone()).collect_vec();
-        let (own_writes, own_reads) = (nests(&writers, &writes), nests(&readers, &reads));
-        let Ok(past) = past(&own_writes, &own_reads) else { continue };
+        let ports = |places: &[usize], of: &[(usize, Nest)]| places.iter().map(|&place| of[place].0).collect_vec();
+        let alike = Alike::of(buffer, &ports(&writers, &writes), &ports(&readers, &reads));
+        let nests = |places: &[usize], of: &[(usize, Nest)]| places.iter().map(|&n| of[n].1.clone()).collect_vec();
+        let follow = || past(&nests(&writers, &writes), &nests(&readers, &reads)).ok().map(Rc::new);
+        let Some(past) = known.pasts.entry(alike).or_insert_with(follow) else { continue };
         for (place, &reader) in readers.iter().enumerate() {
             // What was not followed to the end may take words of any writer.
-            if past.reads[place].len() as u128 == reads[reader].1.firings() {
+            if past.reads[place].is_whole() {
                 sources[reader] = past.sources(place).into_iter().map(|write| writers[write]).collect();
             }
         }
-        followed.insert((writers, readers), past);
+        followed.insert((writers, readers), Rc::clone(past));
     }
     let component = |(writers, readers): (Vec<usize>, Vec<usize>)| Component {
         past: followed.remove(&(writers.clone(), readers.clone())),
@@ -154,8 +157,8 @@ impl Component {
     pub fn in_place(self, buffer: &UnifiedBuffer) -> Result<Stream, String> {
         let nests = |ports: &[usize]| ports.iter().map(|&port| Nest::of(&buffer.ports[port])).collect_vec();
         let (mut writes, mut reads) = (nests(&self.writes), nests(&self.reads));
-        let past = self.past.map_or_else(|| past(&writes, &reads), Ok);
-        let Past { reads: pasts, gaps } = past.map_err(|reason| match reason {
+        let past = self.past.map_or_else(|| past(&writes, &reads).map(Rc::new), Ok);
+        let past = past.map_err(|reason| match reason {
             Unfollowed::TooMany(elements) => format!("words in place: a space of {elements} elements is too large"),
             Unfollowed::NeverWritten { read, cycle, element } => {
                 let name = &buffer.ports[self.reads[read]].name;
@@ -170,11 +173,16 @@ impl Component {
         }
         let size = ranges.into_iter().map(|(low, high)| (high - low + 1) as u64).collect();
         let write = |(nest, &port)| Write { feed: Feed::Port(port), nest };
-        let read = |((nest, &port), past): ((Nest, &usize), Vec<_>)| Read { port: Some(port), nest, past: past.into() };
+        let read = |((nest, &port), past): ((Nest, &usize), &Rc<Followed>)| Read {
+            port: Some(port),
+            nest,
+            past: Some(Rc::clone(past)),
+        };
         Ok(Stream {
-            space: Space::Elements { size, gaps: Rc::new(gaps) },
+            class: 0,
+            space: Space::Elements { size, past: Rc::clone(&past) },
             writes: writes.into_iter().zip(&self.writes).map(write).collect(),
-            reads: reads.into_iter().zip(&self.reads).zip(pasts).map(read).collect(),
+            reads: reads.into_iter().zip(&self.reads).zip(&past.reads).map(read).collect(),
         })
     }
 }

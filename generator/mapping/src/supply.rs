@@ -7,13 +7,11 @@ use crate::digits::{Digit, decompose};
 use crate::group::{Read, Space, Stream};
 use crate::nest::{Nest, value};
 use crate::past::firings;
+use crate::rounds::cut;
 use crate::storage::Storage;
 
 /// Most fetches that are enumerated.
 const ENUMERATION_LIMIT: u128 = 1 << 18;
-
-/// Most fetches of elements that are enumerated.
-const FETCH_LIMIT: usize = 1 << 21;
 
 /// The digits of a row number: the loops that write rows.
 fn system(rows: &Nest) -> Vec<Digit> {
@@ -98,12 +96,17 @@ pub(crate) fn after_writes(
         return Ok(vec![Some(longest_wait(fetches, &storage.fillings[0].rows)? + written)]);
     }
     let mut after: Vec<Option<i64>> = vec![None; stream.writes.len()];
-    let fetched: Vec<i64> = fetches.cycles().take(FETCH_LIMIT).collect();
-    for (firing, word) in firings(std::slice::from_ref(reads)).zip(&*read.past) {
-        let (fetch, lane) = (firing.value / storage.fetch_width, firing.value % storage.fetch_width);
-        let Some(fetch) = fetched.get(fetch as usize) else { break };
+    let followed = read.past.as_deref().expect("elements are followed");
+    // Iterations of the whole run by the indices of those that were followed.
+    let numbers = Nest { functions: vec![Affine { start: 0, stride: read.nest.numbering() }], ..followed.nest.clone() };
+    for (firing, word) in firings(std::slice::from_ref(&numbers)).zip(&followed.words) {
+        let age = firing.cycle - word.cycle;
+        let cycle = value(&read.nest.cycle, &read.nest.iteration(firing.value as u64));
+        let number = value(&reads.functions[0], &reads.iteration(firing.value as u64));
+        let (fetch, lane) = (number / storage.fetch_width, number % storage.fetch_width);
+        let fetch = value(&fetches.cycle, &fetches.iteration(fetch as u64));
         // The row could move with its first word, if that took no time.
-        let row = word.cycle - lane * storage.fillings[word.write].pace;
+        let row = cycle - age - lane * storage.fillings[word.write].pace;
         after[word.write] = after[word.write].max(Some(row - fetch + written));
     }
     Ok(after)
@@ -111,12 +114,13 @@ pub(crate) fn after_writes(
 
 /// How many rows must be kept: from the row of a fetch to the last one written by then.
 pub(crate) fn rows_needed(fetches: &Nest, offset: i64, rows: &Nest, rows_offset: i64) -> i64 {
-    let mut rows = rows.clone().merged(&[None]);
-    rows.cycle.start += rows_offset;
-    let mut fetches = fetches.clone();
-    fetches.cycle.start += offset;
-    fetches.functions.truncate(1);
-    let fetches = fetches.merged(&[None]);
+    let [fetches, rows] = [(fetches, offset), (rows, rows_offset)].map(|(nest, offset)| {
+        let mut nest = Nest { functions: vec![nest.functions[0].clone()], ..nest.clone() };
+        nest.cycle.start += offset;
+        nest
+    });
+    let [fetches, rows] = <[Nest; 2]>::try_from(cut(&[&fetches, &rows])).expect("each nest is cut");
+    let (mut fetches, rows) = (fetches.merged(&[None]), rows.merged(&[None]));
     let total = rows.firings() as i64;
     if rows.depth() == 1 {
         // (cycle − start) / pace + 1 − row, times the pace: affine.
@@ -127,6 +131,13 @@ pub(crate) fn rows_needed(fetches: &Nest, offset: i64, rows: &Nest, rows_offset:
             stride: fetches.cycle.stride.iter().zip(&row.stride).map(|(cycle, row)| cycle - pace * row).collect(),
         };
         return fetches.range(&ahead).1.div_euclid(pace).clamp(1, total);
+    }
+    // Of the fetches of a row, the last one counts.
+    for level in 0..fetches.depth() {
+        if fetches.functions[0].stride[level] == 0 {
+            fetches.cycle.start += fetches.cycle.stride[level] * (fetches.extent[level] as i64 - 1);
+            fetches.extent[level] = 1;
+        }
     }
     // The first rounds of long runs: later ones repeat them, and the replay covers all.
     let mut room = ENUMERATION_LIMIT as u64;

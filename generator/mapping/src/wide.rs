@@ -154,9 +154,9 @@ impl Layout<'_> {
         let write = |(number, (filling, &window)): (usize, (&'a Filling, &(i64, i64)))| {
             // The row that is moved last holds the word that is written last.
             let after = (0..fillings.len()).filter_map(|before| {
-                let Space::Elements { gaps, .. } = &self.stream.space else { return None };
+                let Space::Elements { past, .. } = &self.stream.space else { return None };
                 let collecting = (self.storage.fetch_width - 1) * filling.pace;
-                gaps[before][number].map(|gap| (first + before, collecting + 1 - gap))
+                past.gaps[before][number].map(|gap| (first + before, collecting + 1 - gap))
             });
             Access { nest: &filling.rows, window, late: false, after: after.collect() }
         };

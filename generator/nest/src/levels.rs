@@ -144,6 +144,7 @@ impl Program {
             _ => (of_buffer, of_stream),
         };
         let operation = Operation {
+            share: None,
             name: self.arrays[target.array].name.clone(),
             function: None,
             target,

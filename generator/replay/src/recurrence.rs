@@ -44,21 +44,26 @@ struct Snapshot {
     leader: (usize, usize),
 }
 
+impl Snapshot {
+    fn mark_of_leader(&self) -> &Mark {
+        &self.tiles[self.leader.0].walkers[self.leader.1]
+    }
+}
+
 /// The search for periods. Snapshots are taken further and further apart, so that any period is found soon after the
 /// run becomes periodic, whatever its length (Brent's method).
 pub(crate) struct Search {
     enabled: bool,
     snapshot: Option<Snapshot>,
-    /// Firings of the leader to wait for the end of a period before a new snapshot, and how many have been.
+    /// Cycles in which a period may end before there is a new snapshot.
     span: u64,
-    seen: u64,
     last_skip: u64,
 }
 
 impl Search {
     /// Nothing is found unless `enabled`.
     pub fn new(enabled: bool) -> Search {
-        Search { enabled, snapshot: None, span: 1, seen: 0, last_skip: 0 }
+        Search { enabled, snapshot: None, span: 1, last_skip: 0 }
     }
 
     /// Looks at the simulation before cycle `now` is simulated. Gives how many cycles it has moved on.
@@ -78,22 +83,29 @@ impl Search {
         if leader.next != now || now == snapshot.cycle {
             return None;
         }
-        self.seen += 1;
+        if snapshot.mark_of_leader().next != snapshot.cycle {
+            // Periods begin with a firing of the leader.
+            self.take(simulation, now);
+            return None;
+        }
+        if !simulation.may_save(snapshot, now, self.last_skip) {
+            return None;
+        }
         if let Some(skipped) = simulation.skip(snapshot, now, self.last_skip) {
             self.span = 1;
             self.last_skip = now + skipped;
             self.snapshot = None;
             return Some(skipped);
         }
-        if self.seen >= self.span {
-            self.span *= 2;
+        let elapsed = now - snapshot.cycle;
+        if elapsed >= self.span {
+            self.span = 2 * elapsed;
             self.take(simulation, now);
         }
         None
     }
 
     fn take(&mut self, simulation: &mut Simulation, now: u64) {
-        self.seen = 0;
         // The slowest of those at work.
         let leader = simulation
             .tiles
@@ -117,6 +129,22 @@ impl Search {
 }
 
 impl Simulation {
+    /// Whether a skip of so many cycles is worthwhile.
+    fn is_worthwhile(&self, saved: u64, now: u64, last_skip: u64) -> bool {
+        saved > 0
+            && (saved.saturating_mul(WORTHWHILE) >= self.end - now
+                || (now - last_skip >= PATIENCE && saved >= PATIENCE))
+    }
+
+    /// Whether the leader alone would allow to skip enough.
+    fn may_save(&self, snapshot: &Snapshot, now: u64, last_skip: u64) -> bool {
+        let period = now - snapshot.cycle;
+        let leader = &self.tiles[snapshot.leader.0].walkers()[snapshot.leader.1];
+        let advance = leader.advance_since(snapshot.mark_of_leader(), period);
+        let periods = advance.map_or(0, |advance| leader.repetitions(&advance, now, period));
+        self.is_worthwhile(periods.saturating_mul(period), now, last_skip)
+    }
+
     /// Skips as many periods as are sure to repeat, if that saves enough. Gives the cycles skipped.
     fn skip(&mut self, snapshot: &Snapshot, now: u64, last_skip: u64) -> Option<u64> {
         let period = now - snapshot.cycle;
@@ -131,13 +159,7 @@ impl Simulation {
         for (reader, advance) in self.readers.iter().zip(&readers) {
             periods = periods.min(reader.walker.repetitions(advance, now, period));
         }
-        let worthwhile = |periods: u64| {
-            let saved = periods.saturating_mul(period);
-            periods > 0
-                && (saved.saturating_mul(WORTHWHILE) >= self.end - now
-                    || (now - last_skip >= PATIENCE && saved >= PATIENCE))
-        };
-        if !worthwhile(periods) {
+        if !self.is_worthwhile(periods.saturating_mul(period), now, last_skip) {
             return None;
         }
         let moving = self.readers.iter().zip(&snapshot.readers).zip(&readers);
@@ -145,7 +167,7 @@ impl Simulation {
             .map(|((reader, mark), advance)| (*advance != Advance::Rests).then_some((&reader.walker, mark)))
             .collect();
         periods = self.expectation.repetitions(&snapshot.writers, &moving, now, period, periods);
-        if !worthwhile(periods) {
+        if !self.is_worthwhile(periods.saturating_mul(period), now, last_skip) {
             return None;
         }
         let advances: Vec<TileAdvance> = self
@@ -159,13 +181,13 @@ impl Simulation {
                 periods = periods.min(walker.repetitions(advance, now, period));
             }
         }
-        if !worthwhile(periods) {
+        if !self.is_worthwhile(periods.saturating_mul(period), now, last_skip) {
             return None;
         }
         for ((tile, mark), advance) in self.tiles.iter().zip(&snapshot.tiles).zip(&advances) {
             periods = tile.repetitions(mark, advance, period, age, periods);
         }
-        if !worthwhile(periods) {
+        if !self.is_worthwhile(periods.saturating_mul(period), now, last_skip) {
             return None;
         }
         for ((tile, mark), advance) in self.tiles.iter_mut().zip(&snapshot.tiles).zip(&advances) {

@@ -69,7 +69,7 @@ pub(crate) struct Tile {
 
 /// What a tile was in when a period began.
 pub(crate) struct TileMark {
-    walkers: Vec<Mark>,
+    pub walkers: Vec<Mark>,
     arrivals: VecDeque<Arrival>,
 }
 

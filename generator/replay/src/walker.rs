@@ -44,7 +44,7 @@ pub(crate) struct Walker {
 /// What a walker was in when a period began.
 #[derive(Clone, Debug)]
 pub(crate) struct Mark {
-    next: u64,
+    pub next: u64,
     fired: u64,
     index: Vec<u64>,
     values: Vec<i64>,

@@ -108,6 +108,36 @@ fn lanes_are_banks() {
     }
 }
 
+/// One port fills an array that two lanes update twice: three ports write, never more than two at once. Each lane has a
+/// bank, which takes its words of both.
+#[test]
+fn lanes_that_take_turns_with_another_writer_have_banks() {
+    let place = [affine(0, &[1, 0]), affine(0, &[0, 1])];
+    let mut buffer = buffer((&[32, 12], place.to_vec(), affine(0, &[1, 32])), Vec::new());
+    for lane in 0..2 {
+        let place = [affine(lane, &[2, 0, 0]), affine(0, &[0, 1, 0])];
+        let (extents, rounds) = ([16, 12, 2], [1, 16, 200]);
+        for (name, direction, start) in [("sum", Direction::Read, 390), ("update", Direction::Write, 396)] {
+            let name = format!("{name}{lane}");
+            buffer.ports.push(port(&name, direction, &extents, &place, affine(start, &rounds)));
+        }
+        let last = [affine(lane, &[2, 0]), affine(0, &[0, 1])];
+        buffer.ports.push(port(&format!("out{lane}"), Direction::Read, &[16, 12], &last, affine(800, &[1, 16])));
+    }
+    assert_eq!(banking(&buffer, LIMIT), Ok(None));
+    for name in ["amber", "dual_port", "quad_port"] {
+        let mapped = proven(&buffer, name);
+        assert_eq!((mapped.factors, mapped.tiles.len()), (Some(vec![2, 1]), 2), "{name}");
+    }
+}
+
+/// More reads of one stream than all ways to share tiles are compared for.
+#[test]
+fn many_reads_of_a_stream_share_tiles_run_by_run() {
+    let reads: Vec<i64> = (0..20).map(|read| 64 + 7 * read).collect();
+    assert_eq!(proven(&delays(&[(64, 1), (8, 64)], 0, &reads), "quad_port").tiles.len(), 10);
+}
+
 /// Two lines of delay, one input and one output each, are one tile where the memory has a port for each or a cycle.
 #[test]
 fn short_delay_lines_share_a_tile() {

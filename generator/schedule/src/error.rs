@@ -51,6 +51,15 @@ pub enum ScheduleError {
         /// The array.
         array: String,
     },
+    /// Copies of one operation update the same elements one after the other.
+    Serial {
+        /// A copy.
+        stage: StageName,
+        /// Another one.
+        other: StageName,
+        /// The array.
+        array: String,
+    },
     /// Elements are written twice: by two stages, or by one in several iterations.
     Overwritten {
         /// The stage that writes last.
@@ -114,6 +123,7 @@ impl ScheduleError {
             ScheduleError::SeveralLoops { stage, .. }
             | ScheduleError::WriteDivides { stage }
             | ScheduleError::Cycle { stage, .. }
+            | ScheduleError::Serial { stage, .. }
             | ScheduleError::Overwritten { stage, .. }
             | ScheduleError::Reduction { stage, .. }
             | ScheduleError::Rates { stage, .. }
@@ -129,6 +139,7 @@ impl ScheduleError {
     pub fn other(&self) -> Option<&StageName> {
         match self {
             ScheduleError::Cycle { writer, .. } => Some(writer),
+            ScheduleError::Serial { other, .. } => Some(other),
             ScheduleError::Overwritten { first, .. } => Some(first),
             ScheduleError::Unit { other, .. } => Some(other),
             _ => None,
@@ -141,6 +152,9 @@ impl ScheduleError {
             ScheduleError::SeveralLoops { .. } => "use one loop for each dimension, or unroll all of the others",
             ScheduleError::WriteDivides { .. } => "write at an affine function of the loop variables",
             ScheduleError::Cycle { .. } => "move what is written to an array of its own, above what reads it",
+            ScheduleError::Serial { .. } => {
+                "do not unroll the loops that the target does not follow; only sums, written `+=`, add up copies at once"
+            }
             ScheduleError::Overwritten { .. } => {
                 "write each element once, or give the second value an array of its own"
             }
@@ -173,6 +187,9 @@ impl fmt::Display for ScheduleError {
             }
             ScheduleError::Cycle { stage, writer, array } => {
                 write!(formatter, "{stage} reads {array}, which {writer} writes only later")
+            }
+            ScheduleError::Serial { stage, other, array } => {
+                write!(formatter, "{stage} and {other}, copies of one operation, update {array} in turn, not at once")
             }
             ScheduleError::Overwritten { stage, first, array } if stage == first => {
                 write!(formatter, "{stage} writes elements of {array} more than once")

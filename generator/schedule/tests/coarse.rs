@@ -259,6 +259,15 @@ fn updates_that_nothing_tells_apart_wait_for_each_other() {
     program.pipeline.stages[2].latency = 2;
     assert!(matches!(coarse(&program.pipeline, &CoarseOptions::default()), Err(ScheduleError::Cycle { .. })));
 
+    // Copies of an unrolled loop, each of which needs what the other makes of the same element.
+    let mut program = Builder::default();
+    program.operation("init", "x:9", 0, &[], "out[x]");
+    program.operation("one", "x:9", 0, &["out[x]"], "out[x]");
+    program.operation("other", "x:9", 0, &["out[x]"], "out[x]");
+    program.join();
+    let refused = coarse(&program.pipeline, &CoarseOptions::default()).map_err(|error| error.to_string());
+    assert_eq!(refused, Err("one and other, copies of one operation, update out in turn, not at once".to_owned()));
+
     // A convolution that scatters: elements meet in any two iterations, also those of two turns of the shared loop.
     let mut program = Builder::default();
     program.operation("init", "x:12", 0, &[], "out[x]");

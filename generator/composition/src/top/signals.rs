@@ -51,12 +51,12 @@ pub(crate) struct Signals<'a> {
     pub tile_outputs: Vec<Vec<TileOutput>>,
     /// The instances of kernels that have one of their own; of others, that of their unit.
     pub kernels: Vec<String>,
-    /// The flush of tiles whose time begins later than the run, by the cycle.
-    pub late_flushes: BTreeMap<u64, String>,
     /// The result of each unit that kernels have in turn.
     pub units: Vec<String>,
     /// For each of them the label of the assertion that it is the turn of one kernel at most.
     pub turns: Vec<String>,
+    /// The flush of tiles whose time begins later than the run, by the cycle.
+    pub late_flushes: BTreeMap<u64, String>,
     /// What is asserted of wires with delayed words.
     pub promises: BTreeMap<WireId, Promise>,
 }
@@ -140,9 +140,9 @@ impl<'a> Signals<'a> {
             roms,
             tile_outputs,
             kernels,
-            late_flushes,
             units,
             turns,
+            late_flushes,
             promises,
         }
     }

@@ -313,6 +313,15 @@ fn check_order(pipeline: &Pipeline, tree: &Tree) -> Result<(), ScheduleError> {
                             continue;
                         }
                         let updates = writer == consumer && *access == stage.write;
+                        // A copy of an unrolled loop that needs what another copy makes in the same iteration.
+                        let own = &pipeline.stages[consumer].write;
+                        if other == number && !updates && *access == *own && stage.write == *own {
+                            return Err(ScheduleError::Serial {
+                                stage: StageName::of(pipeline, consumer),
+                                other: StageName::of(pipeline, writer),
+                                array: pipeline.arrays[access.array].name.clone(),
+                            });
+                        }
                         if other == number && !updates {
                             return Err(cycle(writer));
                         }
