@@ -151,7 +151,6 @@ impl Program {
             reduce: false,
             loads: vec![Load { access: from, outside: None }],
             expression: Expression { kind: ExpressionKind::Load(0), value: stream.element, span },
-            share: None,
             span,
         };
         let innermost = Node::Operation(Box::new(operation));
