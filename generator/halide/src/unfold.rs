@@ -1,0 +1,842 @@
+//! Stores in coordinates of whole arrays.
+//!
+//! A schedule of Halide decides where a Func is computed and how much of it is kept: a tile has a buffer with indices of its
+//! own, a sliding window keeps the last rows in turn, a scalar exists for one iteration. Here every array becomes a whole
+//! one again: its elements get *coordinates* that do not depend on the loops around. What is computed several times in
+//! several tiles is then one element. The coordinate of an element is found from the loads of its value, which have
+//! coordinates already: where a tile's element `r` is made of `input[r + 31*tile]`, its coordinate is `r + 31*tile`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use pushmem_nest::{Affine, Binary, Index, Piece, Span, Type};
+
+use crate::fault::{Fault, Result};
+use crate::fit::index_of;
+use crate::program::Stores;
+use crate::shapes::{Located, Shape};
+use crate::value::{Element, Place, Value, Variable};
+
+/// The most values of a coordinate of one store.
+const MOST_VALUES: i64 = 1 << 22;
+
+/// What a store does to the elements of a box.
+#[derive(Clone, Debug)]
+pub(crate) struct Definition {
+    pub array: usize,
+    /// The values of each coordinate, in ascending order.
+    pub domain: Vec<Vec<i64>>,
+    /// The value, of the coordinates and of the loops of the reduction.
+    pub value: Rc<Value<Element>>,
+    /// Whether the value depends on the element itself.
+    pub updates: bool,
+    /// The loops, outermost first.
+    pub order: Vec<Level>,
+    pub span: Span,
+}
+
+/// A loop of a definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    Coordinate(usize),
+    /// A loop that updates the same elements again and again.
+    Reduction(Variable),
+}
+
+/// All definitions with the variables that they are in.
+#[derive(Debug)]
+pub(crate) struct Unfolded {
+    /// In the order of the text.
+    pub definitions: Vec<Definition>,
+    /// The variables that stand for the coordinates of each array.
+    pub coordinates: Vec<Vec<Variable>>,
+    /// The names of the loops behind the coordinates.
+    pub names: BTreeMap<Variable, String>,
+    /// The ranges of all variables; of coordinates, over all definitions.
+    pub ranges: Vec<(i64, i64)>,
+}
+
+/// How the indices of a local array become coordinates.
+#[derive(Clone, Debug, Default)]
+struct Placement {
+    /// Of each dimension, what is added: a function of the loops around.
+    offsets: Vec<Index>,
+    /// Of each dimension, the number of elements that are kept in turn.
+    folds: Vec<Option<i64>>,
+    /// The greatest coordinate of each dimension, a function of the loops around.
+    highest: Vec<Index>,
+    /// The coordinates behind those of the dimensions, functions of the loops around.
+    extras: Vec<Index>,
+}
+
+/// Puts all stores into coordinates.
+pub(crate) fn unfold<'a>(program: &Stores, shapes: &[Vec<Shape>], located: &'a [Located<'a>]) -> Result<Unfolded> {
+    let arrays = program.arrays.len();
+    let mut unfolder = Unfolder {
+        located,
+        folds: folds(program, shapes, located),
+        placements: vec![None; arrays],
+        references: BTreeMap::new(),
+        variables: program.variables.len(),
+        result: Unfolded {
+            definitions: Vec::new(),
+            coordinates: vec![Vec::new(); arrays],
+            names: BTreeMap::new(),
+            ranges: program.variables.iter().map(|variable| variable.range).collect(),
+        },
+    };
+    for store in located {
+        unfolder.store(program, store)?;
+    }
+    Ok(unfolder.result)
+}
+
+/// Of each dimension of each array, how many elements are kept in turn, if an access says that.
+fn folds(program: &Stores, shapes: &[Vec<Shape>], located: &[Located]) -> Vec<Vec<Option<i64>>> {
+    let mut folds: Vec<Vec<Option<i64>>> = shapes.iter().map(|sites| vec![None; sites[0].len()]).collect();
+    for Located { store, target, value } in located {
+        let mut loads = Vec::new();
+        value.loads(&mut loads);
+        let loads = loads.into_iter().filter_map(|load| match load {
+            Element::Array { array, indices, .. } => Some((*array, indices)),
+            Element::Table { .. } => None,
+        });
+        for (array, indices) in loads.chain([(store.array, target)]) {
+            for (dimension, index) in indices.iter().enumerate() {
+                let extent = shapes[array].iter().filter_map(|shape| shape.get(dimension)).max();
+                let fold = index.pieces.iter().find_map(|(_, piece)| match piece {
+                    Piece::Remainder { by, .. } if Some(by) == extent => Some(*by),
+                    _ => None,
+                });
+                if fold.is_some() && !program.arrays[array].is_argument && folds[array].len() > dimension {
+                    folds[array][dimension] = fold;
+                }
+            }
+        }
+    }
+    folds
+}
+
+/// The dividend and the divisor of an index that is a quotient or an affine function, whatever limits it.
+fn numerator(index: &Index) -> Option<(Affine, i64)> {
+    match &index.pieces[..] {
+        [] => Some((index.affine.clone(), 1)),
+        [(1, Piece::Clamp { of, .. } | Piece::Mirror { of, .. })] => {
+            let (inner, by) = numerator(of)?;
+            let outer = Index { affine: index.affine.clone(), pieces: Vec::new() }.times(by)?;
+            let sum = outer.plus(&Index { affine: inner, pieces: Vec::new() }, 1)?;
+            Some((sum.affine, by))
+        }
+        [(1, Piece::Quotient { of, by })] => {
+            let inner = of.as_affine()?.clone();
+            let outer = Index { affine: index.affine.clone(), pieces: Vec::new() }.times(*by)?;
+            let sum = outer.plus(&Index { affine: inner, pieces: Vec::new() }, 1)?;
+            Some((sum.affine, *by))
+        }
+        _ => None,
+    }
+}
+
+/// The index without the remainder that folds it.
+fn unfolded(index: &Index, fold: Option<i64>) -> Index {
+    match (&index.pieces[..], fold) {
+        ([(1, Piece::Remainder { of, by })], Some(fold)) if *by == fold => {
+            let rest = Index { affine: index.affine.clone(), pieces: Vec::new() };
+            of.plus(&rest, 1).unwrap_or_else(|| index.clone())
+        }
+        _ => index.clone(),
+    }
+}
+
+/// Where the coordinate of a dimension was found: what it must agree with in other stores of the array.
+#[derive(Clone, Debug, PartialEq)]
+struct Anchor {
+    array: usize,
+    dimension: usize,
+    slope: i64,
+    /// The least constant of the loads.
+    least: i64,
+    /// What the loops around add, before the division by the slope.
+    outer: Affine,
+}
+
+/// A store in coordinates.
+struct Rewritten {
+    value: Rc<Value<Element>>,
+    /// Functions of the loops.
+    coordinates: Vec<Index>,
+    /// Of each coordinate, the position of its loop among those of the store.
+    pivots: Vec<Option<usize>>,
+    placement: Placement,
+}
+
+struct Unfolder<'a> {
+    located: &'a [Located<'a>],
+    folds: Vec<Vec<Option<i64>>>,
+    /// Of each array, how its last store placed it.
+    placements: Vec<Option<Placement>>,
+    /// Of each dimension of each array, the anchor of the first store, the constant of its index, and its allocation.
+    references: BTreeMap<(usize, usize), (Option<Anchor>, i64, usize)>,
+    /// How many variables there are.
+    variables: usize,
+    result: Unfolded,
+}
+
+impl<'a> Unfolder<'a> {
+    fn variable(&mut self, range: (i64, i64)) -> Variable {
+        self.variables += 1;
+        self.result.ranges.push(range);
+        self.variables - 1
+    }
+
+    /// The variable of a coordinate of an array, whose range now contains these values.
+    fn coordinate(&mut self, array: usize, dimension: usize, (low, high): (i64, i64), name: Option<&str>) -> Variable {
+        if self.result.coordinates[array].len() == dimension {
+            let variable = self.variable((low, high));
+            self.result.coordinates[array].push(variable);
+        }
+        let variable = self.result.coordinates[array][dimension];
+        let range = &mut self.result.ranges[variable];
+        *range = (range.0.min(low), range.1.max(high));
+        if let Some(name) = name {
+            self.result.names.entry(variable).or_insert_with(|| name.to_owned());
+        }
+        variable
+    }
+
+    fn store(&mut self, program: &Stores, located: &Located) -> Result<()> {
+        let store = located.store;
+        let array = store.array;
+        let siblings = self.siblings(located);
+        let forced = match siblings.len() {
+            0 | 1 => None,
+            // An initial value says nothing of the loops around, but the updates do.
+            _ => siblings.into_iter().filter_map(|sibling| self.extras(program, sibling)).max_by_key(Vec::len),
+        };
+        let Rewritten { value, coordinates, pivots, mut placement } =
+            self.rewritten(program, located, forced.as_deref())?;
+        let dimensions = located.target.len();
+        let own = &store.loops[store.outer..];
+        let is_own = |variable: &Variable| own.contains(variable);
+        let highest = |index| highest(index, is_own, &store.ranges);
+        placement.highest = coordinates[..dimensions].iter().map(highest).collect();
+        placement.extras = coordinates[dimensions..].to_vec();
+        let updates = loads_of(&value, array);
+        let domain = self.domain(&coordinates, located)?;
+        // Loops that no coordinate follows.
+        let followed: BTreeSet<Variable> = coordinates.iter().flat_map(Index::variables).collect();
+        let reductions: Vec<Variable> = own.iter().copied().filter(|variable| !followed.contains(variable)).collect();
+        if let Some(variable) = residual(&value).into_iter().find(|variable| {
+            *variable < program.variables.len() && !(updates && reductions.contains(variable))
+        }) {
+            let name = program.variables[variable].name;
+            return Err(Fault::new(store.span, format!("the value depends on the loop `{name}`, but the element does not"))
+                .with_help("each element of a Func is computed from one point of it, or by a reduction that updates it"));
+        }
+        let position = |level: &Level| match level {
+            Level::Coordinate(dimension) => pivots[*dimension].unwrap_or(usize::MAX),
+            Level::Reduction(variable) => store.loops.iter().position(|each| each == variable).unwrap_or(usize::MAX),
+        };
+        let mut order: Vec<Level> = (0..coordinates.len()).rev().map(Level::Coordinate).collect();
+        if updates {
+            order.extend(reductions.iter().copied().map(Level::Reduction));
+        }
+        order.sort_by_key(position);
+        self.placements[array] = Some(placement);
+        self.result.definitions.push(Definition { array, domain, value, updates, order, span: store.span });
+        Ok(())
+    }
+
+    /// The stores of the same local array in the same loops: what they say of the loops around holds for all of them.
+    fn siblings(&self, located: &Located) -> Vec<&'a Located<'a>> {
+        let store = located.store;
+        let around = &store.loops[..store.outer];
+        let same = |other: &&Located| {
+            let other = other.store;
+            (other.array, other.site, other.outer) == (store.array, store.site, store.outer)
+                && other.loops[..other.outer] == *around
+        };
+        if store.outer == 0 { Vec::new() } else { self.located.iter().filter(same).collect() }
+    }
+
+    /// The coordinates behind those of the dimensions, for a store that is treated later.
+    fn extras(&mut self, program: &Stores, located: &Located) -> Option<Vec<Index>> {
+        let before = (self.variables, self.result.coordinates.clone(), self.result.names.clone());
+        let (ranges, references) = (self.result.ranges.clone(), self.references.clone());
+        let rewritten = self.rewritten(program, located, None);
+        (self.variables, self.result.coordinates, self.result.names) = before;
+        (self.result.ranges, self.references) = (ranges, references);
+        Some(rewritten.ok()?.coordinates.split_off(located.target.len()))
+    }
+
+    /// The store in coordinates. What is behind the dimensions is found, or given.
+    fn rewritten(&mut self, program: &Stores, located: &Located, extras: Option<&[Index]>) -> Result<Rewritten> {
+        let store = located.store;
+        let is_local = store.outer > 0;
+        let value = Placed { unfolder: self, located }.globalized(&located.value)?;
+        let folds = self.folds[store.array].clone();
+        let mut placement = Placement { folds: folds.clone(), ..Placement::default() };
+        let mut coordinates = Vec::new();
+        for (dimension, target) in located.target.iter().enumerate() {
+            let base = unfolded(target, folds[dimension]);
+            let offset = match is_local {
+                true => self.offset(located, dimension, &base, &value)?,
+                false => Index::constant(0),
+            };
+            coordinates.push(sum(&base, &offset, store.span)?);
+            placement.offsets.push(offset);
+        }
+        let dimensions = coordinates.len();
+        let mut rewriter =
+            Rewriter { located, value, coordinates, substitutions: Vec::new(), pivots: Vec::new(), unfolder: self };
+        rewriter.name_pieces()?;
+        for dimension in 0..dimensions {
+            rewriter.solve(program, dimension)?;
+        }
+        match extras {
+            Some(extras) => {
+                for extra in extras {
+                    rewriter.coordinates.push(extra.clone());
+                    rewriter.solve(program, rewriter.coordinates.len() - 1)?;
+                }
+            }
+            None if is_local => rewriter.add_extras(program)?,
+            None => {}
+        }
+        let coordinates = (0..rewriter.coordinates.len()).map(|dimension| rewriter.original(dimension)).collect();
+        Ok(Rewritten { value: rewriter.value, coordinates, pivots: rewriter.pivots, placement })
+    }
+
+    /// What the loops around add to the index of a local array.
+    fn offset(
+        &mut self,
+        located: &Located,
+        dimension: usize,
+        base: &Index,
+        value: &Value<Element>,
+    ) -> Result<Index> {
+        let store = located.store;
+        let key = (store.array, dimension);
+        let anchor = self.anchor(located, base, value).or_else(|| {
+            self.siblings(located).into_iter().find_map(|sibling| {
+                let value = Placed { unfolder: self, located: sibling }.globalized(&sibling.value).ok()?;
+                let base = unfolded(&sibling.target[dimension], self.folds[store.array][dimension]);
+                self.anchor(sibling, &base, &value)
+            })
+        });
+        let constant = base.affine.constant;
+        let outer = match &anchor {
+            Some(anchor) => {
+                let terms = anchor.outer.terms.iter().map(|&(variable, factor)| (variable, factor / anchor.slope));
+                Index { affine: Affine { constant: 0, terms: terms.collect() }, pieces: Vec::new() }
+            }
+            None => Index::constant(0),
+        };
+        let Some((reference, at_reference, site)) = self.references.get(&key).cloned() else {
+            self.references.insert(key, (anchor, constant, store.site));
+            return Ok(outer);
+        };
+        let fold = self.folds[store.array][dimension];
+        if fold.is_none() && site == store.site {
+            return Ok(outer);
+        }
+        let unrelated = || {
+            Fault::new(store.span, "it is not known which elements of the Func these are")
+                .with_help("compute it at another loop, or without `store_at`")
+        };
+        let shift = match (&reference, &anchor) {
+            (Some(reference), Some(anchor))
+                if (reference.array, reference.dimension, reference.slope)
+                    == (anchor.array, anchor.dimension, anchor.slope) =>
+            {
+                let by = anchor.least - reference.least;
+                if by % anchor.slope != 0 {
+                    return Err(unrelated());
+                }
+                at_reference + by / anchor.slope - constant
+            }
+            (None, None) => 0,
+            _ => return Err(unrelated()),
+        };
+        if fold.is_some_and(|fold| shift % fold != 0) {
+            return Err(unrelated());
+        }
+        sum(&outer, &Index::constant(shift), store.span)
+    }
+
+    /// The loads from whose coordinates that of a dimension follows.
+    fn anchor(&self, located: &Located, base: &Index, value: &Value<Element>) -> Option<Anchor> {
+        let store = located.store;
+        let mut loads = Vec::new();
+        value.loads(&mut loads);
+        let loads = loads.into_iter().filter_map(|load| match load {
+            Element::Array { array, indices, .. } => Some((array, indices)),
+            Element::Table { .. } => None,
+        });
+        let own = &store.loops[store.outer..];
+        let (base, by) = numerator(base)?;
+        if by != 1 {
+            return None;
+        }
+        let inner = own.iter().rev().find(|variable| base.coefficient(**variable) != 0);
+        let variable = *inner.or_else(|| store.loops.iter().rev().find(|each| base.coefficient(**each) != 0))?;
+        let mut best: Option<Anchor> = None;
+        for (array, indices) in loads.filter(|(array, _)| **array != store.array) {
+            for (dimension, index) in indices.iter().enumerate() {
+                let Some((of, _)) = numerator(index) else { continue };
+                let (here, there) = (base.coefficient(variable), of.coefficient(variable));
+                if there == 0 || there % here != 0 {
+                    continue;
+                }
+                let slope = there / here;
+                let whole = |affine: &Affine| Index { affine: affine.clone(), pieces: Vec::new() };
+                let Some(rest) = whole(&of).plus(&whole(&base), -slope) else { continue };
+                let mut outer = Affine::default();
+                let mut least = of.constant;
+                for &(variable, factor) in &rest.affine.terms {
+                    let (first, last) = store.ranges[variable];
+                    match own.contains(&variable) {
+                        true => least += (factor * first).min(factor * last),
+                        false => outer.terms.push((variable, factor)),
+                    }
+                }
+                if outer.terms.iter().any(|(_, factor)| factor % slope != 0) {
+                    continue;
+                }
+                let found = Anchor { array: *array, dimension, slope, least, outer };
+                match &mut best {
+                    None => best = Some(found),
+                    Some(best) => {
+                        let same = (best.array, best.dimension, best.slope, &best.outer)
+                            == (found.array, found.dimension, found.slope, &found.outer);
+                        if same {
+                            best.least = best.least.min(found.least);
+                        }
+                    }
+                }
+            }
+        }
+        best
+    }
+
+    /// The values of each coordinate.
+    fn domain(&self, coordinates: &[Index], located: &Located) -> Result<Vec<Vec<i64>>> {
+        let store = located.store;
+        let mut used = BTreeSet::new();
+        let mut domain = Vec::new();
+        for index in coordinates {
+            let variables = index.variables();
+            if variables.iter().any(|variable| used.contains(variable)) {
+                return Err(Fault::new(store.span, "two dimensions of the array follow one loop")
+                    .with_help("a Func is computed over a box: give each dimension loops of its own"));
+            }
+            let count = variables.iter().fold(1_i64, |count, variable| {
+                let (first, last) = store.ranges[*variable];
+                count.saturating_mul(last - first + 1)
+            });
+            if count > MOST_VALUES {
+                return Err(Fault::new(store.span, format!("more than {MOST_VALUES} values of one dimension")));
+            }
+            let mut values = BTreeSet::new();
+            let mut point: Vec<i64> = store.ranges.iter().map(|range| range.0).collect();
+            loop {
+                values.insert(index.evaluate(&point));
+                let step = variables.iter().find(|variable| {
+                    let (first, last) = store.ranges[**variable];
+                    let value = &mut point[**variable];
+                    *value = if *value == last { first } else { *value + 1 };
+                    *value != first
+                });
+                if step.is_none() {
+                    break;
+                }
+            }
+            used.extend(variables);
+            domain.push(values.into_iter().collect());
+        }
+        Ok(domain)
+    }
+}
+
+fn sum(left: &Index, right: &Index, span: Span) -> Result<Index> {
+    left.plus(right, 1).ok_or_else(|| Fault::new(span, "this index becomes too large or too complicated"))
+}
+
+/// The index with the greatest values of some variables.
+fn highest(index: &Index, is_own: impl Fn(&Variable) -> bool, ranges: &[(i64, i64)]) -> Index {
+    let mut highest = index.clone();
+    for variable in index.variables().into_iter().filter(is_own) {
+        let (first, last) = ranges[variable];
+        let factor = highest.affine.coefficient(variable);
+        let at = Index::constant(if factor < 0 { first } else { last });
+        highest = highest.substituted(variable, &at).unwrap_or(highest);
+    }
+    highest
+}
+
+/// Whether the value depends on elements of the array.
+fn loads_of(value: &Value<Element>, wanted: usize) -> bool {
+    let mut loads = Vec::new();
+    value.loads(&mut loads);
+    loads.iter().any(|load| matches!(load, Element::Array { array, .. } if *array == wanted))
+}
+
+/// All variables of a value, also those of indices.
+pub(crate) fn residual(value: &Value<Element>) -> BTreeSet<Variable> {
+    let mut variables = BTreeSet::new();
+    value.own_variables(&mut variables);
+    let mut loads = Vec::new();
+    value.loads(&mut loads);
+    for load in loads {
+        match load {
+            Element::Array { indices, .. } => variables.extend(indices.iter().flat_map(Index::variables)),
+            Element::Table { index, .. } => variables.extend(residual(index)),
+        }
+    }
+    variables
+}
+
+/// The value with other loads and other expressions of variables.
+pub(crate) fn mapped(
+    value: &Rc<Value<Element>>,
+    index: &mut impl FnMut(&Value<Element>) -> Option<Result<Rc<Value<Element>>>>,
+    load: &mut impl FnMut(usize, &[Index], Option<i64>, Span) -> Result<Element>,
+) -> Result<Rc<Value<Element>>> {
+    if let Some(replaced) = index(value) {
+        return replaced;
+    }
+    Ok(Rc::new(match &**value {
+        Value::Load(Element::Array { array, indices, outside, place }) => {
+            Value::Load(load(*array, indices, *outside, place.0)?)
+        }
+        Value::Load(Element::Table { table, index: of }) => {
+            Value::Load(Element::Table { table: *table, index: mapped(of, index, load)? })
+        }
+        other => {
+            let mut fault = None;
+            let replaced = other.with(|operand| {
+                mapped(operand, index, load).unwrap_or_else(|found| {
+                    fault = Some(found);
+                    operand.clone()
+                })
+            });
+            match fault {
+                Some(fault) => return Err(fault),
+                None => replaced,
+            }
+        }
+    }))
+}
+
+/// Whether a value is a number computed from variables only, and not a plain number.
+fn is_index(value: &Value<Element>) -> bool {
+    let mut loads = Vec::new();
+    value.loads(&mut loads);
+    let mut variables = BTreeSet::new();
+    value.own_variables(&mut variables);
+    loads.is_empty() && !variables.is_empty() && value.value_type(&|_| None) == Some(Type::I32)
+}
+
+/// An index as a value.
+pub(crate) fn value_of(index: &Index) -> Rc<Value<Element>> {
+    let mut sum: Option<Rc<Value<Element>>> = None;
+    let mut add = |factor: i64, term: Rc<Value<Element>>| {
+        let product = |factor: i64, term| match factor {
+            1 => term,
+            factor => Value::binary(Binary::Multiply, term, Value::number(factor)),
+        };
+        sum = Some(match sum.take() {
+            None => product(factor, term),
+            Some(sum) if factor < 0 => Value::binary(Binary::Subtract, sum, product(-factor, term)),
+            Some(sum) => Value::binary(Binary::Add, sum, product(factor, term)),
+        });
+    };
+    for &(variable, factor) in &index.affine.terms {
+        add(factor, Rc::new(Value::Variable(variable)));
+    }
+    for (factor, piece) in &index.pieces {
+        let of = value_of(piece.of());
+        let limited = |low: i64, high: i64, of| {
+            let least = Value::binary(Binary::Minimum, of, Value::number(high));
+            Value::binary(Binary::Maximum, least, Value::number(low))
+        };
+        add(*factor, match *piece {
+            Piece::Quotient { by, .. } => Value::binary(Binary::Divide, of, Value::number(by)),
+            Piece::Remainder { by, .. } => Value::binary(Binary::Modulo, of, Value::number(by)),
+            Piece::Clamp { low, high, .. } => limited(low, high, of),
+            Piece::Mirror { low, high, .. } => {
+                // The distance to the low edge, in a period of twice the extent, of which the second half goes back.
+                let extent = high - low + 1;
+                let there = Value::binary(Binary::Subtract, of, Value::number(low));
+                let there = Value::binary(Binary::Modulo, there, Value::number(2 * extent));
+                let back = Value::binary(Binary::Subtract, Value::number(2 * extent - 1), there.clone());
+                Value::binary(Binary::Add, Value::binary(Binary::Minimum, there, back), Value::number(low))
+            }
+        });
+    }
+    match (sum, index.affine.constant) {
+        (None, constant) => Value::number(constant),
+        (Some(sum), 0) => sum,
+        (Some(sum), constant) if constant < 0 => Value::binary(Binary::Subtract, sum, Value::number(-constant)),
+        (Some(sum), constant) => Value::binary(Binary::Add, sum, Value::number(constant)),
+    }
+}
+
+/// Turns the loads of a store into loads of coordinates.
+struct Placed<'a, 'b> {
+    unfolder: &'a Unfolder<'b>,
+    located: &'a Located<'a>,
+}
+
+impl Placed<'_, '_> {
+    fn globalized(&self, value: &Rc<Value<Element>>) -> Result<Rc<Value<Element>>> {
+        mapped(value, &mut |_| None, &mut |array, indices, outside, span| {
+            let indices = self.coordinates(array, indices, span)?;
+            Ok(Element::Array { array, indices, outside, place: Place(span) })
+        })
+    }
+
+    fn coordinates(&self, array: usize, indices: &[Index], span: Span) -> Result<Vec<Index>> {
+        // A store that updates the element itself is placed as the ones before it.
+        let store = self.located.store;
+        let Some(placement) = &self.unfolder.placements[array] else { return Ok(indices.to_vec()) };
+        if placement.offsets.iter().chain(&placement.extras).flat_map(Index::variables).any(|variable| !store.loops.contains(&variable)) {
+            return Err(Fault::new(span, "this reads what another loop has left behind")
+                .with_help("compute the Func at a loop that is around all that reads it"));
+        }
+        let mut coordinates = Vec::new();
+        for (dimension, index) in indices.iter().enumerate() {
+            let fold = placement.folds[dimension];
+            let mut coordinate = sum(&unfolded(index, fold), &placement.offsets[dimension], span)?;
+            if let Some(fold) = fold {
+                let unknown = || Fault::new(span, format!("it is not known which of the last {fold} elements is read"));
+                let behind = coordinate.plus(&placement.highest[dimension], -1).ok_or_else(unknown)?;
+                let (low, high) = behind.range(&store.ranges);
+                // The element that was written last is 0 behind, the oldest that is kept is `fold - 1` behind.
+                let turns = -(high.div_euclid(fold) + i64::from(high.rem_euclid(fold) != 0));
+                if low + turns * fold <= -fold {
+                    return Err(unknown());
+                }
+                coordinate = sum(&coordinate, &Index::constant(turns * fold), span)?;
+            }
+            coordinates.push(coordinate);
+        }
+        coordinates.extend(placement.extras.iter().cloned());
+        Ok(coordinates)
+    }
+}
+
+/// Replaces the loops of a store by the coordinates of what it writes.
+struct Rewriter<'a, 'b> {
+    located: &'a Located<'a>,
+    value: Rc<Value<Element>>,
+    /// Functions of the loops.
+    coordinates: Vec<Index>,
+    /// Variables with what stands for them, in this order.
+    substitutions: Vec<Substitution>,
+    /// Of each coordinate, the position of its loop among those of the store.
+    pivots: Vec<Option<usize>>,
+    unfolder: &'a mut Unfolder<'b>,
+}
+
+#[derive(Clone, Debug)]
+struct Substitution {
+    variable: Variable,
+    /// The variable is `of / by`, which is exact for the values that `of` has.
+    of: Index,
+    by: i64,
+    /// `by · variable`, exactly.
+    multiple: Index,
+}
+
+impl Substitution {
+    /// The index without the variable.
+    fn apply(&self, index: &Index) -> Option<Index> {
+        let factor = index.affine.coefficient(self.variable);
+        let mut rest = Index { affine: index.affine.clone(), pieces: Vec::new() };
+        rest.affine.terms.retain(|(variable, _)| *variable != self.variable);
+        if factor != 0 {
+            rest = match factor % self.by {
+                0 => rest.plus(&self.multiple, factor / self.by)?,
+                _ => rest.plus(&Piece::Quotient { of: self.of.clone(), by: self.by }.into(), factor)?,
+            };
+        }
+        for (factor, piece) in &index.pieces {
+            rest = rest.plus(&with_inner(piece, self.apply(piece.of())?), *factor)?;
+        }
+        Some(rest)
+    }
+}
+
+/// The piece of another index, folded if that is constant.
+pub(crate) fn with_inner(piece: &Piece, of: Index) -> Index {
+    let constant = of.as_constant().is_some();
+    let piece = match *piece {
+        Piece::Quotient { by, .. } => Piece::Quotient { of, by },
+        Piece::Remainder { by, .. } => Piece::Remainder { of, by },
+        Piece::Clamp { low, high, .. } => Piece::Clamp { of, low, high },
+        Piece::Mirror { low, high, .. } => Piece::Mirror { of, low, high },
+    };
+    if constant { Index::constant(piece.evaluate(&[])) } else { piece.into() }
+}
+
+impl Rewriter<'_, '_> {
+    /// The value with all indices mapped.
+    fn map(&mut self, mut change: impl FnMut(&Index) -> Option<Index>) -> Result<()> {
+        let span = self.located.store.span;
+        let complicated = || Fault::new(span, "an index becomes too large or too complicated");
+        let ranges = self.all_ranges();
+        let change = std::cell::RefCell::new(&mut change);
+        let changed = |index: &Index| (change.borrow_mut())(index).ok_or_else(complicated);
+        self.value = mapped(
+            &self.value,
+            &mut |value| {
+                let index = is_index(value).then(|| index_of(value, &ranges)).flatten()?;
+                Some(changed(&index).map(|index| value_of(&index)))
+            },
+            &mut |array, indices, outside, place| {
+                let indices = indices.iter().map(&changed).collect::<Result<Vec<_>>>()?;
+                Ok(Element::Array { array, indices, outside, place: Place(place) })
+            },
+        )?;
+        Ok(())
+    }
+
+    /// The ranges of the loops as they are around the store, and those of the coordinates.
+    fn all_ranges(&self) -> Vec<(i64, i64)> {
+        let limited = &self.located.store.ranges;
+        let all = &self.unfolder.result.ranges;
+        limited.iter().copied().chain(all[limited.len()..].iter().copied()).collect()
+    }
+
+    /// Gives names to what is no sum in the coordinates, as the start of a tile that is shifted inwards.
+    fn name_pieces(&mut self) -> Result<()> {
+        while let Some(piece) = self.coordinates.iter().flat_map(|index| &index.pieces).map(|piece| piece.1.clone()).next() {
+            let range = Index::from(piece.clone()).range(&self.all_ranges());
+            let variable = self.unfolder.variable(range);
+            let named = |index: &Index| Some(replace_piece(index, &piece, variable));
+            self.map(named)?;
+            self.coordinates = self.coordinates.iter().map(|index| replace_piece(index, &piece, variable)).collect();
+            self.pieces_named(piece, variable);
+        }
+        Ok(())
+    }
+
+    fn pieces_named(&mut self, piece: Piece, variable: Variable) {
+        self.substitutions.push(Substitution { variable, of: piece.clone().into(), by: 0, multiple: piece.into() });
+    }
+
+    /// Makes the loops that a coordinate follows functions of the coordinate.
+    fn solve(&mut self, program: &Stores, dimension: usize) -> Result<()> {
+        let store = self.located.store;
+        let span = store.span;
+        let complicated = || Fault::new(span, "an index becomes too large or too complicated");
+        let mut index = self.coordinates[dimension].clone();
+        for substitution in self.substitutions.iter().filter(|substitution| substitution.by > 0) {
+            index = substitution.apply(&index).ok_or_else(complicated)?;
+        }
+        let original = self.original(dimension);
+        let range = original.range(&self.all_ranges());
+        let terms = index.affine.terms.clone();
+        let candidates: Vec<(Variable, i64)> = terms
+            .into_iter()
+            .filter(|(variable, _)| !self.unfolder.result.coordinates[store.array].contains(variable))
+            .collect();
+        let depth = |variable: &Variable| store.loops.iter().position(|each| each == variable);
+        let own = |variable: &Variable| depth(variable).is_some_and(|depth| depth >= store.outer);
+        // The loop that steps by one, the innermost of them, of the Func's own loops if possible.
+        let pivot = candidates.iter().max_by_key(|(variable, factor)| {
+            (std::cmp::Reverse(factor.abs()), own(variable), depth(variable).map_or(0, |depth| depth + 1))
+        });
+        let Some(&(pivot, factor)) = pivot else {
+            self.unfolder.coordinate(store.array, dimension, range, None);
+            self.pivots.push(None);
+            return Ok(());
+        };
+        let position = original.variables().iter().filter_map(depth).max();
+        let name = position.map(|position| program.variables[store.loops[position]].name);
+        let coordinate = self.unfolder.coordinate(store.array, dimension, range, name);
+        self.pivots.push(position);
+        let mut rest = index.clone();
+        rest.affine.terms.retain(|(variable, _)| *variable != pivot);
+        let by = factor.abs();
+        if rest.affine.terms.iter().any(|(_, other)| other % by != 0) {
+            return Err(Fault::new(span, "the element that is written does not follow a loop step by step"));
+        }
+        // `coordinate = factor · pivot + rest`; what the constant is beyond a multiple of the factor tells copies apart.
+        let residue = rest.affine.constant.rem_euclid(by);
+        let exact = Index::variable(coordinate).plus(&rest, -1).ok_or_else(complicated)?;
+        let exact = exact.times(factor.signum()).ok_or_else(complicated)?;
+        let of = match factor > 0 {
+            true => exact.plus(&Index::constant(residue), 1),
+            false => Some(exact.clone()),
+        };
+        let substitution =
+            Substitution { variable: pivot, of: of.ok_or_else(complicated)?, by, multiple: exact };
+        self.map(|index| substitution.apply(index))?;
+        self.substitutions.push(substitution);
+        Ok(())
+    }
+
+    /// The coordinate as a function of the loops, where nothing is named.
+    fn original(&self, dimension: usize) -> Index {
+        let mut index = self.coordinates[dimension].clone();
+        for named in self.substitutions.iter().filter(|substitution| substitution.by == 0).rev() {
+            index = index.substituted(named.variable, &named.of).unwrap_or(index);
+        }
+        index
+    }
+
+    /// Adds coordinates for the loops around a local array that its elements depend on.
+    fn add_extras(&mut self, program: &Stores) -> Result<()> {
+        let store = self.located.store;
+        loop {
+            let outer = &store.loops[..store.outer];
+            let mut forms: Vec<Affine> = Vec::new();
+            let mut loads = Vec::new();
+            self.value.loads(&mut loads);
+            for load in loads {
+                let Element::Array { array, indices, .. } = load else { continue };
+                if *array != store.array {
+                    forms.extend(indices.iter().filter_map(numerator).map(|(form, _)| form));
+                }
+            }
+            forms.extend(residual(&self.value).into_iter().map(Affine::variable));
+            let of_outer = forms.into_iter().map(|mut form| {
+                form.constant = 0;
+                form.terms.retain(|(variable, _)| outer.contains(variable));
+                form
+            });
+            let depth = |form: &Affine| {
+                form.terms.iter().filter_map(|(variable, _)| store.loops.iter().position(|each| each == variable)).max()
+            };
+            let least = |form: &Affine| form.terms.iter().map(|(_, factor)| factor.abs()).min();
+            // The innermost loop first, and of it the form that contains the most, as `inner + 31 * tile`.
+            let next = of_outer.filter(|form| !form.terms.is_empty()).max_by_key(|form| {
+                (depth(form), form.terms.len(), std::cmp::Reverse(least(form)))
+            });
+            let Some(mut form) = next else { return Ok(()) };
+            let divisor = form.terms.iter().fold(0, |divisor, (_, factor)| greatest_divisor(divisor, factor.abs()));
+            form.terms.iter_mut().for_each(|(_, factor)| *factor /= divisor.max(1));
+            self.coordinates.push(Index { affine: form, pieces: Vec::new() });
+            self.solve(program, self.coordinates.len() - 1)?;
+        }
+    }
+}
+
+fn greatest_divisor(one: i64, other: i64) -> i64 {
+    if other == 0 { one } else { greatest_divisor(other, one % other) }
+}
+
+/// The index with a variable in the place of a piece.
+fn replace_piece(index: &Index, wanted: &Piece, variable: Variable) -> Index {
+    let mut replaced = Index { affine: index.affine.clone(), pieces: Vec::new() };
+    for (factor, piece) in &index.pieces {
+        let term = match piece == wanted {
+            true => Index::variable(variable),
+            false => with_inner(piece, replace_piece(piece.of(), wanted, variable)),
+        };
+        replaced = replaced.plus(&term, *factor).unwrap_or_else(|| index.clone());
+    }
+    replaced
+}
