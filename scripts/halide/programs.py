@@ -80,7 +80,7 @@ def stencil(name: str, weights, divisor: int | None) -> Pipeline:
     def sliding():
         copy.store_root()
         compute_at(copy, output, y)
-        sums.compute_root() if False else compute_at(sums, output, y)
+        compute_at(sums, output, y)
 
     def unrolled():
         unroll(output, x, 2)
@@ -521,11 +521,9 @@ def product(size: int) -> Pipeline:
     output[x, y] = total[x, y]
     ro, ri = hl.RVar("ro"), hl.RVar("ri")
 
-    def outer():
-        total.compute_root().update().reorder(x, y, r)
-
-    def blocked():
-        total.compute_root().update().split(r, ro, ri, 8).unroll(ri).reorder(ri, x, ro, y).unroll(x, 8)
+    def blocks(width):
+        return lambda: (total.compute_root().update().split(r, ro, ri, 8).unroll(ri).reorder(ri, x, ro, y)
+                        .unroll(x, width))
 
     return Pipeline(output, [a, b], [size, size], {"a": square(size), "b": square(size)},
-                    {"outer": outer, "blocked": blocked})
+                    {"eight": blocks(8), "four": blocks(4)})

@@ -31,6 +31,8 @@ pub(crate) struct Merged {
     pub unroll: Vec<i64>,
     pub value: Rc<Value<Element>>,
     pub updates: bool,
+    /// Whether the whole array is computed in one place, not by parts in the iterations of a loop.
+    pub is_whole: bool,
     pub order: Vec<Level>,
     pub span: Span,
 }
@@ -62,7 +64,7 @@ impl Merger<'_> {
             let mut definition = definition.clone();
             definition.value = self.with_outside(&definition);
             match stages.last_mut() {
-                Some(stage) if continues(stage, &definition) => self.add(stage, definition)?,
+                Some(stage) if self.continues(stage, &definition) => self.add(stage, definition)?,
                 _ => stages.push(vec![definition]),
             }
         }
@@ -79,9 +81,55 @@ impl Merger<'_> {
                 *last = Merged { value, updates: false, ..next.remove(0) };
                 continue;
             }
+            if let ([last], [over]) = (&merged[..], &next[..])
+                && !last.updates
+                && !over.updates
+            {
+                let over = self.overwritten(last, over)?;
+                merged = vec![over];
+                continue;
+            }
             merged.append(&mut next);
         }
         Ok(merged)
+    }
+
+    /// Whether a definition belongs to the same stage as those before: it gives the same values to the same elements.
+    fn continues(&mut self, stage: &[Definition], definition: &Definition) -> bool {
+        if stage[0].updates != definition.updates {
+            return false;
+        }
+        if definition.updates {
+            let same = |other: &Definition| other.domain == definition.domain && other.order == definition.order;
+            let apart = |other: &Definition| {
+                other.order == definition.order && !overlap(&other.domain, &definition.domain)
+            };
+            return stage.iter().any(same) || stage.iter().all(apart);
+        }
+        stage.iter().filter(|other| overlap(&other.domain, &definition.domain)).all(|other| {
+            let (one, two) = (bounding_box([&other.domain]), bounding_box([&definition.domain]));
+            let both: Vec<_> = one.iter().zip(&two).map(|(one, two)| (one.0.max(two.0), one.1.min(two.1))).collect();
+            let ranges = self.within(&both);
+            self.canonical.number(&other.value, &ranges) == self.canonical.number(&definition.value, &ranges)
+        })
+    }
+
+    /// A definition of which a part is overwritten, as in `f(x, y) = 0; f(x, 3) = 1`.
+    fn overwritten(&self, last: &Merged, over: &Merged) -> Result<Merged> {
+        let refuse = || {
+            Fault::new(over.span, "elements are written again with other values")
+                .with_help("write each element of a Func once, or compute it by `compute_root`")
+        };
+        let inside = last.domain.iter().zip(&over.domain).all(|(last, over)| last.0 <= over.0 && over.1 <= last.1);
+        if !inside || !(last.is_whole && over.is_whole) {
+            return Err(refuse());
+        }
+        let parts = [last, over].map(|each| Part {
+            domains: vec![each.domain.iter().map(|(low, high)| (*low..=*high).collect()).collect()],
+            value: each.value.clone(),
+        });
+        let value = self.chosen(&parts, &last.domain).ok_or_else(refuse)?;
+        Ok(Merged { value, ..last.clone() })
     }
 
     /// Adds a definition to a stage: an update of the same elements in the same loops continues the one before.
@@ -155,6 +203,7 @@ impl Merger<'_> {
             unroll,
             value,
             updates: first.updates,
+            is_whole: stage.iter().all(|definition| definition.is_whole),
             order: first.order.clone(),
             span: first.span,
         };
@@ -273,9 +322,9 @@ impl Merger<'_> {
     /// The value of each part where its coordinates are.
     fn chosen(&self, parts: &[Part], whole: &[(i64, i64)]) -> Option<Rc<Value<Element>>> {
         let ranges = self.within(whole);
-        let (last, others) = parts.split_last()?;
-        let mut value = self.with_constant(&last.value, &ranges, 0).ok()?;
-        for part in others.iter().rev() {
+        let (first, others) = parts.split_first()?;
+        let mut value = self.with_constant(&first.value, &ranges, 0).ok()?;
+        for part in others {
             let here = self.with_constant(&part.value, &ranges, 0).ok()?;
             for domain in &part.domains {
                 let mut condition: Option<Rc<Value<Element>>> = None;
@@ -393,21 +442,6 @@ fn disjuncts(condition: &Rc<Value<Element>>, negated: bool, found: &mut Vec<Rc<V
         _ if negated => found.push(Rc::new(Value::Unary(Unary::Not, condition.clone()))),
         _ => found.push(condition.clone()),
     }
-}
-
-/// Whether a definition belongs to the same stage as those before.
-fn continues(stage: &[Definition], definition: &Definition) -> bool {
-    let first = &stage[0];
-    if first.updates != definition.updates {
-        return false;
-    }
-    if !definition.updates {
-        return true;
-    }
-    stage.iter().any(|other| other.domain == definition.domain && other.order == definition.order)
-        || stage.iter().all(|other| {
-            other.order == definition.order && !overlap(&other.domain, &definition.domain)
-        })
 }
 
 fn overlap(one: &Domain, other: &Domain) -> bool {

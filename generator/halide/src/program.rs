@@ -18,6 +18,9 @@ const MOST_STORES: usize = 20_000;
 /// The most operations of one expression, counted without the sharing of `let`.
 const LARGEST_EXPRESSION: usize = 100_000;
 
+/// The most parts of a loop in which loops within have different numbers of iterations.
+const MOST_PARTS: usize = 8;
+
 /// The stores of a program, in the order of their execution.
 #[derive(Debug)]
 pub(crate) struct Stores<'a> {
@@ -200,11 +203,18 @@ impl<'a> Reader<'a> {
         unrolled: bool,
         body: &[Statement<'a>],
     ) -> Result<()> {
-        let first = self.value(bounds[0])?;
-        let extent = self.constant(bounds[1], "the number of iterations")?;
+        let extent = self.value(bounds[1])?;
+        let Some(extent) = constant_of(&extent, &self.ranges) else {
+            let refuse = || {
+                Fault::new(bounds[1].span, "the number of iterations is not constant")
+                    .with_help("give the bounds and strides of all buffers, so that every loop runs over a box")
+            };
+            return self.divided_loop(&extent, |reader| reader.for_loop(name, bounds, unrolled, body)).ok_or_else(refuse)?;
+        };
         if extent <= 0 {
             return Ok(());
         }
+        let first = self.value(bounds[0])?;
         if unrolled {
             for step in 0..extent.min(MOST_STORES as i64 + 1) {
                 let value = Value::binary(Binary::Add, first.clone(), Value::number(step));
@@ -229,6 +239,35 @@ impl<'a> Reader<'a> {
         self.forget(name);
         self.loops.pop();
         Ok(())
+    }
+
+    /// Reads a loop whose number of iterations changes along a loop around, once for each part of that in which it is the
+    /// same; nothing if there are too many.
+    fn divided_loop(
+        &mut self,
+        extent: &Rc<Value<Flat>>,
+        mut read: impl FnMut(&mut Self) -> Result<()>,
+    ) -> Option<Result<()>> {
+        let variable = only_variable(extent)?;
+        let (first, last) = self.ranges[variable];
+        let mut parts: Vec<(i64, (i64, i64))> = Vec::new();
+        for at in first..=last {
+            let extent = extent.evaluate(&|_| Some(at))?;
+            let count = parts.len();
+            match parts.last_mut() {
+                Some((same, part)) if *same == extent => part.1 = at,
+                _ if count == MOST_PARTS => return None,
+                _ => parts.push((extent, (at, at))),
+            }
+        }
+        for (_, part) in parts {
+            self.ranges[variable] = part;
+            if let Err(fault) = read(self) {
+                return Some(Err(fault));
+            }
+        }
+        self.ranges[variable] = (first, last);
+        Some(Ok(()))
     }
 
     fn choice(

@@ -17,12 +17,24 @@ pub(crate) type Shape = Vec<i64>;
 pub(crate) fn shapes(program: &Stores) -> Result<Vec<Vec<Shape>>> {
     let of = |(number, array): (usize, &Array)| {
         let sites = array.sites.iter().map(|site| match site {
+            // The size of a small allocation is one number, whatever its dimensions are.
+            Some(shape) if !array.is_argument && shape.len() == 1 && array.entries.is_none() => {
+                Ok(infer(program, number).ok().and_then(|found| fill(found, shape[0])).unwrap_or(shape.clone()))
+            }
             Some(shape) => Ok(shape.clone()),
             None => infer(program, number),
         });
         sites.collect::<Result<Vec<Shape>>>()
     };
     program.arrays.iter().enumerate().map(of).collect()
+}
+
+/// The shape with an outermost dimension that makes it as large as the allocation.
+fn fill(mut shape: Shape, size: i64) -> Option<Shape> {
+    shape.pop();
+    let inner: i64 = shape.iter().product();
+    shape.push(size / inner);
+    (size % inner == 0 && size > 0).then_some(shape)
 }
 
 /// The shape of an array that nothing says, from the addresses of its elements.

@@ -30,6 +30,8 @@ pub(crate) struct Definition {
     pub value: Rc<Value<Element>>,
     /// Whether the value depends on the element itself.
     pub updates: bool,
+    /// Whether the whole array is computed in one place, not by parts in the iterations of a loop.
+    pub is_whole: bool,
     /// The loops, outermost first.
     pub order: Vec<Level>,
     pub span: Span,
@@ -243,7 +245,8 @@ impl<'a> Unfolder<'a> {
         }
         order.sort_by_key(position);
         self.placements[array] = Some(placement);
-        self.result.definitions.push(Definition { array, domain, value, updates, order, span: store.span });
+        let is_whole = store.outer == 0;
+        self.result.definitions.push(Definition { array, domain, value, updates, is_whole, order, span: store.span });
         Ok(())
     }
 
@@ -280,7 +283,7 @@ impl<'a> Unfolder<'a> {
         for (dimension, target) in located.target.iter().enumerate() {
             let base = unfolded(target, folds[dimension]);
             let offset = match is_local {
-                true => self.offset(located, dimension, &base, &value)?,
+                true => self.offset(located, dimension, &value)?,
                 false => Index::constant(0),
             };
             coordinates.push(sum(&base, &offset, store.span)?);
@@ -307,24 +310,25 @@ impl<'a> Unfolder<'a> {
         Ok(Rewritten { value: rewriter.value, coordinates, pivots: rewriter.pivots, placement })
     }
 
-    /// What the loops around add to the index of a local array.
-    fn offset(
-        &mut self,
-        located: &Located,
-        dimension: usize,
-        base: &Index,
-        value: &Value<Element>,
-    ) -> Result<Index> {
+    /// What the loops around add to the index of a local array: the same for all stores of it in these loops.
+    fn offset(&mut self, located: &Located, dimension: usize, value: &Value<Element>) -> Result<Index> {
         let store = located.store;
-        let key = (store.array, dimension);
-        let anchor = self.anchor(located, base, value).or_else(|| {
-            self.siblings(located).into_iter().find_map(|sibling| {
-                let value = Placed { unfolder: self, located: sibling }.globalized(&sibling.value).ok()?;
-                let base = unfolded(&sibling.target[dimension], self.folds[store.array][dimension]);
-                self.anchor(sibling, &base, &value)
-            })
+        let fold = self.folds[store.array][dimension];
+        let own = (self.anchor(located, dimension, value), unfolded(&located.target[dimension], fold).affine.constant);
+        let of_siblings = self.siblings(located).into_iter().filter_map(|sibling| {
+            let value = Placed { unfolder: self, located: sibling }.globalized(&sibling.value).ok()?;
+            let constant = unfolded(&sibling.target[dimension], fold).affine.constant;
+            Some((Some(self.anchor(sibling, dimension, &value)?), constant))
         });
-        let constant = base.affine.constant;
+        // Of a part at an edge, the loops around may be constant; the others say what they add.
+        let all: Vec<(Option<Anchor>, i64)> = match fold {
+            // What is kept in turn may begin anew at each store.
+            Some(_) if own.0.is_some() => vec![own.clone()],
+            _ => of_siblings.collect(),
+        };
+        let says = |(anchor, _): &&(Option<Anchor>, i64)| anchor.as_ref().map_or(0, |anchor| anchor.outer.terms.len());
+        let best = all.iter().rev().max_by_key(says).cloned();
+        let (anchor, constant) = best.unwrap_or(own);
         let outer = match &anchor {
             Some(anchor) => {
                 let terms = anchor.outer.terms.iter().map(|&(variable, factor)| (variable, factor / anchor.slope));
@@ -332,11 +336,11 @@ impl<'a> Unfolder<'a> {
             }
             None => Index::constant(0),
         };
+        let key = (store.array, dimension);
         let Some((reference, at_reference, site)) = self.references.get(&key).cloned() else {
             self.references.insert(key, (anchor, constant, store.site));
             return Ok(outer);
         };
-        let fold = self.folds[store.array][dimension];
         if fold.is_none() && site == store.site {
             return Ok(outer);
         }
@@ -365,8 +369,9 @@ impl<'a> Unfolder<'a> {
     }
 
     /// The loads from whose coordinates that of a dimension follows.
-    fn anchor(&self, located: &Located, base: &Index, value: &Value<Element>) -> Option<Anchor> {
+    fn anchor(&self, located: &Located, dimension: usize, value: &Value<Element>) -> Option<Anchor> {
         let store = located.store;
+        let base = unfolded(&located.target[dimension], self.folds[store.array][dimension]);
         let mut loads = Vec::new();
         value.loads(&mut loads);
         let loads = loads.into_iter().filter_map(|load| match load {
@@ -374,7 +379,7 @@ impl<'a> Unfolder<'a> {
             Element::Table { .. } => None,
         });
         let own = &store.loops[store.outer..];
-        let (base, by) = numerator(base)?;
+        let (base, by) = numerator(&base)?;
         if by != 1 {
             return None;
         }
@@ -651,7 +656,7 @@ struct Substitution {
 
 impl Substitution {
     /// The index without the variable.
-    fn apply(&self, index: &Index) -> Option<Index> {
+    fn apply(&self, index: &Index, ranges: &[(i64, i64)]) -> Option<Index> {
         let factor = index.affine.coefficient(self.variable);
         let mut rest = Index { affine: index.affine.clone(), pieces: Vec::new() };
         rest.affine.terms.retain(|(variable, _)| *variable != self.variable);
@@ -662,7 +667,13 @@ impl Substitution {
             };
         }
         for (factor, piece) in &index.pieces {
-            rest = rest.plus(&with_inner(piece, self.apply(piece.of())?), *factor)?;
+            let of = self.apply(piece.of(), ranges)?;
+            let piece = match *piece {
+                Piece::Quotient { by, .. } => of.divided(by, ranges)?,
+                Piece::Remainder { by, .. } => of.remainder(by, ranges)?,
+                _ => with_inner(piece, of),
+            };
+            rest = rest.plus(&piece, *factor)?;
         }
         Some(rest)
     }
@@ -731,9 +742,10 @@ impl Rewriter<'_, '_> {
         let store = self.located.store;
         let span = store.span;
         let complicated = || Fault::new(span, "an index becomes too large or too complicated");
+        let ranges = self.all_ranges();
         let mut index = self.coordinates[dimension].clone();
         for substitution in self.substitutions.iter().filter(|substitution| substitution.by > 0) {
-            index = substitution.apply(&index).ok_or_else(complicated)?;
+            index = substitution.apply(&index, &ranges).ok_or_else(complicated)?;
         }
         let original = self.original(dimension);
         let range = original.range(&self.all_ranges());
@@ -773,7 +785,8 @@ impl Rewriter<'_, '_> {
         };
         let substitution =
             Substitution { variable: pivot, of: of.ok_or_else(complicated)?, by, multiple: exact };
-        self.map(|index| substitution.apply(index))?;
+        let ranges = self.all_ranges();
+        self.map(|index| substitution.apply(index, &ranges))?;
         self.substitutions.push(substitution);
         Ok(())
     }
