@@ -8,12 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use pushmem_nest::{Binary, Index, Piece, Type, Unary};
 
-use crate::fit::{fit, index_of};
+use crate::fit::{MOST_VALUES, fit, index_of};
 use crate::unfold::with_inner;
 use crate::value::{Element, Value, Variable};
-
-/// The most values of a variable for which an index is computed.
-const MOST_VALUES: i64 = 1 << 16;
 
 /// Numbers for expressions, the same for those that compute the same.
 #[derive(Debug)]
@@ -114,10 +111,55 @@ impl<'a> Canonical<'a> {
                 operands.sort_unstable();
                 self.single(of, Key::Binary(Binary::Multiply, operands[0], operands[1]))
             }
-            _ => match self.other(value, ranges) {
-                Ok(key) => self.single(of, key),
-                Err(number) => constant(number),
+            Value::Select(condition, then, otherwise) if self.truth(condition, ranges).is_some() => {
+                let chosen = if self.truth(condition, ranges) == Some(true) { then } else { otherwise };
+                self.sum(chosen, ranges)
+            }
+            Value::Binary(Binary::And | Binary::Or, left, right) if of == Type::Bool => {
+                let ends = matches!(value, Value::Binary(Binary::Or, ..));
+                match (self.truth(left, ranges), self.truth(right, ranges)) {
+                    (Some(one), _) | (_, Some(one)) if one == ends => constant(i64::from(ends)),
+                    (Some(_), _) => self.sum(right, ranges),
+                    (_, Some(_)) => self.sum(left, ranges),
+                    _ => self.keyed(value, ranges),
+                }
+            }
+            _ => match self.truth_of(value, ranges) {
+                Some(truth) => constant(i64::from(truth)),
+                None => self.keyed(value, ranges),
             },
+        }
+    }
+
+    /// Whether a condition is always true or always false.
+    fn truth(&mut self, condition: &Value<Element>, ranges: &[(i64, i64)]) -> Option<bool> {
+        let sum = self.sum(condition, ranges);
+        sum.terms.is_empty().then_some(sum.constant != 0)
+    }
+
+    /// The outcome of a comparison that the ranges decide, or its opposite.
+    fn truth_of(&mut self, value: &Value<Element>, ranges: &[(i64, i64)]) -> Option<bool> {
+        match value {
+            Value::Unary(Unary::Not, operand) if self.value_type(operand) == Type::Bool => {
+                self.truth(operand, ranges).map(|truth| !truth)
+            }
+            Value::Binary(operator, left, right) if operator.is_comparison() => {
+                let difference = index_of(left, ranges)?.plus(&index_of(right, ranges)?, -1)?;
+                let (low, high) = tidy(&difference, ranges).range(ranges);
+                let outcomes = [low, high].map(|difference| operator.apply(Type::I32, difference, 0) != 0);
+                let is_equality = matches!(operator, Binary::Equal | Binary::NotEqual);
+                // Between the two, an order does not change; an equality does, where the range contains 0.
+                (outcomes[0] == outcomes[1] && (low == high || !is_equality || low > 0 || high < 0)).then_some(outcomes[0])
+            }
+            _ => None,
+        }
+    }
+
+    fn keyed(&mut self, value: &Value<Element>, ranges: &[(i64, i64)]) -> Sum {
+        let of = self.value_type(value);
+        match self.other(value, ranges) {
+            Ok(key) => self.single(of, key),
+            Err(number) => Sum { value: of, terms: BTreeMap::new(), constant: of.wrap(number) },
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the text that Halide prints does not say of its arguments: lines `// name: type[shape]` at the top.
 
-use pushmem_nest::{Span, Type};
+use pushmem_nest::{LARGEST_ARRAY, Span, Type};
 
 use crate::fault::{Fault, Result};
 
@@ -54,7 +54,8 @@ fn declaration<'a>(name: &'a str, element: Type, rest: &str) -> Option<Declarati
         "" => None,
         assigned => Some(numbers(assigned.strip_prefix('=')?)?),
     };
-    let size = shape.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent).filter(|_| *extent > 0))?;
+    let size = shape.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent).filter(|_| *extent > 0));
+    let size = size.filter(|size| *size <= LARGEST_ARRAY)?;
     let complete = entries.as_ref().is_none_or(|entries| {
         entries.len() as i64 == size && entries.iter().all(|entry| element.holds(*entry))
     });

@@ -12,7 +12,7 @@ use pushmem_nest::{Binary, INDEX_LIMIT, Index, Piece, Type};
 use crate::value::{Value, Variable};
 
 /// The most values of a variable that are tried.
-const MOST_VALUES: i64 = 1 << 16;
+pub(crate) const MOST_VALUES: i64 = 1 << 16;
 
 /// The largest divisor that is looked for.
 const LARGEST_DIVISOR: i64 = 32;

@@ -76,7 +76,7 @@ pub fn read(path: &Path) -> Result<Checked, Diagnostic> {
     import(&path.display().to_string(), &read_text(path)?)
 }
 
-/// Turns the text of a lowered statement into a program. `name` is the file's.
+/// Turns the text of a lowered statement into a program, which is named like the file `name`, without its ending.
 ///
 /// # Errors
 /// At the place in the text: what is not of the language, or has no hardware, such as pointers, calls, vectors and floating
@@ -84,7 +84,7 @@ pub fn read(path: &Path) -> Result<Checked, Diagnostic> {
 /// [`Program::read`] finds.
 pub fn import(name: &str, text: &str) -> Result<Checked, Diagnostic> {
     let source = Source::new(name, text);
-    let emitted = translate(text).map_err(|fault| {
+    let emitted = translate(&stem(name), text).map_err(|fault| {
         let diagnostic = source.diagnostic(fault.span, fault.message);
         match fault.help {
             Some(help) => diagnostic.with_help(help),
@@ -95,7 +95,12 @@ pub fn import(name: &str, text: &str) -> Result<Checked, Diagnostic> {
     Program::translated(&document, source, |span| emitted.place(span))
 }
 
-fn translate(text: &str) -> Result<Emitted, Fault> {
+/// The name of a file without folder and ending.
+fn stem(name: &str) -> String {
+    Path::new(name).file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned())
+}
+
+fn translate(name: &str, text: &str) -> Result<Emitted, Fault> {
     let declarations = declarations::declarations(text)?;
     let module = parser::parse(text)?;
     let program = program::stores(&module, &declarations)?;
@@ -127,7 +132,7 @@ fn translate(text: &str) -> Result<Emitted, Fault> {
     definitions.sort_by_key(|(place, ..)| *place);
     let definitions: Vec<(usize, Vec<Merged>)> = definitions.into_iter().map(|(_, array, each)| (array, each)).collect();
     let nest = Nest {
-        name: module.name,
+        name,
         program: &program,
         shapes: &shapes,
         types: &types,

@@ -140,7 +140,7 @@ impl<'a> Parser<'a> {
         self.word("module").map_err(|fault| fault.with_help(help))?;
         self.word("name")?;
         self.symbol("=")?;
-        let (name, _) = self.name("the name of the module")?;
+        self.name("the name of the module")?;
         let mut constants = Vec::new();
         // What is left of the line is the target, which says nothing about the program.
         while !matches!(self.peek(), Token::Name("func" | "buffer") | Token::End) {
@@ -170,7 +170,7 @@ impl<'a> Parser<'a> {
                 .with_help("compile without the target feature `user_context`, and one pipeline for each file"));
         }
         match self.peek() {
-            Token::End => Ok(Module { name, arguments, constants, body }),
+            Token::End => Ok(Module { arguments, constants, body }),
             _ => Err(self.unexpected("the end")),
         }
     }

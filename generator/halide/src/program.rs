@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use pushmem_nest::{Binary, Span, Type, Unary};
+use itertools::Itertools;
+use pushmem_nest::{Binary, LARGEST_ARRAY, Span, Type, Unary};
 
 use crate::declarations::Declaration;
 use crate::fault::{Fault, Result};
-use crate::fit::{constant_of, only_variable};
+use crate::fit::{MOST_VALUES, constant_of, only_variable};
 use crate::intrinsics::intrinsic;
 use crate::syntax::{Expression, ExpressionKind, Module, Statement, StatementKind};
 use crate::value::{Flat, Place, Value, Variable};
@@ -174,8 +175,10 @@ impl<'a> Reader<'a> {
     fn allocate(&mut self, name: &'a str, element: Type, extents: &[Expression<'a>], span: Span) -> Result<()> {
         let extents = extents.iter().map(|extent| self.constant(extent, "the size of the allocation"));
         let extents: Vec<i64> = extents.collect::<Result<_>>()?;
-        if let Some(extent) = extents.iter().find(|extent| **extent < 1) {
-            return Err(Fault::new(span, format!("an allocation of {extent} elements")));
+        let size = extents.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent).filter(|_| *extent > 0));
+        if size.is_none_or(|size| size > LARGEST_ARRAY) {
+            return Err(Fault::new(span, format!("an allocation of {} elements", extents.iter().join(" × ")))
+                .with_help(format!("an array has 1 to {LARGEST_ARRAY} elements")));
         }
         match self.by_name.get(name) {
             Some(&array) if !self.found.arrays[array].is_argument => {
@@ -250,6 +253,9 @@ impl<'a> Reader<'a> {
     ) -> Option<Result<()>> {
         let variable = only_variable(extent)?;
         let (first, last) = self.ranges[variable];
+        if last - first >= MOST_VALUES {
+            return None;
+        }
         let mut parts: Vec<(i64, (i64, i64))> = Vec::new();
         for at in first..=last {
             let extent = extent.evaluate(&|_| Some(at))?;
@@ -309,6 +315,9 @@ impl<'a> Reader<'a> {
         }
         let variable = only_variable(condition)?;
         let (first, last) = self.ranges[variable];
+        if last - first >= MOST_VALUES {
+            return None;
+        }
         let holds = |value: i64| condition.evaluate(&|_| Some(value)).map(|truth| truth != 0);
         let truths: Vec<bool> = (first..=last).map(holds).collect::<Option<_>>()?;
         let Some(start) = truths.iter().position(|truth| *truth) else { return Some(false) };

@@ -5,7 +5,6 @@ use pushmem_nest::{Binary, Span, Type};
 /// What `Func.compile_to_lowered_stmt` prints for one pipeline.
 #[derive(Debug)]
 pub(crate) struct Module<'a> {
-    pub name: &'a str,
     /// Inputs and outputs, in this order.
     pub arguments: Vec<(&'a str, Span)>,
     /// Buffers of constants, whose contents are not printed.

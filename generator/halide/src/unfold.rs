@@ -11,14 +11,12 @@ use std::rc::Rc;
 
 use pushmem_nest::{Affine, Binary, Index, Piece, Span, Type};
 
+use crate::canonical::tidy;
 use crate::fault::{Fault, Result};
-use crate::fit::index_of;
+use crate::fit::{MOST_VALUES, index_of};
 use crate::program::Stores;
 use crate::shapes::{Located, Shape};
 use crate::value::{Element, Place, Value, Variable};
-
-/// The most values of a coordinate of one store.
-const MOST_VALUES: i64 = 1 << 22;
 
 /// What a store does to the elements of a box.
 #[derive(Clone, Debug)]
@@ -69,6 +67,8 @@ struct Placement {
     highest: Vec<Index>,
     /// The coordinates behind those of the dimensions, functions of the loops around.
     extras: Vec<Index>,
+    /// The loops around with the iterations in which this holds.
+    around: Vec<(Variable, (i64, i64))>,
 }
 
 /// Puts all stores into coordinates.
@@ -223,6 +223,7 @@ impl<'a> Unfolder<'a> {
         let highest = |index| highest(index, is_own, &store.ranges);
         placement.highest = coordinates[..dimensions].iter().map(highest).collect();
         placement.extras = coordinates[dimensions..].to_vec();
+        placement.around = store.loops[..store.outer].iter().map(|each| (*each, store.ranges[*each])).collect();
         let updates = loads_of(&value, array);
         let domain = self.domain(&coordinates, located)?;
         // Loops that no coordinate follows.
@@ -286,7 +287,7 @@ impl<'a> Unfolder<'a> {
                 true => self.offset(located, dimension, &value)?,
                 false => Index::constant(0),
             };
-            coordinates.push(sum(&base, &offset, store.span)?);
+            coordinates.push(tidy(&sum(&base, &offset, store.span)?, &store.ranges));
             placement.offsets.push(offset);
         }
         let dimensions = coordinates.len();
@@ -616,6 +617,13 @@ impl Placed<'_, '_> {
             if let Some(fold) = fold {
                 let unknown = || Fault::new(span, format!("it is not known which of the last {fold} elements is read"));
                 let behind = coordinate.plus(&placement.highest[dimension], -1).ok_or_else(unknown)?;
+                let holds = |(variable, (first, last)): &(Variable, (i64, i64))| {
+                    let (low, high) = store.ranges[*variable];
+                    first <= &low && &high <= last
+                };
+                if !placement.around.iter().all(holds) {
+                    return Err(unknown());
+                }
                 let (low, high) = behind.range(&store.ranges);
                 // The element that was written last is 0 behind, the oldest that is kept is `fold - 1` behind.
                 let turns = -(high.div_euclid(fold) + i64::from(high.rem_euclid(fold) != 0));
