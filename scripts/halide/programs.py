@@ -502,9 +502,8 @@ def rom() -> Pipeline:
     curve, output = hl.Func("curve"), hl.Func("output")
     curve[k] = hl.cast(U16, hl.select(k == 0, 0, (k - 1) / 4))
     output[x, y] = curve[hl.cast(I32, hl.min(image[x, y], hl.cast(U16, 255)))]
-    table = hl.Buffer(np.array([max(each - 1, 0) // 4 for each in range(256)], dtype=np.uint16), "table")
     return Pipeline(output, [image], [64, 64], {"input": square(64)},
-                    {"root": roots(curve), "unrolled": lambda: unroll(roots(curve)() and output, x, 2)})
+                    {"root": roots(curve), "unrolled": lambda: (curve.compute_root(), unroll(output, x, 2))})
 
 
 @program
@@ -527,3 +526,243 @@ def product(size: int) -> Pipeline:
 
     return Pipeline(output, [a, b], [size, size], {"a": square(size), "b": square(size)},
                     {"eight": blocks(8), "four": blocks(4)})
+
+
+@program
+def brighten_blur() -> Pipeline:
+    image = stream_to_accelerator("input", U16, 2)
+    brighten, blur = hl.Func("brighten"), hl.Func("blur")
+    brighten[x, y] = image[x, y] * 2
+    blur[x, y] = (brighten[x, y] + brighten[x + 1, y] + brighten[x, y + 1] + brighten[x + 1, y + 1]) / 4
+
+    def sliding():
+        brighten.store_root()
+        compute_at(brighten, blur, x)
+
+    return Pipeline(blur, [image], [63, 63], {"input": square(64)}, {"root": roots(brighten), "sliding": sliding})
+
+
+@program
+def conv_1_3() -> Pipeline:
+    """The taps as a reduction, their weights in a table of constants."""
+    image = stream_to_accelerator("input", U16, 2)
+    weights = hl.Buffer(np.array([1, 3, 2], dtype=np.uint16), "weights")
+    sums, output, r = hl.Func("sums"), hl.Func("output"), hl.RDom([(0, 3)], "r")
+    sums[x, y] = hl.cast(U16, 0)
+    sums[x, y] += weights[r] * image[x + r, y]
+    output[x, y] = sums[x, y]
+
+    def row():
+        compute_at(sums, output, y).update().unroll(r)
+
+    return Pipeline(output, [image], [62, 64], {"input": square(64)},
+                    {"unrolled": lambda: sums.compute_root().update().unroll(r), "row": row}, [weights])
+
+
+@program
+def unsharp_new() -> Pipeline:
+    """Sharpening with a table of reciprocals."""
+    image = stream_to_accelerator("input", U16, 3)
+    gray, blur, sharp, ratio = grayscale(image), hl.Func("blur"), hl.Func("sharp"), hl.Func("ratio")
+    reciprocal, output = hl.Func("reciprocal"), hl.Func("output")
+    reciprocal[k] = hl.cast(U16, 256 / (k + 1))
+    blur[x, y] = hl.cast(I16, weighted(gray, GAUSS, U16))
+    low = hl.cast(I16, hl.cast(U8, blur[x, y] / 256))
+    sharp[x, y] = hl.cast(U16, hl.clamp(hl.cast(I16, gray[x + 2, y + 2]) * 2 - low, hl.cast(I16, 0), hl.cast(I16, 255)))
+    clamped = hl.clamp(hl.cast(I32, gray[x + 2, y + 2]), 1, 255)
+    ratio[x, y] = sharp[x, y] * reciprocal[clamped - 1]
+    product = hl.cast(I32, ratio[x, y]) * hl.cast(I32, image[c, x + 2, y + 2])
+    output[c, x, y] = hl.cast(I16, product / 256)
+    output.bound(c, 0, 3).unroll(c)
+    stages = [gray, blur, sharp, ratio]
+
+    def rows():
+        reciprocal.compute_root()
+        for stage in stages:
+            compute_at(stage, output, y)
+
+    return Pipeline(output, [image], [3, 60, 60], {"input": square(64, 0, (0, 3))},
+                    {"root": roots(reciprocal, *stages), "rows": rows})
+
+
+@program
+def max_pool() -> Pipeline:
+    image = stream_to_accelerator("input", I16, 3)
+    output = hl.Func("output")
+    best = image[c, x, y]
+    for i, j in [(i, j) for j in range(3) for i in range(3) if i or j]:
+        best = hl.max(best, image[c, x + i, y + j])
+    output[c, x, y] = best
+    output.bound(c, 0, 8).unroll(c)
+
+    def tiled():
+        tile(output, x, y, xo, yo, xi, yi, 14, 14).reorder(c, xi, yi, xo, yo)
+
+    return Pipeline(output, [image], [8, 28, 28], {"input": square(30, 0, (0, 8))},
+                    {"inline": lambda: None, "tiled": tiled})
+
+
+def convolution(output_channels: int, input_channels: int, size: int, channels_at_once, rectified: bool) -> Pipeline:
+    """A layer of a network: a reduction over a window and over channels."""
+    image, weights = stream_to_accelerator("input", I16, 3), stream_to_accelerator("weights", I16, 4)
+    sums, output = hl.Func("sums"), hl.Func("output")
+    r = hl.RDom([(0, input_channels), (0, 3), (0, 3)], "r")
+    sums[c, x, y] = hl.cast(I16, 0)
+    sums[c, x, y] += weights[r.x, c, r.y, r.z] * image[r.x, x + r.y, y + r.z]
+    output[c, x, y] = hl.max(sums[c, x, y], hl.cast(I16, 0)) if rectified else sums[c, x, y]
+    sums.bound(c, 0, output_channels)
+
+    def schedule(at_once):
+        def apply():
+            update = sums.compute_root().unroll(c).update().reorder(r.x, c, x, y, r.y, r.z).unroll(r.x)
+            update.unroll(c, at_once) if at_once > 1 else update
+        return apply
+
+    edge = size - 2
+    return Pipeline(output, [image, weights], [output_channels, edge, edge],
+                    {"input": square(size, 0, (0, input_channels)),
+                     "weights": square(3, 0, (0, input_channels), (0, output_channels))},
+                    {f"by_{at_once}": schedule(at_once) for at_once in channels_at_once})
+
+
+@program
+def resnet_tiny() -> Pipeline:
+    return convolution(1, 1, 16, [1], False)
+
+
+@program
+def resnet_simple() -> Pipeline:
+    return convolution(1, 1, 30, [1], True)
+
+
+@program
+def resnet() -> Pipeline:
+    return convolution(3, 8, 30, [3, 1], False)
+
+
+@program
+def resnet88() -> Pipeline:
+    return convolution(8, 8, 30, [8, 4], False)
+
+
+@program
+def depthwise() -> Pipeline:
+    image, weights = stream_to_accelerator("input", I16, 3), stream_to_accelerator("weights", I16, 3)
+    sums, output, r = hl.Func("sums"), hl.Func("output"), hl.RDom([(0, 3), (0, 3)], "r")
+    sums[c, x, y] = hl.cast(I16, 0)
+    sums[c, x, y] += weights[c, r.x, r.y] * image[c, x + r.x, y + r.y]
+    output[c, x, y] = sums[c, x, y]
+
+    def rolled():
+        sums.compute_root().bound(c, 0, 8).unroll(c).update().reorder(c, x, y, r.x, r.y).unroll(c)
+
+    def windows():
+        sums.compute_root().bound(c, 0, 8).unroll(c).update().reorder(c, r.x, r.y, x, y).unroll(c).unroll(r.x).unroll(r.y)
+
+    return Pipeline(output, [image, weights], [8, 28, 28],
+                    {"input": square(30, 0, (0, 8)), "weights": square(3, 0, (0, 8))},
+                    {"rolled": rolled, "windows": windows})
+
+
+@program
+def mobilenet() -> Pipeline:
+    image = stream_to_accelerator("input", I16, 3)
+    depth, point = stream_to_accelerator("depthwise", I16, 3), stream_to_accelerator("pointwise", I16, 2)
+    dw, output = hl.Func("dw"), hl.Func("output")
+    dw[c, x, y] = weighted_by(depth, image)
+    terms = [point[each, k] * dw[each, x, y] for each in range(4)]
+    output[k, x, y] = sum(terms[1:], terms[0])
+    output.bound(k, 0, 3).unroll(k)
+
+    def rolled():
+        dw.compute_root().bound(c, 0, 4).unroll(c)
+
+    def rows():
+        compute_at(dw, output, y).bound(c, 0, 4).unroll(c)
+
+    return Pipeline(output, [image, depth, point], [3, 30, 30],
+                    {"input": square(32, 0, (0, 4)), "depthwise": square(3, 0, (0, 4)), "pointwise": [(0, 4), (0, 3)]},
+                    {"root": rolled, "rows": rows})
+
+
+def weighted_by(weights, image):
+    terms = [weights[c, i, j] * image[c, x + i, y + j] for j in range(3) for i in range(3)]
+    return sum(terms[1:], terms[0])
+
+
+@program
+def fully_connected() -> Pipeline:
+    z = hl.Var("z")
+    image, weights, bias = (stream_to_accelerator(name, I16, dimensions)
+                            for name, dimensions in [("input", 1), ("weights", 2), ("bias", 1)])
+    sums, output, r = hl.Func("sums"), hl.Func("output"), hl.RDom([(0, 64)], "r")
+    sums[z] = bias[z]
+    sums[z] += weights[r, z] * image[r]
+    output[z] = hl.max(sums[z], hl.cast(I16, 0))
+    ro, ri = hl.RVar("ro"), hl.RVar("ri")
+
+    def schedule(at_once):
+        return lambda: sums.compute_root().update().split(r, ro, ri, at_once).unroll(ri).reorder(ri, z, ro)
+
+    return Pipeline(output, [image, weights, bias], [10],
+                    {"input": [(0, 64)], "weights": [(0, 64), (0, 10)], "bias": [(0, 10)]},
+                    {"by_8": schedule(8), "by_4": schedule(4)})
+
+
+@program
+def stereo_small() -> Pipeline:
+    """The shift by which two images are most alike: sums, a minimum, and where it is, as reductions."""
+    left, right = stream_to_accelerator("left", U16, 2), stream_to_accelerator("right", U16, 2)
+    sad, best, shift, output = hl.Func("sad"), hl.Func("best"), hl.Func("shift"), hl.Func("output")
+    w, d = hl.RDom([(-8, 16), (-8, 16)], "w"), hl.RDom([(0, 10)], "d")
+    sad[x, y, c] = hl.cast(U16, 0)
+    sad[x, y, c] += hl.absd(right[x + w.x, y + w.y], left[x + w.x + 5 + c, y + w.y])
+    best[x, y] = hl.cast(U16, 65535)
+    best[x, y] = hl.min(best[x, y], sad[x, y, d])
+    shift[x, y] = hl.cast(U16, 0)
+    shift[x, y] = hl.select(sad[x, y, d] == best[x, y], hl.cast(U16, d.x), shift[x, y])
+    output[x, y] = hl.cast(U8, shift[x, y] * 255 / 10)
+
+    def root():
+        sad.compute_root().update().reorder(x, y, w.x, w.y, c)
+        best.compute_root().update().reorder(x, y, d)
+        shift.compute_root().update().reorder(x, y, d)
+
+    def unrolled():
+        root()
+        best.update().unroll(d)
+
+    return Pipeline(output, [left, right], [8, 8],
+                    {"left": [(-3, 32), (-8, 23)], "right": [(-8, 23), (-8, 23)]}, {"root": root, "unrolled": unrolled})
+
+
+@program
+def residual_block() -> Pipeline:
+    image = stream_to_accelerator("input", I16, 3)
+    weights = [stream_to_accelerator(f"weights{number}", I16, 4) for number in (1, 2)]
+    r = hl.RDom([(0, 8), (0, 3), (0, 3)], "r")
+    sums, middle = [], None
+    for number, kernel in enumerate(weights, 1):
+        of = image if middle is None else middle
+        total = hl.Func(f"sums{number}")
+        total[c, x, y] = hl.cast(I16, 0)
+        total[c, x, y] += kernel[r.x, c, r.y, r.z] * of[r.x, x + r.y, y + r.z]
+        sums.append(total)
+        if middle is None:
+            middle = hl.Func("middle")
+            middle[c, x, y] = hl.max(total[c, x, y], hl.cast(I16, 0))
+    output = hl.Func("output")
+    output[c, x, y] = hl.max(sums[1][c, x, y] + image[c, x + 2, y + 2], hl.cast(I16, 0))
+
+    def schedule(at_once):
+        def apply():
+            for total in sums:
+                update = total.compute_root().bound(c, 0, 8).unroll(c).update()
+                update.reorder(r.x, c, x, y, r.y, r.z).unroll(r.x).unroll(c, at_once)
+            middle.compute_root().bound(c, 0, 8).unroll(c)
+        return apply
+
+    kernel = square(3, 0, (0, 8), (0, 8))
+    return Pipeline(output, [image, *weights], [8, 26, 26],
+                    {"input": square(30, 0, (0, 8)), "weights1": kernel, "weights2": kernel},
+                    {"by_8": schedule(8), "by_4": schedule(4)})
