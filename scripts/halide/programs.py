@@ -602,7 +602,7 @@ def max_pool() -> Pipeline:
                     {"inline": lambda: None, "tiled": tiled})
 
 
-def convolution(output_channels: int, input_channels: int, size: int, channels_at_once, rectified: bool) -> Pipeline:
+def convolution(output_channels: int, input_channels: int, size: int, rectified: bool) -> Pipeline:
     """A layer of a network: a reduction over a window and over channels."""
     image, weights = stream_to_accelerator("input", I16, 3), stream_to_accelerator("weights", I16, 4)
     sums, output = hl.Func("sums"), hl.Func("output")
@@ -612,37 +612,34 @@ def convolution(output_channels: int, input_channels: int, size: int, channels_a
     output[c, x, y] = hl.max(sums[c, x, y], hl.cast(I16, 0)) if rectified else sums[c, x, y]
     sums.bound(c, 0, output_channels)
 
-    def schedule(at_once):
-        def apply():
-            update = sums.compute_root().unroll(c).update().reorder(r.x, c, x, y, r.y, r.z).unroll(r.x)
-            update.unroll(c, at_once) if at_once > 1 else update
-        return apply
+    def schedule(*order):
+        return lambda: sums.compute_root().unroll(c).update().reorder(r.x, c, *order).unroll(r.x).unroll(c)
 
     edge = size - 2
     return Pipeline(output, [image, weights], [output_channels, edge, edge],
                     {"input": square(size, 0, (0, input_channels)),
                      "weights": square(3, 0, (0, input_channels), (0, output_channels))},
-                    {f"by_{at_once}": schedule(at_once) for at_once in channels_at_once})
+                    {"rows": schedule(x, y, r.y, r.z), "columns": schedule(x, y, r.z, r.y)})
 
 
 @program
 def resnet_tiny() -> Pipeline:
-    return convolution(1, 1, 16, [1], False)
+    return convolution(1, 1, 16, False)
 
 
 @program
 def resnet_simple() -> Pipeline:
-    return convolution(1, 1, 30, [1], True)
+    return convolution(1, 1, 30, True)
 
 
 @program
 def resnet() -> Pipeline:
-    return convolution(3, 8, 30, [3, 1], False)
+    return convolution(3, 8, 30, False)
 
 
 @program
 def resnet88() -> Pipeline:
-    return convolution(8, 8, 30, [8, 4], False)
+    return convolution(8, 8, 30, False)
 
 
 @program
@@ -710,33 +707,6 @@ def fully_connected() -> Pipeline:
 
 
 @program
-def stereo_small() -> Pipeline:
-    """The shift by which two images are most alike: sums, a minimum, and where it is, as reductions."""
-    left, right = stream_to_accelerator("left", U16, 2), stream_to_accelerator("right", U16, 2)
-    sad, best, shift, output = hl.Func("sad"), hl.Func("best"), hl.Func("shift"), hl.Func("output")
-    w, d = hl.RDom([(-8, 16), (-8, 16)], "w"), hl.RDom([(0, 10)], "d")
-    sad[x, y, c] = hl.cast(U16, 0)
-    sad[x, y, c] += hl.absd(right[x + w.x, y + w.y], left[x + w.x + 5 + c, y + w.y])
-    best[x, y] = hl.cast(U16, 65535)
-    best[x, y] = hl.min(best[x, y], sad[x, y, d])
-    shift[x, y] = hl.cast(U16, 0)
-    shift[x, y] = hl.select(sad[x, y, d] == best[x, y], hl.cast(U16, d.x), shift[x, y])
-    output[x, y] = hl.cast(U8, shift[x, y] * 255 / 10)
-
-    def root():
-        sad.compute_root().update().reorder(x, y, w.x, w.y, c)
-        best.compute_root().update().reorder(x, y, d)
-        shift.compute_root().update().reorder(x, y, d)
-
-    def unrolled():
-        root()
-        best.update().unroll(d)
-
-    return Pipeline(output, [left, right], [8, 8],
-                    {"left": [(-3, 32), (-8, 23)], "right": [(-8, 23), (-8, 23)]}, {"root": root, "unrolled": unrolled})
-
-
-@program
 def residual_block() -> Pipeline:
     image = stream_to_accelerator("input", I16, 3)
     weights = [stream_to_accelerator(f"weights{number}", I16, 4) for number in (1, 2)]
@@ -754,15 +724,15 @@ def residual_block() -> Pipeline:
     output = hl.Func("output")
     output[c, x, y] = hl.max(sums[1][c, x, y] + image[c, x + 2, y + 2], hl.cast(I16, 0))
 
-    def schedule(at_once):
+    def schedule(*order):
         def apply():
             for total in sums:
                 update = total.compute_root().bound(c, 0, 8).unroll(c).update()
-                update.reorder(r.x, c, x, y, r.y, r.z).unroll(r.x).unroll(c, at_once)
+                update.reorder(r.x, c, *order).unroll(r.x).unroll(c)
             middle.compute_root().bound(c, 0, 8).unroll(c)
         return apply
 
     kernel = square(3, 0, (0, 8), (0, 8))
     return Pipeline(output, [image, *weights], [8, 26, 26],
                     {"input": square(30, 0, (0, 8)), "weights1": kernel, "weights2": kernel},
-                    {"by_8": schedule(8), "by_4": schedule(4)})
+                    {"rows": schedule(x, y, r.y, r.z), "columns": schedule(x, y, r.z, r.y)})

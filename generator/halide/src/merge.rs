@@ -46,6 +46,14 @@ pub(crate) struct Merger<'a> {
     pub coordinates: &'a [Variable],
 }
 
+/// A value that depends on the element it is for.
+struct Update<'a> {
+    array: usize,
+    /// The least and the greatest value of each coordinate.
+    domain: &'a [(i64, i64)],
+    value: &'a Rc<Value<Element>>,
+}
+
 /// Elements of an array: the values of each coordinate.
 type Domain = Vec<Vec<i64>>;
 
@@ -62,6 +70,7 @@ impl Merger<'_> {
         let mut stages: Vec<Vec<Definition>> = Vec::new();
         for definition in definitions {
             let mut definition = definition.clone();
+            self.check(&definition)?;
             definition.value = self.with_outside(&definition);
             match stages.last_mut() {
                 Some(stage) if self.continues(stage, &definition) => self.add(stage, definition)?,
@@ -77,7 +86,8 @@ impl Merger<'_> {
                 && last.domain == update.domain
                 && !update.order.iter().any(|level| matches!(level, Level::Reduction(_)))
             {
-                let value = self.substituted(&update.value, update.array, &last.value)?;
+                let whole = Update { array: update.array, domain: &update.domain, value: &update.value };
+                let value = self.substituted(&whole, &last.value)?;
                 *last = Merged { value, updates: false, ..next.remove(0) };
                 continue;
             }
@@ -137,7 +147,9 @@ impl Merger<'_> {
         let same = |other: &Definition| other.domain == definition.domain && other.order == definition.order;
         match stage.iter().position(same).filter(|_| definition.updates) {
             Some(place) => {
-                let value = self.substituted(&definition.value, definition.array, &stage[place].value)?;
+                let domain = bounding_box([&definition.domain]);
+                let update = Update { array: definition.array, domain: &domain, value: &definition.value };
+                let value = self.substituted(&update, &stage[place].value)?;
                 stage[place].value = value;
             }
             None => stage.push(definition),
@@ -146,25 +158,31 @@ impl Merger<'_> {
     }
 
     /// The value of an update with another value in the place of the element that it updates.
-    fn substituted(
-        &self,
-        value: &Rc<Value<Element>>,
-        array: usize,
-        by: &Rc<Value<Element>>,
-    ) -> Result<Rc<Value<Element>>> {
-        let own: Vec<Index> = self.coordinates.iter().map(|variable| Index::variable(*variable)).collect();
+    fn substituted(&self, update: &Update, by: &Rc<Value<Element>>) -> Result<Rc<Value<Element>>> {
+        let ranges = self.within(&update.domain);
+        let own: Vec<Index> = self.coordinates.iter().map(|each| tidy(&Index::variable(*each), &ranges)).collect();
+        let is_own = |indices: &[Index]| indices.iter().map(|index| tidy(index, &ranges)).eq(own.iter().cloned());
         mapped(
-            value,
+            update.value,
             &mut |value| match value {
-                Value::Load(Element::Array { array: of, indices, .. }) if *of == array && *indices == own => {
+                Value::Load(Element::Array { array, indices, .. }) if *array == update.array && is_own(indices) => {
                     Some(Ok(by.clone()))
                 }
                 _ => None,
             },
-            &mut |array, indices, outside, span| {
-                Ok(Element::Array { array, indices: indices.to_vec(), outside, place: Place(span) })
+            &mut |array, indices, outside, span| match array == update.array && !is_own(indices) {
+                true => Err(Fault::new(span, "this is another element of the array that is written")
+                    .with_help("a Func is updated from its own elements and from other Funcs")),
+                false => Ok(Element::Array { array, indices: indices.to_vec(), outside, place: Place(span) }),
             },
         )
+    }
+
+    /// Checks that an update reads no other elements of its array.
+    fn check(&self, definition: &Definition) -> Result<()> {
+        let domain = bounding_box([&definition.domain]);
+        let update = Update { array: definition.array, domain: &domain, value: &definition.value };
+        self.substituted(&update, &Value::number(0)).map(|_| ())
     }
 
     /// The ranges of all variables, where the coordinates are in a box.

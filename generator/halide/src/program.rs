@@ -1,6 +1,6 @@
 //! The stores of a program: statements with their loops, where all names are looked up.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use itertools::Itertools;
@@ -251,17 +251,22 @@ impl<'a> Reader<'a> {
         extent: &Rc<Value<Flat>>,
         mut read: impl FnMut(&mut Self) -> Result<()>,
     ) -> Option<Result<()>> {
-        let variable = only_variable(extent)?;
+        let mut variables = BTreeSet::new();
+        extent.own_variables(&mut variables);
+        variables.retain(|variable| self.ranges[*variable].0 < self.ranges[*variable].1);
+        let variable = *variables.first()?;
         let (first, last) = self.ranges[variable];
         if last - first >= MOST_VALUES {
             return None;
         }
-        let mut parts: Vec<(i64, (i64, i64))> = Vec::new();
+        // Of several loops around, the outermost is divided into its iterations, and then the next.
+        let mut parts: Vec<(Option<i64>, (i64, i64))> = Vec::new();
         for at in first..=last {
-            let extent = extent.evaluate(&|_| Some(at))?;
+            let value = |which: Variable| Some(if which == variable { at } else { self.ranges[which].0 });
+            let extent = if variables.len() == 1 { Some(extent.evaluate(&value)?) } else { None };
             let count = parts.len();
             match parts.last_mut() {
-                Some((same, part)) if *same == extent => part.1 = at,
+                Some((same, part)) if extent.is_some() && *same == extent => part.1 = at,
                 _ if count == MOST_PARTS => return None,
                 _ => parts.push((extent, (at, at))),
             }

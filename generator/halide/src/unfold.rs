@@ -14,7 +14,7 @@ use pushmem_nest::{Affine, Binary, Index, Piece, Span, Type};
 use crate::canonical::tidy;
 use crate::fault::{Fault, Result};
 use crate::fit::{MOST_VALUES, index_of};
-use crate::program::Stores;
+use crate::program::{Store, Stores};
 use crate::shapes::{Located, Shape};
 use crate::value::{Element, Place, Value, Variable};
 
@@ -162,6 +162,40 @@ struct Anchor {
     outer: Affine,
 }
 
+impl Anchor {
+    /// Whether the other is in the same dimension of the same array.
+    fn is_at(&self, other: &Anchor) -> bool {
+        (self.array, self.dimension, self.slope) == (other.array, other.dimension, other.slope)
+    }
+}
+
+/// What an index has more than the slope times the index of the element that is written.
+fn relative(store: &Store, of: &Affine, base: &Affine, slope: i64) -> Option<Anchor> {
+    let whole = |affine: &Affine| Index { affine: affine.clone(), pieces: Vec::new() };
+    let rest = whole(of).plus(&whole(base), -slope)?;
+    let own = &store.loops[store.outer..];
+    let mut outer = Affine::default();
+    let mut least = of.constant;
+    for &(variable, factor) in &rest.affine.terms {
+        let (first, last) = store.ranges[variable];
+        match own.contains(&variable) {
+            true => least += (factor * first).min(factor * last),
+            false => outer.terms.push((variable, factor)),
+        }
+    }
+    let whole = outer.terms.iter().all(|(_, factor)| factor % slope == 0);
+    whole.then_some(Anchor { array: 0, dimension: 0, slope, least, outer })
+}
+
+/// Where the first store of a local array has its coordinates from.
+#[derive(Clone)]
+struct Reference<'a> {
+    anchor: Option<Anchor>,
+    /// The constant of its index.
+    constant: i64,
+    located: &'a Located<'a>,
+}
+
 /// A store in coordinates.
 struct Rewritten {
     value: Rc<Value<Element>>,
@@ -177,8 +211,8 @@ struct Unfolder<'a> {
     folds: Vec<Vec<Option<i64>>>,
     /// Of each array, how its last store placed it.
     placements: Vec<Option<Placement>>,
-    /// Of each dimension of each array, the anchor of the first store, the constant of its index, and its allocation.
-    references: BTreeMap<(usize, usize), (Option<Anchor>, i64, usize)>,
+    /// Of each dimension of each array, what the coordinates of its other stores are compared with.
+    references: BTreeMap<(usize, usize), Reference<'a>>,
     /// How many variables there are.
     variables: usize,
     result: Unfolded,
@@ -206,7 +240,7 @@ impl<'a> Unfolder<'a> {
         variable
     }
 
-    fn store(&mut self, program: &Stores, located: &Located) -> Result<()> {
+    fn store(&mut self, program: &Stores, located: &'a Located<'a>) -> Result<()> {
         let store = located.store;
         let array = store.array;
         let siblings = self.siblings(located);
@@ -264,7 +298,7 @@ impl<'a> Unfolder<'a> {
     }
 
     /// The coordinates behind those of the dimensions, for a store that is treated later.
-    fn extras(&mut self, program: &Stores, located: &Located) -> Option<Vec<Index>> {
+    fn extras(&mut self, program: &Stores, located: &'a Located<'a>) -> Option<Vec<Index>> {
         let before = (self.variables, self.result.coordinates.clone(), self.result.names.clone());
         let (ranges, references) = (self.result.ranges.clone(), self.references.clone());
         let rewritten = self.rewritten(program, located, None);
@@ -274,7 +308,7 @@ impl<'a> Unfolder<'a> {
     }
 
     /// The store in coordinates. What is behind the dimensions is found, or given.
-    fn rewritten(&mut self, program: &Stores, located: &Located, extras: Option<&[Index]>) -> Result<Rewritten> {
+    fn rewritten(&mut self, program: &Stores, located: &'a Located<'a>, extras: Option<&[Index]>) -> Result<Rewritten> {
         let store = located.store;
         let is_local = store.outer > 0;
         let value = Placed { unfolder: self, located }.globalized(&located.value)?;
@@ -312,7 +346,7 @@ impl<'a> Unfolder<'a> {
     }
 
     /// What the loops around add to the index of a local array: the same for all stores of it in these loops.
-    fn offset(&mut self, located: &Located, dimension: usize, value: &Value<Element>) -> Result<Index> {
+    fn offset(&mut self, located: &'a Located<'a>, dimension: usize, value: &Value<Element>) -> Result<Index> {
         let store = located.store;
         let fold = self.folds[store.array][dimension];
         let own = (self.anchor(located, dimension, value), unfolded(&located.target[dimension], fold).affine.constant);
@@ -329,7 +363,21 @@ impl<'a> Unfolder<'a> {
         };
         let says = |(anchor, _): &&(Option<Anchor>, i64)| anchor.as_ref().map_or(0, |anchor| anchor.outer.terms.len());
         let best = all.iter().rev().max_by_key(says).cloned();
-        let (anchor, constant) = best.unwrap_or(own);
+        let (mut anchor, constant) = best.unwrap_or(own);
+        let key = (store.array, dimension);
+        let mut reference = self.references.get(&key).cloned();
+        // Where one of the two says nothing by itself, the other says which loads to look at.
+        if let Some(reference) = &mut reference {
+            match (&reference.anchor, &anchor) {
+                (Some(known), None) => anchor = self.anchor_at(located, dimension, value, known),
+                (None, Some(known)) => {
+                    let first = reference.located;
+                    let value = Placed { unfolder: self, located: first }.globalized(&first.value)?;
+                    reference.anchor = self.anchor_at(first, dimension, &value, known);
+                }
+                _ => {}
+            }
+        }
         let outer = match &anchor {
             Some(anchor) => {
                 let terms = anchor.outer.terms.iter().map(|&(variable, factor)| (variable, factor / anchor.slope));
@@ -337,28 +385,24 @@ impl<'a> Unfolder<'a> {
             }
             None => Index::constant(0),
         };
-        let key = (store.array, dimension);
-        let Some((reference, at_reference, site)) = self.references.get(&key).cloned() else {
-            self.references.insert(key, (anchor, constant, store.site));
+        let Some(reference) = reference else {
+            self.references.insert(key, Reference { anchor, constant, located });
             return Ok(outer);
         };
-        if fold.is_none() && site == store.site {
+        if fold.is_none() && reference.located.store.site == store.site {
             return Ok(outer);
         }
         let unrelated = || {
             Fault::new(store.span, "it is not known which elements of the Func these are")
                 .with_help("compute it at another loop, or without `store_at`")
         };
-        let shift = match (&reference, &anchor) {
-            (Some(reference), Some(anchor))
-                if (reference.array, reference.dimension, reference.slope)
-                    == (anchor.array, anchor.dimension, anchor.slope) =>
-            {
-                let by = anchor.least - reference.least;
+        let shift = match (&reference.anchor, &anchor) {
+            (Some(first), Some(anchor)) if first.is_at(anchor) => {
+                let by = anchor.least - first.least;
                 if by % anchor.slope != 0 {
                     return Err(unrelated());
                 }
-                at_reference + by / anchor.slope - constant
+                reference.constant + by / anchor.slope - constant
             }
             (None, None) => 0,
             _ => return Err(unrelated()),
@@ -367,6 +411,37 @@ impl<'a> Unfolder<'a> {
             return Err(unrelated());
         }
         sum(&outer, &Index::constant(shift), store.span)
+    }
+
+    /// What the loads say that are known to say it for another store of the array.
+    fn anchor_at(
+        &self,
+        located: &Located,
+        dimension: usize,
+        value: &Value<Element>,
+        known: &Anchor,
+    ) -> Option<Anchor> {
+        let store = located.store;
+        let base = unfolded(&located.target[dimension], self.folds[store.array][dimension]);
+        let base = base.as_affine()?.clone();
+        let mut loads = Vec::new();
+        value.loads(&mut loads);
+        let mut found: Option<Anchor> = None;
+        for load in loads {
+            let Element::Array { array, indices, .. } = load else { continue };
+            if *array != known.array {
+                continue;
+            }
+            let (of, _) = numerator(&indices[known.dimension])?;
+            let anchor = relative(store, &of, &base, known.slope)?;
+            let anchor = Anchor { array: known.array, dimension: known.dimension, ..anchor };
+            match &mut found {
+                Some(found) if found.outer != anchor.outer => return None,
+                Some(found) => found.least = found.least.min(anchor.least),
+                None => found = Some(anchor),
+            }
+        }
+        found
     }
 
     /// The loads from whose coordinates that of a dimension follows.
@@ -395,27 +470,12 @@ impl<'a> Unfolder<'a> {
                     continue;
                 }
                 let slope = there / here;
-                let whole = |affine: &Affine| Index { affine: affine.clone(), pieces: Vec::new() };
-                let Some(rest) = whole(&of).plus(&whole(&base), -slope) else { continue };
-                let mut outer = Affine::default();
-                let mut least = of.constant;
-                for &(variable, factor) in &rest.affine.terms {
-                    let (first, last) = store.ranges[variable];
-                    match own.contains(&variable) {
-                        true => least += (factor * first).min(factor * last),
-                        false => outer.terms.push((variable, factor)),
-                    }
-                }
-                if outer.terms.iter().any(|(_, factor)| factor % slope != 0) {
-                    continue;
-                }
-                let found = Anchor { array: *array, dimension, slope, least, outer };
+                let Some(found) = relative(store, &of, &base, slope) else { continue };
+                let found = Anchor { array: *array, dimension, ..found };
                 match &mut best {
                     None => best = Some(found),
                     Some(best) => {
-                        let same = (best.array, best.dimension, best.slope, &best.outer)
-                            == (found.array, found.dimension, found.slope, &found.outer);
-                        if same {
+                        if best.is_at(&found) && best.outer == found.outer {
                             best.least = best.least.min(found.least);
                         }
                     }

@@ -59,7 +59,7 @@ fn texts_read_back() {
 #[test]
 fn a_sliding_window_is_a_whole_array() {
     let nest = nest("gaussian_sliding");
-    assert!(nest.contains("  - for y in 0..64:\n    - for x in 0..64:\n"), "{nest}");
+    assert!(nest.starts_with("  - for y in 0..64:\n    - for i0 in 0..64:\n"), "{nest}");
     assert!(!nest.contains('%'), "{nest}");
 }
 
@@ -74,7 +74,7 @@ fn tiles_and_recomputed_borders_are_one_array() {
 fn copies_of_a_statement_are_an_unrolled_loop() {
     let nest = nest("unsharp_unrolled");
     assert!(nest.contains("for x in 0..60 unroll 2:"), "{nest}");
-    assert!(nest.contains("for c in 0..3 unroll 3:") || nest.contains("for c in 0..3:"), "{nest}");
+    assert!(nest.contains("for i in 0..3 unroll 3:"), "{nest}");
 }
 
 #[test]

@@ -8,7 +8,7 @@
     blur = hl.Func("blur")
     blur[x, y] = (image[x, y] + image[x + 1, y]) / 2
     unroll(blur, x, 2)
-    hw_accelerate(blur, [64, 64]).write("blur.stmt")    # pushmem build blur.stmt
+    hw_accelerate(blur, [64, 64], [image]).write("blur.stmt")    # pushmem build blur.stmt
 
 What an accelerator computes is one tile. `hw_accelerate` compiles the tile to a lowered statement, with bounds that are
 constants; whatever calls the tile, and whatever makes its inputs, stays with the CPU.
