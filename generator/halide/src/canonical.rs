@@ -149,7 +149,8 @@ impl<'a> Canonical<'a> {
                 let outcomes = [low, high].map(|difference| operator.apply(Type::I32, difference, 0) != 0);
                 let is_equality = matches!(operator, Binary::Equal | Binary::NotEqual);
                 // Between the two, an order does not change; an equality does, where the range contains 0.
-                (outcomes[0] == outcomes[1] && (low == high || !is_equality || low > 0 || high < 0)).then_some(outcomes[0])
+                (outcomes[0] == outcomes[1] && (low == high || !is_equality || low > 0 || high < 0))
+                    .then_some(outcomes[0])
             }
             _ => None,
         }
@@ -192,11 +193,9 @@ impl<'a> Canonical<'a> {
             Value::Load(Element::Table { table, index }) => Key::Lookup(*table, self.number(index, ranges)),
             Value::Unary(operator, operand) => Key::Unary(*operator, self.number(operand, ranges)),
             Value::Cast(to, operand) => Key::Cast(*to, self.number(operand, ranges)),
-            Value::Select(condition, then, otherwise) => Key::Select(
-                self.number(condition, ranges),
-                self.number(then, ranges),
-                self.number(otherwise, ranges),
-            ),
+            Value::Select(condition, then, otherwise) => {
+                Key::Select(self.number(condition, ranges), self.number(then, ranges), self.number(otherwise, ranges))
+            }
             Value::Binary(operator, left, right) => match operator {
                 Binary::Minimum | Binary::Maximum | Binary::And | Binary::Or => {
                     let mut operands = Vec::new();

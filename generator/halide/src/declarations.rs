@@ -56,8 +56,8 @@ fn declaration<'a>(name: &'a str, element: Type, rest: &str) -> Option<Declarati
     };
     let size = shape.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent).filter(|_| *extent > 0));
     let size = size.filter(|size| *size <= LARGEST_ARRAY)?;
-    let complete = entries.as_ref().is_none_or(|entries| {
-        entries.len() as i64 == size && entries.iter().all(|entry| element.holds(*entry))
-    });
+    let complete = entries
+        .as_ref()
+        .is_none_or(|entries| entries.len() as i64 == size && entries.iter().all(|entry| element.holds(*entry)));
     complete.then_some(Declaration { name, element, shape, entries })
 }

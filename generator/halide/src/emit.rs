@@ -15,7 +15,7 @@ use crate::unfold::{Level, Unfolded};
 use crate::value::{Element, Value, Variable};
 
 /// The text of a nest, and the places that its parts come from.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Emitted {
     pub text: String,
     /// Bytes of the text with the place in the text of Halide, in ascending order.
@@ -37,8 +37,7 @@ pub(crate) struct Nest<'a> {
 impl Nest<'_> {
     /// The text.
     pub fn emit(&self) -> Result<Emitted> {
-        let mut emitted = Emitted::default();
-        emitted.text = format!("name: {}\n", identifier(self.name));
+        let mut emitted = Emitted { text: format!("name: {}\n", identifier(self.name)), places: Vec::new() };
         let names = self.array_names();
         let stored: BTreeSet<usize> = self.definitions.iter().map(|(array, _)| *array).collect();
         let arrays = &self.program.arrays;
@@ -55,8 +54,12 @@ impl Nest<'_> {
         }
         for table in tables {
             let values = self.entries(table)?;
-            let line =
-                format!("  {}: {{type: {}, values: [{}]}}\n", names[table], self.types[table].name(), values.iter().join(", "));
+            let line = format!(
+                "  {}: {{type: {}, values: [{}]}}\n",
+                names[table],
+                self.types[table].name(),
+                values.iter().join(", ")
+            );
             emitted.line(&line, arrays[table].span);
         }
         emitted.text.push_str("nest:\n");
@@ -91,8 +94,12 @@ impl Nest<'_> {
         }
         for array in arrays {
             let (shape, min) = self.extents(array);
-            let mut line =
-                format!("  {}: {{type: {}, shape: [{}]", names[array], self.types[array].name(), shape.iter().join(", "));
+            let mut line = format!(
+                "  {}: {{type: {}, shape: [{}]",
+                names[array],
+                self.types[array].name(),
+                shape.iter().join(", ")
+            );
             if min.iter().any(|min| *min != 0) {
                 line.push_str(&format!(", min: [{}]", min.iter().join(", ")));
             }
@@ -136,8 +143,11 @@ impl Nest<'_> {
             return Ok(entries.clone());
         }
         let of_data = || {
-            Fault::new(array.span, format!("`{}` is looked up by data, but is itself no table of constants", array.name))
-                .with_help("addresses are computed by counters, not from data; only what is constant can be looked up")
+            Fault::new(
+                array.span,
+                format!("`{}` is looked up by data, but is itself no table of constants", array.name),
+            )
+            .with_help("addresses are computed by counters, not from data; only what is constant can be looked up")
         };
         let shape = &self.shapes[table].first().ok_or_else(of_data)?;
         let coordinates = &self.unfolded.coordinates[table];
@@ -158,9 +168,10 @@ impl Nest<'_> {
                 })
                 .collect();
             let inside = |definition: &&&Merged| {
-                coordinates.iter().zip(&definition.domain).all(|(variable, range)| {
-                    (range.0..=range.1).contains(&point[variable])
-                })
+                coordinates
+                    .iter()
+                    .zip(&definition.domain)
+                    .all(|(variable, range)| (range.0..=range.1).contains(&point[variable]))
             };
             match definitions.iter().rev().find(inside) {
                 Some(definition) if !definition.updates => {
@@ -315,7 +326,8 @@ impl Printer<'_> {
 
     fn element(&self, array: usize, indices: &[Index]) -> String {
         let kept = self.nest.kept(array);
-        let indices = kept.into_iter().map(|dimension| indices.get(dimension).map_or("0".to_owned(), |index| self.index(index)));
+        let indices =
+            kept.into_iter().map(|dimension| indices.get(dimension).map_or("0".to_owned(), |index| self.index(index)));
         format!("{}[{}]", self.names[array], { indices }.join(", "))
     }
 

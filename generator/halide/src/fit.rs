@@ -117,7 +117,8 @@ pub(crate) fn fit(variable: Variable, first: i64, values: &[i64]) -> Option<Inde
     if low == high {
         return (low.abs() <= INDEX_LIMIT).then(|| Index::constant(low));
     }
-    let line = |factor: i64, constant: i64| Index::variable(variable).times(factor)?.plus(&Index::constant(constant), 1);
+    let line =
+        |factor: i64, constant: i64| Index::variable(variable).times(factor)?.plus(&Index::constant(constant), 1);
     let has_values = |index: &Index| {
         let mut variables = vec![0; variable + 1];
         values.iter().zip(first..).all(|(value, at)| {

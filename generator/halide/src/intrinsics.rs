@@ -66,7 +66,8 @@ pub(crate) fn intrinsic<L: Clone>(
         }
         "halving_sub" => {
             let [left, right] = call.wide_operands()?;
-            let half = Value::binary(Binary::ShiftRight, Value::binary(Binary::Subtract, left, right), Value::number(1));
+            let half =
+                Value::binary(Binary::ShiftRight, Value::binary(Binary::Subtract, left, right), Value::number(1));
             Ok(cast(call.result()?, half))
         }
         "saturating_add" => call.saturated(Binary::Add),

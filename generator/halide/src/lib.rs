@@ -40,6 +40,8 @@ mod declarations;
 mod emit;
 mod fault;
 mod fit;
+#[cfg(test)]
+mod interpret;
 mod intrinsics;
 mod lexer;
 mod merge;
@@ -130,7 +132,8 @@ fn translate(name: &str, text: &str) -> Result<Emitted, Fault> {
         definitions.push((place, array, merger.merge(&parts)?));
     }
     definitions.sort_by_key(|(place, ..)| *place);
-    let definitions: Vec<(usize, Vec<Merged>)> = definitions.into_iter().map(|(_, array, each)| (array, each)).collect();
+    let definitions: Vec<(usize, Vec<Merged>)> =
+        definitions.into_iter().map(|(_, array, each)| (array, each)).collect();
     let nest = Nest {
         name,
         program: &program,

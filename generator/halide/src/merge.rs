@@ -111,9 +111,8 @@ impl Merger<'_> {
         }
         if definition.updates {
             let same = |other: &Definition| other.domain == definition.domain && other.order == definition.order;
-            let apart = |other: &Definition| {
-                other.order == definition.order && !overlap(&other.domain, &definition.domain)
-            };
+            let apart =
+                |other: &Definition| other.order == definition.order && !overlap(&other.domain, &definition.domain);
             return stage.iter().any(same) || stage.iter().all(apart);
         }
         stage.iter().filter(|other| overlap(&other.domain, &definition.domain)).all(|other| {
@@ -131,7 +130,7 @@ impl Merger<'_> {
                 .with_help("write each element of a Func once, or compute it by `compute_root`")
         };
         let inside = last.domain.iter().zip(&over.domain).all(|(last, over)| last.0 <= over.0 && over.1 <= last.1);
-        if !inside || !(last.is_whole && over.is_whole) {
+        if !(inside && last.is_whole && over.is_whole) {
             return Err(refuse());
         }
         let parts = [last, over].map(|each| Part {
@@ -159,7 +158,7 @@ impl Merger<'_> {
 
     /// The value of an update with another value in the place of the element that it updates.
     fn substituted(&self, update: &Update, by: &Rc<Value<Element>>) -> Result<Rc<Value<Element>>> {
-        let ranges = self.within(&update.domain);
+        let ranges = self.within(update.domain);
         let own: Vec<Index> = self.coordinates.iter().map(|each| tidy(&Index::variable(*each), &ranges)).collect();
         let is_own = |indices: &[Index]| indices.iter().map(|index| tidy(index, &ranges)).eq(own.iter().cloned());
         mapped(
@@ -197,7 +196,8 @@ impl Merger<'_> {
     /// The definitions of one stage, none of which depends on another.
     fn stage(&mut self, stage: &[Definition]) -> Result<Vec<Merged>> {
         // What is at the edges may have lost its loops.
-        let largest = stage.iter().enumerate().max_by_key(|(place, each)| (volume(&each.domain), std::cmp::Reverse(*place)));
+        let largest =
+            stage.iter().enumerate().max_by_key(|(place, each)| (volume(&each.domain), std::cmp::Reverse(*place)));
         let first = largest.map_or(&stage[0], |(_, definition)| definition);
         let mut parts: Vec<(usize, Part)> = Vec::new();
         for definition in stage {
@@ -238,8 +238,8 @@ impl Merger<'_> {
                 for part in &parts {
                     for box_of in part.domains.iter().flat_map(boxes) {
                         let ranges = self.within(&box_of);
-                        agrees &= self.canonical.number(&candidate, &ranges)
-                            == self.canonical.number(&part.value, &ranges);
+                        agrees &=
+                            self.canonical.number(&candidate, &ranges) == self.canonical.number(&part.value, &ranges);
                     }
                 }
                 if agrees {
@@ -249,9 +249,8 @@ impl Merger<'_> {
         }
         // Planes of different definitions, as the channels of an image, stay apart.
         let boxes = parts.iter().all(|part| part.domains.len() == 1 && is_box(&part.domains[0]));
-        let planes = (0..whole.len()).any(|dimension| {
-            parts.iter().all(|part| part.domains.iter().all(|domain| domain[dimension].len() == 1))
-        });
+        let planes = (0..whole.len())
+            .any(|dimension| parts.iter().all(|part| part.domains.iter().all(|domain| domain[dimension].len() == 1)));
         if boxes && (planes || !covers || first.updates) && disjoint(&parts) {
             let separate = parts.iter().map(|part| {
                 let domain = bounding_box([&part.domains[0]]);
@@ -260,8 +259,9 @@ impl Merger<'_> {
             return Ok(separate.collect());
         }
         let refuse = || {
-            Fault::new(first.span, "the parts of this Func cannot be put together")
-                .with_help("compute what is beyond the boundary in a Func of its own, by `compute_root` or `compute_at`")
+            Fault::new(first.span, "the parts of this Func cannot be put together").with_help(
+                "compute what is beyond the boundary in a Func of its own, by `compute_root` or `compute_at`",
+            )
         };
         if !covers || parts.len() > MOST_PARTS || first.updates {
             return Err(refuse());
@@ -546,7 +546,10 @@ fn covers(parts: &[Part], whole: &[(i64, i64)]) -> bool {
     }
     let mut seen = vec![false; size as usize];
     for domain in parts.iter().flat_map(|part| &part.domains) {
-        let strides: Vec<i64> = whole.iter().scan(1, |stride, (low, high)| Some(std::mem::replace(stride, *stride * (high - low + 1)))).collect();
+        let strides: Vec<i64> = whole
+            .iter()
+            .scan(1, |stride, (low, high)| Some(std::mem::replace(stride, *stride * (high - low + 1))))
+            .collect();
         let places = domain.iter().zip(whole).zip(&strides).map(|((values, range), stride)| {
             values.iter().map(|value| (value - range.0) * stride).collect::<Vec<i64>>()
         });
@@ -586,11 +589,7 @@ fn constants(value: &Value<Element>) -> Vec<i64> {
 }
 
 /// What tells that a coordinate has one of these values.
-fn tests(
-    values: &[i64],
-    (low, high): (i64, i64),
-    coordinate: &Rc<Value<Element>>,
-) -> Option<Vec<Rc<Value<Element>>>> {
+fn tests(values: &[i64], (low, high): (i64, i64), coordinate: &Rc<Value<Element>>) -> Option<Vec<Rc<Value<Element>>>> {
     let (first, last) = (values[0], values[values.len() - 1]);
     let mut tests = Vec::new();
     let compared = |operator, with| Value::binary(operator, coordinate.clone(), Value::number(with));

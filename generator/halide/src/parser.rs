@@ -126,8 +126,11 @@ impl<'a> Parser<'a> {
 
     fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.nesting == DEEPEST_NESTING {
-            return Err(Fault::new(self.span(), format!("nested deeper than {DEEPEST_NESTING} parentheses and braces"))
-                .with_help("store a part of the expression in a Func of its own: `compute_root` or `compute_at`"));
+            return Err(Fault::new(
+                self.span(),
+                format!("nested deeper than {DEEPEST_NESTING} parentheses and braces"),
+            )
+            .with_help("store a part of the expression in a Func of its own: `compute_root` or `compute_at`"));
         }
         self.nesting += 1;
         let outcome = inner(self);

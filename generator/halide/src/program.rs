@@ -155,7 +155,9 @@ impl<'a> Reader<'a> {
             }
             StatementKind::Consume { body } => self.block(body),
             StatementKind::Let { .. } => Ok(()),
-            StatementKind::Allocate { name, element, extents } => self.allocate(name, *element, extents, statement.span),
+            StatementKind::Allocate { name, element, extents } => {
+                self.allocate(name, *element, extents, statement.span)
+            }
             StatementKind::For { variable, first, extent, unrolled, body } => {
                 self.for_loop(variable, [first, extent], *unrolled, body)
             }
@@ -212,7 +214,9 @@ impl<'a> Reader<'a> {
                 Fault::new(bounds[1].span, "the number of iterations is not constant")
                     .with_help("give the bounds and strides of all buffers, so that every loop runs over a box")
             };
-            return self.divided_loop(&extent, |reader| reader.for_loop(name, bounds, unrolled, body)).ok_or_else(refuse)?;
+            return self
+                .divided_loop(&extent, |reader| reader.for_loop(name, bounds, unrolled, body))
+                .ok_or_else(refuse)?;
         };
         if extent <= 0 {
             return Ok(());

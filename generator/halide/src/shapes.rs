@@ -66,10 +66,10 @@ fn infer(program: &Stores, array: usize) -> Result<Shape> {
     };
     let coefficients = addresses.iter().flat_map(|(index, _)| terms(index)).map(|(coefficient, _)| coefficient.abs());
     let coefficients: Vec<i64> = coefficients.sorted().dedup().collect();
-    let (low, high) = addresses.iter().map(|(index, ranges)| index.range(ranges)).fold(
-        (i64::MAX, i64::MIN),
-        |(low, high), (first, last)| (low.min(first), high.max(last)),
-    );
+    let (low, high) = addresses
+        .iter()
+        .map(|(index, ranges)| index.range(ranges))
+        .fold((i64::MAX, i64::MIN), |(low, high), (first, last)| (low.min(first), high.max(last)));
     if low < 0 {
         return Err(unclear());
     }
@@ -139,7 +139,8 @@ pub(crate) fn indices(address: &Index, shape: &Shape, ranges: &[(i64, i64)], pla
         Fault::new(place, format!("this address does not fall into dimensions of {}", shape.iter().join(" × ")))
             .with_help("give every buffer its bounds and dense strides before compiling to a statement")
     };
-    let strides: Vec<i64> = shape.iter().scan(1, |stride, extent| Some(std::mem::replace(stride, *stride * extent))).collect();
+    let strides: Vec<i64> =
+        shape.iter().scan(1, |stride, extent| Some(std::mem::replace(stride, *stride * extent))).collect();
     let mut rest = address.clone();
     let mut indices = vec![Index::constant(0); shape.len()];
     for dimension in (1..shape.len()).rev().filter(|&dimension| shape[dimension] > 1) {
@@ -168,11 +169,7 @@ pub(crate) struct Located<'a> {
 }
 
 /// Finds the elements that stores access. Arrays of `is_table` are looked up as tables.
-pub(crate) fn locate<'a>(
-    program: &'a Stores,
-    shapes: &[Vec<Shape>],
-    is_table: &[bool],
-) -> Result<Vec<Located<'a>>> {
+pub(crate) fn locate<'a>(program: &'a Stores, shapes: &[Vec<Shape>], is_table: &[bool]) -> Result<Vec<Located<'a>>> {
     let mut located = Vec::new();
     // The allocation of each array that is the last so far, which is the one that is read.
     let mut latest = vec![0; program.arrays.len()];

@@ -54,7 +54,15 @@ pub(crate) enum ExpressionKind<'a> {
     /// `type(value)`
     Cast(Type, Box<Expression<'a>>),
     /// `name(arguments)`, or `(type)name(arguments)`.
-    Call { name: &'a str, value: Option<Type>, arguments: Vec<Expression<'a>> },
+    Call {
+        name: &'a str,
+        value: Option<Type>,
+        arguments: Vec<Expression<'a>>,
+    },
     /// `let name = value in body`
-    Let { name: &'a str, value: Box<Expression<'a>>, body: Box<Expression<'a>> },
+    Let {
+        name: &'a str,
+        value: Box<Expression<'a>>,
+        body: Box<Expression<'a>>,
+    },
 }

@@ -263,12 +263,16 @@ impl<'a> Unfolder<'a> {
         // Loops that no coordinate follows.
         let followed: BTreeSet<Variable> = coordinates.iter().flat_map(Index::variables).collect();
         let reductions: Vec<Variable> = own.iter().copied().filter(|variable| !followed.contains(variable)).collect();
-        if let Some(variable) = residual(&value).into_iter().find(|variable| {
-            *variable < program.variables.len() && !(updates && reductions.contains(variable))
-        }) {
+        if let Some(variable) = residual(&value)
+            .into_iter()
+            .find(|variable| *variable < program.variables.len() && !(updates && reductions.contains(variable)))
+        {
             let name = program.variables[variable].name;
-            return Err(Fault::new(store.span, format!("the value depends on the loop `{name}`, but the element does not"))
-                .with_help("each element of a Func is computed from one point of it, or by a reduction that updates it"));
+            return Err(Fault::new(
+                store.span,
+                format!("the value depends on the loop `{name}`, but the element does not"),
+            )
+            .with_help("each element of a Func is computed from one point of it, or by a reduction that updates it"));
         }
         let position = |level: &Level| match level {
             Level::Coordinate(dimension) => pivots[*dimension].unwrap_or(usize::MAX),
@@ -414,13 +418,7 @@ impl<'a> Unfolder<'a> {
     }
 
     /// What the loads say that are known to say it for another store of the array.
-    fn anchor_at(
-        &self,
-        located: &Located,
-        dimension: usize,
-        value: &Value<Element>,
-        known: &Anchor,
-    ) -> Option<Anchor> {
+    fn anchor_at(&self, located: &Located, dimension: usize, value: &Value<Element>, known: &Anchor) -> Option<Anchor> {
         let store = located.store;
         let base = unfolded(&located.target[dimension], self.folds[store.array][dimension]);
         let base = base.as_affine()?.clone();
@@ -626,19 +624,22 @@ pub(crate) fn value_of(index: &Index) -> Rc<Value<Element>> {
             let least = Value::binary(Binary::Minimum, of, Value::number(high));
             Value::binary(Binary::Maximum, least, Value::number(low))
         };
-        add(*factor, match *piece {
-            Piece::Quotient { by, .. } => Value::binary(Binary::Divide, of, Value::number(by)),
-            Piece::Remainder { by, .. } => Value::binary(Binary::Modulo, of, Value::number(by)),
-            Piece::Clamp { low, high, .. } => limited(low, high, of),
-            Piece::Mirror { low, high, .. } => {
-                // The distance to the low edge, in a period of twice the extent, of which the second half goes back.
-                let extent = high - low + 1;
-                let there = Value::binary(Binary::Subtract, of, Value::number(low));
-                let there = Value::binary(Binary::Modulo, there, Value::number(2 * extent));
-                let back = Value::binary(Binary::Subtract, Value::number(2 * extent - 1), there.clone());
-                Value::binary(Binary::Add, Value::binary(Binary::Minimum, there, back), Value::number(low))
-            }
-        });
+        add(
+            *factor,
+            match *piece {
+                Piece::Quotient { by, .. } => Value::binary(Binary::Divide, of, Value::number(by)),
+                Piece::Remainder { by, .. } => Value::binary(Binary::Modulo, of, Value::number(by)),
+                Piece::Clamp { low, high, .. } => limited(low, high, of),
+                Piece::Mirror { low, high, .. } => {
+                    // The distance to the low edge, in a period of twice the extent, of which the second half goes back.
+                    let extent = high - low + 1;
+                    let there = Value::binary(Binary::Subtract, of, Value::number(low));
+                    let there = Value::binary(Binary::Modulo, there, Value::number(2 * extent));
+                    let back = Value::binary(Binary::Subtract, Value::number(2 * extent - 1), there.clone());
+                    Value::binary(Binary::Add, Value::binary(Binary::Minimum, there, back), Value::number(low))
+                }
+            },
+        );
     }
     match (sum, index.affine.constant) {
         (None, constant) => Value::number(constant),
@@ -666,7 +667,13 @@ impl Placed<'_, '_> {
         // A store that updates the element itself is placed as the ones before it.
         let store = self.located.store;
         let Some(placement) = &self.unfolder.placements[array] else { return Ok(indices.to_vec()) };
-        if placement.offsets.iter().chain(&placement.extras).flat_map(Index::variables).any(|variable| !store.loops.contains(&variable)) {
+        if placement
+            .offsets
+            .iter()
+            .chain(&placement.extras)
+            .flat_map(Index::variables)
+            .any(|variable| !store.loops.contains(&variable))
+        {
             return Err(Fault::new(span, "this reads what another loop has left behind")
                 .with_help("compute the Func at a loop that is around all that reads it"));
         }
@@ -790,7 +797,9 @@ impl Rewriter<'_, '_> {
 
     /// Gives names to what is no sum in the coordinates, as the start of a tile that is shifted inwards.
     fn name_pieces(&mut self) -> Result<()> {
-        while let Some(piece) = self.coordinates.iter().flat_map(|index| &index.pieces).map(|piece| piece.1.clone()).next() {
+        while let Some(piece) =
+            self.coordinates.iter().flat_map(|index| &index.pieces).map(|piece| piece.1.clone()).next()
+        {
             let range = Index::from(piece.clone()).range(&self.all_ranges());
             let variable = self.unfolder.variable(range);
             let named = |index: &Index| Some(replace_piece(index, &piece, variable));
@@ -851,8 +860,7 @@ impl Rewriter<'_, '_> {
             true => exact.plus(&Index::constant(residue), 1),
             false => Some(exact.clone()),
         };
-        let substitution =
-            Substitution { variable: pivot, of: of.ok_or_else(complicated)?, by, multiple: exact };
+        let substitution = Substitution { variable: pivot, of: of.ok_or_else(complicated)?, by, multiple: exact };
         let ranges = self.all_ranges();
         self.map(|index| substitution.apply(index, &ranges))?;
         self.substitutions.push(substitution);
@@ -893,9 +901,9 @@ impl Rewriter<'_, '_> {
             };
             let least = |form: &Affine| form.terms.iter().map(|(_, factor)| factor.abs()).min();
             // The innermost loop first, and of it the form that contains the most, as `inner + 31 * tile`.
-            let next = of_outer.filter(|form| !form.terms.is_empty()).max_by_key(|form| {
-                (depth(form), form.terms.len(), std::cmp::Reverse(least(form)))
-            });
+            let next = of_outer
+                .filter(|form| !form.terms.is_empty())
+                .max_by_key(|form| (depth(form), form.terms.len(), std::cmp::Reverse(least(form))));
             let Some(mut form) = next else { return Ok(()) };
             let divisor = form.terms.iter().fold(0, |divisor, (_, factor)| greatest_divisor(divisor, factor.abs()));
             form.terms.iter_mut().for_each(|(_, factor)| *factor /= divisor.max(1));

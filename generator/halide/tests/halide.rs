@@ -154,7 +154,12 @@ fn what_has_no_hardware_is_refused_where_it_is() {
 fn checks_of_the_nest_point_into_the_statement() {
     let (message, line, _) = refused(&POINTWISE.replace("VALUE", "int32(input[output.s0.x])"));
     assert_eq!((message.as_str(), line), ("i32 exists only within expressions", 3));
-    let (message, line, _) = refused(&POINTWISE.replace("0, 4)", "0, 3)").replace("// input", "// output: u16[8, 4]\n// input").replace("VALUE", "input[output.s0.x]"));
+    let (message, line, _) = refused(
+        &POINTWISE
+            .replace("0, 4)", "0, 3)")
+            .replace("// input", "// output: u16[8, 4]\n// input")
+            .replace("VALUE", "input[output.s0.x]"),
+    );
     assert_eq!((message.as_str(), line), ("`output[0, 3]` is never written", 4));
 }
 
@@ -191,8 +196,10 @@ produce output {
 
 fn mutated() -> impl Strategy<Value = String> {
     let texts: Vec<String> = ["gaussian_sliding", "bc_const_inline", "up_sample_rows"].map(statement).to_vec();
-    let words = ["(", ")", "{", "}", "[", "]", "-1", "0", "4294967296", "max(", " if ", "let x = ", "x8(", "%", "\u{fc}"];
-    let edits = prop::collection::vec((any::<prop::sample::Index>(), 0..12_usize, prop::sample::select(words.to_vec())), 1..6);
+    let words =
+        ["(", ")", "{", "}", "[", "]", "-1", "0", "4294967296", "max(", " if ", "let x = ", "x8(", "%", "\u{fc}"];
+    let edits =
+        prop::collection::vec((any::<prop::sample::Index>(), 0..12_usize, prop::sample::select(words.to_vec())), 1..6);
     (prop::sample::select(texts), edits).prop_map(|(mut text, edits)| {
         for (place, removed, inserted) in edits {
             let start = text.floor_char_boundary(place.index(text.len()));
