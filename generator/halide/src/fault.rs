@@ -10,7 +10,7 @@ pub(crate) struct Fault {
     pub help: Option<String>,
 }
 
-pub(crate) type Result<T> = std::result::Result<T, Fault>;
+pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
 
 impl Fault {
     pub fn new(span: Span, message: impl Into<String>) -> Self {

@@ -78,16 +78,83 @@ pub(crate) fn index_of<L: Clone + Hash>(value: &Value<L>, ranges: &[(i64, i64)])
     match simple {
         // The terms of a sum are simple already, and each may belong to a dimension of its own.
         Some(index) if is_sum || index.pieces.is_empty() => Some(index),
-        simple => only_variable(value)
-            .and_then(|variable| {
-                let (first, last) = ranges[variable];
-                if last - first >= MOST_VALUES {
-                    return None;
-                }
-                let values = (first..=last).map(|at| value.evaluate(&|_| Some(at)));
-                fit(variable, first, &values.collect::<Option<Vec<i64>>>()?)
-            })
-            .or(simple),
+        simple => tabulated(value, ranges).or(simple),
+    }
+}
+
+/// The index of an expression that depends on one sum of loop variables only, from its values.
+fn tabulated<L: Clone + Hash>(value: &Value<L>, ranges: &[(i64, i64)]) -> Option<Index> {
+    let mut form = None;
+    if !follows(value, ranges, &mut form) {
+        return None;
+    }
+    let form = form?;
+    let (first, last) = form.range(ranges);
+    if last - first >= MOST_VALUES {
+        return None;
+    }
+    // For each value of the sum some values of the variables, if there are.
+    let mut values = Vec::new();
+    for at in first..=last {
+        let mut rest = at - first;
+        let mut terms = form.affine.terms.clone();
+        terms.sort_by_key(|(_, factor)| std::cmp::Reverse(factor.abs()));
+        let mut point: Vec<i64> = ranges.iter().map(|range| range.0).collect();
+        for (variable, factor) in terms {
+            let (low, high) = ranges[variable];
+            let steps = (rest / factor.abs()).min(high - low);
+            point[variable] = if factor > 0 { low + steps } else { high - steps };
+            rest -= steps * factor.abs();
+        }
+        if rest != 0 {
+            return None;
+        }
+        values.push(value.evaluate(&|variable| point.get(variable).copied())?);
+    }
+    let sum = ranges.len();
+    fit(sum, first, &values)?.substituted(sum, &form)
+}
+
+/// Whether an expression without loads depends on its variables by multiples of one sum of them only.
+fn follows<L: Clone + Hash>(value: &Value<L>, ranges: &[(i64, i64)], form: &mut Option<Index>) -> bool {
+    if let Value::Load(_) = value {
+        return false;
+    }
+    if let Some(affine) = affine_of(value, ranges) {
+        let Some(divisor) = affine.affine.terms.iter().map(|(_, factor)| factor.abs()).reduce(greatest_divisor) else {
+            return true;
+        };
+        let mut here = affine;
+        here.affine.constant = 0;
+        let sign = here.affine.terms[0].1.signum();
+        here.affine.terms.iter_mut().for_each(|(_, factor)| *factor = *factor / divisor * sign);
+        return *form.get_or_insert(here.clone()) == here;
+    }
+    !value.operands().is_empty() && value.operands().into_iter().all(|operand| follows(operand, ranges, form))
+}
+
+fn greatest_divisor(one: i64, other: i64) -> i64 {
+    if other == 0 { one } else { greatest_divisor(other, one % other) }
+}
+
+/// An expression that is a sum of variables times constants.
+fn affine_of<L: Clone + Hash>(value: &Value<L>, ranges: &[(i64, i64)]) -> Option<Index> {
+    let of = |operand| affine_of::<L>(operand, ranges);
+    match value {
+        Value::Number(number, of) if *of != Type::Bool && number.abs() <= INDEX_LIMIT => {
+            Some(Index::constant(*number))
+        }
+        Value::Variable(variable) if ranges[*variable].0 == ranges[*variable].1 => {
+            Some(Index::constant(ranges[*variable].0))
+        }
+        Value::Variable(variable) => Some(Index::variable(*variable)),
+        Value::Binary(Binary::Add, left, right) => of(left)?.plus(&of(right)?, 1),
+        Value::Binary(Binary::Subtract, left, right) => of(left)?.plus(&of(right)?, -1),
+        Value::Binary(Binary::Multiply, left, right) => {
+            let (left, right) = (of(left)?, of(right)?);
+            left.as_constant().and_then(|factor| right.times(factor)).or_else(|| left.times(right.as_constant()?))
+        }
+        _ => None,
     }
 }
 

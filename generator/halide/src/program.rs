@@ -90,8 +90,24 @@ pub(crate) fn stores<'a>(module: &Module<'a>, declarations: &[Declaration<'a>]) 
             )));
         }
     }
-    reader.block(&module.body)?;
-    Ok(reader.found)
+    match reader.block(&module.body) {
+        Ok(()) => Ok(reader.found),
+        Err(Stop::Fault(fault)) => Err(fault),
+        Err(Stop::Divide { .. }) => unreachable!("only loops around are divided, and they read their parts"),
+    }
+}
+
+/// Why reading stops.
+enum Stop {
+    Fault(Fault),
+    /// What is in a loop is not the same in all of its iterations: it is read again for each of these parts.
+    Divide { variable: Variable, parts: Vec<(i64, i64)> },
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Stop::Fault(fault)
+    }
 }
 
 struct Reader<'a> {
@@ -121,22 +137,21 @@ impl<'a> Reader<'a> {
     }
 
     /// A list of statements. Names last until its end.
-    fn block(&mut self, statements: &[Statement<'a>]) -> Result<()> {
+    fn block(&mut self, statements: &[Statement<'a>]) -> Result<(), Stop> {
         let mut named = Vec::new();
-        for statement in statements {
-            match &statement.kind {
-                StatementKind::Let { name, value } => {
-                    let value = self.value(value)?;
-                    self.names.entry(name).or_default().push(value);
-                    named.push(*name);
-                }
-                _ => self.statement(statement)?,
+        let outcome = statements.iter().try_for_each(|statement| match &statement.kind {
+            StatementKind::Let { name, value } => {
+                let value = self.value(value)?;
+                self.names.entry(name).or_default().push(value);
+                named.push(*name);
+                Ok(())
             }
-        }
+            _ => self.statement(statement),
+        });
         for name in named {
             self.forget(name);
         }
-        Ok(())
+        outcome
     }
 
     fn forget(&mut self, name: &str) {
@@ -145,13 +160,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn statement(&mut self, statement: &Statement<'a>) -> Result<()> {
+    fn statement(&mut self, statement: &Statement<'a>) -> Result<(), Stop> {
         match &statement.kind {
             StatementKind::Produce { name, body } => {
                 self.produces.push((name, self.loops.len()));
-                self.block(body)?;
+                let outcome = self.block(body);
                 self.produces.pop();
-                Ok(())
+                outcome
             }
             StatementKind::Consume { body } => self.block(body),
             StatementKind::Let { .. } => Ok(()),
@@ -162,25 +177,62 @@ impl<'a> Reader<'a> {
                 self.for_loop(variable, [first, extent], *unrolled, body)
             }
             StatementKind::If { condition, then, otherwise } => self.choice(condition, then, otherwise),
-            StatementKind::Store { array, index, value } => self.store(array, index, value, statement.span),
+            StatementKind::Store { array, index, value } => Ok(self.store(array, index, value, statement.span)?),
         }
     }
 
-    fn constant(&self, expression: &Expression<'a>, what: &str) -> Result<i64> {
-        let value = self.value_again(expression)?;
-        constant_of(&value, &self.ranges).ok_or_else(|| {
-            Fault::new(expression.span, format!("{what} is not constant"))
-                .with_help("give the bounds and strides of all buffers, so that every loop runs over a box")
-        })
+    /// A value that is the same in all iterations of the loops around. Where it changes in a few steps along one of them, that
+    /// loop is read in parts.
+    fn constant(&mut self, expression: &Expression<'a>, what: &str) -> Result<i64, Stop> {
+        let value = self.value(expression)?;
+        if let Some(value) = constant_of(&value, &self.ranges) {
+            return Ok(value);
+        }
+        Err(self.parts(&value).unwrap_or_else(|| {
+            let fault = Fault::new(expression.span, format!("{what} is not constant"));
+            fault.with_help("give the bounds and strides of all buffers, so that every loop runs over a box").into()
+        }))
     }
 
-    fn allocate(&mut self, name: &'a str, element: Type, extents: &[Expression<'a>], span: Span) -> Result<()> {
+    /// The parts of a loop around in which a value is constant; nothing if there are too many.
+    fn parts(&self, value: &Rc<Value<Flat>>) -> Option<Stop> {
+        let mut variables = BTreeSet::new();
+        value.own_variables(&mut variables);
+        variables.retain(|variable| self.ranges[*variable].0 < self.ranges[*variable].1);
+        let variable = *variables.first()?;
+        let (first, last) = self.ranges[variable];
+        if last - first >= MOST_VALUES {
+            return None;
+        }
+        // Of several loops, the outermost is divided into its iterations, and then the next.
+        let mut parts: Vec<(Option<i64>, (i64, i64))> = Vec::new();
+        for at in first..=last {
+            let point = |which: Variable| Some(if which == variable { at } else { self.ranges[which].0 });
+            let here = if variables.len() == 1 { Some(value.evaluate(&point)?) } else { None };
+            let count = parts.len();
+            match parts.last_mut() {
+                Some((same, part)) if here.is_some() && *same == here => part.1 = at,
+                _ if count == MOST_PARTS => return None,
+                _ => parts.push((here, (at, at))),
+            }
+        }
+        Some(Stop::Divide { variable, parts: parts.into_iter().map(|(_, part)| part).collect() })
+    }
+
+    fn allocate(
+        &mut self,
+        name: &'a str,
+        element: Type,
+        extents: &[Expression<'a>],
+        span: Span,
+    ) -> Result<(), Stop> {
         let extents = extents.iter().map(|extent| self.constant(extent, "the size of the allocation"));
-        let extents: Vec<i64> = extents.collect::<Result<_>>()?;
+        let extents: Vec<i64> = extents.collect::<Result<_, Stop>>()?;
         let size = extents.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent).filter(|_| *extent > 0));
         if size.is_none_or(|size| size > LARGEST_ARRAY) {
             return Err(Fault::new(span, format!("an allocation of {} elements", extents.iter().join(" × ")))
-                .with_help(format!("an array has 1 to {LARGEST_ARRAY} elements")));
+                .with_help(format!("an array has 1 to {LARGEST_ARRAY} elements"))
+                .into());
         }
         match self.by_name.get(name) {
             Some(&array) if !self.found.arrays[array].is_argument => {
@@ -207,29 +259,17 @@ impl<'a> Reader<'a> {
         bounds: [&Expression<'a>; 2],
         unrolled: bool,
         body: &[Statement<'a>],
-    ) -> Result<()> {
-        let extent = self.value(bounds[1])?;
-        let Some(extent) = constant_of(&extent, &self.ranges) else {
-            let refuse = || {
-                Fault::new(bounds[1].span, "the number of iterations is not constant")
-                    .with_help("give the bounds and strides of all buffers, so that every loop runs over a box")
-            };
-            return self
-                .divided_loop(&extent, |reader| reader.for_loop(name, bounds, unrolled, body))
-                .ok_or_else(refuse)?;
-        };
+    ) -> Result<(), Stop> {
+        let first = self.value(bounds[0])?;
+        let extent = self.constant(bounds[1], "the number of iterations")?;
         if extent <= 0 {
             return Ok(());
         }
-        let first = self.value(bounds[0])?;
         if unrolled {
-            for step in 0..extent.min(MOST_STORES as i64 + 1) {
+            return (0..extent.min(MOST_STORES as i64 + 1)).try_for_each(|step| {
                 let value = Value::binary(Binary::Add, first.clone(), Value::number(step));
-                self.names.entry(name).or_default().push(value);
-                self.block(body)?;
-                self.forget(name);
-            }
-            return Ok(());
+                self.named_block(name, value, body)
+            });
         }
         let variable = self.found.variables.len();
         let start = constant_of(&first, &self.ranges);
@@ -241,48 +281,40 @@ impl<'a> Reader<'a> {
         self.found.variables.push(VariableInfo { name, range });
         self.ranges.push(range);
         self.loops.push(variable);
-        self.names.entry(name).or_default().push(meaning);
-        self.block(body)?;
-        self.forget(name);
+        let outcome = self.iterations(name, variable, &meaning, body);
         self.loops.pop();
-        Ok(())
+        self.ranges[variable] = range;
+        outcome
     }
 
-    /// Reads a loop whose number of iterations changes along a loop around, once for each part of that in which it is the
-    /// same; nothing if there are too many.
-    fn divided_loop(
+    /// What is in a loop, in parts of its iterations if need be.
+    fn iterations(
         &mut self,
-        extent: &Rc<Value<Flat>>,
-        mut read: impl FnMut(&mut Self) -> Result<()>,
-    ) -> Option<Result<()>> {
-        let mut variables = BTreeSet::new();
-        extent.own_variables(&mut variables);
-        variables.retain(|variable| self.ranges[*variable].0 < self.ranges[*variable].1);
-        let variable = *variables.first()?;
-        let (first, last) = self.ranges[variable];
-        if last - first >= MOST_VALUES {
-            return None;
-        }
-        // Of several loops around, the outermost is divided into its iterations, and then the next.
-        let mut parts: Vec<(Option<i64>, (i64, i64))> = Vec::new();
-        for at in first..=last {
-            let value = |which: Variable| Some(if which == variable { at } else { self.ranges[which].0 });
-            let extent = if variables.len() == 1 { Some(extent.evaluate(&value)?) } else { None };
-            let count = parts.len();
-            match parts.last_mut() {
-                Some((same, part)) if extent.is_some() && *same == extent => part.1 = at,
-                _ if count == MOST_PARTS => return None,
-                _ => parts.push((extent, (at, at))),
+        name: &'a str,
+        variable: Variable,
+        meaning: &Rc<Value<Flat>>,
+        body: &[Statement<'a>],
+    ) -> Result<(), Stop> {
+        let (stores, loops) = (self.found.stores.len(), self.loops.len());
+        match self.named_block(name, meaning.clone(), body) {
+            Err(Stop::Divide { variable: divided, parts }) if divided == variable => {
+                self.found.stores.truncate(stores);
+                self.loops.truncate(loops);
+                parts.into_iter().try_for_each(|part| {
+                    self.ranges[variable] = part;
+                    self.iterations(name, variable, meaning, body)
+                })
             }
+            outcome => outcome,
         }
-        for (_, part) in parts {
-            self.ranges[variable] = part;
-            if let Err(fault) = read(self) {
-                return Some(Err(fault));
-            }
-        }
-        self.ranges[variable] = (first, last);
-        Some(Ok(()))
+    }
+
+    /// What is in braces, where a name has a meaning.
+    fn named_block(&mut self, name: &'a str, meaning: Rc<Value<Flat>>, body: &[Statement<'a>]) -> Result<(), Stop> {
+        self.names.entry(name).or_default().push(meaning);
+        let outcome = self.block(body);
+        self.forget(name);
+        outcome
     }
 
     fn choice(
@@ -290,25 +322,23 @@ impl<'a> Reader<'a> {
         condition: &Expression<'a>,
         then: &[Statement<'a>],
         otherwise: &[Statement<'a>],
-    ) -> Result<()> {
+    ) -> Result<(), Stop> {
         let value = self.value(condition)?;
         let refuse = || {
             Fault::new(condition.span, "this condition does not choose a part of a loop's iterations")
                 .with_help("conditions compare a loop variable with a constant, so that statements run over boxes")
         };
-        let before = self.ranges.clone();
-        if self.limit(&value).ok_or_else(refuse)? {
-            self.block(then)?;
-        }
-        self.ranges = before.clone();
-        self.ranges.extend(self.found.variables[before.len()..].iter().map(|variable| variable.range));
-        if !otherwise.is_empty() {
-            let opposite = Rc::new(Value::Unary(Unary::Not, value));
-            if self.limit(&opposite).ok_or_else(refuse)? {
-                self.block(otherwise)?;
+        let opposite = Rc::new(Value::Unary(Unary::Not, value.clone()));
+        for (condition, body) in [(value, then), (opposite, otherwise)] {
+            if body.is_empty() {
+                continue;
             }
-            let all = self.found.variables[before.len()..].iter().map(|variable| variable.range);
-            self.ranges = before.iter().copied().chain(all).collect();
+            let before = self.ranges.clone();
+            let holds = self.limit(&condition).ok_or_else(refuse)?;
+            let outcome = if holds { self.block(body) } else { Ok(()) };
+            // Loops within have added theirs.
+            self.ranges[..before.len()].copy_from_slice(&before);
+            outcome?;
         }
         Ok(())
     }
@@ -400,23 +430,6 @@ impl<'a> Reader<'a> {
             }
             ExpressionKind::Let { .. } => unreachable!("treated above"),
         }))
-    }
-
-    /// As [`Reader::value`], for expressions that name nothing.
-    fn value_again(&self, expression: &Expression<'a>) -> Result<Rc<Value<Flat>>> {
-        Ok(match &expression.kind {
-            ExpressionKind::Number(value, element) => Rc::new(Value::Number(*value, *element)),
-            ExpressionKind::Name(name) => self.name(name, expression.span)?,
-            ExpressionKind::Binary(operator, left, right) => {
-                Value::binary(*operator, self.value_again(left)?, self.value_again(right)?)
-            }
-            ExpressionKind::Call { name, value, arguments } => {
-                let arguments: Vec<_> =
-                    arguments.iter().map(|argument| self.value_again(argument)).collect::<Result<_>>()?;
-                intrinsic(name, *value, &arguments, expression.span, &|_| None)?
-            }
-            _ => return Err(Fault::new(expression.span, "expected a constant")),
-        })
     }
 
     fn name(&self, name: &str, span: Span) -> Result<Rc<Value<Flat>>> {

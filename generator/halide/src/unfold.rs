@@ -169,6 +169,12 @@ impl Anchor {
     }
 }
 
+/// Whether two stores in the same loops around are executed in the same iterations of them.
+fn at_once(one: &Store, other: &Store) -> bool {
+    let around = one.loops[..one.outer].iter();
+    around.map(|each| (one.ranges[*each], other.ranges[*each])).all(|(one, other)| one.0 <= other.1 && other.0 <= one.1)
+}
+
 /// What an index has more than the slope times the index of the element that is written.
 fn relative(store: &Store, of: &Affine, base: &Affine, slope: i64) -> Option<Anchor> {
     let whole = |affine: &Affine| Index { affine: affine.clone(), pieces: Vec::new() };
@@ -258,6 +264,10 @@ impl<'a> Unfolder<'a> {
         placement.highest = coordinates[..dimensions].iter().map(highest).collect();
         placement.extras = coordinates[dimensions..].to_vec();
         placement.around = store.loops[..store.outer].iter().map(|each| (*each, store.ranges[*each])).collect();
+        if coordinates.len() != self.result.coordinates[array].len() {
+            return Err(Fault::new(store.span, "it is not known which elements of the Func these are")
+                .with_help("compute it at another loop, or without `store_at`"));
+        }
         let updates = loads_of(&value, array);
         let domain = self.domain(&coordinates, located)?;
         // Loops that no coordinate follows.
@@ -297,6 +307,7 @@ impl<'a> Unfolder<'a> {
             let other = other.store;
             (other.array, other.site, other.outer) == (store.array, store.site, store.outer)
                 && other.loops[..other.outer] == *around
+                && at_once(store, other)
         };
         if store.outer == 0 { Vec::new() } else { self.located.iter().filter(same).collect() }
     }
@@ -393,7 +404,9 @@ impl<'a> Unfolder<'a> {
             self.references.insert(key, Reference { anchor, constant, located });
             return Ok(outer);
         };
-        if fold.is_none() && reference.located.store.site == store.site {
+        let first = reference.located.store;
+        let is_near = first.loops[..first.outer] == store.loops[..store.outer] && at_once(first, store);
+        if fold.is_none() && first.site == store.site && (is_near || anchor.is_none()) {
             return Ok(outer);
         }
         let unrelated = || {
