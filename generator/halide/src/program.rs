@@ -43,6 +43,8 @@ pub(crate) struct Array<'a> {
     /// The extents of each allocation, innermost first: the allocations of one name are the same array in different
     /// places, and may differ in size.
     pub sites: Vec<Option<Vec<i64>>>,
+    /// How many loops are around the last allocation.
+    allocated: usize,
 }
 
 #[derive(Debug)]
@@ -62,6 +64,8 @@ pub(crate) struct Store {
     pub loops: Vec<Variable>,
     /// How many of them are around the `produce` of the array.
     pub outer: usize,
+    /// How many of them are around its allocation.
+    pub allocated: usize,
     /// The ranges of all variables, as far as conditions around limit them.
     pub ranges: Vec<(i64, i64)>,
     pub address: Rc<Value<Flat>>,
@@ -131,6 +135,7 @@ impl<'a> Reader<'a> {
             element: declaration.map(|declaration| declaration.element),
             entries: declaration.and_then(|declaration| declaration.entries.clone()),
             sites: vec![declaration.map(|declaration| declaration.shape.clone())],
+            allocated: 0,
         });
         self.by_name.insert(name, self.found.arrays.len() - 1);
         self.found.arrays.len() - 1
@@ -237,6 +242,7 @@ impl<'a> Reader<'a> {
         match self.by_name.get(name) {
             Some(&array) if !self.found.arrays[array].is_argument => {
                 self.found.arrays[array].sites.push(Some(extents));
+                self.found.arrays[array].allocated = self.loops.len();
             }
             _ => {
                 self.by_name.insert(name, self.found.arrays.len());
@@ -247,6 +253,7 @@ impl<'a> Reader<'a> {
                     element: Some(element),
                     entries: None,
                     sites: vec![Some(extents)],
+                    allocated: self.loops.len(),
                 });
             }
         }
@@ -387,6 +394,7 @@ impl<'a> Reader<'a> {
             site: self.found.arrays[array].sites.len() - 1,
             loops: self.loops.clone(),
             outer: produced.map_or(0, |(_, outer)| *outer),
+            allocated: self.found.arrays[array].allocated,
             ranges: self.ranges.clone(),
             address,
             value,

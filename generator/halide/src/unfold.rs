@@ -79,6 +79,7 @@ pub(crate) fn unfold<'a>(program: &Stores, shapes: &[Vec<Shape>], located: &'a [
         folds: folds(program, shapes, located),
         placements: vec![None; arrays],
         references: BTreeMap::new(),
+        turns: Vec::new(),
         variables: program.variables.len(),
         result: Unfolded {
             definitions: Vec::new(),
@@ -202,6 +203,16 @@ struct Reference<'a> {
     located: &'a Located<'a>,
 }
 
+/// A part of a window in which the elements of an array are kept in turn.
+#[derive(Clone)]
+struct Turn<'a> {
+    located: &'a Located<'a>,
+    dimension: usize,
+    offset: i64,
+    /// The last coordinate.
+    last: i64,
+}
+
 /// A store in coordinates.
 struct Rewritten {
     value: Rc<Value<Element>>,
@@ -219,6 +230,8 @@ struct Unfolder<'a> {
     placements: Vec<Option<Placement>>,
     /// Of each dimension of each array, what the coordinates of its other stores are compared with.
     references: BTreeMap<(usize, usize), Reference<'a>>,
+    /// The parts of windows that are kept in turn, in the order of the text.
+    turns: Vec<Turn<'a>>,
     /// How many variables there are.
     variables: usize,
     result: Unfolded,
@@ -251,6 +264,7 @@ impl<'a> Unfolder<'a> {
         let array = store.array;
         let siblings = self.siblings(located);
         let forced = match siblings.len() {
+            _ if store.outer == 0 => None,
             0 | 1 => None,
             // An initial value says nothing of the loops around, but the updates do.
             _ => siblings.into_iter().filter_map(|sibling| self.extras(program, sibling)).max_by_key(Vec::len),
@@ -309,16 +323,17 @@ impl<'a> Unfolder<'a> {
                 && other.loops[..other.outer] == *around
                 && at_once(store, other)
         };
-        if store.outer == 0 { Vec::new() } else { self.located.iter().filter(same).collect() }
+        self.located.iter().filter(same).collect()
     }
 
     /// The coordinates behind those of the dimensions, for a store that is treated later.
     fn extras(&mut self, program: &Stores, located: &'a Located<'a>) -> Option<Vec<Index>> {
         let before = (self.variables, self.result.coordinates.clone(), self.result.names.clone());
         let (ranges, references) = (self.result.ranges.clone(), self.references.clone());
+        let turns = self.turns.clone();
         let rewritten = self.rewritten(program, located, None);
         (self.variables, self.result.coordinates, self.result.names) = before;
-        (self.result.ranges, self.references) = (ranges, references);
+        (self.result.ranges, self.references, self.turns) = (ranges, references, turns);
         Some(rewritten.ok()?.coordinates.split_off(located.target.len()))
     }
 
@@ -334,6 +349,7 @@ impl<'a> Unfolder<'a> {
             let base = unfolded(target, folds[dimension]);
             let offset = match is_local {
                 true => self.offset(located, dimension, &value)?,
+                false if folds[dimension].is_some() => self.offset(located, dimension, &value)?,
                 false => Index::constant(0),
             };
             coordinates.push(tidy(&sum(&base, &offset, store.span)?, &store.ranges));
@@ -364,6 +380,9 @@ impl<'a> Unfolder<'a> {
     fn offset(&mut self, located: &'a Located<'a>, dimension: usize, value: &Value<Element>) -> Result<Index> {
         let store = located.store;
         let fold = self.folds[store.array][dimension];
+        if let Some(fold) = fold.filter(|_| store.allocated == 0) {
+            return self.next_turn(located, dimension, fold);
+        }
         let own = (self.anchor(located, dimension, value), unfolded(&located.target[dimension], fold).affine.constant);
         let of_siblings = self.siblings(located).into_iter().filter_map(|sibling| {
             let value = Placed { unfolder: self, located: sibling }.globalized(&sibling.value).ok()?;
@@ -428,6 +447,42 @@ impl<'a> Unfolder<'a> {
             return Err(unrelated());
         }
         sum(&outer, &Index::constant(shift), store.span)
+    }
+
+    /// What is added to an index of a window over the whole array: it goes on where the stores before have come to.
+    fn next_turn(&mut self, located: &'a Located<'a>, dimension: usize, fold: i64) -> Result<Index> {
+        let store = located.store;
+        let near = |other: &Turn| {
+            let other = other.located.store;
+            (other.array, &other.loops[..other.outer]) == (store.array, &store.loops[..store.outer])
+                && at_once(store, other)
+        };
+        let base = unfolded(&located.target[dimension], Some(fold));
+        // What follows the same loop goes on with it.
+        let along = |other: &Turn| {
+            let there = unfolded(&other.located.target[dimension], Some(fold)).affine.terms;
+            other.located.store.array == store.array && !there.is_empty() && there == base.affine.terms
+        };
+        if let Some(turn) =
+            self.turns.iter().find(|turn| turn.dimension == dimension && (near(turn) || along(turn)))
+        {
+            return Ok(Index::constant(turn.offset));
+        }
+        let before = self.turns.iter().filter(|turn| turn.dimension == dimension && turn.located.store.array == store.array);
+        let last = before.map(|turn| turn.last).max();
+        // All stores of this part of the window together.
+        let part = self.siblings(located).into_iter().map(|sibling| {
+            let base = unfolded(&sibling.target[dimension], Some(fold));
+            tidy(&base, &sibling.store.ranges).range(&sibling.store.ranges)
+        });
+        let (low, high) = part.fold((i64::MAX, i64::MIN), |(low, high), (first, end)| (low.min(first), high.max(end)));
+        let offset = last.map_or(0, |last| last + 1 - low);
+        if offset % fold != 0 {
+            return Err(Fault::new(store.span, "it is not known which elements of the Func these are")
+                .with_help("compute it at another loop, or without `store_at`"));
+        }
+        self.turns.push(Turn { located, dimension, offset, last: high + offset });
+        Ok(Index::constant(offset))
     }
 
     /// What the loads say that are known to say it for another store of the array.
