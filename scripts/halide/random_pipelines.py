@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import halide as hl
-from programs import Pipeline, c, x, xi, xo, y, yi, yo  # noqa: F401
+from programs import Pipeline, x, xi, xo, y, yi, yo
 from pushmem_halide import compute_at, stream_to_accelerator, tile, unroll
 
 TYPES = [hl.UInt(8), hl.Int(8), hl.UInt(16), hl.Int(16)]
@@ -62,7 +62,8 @@ def random_pipeline(seed: int) -> Pipeline:
                 stage.compute_root()
 
     return Pipeline(output, [image], [width, height],
-                    {"input": [(least, size) for _, size in extent]}, {f"{boundary or 'none'} {compute}".replace(" ", "_"): schedule})
+                    {"input": [(least, size) for _, size in extent]},
+                    {f"{boundary or 'none'}_{compute}": schedule})
 
 
 def value(choose: random.Random, sources, element, depth: int):
@@ -73,7 +74,7 @@ def value(choose: random.Random, sources, element, depth: int):
         return hl.cast(element, func[x + i, y + j])
     inner = lambda: value(choose, sources, element, depth - 1)
     number = lambda low, high: hl.cast(element, choose.randint(low, high))
-    kind = choose.randrange(11)
+    kind = choose.randrange(14)
     if kind == 0:
         return inner() + inner()
     if kind == 1:
@@ -95,5 +96,12 @@ def value(choose: random.Random, sources, element, depth: int):
     if kind == 9:
         other = choose.choice(TYPES)
         return hl.cast(element, value(choose, sources, other, depth - 1))
+    if kind == 10:
+        return choose.choice([hl.saturating_add, hl.saturating_sub, hl.halving_add, hl.rounding_halving_add])(
+            inner(), inner())
+    if kind == 11:
+        return hl.saturating_cast(element, hl.widening_mul(inner(), inner()) >> 4)
+    if kind == 12:
+        return choose.choice([lambda a: ~a, lambda a: a ^ 5, lambda a: a & 60, lambda a: a | 9])(inner())
     window = [inner() for _ in range(choose.randint(2, 4))]
     return sum(window[1:], window[0]) / number(2, 5)

@@ -78,6 +78,10 @@ pub(crate) fn index_of<L: Clone + Hash>(value: &Value<L>, ranges: &[(i64, i64)])
     match simple {
         // The terms of a sum are simple already, and each may belong to a dimension of its own.
         Some(index) if is_sum || index.pieces.is_empty() => Some(index),
+        // Through two values there is always a line, which says less than the form of the expression.
+        Some(index) if only_variable(value).is_some_and(|variable| ranges[variable].1 - ranges[variable].0 < 2) => {
+            Some(index)
+        }
         simple => tabulated(value, ranges).or(simple),
     }
 }
@@ -141,9 +145,7 @@ fn greatest_divisor(one: i64, other: i64) -> i64 {
 fn affine_of<L: Clone + Hash>(value: &Value<L>, ranges: &[(i64, i64)]) -> Option<Index> {
     let of = |operand| affine_of::<L>(operand, ranges);
     match value {
-        Value::Number(number, of) if *of != Type::Bool && number.abs() <= INDEX_LIMIT => {
-            Some(Index::constant(*number))
-        }
+        Value::Number(number, of) if *of != Type::Bool && number.abs() <= INDEX_LIMIT => Some(Index::constant(*number)),
         Value::Variable(variable) if ranges[*variable].0 == ranges[*variable].1 => {
             Some(Index::constant(ranges[*variable].0))
         }

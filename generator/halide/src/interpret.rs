@@ -36,7 +36,10 @@ impl<'a> Machine<'a> {
                     named.push(*name);
                 }
                 StatementKind::Allocate { name, element, extents } => {
-                    let size: i64 = extents.iter().map(|extent| self.value(extent).map(|value| value.0)).product::<Option<i64>>()?;
+                    let size: i64 = extents
+                        .iter()
+                        .map(|extent| self.value(extent).map(|value| value.0))
+                        .product::<Option<i64>>()?;
                     self.memories.insert(name, (*element, vec![None; usize::try_from(size).ok()?]));
                 }
                 StatementKind::For { variable, first, extent, body, .. } => {
@@ -114,7 +117,11 @@ impl<'a> Machine<'a> {
 }
 
 /// The outputs of a statement, by their names in Halide.
-fn execute(text: &str, imported: &Program, inputs: &BTreeMap<String, Image>) -> Option<BTreeMap<String, Vec<Option<i64>>>> {
+fn execute(
+    text: &str,
+    imported: &Program,
+    inputs: &BTreeMap<String, Image>,
+) -> Option<BTreeMap<String, Vec<Option<i64>>>> {
     let declared = declarations::declarations(text).ok()?;
     let module: Module = parser::parse(text).ok()?;
     let stores = program::stores(&module, &declared).ok()?;
@@ -169,9 +176,8 @@ fn nests_compute_what_statements_compute() {
 fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
     let start = text.find("produce").unwrap_or(0);
     let tokens = crate::lexer::tokens(text).unwrap();
-    let integers = tokens.iter().filter(|(token, span)| {
-        matches!(token, crate::lexer::Token::Integer(_)) && span.start > start
-    });
+    let integers =
+        tokens.iter().filter(|(token, span)| matches!(token, crate::lexer::Token::Integer(_)) && span.start > start);
     integers.map(|(_, span)| span.start..span.end).collect()
 }
 

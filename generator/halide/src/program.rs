@@ -105,7 +105,10 @@ pub(crate) fn stores<'a>(module: &Module<'a>, declarations: &[Declaration<'a>]) 
 enum Stop {
     Fault(Fault),
     /// What is in a loop is not the same in all of its iterations: it is read again for each of these parts.
-    Divide { variable: Variable, parts: Vec<(i64, i64)> },
+    Divide {
+        variable: Variable,
+        parts: Vec<(i64, i64)>,
+    },
 }
 
 impl From<Fault> for Stop {
@@ -224,13 +227,7 @@ impl<'a> Reader<'a> {
         Some(Stop::Divide { variable, parts: parts.into_iter().map(|(_, part)| part).collect() })
     }
 
-    fn allocate(
-        &mut self,
-        name: &'a str,
-        element: Type,
-        extents: &[Expression<'a>],
-        span: Span,
-    ) -> Result<(), Stop> {
+    fn allocate(&mut self, name: &'a str, element: Type, extents: &[Expression<'a>], span: Span) -> Result<(), Stop> {
         let extents = extents.iter().map(|extent| self.constant(extent, "the size of the allocation"));
         let extents: Vec<i64> = extents.collect::<Result<_, Stop>>()?;
         let size = extents.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent).filter(|_| *extent > 0));

@@ -463,12 +463,11 @@ impl<'a> Unfolder<'a> {
             let there = unfolded(&other.located.target[dimension], Some(fold)).affine.terms;
             other.located.store.array == store.array && !there.is_empty() && there == base.affine.terms
         };
-        if let Some(turn) =
-            self.turns.iter().find(|turn| turn.dimension == dimension && (near(turn) || along(turn)))
-        {
+        if let Some(turn) = self.turns.iter().find(|turn| turn.dimension == dimension && (near(turn) || along(turn))) {
             return Ok(Index::constant(turn.offset));
         }
-        let before = self.turns.iter().filter(|turn| turn.dimension == dimension && turn.located.store.array == store.array);
+        let before =
+            self.turns.iter().filter(|turn| turn.dimension == dimension && turn.located.store.array == store.array);
         let last = before.map(|turn| turn.last).max();
         // All stores of this part of the window together.
         let part = self.siblings(located).into_iter().map(|sibling| {
