@@ -150,12 +150,11 @@ def cascade() -> Pipeline:
                     {"root": roots(first), "tiled": tiled, "sliding": sliding})
 
 
-@program
-def harris() -> Pipeline:
-    image = stream_to_accelerator("input", I16, 2)
+def corners(image, streams, limit: int, divisor: int, extent: int, box) -> Pipeline:
+    """The corners of an image: Harris."""
     gx, gy, measure, output = hl.Func("gx"), hl.Func("gy"), hl.Func("measure"), hl.Func("output")
     two = hl.cast(I16, 2)
-    limited = lambda value: hl.clamp(value, hl.cast(I16, -255), hl.cast(I16, 255))
+    limited = lambda value: hl.clamp(value, hl.cast(I16, -limit), hl.cast(I16, limit))
     gx[x, y] = limited((image[x + 1, y - 1] + two * image[x + 1, y] + image[x + 1, y + 1])
                        - (image[x - 1, y - 1] + two * image[x - 1, y] + image[x - 1, y + 1]))
     gy[x, y] = limited((image[x - 1, y + 1] + two * image[x, y + 1] + image[x + 1, y + 1])
@@ -163,22 +162,21 @@ def harris() -> Pipeline:
     products, sums = [], []
     for name, one, other in [("xx", gx, gx), ("xy", gx, gy), ("yy", gy, gy)]:
         product, total = hl.Func(f"l{name}"), hl.Func(f"s{name}")
-        product[x, y] = one[x, y] * other[x, y] / 128
+        product[x, y] = one[x, y] * other[x, y] / divisor
         total[x, y] = weighted(product, [[1] * 3] * 3, I16, centred)
         products.append(product)
         sums.append(total)
     sxx, sxy, syy = (total[x, y] / 64 for total in sums)
     measure[x, y] = sxx * syy - sxy * sxy - (sxx + syy) * (sxx + syy) / 16
     here = measure[x, y]
-    greater = [here > measure[x + i, y + j] for j in (-1, 0, 1) for i in (-1, 0, 1) if i or j]
     condition = here >= 1
-    for each in greater:
-        condition = condition & each
+    for i, j in [(i, j) for j in (-1, 0, 1) for i in (-1, 0, 1) if i or j]:
+        condition = condition & (here > measure[x + i, y + j])
     output[x, y] = hl.select(condition, hl.cast(I16, 255), hl.cast(I16, 0))
     stages = [gx, gy, *products, *sums, measure]
 
     def tiled():
-        tile(output, x, y, xo, yo, xi, yi, 29, 29)
+        tile(output, x, y, xo, yo, xi, yi, extent // 2, extent // 2)
         for stage in stages:
             compute_at(stage, output, xo)
 
@@ -196,9 +194,27 @@ def harris() -> Pipeline:
             unroll(stage.compute_root(), x, 2)
         unroll(output, x, 2)
 
-    return Pipeline(output, [image], [58, 58], {"input": square(64, -3)}, {
+    return Pipeline(output, [streams], [extent, extent], {"input": box}, {
         "root": roots(*stages), "few": roots(gx, gy, measure), "tiled": tiled, "sliding": sliding, "rows": rows,
         "unrolled": unrolled})
+
+
+@program
+def harris() -> Pipeline:
+    image = stream_to_accelerator("input", I16, 2)
+    return corners(image, image, 255, 128, 58, square(64, -3))
+
+
+@program
+def harris_color() -> Pipeline:
+    image = stream_to_accelerator("input", I16, 3)
+    gray = hl.Func("pixels")
+    red, green, blue = (hl.cast(U16, image[channel, x, y]) for channel in range(3))
+    gray[x, y] = hl.cast(I16, (red * 77 + green * 150 + blue * 29) / 256)
+    gray.compute_root()
+    pipeline = corners(gray, image, 180, 64, 66, square(72, -3, (0, 3)))
+    pipeline.schedules = {name: pipeline.schedules[name] for name in ("root", "tiled")}
+    return pipeline
 
 
 def grayscale(image):
@@ -736,3 +752,134 @@ def residual_block() -> Pipeline:
     return Pipeline(output, [image, *weights], [8, 26, 26],
                     {"input": square(30, 0, (0, 8)), "weights1": kernel, "weights2": kernel},
                     {"rows": schedule(x, y, r.y, r.z), "columns": schedule(x, y, r.z, r.y)})
+
+
+@program
+def conv_3_3_wide() -> Pipeline:
+    image = stream_to_accelerator("input", U16, 2)
+    output = hl.Func("output")
+    output[x, y] = weighted(image, [[11, 14, 17], [12, 255, 18], [13, 16, 19]], U16)
+
+    def tiled():
+        tile(output, x, y, xo, yo, xi, yi, 341, 31)
+
+    return Pipeline(output, [image], [2046, 62], {"input": [(0, 2048), (0, 64)]},
+                    {"inline": lambda: None, "tiled": tiled})
+
+
+@program
+def counter() -> Pipeline:
+    output = hl.Func("output")
+    output[x, y] = hl.cast(U16, x) + hl.cast(U16, 64) * hl.cast(U16, y)
+    return Pipeline(output, [], [64, 64], {}, {"inline": lambda: None, "unrolled": lambda: unroll(output, x, 2)})
+
+
+@program
+def camera_pipeline_new() -> Pipeline:
+    """The colours of a mosaic by four planes of half the size."""
+    image = stream_to_accelerator("input", U16, 2)
+    denoised, output = hl.Func("denoised"), hl.Func("output")
+    stages = [denoised]
+
+    def stage(name, value):
+        func = hl.Func(name)
+        func[x, y] = value
+        stages.append(func)
+        return func
+
+    around = [image[x - 2, y], image[x + 2, y], image[x, y - 2], image[x, y + 2]]
+    denoised[x, y] = hl.min(image[x, y], hl.max(hl.max(around[0], around[1]), hl.max(around[2], around[3])))
+    gr, r = stage("gr", denoised[2 * x, 2 * y]), stage("r", denoised[2 * x + 1, 2 * y])
+    b, gb = stage("b", denoised[2 * x, 2 * y + 1]), stage("gb", denoised[2 * x + 1, 2 * y + 1])
+    near_red = hl.select(hl.absd(gr[x + 1, y], gr[x, y]) < hl.absd(gb[x, y - 1], gb[x, y]),
+                         average(gr[x + 1, y], gr[x, y]), average(gb[x, y - 1], gb[x, y]))
+    near_blue = hl.select(hl.absd(gb[x - 1, y], gb[x, y]) < hl.absd(gr[x, y + 1], gr[x, y]),
+                          average(gb[x - 1, y], gb[x, y]), average(gr[x, y + 1], gr[x, y]))
+    g_r, g_b = stage("g_r", near_red), stage("g_b", near_blue)
+
+    def beside(at, of, green, one, other):
+        return at[x, y] + average(of[one], of[other]) - average(green[one], green[other])
+
+    r_gr = stage("r_gr", beside(gr, r, g_r, (x - 1, y), (x, y)))
+    b_gr = stage("b_gr", beside(gr, b, g_b, (x, y), (x, y - 1)))
+    r_gb = stage("r_gb", beside(gb, r, g_r, (x, y), (x, y + 1)))
+    b_gb = stage("b_gb", beside(gb, b, g_b, (x, y), (x + 1, y)))
+    r_b = stage("r_b", hl.select(hl.absd(r[x, y], r[x - 1, y + 1]) < hl.absd(r[x - 1, y], r[x, y + 1]),
+                                 beside(g_b, r, g_r, (x, y), (x - 1, y + 1)),
+                                 beside(g_b, r, g_r, (x - 1, y), (x, y + 1))))
+    b_r = stage("b_r", hl.select(hl.absd(b[x, y], b[x + 1, y - 1]) < hl.absd(b[x + 1, y], b[x, y - 1]),
+                                 beside(g_r, b, g_b, (x, y), (x + 1, y - 1)),
+                                 beside(g_r, b, g_b, (x + 1, y), (x, y - 1))))
+
+    def mosaic(name, *planes):
+        even, odd, below, beyond = (plane[x / 2, y / 2] for plane in planes)
+        return stage(name, hl.select((y % 2) == 0, hl.select((x % 2) == 0, even, odd),
+                                     hl.select((x % 2) == 0, below, beyond)))
+
+    planes = [mosaic("red", r_gr, r, r_b, r_gb), mosaic("green", gr, g_r, g_b, gb), mosaic("blue", b_gr, b_r, b, b_gb)]
+    colours = [hl.cast(I32, plane[x, y]) for plane in planes]
+    matrix = [(549, -103, 7, -10221), (-96, 373, 62, -7254), (-31, -261, 883, -5563)]
+    corrected = [hl.cast(I16, (sum(i * colour for i, colour in zip(row, colours)) + row[3]) >> 8) for row in matrix]
+    table = hl.Buffer(np.array(curve_entries(), dtype=np.uint16), "curve")
+    output[x, y, c] = hl.mux(c, [table[hl.clamp(hl.cast(I32, value), 0, 1023)] for value in corrected])
+    output.bound(c, 0, 3).reorder(c, x, y).unroll(c)
+
+    def tiled():
+        for each in stages[:-3]:
+            each.compute_root()
+        tile(output, x, y, xo, yo, xi, yi, 28, 28).reorder(c, xi, yi, xo, yo)
+        for each in stages[-3:]:
+            compute_at(each, output, xo)
+
+    return Pipeline(output, [image], [56, 56, 3], {"input": square(64, -4)},
+                    {"root": roots(*stages), "tiled": tiled}, [table])
+
+
+def curve_entries() -> list[int]:
+    """A gamma of 1/2 with contrast, rounded down to 0..255."""
+    beta = 2 - 2 ** 0.5
+    alpha = 2 - 2 * beta
+    entries = []
+    for number in range(1024):
+        gamma = (number / 1024) ** 0.5
+        inverse = 1 - gamma
+        above = 1 - (alpha * inverse * inverse + beta * inverse)
+        value = above if gamma > 0.5 else alpha * gamma * gamma + beta * gamma
+        entries.append(int(min(max(256 * value, 0), 255)))
+    return entries
+
+
+@program
+def nlmeans() -> Pipeline:
+    """Averages of pixels, weighted by how alike the windows around them are: the shifts are unrolled."""
+    image = stream_to_accelerator("input", U16, 3)
+    output = hl.Func("output")
+    stages, dens, nums = [], [], []
+
+    def stage(name, value):
+        func = hl.Func(name)
+        func[x, y] = value
+        stages.append(func)
+        return func
+
+    for j in range(-2, 2):
+        for i in range(-2, 2):
+            tag = f"{i + 2}{j + 2}"
+            difference = [image[channel, x, y] - image[channel, x + i, y + j] for channel in range(3)]
+            distance = stage(f"distance{tag}", sum((d * d for d in difference[1:]), difference[0] * difference[0]))
+            by = stage(f"by{tag}", distance[x, y - 2] + distance[x, y - 1] + distance[x, y] + distance[x, y + 1])
+            bd = stage(f"bd{tag}", by[x - 2, y] + by[x - 1, y] + by[x, y] + by[x + 1, y])
+            weight = hl.cast(U16, 16) * bd[x, y]
+            dens.append(weight)
+            nums.append(hl.cast(I16, weight * image[c, x + i, y + j]))
+    den = stage("den", sum(dens[1:], dens[0]))
+    num = sum(nums[1:], nums[0])
+    output[c, x, y] = hl.cast(U16, hl.clamp(num * hl.cast(I16, den[x, y]), hl.cast(I16, 0), hl.cast(I16, 255)))
+    output.bound(c, 0, 3).unroll(c)
+
+    def rows():
+        for each in stages:
+            compute_at(each, output, y)
+
+    return Pipeline(output, [image], [3, 32, 32], {"input": square(40, -4, (0, 3))},
+                    {"root": roots(*stages), "rows": rows})

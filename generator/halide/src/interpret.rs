@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use pushmem_images::Image;
 use pushmem_nest::{Program, Type};
 use rand_chacha::ChaCha8Rng;
@@ -195,12 +197,11 @@ fn changed() -> impl Strategy<Value = String> {
     })
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
-
-    /// Of statements that Halide would not print, too: what is accepted is computed.
-    #[test]
-    fn what_is_accepted_is_computed(text in changed()) {
-        agrees(&text);
-    }
+/// Of statements that Halide would not print, too: what is accepted is computed.
+#[test]
+fn what_is_accepted_is_computed() {
+    let mut runner = TestRunner::deterministic();
+    let texts = (0..120).map(|_| changed().new_tree(&mut runner).unwrap().current());
+    let accepted = texts.filter(|text| agrees(text)).count();
+    assert!(accepted >= 24, "only {accepted} were accepted");
 }

@@ -49,33 +49,33 @@ pub(crate) fn intrinsic<L: Clone>(
         "widen_right_mul" => call.right_widened(Binary::Multiply),
         "widening_shift_left" => {
             let [left, right] = call.operands()?;
-            let to = call.result()?;
+            let to = call.result();
             Ok(Value::binary(Binary::ShiftLeft, cast(to, left), cast(to, right)))
         }
         "halving_add" => {
             let [left, right] = call.operands()?;
             let differ = Value::binary(Binary::Xor, left.clone(), right.clone());
-            let half = Value::binary(Binary::ShiftRight, differ, call.number(1)?);
+            let half = Value::binary(Binary::ShiftRight, differ, call.number(1));
             Ok(Value::binary(Binary::Add, Value::binary(Binary::And, left, right), half))
         }
         "rounding_halving_add" => {
             let [left, right] = call.operands()?;
             let differ = Value::binary(Binary::Xor, left.clone(), right.clone());
-            let half = Value::binary(Binary::ShiftRight, differ, call.number(1)?);
+            let half = Value::binary(Binary::ShiftRight, differ, call.number(1));
             Ok(Value::binary(Binary::Subtract, Value::binary(Binary::Or, left, right), half))
         }
         "halving_sub" => {
             let [left, right] = call.wide_operands()?;
             let half =
                 Value::binary(Binary::ShiftRight, Value::binary(Binary::Subtract, left, right), Value::number(1));
-            Ok(cast(call.result()?, half))
+            Ok(cast(call.result(), half))
         }
         "saturating_add" => call.saturated(Binary::Add),
         "saturating_sub" => call.saturated(Binary::Subtract),
         "saturating_cast" => {
             let operand = call.operand()?;
             let from = operand.value_type(load).ok_or_else(|| call.unknown_type())?;
-            Ok(saturating_cast(operand, from, call.result()?))
+            Ok(saturating_cast(operand, from, call.result()))
         }
         "rounding_shift_right" => {
             let [value, by] = call.operands()?;
@@ -86,7 +86,7 @@ pub(crate) fn intrinsic<L: Clone>(
                 _ => Value::binary(Binary::Add, wide, call.wide_number(1 << (by - 1))?),
             };
             let shifted = Value::binary(Binary::ShiftRight, rounded, call.wide_number(by)?);
-            Ok(cast(call.result()?, shifted))
+            Ok(cast(call.result(), shifted))
         }
         "mul_shift_right" | "rounding_mul_shift_right" => {
             let [left, right, by] = arguments else { return Err(call.wrong_count("3")) };
@@ -98,7 +98,7 @@ pub(crate) fn intrinsic<L: Clone>(
                 _ => Value::binary(Binary::Add, product, call.wide_number(1 << (by - 1))?),
             };
             let shifted = Value::binary(Binary::ShiftRight, rounded, call.wide_number(by)?);
-            Ok(saturating_cast(shifted, wide, call.result()?))
+            Ok(saturating_cast(shifted, wide, call.result()))
         }
         _ => Err(Fault::new(span, format!("a call of `{name}`"))
             .with_help("this function has no hardware: write it with arithmetic, comparisons, `select` and shifts")),
@@ -153,17 +153,18 @@ impl<L: Clone> Call<'_, L> {
         }
     }
 
-    fn result(&self) -> Result<Type> {
-        self.value.ok_or_else(|| self.unknown_type())
+    /// The type of the result. Halide does not print that it is i32.
+    fn result(&self) -> Type {
+        self.value.unwrap_or(Type::I32)
     }
 
-    fn number(&self, value: i64) -> Result<Rc<Value<L>>> {
-        Ok(Rc::new(Value::Number(value, self.result()?)))
+    fn number(&self, value: i64) -> Rc<Value<L>> {
+        Rc::new(Value::Number(value, self.result()))
     }
 
     /// The type of 32 bits in which sums and products of two values of the result's type are exact.
     fn wide(&self) -> Result<Type> {
-        match self.result()? {
+        match self.result() {
             Type::U32 | Type::I32 => Err(Fault::new(self.span, format!("`{}` of 32 bits needs 64", self.name))
                 .with_help("values have at most 32 bits: compute in 16")),
             narrow if narrow.is_signed() => Ok(Type::I32),
@@ -182,25 +183,25 @@ impl<L: Clone> Call<'_, L> {
     }
 
     fn widened(&self, operator: Binary) -> Result<Rc<Value<L>>> {
-        let ([left, right], to) = (self.operands()?, self.result()?);
+        let ([left, right], to) = (self.operands()?, self.result());
         Ok(Value::binary(operator, cast(to, left), cast(to, right)))
     }
 
     fn right_widened(&self, operator: Binary) -> Result<Rc<Value<L>>> {
-        let ([left, right], to) = (self.operands()?, self.result()?);
+        let ([left, right], to) = (self.operands()?, self.result());
         Ok(Value::binary(operator, left, cast(to, right)))
     }
 
     fn saturated(&self, operator: Binary) -> Result<Rc<Value<L>>> {
         let [left, right] = self.wide_operands()?;
-        Ok(saturating_cast(Value::binary(operator, left, right), Type::I32, self.result()?))
+        Ok(saturating_cast(Value::binary(operator, left, right), Type::I32, self.result()))
     }
 
     /// A shift. The amount may have the other sign's type.
     fn shift(&self, operator: Binary, load: &impl Fn(&L) -> Option<Type>) -> Result<Rc<Value<L>>> {
-        let ([value, by], result) = (self.operands()?, self.result()?);
+        let ([value, by], result) = (self.operands()?, self.result());
         if let Value::Number(amount, _) = *by {
-            return Ok(Value::binary(operator, value, self.number(result.wrap(amount))?));
+            return Ok(Value::binary(operator, value, self.number(result.wrap(amount))));
         }
         match by.value_type(load) {
             Some(found) if found == result => Ok(Value::binary(operator, value, by)),

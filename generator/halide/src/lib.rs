@@ -10,6 +10,7 @@
 //! | `shapes` | flat addresses | indices of dimensions |
 //! | `unfold` | tiles, sliding windows, copies | whole arrays with coordinates |
 //! | `merge` | the parts of partitioned and unrolled loops | one definition of each Func |
+//! | `trim` | what is read | definitions of that |
 //! | `emit` | definitions | the text of a nest |
 //!
 //! The text is read by [`pushmem_nest`], so that its checks and messages hold here, too. Places are those of Halide's text.
@@ -49,6 +50,7 @@ mod parser;
 mod program;
 mod shapes;
 mod syntax;
+mod trim;
 mod types;
 mod unfold;
 mod value;
@@ -110,7 +112,7 @@ fn translate(name: &str, text: &str) -> Result<Emitted, Fault> {
     let types = types::infer(&program)?;
     let shapes = shapes::shapes(&program)?;
     let located = shapes::locate(&program, &shapes, &is_table)?;
-    let unfolded = unfold::unfold(&program, &shapes, &located)?;
+    let mut unfolded = unfold::unfold(&program, &shapes, &located)?;
     let bounds: Vec<Vec<(i64, i64)>> = (program.arrays.iter().enumerate())
         .map(|(number, array)| match array.is_argument || unfolded.coordinates[number].is_empty() {
             true => shapes[number][0].iter().map(|extent| (0, extent - 1)).collect(),
@@ -132,8 +134,9 @@ fn translate(name: &str, text: &str) -> Result<Emitted, Fault> {
         definitions.push((place, array, merger.merge(&parts)?));
     }
     definitions.sort_by_key(|(place, ..)| *place);
-    let definitions: Vec<(usize, Vec<Merged>)> =
+    let mut definitions: Vec<(usize, Vec<Merged>)> =
         definitions.into_iter().map(|(_, array, each)| (array, each)).collect();
+    trim::trim(&program, &is_table, &mut unfolded, &mut definitions);
     let nest = Nest {
         name,
         program: &program,
