@@ -56,12 +56,7 @@ fn limit(merged: &mut Merged, needed: &[(i64, i64)]) {
 }
 
 /// Adds what a value reads of other arrays.
-fn need(
-    value: &Value<Element>,
-    ranges: &[(i64, i64)],
-    own: usize,
-    needed: &mut [Option<Vec<(i64, i64)>>],
-) {
+fn need(value: &Value<Element>, ranges: &[(i64, i64)], own: usize, needed: &mut [Option<Vec<(i64, i64)>>]) {
     let mut loads = Vec::new();
     value.loads(&mut loads);
     for load in loads {
