@@ -13,6 +13,9 @@
 //! | `trim` | what is read | definitions of that |
 //! | `emit` | definitions | the text of a nest |
 //!
+//! Two of them rest on helpers: `fit` finds the simplest index with given values, `canonical` tells whether two expressions
+//! compute the same in a box.
+//!
 //! The text is read by [`pushmem_nest`], so that its checks and messages hold here, too. Places are those of Halide's text.
 //!
 //! ```

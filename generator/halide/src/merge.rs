@@ -12,6 +12,7 @@ use pushmem_nest::{Binary, Index, Piece, Span, Type, Unary};
 
 use crate::canonical::{Canonical, tidy};
 use crate::fault::{Fault, Result};
+use crate::fit::{fit, only_variable};
 use crate::unfold::{Definition, Level, mapped, value_of};
 use crate::value::{Element, Place, Value, Variable};
 
@@ -397,7 +398,7 @@ impl Merger<'_> {
         let mut indices = indices.clone();
         let mut tested: Vec<Variable> = Vec::new();
         for alternative in &alternatives {
-            tested.push(crate::fit::only_variable(alternative.as_ref())?);
+            tested.push(only_variable(alternative.as_ref())?);
         }
         for variable in tested.iter().copied().sorted().dedup() {
             let (first, last) = ranges[variable];
@@ -427,12 +428,10 @@ impl Merger<'_> {
                 }
                 let start = first + inside as i64;
                 let values: Vec<i64> = (start..=first + inside_end as i64).map(|value| at(index, value)).collect();
-                let line = if values.len() == 1 {
-                    // One value says nothing of the slope: the form of the index does.
-                    let slope = 1;
-                    Index::variable(variable).plus(&Index::constant(values[0] - slope * start), 1)?
-                } else {
-                    crate::fit::fit(variable, start, &values).filter(|line| line.pieces.is_empty())?
+                let line = match values[..] {
+                    // Any line goes through one value; whether it leaves the array where it should is checked below.
+                    [value] => Index::variable(variable).plus(&Index::constant(value - start), 1)?,
+                    _ => fit(variable, start, &values).filter(|line| line.pieces.is_empty())?,
                 };
                 for (reached, value) in reached.iter_mut().zip(first..) {
                     let value = at(&line, value);
@@ -638,20 +637,12 @@ fn roll(
         }
         (one, other) => {
             let (operands, others) = (one.operands(), other.operands());
-            let alike = std::mem::discriminant(one) == std::mem::discriminant(other) && operands.len() == others.len();
-            if !alike || operands.is_empty() {
+            if operands.is_empty() || !same_operator(one, other) {
                 return None;
             }
             let rolled = operands.iter().zip(others).map(|(one, other)| roll(one, other, at, coordinate));
             let mut rolled = rolled.collect::<Option<Vec<_>>>()?.into_iter();
-            let same = other.with(|operand| operand.clone());
-            let with_rolled = one.with(|operand| rolled.next().unwrap_or_else(|| operand.clone()));
-            // The operators must be the same, not only their operands.
-            let check = one.with(|operand| operand.clone());
-            if !same_operator(&check, &same) {
-                return None;
-            }
-            with_rolled
+            one.with(|operand| rolled.next().unwrap_or_else(|| operand.clone()))
         }
     }))
 }
