@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use pushmem_nest::{Binary, Index, Piece, Type, Unary};
 
 use crate::fit::{MOST_VALUES, fit, index_of};
-use crate::unfold::with_inner;
+use crate::rebuild::with_inner;
 use crate::value::{Element, Value, Variable};
 
 /// Numbers for expressions, the same for those that compute the same.

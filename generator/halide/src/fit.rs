@@ -137,7 +137,7 @@ fn follows<L: Clone + Hash>(value: &Value<L>, ranges: &[(i64, i64)], form: &mut 
     !value.operands().is_empty() && value.operands().into_iter().all(|operand| follows(operand, ranges, form))
 }
 
-fn greatest_divisor(one: i64, other: i64) -> i64 {
+pub(crate) fn greatest_divisor(one: i64, other: i64) -> i64 {
     if other == 0 { one } else { greatest_divisor(other, one % other) }
 }
 

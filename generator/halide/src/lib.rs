@@ -51,6 +51,7 @@ mod lexer;
 mod merge;
 mod parser;
 mod program;
+mod rebuild;
 mod shapes;
 mod syntax;
 mod trim;

@@ -13,7 +13,8 @@ use pushmem_nest::{Binary, Index, Piece, Span, Type, Unary};
 use crate::canonical::{Canonical, tidy};
 use crate::fault::{Fault, Result};
 use crate::fit::{fit, only_variable};
-use crate::unfold::{Definition, Level, mapped, value_of};
+use crate::rebuild::{mapped, value_of};
+use crate::unfold::{Definition, Level};
 use crate::value::{Element, Place, Value, Variable};
 
 /// The most elements of an array whose parts are counted.
