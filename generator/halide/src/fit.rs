@@ -245,3 +245,35 @@ fn staircase(variable: Variable, first: i64, values: &[i64]) -> Option<Index> {
     let of = Index::variable(variable).plus(&Index::constant(values[0] - low - first), 1)?;
     Index::from(Piece::Remainder { of, by }).plus(&Index::constant(low), 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use pushmem_nest::{Index, Piece};
+
+    use super::fit;
+
+    #[test]
+    fn values_of_every_piece_are_recognized() {
+        let line = |factor: i64, constant: i64| {
+            Index::variable(0).times(factor).unwrap().plus(&Index::constant(constant), 1).unwrap()
+        };
+        let of = |constant| line(1, constant);
+        for expected in [
+            Index::constant(5),
+            line(3, -7),
+            line(-1, 63),
+            Piece::Clamp { of: of(-1), low: 0, high: 63 }.into(),
+            Piece::Clamp { of: line(2, -3), low: 4, high: 90 }.into(),
+            Piece::Mirror { of: of(-4), low: 0, high: 63 }.into(),
+            Piece::Quotient { of: line(1, 1), by: 2 }.into(),
+            Piece::Quotient { of: line(3, 2), by: 4 }.into(),
+            Piece::Remainder { of: of(3), by: 4 }.into(),
+        ] {
+            let values: Vec<i64> = (0..70).map(|at| expected.evaluate(&[at])).collect();
+            let found = fit(0, 0, &values).unwrap();
+            let again: Vec<i64> = (0..70).map(|at| found.evaluate(&[at])).collect();
+            assert_eq!(again, values, "{expected:?}");
+        }
+        assert_eq!(fit(0, 0, &[0, 1, 4, 9, 16, 25]), None);
+    }
+}
