@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use pushmem_accelerator::Constraints;
 use pushmem_compiler::{Report, Stage, compile};
 use pushmem_files::{Diagnostic, Document};
-use pushmem_nest::Program;
+use pushmem_nest::{Checked, Program};
 use pushmem_packaging::Design;
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use crate::package::Package;
 
 #[derive(Args)]
 pub struct Build {
-    /// Program: a loop nest.
+    /// Program: a loop nest, or a lowered statement of Halide, named *.stmt.
     program: PathBuf,
     /// Tile that memories are made of: a specification, or the name of one in `constraints/tiles`. Without, the tile that
     /// `amber` is.
@@ -97,9 +97,7 @@ impl Emit {
 
 impl Build {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let document = Document::read(&self.program)?;
-        suggest_command(&document, "nest", "ports", "this is a buffer: `pushmem map` maps it")?;
-        let checked = Program::from_document(&document)?;
+        let checked = self.read()?;
         for warning in checked.warnings {
             output::report(warning);
         }
@@ -154,6 +152,17 @@ impl Build {
         };
         output::print(&text)?;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Build {
+    fn read(&self) -> Result<Checked, Diagnostic> {
+        if pushmem_halide::is_statement(&self.program) {
+            return pushmem_halide::read(&self.program);
+        }
+        let document = Document::read(&self.program)?;
+        suggest_command(&document, "nest", "ports", "this is a buffer: `pushmem map` maps it")?;
+        Program::from_document(&document)
     }
 }
 

@@ -9,7 +9,7 @@ use itertools::Itertools;
 use pushmem_buffers::UnifiedBuffer;
 use pushmem_configuration::Configuration;
 use pushmem_files::{Diagnostic, Document, FieldPath, read_words};
-use pushmem_nest::Program;
+use pushmem_nest::{Checked, Program};
 use pushmem_regression::{MutantList, RegressionList};
 use pushmem_tile::TileSpec;
 use serde::Deserialize;
@@ -61,6 +61,13 @@ pub fn has_key(document: &Document, key: &str) -> Result<bool, Diagnostic> {
     Ok(keys.contains_key(key))
 }
 
+/// Reports the warnings of a program, and says what it is.
+fn accept(checked: Checked) -> String {
+    checked.warnings.into_iter().for_each(output::report);
+    let operations = checked.program.operations().len();
+    format!("program `{}` of {operations} operations", checked.program.name)
+}
+
 impl Check {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         let mut failed = 0;
@@ -79,6 +86,9 @@ impl Check {
     fn check(&self, file: &Path) -> Result<String, Diagnostic> {
         if file.extension().is_some_and(|extension| extension == "hex") {
             return Ok(format!("{} words", read_words(file, u64::BITS)?.len()));
+        }
+        if pushmem_halide::is_statement(file) {
+            return Ok(accept(pushmem_halide::read(file)?));
         }
         let document = Document::read(file)?;
         let keys: Keys = document.deserialize()?;
@@ -101,10 +111,7 @@ impl Check {
                 Ok(format!("list of {} mutants of accelerators", list.len()))
             }
             Keys { nest: Some(_), .. } => {
-                let checked = Program::from_document(&document)?;
-                checked.warnings.into_iter().for_each(output::report);
-                let operations = checked.program.operations().len();
-                Ok(format!("program `{}` of {operations} operations", checked.program.name))
+                Ok(accept(Program::from_document(&document)?))
             }
             Keys { ports: Some(_), .. } => {
                 let buffer = UnifiedBuffer::from_document(&document)?;

@@ -7,6 +7,7 @@ mod compare;
 mod doctor;
 mod encode;
 mod generate;
+mod import;
 mod map;
 mod mutants;
 mod output;
@@ -34,6 +35,7 @@ struct Arguments {
 
 const EXAMPLES: &str = "Examples:
   pushmem build apps/gaussian.yaml -o out/gaussian
+  pushmem import halide blur.stmt -o apps/blur.yaml
   pushmem map apps/buffers/brighten_blur.yaml -o out/brighten_blur
   pushmem generate constraints/tiles/amber.yaml -o out/amber
   pushmem encode constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml -o regs.hex
@@ -50,6 +52,8 @@ enum Command {
     Build(build::Build),
     /// Run images through an accelerator that was built: interpreter, model and RTL, compared word by word.
     Compare(compare::Compare),
+    /// Turn a program of another language into a loop nest.
+    Import(import::Import),
     /// Map a unified buffer, written by hand, to memory tiles: their configurations, proven.
     Map(map::Map),
     /// Write the RTL and the register map of a tile.
@@ -76,6 +80,7 @@ fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
     match command {
         Command::Build(command) => command.run(),
         Command::Compare(command) => command.run(),
+        Command::Import(command) => command.run(),
         Command::Map(command) => command.run(),
         Command::Generate(command) => command.run(),
         Command::Encode(command) => command.run(),

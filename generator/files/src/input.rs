@@ -12,7 +12,11 @@ use crate::Diagnostic;
 pub const SIZE_LIMIT: u64 = 64 << 20;
 
 /// The text of the file, without the byte order mark that some editors put in front.
-pub(crate) fn read_text(path: &Path) -> Result<String, Diagnostic> {
+///
+/// # Errors
+///
+/// If the file is missing, a folder, larger than [`SIZE_LIMIT`] or not UTF-8 text.
+pub fn read_text(path: &Path) -> Result<String, Diagnostic> {
     read_text_up_to(path, SIZE_LIMIT)
 }
 

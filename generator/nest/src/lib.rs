@@ -44,6 +44,7 @@ mod region;
 mod resolve;
 mod source;
 mod syntax;
+mod translated;
 mod types;
 mod value_range;
 
@@ -61,4 +62,5 @@ pub use read::{
     MOST_OPERATIONS,
 };
 pub use source::{Source, Span};
+pub use syntax::is_reserved;
 pub use types::Type;

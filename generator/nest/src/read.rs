@@ -216,22 +216,31 @@ impl Program {
     /// # Errors
     /// As [`Program::read`].
     pub fn from_document(document: &Document) -> Result<Checked, Diagnostic> {
-        let (program, mut problems, mut warnings) = read_unchecked(document)?;
-        if problems.is_empty() {
-            check(&program, &mut problems, &mut warnings);
-        }
-        problems.truncate(MOST_PROBLEMS);
-        warnings.truncate(MOST_PROBLEMS);
-        let located =
-            |list: Vec<Problem>| list.into_iter().map(|problem| program.source.locate(problem)).collect::<Vec<_>>();
-        let (mut problems, warnings) = (located(problems), located(warnings));
-        if problems.is_empty() {
-            let warnings = warnings.into_iter().map(Diagnostic::as_warning).collect();
-            return Ok(Checked { program, warnings });
-        }
-        let others = problems.split_off(1);
-        Err(problems.remove(0).with_related(others))
+        let (program, problems, warnings) = read_unchecked(document)?;
+        checked(program, problems, warnings)
     }
+}
+
+/// Checks what needs the whole of a program.
+pub(crate) fn checked(
+    program: Program,
+    mut problems: Vec<Problem>,
+    mut warnings: Vec<Problem>,
+) -> Result<Checked, Diagnostic> {
+    if problems.is_empty() {
+        check(&program, &mut problems, &mut warnings);
+    }
+    problems.truncate(MOST_PROBLEMS);
+    warnings.truncate(MOST_PROBLEMS);
+    let located =
+        |list: Vec<Problem>| list.into_iter().map(|problem| program.source.locate(problem)).collect::<Vec<_>>();
+    let (mut problems, warnings) = (located(problems), located(warnings));
+    if problems.is_empty() {
+        let warnings = warnings.into_iter().map(Diagnostic::as_warning).collect();
+        return Ok(Checked { program, warnings });
+    }
+    let others = problems.split_off(1);
+    Err(problems.remove(0).with_related(others))
 }
 
 /// Reads a program with what is wrong and what is probably not meant, except for what needs the whole program to be found.

@@ -28,6 +28,11 @@ pub struct Source {
 }
 
 impl Source {
+    /// A text, with the name of its file for messages.
+    pub fn new(name: &str, text: &str) -> Self {
+        Self { name: name.to_owned(), text: Arc::from(text) }
+    }
+
     /// The name of the file.
     pub fn name(&self) -> &str {
         &self.name

@@ -66,6 +66,11 @@ pub(crate) const RESERVED: &[&str] = &[
     "u8", "i8", "u16", "i16", "u32", "i32", "bool",
 ];
 
+/// Whether a word is one of the language, and cannot be the name of an array, a table or a loop variable.
+pub fn is_reserved(word: &str) -> bool {
+    RESERVED.contains(&word)
+}
+
 /// Reads `target[indices] = value` or `target[indices] += value`.
 pub(crate) fn statement(placed: &PlacedText) -> Result<Statement, Problem> {
     let mut parser = Parser::new(placed)?;

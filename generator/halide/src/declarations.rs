@@ -1,0 +1,63 @@
+//! What the text that Halide prints does not say of its arguments: lines `// name: type[shape]` at the top.
+
+use pushmem_nest::{LARGEST_ARRAY, Span, Type};
+
+use crate::fault::{Fault, Result};
+
+/// `// input: u16[64, 64]`, or of constants `// curve: u8[4] = 0, 1, 4, 9`.
+#[derive(Debug)]
+pub(crate) struct Declaration<'a> {
+    pub name: &'a str,
+    pub element: Type,
+    /// Innermost first.
+    pub shape: Vec<i64>,
+    pub entries: Option<Vec<i64>>,
+}
+
+impl<'a> Declaration<'a> {
+    /// The declaration of an argument. Halide adds a number to a name that it has given before in the same process.
+    pub fn find<'b>(declarations: &'b [Declaration<'a>], name: &str) -> Option<&'b Declaration<'a>> {
+        let stem = name.split('$').next().unwrap_or(name);
+        let named = |wanted: &str| declarations.iter().find(|declaration| declaration.name == wanted);
+        named(name).or_else(|| named(stem))
+    }
+}
+
+/// The declarations before the first line of the program. Comments of another form say nothing.
+pub(crate) fn declarations(text: &str) -> Result<Vec<Declaration<'_>>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let span = Span { start, end: start + line.trim_end().len() };
+        start += line.len();
+        let Some(comment) = line.trim().strip_prefix("//") else {
+            if line.trim().is_empty() { continue } else { break }
+        };
+        if let Some((name, contents)) = comment.split_once(':')
+            && let Some((element, rest)) = contents.split_once('[')
+            && let Some(element) = Type::from_name(element.trim())
+        {
+            found.push(declaration(name.trim(), element, rest).ok_or_else(|| {
+                Fault::new(span, "this declaration cannot be read")
+                    .with_help("write `// input: u16[64, 64]`, or of constants `// curve: u8[4] = 0, 1, 4, 9`")
+            })?);
+        }
+    }
+    Ok(found)
+}
+
+fn declaration<'a>(name: &'a str, element: Type, rest: &str) -> Option<Declaration<'a>> {
+    let numbers = |list: &str| list.split(',').map(|number| number.trim().parse().ok()).collect::<Option<Vec<i64>>>();
+    let (shape, rest) = rest.split_once(']')?;
+    let shape = numbers(shape)?;
+    let entries = match rest.trim() {
+        "" => None,
+        assigned => Some(numbers(assigned.strip_prefix('=')?)?),
+    };
+    let size = shape.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent).filter(|_| *extent > 0));
+    let size = size.filter(|size| *size <= LARGEST_ARRAY)?;
+    let complete = entries
+        .as_ref()
+        .is_none_or(|entries| entries.len() as i64 == size && entries.iter().all(|entry| element.holds(*entry)));
+    complete.then_some(Declaration { name, element, shape, entries })
+}

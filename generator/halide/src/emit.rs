@@ -1,0 +1,437 @@
+//! Definitions as the text of a nest.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::rc::Rc;
+
+use itertools::Itertools;
+use pushmem_nest::{Binary, Index, Piece, Span, Type, Unary, is_reserved};
+
+use crate::fault::{Fault, Result};
+use crate::merge::{Merged, tidied};
+use crate::program::Stores;
+use crate::shapes::Shape;
+use crate::unfold::{Level, Unfolded};
+use crate::value::{Element, Value, Variable};
+
+/// The text of a nest, and the places that its parts come from.
+#[derive(Debug)]
+pub(crate) struct Emitted {
+    pub text: String,
+    /// Bytes of the text with the place in the text of Halide, in ascending order.
+    pub places: Vec<(Range<usize>, Span)>,
+}
+
+/// What is emitted.
+pub(crate) struct Nest<'a> {
+    pub name: &'a str,
+    pub program: &'a Stores<'a>,
+    pub shapes: &'a [Vec<Shape>],
+    pub types: &'a [Type],
+    pub is_table: &'a [bool],
+    pub unfolded: &'a Unfolded,
+    /// Of each array, its definitions; arrays in the order of execution.
+    pub definitions: &'a [(usize, Vec<Merged>)],
+}
+
+impl Nest<'_> {
+    /// The text.
+    pub fn emit(&self) -> Result<Emitted> {
+        let mut emitted = Emitted { text: format!("name: {}\n", identifier(self.name)), places: Vec::new() };
+        let names = self.array_names();
+        let stored: BTreeSet<usize> = self.definitions.iter().map(|(array, _)| *array).collect();
+        let arrays = &self.program.arrays;
+        let used = |array: &usize| !self.shapes[*array].is_empty();
+        let inputs = (0..arrays.len()).filter(|array| arrays[*array].is_argument && !stored.contains(array));
+        let outputs = (0..arrays.len()).filter(|array| arrays[*array].is_argument && stored.contains(array));
+        let buffers = self.definitions.iter().map(|(array, _)| *array).filter(|array| !arrays[*array].is_argument);
+        self.section("inputs", inputs.filter(used).filter(|array| !self.is_table[*array]), &names, &mut emitted);
+        self.section("outputs", outputs, &names, &mut emitted);
+        self.section("buffers", buffers.filter(|array| !self.is_table[*array]), &names, &mut emitted);
+        let tables: Vec<usize> = (0..arrays.len()).filter(|array| self.is_table[*array]).collect();
+        if !tables.is_empty() {
+            emitted.text.push_str("tables:\n");
+        }
+        for table in tables {
+            let values = self.entries(table)?;
+            let line = format!(
+                "  {}: {{type: {}, values: [{}]}}\n",
+                names[table],
+                self.types[table].name(),
+                values.iter().join(", ")
+            );
+            emitted.line(&line, arrays[table].span);
+        }
+        emitted.text.push_str("nest:\n");
+        for (array, definitions) in self.definitions {
+            for definition in definitions.iter().filter(|_| !self.is_table[*array]) {
+                self.definition(definition, &names, &mut emitted)?;
+            }
+        }
+        Ok(emitted)
+    }
+
+    /// Names for all arrays: those of Halide without what makes them unique there, where they still are.
+    fn array_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for array in &self.program.arrays {
+            let stem = identifier(array.name.split('$').next().unwrap_or(array.name));
+            let full = identifier(array.name);
+            let taken = |name: &String| names.contains(name) || is_reserved(name);
+            let numbered = (2..).map(|number| format!("{full}_{number}"));
+            let free = [stem, full.clone()].into_iter().chain(numbered).find(|name| !taken(name));
+            names.push(free.unwrap_or(full));
+        }
+        names
+    }
+
+    fn section(&self, title: &str, arrays: impl Iterator<Item = usize>, names: &[String], emitted: &mut Emitted) {
+        let arrays: Vec<usize> = arrays.collect();
+        match (arrays.is_empty(), title) {
+            (true, "outputs") => emitted.text.push_str("outputs: {}\n"),
+            (true, _) => return,
+            (false, _) => emitted.text.push_str(&format!("{title}:\n")),
+        }
+        for array in arrays {
+            let (shape, min) = self.extents(array);
+            let mut line = format!(
+                "  {}: {{type: {}, shape: [{}]",
+                names[array],
+                self.types[array].name(),
+                shape.iter().join(", ")
+            );
+            if min.iter().any(|min| *min != 0) {
+                line.push_str(&format!(", min: [{}]", min.iter().join(", ")));
+            }
+            line.push_str("}\n");
+            emitted.line(&line, self.program.arrays[array].span);
+        }
+    }
+
+    /// The dimensions of an array that are kept: of a buffer, those with more than one element.
+    fn kept(&self, array: usize) -> Vec<usize> {
+        let coordinates = &self.unfolded.coordinates[array];
+        if self.program.arrays[array].is_argument {
+            return (0..self.shapes[array][0].len()).collect();
+        }
+        let wide = |dimension: &usize| {
+            let (low, high) = self.unfolded.ranges[coordinates[*dimension]];
+            low < high
+        };
+        let kept: Vec<usize> = (0..coordinates.len()).filter(wide).collect();
+        if kept.is_empty() { vec![0] } else { kept }
+    }
+
+    /// The number of elements and the least index of the kept dimensions.
+    fn extents(&self, array: usize) -> (Vec<i64>, Vec<i64>) {
+        if self.program.arrays[array].is_argument {
+            let shape = &self.shapes[array][0];
+            return (shape.clone(), vec![0; shape.len()]);
+        }
+        let range = |dimension: usize| match self.unfolded.coordinates[array].get(dimension) {
+            Some(variable) => self.unfolded.ranges[*variable],
+            None => (0, 0),
+        };
+        let ranges = self.kept(array).into_iter().map(range);
+        ranges.map(|(low, high)| (high - low + 1, low)).unzip()
+    }
+
+    /// The entries of a table.
+    fn entries(&self, table: usize) -> Result<Vec<i64>> {
+        let array = &self.program.arrays[table];
+        if let Some(entries) = &array.entries {
+            return Ok(entries.clone());
+        }
+        let of_data = || {
+            Fault::new(
+                array.span,
+                format!("`{}` is looked up by data, but is itself no table of constants", array.name),
+            )
+            .with_help("addresses are computed by counters, not from data; only what is constant can be looked up")
+        };
+        let shape = &self.shapes[table].first().ok_or_else(of_data)?;
+        let coordinates = &self.unfolded.coordinates[table];
+        let definitions = self.definitions.iter().filter(|(array, _)| *array == table).flat_map(|(_, each)| each);
+        let definitions: Vec<&Merged> = definitions.collect();
+        if coordinates.len() != shape.len() || definitions.is_empty() {
+            return Err(of_data());
+        }
+        let entry = |flat: i64| {
+            let mut rest = flat;
+            let point: BTreeMap<Variable, i64> = coordinates
+                .iter()
+                .zip(shape.iter())
+                .map(|(variable, extent)| {
+                    let at = rest % extent;
+                    rest /= extent;
+                    (*variable, at)
+                })
+                .collect();
+            let inside = |definition: &&&Merged| {
+                coordinates
+                    .iter()
+                    .zip(&definition.domain)
+                    .all(|(variable, range)| (range.0..=range.1).contains(&point[variable]))
+            };
+            match definitions.iter().rev().find(inside) {
+                Some(definition) if !definition.updates => {
+                    definition.value.evaluate(&|variable| point.get(&variable).copied())
+                }
+                Some(_) => None,
+                None => Some(0),
+            }
+        };
+        (0..shape.iter().product()).map(|flat| entry(flat).ok_or_else(of_data)).collect()
+    }
+
+    fn definition(&self, merged: &Merged, names: &[String], emitted: &mut Emitted) -> Result<()> {
+        let coordinates = &self.unfolded.coordinates[merged.array];
+        let mut ranges = self.unfolded.ranges.clone();
+        for (variable, range) in coordinates.iter().zip(&merged.domain) {
+            ranges[*variable] = *range;
+        }
+        let value = tidied(&merged.value, &ranges)?;
+        let mut variables: BTreeMap<Variable, String> = BTreeMap::new();
+        let mut loops = Vec::new();
+        for level in &merged.order {
+            let (variable, unroll) = match *level {
+                Level::Coordinate(dimension) => (coordinates[dimension], merged.unroll[dimension]),
+                Level::Reduction(variable) => (variable, 1),
+            };
+            let (low, high) = ranges[variable];
+            if low == high {
+                continue;
+            }
+            let wanted = match self.unfolded.names.get(&variable) {
+                Some(name) => loop_name(name),
+                None => self.program.variables.get(variable).map_or("i".to_owned(), |info| loop_name(info.name)),
+            };
+            let taken = |name: &String| variables.values().contains(name) || names.contains(name) || is_reserved(name);
+            let numbered = (1..).map(|number| format!("{wanted}{number}"));
+            let Some(name) = [wanted.clone()].into_iter().chain(numbered).find(|name| !taken(name)) else { continue };
+            let unroll = if unroll > 1 { format!(" unroll {unroll}") } else { String::new() };
+            loops.push(format!("for {name} in {low}..{}{unroll}:", high + 1));
+            variables.insert(variable, name);
+        }
+        for (depth, header) in loops.iter().enumerate() {
+            emitted.line(&format!("{:1$}- {header}\n", "", 2 + 2 * depth), merged.span);
+        }
+        let printer = Printer { nest: self, names, variables, ranges };
+        let own: Vec<Index> = coordinates.iter().map(|variable| Index::variable(*variable)).collect();
+        let target = printer.element(merged.array, &own);
+        let is_target = |value: &Value<Element>| match value {
+            Value::Load(Element::Array { array, indices, .. }) => {
+                *array == merged.array && printer.element(*array, indices) == target
+            }
+            _ => false,
+        };
+        let mut terms = Vec::new();
+        sum_terms(&value, false, &mut terms);
+        let added = terms.iter().position(|(term, negative)| is_target(term) && !negative);
+        let statement = match added {
+            Some(place) if merged.updates && terms.len() > 1 => {
+                terms.remove(place);
+                let count = terms.iter().filter(|(term, _)| contains(term, &is_target)).count();
+                (count == 0).then(|| format!("{target} += {}", printer.sum(&terms)))
+            }
+            _ => None,
+        };
+        let statement = statement.unwrap_or_else(|| format!("{target} = {}", printer.value(&value)));
+        emitted.line(&format!("{:1$}- {statement}\n", "", 2 + 2 * loops.len()), merged.span);
+        Ok(())
+    }
+}
+
+impl Emitted {
+    fn line(&mut self, line: &str, span: Span) {
+        let start = self.text.len();
+        self.text.push_str(line);
+        self.places.push((start..self.text.len(), span));
+    }
+
+    /// The place in the text of Halide that a part of the text comes from.
+    pub fn place(&self, span: Span) -> Span {
+        let place = self.places.iter().rfind(|(range, _)| range.start <= span.start);
+        place.or(self.places.first()).map_or(Span::default(), |(_, span)| *span)
+    }
+}
+
+/// Letters, digits and `_`, beginning with none of the digits.
+fn identifier(name: &str) -> String {
+    let allowed = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
+    let name: String = name.chars().map(allowed).collect();
+    if name.starts_with(|first: char| first.is_ascii_digit()) || name.is_empty() { format!("_{name}") } else { name }
+}
+
+/// The name of a variable of a Func, out of the name of its loop: `x` of `blur.s0.x.rebased`, `r_x` of `sum.s1.r12$x`.
+fn loop_name(name: &str) -> String {
+    let is_stage = |part: &&str| part.strip_prefix('s').is_some_and(|number| number.parse::<u32>().is_ok());
+    let mut parts = name.split('.');
+    let part = match parts.find(is_stage) {
+        Some(_) => parts.next().unwrap_or(name),
+        None => name.rsplit('.').next().unwrap_or(name),
+    };
+    let part = match part.split_once('$') {
+        Some((domain, dimension)) => {
+            format!("{}_{dimension}", domain.trim_end_matches(|character: char| character.is_ascii_digit()))
+        }
+        None => part.to_owned(),
+    };
+    let part = identifier(&part);
+    // Boundary conditions have the variables `_0` and `_1`.
+    if part.starts_with('_') { format!("i{}", part.trim_start_matches('_')) } else { part }
+}
+
+/// The terms of a sum with their signs.
+fn sum_terms<'a>(value: &'a Rc<Value<Element>>, negative: bool, found: &mut Vec<(&'a Rc<Value<Element>>, bool)>) {
+    match &**value {
+        Value::Binary(Binary::Add, left, right) => {
+            sum_terms(left, negative, found);
+            sum_terms(right, negative, found);
+        }
+        Value::Binary(Binary::Subtract, left, right) => {
+            sum_terms(left, negative, found);
+            sum_terms(right, !negative, found);
+        }
+        _ => found.push((value, negative)),
+    }
+}
+
+fn contains(value: &Rc<Value<Element>>, wanted: &impl Fn(&Value<Element>) -> bool) -> bool {
+    wanted(value) || value.operands().into_iter().any(|operand| contains(operand, wanted))
+}
+
+struct Printer<'a> {
+    nest: &'a Nest<'a>,
+    names: &'a [String],
+    variables: BTreeMap<Variable, String>,
+    ranges: Vec<(i64, i64)>,
+}
+
+impl Printer<'_> {
+    fn value_type(&self, value: &Value<Element>) -> Type {
+        let load = |load: &Element| match load {
+            Element::Array { array, .. } => Some(self.nest.types[*array]),
+            Element::Table { table, .. } => Some(self.nest.types[*table]),
+        };
+        value.value_type(&load).unwrap_or(Type::I32)
+    }
+
+    fn variable(&self, variable: Variable) -> String {
+        match self.variables.get(&variable) {
+            Some(name) => name.clone(),
+            None => self.ranges[variable].0.to_string(),
+        }
+    }
+
+    fn element(&self, array: usize, indices: &[Index]) -> String {
+        let kept = self.nest.kept(array);
+        let indices =
+            kept.into_iter().map(|dimension| indices.get(dimension).map_or("0".to_owned(), |index| self.index(index)));
+        format!("{}[{}]", self.names[array], { indices }.join(", "))
+    }
+
+    fn index(&self, index: &Index) -> String {
+        let mut terms: Vec<String> = Vec::new();
+        for &(variable, factor) in index.affine.terms.iter().rev() {
+            terms.push(format!("{factor} * {}", self.variable(variable)));
+        }
+        for (factor, piece) in &index.pieces {
+            let of = self.index(piece.of());
+            terms.push(match piece {
+                Piece::Quotient { by, .. } => format!("{factor} * (({of}) / {by})"),
+                Piece::Remainder { by, .. } => format!("{factor} * (({of}) % {by})"),
+                Piece::Clamp { low, high, .. } => format!("{factor} * clamp({of}, {low}, {high})"),
+                Piece::Mirror { low, high, .. } => format!("{factor} * mirror({of}, {low}, {high})"),
+            });
+        }
+        if index.affine.constant != 0 || terms.is_empty() {
+            terms.push(index.affine.constant.to_string());
+        }
+        terms.join(" + ")
+    }
+
+    fn sum(&self, terms: &[(&Rc<Value<Element>>, bool)]) -> String {
+        let mut text = String::new();
+        // A sum begins with what is added, if anything is.
+        let first = terms.iter().position(|(_, negative)| !negative).unwrap_or(0);
+        let order = [first].into_iter().chain((0..terms.len()).filter(|place| *place != first));
+        for place in order {
+            let (term, negative) = &terms[place];
+            text.push_str(match (text.is_empty(), negative) {
+                (true, false) => "",
+                (true, true) => "-",
+                (false, false) => " + ",
+                (false, true) => " - ",
+            });
+            text.push_str(&self.operand(term));
+        }
+        text
+    }
+
+    /// A value, in parentheses if it is an operator.
+    fn operand(&self, value: &Rc<Value<Element>>) -> String {
+        let text = self.value(value);
+        match &**value {
+            Value::Binary(operator, ..) if operator.precedence().is_some() => format!("({text})"),
+            Value::Unary(Unary::Negate | Unary::Not, _) | Value::Cast(..) => format!("({text})"),
+            _ => text,
+        }
+    }
+
+    fn value(&self, value: &Rc<Value<Element>>) -> String {
+        match &**value {
+            Value::Number(number, Type::Bool) => (*number != 0).to_string(),
+            Value::Number(number, of) => format!("{number}{}", of.name()),
+            Value::Variable(variable) => match self.variables.get(variable) {
+                Some(name) => name.clone(),
+                None => format!("{}i32", self.ranges[*variable].0),
+            },
+            Value::Load(Element::Array { array, indices, outside, .. }) => {
+                let element = self.element(*array, indices);
+                match outside {
+                    Some(outside) => format!("outside({element}, {outside})"),
+                    None => element,
+                }
+            }
+            Value::Load(Element::Table { table, index }) => format!("{}[{}]", self.names[*table], self.value(index)),
+            Value::Unary(Unary::Negate, operand) => format!("-{}", self.operand(operand)),
+            Value::Unary(Unary::Not, operand) => format!("!{}", self.operand(operand)),
+            Value::Unary(Unary::Absolute, operand) => format!("abs({})", self.value(operand)),
+            Value::Cast(to, operand) => format!("{} as {}", self.operand(operand), to.name()),
+            Value::Select(condition, then, otherwise) => {
+                format!("sel({}, {}, {})", self.value(condition), self.value(then), self.value(otherwise))
+            }
+            Value::Binary(Binary::Add | Binary::Subtract, ..) => {
+                let mut terms = Vec::new();
+                sum_terms(value, false, &mut terms);
+                self.sum(&terms)
+            }
+            Value::Binary(operator @ (Binary::And | Binary::Or), ..) => {
+                let symbol = match (self.value_type(value), operator) {
+                    (Type::Bool, Binary::And) => " && ",
+                    (Type::Bool, _) => " || ",
+                    (_, Binary::And) => " & ",
+                    _ => " | ",
+                };
+                let mut operands = Vec::new();
+                chain(*operator, value, &mut operands);
+                operands.into_iter().map(|operand| self.operand(operand)).join(symbol)
+            }
+            Value::Binary(operator, left, right) => match operator.precedence() {
+                Some(_) => format!("{} {} {}", self.operand(left), operator.symbol(), self.operand(right)),
+                None => format!("{}({}, {})", operator.symbol(), self.value(left), self.value(right)),
+            },
+        }
+    }
+}
+
+fn chain<'a>(wanted: Binary, value: &'a Rc<Value<Element>>, found: &mut Vec<&'a Rc<Value<Element>>>) {
+    match &**value {
+        Value::Binary(operator, left, right) if *operator == wanted => {
+            chain(wanted, left, found);
+            chain(wanted, right, found);
+        }
+        _ => found.push(value),
+    }
+}

@@ -1,0 +1,154 @@
+//! Programs of Halide: what `Func.compile_to_lowered_stmt` prints becomes a nest.
+//!
+//! Each stage is a module, and takes what the one before returns:
+//!
+//! | Module | From | To |
+//! |---|---|---|
+//! | `lexer`, `parser` | text | a tree with places |
+//! | `program` | names, `let`, loops, conditions | stores with their loops, expressions of loop variables and loads |
+//! | `types` | what elements are used with | the types of the arguments, which are not printed |
+//! | `shapes` | flat addresses | indices of dimensions |
+//! | `unfold` | tiles, sliding windows, copies | whole arrays with coordinates |
+//! | `merge` | the parts of partitioned and unrolled loops | one definition of each Func |
+//! | `trim` | what is read | definitions of that |
+//! | `emit` | definitions | the text of a nest |
+//!
+//! Two of them rest on helpers: `fit` finds the simplest index with given values, `canonical` tells whether two expressions
+//! compute the same in a box.
+//!
+//! The text is read by [`pushmem_nest`], so that its checks and messages hold here, too. Places are those of Halide's text.
+//!
+//! ```
+//! let text = "
+//! // input: u16[64]
+//! // output: u16[63]
+//! module name=sums, target=x86-64-linux
+//! external_plus_metadata func sums (input, output) {
+//! produce output {
+//!  for (output.s0.x, 0, 63) {
+//!   output[output.s0.x] = input[output.s0.x] + input[output.s0.x + 1]
+//!  }
+//! }
+//! }
+//! ";
+//! let program = pushmem_halide::import("sums.stmt", text).unwrap().program;
+//! assert!(program.to_string().ends_with("
+//! nest:
+//!   - for x in 0..63:
+//!     - output[x] = input[x] + input[x + 1]
+//! "));
+//! ```
+
+mod canonical;
+mod declarations;
+mod emit;
+mod fault;
+mod fit;
+#[cfg(test)]
+mod interpret;
+mod intrinsics;
+mod lexer;
+mod merge;
+mod parser;
+mod program;
+mod rebuild;
+mod shapes;
+mod syntax;
+mod trim;
+mod types;
+mod unfold;
+mod value;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use pushmem_files::{Diagnostic, Document, read_text};
+use pushmem_nest::{Checked, Program, Source};
+
+use crate::canonical::Canonical;
+use crate::emit::{Emitted, Nest};
+use crate::fault::Fault;
+use crate::merge::{Merged, Merger};
+use crate::unfold::Definition;
+
+/// Whether a file is one that Halide wrote: its name ends in `.stmt`.
+pub fn is_statement(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "stmt")
+}
+
+/// Reads a program from a file that Halide wrote.
+///
+/// # Errors
+/// As [`import`], and when the file cannot be read.
+pub fn read(path: &Path) -> Result<Checked, Diagnostic> {
+    import(&path.display().to_string(), &read_text(path)?)
+}
+
+/// Turns the text of a lowered statement into a program, which is named like the file `name`, without its ending.
+///
+/// # Errors
+/// At the place in the text: what is not of the language, or has no hardware, such as pointers, calls, vectors and floating
+/// point; addresses that are not sums of loop variables; parts of a Func that do not fit together; and all that
+/// [`Program::read`] finds.
+pub fn import(name: &str, text: &str) -> Result<Checked, Diagnostic> {
+    let source = Source::new(name, text);
+    let emitted = translate(&stem(name), text).map_err(|fault| {
+        let diagnostic = source.diagnostic(fault.span, fault.message);
+        match fault.help {
+            Some(help) => diagnostic.with_help(help),
+            None => diagnostic,
+        }
+    })?;
+    let document = Document::parse(name, emitted.text.as_str())?;
+    Program::translated(&document, source, |span| emitted.place(span))
+}
+
+/// The name of a file without folder and ending.
+fn stem(name: &str) -> String {
+    Path::new(name).file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned())
+}
+
+fn translate(name: &str, text: &str) -> Result<Emitted, Fault> {
+    let declarations = declarations::declarations(text)?;
+    let module = parser::parse(text)?;
+    let program = program::stores(&module, &declarations)?;
+    let is_table = shapes::tables(&program);
+    let types = types::infer(&program)?;
+    let shapes = shapes::shapes(&program)?;
+    let located = shapes::locate(&program, &shapes, &is_table)?;
+    let mut unfolded = unfold::unfold(&program, &shapes, &located)?;
+    let bounds: Vec<Vec<(i64, i64)>> = (program.arrays.iter().enumerate())
+        .map(|(number, array)| match array.is_argument || unfolded.coordinates[number].is_empty() {
+            true => shapes[number][0].iter().map(|extent| (0, extent - 1)).collect(),
+            false => unfolded.coordinates[number].iter().map(|variable| unfolded.ranges[*variable]).collect(),
+        })
+        .collect();
+    // An array is computed where its last part is: all it reads is above, and all that reads it below.
+    let mut of_array: BTreeMap<usize, (usize, Vec<Definition>)> = BTreeMap::new();
+    for (place, definition) in unfolded.definitions.iter().enumerate() {
+        let entry = of_array.entry(definition.array).or_default();
+        entry.0 = place;
+        entry.1.push(definition.clone());
+    }
+    let mut definitions: Vec<(usize, usize, Vec<Merged>)> = Vec::new();
+    for (array, (place, parts)) in of_array {
+        let canonical = Canonical::new(&types, &bounds);
+        let coordinates = &unfolded.coordinates[array];
+        let mut merger = Merger { canonical, ranges: &unfolded.ranges, coordinates };
+        definitions.push((place, array, merger.merge(&parts)?));
+    }
+    definitions.sort_by_key(|(place, ..)| *place);
+    let mut definitions: Vec<(usize, Vec<Merged>)> =
+        definitions.into_iter().map(|(_, array, each)| (array, each)).collect();
+    trim::trim(&program, &is_table, &mut unfolded, &mut definitions);
+    let nest = Nest {
+        name,
+        program: &program,
+        shapes: &shapes,
+        types: &types,
+        is_table: &is_table,
+        unfolded: &unfolded,
+        definitions: &definitions,
+    };
+    nest.emit()
+}

@@ -1,0 +1,461 @@
+//! The stores of a program: statements with their loops, where all names are looked up.
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use itertools::Itertools;
+use pushmem_nest::{Binary, LARGEST_ARRAY, Span, Type, Unary};
+
+use crate::declarations::Declaration;
+use crate::fault::{Fault, Result};
+use crate::fit::{MOST_VALUES, constant_of, only_variable};
+use crate::intrinsics::intrinsic;
+use crate::syntax::{Expression, ExpressionKind, Module, Statement, StatementKind};
+use crate::value::{Flat, Place, Value, Variable};
+
+/// The most stores after unrolling.
+const MOST_STORES: usize = 20_000;
+
+/// The most operations of one expression, counted without the sharing of `let`.
+const LARGEST_EXPRESSION: usize = 100_000;
+
+/// The most parts of a loop in which loops within have different numbers of iterations.
+const MOST_PARTS: usize = 8;
+
+/// The stores of a program, in the order of their execution.
+#[derive(Debug)]
+pub(crate) struct Stores<'a> {
+    pub arrays: Vec<Array<'a>>,
+    pub variables: Vec<VariableInfo<'a>>,
+    pub stores: Vec<Store>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Array<'a> {
+    pub name: &'a str,
+    pub span: Span,
+    /// Whether it comes from outside or goes outside.
+    pub is_argument: bool,
+    /// The type of the elements, if the text says it.
+    pub element: Option<Type>,
+    /// The entries of a buffer of constants.
+    pub entries: Option<Vec<i64>>,
+    /// The extents of each allocation, innermost first: the allocations of one name are the same array in different
+    /// places, and may differ in size.
+    pub sites: Vec<Option<Vec<i64>>>,
+    /// How many loops are around the last allocation.
+    allocated: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct VariableInfo<'a> {
+    /// The name of the loop.
+    pub name: &'a str,
+    /// The least and the greatest value.
+    pub range: (i64, i64),
+}
+
+#[derive(Debug)]
+pub(crate) struct Store {
+    pub array: usize,
+    /// Which allocation of the array.
+    pub site: usize,
+    /// The loops around, outermost first.
+    pub loops: Vec<Variable>,
+    /// How many of them are around the `produce` of the array.
+    pub outer: usize,
+    /// How many of them are around its allocation.
+    pub allocated: usize,
+    /// The ranges of all variables, as far as conditions around limit them.
+    pub ranges: Vec<(i64, i64)>,
+    pub address: Rc<Value<Flat>>,
+    pub value: Rc<Value<Flat>>,
+    pub span: Span,
+}
+
+/// Finds the stores of a program.
+pub(crate) fn stores<'a>(module: &Module<'a>, declarations: &[Declaration<'a>]) -> Result<Stores<'a>> {
+    let mut reader = Reader {
+        found: Stores { arrays: Vec::new(), variables: Vec::new(), stores: Vec::new() },
+        names: HashMap::new(),
+        by_name: HashMap::new(),
+        loops: Vec::new(),
+        ranges: Vec::new(),
+        produces: Vec::new(),
+    };
+    for &(name, span) in &module.arguments {
+        reader.declare(name, span, true, declarations);
+    }
+    for &(name, span) in &module.constants {
+        let array = reader.declare(name, span, false, declarations);
+        if reader.found.arrays[array].entries.is_none() {
+            return Err(Fault::new(span, format!("the constants of `{name}` are not printed")).with_help(format!(
+                "say them in a line `// {name}: u16[4] = 1, 2, 3, 4` at the top, or compute them by a Func"
+            )));
+        }
+    }
+    match reader.block(&module.body) {
+        Ok(()) => Ok(reader.found),
+        Err(Stop::Fault(fault)) => Err(fault),
+        Err(Stop::Divide { .. }) => unreachable!("only loops around are divided, and they read their parts"),
+    }
+}
+
+/// Why reading stops.
+enum Stop {
+    Fault(Fault),
+    /// What is in a loop is not the same in all of its iterations: it is read again for each of these parts.
+    Divide {
+        variable: Variable,
+        parts: Vec<(i64, i64)>,
+    },
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Stop::Fault(fault)
+    }
+}
+
+struct Reader<'a> {
+    found: Stores<'a>,
+    /// The meanings of names, the innermost last.
+    names: HashMap<&'a str, Vec<Rc<Value<Flat>>>>,
+    by_name: HashMap<&'a str, usize>,
+    loops: Vec<Variable>,
+    ranges: Vec<(i64, i64)>,
+    /// The arrays that are being produced, each with the number of loops around.
+    produces: Vec<(&'a str, usize)>,
+}
+
+impl<'a> Reader<'a> {
+    fn declare(&mut self, name: &'a str, span: Span, is_argument: bool, declarations: &[Declaration<'a>]) -> usize {
+        let declaration = Declaration::find(declarations, name);
+        self.found.arrays.push(Array {
+            name,
+            span,
+            is_argument,
+            element: declaration.map(|declaration| declaration.element),
+            entries: declaration.and_then(|declaration| declaration.entries.clone()),
+            sites: vec![declaration.map(|declaration| declaration.shape.clone())],
+            allocated: 0,
+        });
+        self.by_name.insert(name, self.found.arrays.len() - 1);
+        self.found.arrays.len() - 1
+    }
+
+    /// A list of statements. Names last until its end.
+    fn block(&mut self, statements: &[Statement<'a>]) -> Result<(), Stop> {
+        let mut named = Vec::new();
+        let outcome = statements.iter().try_for_each(|statement| match &statement.kind {
+            StatementKind::Let { name, value } => {
+                let value = self.value(value)?;
+                self.names.entry(name).or_default().push(value);
+                named.push(*name);
+                Ok(())
+            }
+            _ => self.statement(statement),
+        });
+        for name in named {
+            self.forget(name);
+        }
+        outcome
+    }
+
+    fn forget(&mut self, name: &str) {
+        if let Some(meanings) = self.names.get_mut(name) {
+            meanings.pop();
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement<'a>) -> Result<(), Stop> {
+        match &statement.kind {
+            StatementKind::Produce { name, body } => {
+                self.produces.push((name, self.loops.len()));
+                let outcome = self.block(body);
+                self.produces.pop();
+                outcome
+            }
+            StatementKind::Consume { body } => self.block(body),
+            StatementKind::Let { .. } => Ok(()),
+            StatementKind::Allocate { name, element, extents } => {
+                self.allocate(name, *element, extents, statement.span)
+            }
+            StatementKind::For { variable, first, extent, unrolled, body } => {
+                self.for_loop(variable, [first, extent], *unrolled, body)
+            }
+            StatementKind::If { condition, then, otherwise } => self.choice(condition, then, otherwise),
+            StatementKind::Store { array, index, value } => Ok(self.store(array, index, value, statement.span)?),
+        }
+    }
+
+    /// A value that is the same in all iterations of the loops around. Where it changes in a few steps along one of them, that
+    /// loop is read in parts.
+    fn constant(&mut self, expression: &Expression<'a>, what: &str) -> Result<i64, Stop> {
+        let value = self.value(expression)?;
+        if let Some(value) = constant_of(&value, &self.ranges) {
+            return Ok(value);
+        }
+        Err(self.parts(&value).unwrap_or_else(|| {
+            let fault = Fault::new(expression.span, format!("{what} is not constant"));
+            fault.with_help("give the bounds and strides of all buffers, so that every loop runs over a box").into()
+        }))
+    }
+
+    /// The parts of a loop around in which a value is constant; nothing if there are too many.
+    fn parts(&self, value: &Rc<Value<Flat>>) -> Option<Stop> {
+        let mut variables = BTreeSet::new();
+        value.own_variables(&mut variables);
+        variables.retain(|variable| self.ranges[*variable].0 < self.ranges[*variable].1);
+        let variable = *variables.first()?;
+        let (first, last) = self.ranges[variable];
+        if last - first >= MOST_VALUES {
+            return None;
+        }
+        // Of several loops, the outermost is divided into its iterations, and then the next.
+        let mut parts: Vec<(Option<i64>, (i64, i64))> = Vec::new();
+        for at in first..=last {
+            let point = |which: Variable| Some(if which == variable { at } else { self.ranges[which].0 });
+            let here = if variables.len() == 1 { Some(value.evaluate(&point)?) } else { None };
+            let count = parts.len();
+            match parts.last_mut() {
+                Some((same, part)) if here.is_some() && *same == here => part.1 = at,
+                _ if count == MOST_PARTS => return None,
+                _ => parts.push((here, (at, at))),
+            }
+        }
+        Some(Stop::Divide { variable, parts: parts.into_iter().map(|(_, part)| part).collect() })
+    }
+
+    fn allocate(&mut self, name: &'a str, element: Type, extents: &[Expression<'a>], span: Span) -> Result<(), Stop> {
+        let extents = extents.iter().map(|extent| self.constant(extent, "the size of the allocation"));
+        let extents: Vec<i64> = extents.collect::<Result<_, Stop>>()?;
+        let size = extents.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent).filter(|_| *extent > 0));
+        if size.is_none_or(|size| size > LARGEST_ARRAY) {
+            return Err(Fault::new(span, format!("an allocation of {} elements", extents.iter().join(" × ")))
+                .with_help(format!("an array has 1 to {LARGEST_ARRAY} elements"))
+                .into());
+        }
+        match self.by_name.get(name) {
+            Some(&array) if !self.found.arrays[array].is_argument => {
+                self.found.arrays[array].sites.push(Some(extents));
+                self.found.arrays[array].allocated = self.loops.len();
+            }
+            _ => {
+                self.by_name.insert(name, self.found.arrays.len());
+                self.found.arrays.push(Array {
+                    name,
+                    span,
+                    is_argument: false,
+                    element: Some(element),
+                    entries: None,
+                    sites: vec![Some(extents)],
+                    allocated: self.loops.len(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn for_loop(
+        &mut self,
+        name: &'a str,
+        bounds: [&Expression<'a>; 2],
+        unrolled: bool,
+        body: &[Statement<'a>],
+    ) -> Result<(), Stop> {
+        let first = self.value(bounds[0])?;
+        let extent = self.constant(bounds[1], "the number of iterations")?;
+        if extent <= 0 {
+            return Ok(());
+        }
+        if unrolled {
+            return (0..extent.min(MOST_STORES as i64 + 1)).try_for_each(|step| {
+                let value = Value::binary(Binary::Add, first.clone(), Value::number(step));
+                self.named_block(name, value, body)
+            });
+        }
+        let variable = self.found.variables.len();
+        let start = constant_of(&first, &self.ranges);
+        let (range, meaning) = match start {
+            Some(start) => ((start, start.saturating_add(extent - 1)), Rc::new(Value::Variable(variable))),
+            // The first iteration depends on the loops around: count from 0.
+            None => ((0, extent - 1), Value::binary(Binary::Add, first, Rc::new(Value::Variable(variable)))),
+        };
+        self.found.variables.push(VariableInfo { name, range });
+        self.ranges.push(range);
+        self.loops.push(variable);
+        let outcome = self.iterations(name, variable, &meaning, body);
+        self.loops.pop();
+        self.ranges[variable] = range;
+        outcome
+    }
+
+    /// What is in a loop, in parts of its iterations if need be.
+    fn iterations(
+        &mut self,
+        name: &'a str,
+        variable: Variable,
+        meaning: &Rc<Value<Flat>>,
+        body: &[Statement<'a>],
+    ) -> Result<(), Stop> {
+        let (stores, loops) = (self.found.stores.len(), self.loops.len());
+        match self.named_block(name, meaning.clone(), body) {
+            Err(Stop::Divide { variable: divided, parts }) if divided == variable => {
+                self.found.stores.truncate(stores);
+                self.loops.truncate(loops);
+                parts.into_iter().try_for_each(|part| {
+                    self.ranges[variable] = part;
+                    self.iterations(name, variable, meaning, body)
+                })
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// What is in braces, where a name has a meaning.
+    fn named_block(&mut self, name: &'a str, meaning: Rc<Value<Flat>>, body: &[Statement<'a>]) -> Result<(), Stop> {
+        self.names.entry(name).or_default().push(meaning);
+        let outcome = self.block(body);
+        self.forget(name);
+        outcome
+    }
+
+    fn choice(
+        &mut self,
+        condition: &Expression<'a>,
+        then: &[Statement<'a>],
+        otherwise: &[Statement<'a>],
+    ) -> Result<(), Stop> {
+        let value = self.value(condition)?;
+        let refuse = || {
+            Fault::new(condition.span, "this condition does not choose a part of a loop's iterations")
+                .with_help("conditions compare a loop variable with a constant, so that statements run over boxes")
+        };
+        let opposite = Rc::new(Value::Unary(Unary::Not, value.clone()));
+        for (condition, body) in [(value, then), (opposite, otherwise)] {
+            if body.is_empty() {
+                continue;
+            }
+            let before = self.ranges.clone();
+            let holds = self.limit(&condition).ok_or_else(refuse)?;
+            let outcome = if holds { self.block(body) } else { Ok(()) };
+            // Loops within have added theirs.
+            self.ranges[..before.len()].copy_from_slice(&before);
+            outcome?;
+        }
+        Ok(())
+    }
+
+    /// Limits the ranges of variables to where the condition is true, and says whether it ever is; nothing if that is no
+    /// range.
+    fn limit(&mut self, condition: &Rc<Value<Flat>>) -> Option<bool> {
+        if let Value::Binary(Binary::And, left, right) = &**condition {
+            return Some(self.limit(left)? && self.limit(right)?);
+        }
+        if let Some(value) = constant_of(condition, &self.ranges) {
+            return Some(value != 0);
+        }
+        let variable = only_variable(condition)?;
+        let (first, last) = self.ranges[variable];
+        if last - first >= MOST_VALUES {
+            return None;
+        }
+        let holds = |value: i64| condition.evaluate(&|_| Some(value)).map(|truth| truth != 0);
+        let truths: Vec<bool> = (first..=last).map(holds).collect::<Option<_>>()?;
+        let Some(start) = truths.iter().position(|truth| *truth) else { return Some(false) };
+        let end = truths.iter().rposition(|truth| *truth)?;
+        if !truths[start..=end].iter().all(|truth| *truth) {
+            return None;
+        }
+        self.ranges[variable] = (first + start as i64, first + end as i64);
+        Some(true)
+    }
+
+    fn store(&mut self, name: &'a str, index: &Expression<'a>, value: &Expression<'a>, span: Span) -> Result<()> {
+        let array = self.array(name, span)?;
+        if self.found.stores.len() == MOST_STORES {
+            return Err(Fault::new(span, format!("more than {MOST_STORES} stores")).with_help("unroll less"));
+        }
+        let address = self.value(index)?;
+        let value = self.value(value)?;
+        let mut size = 0;
+        count(&value, &mut size);
+        if size >= LARGEST_EXPRESSION {
+            return Err(Fault::new(span, format!("an expression of more than {LARGEST_EXPRESSION} operations"))
+                .with_help("compute some of the Funcs that are inlined here by `compute_root` or `compute_at`"));
+        }
+        let produced = self.produces.iter().rev().find(|(produced, _)| *produced == name);
+        self.found.stores.push(Store {
+            array,
+            site: self.found.arrays[array].sites.len() - 1,
+            loops: self.loops.clone(),
+            outer: produced.map_or(0, |(_, outer)| *outer),
+            allocated: self.found.arrays[array].allocated,
+            ranges: self.ranges.clone(),
+            address,
+            value,
+            span,
+        });
+        Ok(())
+    }
+
+    fn array(&self, name: &str, span: Span) -> Result<usize> {
+        self.by_name.get(name).copied().ok_or_else(|| Fault::new(span, format!("unknown buffer `{name}`")))
+    }
+
+    fn value(&mut self, expression: &Expression<'a>) -> Result<Rc<Value<Flat>>> {
+        if let ExpressionKind::Let { name, value, body } = &expression.kind {
+            let value = self.value(value)?;
+            self.names.entry(name).or_default().push(value);
+            let body = self.value(body)?;
+            self.forget(name);
+            return Ok(body);
+        }
+        let span = expression.span;
+        Ok(Rc::new(match &expression.kind {
+            ExpressionKind::Number(value, element) => Value::Number(*value, *element),
+            ExpressionKind::Name(name) => return self.name(name, span),
+            ExpressionKind::Element(name, index) => {
+                let array = self.array(name, span)?;
+                let address = self.value(index)?;
+                Value::Load(Flat { array, address, place: Place(span) })
+            }
+            ExpressionKind::Binary(operator, left, right) => {
+                let left = self.value(left)?;
+                Value::Binary(*operator, left, self.value(right)?)
+            }
+            ExpressionKind::Not(operand) => Value::Unary(Unary::Not, self.value(operand)?),
+            ExpressionKind::Negate(operand) => Value::Unary(Unary::Negate, self.value(operand)?),
+            ExpressionKind::Cast(element, operand) => Value::Cast(*element, self.value(operand)?),
+            ExpressionKind::Call { name, value, arguments } => {
+                let arguments: Vec<_> = arguments.iter().map(|argument| self.value(argument)).collect::<Result<_>>()?;
+                let arrays = &self.found.arrays;
+                return intrinsic(name, *value, &arguments, span, &|load: &Flat| arrays[load.array].element);
+            }
+            ExpressionKind::Let { .. } => unreachable!("treated above"),
+        }))
+    }
+
+    fn name(&self, name: &str, span: Span) -> Result<Rc<Value<Flat>>> {
+        if let Some(meaning) = self.names.get(name).and_then(|meanings| meanings.last()) {
+            return Ok(meaning.clone());
+        }
+        Err(match self.by_name.get(name) {
+            Some(&array) if self.found.arrays[array].is_argument => Fault::new(span, format!("`{name}` is a number"))
+                .with_help("hardware is made for one value: write a constant in the place of the parameter"),
+            Some(_) => Fault::new(span, format!("`{name}` is a buffer")).with_help("there are no pointers"),
+            None => Fault::new(span, format!("unknown name `{name}`")),
+        })
+    }
+}
+
+/// Counts operations, up to [`LARGEST_EXPRESSION`].
+fn count(value: &Value<Flat>, size: &mut usize) {
+    *size += 1;
+    for operand in value.operands() {
+        if *size < LARGEST_EXPRESSION {
+            count(operand, size);
+        }
+    }
+}

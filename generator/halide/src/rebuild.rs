@@ -1,0 +1,116 @@
+//! Parts of expressions and indices, put together anew.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use pushmem_nest::{Binary, Index, Piece, Span};
+
+use crate::fault::Result;
+use crate::value::{Element, Value, Variable};
+
+/// All variables of a value, also those of indices.
+pub(crate) fn residual(value: &Value<Element>) -> BTreeSet<Variable> {
+    let mut variables = BTreeSet::new();
+    value.own_variables(&mut variables);
+    let mut loads = Vec::new();
+    value.loads(&mut loads);
+    for load in loads {
+        match load {
+            Element::Array { indices, .. } => variables.extend(indices.iter().flat_map(Index::variables)),
+            Element::Table { index, .. } => variables.extend(residual(index)),
+        }
+    }
+    variables
+}
+
+/// The value with other loads and other expressions of variables.
+pub(crate) fn mapped(
+    value: &Rc<Value<Element>>,
+    index: &mut impl FnMut(&Value<Element>) -> Option<Result<Rc<Value<Element>>>>,
+    load: &mut impl FnMut(usize, &[Index], Option<i64>, Span) -> Result<Element>,
+) -> Result<Rc<Value<Element>>> {
+    if let Some(replaced) = index(value) {
+        return replaced;
+    }
+    Ok(Rc::new(match &**value {
+        Value::Load(Element::Array { array, indices, outside, place }) => {
+            Value::Load(load(*array, indices, *outside, place.0)?)
+        }
+        Value::Load(Element::Table { table, index: of }) => {
+            Value::Load(Element::Table { table: *table, index: mapped(of, index, load)? })
+        }
+        other => {
+            let mut fault = None;
+            let replaced = other.with(|operand| {
+                mapped(operand, index, load).unwrap_or_else(|found| {
+                    fault = Some(found);
+                    operand.clone()
+                })
+            });
+            match fault {
+                Some(fault) => return Err(fault),
+                None => replaced,
+            }
+        }
+    }))
+}
+
+/// An index as a value.
+pub(crate) fn value_of(index: &Index) -> Rc<Value<Element>> {
+    let mut sum: Option<Rc<Value<Element>>> = None;
+    let mut add = |factor: i64, term: Rc<Value<Element>>| {
+        let product = |factor: i64, term| match factor {
+            1 => term,
+            factor => Value::binary(Binary::Multiply, term, Value::number(factor)),
+        };
+        sum = Some(match sum.take() {
+            None => product(factor, term),
+            Some(sum) if factor < 0 => Value::binary(Binary::Subtract, sum, product(-factor, term)),
+            Some(sum) => Value::binary(Binary::Add, sum, product(factor, term)),
+        });
+    };
+    for &(variable, factor) in &index.affine.terms {
+        add(factor, Rc::new(Value::Variable(variable)));
+    }
+    for (factor, piece) in &index.pieces {
+        let of = value_of(piece.of());
+        let limited = |low: i64, high: i64, of| {
+            let least = Value::binary(Binary::Minimum, of, Value::number(high));
+            Value::binary(Binary::Maximum, least, Value::number(low))
+        };
+        add(
+            *factor,
+            match *piece {
+                Piece::Quotient { by, .. } => Value::binary(Binary::Divide, of, Value::number(by)),
+                Piece::Remainder { by, .. } => Value::binary(Binary::Modulo, of, Value::number(by)),
+                Piece::Clamp { low, high, .. } => limited(low, high, of),
+                Piece::Mirror { low, high, .. } => {
+                    // The distance to the low edge, in a period of twice the extent, of which the second half goes back.
+                    let extent = high - low + 1;
+                    let there = Value::binary(Binary::Subtract, of, Value::number(low));
+                    let there = Value::binary(Binary::Modulo, there, Value::number(2 * extent));
+                    let back = Value::binary(Binary::Subtract, Value::number(2 * extent - 1), there.clone());
+                    Value::binary(Binary::Add, Value::binary(Binary::Minimum, there, back), Value::number(low))
+                }
+            },
+        );
+    }
+    match (sum, index.affine.constant) {
+        (None, constant) => Value::number(constant),
+        (Some(sum), 0) => sum,
+        (Some(sum), constant) if constant < 0 => Value::binary(Binary::Subtract, sum, Value::number(-constant)),
+        (Some(sum), constant) => Value::binary(Binary::Add, sum, Value::number(constant)),
+    }
+}
+
+/// The piece of another index, folded if that is constant.
+pub(crate) fn with_inner(piece: &Piece, of: Index) -> Index {
+    let constant = of.as_constant().is_some();
+    let piece = match *piece {
+        Piece::Quotient { by, .. } => Piece::Quotient { of, by },
+        Piece::Remainder { by, .. } => Piece::Remainder { of, by },
+        Piece::Clamp { low, high, .. } => Piece::Clamp { of, low, high },
+        Piece::Mirror { low, high, .. } => Piece::Mirror { of, low, high },
+    };
+    if constant { Index::constant(piece.evaluate(&[])) } else { piece.into() }
+}

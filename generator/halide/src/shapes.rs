@@ -1,0 +1,236 @@
+//! Flat addresses, turned back into dimensions.
+
+use std::rc::Rc;
+
+use itertools::Itertools;
+use pushmem_nest::{Index, Span};
+
+use crate::fault::{Fault, Result};
+use crate::fit::index_of;
+use crate::program::{Array, Store, Stores};
+use crate::value::{Element, Flat, Place, Value};
+
+/// The shape of an array where it is accessed, innermost first.
+pub(crate) type Shape = Vec<i64>;
+
+/// The shapes of every allocation of every array. Those of arguments that are not declared follow from the addresses.
+pub(crate) fn shapes(program: &Stores) -> Result<Vec<Vec<Shape>>> {
+    let of = |(number, array): (usize, &Array)| {
+        let sites = array.sites.iter().map(|site| match site {
+            // The size of a small allocation is one number, whatever its dimensions are.
+            Some(shape) if !array.is_argument && shape.len() == 1 && array.entries.is_none() => {
+                Ok(infer(program, number).ok().and_then(|found| fill(found, shape[0])).unwrap_or(shape.clone()))
+            }
+            Some(shape) => Ok(shape.clone()),
+            None => infer(program, number),
+        });
+        sites.collect::<Result<Vec<Shape>>>()
+    };
+    program.arrays.iter().enumerate().map(of).collect()
+}
+
+/// The shape with an outermost dimension that makes it as large as the allocation.
+fn fill(mut shape: Shape, size: i64) -> Option<Shape> {
+    shape.pop();
+    let inner: i64 = shape.iter().product();
+    shape.push(size / inner);
+    (size % inner == 0 && size > 0).then_some(shape)
+}
+
+/// The shape of an array that nothing says, from the addresses of its elements.
+fn infer(program: &Stores, array: usize) -> Result<Shape> {
+    let name = program.arrays[array].name;
+    let mut places = Vec::new();
+    let mut addresses = Vec::new();
+    for store in &program.stores {
+        let mut accesses = Vec::new();
+        if store.array == array {
+            accesses.push((&store.address, store.span));
+        }
+        let mut loads = Vec::new();
+        all_loads(&store.value, &mut loads);
+        accesses.extend(loads.iter().filter(|load| load.array == array).map(|load| (&load.address, load.place.0)));
+        for (address, span) in accesses {
+            places.push(span);
+            addresses.push((index_of(address, &store.ranges).ok_or_else(|| no_index(span))?, &store.ranges));
+        }
+    }
+    let Some(&span) = places.first() else {
+        return Err(Fault::new(program.arrays[array].span, format!("`{name}` is never used")));
+    };
+    let unclear = || {
+        Fault::new(span, format!("the shape of `{name}` does not follow from its addresses")).with_help(format!(
+            "declare it at the top of the file, innermost dimension first: `// {}: u16[64, 64]`",
+            name.split('$').next().unwrap_or(name)
+        ))
+    };
+    let coefficients = addresses.iter().flat_map(|(index, _)| terms(index)).map(|(coefficient, _)| coefficient.abs());
+    let coefficients: Vec<i64> = coefficients.sorted().dedup().collect();
+    let (low, high) = addresses
+        .iter()
+        .map(|(index, ranges)| index.range(ranges))
+        .fold((i64::MAX, i64::MIN), |(low, high), (first, last)| (low.min(first), high.max(last)));
+    if low < 0 {
+        return Err(unclear());
+    }
+    // Strides are coefficients of which all larger ones are multiples, and within which all smaller terms stay.
+    let mut strides = vec![1];
+    for &stride in coefficients.iter().filter(|coefficient| **coefficient > 1) {
+        let larger = coefficients.iter().filter(|other| **other > stride);
+        if larger.clone().all(|other| other % stride == 0)
+            && addresses.iter().all(|(index, ranges)| split(index, stride, stride, ranges).is_some())
+        {
+            strides.push(stride);
+        }
+    }
+    if coefficients.first().is_some_and(|least| *least != 1) {
+        return Err(unclear());
+    }
+    let mut shape: Shape = strides.iter().tuple_windows().map(|(inner, outer)| outer / inner).collect();
+    if strides.iter().tuple_windows().any(|(inner, outer)| outer % inner != 0) {
+        return Err(unclear());
+    }
+    shape.push(high / strides[strides.len() - 1] + 1);
+    Ok(shape)
+}
+
+/// All loads, those in addresses too.
+fn all_loads<'a>(value: &'a Value<Flat>, found: &mut Vec<&'a Flat>) {
+    let mut loads = Vec::new();
+    value.loads(&mut loads);
+    for load in loads {
+        found.push(load);
+        all_loads(&load.address, found);
+    }
+}
+
+fn no_index(span: Span) -> Fault {
+    Fault::new(span, "this address is not a sum of loop variables times constants, limited or divided by constants")
+        .with_help("addresses are computed by counters, not from data; only tables of constants are looked up by data")
+}
+
+/// The terms of an index but the constant, each with its coefficient.
+fn terms(index: &Index) -> Vec<(i64, Index)> {
+    let affine = index.affine.terms.iter().map(|&(variable, coefficient)| (coefficient, Index::variable(variable)));
+    let pieces = index.pieces.iter().map(|(coefficient, piece)| (*coefficient, piece.clone().into()));
+    affine.chain(pieces).collect()
+}
+
+/// An address as `stride · first + second`, where the second is from 0 to below `limit`.
+fn split(address: &Index, stride: i64, limit: i64, ranges: &[(i64, i64)]) -> Option<(Index, Index)> {
+    let (mut multiple, mut rest) = (Index::constant(0), Index::constant(address.affine.constant));
+    for (coefficient, term) in terms(address) {
+        match coefficient % stride {
+            0 => multiple = multiple.plus(&term, coefficient / stride)?,
+            _ => rest = rest.plus(&term, coefficient)?,
+        }
+    }
+    let (low, high) = rest.range(ranges);
+    let whole = low.div_euclid(stride);
+    if high - whole * stride >= limit {
+        return None;
+    }
+    Some((multiple.plus(&Index::constant(whole), 1)?, rest.plus(&Index::constant(whole * stride), -1)?))
+}
+
+/// The indices of an address, innermost first.
+pub(crate) fn indices(address: &Index, shape: &Shape, ranges: &[(i64, i64)], place: Span) -> Result<Vec<Index>> {
+    let apart = || {
+        Fault::new(place, format!("this address does not fall into dimensions of {}", shape.iter().join(" × ")))
+            .with_help("give every buffer its bounds and dense strides before compiling to a statement")
+    };
+    let strides: Vec<i64> =
+        shape.iter().scan(1, |stride, extent| Some(std::mem::replace(stride, *stride * extent))).collect();
+    let mut rest = address.clone();
+    let mut indices = vec![Index::constant(0); shape.len()];
+    for dimension in (1..shape.len()).rev().filter(|&dimension| shape[dimension] > 1) {
+        let (here, inner) = split(&rest, strides[dimension], strides[dimension], ranges).ok_or_else(apart)?;
+        indices[dimension] = here;
+        rest = inner;
+    }
+    if let Some(innermost) = indices.first_mut() {
+        *innermost = rest;
+    }
+    for (index, extent) in indices.iter().zip(shape) {
+        let (low, high) = index.range(ranges);
+        if low < 0 || high >= *extent {
+            return Err(apart());
+        }
+    }
+    Ok(indices)
+}
+
+/// A store whose address and loads are elements of arrays.
+#[derive(Debug)]
+pub(crate) struct Located<'a> {
+    pub store: &'a Store,
+    pub target: Vec<Index>,
+    pub value: Rc<Value<Element>>,
+}
+
+/// Finds the elements that stores access. Arrays of `is_table` are looked up as tables.
+pub(crate) fn locate<'a>(program: &'a Stores, shapes: &[Vec<Shape>], is_table: &[bool]) -> Result<Vec<Located<'a>>> {
+    let mut located = Vec::new();
+    // The allocation of each array that is the last so far, which is the one that is read.
+    let mut latest = vec![0; program.arrays.len()];
+    for store in &program.stores {
+        latest[store.array] = store.site;
+        let ranges = &store.ranges;
+        let address = index_of(&store.address, ranges).ok_or_else(|| no_index(store.span))?;
+        let target = indices(&address, &shapes[store.array][store.site], ranges, store.span)?;
+        let locator = Locator { shapes, is_table, latest: &latest, ranges };
+        let value = locator.value(&store.value)?;
+        located.push(Located { store, target, value });
+    }
+    Ok(located)
+}
+
+struct Locator<'a> {
+    shapes: &'a [Vec<Shape>],
+    is_table: &'a [bool],
+    latest: &'a [usize],
+    ranges: &'a [(i64, i64)],
+}
+
+impl Locator<'_> {
+    fn value(&self, value: &Rc<Value<Flat>>) -> Result<Rc<Value<Element>>> {
+        Ok(Rc::new(match &**value {
+            Value::Number(number, of) => Value::Number(*number, *of),
+            Value::Variable(variable) => Value::Variable(*variable),
+            Value::Load(load) => Value::Load(self.load(load)?),
+            Value::Unary(operator, operand) => Value::Unary(*operator, self.value(operand)?),
+            Value::Binary(operator, left, right) => Value::Binary(*operator, self.value(left)?, self.value(right)?),
+            Value::Select(condition, then, otherwise) => {
+                Value::Select(self.value(condition)?, self.value(then)?, self.value(otherwise)?)
+            }
+            Value::Cast(to, operand) => Value::Cast(*to, self.value(operand)?),
+        }))
+    }
+
+    fn load(&self, load: &Flat) -> Result<Element> {
+        let Flat { array, address, place } = load;
+        if self.is_table[*array] {
+            return Ok(Element::Table { table: *array, index: self.value(address)? });
+        }
+        let index = index_of(address, self.ranges).ok_or_else(|| no_index(place.0))?;
+        let indices = indices(&index, &self.shapes[*array][self.latest[*array]], self.ranges, place.0)?;
+        Ok(Element::Array { array: *array, indices, outside: None, place: Place(place.0) })
+    }
+}
+
+/// Which arrays are tables: those of constants, and those that some address depending on data looks up.
+pub(crate) fn tables(program: &Stores) -> Vec<bool> {
+    let mut is_table: Vec<bool> = program.arrays.iter().map(|array| array.entries.is_some()).collect();
+    for store in &program.stores {
+        let mut loads = Vec::new();
+        all_loads(&store.value, &mut loads);
+        for load in loads {
+            let mut inner = Vec::new();
+            load.address.loads(&mut inner);
+            if !inner.is_empty() || index_of(&load.address, &store.ranges).is_none() {
+                is_table[load.array] = true;
+            }
+        }
+    }
+    is_table
+}

@@ -1,0 +1,674 @@
+//! Stores in coordinates of whole arrays.
+//!
+//! A schedule of Halide decides where a Func is computed and how much of it is kept: a tile has a buffer with indices of its
+//! own, a sliding window keeps the last rows in turn, a scalar exists for one iteration. Here every array becomes a whole
+//! one again: its elements get *coordinates* that do not depend on the loops around. What is computed several times in
+//! several tiles is then one element. The coordinate of an element is found from the loads of its value, which have
+//! coordinates already: where a tile's element `r` is made of `input[r + 31*tile]`, its coordinate is `r + 31*tile`.
+
+mod rewrite;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use pushmem_nest::{Affine, Index, Piece, Span};
+
+use crate::canonical::tidy;
+use crate::fault::{Fault, Result};
+use crate::fit::MOST_VALUES;
+use crate::program::{Store, Stores};
+use crate::rebuild::{mapped, residual};
+use crate::shapes::{Located, Shape};
+use crate::unfold::rewrite::Rewriter;
+use crate::value::{Element, Place, Value, Variable};
+
+/// What a store does to the elements of a box.
+#[derive(Clone, Debug)]
+pub(crate) struct Definition {
+    pub array: usize,
+    /// The values of each coordinate, in ascending order.
+    pub domain: Vec<Vec<i64>>,
+    /// The value, of the coordinates and of the loops of the reduction.
+    pub value: Rc<Value<Element>>,
+    /// Whether the value depends on the element itself.
+    pub updates: bool,
+    /// Whether the whole array is computed in one place, not by parts in the iterations of a loop.
+    pub is_whole: bool,
+    /// The loops, outermost first.
+    pub order: Vec<Level>,
+    pub span: Span,
+}
+
+/// A loop of a definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    Coordinate(usize),
+    /// A loop that updates the same elements again and again.
+    Reduction(Variable),
+}
+
+/// All definitions with the variables that they are in.
+#[derive(Debug)]
+pub(crate) struct Unfolded {
+    /// In the order of the text.
+    pub definitions: Vec<Definition>,
+    /// The variables that stand for the coordinates of each array.
+    pub coordinates: Vec<Vec<Variable>>,
+    /// The names of the loops behind the coordinates.
+    pub names: BTreeMap<Variable, String>,
+    /// The ranges of all variables; of coordinates, over all definitions.
+    pub ranges: Vec<(i64, i64)>,
+}
+
+/// How the indices of a local array become coordinates.
+#[derive(Clone, Debug, Default)]
+struct Placement {
+    /// Of each dimension, what is added: a function of the loops around.
+    offsets: Vec<Index>,
+    /// Of each dimension, the number of elements that are kept in turn.
+    folds: Vec<Option<i64>>,
+    /// The greatest coordinate of each dimension, a function of the loops around.
+    highest: Vec<Index>,
+    /// The coordinates behind those of the dimensions, functions of the loops around.
+    extras: Vec<Index>,
+    /// The loops around with the iterations in which this holds.
+    around: Vec<(Variable, (i64, i64))>,
+}
+
+/// Puts all stores into coordinates.
+pub(crate) fn unfold<'a>(program: &Stores, shapes: &[Vec<Shape>], located: &'a [Located<'a>]) -> Result<Unfolded> {
+    let arrays = program.arrays.len();
+    let mut unfolder = Unfolder {
+        located,
+        folds: folds(program, shapes, located),
+        placements: vec![None; arrays],
+        references: BTreeMap::new(),
+        turns: Vec::new(),
+        variables: program.variables.len(),
+        result: Unfolded {
+            definitions: Vec::new(),
+            coordinates: vec![Vec::new(); arrays],
+            names: BTreeMap::new(),
+            ranges: program.variables.iter().map(|variable| variable.range).collect(),
+        },
+    };
+    for store in located {
+        unfolder.store(program, store)?;
+    }
+    Ok(unfolder.result)
+}
+
+/// Of each dimension of each array, how many elements are kept in turn, if an access says that.
+fn folds(program: &Stores, shapes: &[Vec<Shape>], located: &[Located]) -> Vec<Vec<Option<i64>>> {
+    let mut folds: Vec<Vec<Option<i64>>> = shapes.iter().map(|sites| vec![None; sites[0].len()]).collect();
+    for Located { store, target, value } in located {
+        let mut loads = Vec::new();
+        value.loads(&mut loads);
+        let loads = loads.into_iter().filter_map(|load| match load {
+            Element::Array { array, indices, .. } => Some((*array, indices)),
+            Element::Table { .. } => None,
+        });
+        for (array, indices) in loads.chain([(store.array, target)]) {
+            for (dimension, index) in indices.iter().enumerate() {
+                let extent = shapes[array].iter().filter_map(|shape| shape.get(dimension)).max();
+                let fold = index.pieces.iter().find_map(|(_, piece)| match piece {
+                    Piece::Remainder { by, .. } if Some(by) == extent => Some(*by),
+                    _ => None,
+                });
+                if fold.is_some() && !program.arrays[array].is_argument && folds[array].len() > dimension {
+                    folds[array][dimension] = fold;
+                }
+            }
+        }
+    }
+    folds
+}
+
+/// The dividend and the divisor of an index that is a quotient or an affine function, whatever limits it.
+fn numerator(index: &Index) -> Option<(Affine, i64)> {
+    match &index.pieces[..] {
+        [] => Some((index.affine.clone(), 1)),
+        [(1, Piece::Clamp { of, .. } | Piece::Mirror { of, .. })] => {
+            let (inner, by) = numerator(of)?;
+            let outer = Index { affine: index.affine.clone(), pieces: Vec::new() }.times(by)?;
+            let sum = outer.plus(&Index { affine: inner, pieces: Vec::new() }, 1)?;
+            Some((sum.affine, by))
+        }
+        [(1, Piece::Quotient { of, by })] => {
+            let inner = of.as_affine()?.clone();
+            let outer = Index { affine: index.affine.clone(), pieces: Vec::new() }.times(*by)?;
+            let sum = outer.plus(&Index { affine: inner, pieces: Vec::new() }, 1)?;
+            Some((sum.affine, *by))
+        }
+        _ => None,
+    }
+}
+
+/// The index without the remainder that folds it.
+fn unfolded(index: &Index, fold: Option<i64>) -> Index {
+    match (&index.pieces[..], fold) {
+        ([(1, Piece::Remainder { of, by })], Some(fold)) if *by == fold => {
+            let rest = Index { affine: index.affine.clone(), pieces: Vec::new() };
+            of.plus(&rest, 1).unwrap_or_else(|| index.clone())
+        }
+        _ => index.clone(),
+    }
+}
+
+/// Where the coordinate of a dimension was found: what it must agree with in other stores of the array.
+#[derive(Clone, Debug, PartialEq)]
+struct Anchor {
+    array: usize,
+    dimension: usize,
+    slope: i64,
+    /// The least constant of the loads.
+    least: i64,
+    /// What the loops around add, before the division by the slope.
+    outer: Affine,
+}
+
+impl Anchor {
+    /// Whether the other is in the same dimension of the same array.
+    fn is_at(&self, other: &Anchor) -> bool {
+        (self.array, self.dimension, self.slope) == (other.array, other.dimension, other.slope)
+    }
+}
+
+/// Whether two stores in the same loops around are executed in the same iterations of them.
+fn at_once(one: &Store, other: &Store) -> bool {
+    let around = one.loops[..one.outer].iter();
+    around.map(|each| (one.ranges[*each], other.ranges[*each])).all(|(one, other)| one.0 <= other.1 && other.0 <= one.1)
+}
+
+/// What an index has more than the slope times the index of the element that is written.
+fn relative(store: &Store, of: &Affine, base: &Affine, slope: i64) -> Option<Anchor> {
+    let whole = |affine: &Affine| Index { affine: affine.clone(), pieces: Vec::new() };
+    let rest = whole(of).plus(&whole(base), -slope)?;
+    let own = &store.loops[store.outer..];
+    let mut outer = Affine::default();
+    let mut least = of.constant;
+    for &(variable, factor) in &rest.affine.terms {
+        let (first, last) = store.ranges[variable];
+        match own.contains(&variable) {
+            true => least += (factor * first).min(factor * last),
+            false => outer.terms.push((variable, factor)),
+        }
+    }
+    let whole = outer.terms.iter().all(|(_, factor)| factor % slope == 0);
+    whole.then_some(Anchor { array: 0, dimension: 0, slope, least, outer })
+}
+
+/// Where the first store of a local array has its coordinates from.
+#[derive(Clone)]
+struct Reference<'a> {
+    anchor: Option<Anchor>,
+    /// The constant of its index.
+    constant: i64,
+    located: &'a Located<'a>,
+}
+
+/// A part of a window in which the elements of an array are kept in turn.
+#[derive(Clone)]
+struct Turn<'a> {
+    located: &'a Located<'a>,
+    dimension: usize,
+    offset: i64,
+    /// The last coordinate.
+    last: i64,
+}
+
+/// A store in coordinates.
+struct Rewritten {
+    value: Rc<Value<Element>>,
+    /// Functions of the loops.
+    coordinates: Vec<Index>,
+    /// Of each coordinate, the position of its loop among those of the store.
+    pivots: Vec<Option<usize>>,
+    placement: Placement,
+}
+
+struct Unfolder<'a> {
+    located: &'a [Located<'a>],
+    folds: Vec<Vec<Option<i64>>>,
+    /// Of each array, how its last store placed it.
+    placements: Vec<Option<Placement>>,
+    /// Of each dimension of each array, what the coordinates of its other stores are compared with.
+    references: BTreeMap<(usize, usize), Reference<'a>>,
+    /// The parts of windows that are kept in turn, in the order of the text.
+    turns: Vec<Turn<'a>>,
+    /// How many variables there are.
+    variables: usize,
+    result: Unfolded,
+}
+
+impl<'a> Unfolder<'a> {
+    fn variable(&mut self, range: (i64, i64)) -> Variable {
+        self.variables += 1;
+        self.result.ranges.push(range);
+        self.variables - 1
+    }
+
+    /// The variable of a coordinate of an array, whose range now contains these values.
+    fn coordinate(&mut self, array: usize, dimension: usize, (low, high): (i64, i64), name: Option<&str>) -> Variable {
+        if self.result.coordinates[array].len() == dimension {
+            let variable = self.variable((low, high));
+            self.result.coordinates[array].push(variable);
+        }
+        let variable = self.result.coordinates[array][dimension];
+        let range = &mut self.result.ranges[variable];
+        *range = (range.0.min(low), range.1.max(high));
+        if let Some(name) = name {
+            self.result.names.entry(variable).or_insert_with(|| name.to_owned());
+        }
+        variable
+    }
+
+    fn store(&mut self, program: &Stores, located: &'a Located<'a>) -> Result<()> {
+        let store = located.store;
+        let array = store.array;
+        let siblings = self.siblings(located);
+        let forced = match siblings.len() {
+            _ if store.outer == 0 => None,
+            0 | 1 => None,
+            // An initial value says nothing of the loops around, but the updates do.
+            _ => siblings.into_iter().filter_map(|sibling| self.extras(program, sibling)).max_by_key(Vec::len),
+        };
+        let Rewritten { value, coordinates, pivots, mut placement } =
+            self.rewritten(program, located, forced.as_deref())?;
+        let dimensions = located.target.len();
+        let own = &store.loops[store.outer..];
+        let is_own = |variable: &Variable| own.contains(variable);
+        let highest = |index| highest(index, is_own, &store.ranges);
+        placement.highest = coordinates[..dimensions].iter().map(highest).collect();
+        placement.extras = coordinates[dimensions..].to_vec();
+        placement.around = store.loops[..store.outer].iter().map(|each| (*each, store.ranges[*each])).collect();
+        if coordinates.len() != self.result.coordinates[array].len() {
+            return Err(Fault::new(store.span, "it is not known which elements of the Func these are")
+                .with_help("compute it at another loop, or without `store_at`"));
+        }
+        let updates = loads_of(&value, array);
+        let domain = self.domain(&coordinates, located)?;
+        // Loops that no coordinate follows.
+        let followed: BTreeSet<Variable> = coordinates.iter().flat_map(Index::variables).collect();
+        let reductions: Vec<Variable> = own.iter().copied().filter(|variable| !followed.contains(variable)).collect();
+        if let Some(variable) = residual(&value)
+            .into_iter()
+            .find(|variable| *variable < program.variables.len() && !(updates && reductions.contains(variable)))
+        {
+            let name = program.variables[variable].name;
+            return Err(Fault::new(
+                store.span,
+                format!("the value depends on the loop `{name}`, but the element does not"),
+            )
+            .with_help("each element of a Func is computed from one point of it, or by a reduction that updates it"));
+        }
+        let position = |level: &Level| match level {
+            Level::Coordinate(dimension) => pivots[*dimension].unwrap_or(usize::MAX),
+            Level::Reduction(variable) => store.loops.iter().position(|each| each == variable).unwrap_or(usize::MAX),
+        };
+        let mut order: Vec<Level> = (0..coordinates.len()).rev().map(Level::Coordinate).collect();
+        if updates {
+            order.extend(reductions.iter().copied().map(Level::Reduction));
+        }
+        order.sort_by_key(position);
+        self.placements[array] = Some(placement);
+        let is_whole = store.outer == 0;
+        self.result.definitions.push(Definition { array, domain, value, updates, is_whole, order, span: store.span });
+        Ok(())
+    }
+
+    /// The stores of the same local array in the same loops: what they say of the loops around holds for all of them.
+    fn siblings(&self, located: &Located) -> Vec<&'a Located<'a>> {
+        let store = located.store;
+        let around = &store.loops[..store.outer];
+        let same = |other: &&Located| {
+            let other = other.store;
+            (other.array, other.site, other.outer) == (store.array, store.site, store.outer)
+                && other.loops[..other.outer] == *around
+                && at_once(store, other)
+        };
+        self.located.iter().filter(same).collect()
+    }
+
+    /// The coordinates behind those of the dimensions, for a store that is treated later.
+    fn extras(&mut self, program: &Stores, located: &'a Located<'a>) -> Option<Vec<Index>> {
+        let before = (self.variables, self.result.coordinates.clone(), self.result.names.clone());
+        let (ranges, references) = (self.result.ranges.clone(), self.references.clone());
+        let turns = self.turns.clone();
+        let rewritten = self.rewritten(program, located, None);
+        (self.variables, self.result.coordinates, self.result.names) = before;
+        (self.result.ranges, self.references, self.turns) = (ranges, references, turns);
+        Some(rewritten.ok()?.coordinates.split_off(located.target.len()))
+    }
+
+    /// The store in coordinates. What is behind the dimensions is found, or given.
+    fn rewritten(&mut self, program: &Stores, located: &'a Located<'a>, extras: Option<&[Index]>) -> Result<Rewritten> {
+        let store = located.store;
+        let is_local = store.outer > 0;
+        let value = Placed { unfolder: self, located }.globalized(&located.value)?;
+        let folds = self.folds[store.array].clone();
+        let mut placement = Placement { folds: folds.clone(), ..Placement::default() };
+        let mut coordinates = Vec::new();
+        for (dimension, target) in located.target.iter().enumerate() {
+            let base = unfolded(target, folds[dimension]);
+            let offset = match is_local {
+                true => self.offset(located, dimension, &value)?,
+                false if folds[dimension].is_some() => self.offset(located, dimension, &value)?,
+                false => Index::constant(0),
+            };
+            coordinates.push(tidy(&sum(&base, &offset, store.span)?, &store.ranges));
+            placement.offsets.push(offset);
+        }
+        let dimensions = coordinates.len();
+        let mut rewriter =
+            Rewriter { located, value, coordinates, substitutions: Vec::new(), pivots: Vec::new(), unfolder: self };
+        rewriter.name_pieces()?;
+        for dimension in 0..dimensions {
+            rewriter.solve(program, dimension)?;
+        }
+        match extras {
+            Some(extras) => {
+                for extra in extras {
+                    rewriter.coordinates.push(extra.clone());
+                    rewriter.solve(program, rewriter.coordinates.len() - 1)?;
+                }
+            }
+            None if is_local => rewriter.add_extras(program)?,
+            None => {}
+        }
+        let coordinates = (0..rewriter.coordinates.len()).map(|dimension| rewriter.original(dimension)).collect();
+        Ok(Rewritten { value: rewriter.value, coordinates, pivots: rewriter.pivots, placement })
+    }
+
+    /// What the loops around add to the index of a local array: the same for all stores of it in these loops.
+    fn offset(&mut self, located: &'a Located<'a>, dimension: usize, value: &Value<Element>) -> Result<Index> {
+        let store = located.store;
+        let fold = self.folds[store.array][dimension];
+        if let Some(fold) = fold.filter(|_| store.allocated == 0) {
+            return self.next_turn(located, dimension, fold);
+        }
+        let own = (self.anchor(located, dimension, value), unfolded(&located.target[dimension], fold).affine.constant);
+        let of_siblings = self.siblings(located).into_iter().filter_map(|sibling| {
+            let value = Placed { unfolder: self, located: sibling }.globalized(&sibling.value).ok()?;
+            let constant = unfolded(&sibling.target[dimension], fold).affine.constant;
+            Some((Some(self.anchor(sibling, dimension, &value)?), constant))
+        });
+        // Of a part at an edge, the loops around may be constant; the others say what they add.
+        let all: Vec<(Option<Anchor>, i64)> = match fold {
+            // What is kept in turn may begin anew at each store.
+            Some(_) if own.0.is_some() => vec![own.clone()],
+            _ => of_siblings.collect(),
+        };
+        let says = |(anchor, _): &&(Option<Anchor>, i64)| anchor.as_ref().map_or(0, |anchor| anchor.outer.terms.len());
+        let best = all.iter().rev().max_by_key(says).cloned();
+        let (mut anchor, constant) = best.unwrap_or(own);
+        let key = (store.array, dimension);
+        let mut reference = self.references.get(&key).cloned();
+        // Where one of the two says nothing by itself, the other says which loads to look at.
+        if let Some(reference) = &mut reference {
+            match (&reference.anchor, &anchor) {
+                (Some(known), None) => anchor = self.anchor_at(located, dimension, value, known),
+                (None, Some(known)) => {
+                    let first = reference.located;
+                    let value = Placed { unfolder: self, located: first }.globalized(&first.value)?;
+                    reference.anchor = self.anchor_at(first, dimension, &value, known);
+                }
+                _ => {}
+            }
+        }
+        let outer = match &anchor {
+            Some(anchor) => {
+                let terms = anchor.outer.terms.iter().map(|&(variable, factor)| (variable, factor / anchor.slope));
+                Index { affine: Affine { constant: 0, terms: terms.collect() }, pieces: Vec::new() }
+            }
+            None => Index::constant(0),
+        };
+        let Some(reference) = reference else {
+            self.references.insert(key, Reference { anchor, constant, located });
+            return Ok(outer);
+        };
+        let first = reference.located.store;
+        let is_near = first.loops[..first.outer] == store.loops[..store.outer] && at_once(first, store);
+        if fold.is_none() && first.site == store.site && (is_near || anchor.is_none()) {
+            return Ok(outer);
+        }
+        let unrelated = || {
+            Fault::new(store.span, "it is not known which elements of the Func these are")
+                .with_help("compute it at another loop, or without `store_at`")
+        };
+        let shift = match (&reference.anchor, &anchor) {
+            (Some(first), Some(anchor)) if first.is_at(anchor) => {
+                let by = anchor.least - first.least;
+                if by % anchor.slope != 0 {
+                    return Err(unrelated());
+                }
+                reference.constant + by / anchor.slope - constant
+            }
+            (None, None) => 0,
+            _ => return Err(unrelated()),
+        };
+        if fold.is_some_and(|fold| shift % fold != 0) {
+            return Err(unrelated());
+        }
+        sum(&outer, &Index::constant(shift), store.span)
+    }
+
+    /// What is added to an index of a window over the whole array: it goes on where the stores before have come to.
+    fn next_turn(&mut self, located: &'a Located<'a>, dimension: usize, fold: i64) -> Result<Index> {
+        let store = located.store;
+        let near = |other: &Turn| {
+            let other = other.located.store;
+            (other.array, &other.loops[..other.outer]) == (store.array, &store.loops[..store.outer])
+                && at_once(store, other)
+        };
+        let base = unfolded(&located.target[dimension], Some(fold));
+        // What follows the same loop goes on with it.
+        let along = |other: &Turn| {
+            let there = unfolded(&other.located.target[dimension], Some(fold)).affine.terms;
+            other.located.store.array == store.array && !there.is_empty() && there == base.affine.terms
+        };
+        if let Some(turn) = self.turns.iter().find(|turn| turn.dimension == dimension && (near(turn) || along(turn))) {
+            return Ok(Index::constant(turn.offset));
+        }
+        let before =
+            self.turns.iter().filter(|turn| turn.dimension == dimension && turn.located.store.array == store.array);
+        let last = before.map(|turn| turn.last).max();
+        // All stores of this part of the window together.
+        let part = self.siblings(located).into_iter().map(|sibling| {
+            let base = unfolded(&sibling.target[dimension], Some(fold));
+            tidy(&base, &sibling.store.ranges).range(&sibling.store.ranges)
+        });
+        let (low, high) = part.fold((i64::MAX, i64::MIN), |(low, high), (first, end)| (low.min(first), high.max(end)));
+        let offset = last.map_or(0, |last| last + 1 - low);
+        if offset % fold != 0 {
+            return Err(Fault::new(store.span, "it is not known which elements of the Func these are")
+                .with_help("compute it at another loop, or without `store_at`"));
+        }
+        self.turns.push(Turn { located, dimension, offset, last: high + offset });
+        Ok(Index::constant(offset))
+    }
+
+    /// What the loads say that are known to say it for another store of the array.
+    fn anchor_at(&self, located: &Located, dimension: usize, value: &Value<Element>, known: &Anchor) -> Option<Anchor> {
+        let store = located.store;
+        let base = unfolded(&located.target[dimension], self.folds[store.array][dimension]);
+        let base = base.as_affine()?.clone();
+        let mut loads = Vec::new();
+        value.loads(&mut loads);
+        let mut found: Option<Anchor> = None;
+        for load in loads {
+            let Element::Array { array, indices, .. } = load else { continue };
+            if *array != known.array {
+                continue;
+            }
+            let (of, _) = numerator(&indices[known.dimension])?;
+            let anchor = relative(store, &of, &base, known.slope)?;
+            let anchor = Anchor { array: known.array, dimension: known.dimension, ..anchor };
+            match &mut found {
+                Some(found) if found.outer != anchor.outer => return None,
+                Some(found) => found.least = found.least.min(anchor.least),
+                None => found = Some(anchor),
+            }
+        }
+        found
+    }
+
+    /// The loads from whose coordinates that of a dimension follows.
+    fn anchor(&self, located: &Located, dimension: usize, value: &Value<Element>) -> Option<Anchor> {
+        let store = located.store;
+        let base = unfolded(&located.target[dimension], self.folds[store.array][dimension]);
+        let mut loads = Vec::new();
+        value.loads(&mut loads);
+        let loads = loads.into_iter().filter_map(|load| match load {
+            Element::Array { array, indices, .. } => Some((array, indices)),
+            Element::Table { .. } => None,
+        });
+        let own = &store.loops[store.outer..];
+        let (base, by) = numerator(&base)?;
+        if by != 1 {
+            return None;
+        }
+        let inner = own.iter().rev().find(|variable| base.coefficient(**variable) != 0);
+        let variable = *inner.or_else(|| store.loops.iter().rev().find(|each| base.coefficient(**each) != 0))?;
+        let mut best: Option<Anchor> = None;
+        for (array, indices) in loads.filter(|(array, _)| **array != store.array) {
+            for (dimension, index) in indices.iter().enumerate() {
+                let Some((of, _)) = numerator(index) else { continue };
+                let (here, there) = (base.coefficient(variable), of.coefficient(variable));
+                if there == 0 || there % here != 0 {
+                    continue;
+                }
+                let slope = there / here;
+                let Some(found) = relative(store, &of, &base, slope) else { continue };
+                let found = Anchor { array: *array, dimension, ..found };
+                match &mut best {
+                    None => best = Some(found),
+                    Some(best) => {
+                        if best.is_at(&found) && best.outer == found.outer {
+                            best.least = best.least.min(found.least);
+                        }
+                    }
+                }
+            }
+        }
+        best
+    }
+
+    /// The values of each coordinate.
+    fn domain(&self, coordinates: &[Index], located: &Located) -> Result<Vec<Vec<i64>>> {
+        let store = located.store;
+        let mut used = BTreeSet::new();
+        let mut domain = Vec::new();
+        for index in coordinates {
+            let variables = index.variables();
+            if variables.iter().any(|variable| used.contains(variable)) {
+                return Err(Fault::new(store.span, "two dimensions of the array follow one loop")
+                    .with_help("a Func is computed over a box: give each dimension loops of its own"));
+            }
+            let count = variables.iter().fold(1_i64, |count, variable| {
+                let (first, last) = store.ranges[*variable];
+                count.saturating_mul(last - first + 1)
+            });
+            if count > MOST_VALUES {
+                return Err(Fault::new(store.span, format!("more than {MOST_VALUES} values of one dimension")));
+            }
+            let mut values = BTreeSet::new();
+            let mut point: Vec<i64> = store.ranges.iter().map(|range| range.0).collect();
+            loop {
+                values.insert(index.evaluate(&point));
+                let step = variables.iter().find(|variable| {
+                    let (first, last) = store.ranges[**variable];
+                    let value = &mut point[**variable];
+                    *value = if *value == last { first } else { *value + 1 };
+                    *value != first
+                });
+                if step.is_none() {
+                    break;
+                }
+            }
+            used.extend(variables);
+            domain.push(values.into_iter().collect());
+        }
+        Ok(domain)
+    }
+}
+
+fn sum(left: &Index, right: &Index, span: Span) -> Result<Index> {
+    left.plus(right, 1).ok_or_else(|| Fault::new(span, "this index becomes too large or too complicated"))
+}
+
+/// The index with the greatest values of some variables.
+fn highest(index: &Index, is_own: impl Fn(&Variable) -> bool, ranges: &[(i64, i64)]) -> Index {
+    let mut highest = index.clone();
+    for variable in index.variables().into_iter().filter(is_own) {
+        let (first, last) = ranges[variable];
+        let factor = highest.affine.coefficient(variable);
+        let at = Index::constant(if factor < 0 { first } else { last });
+        highest = highest.substituted(variable, &at).unwrap_or(highest);
+    }
+    highest
+}
+
+/// Whether the value depends on elements of the array.
+fn loads_of(value: &Value<Element>, wanted: usize) -> bool {
+    let mut loads = Vec::new();
+    value.loads(&mut loads);
+    loads.iter().any(|load| matches!(load, Element::Array { array, .. } if *array == wanted))
+}
+
+/// Turns the loads of a store into loads of coordinates.
+struct Placed<'a, 'b> {
+    unfolder: &'a Unfolder<'b>,
+    located: &'a Located<'a>,
+}
+
+impl Placed<'_, '_> {
+    fn globalized(&self, value: &Rc<Value<Element>>) -> Result<Rc<Value<Element>>> {
+        mapped(value, &mut |_| None, &mut |array, indices, outside, span| {
+            let indices = self.coordinates(array, indices, span)?;
+            Ok(Element::Array { array, indices, outside, place: Place(span) })
+        })
+    }
+
+    fn coordinates(&self, array: usize, indices: &[Index], span: Span) -> Result<Vec<Index>> {
+        // A store that updates the element itself is placed as the ones before it.
+        let store = self.located.store;
+        let Some(placement) = &self.unfolder.placements[array] else { return Ok(indices.to_vec()) };
+        if placement
+            .offsets
+            .iter()
+            .chain(&placement.extras)
+            .flat_map(Index::variables)
+            .any(|variable| !store.loops.contains(&variable))
+        {
+            return Err(Fault::new(span, "this reads what another loop has left behind")
+                .with_help("compute the Func at a loop that is around all that reads it"));
+        }
+        let mut coordinates = Vec::new();
+        for (dimension, index) in indices.iter().enumerate() {
+            let fold = placement.folds[dimension];
+            let mut coordinate = sum(&unfolded(index, fold), &placement.offsets[dimension], span)?;
+            if let Some(fold) = fold {
+                let unknown = || Fault::new(span, format!("it is not known which of the last {fold} elements is read"));
+                let behind = coordinate.plus(&placement.highest[dimension], -1).ok_or_else(unknown)?;
+                let holds = |(variable, (first, last)): &(Variable, (i64, i64))| {
+                    let (low, high) = store.ranges[*variable];
+                    first <= &low && &high <= last
+                };
+                if !placement.around.iter().all(holds) {
+                    return Err(unknown());
+                }
+                let (low, high) = behind.range(&store.ranges);
+                // The element that was written last is 0 behind, the oldest that is kept is `fold - 1` behind.
+                let turns = -(high.div_euclid(fold) + i64::from(high.rem_euclid(fold) != 0));
+                if low + turns * fold <= -fold {
+                    return Err(unknown());
+                }
+                coordinate = sum(&coordinate, &Index::constant(turns * fold), span)?;
+            }
+            coordinates.push(coordinate);
+        }
+        coordinates.extend(placement.extras.iter().cloned());
+        Ok(coordinates)
+    }
+}

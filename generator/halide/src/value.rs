@@ -1,0 +1,160 @@
+//! Expressions with their names looked up: what stores write and where.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use pushmem_nest::{Binary, Index, Span, Type, Unary};
+
+/// A loop variable, or a coordinate that takes the place of some: a number, unique in the whole program.
+pub(crate) type Variable = usize;
+
+/// An expression. What its loads are depends on the stage: flat addresses first, elements of arrays later.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Value<L> {
+    Number(i64, Type),
+    /// Of type i32.
+    Variable(Variable),
+    Load(L),
+    Unary(Unary, Rc<Value<L>>),
+    Binary(Binary, Rc<Value<L>>, Rc<Value<L>>),
+    Select(Rc<Value<L>>, Rc<Value<L>>, Rc<Value<L>>),
+    Cast(Type, Rc<Value<L>>),
+}
+
+/// A load as Halide prints it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Flat {
+    pub array: usize,
+    pub address: Rc<Value<Flat>>,
+    pub place: Place,
+}
+
+/// A load of an element, or of an entry of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Element {
+    Array {
+        array: usize,
+        indices: Vec<Index>,
+        /// The value where the indices lie outside of the array.
+        outside: Option<i64>,
+        place: Place,
+    },
+    Table {
+        table: usize,
+        index: Rc<Value<Element>>,
+    },
+}
+
+/// A place of the text that does not count when expressions are compared.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place(pub Span);
+
+impl PartialEq for Place {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Place {}
+
+impl std::hash::Hash for Place {
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+}
+
+impl<L: Clone> Value<L> {
+    pub fn number(value: i64) -> Rc<Self> {
+        Rc::new(Value::Number(value, Type::I32))
+    }
+
+    pub fn binary(operator: Binary, left: Rc<Self>, right: Rc<Self>) -> Rc<Self> {
+        Rc::new(Value::Binary(operator, left, right))
+    }
+
+    pub fn operands(&self) -> Vec<&Rc<Self>> {
+        match self {
+            Value::Number(..) | Value::Variable(_) | Value::Load(_) => Vec::new(),
+            Value::Unary(_, operand) | Value::Cast(_, operand) => vec![operand],
+            Value::Binary(_, left, right) => vec![left, right],
+            Value::Select(condition, then, otherwise) => vec![condition, then, otherwise],
+        }
+    }
+
+    /// The same operator on other operands, in the order of [`Value::operands`].
+    pub fn with(&self, mut operand: impl FnMut(&Rc<Self>) -> Rc<Self>) -> Self {
+        match self {
+            Value::Number(..) | Value::Variable(_) | Value::Load(_) => self.clone(),
+            Value::Unary(operator, inner) => Value::Unary(*operator, operand(inner)),
+            Value::Cast(value, inner) => Value::Cast(*value, operand(inner)),
+            Value::Binary(operator, left, right) => {
+                let left = operand(left);
+                Value::Binary(*operator, left, operand(right))
+            }
+            Value::Select(condition, then, otherwise) => {
+                let condition = operand(condition);
+                let then = operand(then);
+                Value::Select(condition, then, operand(otherwise))
+            }
+        }
+    }
+
+    /// All loads, in the order of the text.
+    pub fn loads<'a>(&'a self, found: &mut Vec<&'a L>) {
+        if let Value::Load(load) = self {
+            found.push(load);
+        }
+        for operand in self.operands() {
+            operand.loads(found);
+        }
+    }
+
+    /// The variables outside of loads.
+    pub fn own_variables(&self, found: &mut BTreeSet<Variable>) {
+        if let Value::Variable(variable) = self {
+            found.insert(*variable);
+        }
+        for operand in self.operands() {
+            operand.own_variables(found);
+        }
+    }
+
+    /// The type, as far as the loads have one.
+    pub fn value_type(&self, load: &impl Fn(&L) -> Option<Type>) -> Option<Type> {
+        match self {
+            Value::Number(_, value) | Value::Cast(value, _) => Some(*value),
+            Value::Variable(_) => Some(Type::I32),
+            Value::Load(of) => load(of),
+            Value::Unary(operator, operand) => Some(operator.result(operand.value_type(load)?)),
+            Value::Binary(operator, ..) if operator.is_comparison() => Some(Type::Bool),
+            Value::Binary(operator, left, right) => {
+                Some(operator.result(left.value_type(load).or_else(|| right.value_type(load))?))
+            }
+            Value::Select(_, then, otherwise) => then.value_type(load).or_else(|| otherwise.value_type(load)),
+        }
+    }
+
+    /// The value, if no load is needed for it. Numbers without a type are none.
+    pub fn evaluate(&self, variable: &impl Fn(Variable) -> Option<i64>) -> Option<i64> {
+        self.typed(variable).map(|(value, _)| value)
+    }
+
+    fn typed(&self, variable: &impl Fn(Variable) -> Option<i64>) -> Option<(i64, Type)> {
+        Some(match self {
+            Value::Number(value, of) => (*value, *of),
+            Value::Variable(which) => (variable(*which)?, Type::I32),
+            Value::Load(_) => return None,
+            Value::Unary(operator, operand) => {
+                let (value, of) = operand.typed(variable)?;
+                (operator.apply(of, value), operator.result(of))
+            }
+            Value::Binary(operator, left, right) => {
+                let ((left, of), (right, _)) = (left.typed(variable)?, right.typed(variable)?);
+                (operator.apply(of, left, right), operator.result(of))
+            }
+            Value::Select(condition, then, otherwise) => {
+                let (condition, _) = condition.typed(variable)?;
+                if condition != 0 { then.typed(variable)? } else { otherwise.typed(variable)? }
+            }
+            Value::Cast(to, operand) => (to.wrap(operand.typed(variable)?.0), *to),
+        })
+    }
+}

@@ -1,0 +1,226 @@
+//! Statements that Halide printed, against the nests of `apps`, and texts that nobody printed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use pushmem_halide::import;
+use pushmem_nest::{Program, Schedule};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn statements() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/statements");
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(files.len() > 10);
+    files
+}
+
+fn statement(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/statements/{name}.stmt"))).unwrap()
+}
+
+fn nest(name: &str) -> String {
+    let text = import(&format!("{name}.stmt"), &statement(name)).unwrap().program.to_string();
+    text.split_once("nest:\n").unwrap().1.to_owned()
+}
+
+/// The file of a nest is named as the statement, without the schedule.
+#[test]
+fn statements_compute_what_the_nests_of_apps_compute() {
+    for file in statements() {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        let checked = pushmem_halide::read(&file).unwrap();
+        assert!(checked.warnings.is_empty(), "{name}: {:?}", checked.warnings);
+        let app = name.rsplit_once('_').unwrap().0;
+        let app = Program::read(&root().join(format!("apps/{app}.yaml"))).unwrap().program;
+        let inputs = app.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
+        let (found, expected) = (checked.program.run(&inputs).unwrap(), app.run(&inputs).unwrap());
+        for (output, image) in expected {
+            assert_eq!(found[&output].values(), image.values(), "{name}: {output}");
+        }
+    }
+}
+
+#[test]
+fn texts_read_back() {
+    for file in statements() {
+        let program = pushmem_halide::read(&file).unwrap().program;
+        let document = pushmem_files::Document::parse("printed.yaml", program.to_string()).unwrap();
+        assert_eq!(Program::from_document(&document).unwrap().program.to_string(), program.to_string());
+    }
+}
+
+#[test]
+fn a_sliding_window_is_a_whole_array() {
+    let nest = nest("gaussian_sliding");
+    assert!(nest.starts_with("  - for y in 0..64:\n    - for i0 in 0..64:\n"), "{nest}");
+    assert!(!nest.contains('%'), "{nest}");
+}
+
+#[test]
+fn tiles_and_recomputed_borders_are_one_array() {
+    let nest = nest("harris_tiled");
+    assert_eq!(nest.matches("for ").count(), 20, "{nest}");
+    assert!(nest.contains("for y in 0..58:"), "{nest}");
+}
+
+#[test]
+fn copies_of_a_statement_are_an_unrolled_loop() {
+    let nest = nest("unsharp_unrolled");
+    assert!(nest.contains("for x in 0..60 unroll 2:"), "{nest}");
+    assert!(nest.contains("for i in 0..3 unroll 3:"), "{nest}");
+}
+
+#[test]
+fn partitioned_loops_are_one_boundary() {
+    assert!(nest("bc_const_inline").contains("outside(input[x - 1, y - 1], 0)"));
+    assert!(nest("bc_repeat_rows").contains("input[clamp(i0 - 1, 0, 63), clamp(i1 - 1, 0, 63)]"));
+}
+
+#[test]
+fn a_reduction_adds_to_its_element() {
+    let program = import("matmul.stmt", &statement("matmul_blocked")).unwrap().program;
+    assert_eq!(program.policy(), Schedule::Dnn);
+    let nest = program.to_string();
+    assert!(nest.contains("for x in 0..64 unroll 8:") && nest.contains("] += "), "{nest}");
+}
+
+#[test]
+fn a_func_of_constants_is_a_table() {
+    let program = import("camera.stmt", &statement("camera_pipeline_rows")).unwrap().program;
+    assert_eq!(program.tables[0].values[..8], [0, 0, 0, 0, 0, 1, 1, 1]);
+}
+
+const POINTWISE: &str = "// input: u16[8, 4]
+module name=pointwise, target=x86-64
+external_plus_metadata func pointwise (input, output) {
+let input = (void *)_halide_buffer_get_host((struct halide_buffer_t *)input.buffer)
+let output = (void *)_halide_buffer_get_host((struct halide_buffer_t *)output.buffer)
+produce output {
+ for (output.s0.y, 0, 4) {
+  for (output.s0.x, 0, 8) {
+   output[output.s0.x + (output.s0.y*8)] = VALUE
+  }
+ }
+}
+}
+";
+
+fn refused(text: &str) -> (String, usize, String) {
+    let problem = import("test.stmt", text).expect_err(text);
+    let (_, line, _) = problem.location().unwrap();
+    (problem.message().to_owned(), line, problem.help().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn what_has_no_hardware_is_refused_where_it_is() {
+    let value = |value: &str| refused(&POINTWISE.replace("VALUE", value));
+    for (text, message) in [
+        ("sqrt_f32(input[0])", "a call of `sqrt_f32`"),
+        ("uint16(float32(input[0]))", "the type `float32`"),
+        ("(uint16)count_leading_zeros(input[0])", "a call of `count_leading_zeros`"),
+        ("uint16(int64(input[0]))", "the type `int64`"),
+        ("uint16x8(input[0])", "the type `uint16x8`"),
+        ("input[0] + 1.5f", "`1.5f` is not an integer"),
+        ("input[int32(input[output.s0.x])]", "`input` is looked up by data, but is itself no table of constants"),
+        ("input[output.s0.x*output.s0.y]", "`input` is looked up by data, but is itself no table of constants"),
+        ("input[output.s0.x + 31]", "this address does not fall into dimensions of 8 × 4"),
+        ("input[output.s0.x] + factor", "unknown name `factor`"),
+        ("input[output.s0.x] + input", "`input` is a number"),
+        ("input[output.s0.x] +", "expected an operand, found `}`"),
+        ("input[output.s0.x] + missing[0]", "unknown buffer `missing`"),
+    ] {
+        let (found, line, _) = value(text);
+        assert_eq!(found, message, "{text}");
+        assert!((3..=10).contains(&line), "{text}: line {line}");
+    }
+    let (message, line, help) = refused(&POINTWISE.replace("for (output.s0.x", "vectorized (output.s0.x"));
+    assert_eq!((message.as_str(), line), ("a vectorized loop", 8));
+    assert!(help.contains("unroll"), "{help}");
+    let (message, line, _) = refused(&POINTWISE.replace("output.s0.x, 0, 8", "output.s0.x, 0, n"));
+    assert_eq!((message.as_str(), line), ("unknown name `n`", 8));
+    let (message, line, _) = refused("name: nest\n");
+    assert_eq!((message.as_str(), line), ("expected `module`, found `name`", 1));
+}
+
+/// What the nest language refuses points into the statement, too.
+#[test]
+fn checks_of_the_nest_point_into_the_statement() {
+    let (message, line, _) = refused(&POINTWISE.replace("VALUE", "int32(input[output.s0.x])"));
+    assert_eq!((message.as_str(), line), ("i32 exists only within expressions", 3));
+    let (message, line, _) = refused(
+        &POINTWISE
+            .replace("0, 4)", "0, 3)")
+            .replace("// input", "// output: u16[8, 4]\n// input")
+            .replace("VALUE", "input[output.s0.x]"),
+    );
+    assert_eq!((message.as_str(), line), ("`output[0, 3]` is never written", 4));
+}
+
+#[test]
+fn what_is_not_printed_must_be_declared() {
+    let text = POINTWISE.replace("// input: u16[8, 4]\n", "");
+    let (message, _, help) = refused(&text.replace("VALUE", "uint8(input[output.s0.x])"));
+    assert_eq!(message, "the type of `input` does not follow from what it is used with");
+    assert!(help.contains("// input: u16[64, 64]"), "{help}");
+    let (message, _, _) = refused(&text.replace("VALUE", "input[output.s0.x*3] + (uint16)1"));
+    assert_eq!(message, "the shape of `input` does not follow from its addresses");
+    let (message, line, _) = refused(&POINTWISE.replace("u16[8, 4]", "u16[8, -4]"));
+    assert_eq!((message.as_str(), line), ("this declaration cannot be read", 1));
+}
+
+/// Elements of a tile that depend on more than where they are.
+#[test]
+fn an_element_with_several_values_is_refused() {
+    let text = "
+// input: u16[8, 4]
+module name=several, target=x86-64
+external_plus_metadata func several (input, output) {
+produce output {
+ for (output.s0.y, 0, 4) {
+  for (output.s0.x, 0, 8) {
+   output[output.s0.x] = input[output.s0.x + (output.s0.y*8)]
+  }
+ }
+}
+}
+";
+    assert_eq!(refused(text).0, "the value depends on the loop `output.s0.y`, but the element does not");
+}
+
+fn mutated() -> impl Strategy<Value = String> {
+    let texts: Vec<String> = ["gaussian_sliding", "bc_const_inline", "up_sample_rows"].map(statement).to_vec();
+    let words =
+        ["(", ")", "{", "}", "[", "]", "-1", "0", "4294967296", "max(", " if ", "let x = ", "x8(", "%", "\u{fc}"];
+    let edits =
+        prop::collection::vec((any::<prop::sample::Index>(), 0..12_usize, prop::sample::select(words.to_vec())), 1..6);
+    (prop::sample::select(texts), edits).prop_map(|(mut text, edits)| {
+        for (place, removed, inserted) in edits {
+            let start = text.floor_char_boundary(place.index(text.len()));
+            let end = text.floor_char_boundary((start + removed).min(text.len()));
+            text.replace_range(start..end.max(start), inserted);
+        }
+        text
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the text is: a program or a message, not a panic.
+    #[test]
+    fn mutated_texts_are_read_or_refused(text in mutated()) {
+        let _ = import("mutated.stmt", &text);
+    }
+
+    #[test]
+    fn arbitrary_texts_are_refused(text in "(module name=a func f \\(|)[a-z0-9 ()\\[\\]{}+*/%<=.$-]{0,80}") {
+        prop_assert!(import("arbitrary.stmt", &text).is_err());
+    }
+}

@@ -1,0 +1,64 @@
+//! Programs that another front end wrote: their places are those of its text.
+
+use pushmem_files::{Diagnostic, Document};
+
+use crate::program::{Expression, ExpressionKind, Node, Program};
+use crate::read::{Checked, checked, read_unchecked};
+use crate::source::{Source, Span};
+
+impl Program {
+    /// Reads a program that was translated from another text, which messages then point into. `place` gives, for a place
+    /// of the document, the place in that text.
+    ///
+    /// # Errors
+    /// As [`Program::read`].
+    pub fn translated(
+        document: &Document,
+        source: Source,
+        place: impl Fn(Span) -> Span,
+    ) -> Result<Checked, Diagnostic> {
+        let (mut program, mut problems, mut warnings) = read_unchecked(document)?;
+        for problem in problems.iter_mut().chain(&mut warnings) {
+            problem.span = place(problem.span);
+        }
+        program.source = source;
+        program.arrays.iter_mut().for_each(|array| array.span = place(array.span));
+        program.tables.iter_mut().for_each(|table| table.span = place(table.span));
+        program.nest.iter_mut().for_each(|node| relocate(node, &place));
+        checked(program, problems, warnings)
+    }
+}
+
+fn relocate(node: &mut Node, place: &impl Fn(Span) -> Span) {
+    match node {
+        Node::Loop(each) => {
+            each.span = place(each.span);
+            each.body.iter_mut().for_each(|node| relocate(node, place));
+        }
+        Node::Operation(operation) => {
+            operation.span = place(operation.span);
+            operation.target.span = place(operation.target.span);
+            operation.loads.iter_mut().for_each(|load| load.access.span = place(load.access.span));
+            relocate_expression(&mut operation.expression, place);
+        }
+    }
+}
+
+fn relocate_expression(expression: &mut Expression, place: &impl Fn(Span) -> Span) {
+    expression.span = place(expression.span);
+    match &mut expression.kind {
+        ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => {}
+        ExpressionKind::Lookup { index: operand, .. }
+        | ExpressionKind::Unary { operand, .. }
+        | ExpressionKind::Cast(operand) => relocate_expression(operand, place),
+        ExpressionKind::Binary { left, right, .. } => {
+            relocate_expression(left, place);
+            relocate_expression(right, place);
+        }
+        ExpressionKind::Select { condition, then, otherwise } => {
+            relocate_expression(condition, place);
+            relocate_expression(then, place);
+            relocate_expression(otherwise, place);
+        }
+    }
+}

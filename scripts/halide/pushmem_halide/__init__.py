@@ -1,0 +1,133 @@
+"""Accelerator scopes for Halide: the scheduling calls of the papers, over those that stock Halide has.
+
+    import halide as hl
+    from pushmem_halide import compute_at, hw_accelerate, stream_to_accelerator, tile, unroll
+
+    x, y = hl.Var("x"), hl.Var("y")
+    image = stream_to_accelerator("input", hl.UInt(16), 2)
+    blur = hl.Func("blur")
+    blur[x, y] = (image[x, y] + image[x + 1, y]) / 2
+    unroll(blur, x, 2)
+    hw_accelerate(blur, [64, 64], [image]).write("blur.stmt")    # pushmem build blur.stmt
+
+What an accelerator computes is one tile. `hw_accelerate` compiles the tile to a lowered statement, with bounds that are
+constants; whatever calls the tile, and whatever makes its inputs, stays with the CPU.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import halide as hl
+
+__all__ = ["Accelerator", "compute_at", "hw_accelerate", "store_at", "stream_to_accelerator", "tile", "unroll"]
+
+#: Neither checks nor calls of the runtime: what is left is the computation.
+TARGET = "host-no_asserts-no_bounds_query-no_runtime"
+
+
+def stream_to_accelerator(source, element=None, dimensions: int | None = None) -> hl.ImageParam:
+    """What an accelerator reads: an input of its own, by name and type, or the Func of a CPU whose values it takes.
+
+    The text has its name. Compute a Func on the CPU with `realize`, over the box that `Accelerator.inputs` says, and give
+    the result to the accelerator under this name.
+    """
+    if isinstance(source, str):
+        return hl.ImageParam(element, dimensions, source)
+    return hl.ImageParam(source.type(), source.dimensions(), source.name())
+
+
+def tile(func: hl.Func, x, y, xo, yo, xi, yi, width: int, height: int) -> hl.Func:
+    """Splits two loops into tiles: `Func.tile`. In the text the loops are `func.s0.x.xo`, `func.s0.x.xi` and so on."""
+    return func.tile(x, y, xo, yo, xi, yi, width, height)
+
+
+def unroll(func: hl.Func, variable, factor: int | None = None) -> hl.Func:
+    """Computes neighbours at once: `Func.unroll`. The text has a copy of the statement for each."""
+    return func.unroll(variable) if factor is None else func.unroll(variable, factor)
+
+
+def compute_at(func: hl.Func, consumer: hl.Func, variable) -> hl.Func:
+    """Computes a Func in a buffer of its own: `Func.compute_at`. The text has `produce func` in that loop."""
+    return func.compute_at(consumer, variable)
+
+
+def store_at(func: hl.Func, consumer: hl.Func, variable) -> hl.Func:
+    """Keeps a buffer over the iterations of a loop: `Func.store_at`. The text has `allocate func` in that loop."""
+    return func.store_at(consumer, variable)
+
+
+@dataclass
+class Accelerator:
+    """A tile that hardware computes."""
+
+    output: hl.Func
+    #: The extent of each dimension of the output, innermost first.
+    extents: list[int]
+    #: What is streamed in, each with the least index and the extent of every dimension.
+    inputs: list[tuple[hl.ImageParam, list[tuple[int, int]]]]
+    #: Tables of constants, whose contents Halide does not print.
+    tables: list[hl.Buffer]
+
+    def write(self, file: str | Path) -> None:
+        """Writes the tile as a lowered statement. Lines before it say the types and shapes of what is streamed, and the
+        entries of tables, none of which Halide prints."""
+        for parameter, box in self.inputs:
+            fix(parameter, box)
+        fix(self.output.output_buffer(), [(0, extent) for extent in self.extents])
+        parameters = [parameter for parameter, _ in self.inputs]
+        self.output.compile_to_lowered_stmt(str(file), parameters, hl.StmtOutputFormat.Text, hl.Target(TARGET))
+        streams = [(parameter.name(), parameter.type(), [extent for _, extent in box]) for parameter, box in self.inputs]
+        streams.append((self.output.name(), self.output.type(), self.extents))
+        lines = [f"// {name}: {type_name(element)}{list(extents)}\n" for name, element, extents in streams]
+        for table in self.tables:
+            extents = [table.dim(dimension).extent() for dimension in range(table.dimensions())]
+            entries = ", ".join(str(value) for value in memoryview_of(table))
+            lines.append(f"// {table.name()}: {type_name(table.type())}{extents} = {entries}\n")
+        Path(file).write_text("".join(lines) + Path(file).read_text())
+
+
+def hw_accelerate(output: hl.Func, extents, inputs=(), boxes=None, tables=()) -> Accelerator:
+    """Makes a tile of a Func an accelerator: as many elements of each dimension as `extents` says, innermost first, from 0.
+
+    `inputs` are what `stream_to_accelerator` gave. The boxes that the tile reads follow from its bounds; `boxes` says them
+    where they are larger, for each name the least index and the extent of every dimension. `tables` are the constant
+    buffers that the program looks up.
+    """
+    extents = [int(extent) for extent in extents]
+    boxes = dict(boxes or {})
+    if any(parameter.name() not in boxes for parameter in inputs):
+        output.infer_input_bounds(extents)
+    streams = []
+    for parameter in inputs:
+        box = boxes.get(parameter.name())
+        if box is None:
+            buffer = parameter.get()
+            box = [(buffer.dim(each).min(), buffer.dim(each).extent()) for each in range(buffer.dimensions())]
+        streams.append((parameter, [tuple(each) for each in box]))
+    for parameter in inputs:
+        parameter.reset()
+    return Accelerator(output, extents, streams, list(tables))
+
+
+def fix(parameter, box) -> None:
+    """Fixes bounds and strides, so that addresses in the text are sums with constant coefficients."""
+    stride = 1
+    for dimension, (least, extent) in enumerate(box):
+        parameter.dim(dimension).set_bounds(least, extent).set_stride(stride)
+        stride *= extent
+
+
+def type_name(element) -> str:
+    """The name that pushmem gives a type: `u16` of `uint16`."""
+    return f"{'u' if element.is_uint() else 'i' if element.is_int() else 'f'}{element.bits()}"
+
+
+def memoryview_of(table: hl.Buffer) -> list[int]:
+    """The entries of a dense buffer, innermost dimension first."""
+    view = memoryview(table)
+    flat = view.tolist()
+    while flat and isinstance(flat[0], list):
+        flat = [value for row in flat for value in row]
+    return flat
