@@ -38,3 +38,4 @@ mod wide;
 pub use banking::{Bank, Banking, PortLimit, banking};
 pub use map::map;
 pub use mapped::{MappedBuffer, MappedTile, MappingError, Source};
+pub use waits::check_waits;

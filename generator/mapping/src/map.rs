@@ -37,7 +37,7 @@ pub fn map(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, Mapp
     if spec.kind == Kind::Rom {
         return Err(fail(vec!["a rom holds constants and takes no stream".to_owned()]));
     }
-    check_waits(buffer, spec).map_err(fail)?;
+    check_waits(buffer, spec)?;
     let limit = PortLimit { writes: spec.inputs as usize, reads: spec.outputs as usize };
     let mut known = Known::default();
     let whole = map_banks(&[Bank::whole(buffer)], spec, &mut known);

@@ -4,31 +4,38 @@ use pushmem_buffers::UnifiedBuffer;
 use pushmem_configuration::deltas;
 use pushmem_tile::{Role, TileSpec};
 
+use crate::mapped::MappingError;
 use crate::nest::Nest;
 
 /// Checks that no read waits longer for its first word, or between two words, than the controllers of outputs can count. No
-/// layout and no banks can change that, so that the search for them need not begin.
-pub(crate) fn check_waits(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<(), Vec<String>> {
+/// layout and no banks can change that, so that the search for them need not begin. [`map`](crate::map) checks it, too.
+///
+/// # Errors
+/// The reads that wait too long, and the limit.
+pub fn check_waits(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<(), MappingError> {
     let shows = |role| matches!(role, Role::Tb2Out | Role::Sram2Out | Role::RegisterFile2Out);
     let controllers = spec.controllers().into_iter().filter(|controller| shows(controller.role));
     let Some(bits) = controllers.map(|controller| controller.cycle_bits).max() else { return Ok(()) };
     let limit = 1_i64 << bits;
-    let mut reasons = Vec::new();
+    let mut tried = Vec::new();
     for (_, port) in buffer.reads() {
         let nest = Nest::of_schedule(port);
         let gap = deltas(&nest.cycle.stride, &nest.extent).into_iter().max().unwrap_or(0);
         if nest.cycle.start >= limit {
             let start = nest.cycle.start;
-            reasons.push(format!(
+            tried.push(format!(
                 "{}: its first word is read in cycle {start}; a {bits}-bit schedule begins before cycle {limit}",
                 port.name
             ));
         } else if gap > i128::from(limit) {
-            reasons.push(format!(
+            tried.push(format!(
                 "{}: between two of its words are {gap} cycles; the limit of a {bits}-bit schedule is {limit}",
                 port.name
             ));
         }
     }
-    if reasons.is_empty() { Ok(()) } else { Err(reasons) }
+    match tried.is_empty() {
+        true => Ok(()),
+        false => Err(MappingError { buffer: buffer.name.clone(), tile: spec.name.clone(), tried }),
+    }
 }

@@ -7,7 +7,7 @@ use pushmem_buffers::UnifiedBuffer;
 use pushmem_extraction::Origin;
 use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, NodeKind};
-use pushmem_mapping::{MappedBuffer, MappingError, map};
+use pushmem_mapping::{MappedBuffer, MappingError, check_waits, map};
 use pushmem_nest::{Level, Schedule as Policy};
 use pushmem_schedule::{Boundary, Subscript};
 use pushmem_tile::TileSpec;
@@ -104,6 +104,10 @@ fn stored(scheduled: Scheduled, memories: Memories) -> Result<(Taps, Vec<KeptArr
         }
         cases.push(of_stage);
     }
+    // What no mapping can change comes first: the search for mappings takes its time.
+    for (&array, reads) in &of_array {
+        check_time(scheduled, memories, array, reads)?;
+    }
     let mut arrays = Vec::new();
     for (array, reads) in of_array {
         let kept = kept(scheduled, memories, array, &reads)?;
@@ -122,10 +126,28 @@ fn stored(scheduled: Scheduled, memories: Memories) -> Result<(Taps, Vec<KeptArr
     Ok((cases, arrays))
 }
 
+/// The level of an array, and the tile that it is made of.
+fn level_of<'a>(scheduled: Scheduled, memories: Memories<'a>, array: usize) -> (Level, &'a TileSpec) {
+    let level = scheduled.program.arrays[array].level.unwrap_or(Level::Memory);
+    (level, memories.levels.spec(level, memories.spec).unwrap_or(memories.spec))
+}
+
+/// Checks that the tiles of an array can wait as long as its reads do, be it that their time begins with its first access.
+fn check_time(scheduled: Scheduled, memories: Memories, array: usize, reads: &[ReadOf]) -> Result<(), AssemblyError> {
+    let (level, spec) = level_of(scheduled, memories, array);
+    let buffer = arrays::ports(&scheduled.extraction.pipeline, scheduled.schedule, array, reads, &[]).buffer;
+    let late = || check_waits(&earlier(&buffer, first_start(&buffer)), spec);
+    check_waits(&buffer, spec).or_else(|error| late().map_err(|_| error)).map_err(|error| AssemblyError::Array {
+        array,
+        level,
+        name: buffer.name.clone(),
+        error: Box::new(error),
+    })
+}
+
 /// The tiles of an array: as few banks of it as its lanes need; where the tile has no time for these, divided further.
 fn kept(scheduled: Scheduled, memories: Memories, array: usize, reads: &[ReadOf]) -> Result<KeptArray, AssemblyError> {
-    let level = scheduled.program.arrays[array].level.unwrap_or(Level::Memory);
-    let spec = memories.levels.spec(level, memories.spec).unwrap_or(memories.spec);
+    let (level, spec) = level_of(scheduled, memories, array);
     let (pipeline, schedule) = (&scheduled.extraction.pipeline, scheduled.schedule);
     let attempt = |divisors: &[i64]| {
         let ports = arrays::ports(pipeline, schedule, array, reads, divisors);
@@ -147,8 +169,8 @@ fn kept(scheduled: Scheduled, memories: Memories, array: usize, reads: &[ReadOf]
 /// begins with the first port, in the cycle that is returned: they are flushed then, and not with the run.
 fn map_in_time(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<(u64, MappedBuffer), MappingError> {
     map(buffer, spec).map(|mapped| (0, mapped)).or_else(|error| {
-        let starts = || buffer.ports.iter().map(|port| port.schedule.start as u64);
-        let (begin, latest) = (starts().min().unwrap_or(0), starts().max().unwrap_or(0));
+        let begin = first_start(buffer);
+        let latest = buffer.ports.iter().map(|port| port.schedule.start as u64).max().unwrap_or(0);
         let bits = spec.controllers.values().map(|controller| controller.cycle_bits).min().unwrap_or(0);
         // Controllers within the tile begin some cycles before or after those of the ports.
         if begin == 0 || latest >> (bits - 1) == 0 {
@@ -156,6 +178,11 @@ fn map_in_time(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<(u64, MappedBu
         }
         map(&earlier(buffer, begin), spec).map(|mapped| (begin, mapped)).map_err(|_| error)
     })
+}
+
+/// The cycle in which the first of the ports begins.
+fn first_start(buffer: &UnifiedBuffer) -> u64 {
+    buffer.ports.iter().map(|port| port.schedule.start as u64).min().unwrap_or(0)
 }
 
 /// Checks that an array can be kept for a read: that addresses are affine.

@@ -14,9 +14,11 @@ macro_rules! shipped {
 }
 
 /// The tiles of `constraints/tiles` by their names: part of the program, so that they are there wherever it is run.
-const SHIPPED: [(&str, &str); 13] = shipped![
+const SHIPPED: [(&str, &str); 15] = shipped![
     "amber",
+    "amber_long",
     "dual_port",
+    "dual_port_long",
     "fetch2",
     "fetch8",
     "global_buffer",
