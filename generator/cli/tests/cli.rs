@@ -505,7 +505,12 @@ fn map_says_why_not() {
         &["it reads elements 1 to 64 of dimension 1, and only 0 to 63 are written"],
     );
     refused("64", "64", &["--tile", "rom"], &["rom tiles hold constants", "--tile"]);
-    refused("64", "64", &["--tile", "nosuch"], &["there is no file and no tile `nosuch`", "one of amber, amber_long, dual_port"]);
+    refused(
+        "64",
+        "64",
+        &["--tile", "nosuch"],
+        &["there is no file and no tile `nosuch`", "one of amber, amber_long, dual_port"],
+    );
     let second = "  - {name: b, direction: write, domain: [{name: x, extent: 64}], access: [{stride: [1]}, {stride: [0]}], \
                   schedule: {start: 20, stride: [1]}}\n  - name: out\n";
     let inputs = ["2 ports write the same words (in, b), and a fetch2 tile has 1 input", "an input of the tile each"];

@@ -115,8 +115,10 @@ pub fn compile(
             .with_help("choose a tile with more rows, more words in its buffers, or chaining"),
         AssemblyError::Array { array, .. } => program
             .diagnostic(program.arrays[array].span, error.to_string())
-            .with_help("choose a tile with more rows or ports, or with larger `cycle_bits` for a longer schedule, or divide the work \
-                 into smaller tiles of the array"),
+            .with_help(
+                "choose a tile with more rows or ports, or with larger `cycle_bits` for a longer schedule, or divide the \
+                 work into smaller tiles of the array",
+            ),
     })?;
     let mut compiled = Compiled {
         program,
