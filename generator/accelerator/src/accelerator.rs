@@ -1,5 +1,6 @@
 //! The parts of an accelerator and how they are wired.
 
+use itertools::Itertools;
 use pushmem_configuration::{Affine, Configuration};
 use pushmem_kernels::Datapath;
 use pushmem_nest::{Level, Type};
@@ -468,7 +469,7 @@ impl Accelerator {
 
     /// What the tiles but ROMs are made of, each kind once.
     pub fn specs_in_use(&self) -> impl Iterator<Item = &TileSpec> {
-        self.levels_in_use().into_iter().map(|level| self.spec_at(level))
+        self.levels_in_use().into_iter().map(|level| self.spec_at(level)).unique_by(|spec| spec.name.as_str())
     }
 
     /// The ROMs of a kernel, by the order of its look-ups: indices of [`Accelerator::roms`].

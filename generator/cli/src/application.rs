@@ -17,7 +17,8 @@ use pushmem_model::ViolationKind;
 /// # Errors
 /// The first element that differs.
 pub fn run_model(compiled: &Compiled, inputs: &BTreeMap<String, Image>) -> Result<BTreeMap<String, Image>, Diagnostic> {
-    let expected = compiled.program.run(inputs)?;
+    // Not the program with copies: they are the compiler's.
+    let expected = compiled.source.run(inputs)?;
     let run = compiled.accelerator.run(&compiled.program, inputs)?;
     // A row that is fetched for nothing harms nobody: that no word is read too late, the proof has shown.
     let mut violations = run.violations.iter().filter(|(_, violation)| violation.kind != ViolationKind::UnreadRow);

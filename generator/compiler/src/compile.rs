@@ -16,7 +16,9 @@ use crate::sharing;
 /// A program through all stages.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// The program.
+    /// The program as it is written, but for arrays that moved to the global buffer.
+    pub source: Program,
+    /// The program with the copies between the levels of the memory hierarchy.
     pub program: Program,
     /// Its stages.
     pub extraction: Extraction,
@@ -72,8 +74,6 @@ pub fn compile(
         ))
         .with_help("choose a tile with words of at least 16 bits"));
     }
-    let mut program = program.with_copies();
-    check_levels(&program, &constraints.levels)?;
     if rom_spec.kind != Kind::Rom {
         return Err(Diagnostic::new(format!(
             "`{}` is a {} tile; tables need a rom",
@@ -82,6 +82,30 @@ pub fn compile(
         ))
         .with_help("give a specification with `kind: rom`"));
     }
+    let mut source = program;
+    loop {
+        match compile_at_levels(&source, spec, rom_spec, constraints)? {
+            AtLevels::Compiled(compiled) => return Ok(*compiled),
+            AtLevels::Moves(array) => source.arrays[array].level = Some(Level::GlobalBuffer),
+        }
+    }
+}
+
+/// What becomes of a program whose arrays are at the levels that it says.
+enum AtLevels {
+    Compiled(Box<Compiled>),
+    /// Memory tiles have no room for this array: it is to be in the global buffer.
+    Moves(usize),
+}
+
+fn compile_at_levels(
+    source: &Program,
+    spec: &TileSpec,
+    rom_spec: &TileSpec,
+    constraints: &Constraints,
+) -> Result<AtLevels, Diagnostic> {
+    let program = source.clone().with_copies();
+    check_levels(&program, &constraints.levels)?;
     let memories = TableMemories {
         logic_words: constraints.table_logic_words,
         latency: timing::sram_to_output(rom_spec.sram_latency),
@@ -90,37 +114,34 @@ pub fn compile(
     let datapaths: Vec<Datapath> = program.operations().iter().map(|(_, operation)| datapath(operation)).collect();
     sharing::check(&program, &datapaths)?;
     let extraction = extract(&program, |operation| datapaths[operation].latency())?;
-    let planned = loop {
-        let passes =
-            Passes { program: &program, extraction: &extraction, datapaths: &datapaths, spec, rom_spec, constraints };
-        let planned = match program.policy() {
-            Policy::Stencil => passes.stencil(),
-            Policy::Dnn => passes.coarse(),
-        };
-        match planned {
-            // What memory tiles have no room for is in the global buffer.
-            Err(AssemblyError::Array { array, .. }) if passes.moves(array) => {
-                program.arrays[array].level = Some(Level::GlobalBuffer);
-            }
-            Ok(planned) => match too_large(&program, &planned.accelerator)? {
-                Some(array) => program.arrays[array].level = Some(Level::GlobalBuffer),
-                None => break Ok(planned),
-            },
-            planned => break planned,
-        }
+    let passes =
+        Passes { program: &program, extraction: &extraction, datapaths: &datapaths, spec, rom_spec, constraints };
+    let planned = match program.policy() {
+        Policy::Stencil => passes.stencil(),
+        Policy::Dnn => passes.coarse(),
     };
-    let Planned { schedule, coarse, accelerator } = planned.map_err(|error| match error {
-        AssemblyError::Program(diagnostic) => *diagnostic,
-        memory @ AssemblyError::Memory { .. } => Diagnostic::new(memory.to_string())
-            .with_help("choose a tile with more rows, more words in its buffers, or chaining"),
-        AssemblyError::Array { array, .. } => program
-            .diagnostic(program.arrays[array].span, error.to_string())
-            .with_help(
+    let Planned { schedule, coarse, accelerator } = match planned {
+        Ok(planned) => planned,
+        Err(AssemblyError::Array { array, .. }) if moves(source, array, spec, constraints) => {
+            return Ok(AtLevels::Moves(array));
+        }
+        Err(AssemblyError::Program(diagnostic)) => return Err(*diagnostic),
+        Err(memory @ AssemblyError::Memory { .. }) => {
+            return Err(Diagnostic::new(memory.to_string())
+                .with_help("choose a tile with more rows, more words in its buffers, or chaining"));
+        }
+        Err(ref error @ AssemblyError::Array { array, .. }) => {
+            return Err(program.diagnostic(program.arrays[array].span, error.to_string()).with_help(
                 "choose a tile with more rows or ports, or with larger `cycle_bits` for a longer schedule, or divide the \
                  work into smaller tiles of the array",
-            ),
-    })?;
+            ));
+        }
+    };
+    if let Some(array) = too_large(source, &program, &accelerator)? {
+        return Ok(AtLevels::Moves(array));
+    }
     let mut compiled = Compiled {
+        source: source.clone(),
         program,
         extraction,
         schedule,
@@ -131,7 +152,14 @@ pub fn compile(
         proof: Proof::default(),
     };
     compiled.proof = compiled.prove()?;
-    Ok(compiled)
+    Ok(AtLevels::Compiled(Box::new(compiled)))
+}
+
+/// Whether an array is to move to the global buffer, because it has more words than memory tiles can hold together.
+fn moves(source: &Program, array: usize, spec: &TileSpec, constraints: &Constraints) -> bool {
+    let is_large = |declared: &pushmem_nest::Array| declared.size() as u64 > spec.largest_memory();
+    let free = source.arrays.get(array).filter(|declared| declared.level.is_none());
+    free.is_some_and(is_large) && constraints.levels.global_buffer.is_some()
 }
 
 /// Checks that there is each level that the program names, and that an array can be kept there.
@@ -154,18 +182,18 @@ fn check_levels(program: &Program, levels: &Levels) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Checks that there are as many tiles of each level as the accelerator has. Where memory tiles are too few, that one of the
+/// Checks that there are as many tiles of each kind as the accelerator has. Where memory tiles are too few, that one of the
 /// arrays in them is to be in the global buffer that has the most words and no level of its own.
-fn too_large(program: &Program, accelerator: &Accelerator) -> Result<Option<usize>, Diagnostic> {
-    for level in Level::ALL {
-        let spec = accelerator.spec_at(level);
-        let tiles = accelerator.count_at(level);
+fn too_large(source: &Program, program: &Program, accelerator: &Accelerator) -> Result<Option<usize>, Diagnostic> {
+    for spec in accelerator.specs_in_use().chain([&accelerator.rom_spec]) {
+        let tiles = accelerator.configured().iter().filter(|tile| tile.spec == spec).count();
         let Some(count) = spec.count.filter(|count| tiles > *count as usize) else { continue };
-        let arrays = || accelerator.arrays.iter().filter(|array| accelerator.tiles[array.first_tile].level == level);
-        let free = arrays().filter(|array| program.arrays[array.array].level.is_none());
-        if let Some(largest) = free.max_by_key(|array| array.mapped.live_words)
-            && level == Level::Memory
-            && accelerator.levels.global_buffer.is_some()
+        let of_kind = |array: &&StoredArray| accelerator.spec_at(accelerator.tiles[array.first_tile].level) == spec;
+        let arrays = || accelerator.arrays.iter().filter(of_kind);
+        let is_free = |array: usize| source.arrays.get(array).is_some_and(|declared| declared.level.is_none());
+        let free = arrays().filter(|array| accelerator.tiles[array.first_tile].level == Level::Memory);
+        if let Some(largest) = free.filter(|array| is_free(array.array)).max_by_key(|array| array.mapped.live_words)
+            && accelerator.levels.global_buffer.as_ref().is_some_and(|buffer| buffer != spec)
         {
             return Ok(Some(largest.array));
         }
@@ -209,13 +237,6 @@ struct Passes<'a> {
 }
 
 impl Passes<'_> {
-    /// Whether an array is to move to the global buffer, because it has more words than memory tiles can hold together.
-    fn moves(&self, array: usize) -> bool {
-        let declared = &self.program.arrays[array];
-        let is_large = declared.size() as u64 > self.spec.largest_memory();
-        is_large && declared.level.is_none() && self.constraints.levels.global_buffer.is_some()
-    }
-
     /// All stages fused into one raster scan.
     fn stencil(&self) -> Result<Planned, AssemblyError> {
         let with_rows = |row_multiple: u64| {
@@ -241,18 +262,24 @@ impl Passes<'_> {
         let whole = CoarseOptions { distribute: false, ..best.clone() };
         let unbalanced = CoarseOptions { balance_paths: false, ..best.clone() };
         let planned = self.coarse_or_slower(&best);
-        let planned = match self.has_versions(&best) {
+        let balanced = match &planned {
+            Ok(Planned { coarse, .. }) => coarse.as_ref().is_some_and(|plan| has_versions(&plan.coarse)),
+            Err(_) => self.balances(&best),
+        };
+        let planned = match balanced {
             // Memories that cannot hold that many versions at once serve their accesses one after the other.
             true => faster(self.coarse_or_slower(&unbalanced), planned),
             false => planned,
         };
-        planned.or_else(|_| self.coarse_or_slower(&whole))
+        planned.or_else(|_| self.coarse_or_slower(&whole)).or_else(|error| match self.balances(&whole) {
+            true => self.coarse_or_slower(&CoarseOptions { balance_paths: false, ..whole }).map_err(|_| error),
+            false => Err(error),
+        })
     }
 
-    /// Whether some array has more than two versions.
-    fn has_versions(&self, options: &CoarseOptions) -> bool {
-        let found = coarse(&self.extraction.pipeline, options);
-        found.is_ok_and(|found| found.loops.iter().any(|level| !level.versions.is_empty()))
+    /// Whether paths are balanced in a pipeline that is scheduled so.
+    fn balances(&self, options: &CoarseOptions) -> bool {
+        coarse(&self.extraction.pipeline, options).is_ok_and(|found| has_versions(&found))
     }
 
     /// A coarse pipeline with stages that overlap those that they read from. Where a memory cannot serve the accesses of an
@@ -264,14 +291,15 @@ impl Passes<'_> {
         // As a rule stages that overlap end sooner; but they may keep ports busy for longer.
         let later = matches!((length(overlapping), length(apart)), (Ok(one), Ok(other)) if other < one);
         let [one, other] = if later { [apart, overlapping] } else { [overlapping, apart] };
-        let array = match self.coarse_at_once(one) {
-            Err(AssemblyError::Array { array, .. }) => array,
-            outcome => return outcome,
-        };
-        let slower = self.coarse_relieved(one, array).into_iter().chain(match self.coarse_at_once(other) {
-            Err(AssemblyError::Array { array, .. }) => self.coarse_relieved(other, array),
+        let relieved = |options: &CoarseOptions, outcome| match outcome {
+            Err(AssemblyError::Array { array, .. }) => self.coarse_relieved(options, array),
             outcome => vec![outcome],
-        });
+        };
+        let at_once = self.coarse_at_once(one);
+        if at_once.is_ok() {
+            return at_once;
+        }
+        let slower = relieved(one, at_once).into_iter().chain(relieved(other, self.coarse_at_once(other)));
         slower.reduce(faster).expect("one outcome at least")
     }
 
@@ -334,6 +362,11 @@ impl Passes<'_> {
         let accelerator = assemble(program, extraction, &schedule, datapaths, spec, rom_spec, constraints)?;
         Ok(Planned { schedule, coarse, accelerator })
     }
+}
+
+/// Whether some array has more than two versions.
+fn has_versions(found: &Coarse) -> bool {
+    found.loops.iter().any(|level| !level.versions.is_empty())
 }
 
 /// The one with fewer cycles, then with fewer tiles, of those that there are; the first if both have as many.

@@ -23,7 +23,7 @@ pub struct Occupancy {
 
 impl Occupancy {
     /// The occupancy of a coarse pipeline.
-    pub(crate) fn of(compiled: &Compiled, CoarsePlan { options, .. }: &CoarsePlan) -> Self {
+    pub(crate) fn of(compiled: &Compiled, CoarsePlan { options, .. }: &CoarsePlan) -> Option<Self> {
         let pipeline = &compiled.extraction.pipeline;
         let work = Work::of(compiled);
         let share = |schedule: &Schedule| work.share(schedule.length(pipeline));
@@ -36,11 +36,11 @@ impl Occupancy {
             balance_paths: false,
             ..options.clone()
         };
-        Occupancy {
+        (work.units > 0.0).then(|| Occupancy {
             sequential: share(&sequential(pipeline)),
             double_buffered: coarse(pipeline, &plain).ok().map(|plain| share(&plain.schedule)),
             loop_optimized: share(&compiled.schedule),
-        }
+        })
     }
 }
 
@@ -70,7 +70,6 @@ impl Work {
 
     /// The share of what the units could do in so many cycles.
     fn share(&self, cycles: i64) -> f64 {
-        let possible = self.units * cycles.max(1) as f64;
-        if possible > 0.0 { self.operations / possible } else { 0.0 }
+        self.operations / (self.units * cycles.max(1) as f64)
     }
 }

@@ -96,7 +96,7 @@ impl Report {
             shift_register_words: accelerator.shift_register_words(),
             processing_elements: accelerator.instances().map(|datapath| datapath.processing_elements()).sum(),
             multipliers: accelerator.instances().map(|datapath| datapath.multipliers()).sum(),
-            occupancy: compiled.coarse.as_ref().map(|plan| Occupancy::of(compiled, plan)),
+            occupancy: compiled.coarse.as_ref().and_then(|plan| Occupancy::of(compiled, plan)),
             kernels: accelerator.instances().count(),
             multiplexed_words: accelerator.multiplexed_words(),
             input_words: lanes(&accelerator.inputs),

@@ -28,7 +28,7 @@ pub(crate) fn check(program: &Program, datapaths: &[Datapath]) -> Result<(), Dia
         let Some(Share { name, span }) = &operation.share else { continue };
         let datapath = &datapaths[number];
         let unfit = match datapath.variables().first() {
-            _ if datapath.latency() == 0 => Some("computes nothing, and needs no unit".to_owned()),
+            _ if datapath.latency() == 0 => Some("takes no cycle, and needs no unit".to_owned()),
             Some(&variable) => Some(format!("computes with the loop variable `{}`", loops[variable].variable)),
             None if !datapath.fetches().is_empty() => Some("looks up a table that is in a memory".to_owned()),
             None => None,

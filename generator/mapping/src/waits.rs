@@ -2,7 +2,7 @@
 
 use pushmem_buffers::UnifiedBuffer;
 use pushmem_configuration::deltas;
-use pushmem_tile::{Role, TileSpec};
+use pushmem_tile::{Kind, Role, TileSpec, timing};
 
 use crate::mapped::MappingError;
 use crate::nest::Nest;
@@ -17,15 +17,21 @@ pub fn check_waits(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<(), Mappin
     let controllers = spec.controllers().into_iter().filter(|controller| shows(controller.role));
     let Some(bits) = controllers.map(|controller| controller.cycle_bits).max() else { return Ok(()) };
     let limit = 1_i64 << bits;
+    // Controllers begin before the word is shown, by the latency of the memory, unless it comes from a transpose buffer.
+    let early = match spec.kind {
+        Kind::WideFetch { .. } => 0,
+        _ => timing::sram_to_output(spec.sram_latency) as i64,
+    };
     let mut tried = Vec::new();
     for (_, port) in buffer.reads() {
         let nest = Nest::of_schedule(port);
         let gap = deltas(&nest.cycle.stride, &nest.extent).into_iter().max().unwrap_or(0);
-        if nest.cycle.start >= limit {
-            let start = nest.cycle.start;
+        let start = nest.cycle.start;
+        if start >= limit + early {
             tried.push(format!(
-                "{}: its first word is read in cycle {start}; a {bits}-bit schedule begins before cycle {limit}",
-                port.name
+                "{}: its first word is read in cycle {start}; a {bits}-bit schedule begins before cycle {}",
+                port.name,
+                limit + early
             ));
         } else if gap > i128::from(limit) {
             tried.push(format!(

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::bound::constant;
 use crate::check::check;
@@ -181,11 +181,11 @@ impl<'de> Deserialize<'de> for Body {
                 let mut share = None;
                 while let Some(key) = map.next_key::<String>()? {
                     if key != "share" {
-                        return Err(Error::invalid_type(Unexpected::Map, &self));
+                        return Err(Error::unknown_field(&key, &["share"]));
                     }
                     share = Some(map.next_value()?);
                 }
-                share.map(Body::Share).ok_or_else(|| Error::invalid_type(Unexpected::Map, &self))
+                share.map(Body::Share).ok_or_else(|| Error::missing_field("share"))
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Body, E> {

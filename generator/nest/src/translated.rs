@@ -37,6 +37,9 @@ fn relocate(node: &mut Node, place: &impl Fn(Span) -> Span) {
         }
         Node::Operation(operation) => {
             operation.span = place(operation.span);
+            if let Some(share) = &mut operation.share {
+                share.span = place(share.span);
+            }
             operation.target.span = place(operation.target.span);
             operation.loads.iter_mut().for_each(|load| load.access.span = place(load.access.span));
             relocate_expression(&mut operation.expression, place);

@@ -88,10 +88,10 @@ impl Search {
             self.take(simulation, now);
             return None;
         }
-        if !simulation.may_save(snapshot, now, self.last_skip) {
-            return None;
-        }
-        if let Some(skipped) = simulation.skip(snapshot, now, self.last_skip) {
+        // A period with which not much can be skipped is not looked at closely, but it must not keep a longer one away.
+        if simulation.may_save(snapshot, now, self.last_skip)
+            && let Some(skipped) = simulation.skip(snapshot, now, self.last_skip)
+        {
             self.span = 1;
             self.last_skip = now + skipped;
             self.snapshot = None;

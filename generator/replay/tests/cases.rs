@@ -140,6 +140,15 @@ fn long_delays_are_chained() {
     assert!(report.cycles_simulated < 40_000, "{report:?}");
 }
 
+/// Rows that are no multiple of any power of two, in two rounds: a mark at the end of a row sees no period of use, and the
+/// next one is set all the same.
+#[test]
+fn periods_are_found_after_marks_where_there_are_none() {
+    let (_, report) = proven(&delays(&[(600, 1), (10000, 607), (2, 6_070_011)], 0, &[100]), "dual_port");
+    assert_eq!(report.words, 2 * 600 * 10000);
+    assert!(report.cycles_simulated < 40_000, "{report:?}");
+}
+
 /// Tiles that cannot be chained delay one after the other.
 #[test]
 fn long_delays_without_chaining_cascade() {

@@ -32,7 +32,7 @@ module pushmem_late_flush #(
     always_ff @(posedge clk) begin
         if (flush) begin
             wait_q <= COUNT_BITS'(CYCLES - 1);
-        end else if (step) begin
+        end else if (step && active_q) begin
             wait_q <= wait_q - 1'b1;
         end
     end

@@ -203,8 +203,8 @@ nest:
 "
         )
     };
-    assert!(refusal(&text("input[x]")).contains("it computes nothing, and needs no unit"));
-    assert!(refusal(&text("7")).contains("it computes nothing, and needs no unit"));
+    assert!(refusal(&text("input[x]")).contains("it takes no cycle, and needs no unit"));
+    assert!(refusal(&text("7")).contains("it takes no cycle, and needs no unit"));
     assert!(refusal(&text("input[x] + x as u16")).contains("it computes with the loop variable `x`"));
 }
 

@@ -56,7 +56,7 @@ impl Context<'_> {
         let begin = self.accelerator.tiles.get(tile).map_or(0, |tile| tile.begin);
         instance
             .same(&["clk", "rst_n"])
-            .port("flush", self.signals.late_flushes.get(&begin).map_or("flush", String::as_str))
+            .port("flush", self.signals.late_flushes.get(&begin).map_or("flush", |(flush, _)| flush.as_str()))
             .port("stall", "~step")
             .port("config_write", selected("config_write"))
             .port("config_read", selected("config_read"))

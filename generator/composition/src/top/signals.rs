@@ -55,8 +55,8 @@ pub(crate) struct Signals<'a> {
     pub units: Vec<String>,
     /// For each of them the label of the assertion that it is the turn of one kernel at most.
     pub turns: Vec<String>,
-    /// The flush of tiles whose time begins later than the run, by the cycle.
-    pub late_flushes: BTreeMap<u64, String>,
+    /// The flush of tiles whose time begins later than the run, by the cycle, and the instance that gives it.
+    pub late_flushes: BTreeMap<u64, (String, String)>,
     /// What is asserted of wires with delayed words.
     pub promises: BTreeMap<WireId, Promise>,
 }
@@ -126,8 +126,8 @@ impl<'a> Signals<'a> {
             accelerator.tiles.iter().map(|tile| tile.begin).filter(|begin| *begin > 0).collect();
         let mut late_flush = |begin: u64| {
             let name = names.claim(&format!("flush_{begin}"), "flush");
-            names.claim(&format!("u_{name}"), "flush");
-            (begin, name)
+            let instance = names.claim(&format!("u_{name}"), "flush");
+            (begin, (name, instance))
         };
         let late_flushes = begins.into_iter().map(&mut late_flush).collect();
         Signals {

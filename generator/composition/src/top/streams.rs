@@ -32,8 +32,8 @@ impl Context<'_> {
 
     /// The flushes of tiles whose time begins later than the run.
     pub(super) fn late_flushes(&self) -> Option<Section> {
-        let late_flush = |(begin, name): (&u64, &String)| {
-            let instance = Instance::new("pushmem_late_flush", format!("u_{name}").as_str())
+        let late_flush = |(begin, (name, instance)): (&u64, &(String, String))| {
+            let instance = Instance::new("pushmem_late_flush", instance.as_str())
                 .parameter("CYCLES", begin)
                 .same(&["clk", "rst_n", "flush", "step"])
                 .port("late_flush", name);

@@ -21,7 +21,7 @@ fn every_operation_has_a_datapath_and_a_module() {
 
 #[test]
 fn datapaths_of_applications_compute_what_the_interpreter_does() {
-    for name in ["gaussian", "harris", "unsharp", "camera_pipeline", "exposure_fusion", "stereo_small"] {
+    for name in ["gaussian", "harris", "unsharp", "camera_pipeline", "exposure_fusion", "nlmeans"] {
         let program = app(name);
         let mut comparison = Comparison::new(&program);
         let inputs = random_inputs(&program, &mut ChaCha8Rng::seed_from_u64(1));
