@@ -19,7 +19,7 @@ pub struct Report {
     pub tile: String,
     /// What it was compiled with.
     pub constraints: Constraints,
-    /// Cycles from the first input to the last output, both included.
+    /// Cycles of a run, to the last output; the first input comes in its first cycle, or later where nests come before it.
     pub cycles: u64,
     /// The same when one stage runs after the other.
     pub sequential_cycles: u64,
@@ -70,8 +70,6 @@ impl Report {
     pub fn of(compiled: &Compiled) -> Self {
         let accelerator = &compiled.accelerator;
         let pipeline = &compiled.extraction.pipeline;
-        let inputs = accelerator.inputs.iter().map(|stream| accelerator.counters[stream.counter].cycle.start);
-        let first = inputs.min().unwrap_or(0) as u64;
         let is_written = |array: usize| pipeline.stages.iter().any(|stage| stage.write.array == array);
         let is_read =
             |array: usize| pipeline.stages.iter().flat_map(|stage| &stage.reads).any(|read| read.array == array);
@@ -82,7 +80,7 @@ impl Report {
             name: compiled.program.name.clone(),
             tile: accelerator.spec.name.clone(),
             constraints: compiled.constraints.clone(),
-            cycles: accelerator.length - first,
+            cycles: accelerator.length,
             sequential_cycles: sequential(pipeline).length(pipeline) as u64,
             sram_words: accelerator.memory_words(),
             sequential_words: kept.map(|array| compiled.program.arrays[array].size() as u64).sum(),
