@@ -136,6 +136,7 @@ impl Build {
                         top: files.top_module.clone(),
                         about: format!("Accelerator `{}`", compiled.accelerator.name),
                         rtl: files.rtl.clone(),
+                        tiles: folder::tiles(&compiled),
                         testbench: files.harness.iter().map(|(path, _)| path.clone()).collect(),
                         technology,
                         blocks,

@@ -49,6 +49,7 @@ impl Generate {
             top: tile_module(&spec),
             about: format!("Memory tile `{}`", spec.name),
             rtl: rtl.clone(),
+            tiles: vec![&spec],
             testbench: Vec::new(),
             technology,
             blocks: vec![Block { name: spec.name.clone(), base: 0, map: map.clone() }],

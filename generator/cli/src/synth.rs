@@ -107,6 +107,7 @@ impl Synth {
             top: tile_module(&spec),
             about: format!("Memory tile `{}`", spec.name),
             rtl: rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect(),
+            tiles: vec![&spec],
             testbench: Vec::new(),
             technology: &technology,
             blocks: Vec::new(),
@@ -125,7 +126,7 @@ impl Synth {
             }
         }
         let program = Program::from_document(document)?.program;
-        let constraints = Constraints::default();
+        let constraints = Constraints { levels: tiles::read_levels(None, None)?, ..Constraints::default() };
         let compiled = compile(program, &tiles::read(None)?, &tiles::read_rom(None)?, &constraints)?;
         let inputs = images::inputs(&compiled.program, &[])?;
         let expected = run_model(&compiled, &inputs)?;
@@ -136,6 +137,7 @@ impl Synth {
             top: files.top_module.clone(),
             about: format!("Accelerator `{}`", compiled.accelerator.name),
             rtl: files.rtl.clone(),
+            tiles: folder::tiles(&compiled),
             testbench: Vec::new(),
             technology: &technology,
             blocks: Vec::new(),

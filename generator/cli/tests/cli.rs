@@ -505,7 +505,12 @@ fn map_says_why_not() {
         &["it reads elements 1 to 64 of dimension 1, and only 0 to 63 are written"],
     );
     refused("64", "64", &["--tile", "rom"], &["rom tiles hold constants", "--tile"]);
-    refused("64", "64", &["--tile", "nosuch"], &["there is no file and no tile `nosuch`", "one of amber, amber_long, dual_port"]);
+    refused(
+        "64",
+        "64",
+        &["--tile", "nosuch"],
+        &["there is no file and no tile `nosuch`", "one of amber, amber_long, dual_port"],
+    );
     let second = "  - {name: b, direction: write, domain: [{name: x, extent: 64}], access: [{stride: [1]}, {stride: [0]}], \
                   schedule: {start: 20, stride: [1]}}\n  - name: out\n";
     let inputs = ["2 ports write the same words (in, b), and a fetch2 tile has 1 input", "an input of the tile each"];
@@ -718,4 +723,40 @@ fn build_prints_every_stage() {
     assert_eq!(succeeds(&["build", &again, "--emit", "loopnest"]).out, loop_nest);
     let report = parsed(&succeeds(&["build", BLUR, "--json"]).out);
     assert_eq!((report["memory_tiles"].as_u64(), report["checked_by_model"].as_bool()), (Some(1), Some(false)));
+}
+
+/// Kernels bear the names of arrays; what is a tile's own among the modules does not depend on them.
+#[test]
+fn packages_have_every_kernel() {
+    let folder = Folder::new();
+    let nest = |to: &str, from: &str| {
+        format!("  - for y in 0..32:\n    - for x in 0..32:\n      - {to}[x, y] = {from}[x, y] * 3 + 1\n")
+    };
+    let arrays = ["input", "checker", "registers", "tile", "sram"];
+    let nests: String = arrays.windows(2).map(|pair| nest(pair[1], pair[0])).collect();
+    let buffers: String =
+        arrays[1..].iter().map(|name| format!("  {name}: {{type: u16, shape: [32, 32]}}\n")).collect();
+    let program = folder.file(
+        "evil.yaml",
+        format!(
+            "name: evil\ninputs: {{input: {{type: u16, shape: [32, 32]}}}}\noutputs: {{output: {{type: u16, shape: [30, 30]}}}}\n\
+             buffers:\n{buffers}nest:\n{nests}  - for y in 0..30:\n    - for x in 0..30:\n      \
+             - output[x, y] = sram[x, y] + sram[x + 2, y + 2]\n"
+        ),
+    );
+    let timing = folder.file("timing.yaml", "configuration_cycles: 2\n");
+    let out = folder.path("evil");
+    succeeds(&["build", &program, "--package", "--timing", &timing, "-o", &out]);
+    let read = |name: &str| fs::read_to_string(format!("{out}/{name}")).unwrap();
+    for list in ["filelist_synthesis.f", "Bender.yml", "config.mk", "config.json", "evil.core"] {
+        let text = read(list);
+        for name in &arrays[1..] {
+            assert!(text.contains(&format!("rtl/evil_{name}.sv")), "{list}: {name}\n{text}");
+        }
+    }
+    assert!(!read("filelist_synthesis.f").contains("amber_checker"), "{}", read("filelist_synthesis.f"));
+    let constraints = read("evil.sdc");
+    let instances = constraints.split_once("foreach registers {").unwrap().1.split_once('}').unwrap().0;
+    assert!(!instances.is_empty());
+    assert!(instances.split(' ').all(|name| name.ends_with("/u_registers")), "{instances}");
 }

@@ -2,7 +2,9 @@
 
 use askama::Template;
 use itertools::Itertools;
+use pushmem_rtl::{checker_module, registers_module, tile_module};
 use pushmem_technology::Technology;
+use pushmem_tile::TileSpec;
 use serde_json::{Value, json};
 
 use crate::macros;
@@ -21,6 +23,8 @@ pub struct Design<'a> {
     pub about: String,
     /// SystemVerilog files, used modules before their users: path and text of each.
     pub rtl: Vec<(String, String)>,
+    /// The kinds of tiles in it, which say what is a tile, its registers or its assertions among the modules.
+    pub tiles: Vec<&'a TileSpec>,
     /// Paths of a testbench for Verilator: C++ files, and headers that they include. None for a design without one.
     pub testbench: Vec<String>,
     /// What the memories are made of.
@@ -114,6 +118,7 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
 impl Sources {
     fn of(design: &Design) -> Self {
         let macros = design.technology.bindings().map(|binding| format!("{}.sv", binding.name)).collect_vec();
+        let checkers = design.tiles.iter().map(|spec| format!("{}.sv", checker_module(spec))).collect_vec();
         let mut sources = Sources {
             models: Vec::new(),
             stubs: macros.iter().map(|file| format!("stubs/{file}")).collect(),
@@ -124,7 +129,7 @@ impl Sources {
             let file = file_name(path);
             let list = if macros.iter().any(|name| name == file) {
                 &mut sources.models
-            } else if file.ends_with("_checker.sv") {
+            } else if checkers.iter().any(|name| name == file) {
                 &mut sources.checkers
             } else {
                 &mut sources.rtl
@@ -144,8 +149,9 @@ impl<'a> Constraints<'a> {
         let instances = text.lines().filter_map(|line| line.trim().strip_suffix('(')?.trim().split_once(' '));
         let instances = instances.map(|(module, name)| (module.trim(), name.trim()));
         let register_files = instances.filter_map(|(module, name)| {
-            let own = module.ends_with("_registers").then(|| name.to_owned());
-            own.or_else(|| module.ends_with("_tile").then(|| format!("{name}/u_registers")))
+            let is = |named: fn(&TileSpec) -> String| design.tiles.iter().any(|spec| named(spec) == module);
+            let own = is(registers_module).then(|| name.to_owned());
+            own.or_else(|| is(tile_module).then(|| format!("{name}/u_registers")))
         });
         Constraints {
             design,
