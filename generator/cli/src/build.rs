@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
+use itertools::Itertools;
 use pushmem_accelerator::Constraints;
 use pushmem_compiler::{Report, Stage, compile};
 use pushmem_files::{Diagnostic, Document};
@@ -15,9 +16,10 @@ use crate::application::rtl::RtlRun;
 use crate::application::{folder, images, rtl, run_model, tiles};
 use crate::check::suggest_command;
 use crate::output;
-use crate::package::Package;
+use crate::package::{FOLDER, Package, RTL};
 
 #[derive(Args)]
+#[command(group(ArgGroup::new(RTL).multiple(true)))]
 pub struct Build {
     /// Program: a loop nest, or a lowered statement of Halide, named *.stmt.
     program: PathBuf,
@@ -35,7 +37,7 @@ pub struct Build {
     #[arg(long, value_name = "SPEC")]
     register_file: Option<PathBuf>,
     /// Folder for RTL, configurations, C header and testbench, replaced if a former run wrote it.
-    #[arg(short = 'o', long = "folder", value_name = "FOLDER")]
+    #[arg(id = FOLDER, short = 'o', long = "folder", value_name = "FOLDER", group = RTL)]
     folder: Option<PathBuf>,
     /// Image for an input: .npy, .pgm, .ppm, .png or .hex. Inputs without one are random.
     #[arg(long = "input", value_name = "NAME=FILE", value_parser = images::name_file)]
@@ -53,13 +55,13 @@ pub struct Build {
     #[arg(long)]
     unbalanced: bool,
     /// Run the RTL as well, in Verilator: at full speed, with random stalls, and twice without a gap; compare every word.
-    #[arg(long)]
+    #[arg(long, group = RTL)]
     rtl: bool,
     /// Write the waves of the RTL at full speed (FST). Implies --rtl.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = RTL)]
     wave: Option<PathBuf>,
     /// Print a stage of the compile instead of the report; nothing else is done.
-    #[arg(long, value_enum, value_name = "STAGE", conflicts_with_all = ["folder", "inputs", "outputs", "rtl", "wave", "json"])]
+    #[arg(long, value_enum, value_name = "STAGE", conflicts_with_all = ["folder", "inputs", "outputs", "rtl", "wave", "package", "sram", "json"])]
     emit: Option<Emit>,
     #[command(flatten)]
     package: Package,
@@ -109,6 +111,8 @@ impl Build {
             balance_paths: !self.unbalanced,
             levels: tiles::read_levels(self.global_buffer.as_deref(), self.register_file.as_deref())?,
         };
+        let levels = [&constraints.levels.global_buffer, &constraints.levels.register_file];
+        self.package.check(&[&spec, &rom_spec].into_iter().chain(levels.into_iter().flatten()).collect_vec())?;
         let compiled = compile(checked.program, &spec, &rom_spec, &constraints)?;
         if let Some(emit) = self.emit {
             output::print(&emit.stage().text(&compiled))?;

@@ -760,3 +760,29 @@ fn packages_have_every_kernel() {
     assert!(!instances.is_empty());
     assert!(instances.split(' ').all(|name| name.ends_with("/u_registers")), "{instances}");
 }
+
+/// What would not be heeded is refused, and what is named is read before a program is compiled.
+#[test]
+fn packages_need_a_folder_and_files_that_are_there() {
+    let folder = Folder::new();
+    let out = folder.path("out");
+    let usage = |arguments: &[&str], message: &str| {
+        let said = ends(2, &mut pushmem(arguments));
+        assert!(said.err.contains(message), "{}", said.err);
+    };
+    usage(&["build", BLUR, "--package"], "--folder <FOLDER>");
+    usage(&["build", BLUR, "--sram", "amber=generic"], "<--folder <FOLDER>|--rtl|--wave <FILE>>");
+    usage(&["build", BLUR, "--timing", "t.yaml", "-o", &out], "--package");
+    usage(&["build", BLUR, "--emit", "config", "--package"], "cannot be used with");
+    for [option, value] in [["--timing", "nosuch.yaml"], ["--sram", "amber=nosuch.yaml"]] {
+        let said = fails(&["build", BLUR, "--package", option, value, "-o", &out]);
+        assert!(said.err.contains("cannot read `nosuch.yaml`"), "{}", said.err);
+    }
+    let pins = "width: 64\ndepth: 512\nports:\n  - {kind: read_write, clock: c, select: {port: s}, write: {port: w}, \
+                address: rows, data_in: part, data_out: q}\n";
+    let taken = folder.file("taken.yaml", format!("macro: amber_tile\n{pins}"));
+    let said = fails(&["generate", AMBER, "--sram", &format!("amber={taken}"), "-o", &out]);
+    assert!(said.err.contains("the design has a module `amber_tile` of its own"), "{}", said.err);
+    assert!(said.err.contains("taken.yaml:1:8"), "{}", said.err);
+    assert!(!Path::new(&out).exists());
+}

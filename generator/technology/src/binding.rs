@@ -5,6 +5,7 @@ use std::path::Path;
 
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, FieldPath};
+use pushmem_kernels::is_keyword;
 use pushmem_tile::address_bits_for;
 use serde::Deserialize;
 
@@ -180,6 +181,9 @@ struct BindingFile {
     views: Views,
 }
 
+/// What names of the generator's own modules begin with, and those that a model needs beside its pins.
+const OWN_PREFIX: &str = "pushmem_";
+
 const MAX_WIDTH: u32 = 1024;
 const MAX_DEPTH: u32 = 1 << 20;
 
@@ -220,7 +224,7 @@ impl Binding {
         let pin = |port: String| Some(Pin { port, active: Active::High });
         let named = |kind: PortKind, prefix: String| MacroPort {
             kind,
-            clock: "clk".to_owned(),
+            clock: format!("{prefix}_clk"),
             edge: Edge::Rising,
             select: pin(format!("{prefix}_en")),
             write: (kind == PortKind::ReadWrite).then(|| pin(format!("{prefix}_wmode"))).flatten(),
@@ -269,8 +273,8 @@ impl Binding {
     /// All its pins in the order of the module: name, width, and whether it is an output.
     pub fn pins(&self) -> Vec<(&str, u32, bool)> {
         let mut pins: Vec<(&str, u32, bool)> = Vec::new();
-        for port in &self.ports {
-            if pins.iter().all(|(name, ..)| *name != port.clock) {
+        for (number, port) in self.ports.iter().enumerate() {
+            if self.ports[..number].iter().all(|other| other.clock != port.clock) {
                 pins.push((&port.clock, 1, false));
             }
             let controls = [&port.select, &port.write, &port.read];
@@ -404,8 +408,25 @@ impl Reader<'_> {
                 "names are letters, digits and underscores, and begin with no digit",
             ));
         }
+        if let Some(name) = names.clone().find(|name| is_keyword(name)) {
+            let help = "no module and no pin can be called so; see the macro's data sheet";
+            return Err(self.refuse(&root, format!("`{name}` is a keyword of SystemVerilog"), help));
+        }
+        if let Some(name) = names.clone().find(|name| name.starts_with(OWN_PREFIX)) {
+            let message = format!("`{name}` begins as names of the generator's own modules do, by `{OWN_PREFIX}`");
+            return Err(self.refuse(&root, message, "put a module with other names around the macro"));
+        }
         if let Some(name) = pins.iter().map(|(name, ..)| *name).duplicates().next() {
             return Err(self.refuse(&root, format!("two pins are named `{name}`"), "ports share only clocks"));
+        }
+        for (number, port) in binding.ports.iter().enumerate() {
+            let differs = |other: &&MacroPort| other.clock == port.clock && other.edge != port.edge;
+            if binding.ports[..number].iter().any(|other| differs(&other)) {
+                let path = root.key("ports").index(number);
+                let message =
+                    format!("ports that share the clock `{}` take their inputs at different edges", port.clock);
+                return Err(self.refuse(&path, message, "give them one `edge`, or clocks of their own"));
+            }
         }
         for (name, constant) in &binding.constants {
             let fits =
