@@ -758,6 +758,14 @@ fn packages_have_every_kernel() {
     let constraints = read("evil.sdc");
     let instances = constraints.split_once("foreach registers {").unwrap().1.split_once('}').unwrap().0;
     assert!(!instances.is_empty());
+    for line in ["set_clock_uncertainty -setup 0.25 ", "set_input_delay -max 1.5 ", "set_output_delay -min 0 "] {
+        assert!(constraints.contains(line), "{line}\n{constraints}");
+    }
+    // Its pins are there as long as the modules are.
+    assert!(read("config.mk").contains("export SYNTH_HIERARCHICAL = 1\n"), "{}", read("config.mk"));
+    assert_eq!(parsed(&read("config.json"))["SYNTH_HIERARCHY_MODE"], "keep");
+    succeeds(&["build", &program, "--package", "-o", &out]);
+    assert!(!read("config.mk").contains("HIERARCH") && !read("config.json").contains("HIERARCH"));
     assert!(instances.split(' ').all(|name| name.ends_with("/u_registers")), "{instances}");
 }
 

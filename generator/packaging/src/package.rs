@@ -82,6 +82,8 @@ struct OpenRoad<'a> {
     design: &'a Design<'a>,
     files: Vec<&'a String>,
     views: Vec<(&'static str, Vec<String>)>,
+    /// Whether modules stay as they are.
+    keeps_hierarchy: bool,
 }
 
 /// The files of a package, without the RTL: path and text of each.
@@ -99,7 +101,15 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
         ("Bender.yml".to_owned(), render(&Bender { design, sources: &sources })),
         ("filelist_synthesis.f".to_owned(), lines(synthesis())),
         (format!("{name}.sdc"), render(&Constraints::of(design, timing, &ports, text))),
-        ("config.mk".to_owned(), render(&OpenRoad { design, files: synthesis(), views: views(design.technology) })),
+        (
+            "config.mk".to_owned(),
+            render(&OpenRoad {
+                design,
+                files: synthesis(),
+                views: views(design.technology),
+                keeps_hierarchy: timing.registers_are_early(),
+            }),
+        ),
         ("config.json".to_owned(), libre_lane(design, timing, &synthesis())),
     ];
     if design.technology.bindings().next().is_some() {
@@ -190,6 +200,10 @@ fn libre_lane(design: &Design, timing: &Timing, files: &[&String]) -> String {
         "PNR_SDC_FILE": sdc,
         "SIGNOFF_SDC_FILE": sdc,
     });
+    if timing.registers_are_early() {
+        // The timing constraints name pins of register files.
+        config["SYNTH_HIERARCHY_MODE"] = "keep".into();
+    }
     let macros = design.technology.bindings().filter(|binding| binding.views.lef.is_some());
     let macros = macros.map(|binding| {
         let views = &binding.views;
