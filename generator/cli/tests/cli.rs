@@ -794,3 +794,23 @@ fn packages_need_a_folder_and_files_that_are_there() {
     assert!(said.err.contains("taken.yaml:1:8"), "{}", said.err);
     assert!(!Path::new(&out).exists());
 }
+
+/// The files are looked at before the tools.
+#[test]
+fn synth_reads_its_files_first() {
+    let folder = Folder::new();
+    let bare = |arguments: &[&str]| {
+        let mut command = pushmem(&["synth"]);
+        ends(1, command.args(arguments).env("PATH", "").env("PUSHMEM_PYTHON", "/no/python")).err
+    };
+    let said = bare(&["nosuch"]);
+    assert!(said.contains("no file and no tile `nosuch`"), "{said}");
+    let said = bare(&[BLUR, "--style", "multiplier"]);
+    assert!(said.contains("`--style` is for tiles"), "{said}");
+    let (library, tile) = (folder.file("cells.lib", "library (none) {}"), folder.path("tile.yaml"));
+    fs::copy(root().join(SMALL), &tile).unwrap();
+    for input in [&tile, &library] {
+        let said = bare(&[&tile, "--library", &library, "--netlist", input]);
+        assert!(said.contains(&format!("the output `{input}` is also an input")), "{said}");
+    }
+}
