@@ -1,5 +1,6 @@
 //! `pushmem build`.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -165,7 +166,13 @@ impl Build {
         if pushmem_halide::is_statement(&self.program) {
             return pushmem_halide::read(&self.program);
         }
-        let document = Document::read(&self.program)?;
+        let named_otherwise =
+            || fs::read_to_string(&self.program).is_ok_and(|text| pushmem_halide::holds_statement(&text));
+        let document = Document::read(&self.program).map_err(|error| match named_otherwise() {
+            true => error.with_help("this is a lowered statement of Halide: name the file *.stmt"),
+            false => error,
+        })?;
+        suggest_command(&document, "nest", "kind", "this is a tile: `pushmem generate` prints it")?;
         suggest_command(&document, "nest", "ports", "this is a buffer: `pushmem map` maps it")?;
         Program::from_document(&document)
     }

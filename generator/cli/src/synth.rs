@@ -117,6 +117,9 @@ impl Synth {
         if !self.target.is_file() {
             return Ok(None);
         }
+        if pushmem_halide::is_statement(&self.target) {
+            return Ok(Some(pushmem_halide::read(&self.target)?.program));
+        }
         let document = Document::read(&self.target)?;
         if !has_key(&document, "nest")? {
             return Ok(None);

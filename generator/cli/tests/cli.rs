@@ -307,6 +307,9 @@ fn check_accepts_what_is_shipped() {
         ("apps/buffers", "buffer `"),
         ("rtl-tests", "regression list of "),
         ("rtl-tests/mutants", "list of "),
+        ("constraints/sram", "binding of "),
+        ("rtl-tests/sram", "binding of the macro `"),
+        ("constraints/timing", "timing constraints with a clock period of 5000 ps"),
     ] {
         let files = yaml(folder);
         assert!(!files.is_empty(), "{folder}");
@@ -327,6 +330,12 @@ fn check_names_what_is_wrong_and_goes_on() {
         ("unknown.yaml", b"a: 1\n", "it is not clear what this file is"),
         ("empty.yaml", b"", "empty.yaml"),
         ("buffer.yaml", b"name: b\nports: [{name: a, dir: read}]\n", "unknown key `dir`"),
+        ("macro.yaml", b"macro: wire\nwidth: 8\ndepth: 8\nports: []\n", "a macro has ports"),
+        (
+            "timing.yaml",
+            b"output_delay_percent: 99\n",
+            "`output_delay_percent` is 99 and the uncertainty of the clock 5",
+        ),
         ("list.yaml", b"tests:\n- {name: a}\n", "test `a`: it is not clear what to run"),
         ("broken.yaml", b"name: [1\n", "broken.yaml"),
         ("alias.yaml", b"a: &a [*a, *a]\n", "alias.yaml"),
@@ -654,6 +663,11 @@ fn the_right_command_is_named() {
     let folder = Folder::new();
     let said = fails(&["build", BRIGHTEN_BLUR]);
     assert!(said.err.contains("this is a buffer: `pushmem map` maps it"), "{}", said.err);
+    let said = fails(&["build", AMBER]);
+    assert!(said.err.contains("this is a tile: `pushmem generate` prints it"), "{}", said.err);
+    let statement = folder.file("blur.txt", "// input: u16[4]\nmodule name=blur, target=x86-64\n{\n");
+    let said = fails(&["build", &statement]);
+    assert!(said.err.contains("this is a lowered statement of Halide: name the file *.stmt"), "{}", said.err);
     let said = fails(&["map", BLUR]);
     assert!(said.err.contains("this is a program: `pushmem build` compiles it"), "{}", said.err);
     let said = fails(&["build", BLUR, "--tile", "rom"]);

@@ -54,6 +54,16 @@ impl Default for Timing {
 }
 
 impl Timing {
+    /// The keys of a file.
+    pub const KEYS: [&str; 6] = [
+        "clock_period_ps",
+        "clock_uncertainty_percent",
+        "input_delay_percent",
+        "output_delay_percent",
+        "reset_is_false_path",
+        "configuration_cycles",
+    ];
+
     /// Reads a file; keys that it has not are those of the default.
     ///
     /// # Errors

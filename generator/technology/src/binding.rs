@@ -214,8 +214,10 @@ impl Binding {
     /// # Errors
     /// As [`Binding::read`].
     pub fn of_document(document: Document, memory: &Memory) -> Result<(Self, Document), Diagnostic> {
-        let file: BindingFile = document.deserialize()?;
-        let binding = Reader { document: &document }.resolve(file, memory)?;
+        let binding = match Described::of_document(&document)? {
+            Described::Macro(binding) => binding,
+            Described::AnyShape(views) => Binding { views, ..Binding::in_shape_of(memory) },
+        };
         Ok((binding, document))
     }
 
@@ -289,6 +291,25 @@ impl Binding {
     }
 }
 
+/// What a file describes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Described {
+    /// A macro.
+    Macro(Binding),
+    /// One in the shape of each memory, with these views.
+    AnyShape(Views),
+}
+
+impl Described {
+    /// Reads a binding, whatever memory it is for.
+    ///
+    /// # Errors
+    /// As [`Binding::read`].
+    pub fn of_document(document: &Document) -> Result<Self, Diagnostic> {
+        Reader { document }.resolve(document.deserialize()?)
+    }
+}
+
 struct Reader<'a> {
     document: &'a Document,
 }
@@ -298,7 +319,7 @@ impl Reader<'_> {
         self.document.error(path, message).with_help(help)
     }
 
-    fn resolve(&self, file: BindingFile, memory: &Memory) -> Result<Binding, Diagnostic> {
+    fn resolve(&self, file: BindingFile) -> Result<Described, Diagnostic> {
         let root = FieldPath::root();
         if file.any_shape {
             let given = [
@@ -312,7 +333,7 @@ impl Reader<'_> {
                 let help = format!("remove `any_shape`, or `{key}`");
                 return Err(self.refuse(&root.key(key), format!("`{key}` means nothing with `any_shape: true`"), help));
             }
-            return Ok(Binding { views: file.views, ..Binding::in_shape_of(memory) });
+            return Ok(Described::AnyShape(file.views));
         }
         let (Some(name), Some(width), Some(depth)) = (file.name, file.width, file.depth) else {
             return Err(self.refuse(
@@ -339,7 +360,7 @@ impl Reader<'_> {
         };
         self.check_ports(&binding)?;
         self.check_names(&binding)?;
-        Ok(binding)
+        Ok(Described::Macro(binding))
     }
 
     fn check_ports(&self, binding: &Binding) -> Result<(), Diagnostic> {
