@@ -71,6 +71,8 @@ impl BlockKind {
             "pushmem_loop_counter" | "pushmem_run_control" | "pushmem_stream_buffer" => BlockKind::Streams,
             "pushmem_shift_register" => BlockKind::ShiftRegisters,
             "pushmem_divider" => BlockKind::Kernels,
+            // Around the memory of each tile.
+            "pushmem_sram" => BlockKind::Sram,
             "pushmem_aggregator" => BlockKind::Aggregators,
             "pushmem_register_file" => BlockKind::RegisterFile,
             _ if module.starts_with("pushmem_transpose_buffer") => BlockKind::TransposeBuffers,
