@@ -12,6 +12,11 @@ export VERILOG_FILES = $(addprefix $(HERE), \
     {{ path }}{% if loop.last %}){% else %} \{% endif %}
 {%- endfor %}
 export SDC_FILE = $(HERE){{ design.name }}.sdc
+{%- if keeps_hierarchy %}
+# The timing constraints name pins of register files.
+export SYNTH_HIERARCHICAL = 1
+export SYNTH_MINIMUM_KEEP_SIZE = 0
+{%- endif %}
 export CORE_UTILIZATION ?= 40
 {%- if !views.is_empty() %}
 

@@ -1,14 +1,16 @@
 # Timing constraints of {{ design.top }}. Times are in ns.
 
 create_clock -name clk -period {{ timing.period() }} [get_ports clk]
-set_clock_uncertainty {{ timing.share(timing.clock_uncertainty_percent) }} [get_clocks clk]
+set_clock_uncertainty -setup {{ timing.share(timing.clock_uncertainty_percent) }} [get_clocks clk]
 
-# {{ timing.input_delay_percent }} % of the period pass before an input changes, {{ timing.output_delay_percent }} % after an output.
+# At most {{ timing.input_delay_percent }} % of the period pass before an input changes, and {{ timing.output_delay_percent }} % after an output; at least, no time.
 {%- for name in inputs %}
-set_input_delay {{ timing.share(timing.input_delay_percent) }} -clock clk [get_ports {{ "{" }}{{ name }}{{ "}" }}]
+set_input_delay -max {{ timing.share(timing.input_delay_percent) }} -clock clk [get_ports {{ "{" }}{{ name }}{{ "}" }}]
+set_input_delay -min 0 -clock clk [get_ports {{ "{" }}{{ name }}{{ "}" }}]
 {%- endfor %}
 {%- for name in outputs %}
-set_output_delay {{ timing.share(timing.output_delay_percent) }} -clock clk [get_ports {{ "{" }}{{ name }}{{ "}" }}]
+set_output_delay -max {{ timing.share(timing.output_delay_percent) }} -clock clk [get_ports {{ "{" }}{{ name }}{{ "}" }}]
+set_output_delay -min 0 -clock clk [get_ports {{ "{" }}{{ name }}{{ "}" }}]
 {%- endfor %}
 {%- if timing.reset_is_false_path %}
 
@@ -16,18 +18,24 @@ set_output_delay {{ timing.share(timing.output_delay_percent) }} -clock clk [get
 set_false_path -from [get_ports rst_n]
 {%- else %}
 
-set_input_delay {{ timing.share(timing.input_delay_percent) }} -clock clk [get_ports rst_n]
+set_input_delay -max {{ timing.share(timing.input_delay_percent) }} -clock clk [get_ports rst_n]
+set_input_delay -min 0 -clock clk [get_ports rst_n]
 {%- endif %}
-{%- if timing.configuration_cycles > 1 && !register_files.is_empty() %}
+{%- if timing.registers_are_early() && !register_files.is_empty() %}
 
 # Software lets {{ timing.configuration_cycles }} cycles pass between the last write of a register and the next flush, so that paths through the
 # outputs of the register files have as many. What is read back has one. Flows keep the hierarchy of the register files.
 foreach registers {{ "{" }}{{ register_files.join(" ") }}{{ "}" }} {
+    set found 0
     foreach group {extents cycle_start cycle_deltas cycle_strides start deltas strides enable tile_id} {
         foreach pin [get_pins -quiet $registers/*$group*] {
             set_multicycle_path {{ timing.configuration_cycles }} -setup -through $pin
             set_multicycle_path {{ timing.configuration_cycles - 1 }} -hold -through $pin
+            set found 1
         }
+    }
+    if {!$found} {
+        puts "Warning: there are no pins of $registers; its paths have one cycle. Keep the hierarchy in synthesis."
     }
 }
 {%- endif %}

@@ -10,32 +10,32 @@ module {{ binding.name }} (
     {{ declaration }}{% if !loop.last %},{% endif %}
 {%- endfor %}
 );
-    logic [{{ binding.width - 1 }}:0] rows [{{ binding.depth }}];
+    logic [{{ binding.width - 1 }}:0] pushmem_rows [{{ binding.depth }}];
 {%- if !binding.constants.is_empty() %}
-    logic tied_unused;
-    always_comb tied_unused = &{1'b0{% for (name, _) in binding.constants %}, {{ name }}{% endfor %}};
+    logic pushmem_tied_unused;
+    always_comb pushmem_tied_unused = &{1'b0{% for (name, _) in binding.constants %}, {{ name }}{% endfor %}};
 {%- endif %}
 {%- for (clock, edge, ports) in clocks() %}
 
-    always_ff @({{ edge }} {{ clock }}) begin
+    {% if one_writer() %}always_ff{% else %}always{% endif %} @({{ edge }} {{ clock }}) begin
 {%- for entry in ports %}
 {%- let port = entry.port %}
 {%- if let Some(write) = entry.write() %}
         if ({{ write }}) begin
 {%- if let Some((masked, bits)) = entry.masked() %}
-            for (int part = 0; part < {{ binding.width / bits }}; part++) begin
+            for (int pushmem_part = 0; pushmem_part < {{ binding.width / bits }}; pushmem_part++) begin
                 if ({{ masked }}) begin
-                    rows[{{ port.address }}][part * {{ bits }}+:{{ bits }}] <= {{ port.data_in.as_deref().unwrap_or_default() }}[part * {{ bits }}+:{{ bits }}];
+                    pushmem_rows[{{ port.address }}][pushmem_part * {{ bits }}+:{{ bits }}] <= {{ port.data_in.as_deref().unwrap_or_default() }}[pushmem_part * {{ bits }}+:{{ bits }}];
                 end
             end
 {%- else %}
-            rows[{{ port.address }}] <= {{ port.data_in.as_deref().unwrap_or_default() }};
+            pushmem_rows[{{ port.address }}] <= {{ port.data_in.as_deref().unwrap_or_default() }};
 {%- endif %}
         end
 {%- endif %}
 {%- if let Some(read) = entry.read() %}
         if ({{ read }}) begin
-            {{ port.data_out.as_deref().unwrap_or_default() }} <= rows[{{ port.address }}];
+            {{ port.data_out.as_deref().unwrap_or_default() }} <= pushmem_rows[{{ port.address }}];
 {%- if one_cycle() %}
         end else begin
             {{ port.data_out.as_deref().unwrap_or_default() }} <= ~{{ port.data_out.as_deref().unwrap_or_default() }};

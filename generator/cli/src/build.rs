@@ -1,9 +1,11 @@
 //! `pushmem build`.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
+use itertools::Itertools;
 use pushmem_accelerator::Constraints;
 use pushmem_compiler::{Report, Stage, compile};
 use pushmem_files::{Diagnostic, Document};
@@ -15,9 +17,10 @@ use crate::application::rtl::RtlRun;
 use crate::application::{folder, images, rtl, run_model, tiles};
 use crate::check::suggest_command;
 use crate::output;
-use crate::package::Package;
+use crate::package::{FOLDER, Package, RTL};
 
 #[derive(Args)]
+#[command(group(ArgGroup::new(RTL).multiple(true)))]
 pub struct Build {
     /// Program: a loop nest, or a lowered statement of Halide, named *.stmt.
     program: PathBuf,
@@ -35,7 +38,7 @@ pub struct Build {
     #[arg(long, value_name = "SPEC")]
     register_file: Option<PathBuf>,
     /// Folder for RTL, configurations, C header and testbench, replaced if a former run wrote it.
-    #[arg(short = 'o', long = "folder", value_name = "FOLDER")]
+    #[arg(id = FOLDER, short = 'o', long = "folder", value_name = "FOLDER", group = RTL)]
     folder: Option<PathBuf>,
     /// Image for an input: .npy, .pgm, .ppm, .png or .hex. Inputs without one are random.
     #[arg(long = "input", value_name = "NAME=FILE", value_parser = images::name_file)]
@@ -53,13 +56,13 @@ pub struct Build {
     #[arg(long)]
     unbalanced: bool,
     /// Run the RTL as well, in Verilator: at full speed, with random stalls, and twice without a gap; compare every word.
-    #[arg(long)]
+    #[arg(long, group = RTL)]
     rtl: bool,
     /// Write the waves of the RTL at full speed (FST). Implies --rtl.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = RTL)]
     wave: Option<PathBuf>,
     /// Print a stage of the compile instead of the report; nothing else is done.
-    #[arg(long, value_enum, value_name = "STAGE", conflicts_with_all = ["folder", "inputs", "outputs", "rtl", "wave", "json"])]
+    #[arg(long, value_enum, value_name = "STAGE", conflicts_with_all = ["folder", "inputs", "outputs", "rtl", "wave", "package", "sram", "json"])]
     emit: Option<Emit>,
     #[command(flatten)]
     package: Package,
@@ -109,6 +112,8 @@ impl Build {
             balance_paths: !self.unbalanced,
             levels: tiles::read_levels(self.global_buffer.as_deref(), self.register_file.as_deref())?,
         };
+        let levels = [&constraints.levels.global_buffer, &constraints.levels.register_file];
+        self.package.check(&[&spec, &rom_spec].into_iter().chain(levels.into_iter().flatten()).collect_vec())?;
         let compiled = compile(checked.program, &spec, &rom_spec, &constraints)?;
         if let Some(emit) = self.emit {
             output::print(&emit.stage().text(&compiled))?;
@@ -136,6 +141,7 @@ impl Build {
                         top: files.top_module.clone(),
                         about: format!("Accelerator `{}`", compiled.accelerator.name),
                         rtl: files.rtl.clone(),
+                        tiles: folder::tiles(&compiled),
                         testbench: files.harness.iter().map(|(path, _)| path.clone()).collect(),
                         technology,
                         blocks,
@@ -160,7 +166,13 @@ impl Build {
         if pushmem_halide::is_statement(&self.program) {
             return pushmem_halide::read(&self.program);
         }
-        let document = Document::read(&self.program)?;
+        let named_otherwise =
+            || fs::read_to_string(&self.program).is_ok_and(|text| pushmem_halide::holds_statement(&text));
+        let document = Document::read(&self.program).map_err(|error| match named_otherwise() {
+            true => error.with_help("this is a lowered statement of Halide: name the file *.stmt"),
+            false => error,
+        })?;
+        suggest_command(&document, "nest", "kind", "this is a tile: `pushmem generate` prints it")?;
         suggest_command(&document, "nest", "ports", "this is a buffer: `pushmem map` maps it")?;
         Program::from_document(&document)
     }

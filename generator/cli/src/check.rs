@@ -10,7 +10,9 @@ use pushmem_buffers::UnifiedBuffer;
 use pushmem_configuration::Configuration;
 use pushmem_files::{Diagnostic, Document, FieldPath, read_words};
 use pushmem_nest::{Checked, Program};
+use pushmem_packaging::Timing;
 use pushmem_regression::{MutantList, RegressionList};
+use pushmem_technology::{Binding, Described};
 use pushmem_tile::TileSpec;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -38,6 +40,9 @@ struct Keys {
     mutants: Option<IgnoredAny>,
     accelerator_mutants: Option<IgnoredAny>,
     nest: Option<IgnoredAny>,
+    #[serde(rename = "macro")]
+    sram: Option<IgnoredAny>,
+    any_shape: Option<IgnoredAny>,
     ports: Option<IgnoredAny>,
 }
 
@@ -57,8 +62,12 @@ pub fn suggest_command(document: &Document, own: &str, key: &str, help: &str) ->
 /// # Errors
 /// When it is not a mapping.
 pub fn has_key(document: &Document, key: &str) -> Result<bool, Diagnostic> {
+    has_any_key(document, &[key])
+}
+
+fn has_any_key(document: &Document, wanted: &[&str]) -> Result<bool, Diagnostic> {
     let keys: BTreeMap<String, IgnoredAny> = document.deserialize()?;
-    Ok(keys.contains_key(key))
+    Ok(wanted.iter().any(|key| keys.contains_key(*key)))
 }
 
 /// Reports the warnings of a program, and says what it is.
@@ -113,6 +122,12 @@ impl Check {
             Keys { nest: Some(_), .. } => {
                 Ok(accept(Program::from_document(&document)?))
             }
+            Keys { sram: Some(_), .. } | Keys { any_shape: Some(_), .. } => match Described::of_document(&document)? {
+                Described::Macro(Binding { name, depth, width, .. }) => {
+                    Ok(format!("binding of the macro `{name}` of {depth} rows of {width} bits"))
+                }
+                Described::AnyShape(_) => Ok("binding of macros in the shapes of memories".to_owned()),
+            },
             Keys { ports: Some(_), .. } => {
                 let buffer = UnifiedBuffer::from_document(&document)?;
                 let (writes, reads) = (buffer.writes().count(), buffer.reads().count());
@@ -124,9 +139,13 @@ impl Check {
                 let names = configuration.controllers.keys().join(", ");
                 Ok(format!("configuration for `{}`: {names}", spec.name))
             }
+            _ if has_any_key(&document, &Timing::KEYS)? => {
+                let timing = Timing::of_document(&document)?;
+                Ok(format!("timing constraints with a clock period of {} ps", timing.clock_period_ps))
+            }
             _ => Err(Diagnostic::new(format!("{}: it is not clear what this file is", file.display())).with_help(
                 "a specification has the key `kind`, a configuration `tile`, a program `nest`, a buffer `ports`, a regression \
-                 list `tests`, a list of mutants `mutants`; streams are named *.hex; a misspelt key may be the reason",
+                 list `tests`, a list of mutants `mutants`, a binding `macro`, timing constraints `clock_period_ps`; streams are named *.hex; a misspelt key may be the reason",
             )),
         }
     }

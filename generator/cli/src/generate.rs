@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_packaging::{Block, Design};
@@ -13,14 +13,15 @@ use pushmem_simulation::rtl_files;
 use pushmem_tile::TileSpec;
 
 use crate::output;
-use crate::package::Package;
+use crate::package::{FOLDER, Package, RTL};
 
 #[derive(Args)]
+#[command(group(ArgGroup::new(RTL).multiple(true)))]
 pub struct Generate {
     /// Tile specification.
     spec: PathBuf,
     /// Folder to write, replaced if a former run wrote it.
-    #[arg(short, long, value_name = "FOLDER")]
+    #[arg(id = FOLDER, short = 'o', long = "output", value_name = "FOLDER", group = RTL)]
     output: PathBuf,
     /// Also write the Veryl sources the RTL is made from.
     #[arg(long)]
@@ -49,6 +50,7 @@ impl Generate {
             top: tile_module(&spec),
             about: format!("Memory tile `{}`", spec.name),
             rtl: rtl.clone(),
+            tiles: vec![&spec],
             testbench: Vec::new(),
             technology,
             blocks: vec![Block { name: spec.name.clone(), base: 0, map: map.clone() }],

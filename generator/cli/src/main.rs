@@ -70,7 +70,8 @@ enum Command {
     Mutants(mutants::Mutants),
     /// Synthesize a tile or an accelerator: area by block, longest paths and power in a cell library.
     Synth(synth::Synth),
-    /// Check input files: programs, buffers, specifications, configurations, regression lists, streams.
+    /// Check input files: programs, buffers, specifications, configurations, bindings of macros, timing
+    /// constraints, regression lists, streams.
     Check(check::Check),
     /// Tell which external tools are there, and what works without the others.
     Doctor(doctor::Doctor),

@@ -10,14 +10,20 @@ use pushmem_tile::TileSpec;
 
 use crate::technology;
 
+/// The argument that names the folder, which a package is a part of.
+pub const FOLDER: &str = "folder";
+
+/// The arguments with which RTL is made: macros are a part of it.
+pub const RTL: &str = "made";
+
 #[derive(Args)]
 pub struct Package {
     /// SRAM macro for the memory of a tile: the name of the tile, and a binding or the name of one in `constraints/sram`.
-    #[arg(long, value_name = "NAME=BINDING", value_parser = name_binding)]
+    #[arg(long, value_name = "NAME=BINDING", value_parser = name_binding, requires = RTL)]
     sram: Vec<(String, PathBuf)>,
     /// Also write what chip flows want: packages for FuseSoC and Bender, timing constraints, IP-XACT and Python views of the
     /// registers, the list of memory macros, configurations of OpenROAD-flow-scripts and LibreLane.
-    #[arg(long)]
+    #[arg(long, requires = FOLDER)]
     package: bool,
     /// Timing constraints for the package. Without, those of `constraints/timing/default.yaml`.
     #[arg(long, value_name = "FILE", requires = "package")]
@@ -31,6 +37,19 @@ fn name_binding(text: &str) -> Result<(String, PathBuf), String> {
 }
 
 impl Package {
+    /// Reads what is named, for those of these tiles that it is for: what is wrong there is said before anything is done.
+    ///
+    /// # Errors
+    /// As [`technology::read`] and [`Timing::read`].
+    pub fn check(&self, specs: &[&TileSpec]) -> Result<(), Diagnostic> {
+        technology::assemblies(specs, &self.sram)?;
+        self.timing().map(drop)
+    }
+
+    fn timing(&self) -> Result<Timing, Diagnostic> {
+        self.timing.as_deref().map_or_else(|| Ok(Timing::default()), Timing::read)
+    }
+
     /// The memories of these tiles, where the model of the SRAM wrapper is not to stay.
     ///
     /// # Errors
@@ -52,8 +71,7 @@ impl Package {
     ) -> Result<(), Diagnostic> {
         let Some(technology) = technology else { return Ok(()) };
         if self.package {
-            let timing = self.timing.as_deref().map_or_else(|| Ok(Timing::default()), Timing::read)?;
-            for (path, text) in package(&design(technology), &timing) {
+            for (path, text) in package(&design(technology), &self.timing()?) {
                 folder.add(path, text);
             }
         } else {

@@ -22,7 +22,12 @@ use crate::check::has_key;
 use crate::progress::Spinner;
 use crate::{output, technology};
 
+/// Where the programs come from that this needs.
+const TOOLS: &str = "Yosys is that of the Python environment build/venv below the working directory, which scripts/setup --synthesis makes, or
+of the Python that the variable PUSHMEM_PYTHON names; OpenSTA is the program sta.";
+
 #[derive(Args)]
+#[command(after_help = TOOLS)]
 pub struct Synth {
     /// Tile, a specification or the name of one in `constraints/tiles`; or a program, whose accelerator it is then.
     target: PathBuf,
@@ -72,49 +77,29 @@ enum Goal {
     Speed,
 }
 
+/// What is synthesized.
+enum Target {
+    Program(Program),
+    Tile(Box<TileSpec>),
+}
+
 impl Synth {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+        let target = self.read()?;
+        if let Some(netlist) = &self.netlist {
+            let inputs = [Some(&self.target), Some(&self.library), self.sram.as_ref()];
+            output::keep_inputs(netlist, inputs.into_iter().flatten().map(PathBuf::as_path))?;
+        }
         let library = Library::find(&self.library)?;
         let tools = Tools::find()?;
-        match self.program()? {
-            Some(program) => self.run_program(&program, &library, &tools),
-            None => self.run_tile(&library, &tools),
+        match target {
+            Target::Program(program) => self.run_program(program, &library, &tools),
+            Target::Tile(spec) => self.run_tile(&spec, &library, &tools),
         }
     }
 
-    /// The target, if it is a program.
-    fn program(&self) -> Result<Option<Document>, Diagnostic> {
-        if !self.target.is_file() {
-            return Ok(None);
-        }
-        let document = Document::read(&self.target)?;
-        Ok(has_key(&document, "nest")?.then_some(document))
-    }
-
-    fn run_tile(&self, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
-        let mut spec = tiles::read_named(&self.target)?;
-        if let Some(style) = self.style {
-            spec.style = match style {
-                StyleName::Recurrence => Style::Recurrence,
-                StyleName::PerLevel => Style::PerLevel,
-                StyleName::Multiplier => Style::Multiplier,
-            };
-        }
-        let technology = self.technology(&[&spec])?;
-        let rtl = technology.bind(rtl_files(&spec)?);
-        let package = Package {
-            name: spec.name.clone(),
-            top: tile_module(&spec),
-            about: format!("Memory tile `{}`", spec.name),
-            rtl: rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect(),
-            testbench: Vec::new(),
-            technology: &technology,
-            blocks: Vec::new(),
-        };
-        self.measure(&package, Some(&spec), library, tools)
-    }
-
-    fn run_program(&self, document: &Document, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
+    fn read(&self) -> Result<Target, Diagnostic> {
+        let Some(program) = self.program()? else { return Ok(Target::Tile(Box::new(self.tile()?))) };
         for (option, given) in [("--style", self.style.is_some()), ("--check", self.check.is_some())] {
             if given {
                 return Err(Diagnostic::new(format!(
@@ -124,8 +109,55 @@ impl Synth {
                 .with_help("give a tile specification, or leave the option out"));
             }
         }
-        let program = Program::from_document(document)?.program;
-        let constraints = Constraints::default();
+        Ok(Target::Program(program))
+    }
+
+    /// The target, if it is a program.
+    fn program(&self) -> Result<Option<Program>, Diagnostic> {
+        if !self.target.is_file() {
+            return Ok(None);
+        }
+        if pushmem_halide::is_statement(&self.target) {
+            return Ok(Some(pushmem_halide::read(&self.target)?.program));
+        }
+        let document = Document::read(&self.target)?;
+        if !has_key(&document, "nest")? {
+            return Ok(None);
+        }
+        Ok(Some(Program::from_document(&document)?.program))
+    }
+
+    /// The target as a tile, in the style that is wanted.
+    fn tile(&self) -> Result<TileSpec, Diagnostic> {
+        let mut spec = tiles::read_named(&self.target)?;
+        if let Some(style) = self.style {
+            spec.style = match style {
+                StyleName::Recurrence => Style::Recurrence,
+                StyleName::PerLevel => Style::PerLevel,
+                StyleName::Multiplier => Style::Multiplier,
+            };
+        }
+        Ok(spec)
+    }
+
+    fn run_tile(&self, spec: &TileSpec, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
+        let technology = self.technology(&[spec])?;
+        let rtl = technology.bind(rtl_files(spec)?);
+        let package = Package {
+            name: spec.name.clone(),
+            top: tile_module(spec),
+            about: format!("Memory tile `{}`", spec.name),
+            rtl: rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect(),
+            tiles: vec![spec],
+            testbench: Vec::new(),
+            technology: &technology,
+            blocks: Vec::new(),
+        };
+        self.measure(&package, Some(spec), library, tools)
+    }
+
+    fn run_program(&self, program: Program, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
+        let constraints = Constraints { levels: tiles::read_levels(None, None)?, ..Constraints::default() };
         let compiled = compile(program, &tiles::read(None)?, &tiles::read_rom(None)?, &constraints)?;
         let inputs = images::inputs(&compiled.program, &[])?;
         let expected = run_model(&compiled, &inputs)?;
@@ -136,6 +168,7 @@ impl Synth {
             top: files.top_module.clone(),
             about: format!("Accelerator `{}`", compiled.accelerator.name),
             rtl: files.rtl.clone(),
+            tiles: folder::tiles(&compiled),
             testbench: Vec::new(),
             technology: &technology,
             blocks: Vec::new(),

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, Document, nearest};
+use pushmem_files::{Diagnostic, Document, FieldPath, nearest};
+use pushmem_rtl::{checker_module, registers_module, tile_module};
 use pushmem_technology::{Assembly, Binding, Memory, Technology};
 use pushmem_tile::TileSpec;
 
@@ -23,6 +24,14 @@ const SHIPPED: [(&str, &str); 4] =
 /// # Errors
 /// When a name is not that of a tile with an SRAM, a binding cannot be read, or its macro does not fit.
 pub fn read(specs: &[&TileSpec], named: &[(String, PathBuf)]) -> Result<Technology, Diagnostic> {
+    Technology::new(assemblies(specs, named)?)
+}
+
+/// The memory of each of these tiles, as [`read`].
+///
+/// # Errors
+/// As [`read`].
+pub fn assemblies(specs: &[&TileSpec], named: &[(String, PathBuf)]) -> Result<Vec<Assembly>, Diagnostic> {
     let memories = specs.iter().filter_map(|spec| Memory::of(spec)).collect_vec();
     if let Some(name) = named.iter().map(|(name, _)| name).duplicates().next() {
         return Err(
@@ -42,10 +51,21 @@ pub fn read(specs: &[&TileSpec], named: &[(String, PathBuf)]) -> Result<Technolo
         None => Assembly::new(memory.clone(), Binding::in_shape_of(&memory), None),
         Some((_, file)) => {
             let (binding, document) = read_binding(file, &memory)?;
+            if specs.iter().any(|spec| modules(spec).contains(&binding.name)) {
+                let message = format!("the design has a module `{}` of its own", binding.name);
+                let diagnostic = document.error(&FieldPath::root().key("macro"), message);
+                return Err(diagnostic.with_help("rename the tile, or put a module with another name around the macro"));
+            }
             Assembly::new(memory, binding, Some(&document))
         }
     };
-    Technology::new(memories.into_iter().map(assemble).collect::<Result<_, _>>()?)
+    memories.into_iter().map(assemble).collect()
+}
+
+/// The names of a tile's own modules.
+fn modules(spec: &TileSpec) -> Vec<String> {
+    let memory = Memory::of(spec).map(|memory| memory.name);
+    [tile_module(spec), registers_module(spec), checker_module(spec)].into_iter().chain(memory).collect()
 }
 
 /// Reads a binding: a file, or one of `constraints/sram` by its name.

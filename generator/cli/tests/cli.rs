@@ -307,6 +307,9 @@ fn check_accepts_what_is_shipped() {
         ("apps/buffers", "buffer `"),
         ("rtl-tests", "regression list of "),
         ("rtl-tests/mutants", "list of "),
+        ("constraints/sram", "binding of "),
+        ("rtl-tests/sram", "binding of the macro `"),
+        ("constraints/timing", "timing constraints with a clock period of 5000 ps"),
     ] {
         let files = yaml(folder);
         assert!(!files.is_empty(), "{folder}");
@@ -327,6 +330,12 @@ fn check_names_what_is_wrong_and_goes_on() {
         ("unknown.yaml", b"a: 1\n", "it is not clear what this file is"),
         ("empty.yaml", b"", "empty.yaml"),
         ("buffer.yaml", b"name: b\nports: [{name: a, dir: read}]\n", "unknown key `dir`"),
+        ("macro.yaml", b"macro: wire\nwidth: 8\ndepth: 8\nports: []\n", "a macro has ports"),
+        (
+            "timing.yaml",
+            b"output_delay_percent: 99\n",
+            "`output_delay_percent` is 99 and the uncertainty of the clock 5",
+        ),
         ("list.yaml", b"tests:\n- {name: a}\n", "test `a`: it is not clear what to run"),
         ("broken.yaml", b"name: [1\n", "broken.yaml"),
         ("alias.yaml", b"a: &a [*a, *a]\n", "alias.yaml"),
@@ -654,6 +663,11 @@ fn the_right_command_is_named() {
     let folder = Folder::new();
     let said = fails(&["build", BRIGHTEN_BLUR]);
     assert!(said.err.contains("this is a buffer: `pushmem map` maps it"), "{}", said.err);
+    let said = fails(&["build", AMBER]);
+    assert!(said.err.contains("this is a tile: `pushmem generate` prints it"), "{}", said.err);
+    let statement = folder.file("blur.txt", "// input: u16[4]\nmodule name=blur, target=x86-64\n{\n");
+    let said = fails(&["build", &statement]);
+    assert!(said.err.contains("this is a lowered statement of Halide: name the file *.stmt"), "{}", said.err);
     let said = fails(&["map", BLUR]);
     assert!(said.err.contains("this is a program: `pushmem build` compiles it"), "{}", said.err);
     let said = fails(&["build", BLUR, "--tile", "rom"]);
@@ -723,4 +737,94 @@ fn build_prints_every_stage() {
     assert_eq!(succeeds(&["build", &again, "--emit", "loopnest"]).out, loop_nest);
     let report = parsed(&succeeds(&["build", BLUR, "--json"]).out);
     assert_eq!((report["memory_tiles"].as_u64(), report["checked_by_model"].as_bool()), (Some(1), Some(false)));
+}
+
+/// Kernels bear the names of arrays; what is a tile's own among the modules does not depend on them.
+#[test]
+fn packages_have_every_kernel() {
+    let folder = Folder::new();
+    let nest = |to: &str, from: &str| {
+        format!("  - for y in 0..32:\n    - for x in 0..32:\n      - {to}[x, y] = {from}[x, y] * 3 + 1\n")
+    };
+    let arrays = ["input", "checker", "registers", "tile", "sram"];
+    let nests: String = arrays.windows(2).map(|pair| nest(pair[1], pair[0])).collect();
+    let buffers: String =
+        arrays[1..].iter().map(|name| format!("  {name}: {{type: u16, shape: [32, 32]}}\n")).collect();
+    let program = folder.file(
+        "evil.yaml",
+        format!(
+            "name: evil\ninputs: {{input: {{type: u16, shape: [32, 32]}}}}\noutputs: {{output: {{type: u16, shape: [30, 30]}}}}\n\
+             buffers:\n{buffers}nest:\n{nests}  - for y in 0..30:\n    - for x in 0..30:\n      \
+             - output[x, y] = sram[x, y] + sram[x + 2, y + 2]\n"
+        ),
+    );
+    let timing = folder.file("timing.yaml", "configuration_cycles: 2\n");
+    let out = folder.path("evil");
+    succeeds(&["build", &program, "--package", "--timing", &timing, "-o", &out]);
+    let read = |name: &str| fs::read_to_string(format!("{out}/{name}")).unwrap();
+    for list in ["filelist_synthesis.f", "Bender.yml", "config.mk", "config.json", "evil.core"] {
+        let text = read(list);
+        for name in &arrays[1..] {
+            assert!(text.contains(&format!("rtl/evil_{name}.sv")), "{list}: {name}\n{text}");
+        }
+    }
+    assert!(!read("filelist_synthesis.f").contains("amber_checker"), "{}", read("filelist_synthesis.f"));
+    let constraints = read("evil.sdc");
+    let instances = constraints.split_once("foreach registers {").unwrap().1.split_once('}').unwrap().0;
+    assert!(!instances.is_empty());
+    for line in ["set_clock_uncertainty -setup 0.25 ", "set_input_delay -max 1.5 ", "set_output_delay -min 0 "] {
+        assert!(constraints.contains(line), "{line}\n{constraints}");
+    }
+    // Its pins are there as long as the modules are.
+    assert!(read("config.mk").contains("export SYNTH_HIERARCHICAL = 1\n"), "{}", read("config.mk"));
+    assert_eq!(parsed(&read("config.json"))["SYNTH_HIERARCHY_MODE"], "keep");
+    succeeds(&["build", &program, "--package", "-o", &out]);
+    assert!(!read("config.mk").contains("HIERARCH") && !read("config.json").contains("HIERARCH"));
+    assert!(instances.split(' ').all(|name| name.ends_with("/u_registers")), "{instances}");
+}
+
+/// What would not be heeded is refused, and what is named is read before a program is compiled.
+#[test]
+fn packages_need_a_folder_and_files_that_are_there() {
+    let folder = Folder::new();
+    let out = folder.path("out");
+    let usage = |arguments: &[&str], message: &str| {
+        let said = ends(2, &mut pushmem(arguments));
+        assert!(said.err.contains(message), "{}", said.err);
+    };
+    usage(&["build", BLUR, "--package"], "--folder <FOLDER>");
+    usage(&["build", BLUR, "--sram", "amber=generic"], "<--folder <FOLDER>|--rtl|--wave <FILE>>");
+    usage(&["build", BLUR, "--timing", "t.yaml", "-o", &out], "--package");
+    usage(&["build", BLUR, "--emit", "config", "--package"], "cannot be used with");
+    for [option, value] in [["--timing", "nosuch.yaml"], ["--sram", "amber=nosuch.yaml"]] {
+        let said = fails(&["build", BLUR, "--package", option, value, "-o", &out]);
+        assert!(said.err.contains("cannot read `nosuch.yaml`"), "{}", said.err);
+    }
+    let pins = "width: 64\ndepth: 512\nports:\n  - {kind: read_write, clock: c, select: {port: s}, write: {port: w}, \
+                address: rows, data_in: part, data_out: q}\n";
+    let taken = folder.file("taken.yaml", format!("macro: amber_tile\n{pins}"));
+    let said = fails(&["generate", AMBER, "--sram", &format!("amber={taken}"), "-o", &out]);
+    assert!(said.err.contains("the design has a module `amber_tile` of its own"), "{}", said.err);
+    assert!(said.err.contains("taken.yaml:1:8"), "{}", said.err);
+    assert!(!Path::new(&out).exists());
+}
+
+/// The files are looked at before the tools.
+#[test]
+fn synth_reads_its_files_first() {
+    let folder = Folder::new();
+    let bare = |arguments: &[&str]| {
+        let mut command = pushmem(&["synth"]);
+        ends(1, command.args(arguments).env("PATH", "").env("PUSHMEM_PYTHON", "/no/python")).err
+    };
+    let said = bare(&["nosuch"]);
+    assert!(said.contains("no file and no tile `nosuch`"), "{said}");
+    let said = bare(&[BLUR, "--style", "multiplier"]);
+    assert!(said.contains("`--style` is for tiles"), "{said}");
+    let (library, tile) = (folder.file("cells.lib", "library (none) {}"), folder.path("tile.yaml"));
+    fs::copy(root().join(SMALL), &tile).unwrap();
+    for input in [&tile, &library] {
+        let said = bare(&[&tile, "--library", &library, "--netlist", input]);
+        assert!(said.contains(&format!("the output `{input}` is also an input")), "{said}");
+    }
 }

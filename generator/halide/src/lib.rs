@@ -76,6 +76,12 @@ pub fn is_statement(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "stmt")
 }
 
+/// Whether a text is a lowered statement, whatever its file is called: comments, and then a module.
+pub fn holds_statement(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.next().is_some_and(|line| line.starts_with("module name="))
+}
+
 /// Reads a program from a file that Halide wrote.
 ///
 /// # Errors

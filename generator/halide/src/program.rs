@@ -16,6 +16,9 @@ use crate::value::{Flat, Place, Value, Variable};
 /// The most stores after unrolling.
 const MOST_STORES: usize = 20_000;
 
+/// The most iterations of unrolled loops in all, whether they store or not.
+const MOST_UNROLLED: usize = 200_000;
+
 /// The most operations of one expression, counted without the sharing of `let`.
 const LARGEST_EXPRESSION: usize = 100_000;
 
@@ -82,6 +85,7 @@ pub(crate) fn stores<'a>(module: &Module<'a>, declarations: &[Declaration<'a>]) 
         loops: Vec::new(),
         ranges: Vec::new(),
         produces: Vec::new(),
+        unrolled: 0,
     };
     for &(name, span) in &module.arguments {
         reader.declare(name, span, true, declarations);
@@ -111,6 +115,14 @@ enum Stop {
     },
 }
 
+/// What a value is in the iterations of a loop.
+enum Parts {
+    /// The same in all.
+    Same(i64),
+    /// The same in each of several parts.
+    Divide { variable: Variable, parts: Vec<(i64, i64)> },
+}
+
 impl From<Fault> for Stop {
     fn from(fault: Fault) -> Self {
         Stop::Fault(fault)
@@ -126,6 +138,8 @@ struct Reader<'a> {
     ranges: Vec<(i64, i64)>,
     /// The arrays that are being produced, each with the number of loops around.
     produces: Vec<(&'a str, usize)>,
+    /// Iterations of unrolled loops so far.
+    unrolled: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -196,14 +210,18 @@ impl<'a> Reader<'a> {
         if let Some(value) = constant_of(&value, &self.ranges) {
             return Ok(value);
         }
-        Err(self.parts(&value).unwrap_or_else(|| {
+        let refuse = || {
             let fault = Fault::new(expression.span, format!("{what} is not constant"));
-            fault.with_help("give the bounds and strides of all buffers, so that every loop runs over a box").into()
-        }))
+            fault.with_help("give the bounds and strides of all buffers, so that every loop runs over a box")
+        };
+        match self.parts(&value).ok_or_else(refuse)? {
+            Parts::Same(value) => Ok(value),
+            Parts::Divide { variable, parts } => Err(Stop::Divide { variable, parts }),
+        }
     }
 
     /// The parts of a loop around in which a value is constant; nothing if there are too many.
-    fn parts(&self, value: &Rc<Value<Flat>>) -> Option<Stop> {
+    fn parts(&self, value: &Rc<Value<Flat>>) -> Option<Parts> {
         let mut variables = BTreeSet::new();
         value.own_variables(&mut variables);
         variables.retain(|variable| self.ranges[*variable].0 < self.ranges[*variable].1);
@@ -224,7 +242,10 @@ impl<'a> Reader<'a> {
                 _ => parts.push((here, (at, at))),
             }
         }
-        Some(Stop::Divide { variable, parts: parts.into_iter().map(|(_, part)| part).collect() })
+        match parts.as_slice() {
+            [(Some(value), _)] => Some(Parts::Same(*value)),
+            _ => Some(Parts::Divide { variable, parts: parts.into_iter().map(|(_, part)| part).collect() }),
+        }
     }
 
     fn allocate(&mut self, name: &'a str, element: Type, extents: &[Expression<'a>], span: Span) -> Result<(), Stop> {
@@ -270,7 +291,12 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         if unrolled {
-            return (0..extent.min(MOST_STORES as i64 + 1)).try_for_each(|step| {
+            return (0..extent).try_for_each(|step| {
+                if self.unrolled == MOST_UNROLLED {
+                    let message = format!("more than {MOST_UNROLLED} iterations are unrolled");
+                    return Err(Fault::new(bounds[1].span, message).with_help("unroll less").into());
+                }
+                self.unrolled += 1;
                 let value = Value::binary(Binary::Add, first.clone(), Value::number(step));
                 self.named_block(name, value, body)
             });

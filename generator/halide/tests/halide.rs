@@ -149,6 +149,26 @@ fn what_has_no_hardware_is_refused_where_it_is() {
     assert_eq!((message.as_str(), line), ("expected `module`, found `name`", 1));
 }
 
+/// A number beyond those of indices, which changes nothing.
+#[test]
+fn a_number_of_iterations_is_what_it_comes_to() {
+    let read = |extent: &str| {
+        let text = POINTWISE.replace("VALUE", "input[output.s0.x + output.s0.y*8]");
+        let text = text.replace("output.s0.x, 0, 8", &format!("output.s0.x, 0, {extent}"));
+        import("test.stmt", &text).unwrap().program.to_string()
+    };
+    assert_eq!(read("min(max(output.s0.y, 2000000000), 8)"), read("8"));
+}
+
+/// Loops that are unrolled are bounded though nothing in them is ever stored.
+#[test]
+fn unrolled_loops_end() {
+    let text = POINTWISE.replace("VALUE", "input[0]").replace("for (output", "unrolled (output");
+    let text = text.replace("output.s0.y, 0, 4", "output.s0.y, 0, 2000000000");
+    let (message, line, help) = refused(&text.replace("output.s0.x, 0, 8", "output.s0.x, 0, max(output.s0.y, 0) * 0"));
+    assert_eq!((message.as_str(), line, help.as_str()), ("more than 200000 iterations are unrolled", 7, "unroll less"));
+}
+
 /// What the nest language refuses points into the statement, too.
 #[test]
 fn checks_of_the_nest_point_into_the_statement() {

@@ -2,7 +2,9 @@
 
 use askama::Template;
 use itertools::Itertools;
+use pushmem_rtl::{checker_module, registers_module, tile_module};
 use pushmem_technology::Technology;
+use pushmem_tile::TileSpec;
 use serde_json::{Value, json};
 
 use crate::macros;
@@ -21,6 +23,8 @@ pub struct Design<'a> {
     pub about: String,
     /// SystemVerilog files, used modules before their users: path and text of each.
     pub rtl: Vec<(String, String)>,
+    /// The kinds of tiles in it, which say what is a tile, its registers or its assertions among the modules.
+    pub tiles: Vec<&'a TileSpec>,
     /// Paths of a testbench for Verilator: C++ files, and headers that they include. None for a design without one.
     pub testbench: Vec<String>,
     /// What the memories are made of.
@@ -78,6 +82,8 @@ struct OpenRoad<'a> {
     design: &'a Design<'a>,
     files: Vec<&'a String>,
     views: Vec<(&'static str, Vec<String>)>,
+    /// Whether modules stay as they are.
+    keeps_hierarchy: bool,
 }
 
 /// The files of a package, without the RTL: path and text of each.
@@ -95,7 +101,15 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
         ("Bender.yml".to_owned(), render(&Bender { design, sources: &sources })),
         ("filelist_synthesis.f".to_owned(), lines(synthesis())),
         (format!("{name}.sdc"), render(&Constraints::of(design, timing, &ports, text))),
-        ("config.mk".to_owned(), render(&OpenRoad { design, files: synthesis(), views: views(design.technology) })),
+        (
+            "config.mk".to_owned(),
+            render(&OpenRoad {
+                design,
+                files: synthesis(),
+                views: views(design.technology),
+                keeps_hierarchy: timing.registers_are_early(),
+            }),
+        ),
         ("config.json".to_owned(), libre_lane(design, timing, &synthesis())),
     ];
     if design.technology.bindings().next().is_some() {
@@ -114,6 +128,7 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
 impl Sources {
     fn of(design: &Design) -> Self {
         let macros = design.technology.bindings().map(|binding| format!("{}.sv", binding.name)).collect_vec();
+        let checkers = design.tiles.iter().map(|spec| format!("{}.sv", checker_module(spec))).collect_vec();
         let mut sources = Sources {
             models: Vec::new(),
             stubs: macros.iter().map(|file| format!("stubs/{file}")).collect(),
@@ -124,7 +139,7 @@ impl Sources {
             let file = file_name(path);
             let list = if macros.iter().any(|name| name == file) {
                 &mut sources.models
-            } else if file.ends_with("_checker.sv") {
+            } else if checkers.iter().any(|name| name == file) {
                 &mut sources.checkers
             } else {
                 &mut sources.rtl
@@ -144,8 +159,9 @@ impl<'a> Constraints<'a> {
         let instances = text.lines().filter_map(|line| line.trim().strip_suffix('(')?.trim().split_once(' '));
         let instances = instances.map(|(module, name)| (module.trim(), name.trim()));
         let register_files = instances.filter_map(|(module, name)| {
-            let own = module.ends_with("_registers").then(|| name.to_owned());
-            own.or_else(|| module.ends_with("_tile").then(|| format!("{name}/u_registers")))
+            let is = |named: fn(&TileSpec) -> String| design.tiles.iter().any(|spec| named(spec) == module);
+            let own = is(registers_module).then(|| name.to_owned());
+            own.or_else(|| is(tile_module).then(|| format!("{name}/u_registers")))
         });
         Constraints {
             design,
@@ -184,6 +200,10 @@ fn libre_lane(design: &Design, timing: &Timing, files: &[&String]) -> String {
         "PNR_SDC_FILE": sdc,
         "SIGNOFF_SDC_FILE": sdc,
     });
+    if timing.registers_are_early() {
+        // The timing constraints name pins of register files.
+        config["SYNTH_HIERARCHY_MODE"] = "keep".into();
+    }
     let macros = design.technology.bindings().filter(|binding| binding.views.lef.is_some());
     let macros = macros.map(|binding| {
         let views = &binding.views;

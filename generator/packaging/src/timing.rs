@@ -54,12 +54,29 @@ impl Default for Timing {
 }
 
 impl Timing {
+    /// The keys of a file.
+    pub const KEYS: [&str; 6] = [
+        "clock_period_ps",
+        "clock_uncertainty_percent",
+        "input_delay_percent",
+        "output_delay_percent",
+        "reset_is_false_path",
+        "configuration_cycles",
+    ];
+
     /// Reads a file; keys that it has not are those of the default.
     ///
     /// # Errors
     /// A located message when the file cannot be read, or a value makes no sense.
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
-        let document = Document::read(path)?;
+        Self::of_document(&Document::read(path)?)
+    }
+
+    /// As [`Timing::read`], of a document.
+    ///
+    /// # Errors
+    /// As [`Timing::read`].
+    pub fn of_document(document: &Document) -> Result<Self, Diagnostic> {
         let file: TimingFile = document.deserialize()?;
         let default = Timing::default();
         let timing = Timing {
@@ -85,7 +102,29 @@ impl Timing {
                     .with_help(format!("give a number from {least} to {most}")));
             }
         }
+        let delays = [
+            ("input_delay_percent", timing.input_delay_percent, file.input_delay_percent),
+            ("output_delay_percent", timing.output_delay_percent, file.output_delay_percent),
+        ];
+        for (key, delay, given) in delays {
+            let uncertainty = timing.clock_uncertainty_percent;
+            if delay + uncertainty >= 100 {
+                let message =
+                    format!("`{key}` is {delay} and the uncertainty of the clock {uncertainty}: nothing is left");
+                // At a key that the file has.
+                let root = FieldPath::root();
+                let given = given.map_or("clock_uncertainty_percent", |_| key);
+                return Err(document
+                    .error(&root.key(given), message)
+                    .with_help("both are percent of the period; together they are less than 100"));
+            }
+        }
         Ok(timing)
+    }
+
+    /// Whether software promises that registers are written some cycles before they are used.
+    pub(crate) fn registers_are_early(&self) -> bool {
+        self.configuration_cycles > 1
     }
 
     /// The clock period in nanoseconds.
@@ -108,7 +147,26 @@ fn nanoseconds(hundredths: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::nanoseconds;
+    use super::*;
+
+    #[test]
+    fn something_is_left_of_the_period() {
+        let refused = |text: &str| {
+            let document = Document::parse("timing.yaml", text).unwrap();
+            Timing::of_document(&document).err().map(|error| (error.message().to_owned(), error.location().unwrap().1))
+        };
+        assert_eq!(refused("input_delay_percent: 94\n"), None);
+        let (message, line) = refused("configuration_cycles: 2\ninput_delay_percent: 95\n").unwrap();
+        assert_eq!(
+            (message.as_str(), line),
+            ("`input_delay_percent` is 95 and the uncertainty of the clock 5: nothing is left", 2)
+        );
+        let (message, line) = refused("clock_uncertainty_percent: 70\n").unwrap();
+        assert_eq!(
+            (message.as_str(), line),
+            ("`input_delay_percent` is 30 and the uncertainty of the clock 70: nothing is left", 1)
+        );
+    }
 
     #[test]
     fn times_are_exact() {

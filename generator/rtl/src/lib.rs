@@ -13,7 +13,7 @@ use pushmem_registers::RegisterMap;
 use pushmem_tile::TileSpec;
 use pushmem_veryl::{CompileError, Emitted, Source};
 
-pub use names::tile_module;
+pub use names::{checker_module, registers_module, tile_module};
 
 /// The SystemVerilog of a tile: one module a file, each file named as its module, used modules before their users.
 ///

@@ -7,6 +7,16 @@ pub fn tile_module(spec: &TileSpec) -> String {
     format!("{}_tile", spec.name)
 }
 
+/// Name of the module with the configuration registers of a tile.
+pub fn registers_module(spec: &TileSpec) -> String {
+    format!("{}_registers", spec.name)
+}
+
+/// Name of the module with the assertions of a tile.
+pub fn checker_module(spec: &TileSpec) -> String {
+    format!("{}_checker", spec.name)
+}
+
 /// The names that templates use, which depend on the style and options of the tile.
 pub(crate) struct Names {
     pub tile: String,
@@ -29,8 +39,8 @@ impl Names {
         };
         Names {
             tile: tile_module(spec),
-            registers: format!("{}_registers", spec.name),
-            checker: format!("{}_checker", spec.name),
+            registers: registers_module(spec),
+            checker: checker_module(spec),
             controller: styled("controller"),
             iteration_domain: match spec.style {
                 Style::Multiplier => "pushmem_iteration_domain_indexed".to_owned(),

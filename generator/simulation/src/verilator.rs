@@ -39,7 +39,7 @@ const VERILATOR_FLAGS: [&str; 11] = [
 const CONFIGURATION: &str = "modules.vlt";
 
 const INSTALL_HELP: &str = "install it by `scripts/setup`, or by `apt-get install verilator g++`, or name one in the \
-                            variable VERILATOR; everything but --rtl and regress works without it";
+                            variable VERILATOR; everything that runs no RTL works without it";
 
 #[derive(Template)]
 #[template(path = "harness.cpp", escape = "none")]

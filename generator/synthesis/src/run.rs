@@ -10,7 +10,9 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, write_file};
 use pushmem_packaging::{Design as Package, Timing, package};
+use pushmem_rtl::{registers_module, tile_module};
 use pushmem_simulation::{cache_folder, key};
+use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
 
 use crate::path::{Paths, section};
@@ -61,12 +63,16 @@ impl BlockKind {
         BlockKind::Rest,
     ];
 
-    /// The kind of a module, by its name and that of the top module.
-    fn of(module: &str, top: &str) -> Self {
+    /// The kind of a module of a design, by its name.
+    fn of(module: &str, design: &Package) -> Self {
+        let of_a_tile = |named: fn(&TileSpec) -> String| design.tiles.iter().any(|spec| named(spec) == module);
+        let is_memory = || design.technology.assemblies().iter().any(|assembly| assembly.memory.name == module);
         match module {
             "pushmem_loop_counter" | "pushmem_run_control" | "pushmem_stream_buffer" => BlockKind::Streams,
             "pushmem_shift_register" => BlockKind::ShiftRegisters,
             "pushmem_divider" => BlockKind::Kernels,
+            // Around the memory of each tile.
+            "pushmem_sram" => BlockKind::Sram,
             "pushmem_aggregator" => BlockKind::Aggregators,
             "pushmem_register_file" => BlockKind::RegisterFile,
             _ if module.starts_with("pushmem_transpose_buffer") => BlockKind::TransposeBuffers,
@@ -76,9 +82,10 @@ impl BlockKind {
             {
                 BlockKind::Controllers
             }
-            _ if module.ends_with("_sram") => BlockKind::Sram,
-            _ if module.ends_with("_registers") => BlockKind::Registers,
-            _ if module.strip_prefix(top).is_some_and(|rest| rest.starts_with('_')) => BlockKind::Kernels,
+            _ if is_memory() => BlockKind::Sram,
+            _ if of_a_tile(registers_module) => BlockKind::Registers,
+            _ if of_a_tile(tile_module) => BlockKind::Rest,
+            _ if module.strip_prefix(&design.top).is_some_and(|rest| rest.starts_with('_')) => BlockKind::Kernels,
             _ => BlockKind::Rest,
         }
     }
@@ -176,8 +183,7 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
     let views = made.technology.bindings().filter_map(|binding| binding.views.liberty.as_ref());
     liberty.extend(views.filter(|file| Path::new(file).is_file()).map(|file| absolute(file)));
     let modules = sources.iter().filter_map(|path| path.rsplit('/').next()?.strip_suffix(".sv"));
-    let blocks =
-        modules.filter(|module| BlockKind::of(module, &made.top) != BlockKind::Rest).map(str::to_owned).collect();
+    let blocks = modules.filter(|module| BlockKind::of(module, made) != BlockKind::Rest).map(str::to_owned).collect();
     let job = Job {
         name: &made.name,
         top: &made.top,
@@ -274,7 +280,7 @@ fn execute(command: &mut Command, name: &str, step: &mut impl FnMut(&str)) -> Re
 fn report(design: &Design, modules: &[Module], timed: &str) -> Report {
     let blocks = BlockKind::ALL.into_iter().filter_map(|kind| {
         let members =
-            modules.iter().filter(|module| BlockKind::of(&module.module, &design.package.top) == kind).collect_vec();
+            modules.iter().filter(|module| BlockKind::of(&module.module, design.package) == kind).collect_vec();
         let sum = |figure: fn(&Module) -> u32| members.iter().map(|module| figure(module) * module.instances).sum();
         let block = Block {
             block: kind,

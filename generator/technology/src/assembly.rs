@@ -73,7 +73,17 @@ impl Assembly {
             let help = format!("use a macro with {} rows, or with any power of two", memory.depth);
             return Err(refuse("depth", message, help));
         }
-        Ok(Assembly { memory, binding, columns, banks, lanes, uses })
+        let made = Assembly { memory, binding, columns, banks, lanes, uses };
+        if made.place_bits() >= made.memory.address_bits() {
+            let Assembly { memory, binding, .. } = &made;
+            let message = format!(
+                "a row of `{}` holds {lanes} rows of {} bits, which leaves nothing to address: `{}` has {} rows",
+                binding.name, memory.width, memory.tile, memory.depth
+            );
+            let help = format!("use a macro with rows of at most {} bits", memory.width * memory.depth.div_ceil(2));
+            return Err(refuse("width", message, help));
+        }
+        Ok(made)
     }
 
     /// Whether a macro was named for it; without, it is one in the memory's own shape.
@@ -368,6 +378,25 @@ mod tests {
         "  - {kind: read_write, clock: c, select: {port: s}, write: {port: w}, address: a, data_in: d, data_out: q}\n";
     const MASKED: &str = "  - {kind: read_write, clock: c, select: {port: s}, write: {port: w}, address: a, data_in: d, \
                           data_out: q, mask: {port: m, bits: 8}}\n";
+    #[test]
+    fn names_are_those_that_verilog_allows() {
+        let refused = |name: &str, port: &str| {
+            let text = format!("macro: {name}\nwidth: 16\ndepth: 64\nports:\n{port}");
+            let document = Document::parse("m.yaml", text).unwrap();
+            Binding::of_document(document, &memory(16, 64, false)).unwrap_err().message().to_owned()
+        };
+        assert!(refused("module", SINGLE).contains("`module` is a keyword"));
+        assert!(refused("pushmem_sram", SINGLE).contains("`pushmem_sram` begins as names of the generator's own"));
+        assert!(refused("m", &SINGLE.replace("{port: s}", "{port: input}")).contains("`input` is a keyword"));
+        // A clock that is an earlier port's address, and one with two edges.
+        let read = READ.replace("clock: c", "clock: a");
+        assert!(refused("m", &format!("{SINGLE}{read}")).contains("two pins are named `a`"));
+        let falling = READ.replace("clock: c", "clock: c, edge: falling");
+        assert!(
+            refused("m", &format!("{SINGLE}{falling}")).contains("the clock `c` take their inputs at different edges")
+        );
+    }
+
     const READ: &str = "  - {kind: read, clock: c, select: {port: s1}, address: a1, data_out: q1}\n";
 
     #[test]
@@ -383,6 +412,11 @@ mod tests {
         assert!(of(48, 512, SINGLE, memory(64, 512, true)).unwrap_err().contains("rows of 64 bits"));
         assert!(of(32, 512, SINGLE, memory(16, 2048, true)).unwrap_err().contains("rows of 16 bits"));
         assert!(of(16, 2048, SINGLE, memory(16, 2048, false)).unwrap_err().contains("too few ports"));
+        assert_eq!(of(32, 64, &format!("{MASKED}{READ}"), memory(16, 3, false)), Ok((1, 1, 2)));
+        for rows in [2, 3, 4] {
+            let wide = of(64, 64, &format!("{MASKED}{READ}"), memory(16, rows, false));
+            assert!(wide.unwrap_err().contains("holds 4 rows of 16 bits, which leaves nothing to address"));
+        }
         assert!(of(64, 300, SINGLE, memory(64, 512, true)).unwrap_err().contains("cannot share the addresses"));
     }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, FieldPath};
+use pushmem_kernels::is_keyword;
 use pushmem_tile::address_bits_for;
 use serde::Deserialize;
 
@@ -180,6 +181,9 @@ struct BindingFile {
     views: Views,
 }
 
+/// What names of the generator's own modules begin with, and those that a model needs beside its pins.
+const OWN_PREFIX: &str = "pushmem_";
+
 const MAX_WIDTH: u32 = 1024;
 const MAX_DEPTH: u32 = 1 << 20;
 
@@ -210,8 +214,10 @@ impl Binding {
     /// # Errors
     /// As [`Binding::read`].
     pub fn of_document(document: Document, memory: &Memory) -> Result<(Self, Document), Diagnostic> {
-        let file: BindingFile = document.deserialize()?;
-        let binding = Reader { document: &document }.resolve(file, memory)?;
+        let binding = match Described::of_document(&document)? {
+            Described::Macro(binding) => binding,
+            Described::AnyShape(views) => Binding { views, ..Binding::in_shape_of(memory) },
+        };
         Ok((binding, document))
     }
 
@@ -220,7 +226,7 @@ impl Binding {
         let pin = |port: String| Some(Pin { port, active: Active::High });
         let named = |kind: PortKind, prefix: String| MacroPort {
             kind,
-            clock: "clk".to_owned(),
+            clock: format!("{prefix}_clk"),
             edge: Edge::Rising,
             select: pin(format!("{prefix}_en")),
             write: (kind == PortKind::ReadWrite).then(|| pin(format!("{prefix}_wmode"))).flatten(),
@@ -269,8 +275,8 @@ impl Binding {
     /// All its pins in the order of the module: name, width, and whether it is an output.
     pub fn pins(&self) -> Vec<(&str, u32, bool)> {
         let mut pins: Vec<(&str, u32, bool)> = Vec::new();
-        for port in &self.ports {
-            if pins.iter().all(|(name, ..)| *name != port.clock) {
+        for (number, port) in self.ports.iter().enumerate() {
+            if self.ports[..number].iter().all(|other| other.clock != port.clock) {
                 pins.push((&port.clock, 1, false));
             }
             let controls = [&port.select, &port.write, &port.read];
@@ -285,6 +291,25 @@ impl Binding {
     }
 }
 
+/// What a file describes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Described {
+    /// A macro.
+    Macro(Binding),
+    /// One in the shape of each memory, with these views.
+    AnyShape(Views),
+}
+
+impl Described {
+    /// Reads a binding, whatever memory it is for.
+    ///
+    /// # Errors
+    /// As [`Binding::read`].
+    pub fn of_document(document: &Document) -> Result<Self, Diagnostic> {
+        Reader { document }.resolve(document.deserialize()?)
+    }
+}
+
 struct Reader<'a> {
     document: &'a Document,
 }
@@ -294,7 +319,7 @@ impl Reader<'_> {
         self.document.error(path, message).with_help(help)
     }
 
-    fn resolve(&self, file: BindingFile, memory: &Memory) -> Result<Binding, Diagnostic> {
+    fn resolve(&self, file: BindingFile) -> Result<Described, Diagnostic> {
         let root = FieldPath::root();
         if file.any_shape {
             let given = [
@@ -308,7 +333,7 @@ impl Reader<'_> {
                 let help = format!("remove `any_shape`, or `{key}`");
                 return Err(self.refuse(&root.key(key), format!("`{key}` means nothing with `any_shape: true`"), help));
             }
-            return Ok(Binding { views: file.views, ..Binding::in_shape_of(memory) });
+            return Ok(Described::AnyShape(file.views));
         }
         let (Some(name), Some(width), Some(depth)) = (file.name, file.width, file.depth) else {
             return Err(self.refuse(
@@ -335,7 +360,7 @@ impl Reader<'_> {
         };
         self.check_ports(&binding)?;
         self.check_names(&binding)?;
-        Ok(binding)
+        Ok(Described::Macro(binding))
     }
 
     fn check_ports(&self, binding: &Binding) -> Result<(), Diagnostic> {
@@ -404,8 +429,25 @@ impl Reader<'_> {
                 "names are letters, digits and underscores, and begin with no digit",
             ));
         }
+        if let Some(name) = names.clone().find(|name| is_keyword(name)) {
+            let help = "no module and no pin can be called so; see the macro's data sheet";
+            return Err(self.refuse(&root, format!("`{name}` is a keyword of SystemVerilog"), help));
+        }
+        if let Some(name) = names.clone().find(|name| name.starts_with(OWN_PREFIX)) {
+            let message = format!("`{name}` begins as names of the generator's own modules do, by `{OWN_PREFIX}`");
+            return Err(self.refuse(&root, message, "put a module with other names around the macro"));
+        }
         if let Some(name) = pins.iter().map(|(name, ..)| *name).duplicates().next() {
             return Err(self.refuse(&root, format!("two pins are named `{name}`"), "ports share only clocks"));
+        }
+        for (number, port) in binding.ports.iter().enumerate() {
+            let differs = |other: &&MacroPort| other.clock == port.clock && other.edge != port.edge;
+            if binding.ports[..number].iter().any(|other| differs(&other)) {
+                let path = root.key("ports").index(number);
+                let message =
+                    format!("ports that share the clock `{}` take their inputs at different edges", port.clock);
+                return Err(self.refuse(&path, message, "give them one `edge`, or clocks of their own"));
+            }
         }
         for (name, constant) in &binding.constants {
             let fits =

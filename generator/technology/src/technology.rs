@@ -153,6 +153,11 @@ impl Model<'_> {
         clocks.map(|(name, which)| (name, edge(which), of(name))).collect()
     }
 
+    /// Whether one process writes all rows, as `always_ff` asks.
+    fn one_writer(&self) -> bool {
+        self.clocks().iter().filter(|(.., ports)| ports.iter().any(|entry| entry.port.writes())).count() <= 1
+    }
+
     fn one_cycle(&self) -> bool {
         self.binding.output == Output::OneCycle
     }
@@ -187,6 +192,6 @@ impl ModelPort<'_> {
     fn masked(&self) -> Option<(String, u32)> {
         let mask = self.port.mask.as_ref()?;
         let invert = if mask.active == Active::High { "" } else { "!" };
-        Some((format!("{invert}{}[part]", mask.port), mask.bits))
+        Some((format!("{invert}{}[pushmem_part]", mask.port), mask.bits))
     }
 }
