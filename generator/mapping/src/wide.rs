@@ -1,6 +1,7 @@
 //! Streams on one wide-fetch tile.
 
 use std::cell::OnceCell;
+use std::collections::HashMap;
 
 use itertools::Itertools;
 use pushmem_configuration::Configuration;
@@ -218,7 +219,7 @@ fn with_choice(
     let mut offsets = Vec::new();
     let simple = layouts.len() == 1 && layouts[0].stream.writes.len() == 1;
     let mut comparisons = if simple { COMPARISON_LIMIT_ALONE } else { COMPARISON_LIMIT };
-    if !place(&accesses, &mut offsets, &mut comparisons) {
+    if !place(&accesses, &mut offsets, &mut comparisons, &mut HashMap::new()) {
         let names = choice.iter().map(|choice| &choice.fetch.name).join(", ");
         return Err(format!("{names}: the SRAM has no free cycles for all of them"));
     }
@@ -257,7 +258,15 @@ struct Access<'a> {
 
 /// Chooses offsets one after the other, of writes as early and of fetches as late as possible, so that no two accesses of
 /// the SRAM fall into one cycle.
-fn place(accesses: &[Access], offsets: &mut Vec<i64>, comparisons: &mut usize) -> bool {
+///
+/// Whether two accesses meet depends on the distance of their offsets alone: `apart` keeps what is known, by the numbers of
+/// the two and the distance.
+fn place(
+    accesses: &[Access],
+    offsets: &mut Vec<i64>,
+    comparisons: &mut usize,
+    apart: &mut HashMap<(usize, usize, i64), bool>,
+) -> bool {
     let number = offsets.len();
     let Some(next) = accesses.get(number) else { return true };
     let (mut earliest, mut latest) = next.window;
@@ -275,14 +284,15 @@ fn place(accesses: &[Access], offsets: &mut Vec<i64>, comparisons: &mut usize) -
         if next.nest.cycle.start + offset < 0 {
             break;
         }
-        let mut others = accesses.iter().zip(&*offsets);
-        let apart = others.all(|(other, &at)| {
+        let mut others = accesses.iter().zip(&*offsets).enumerate();
+        let is_apart = others.all(|(before, (other, &at))| {
             *comparisons = comparisons.saturating_sub(1);
-            *comparisons > 0 && next.nest.never_meets(offset, other.nest, at)
+            let meets_never = || next.nest.never_meets(offset, other.nest, at);
+            *comparisons > 0 && *apart.entry((number, before, offset - at)).or_insert_with(meets_never)
         });
-        if apart {
+        if is_apart {
             offsets.push(offset);
-            if place(accesses, offsets, comparisons) {
+            if place(accesses, offsets, comparisons, apart) {
                 return true;
             }
             offsets.pop();
