@@ -91,13 +91,26 @@ impl Walk<'_> {
                 rest = &rest[1..];
                 continue;
             }
-            let extent = self.pipeline.stages[*first].loops[depth - 1 - outer.len()].extent;
-            for index in 0..extent {
+            let (nest, behind) = rest.split_at(together);
+            // The last lanes of an input may have an iteration less.
+            let extent = |stage: usize| {
+                let loops = &self.pipeline.stages[stage].loops;
+                loops[loops.len() - 1 - outer.len()].extent
+            };
+            let extents: Vec<u64> = nest.iter().map(|&stage| extent(stage)).collect();
+            let all_have = extents.iter().copied().min().unwrap_or(0);
+            for index in 0..extents.iter().copied().max().unwrap_or(0) {
                 outer.push(index);
-                self.nest(&rest[..together], outer)?;
+                if index < all_have {
+                    self.nest(nest, outer)?;
+                } else {
+                    let at_work = nest.iter().zip(&extents).filter(|(_, extent)| **extent > index);
+                    let at_work: Vec<usize> = at_work.map(|(&stage, _)| stage).collect();
+                    self.nest(&at_work, outer)?;
+                }
                 outer.pop();
             }
-            rest = &rest[together..];
+            rest = behind;
         }
         Ok(())
     }
