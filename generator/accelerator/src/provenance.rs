@@ -188,7 +188,8 @@ impl Prover<'_> {
             };
             require(right, || pipeline.stages[stage].name.clone(), "the memory takes another word than its result")?;
         }
-        order::check(pipeline, self.schedule, array.array)
+        let is_input = |&stage: &usize| matches!(self.extraction.origins[stage], Origin::Input { .. });
+        order::check(pipeline, self.schedule, array.array, array.writers.iter().all(is_input))
     }
 
     /// Checks that a memory is the one that is replayed, and takes what its wires carry.

@@ -284,6 +284,11 @@ fn random_networks_that_failed_compute_what_they_say() {
         (85, "dual_port"),
         (187, "fetch2"),
         (202, "quad_port"),
+        (319, "fetch8"),
+        (519, "fetch8"),
+        (5454, "fetch8"),
+        (6469, "fetch8"),
+        (6801, "dual_port"),
     ];
     // These were refused: more writers than inputs, though never at once, and more than sixteen reads of an array.
     let refused =
