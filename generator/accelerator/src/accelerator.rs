@@ -307,6 +307,28 @@ pub enum Source {
     Constant(u16),
 }
 
+impl Source {
+    /// The wire, if it is one.
+    pub fn wire(&self) -> Option<WireId> {
+        match *self {
+            Source::Wire(wire) => Some(wire),
+            Source::Constant(_) => None,
+        }
+    }
+}
+
+impl Driver {
+    /// The wires that it reads, but for what kernels and tiles read.
+    pub fn wires(&self) -> Vec<WireId> {
+        match self {
+            Driver::Input { .. } | Driver::Tile { .. } | Driver::Kernel { .. } => Vec::new(),
+            Driver::ShiftRegister { of, .. } => vec![*of],
+            Driver::Select { cases, .. } => cases.iter().filter_map(|case| case.source.wire()).collect(),
+            Driver::Turns { turns } => turns.iter().filter_map(|turn| turn.source.wire()).collect(),
+        }
+    }
+}
+
 /// A wire that is delayed in memory tiles.
 #[derive(Clone, Debug)]
 pub struct Delayed {

@@ -240,7 +240,7 @@ impl Checker<'_> {
 
     /// Whether two operations share a unit, and have the same datapath.
     fn share_unit(&self, one: usize, other: usize) -> bool {
-        let unit = |of: usize| self.operations[of].1.share.as_ref().map(|share| share.name.as_str());
+        let unit = |of: usize| self.operations[of].1.unit();
         let datapath = |of: usize| self.compilation.datapaths.get(of);
         unit(one).is_some() && unit(one) == unit(other) && datapath(one) == datapath(other)
     }

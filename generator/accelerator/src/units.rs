@@ -23,8 +23,8 @@ pub(crate) fn kernels_in_turn(
     }
     let mut units: BTreeMap<&str, Vec<Vec<usize>>> = BTreeMap::new();
     for (operation, kernels) in of_operation {
-        if let Some(share) = &operations[operation].1.share {
-            units.entry(&share.name).or_default().push(kernels);
+        if let Some(unit) = operations[operation].1.unit() {
+            units.entry(unit).or_default().push(kernels);
         }
     }
     let mut found = Vec::new();

@@ -12,7 +12,7 @@ pub(crate) fn units(program: &Program, extraction: &Extraction) -> Vec<Option<St
     let operations = program.operations();
     let unit = |origin: &Origin| match origin {
         Origin::Input { .. } => None,
-        Origin::Operation { operation, .. } => operations[*operation].1.share.as_ref().map(|share| share.name.clone()),
+        Origin::Operation { operation, .. } => operations[*operation].1.unit().map(str::to_owned),
     };
     extraction.origins.iter().map(unit).collect()
 }
@@ -90,19 +90,8 @@ fn unlike<'a>(one: &'a Expression, other: &'a Expression) -> Option<(&'a Express
             _ => false,
         };
     match alike {
-        true => operands(one).into_iter().zip(operands(other)).find_map(|(one, other)| unlike(one, other)),
+        true => one.operands().into_iter().zip(other.operands()).find_map(|(one, other)| unlike(one, other)),
         false => Some((one, other)),
-    }
-}
-
-fn operands(expression: &Expression) -> Vec<&Expression> {
-    match &expression.kind {
-        ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => Vec::new(),
-        ExpressionKind::Lookup { index: operand, .. }
-        | ExpressionKind::Unary { operand, .. }
-        | ExpressionKind::Cast(operand) => vec![operand],
-        ExpressionKind::Binary { left, right, .. } => vec![left, right],
-        ExpressionKind::Select { condition, then, otherwise } => vec![condition, then, otherwise],
     }
 }
 

@@ -459,20 +459,8 @@ impl<'a> Compiler<'a> {
 }
 
 fn collect_constants(expression: &Expression, found: &mut impl FnMut(i64)) {
-    match &expression.kind {
-        ExpressionKind::Constant(number) => found(*number),
-        ExpressionKind::Variable(_) | ExpressionKind::Load(_) => {}
-        ExpressionKind::Lookup { index: operand, .. }
-        | ExpressionKind::Unary { operand, .. }
-        | ExpressionKind::Cast(operand) => collect_constants(operand, found),
-        ExpressionKind::Binary { left, right, .. } => {
-            collect_constants(left, found);
-            collect_constants(right, found);
-        }
-        ExpressionKind::Select { condition, then, otherwise } => {
-            collect_constants(condition, found);
-            collect_constants(then, found);
-            collect_constants(otherwise, found);
-        }
+    if let ExpressionKind::Constant(number) = expression.kind {
+        found(number);
     }
+    expression.operands().into_iter().for_each(|operand| collect_constants(operand, found));
 }

@@ -210,6 +210,11 @@ impl Operation {
         self.loads.iter().map(|load| &load.access).chain(self.reduce.then_some(&self.target))
     }
 
+    /// The name of the compute unit that it has in turn with others, if it shares one.
+    pub fn unit(&self) -> Option<&str> {
+        self.share.as_ref().map(|share| share.name.as_str())
+    }
+
     /// Whether it reads the element that it writes.
     pub fn updates(&self) -> bool {
         let target = |access: &Access| access.array == self.target.array && access.indices == self.target.indices;
@@ -253,6 +258,20 @@ pub struct Expression {
     pub value: Type,
     /// Where it is written.
     pub span: Span,
+}
+
+impl Expression {
+    /// The expressions that it computes with, in the order of their places.
+    pub fn operands(&self) -> Vec<&Expression> {
+        match &self.kind {
+            ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => Vec::new(),
+            ExpressionKind::Lookup { index: operand, .. }
+            | ExpressionKind::Unary { operand, .. }
+            | ExpressionKind::Cast(operand) => vec![operand],
+            ExpressionKind::Binary { left, right, .. } => vec![left, right],
+            ExpressionKind::Select { condition, then, otherwise } => vec![condition, then, otherwise],
+        }
+    }
 }
 
 /// What an expression computes. What is constant is folded into one constant.

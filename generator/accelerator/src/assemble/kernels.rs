@@ -79,10 +79,8 @@ impl Builder<'_> {
 
     /// The datapath of an operation, which its copies share, and all operations of its unit.
     fn datapath(&mut self, operation: usize) -> usize {
-        let share = self.scheduled.operations[operation].1.share.as_ref().map(|share| share.name.as_str());
-        let in_unit = |(_, other): &(Vec<&Loop>, &Operation)| {
-            share.is_some() && other.share.as_ref().map(|share| share.name.as_str()) == share
-        };
+        let unit = self.scheduled.operations[operation].1.unit();
+        let in_unit = |(_, other): &(Vec<&Loop>, &Operation)| unit.is_some() && other.unit() == unit;
         let operation = self.scheduled.operations.iter().position(in_unit).unwrap_or(operation);
         if let Some(&number) = self.datapath_of.get(&operation) {
             return number;
@@ -91,7 +89,7 @@ impl Builder<'_> {
         let datapath = self.scheduled.datapaths[operation].clone();
         let loops = &self.scheduled.operations[operation].0;
         self.accelerator.datapaths.push(OperationDatapath {
-            name: share.unwrap_or(&content.name).to_owned(),
+            name: unit.unwrap_or(&content.name).to_owned(),
             operation,
             depth: loops.len(),
             variables: datapath

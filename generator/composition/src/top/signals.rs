@@ -167,18 +167,9 @@ impl<'a> Signals<'a> {
 
 /// The wires that something reads.
 fn used_wires(accelerator: &Accelerator) -> BTreeSet<WireId> {
-    let of_source = |source: &Source| match *source {
-        Source::Wire(wire) => Some(wire),
-        Source::Constant(_) => None,
-    };
-    let drivers = accelerator.wires.iter().flat_map(|wire| match &wire.driver {
-        Driver::ShiftRegister { of, .. } => vec![*of],
-        Driver::Select { cases, .. } => cases.iter().filter_map(|case| of_source(&case.source)).collect(),
-        Driver::Turns { turns } => turns.iter().filter_map(|turn| of_source(&turn.source)).collect(),
-        _ => Vec::new(),
-    });
-    let operands = accelerator.kernels.iter().flat_map(|kernel| kernel.operands.iter().filter_map(of_source));
-    let operands = operands.chain(accelerator.units.iter().flat_map(|unit| unit.operands.iter().filter_map(of_source)));
+    let drivers = accelerator.wires.iter().flat_map(|wire| wire.driver.wires());
+    let operands = accelerator.kernels.iter().flat_map(|kernel| &kernel.operands);
+    let operands = operands.chain(accelerator.units.iter().flat_map(|unit| &unit.operands)).filter_map(Source::wire);
     let tiles = accelerator.tiles.iter().flat_map(|tile| tile.inputs.iter().copied().flatten());
     let lanes = accelerator.outputs.iter().flat_map(|stream| stream.lanes.iter().map(|lane| lane.wire));
     drivers.chain(operands).chain(tiles).chain(lanes).collect()

@@ -105,25 +105,17 @@ impl Context<'_> {
 
     /// The wires that a part reads.
     fn reads(&self, part: &Part) -> Vec<WireId> {
-        let of_source = |source: &Source| match *source {
-            Source::Wire(wire) => Some(wire),
-            Source::Constant(_) => None,
-        };
+        let of_operands = |operands: &[Source]| operands.iter().filter_map(Source::wire).collect();
         match part {
             Part::Memory(tiles) => {
                 let tiles = &self.accelerator.tiles[tiles.clone()];
                 tiles.iter().flat_map(|tile| tile.inputs.iter().copied().flatten()).collect()
             }
-            Part::Unit(unit) => self.accelerator.units[*unit].operands.iter().filter_map(of_source).collect(),
+            Part::Unit(unit) => of_operands(&self.accelerator.units[*unit].operands),
             Part::ShiftRegister(wire) | Part::Selection(wire) | Part::Kernel(wire) | Part::Turns(wire) => {
                 match &self.accelerator.wires[*wire].driver {
-                    Driver::ShiftRegister { of, .. } => vec![*of],
-                    Driver::Select { cases, .. } => cases.iter().filter_map(|case| of_source(&case.source)).collect(),
-                    Driver::Kernel { kernel } => {
-                        self.accelerator.kernels[*kernel].operands.iter().filter_map(of_source).collect()
-                    }
-                    Driver::Turns { turns } => turns.iter().filter_map(|turn| of_source(&turn.source)).collect(),
-                    Driver::Input { .. } | Driver::Tile { .. } => Vec::new(),
+                    Driver::Kernel { kernel } => of_operands(&self.accelerator.kernels[*kernel].operands),
+                    driver => driver.wires(),
                 }
             }
         }

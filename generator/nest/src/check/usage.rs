@@ -51,21 +51,8 @@ pub(super) fn check(program: &Program, warnings: &mut Vec<Problem>) {
 }
 
 fn tables(expression: &Expression, found: &mut BTreeSet<usize>) {
-    match &expression.kind {
-        ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => {}
-        ExpressionKind::Lookup { table, index } => {
-            found.insert(*table);
-            tables(index, found);
-        }
-        ExpressionKind::Unary { operand, .. } | ExpressionKind::Cast(operand) => tables(operand, found),
-        ExpressionKind::Binary { left, right, .. } => {
-            tables(left, found);
-            tables(right, found);
-        }
-        ExpressionKind::Select { condition, then, otherwise } => {
-            tables(condition, found);
-            tables(then, found);
-            tables(otherwise, found);
-        }
+    if let ExpressionKind::Lookup { table, .. } = expression.kind {
+        found.insert(table);
     }
+    expression.operands().into_iter().for_each(|operand| tables(operand, found));
 }
