@@ -66,8 +66,8 @@ impl Iterations {
 }
 
 /// The ports of an array, whose writers are all stages that write it, and whose reads are these. A read has a port for each
-/// residue of its element modulo `divisors`, one for each dimension and then for each loop that makes the array anew, innermost first;
-/// missing ones are 1.
+/// residue of its element modulo `divisors`, one for each dimension and then for each loop that makes the array anew,
+/// innermost first; missing ones are 1.
 pub(crate) fn ports(
     pipeline: &Pipeline,
     schedule: &Schedule,

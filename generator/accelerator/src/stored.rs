@@ -9,8 +9,8 @@ use crate::arrays::version_loops;
 use crate::proof::{PartError, require};
 use crate::tiles::Mapped;
 
-/// Checks that the tiles of an array are those of its mapping and at its level, that their inputs take the wires of the write ports, and that
-/// the wires of the read ports are their outputs.
+/// Checks that the tiles of an array are those of its mapping and at its level, that their inputs take the wires of
+/// the write ports, and that the wires of the read ports are their outputs.
 ///
 /// # Errors
 /// When something of the tiles differs.

@@ -17,7 +17,7 @@ use crate::application::rtl::RtlRun;
 use crate::application::{folder, images, rtl, run_model, tiles};
 use crate::check::suggest_command;
 use crate::output;
-use crate::package::{FOLDER, Package, RTL};
+use crate::package::{self, FOLDER, Package, RTL};
 
 #[derive(Args)]
 #[command(group(ArgGroup::new(RTL).multiple(true)))]
@@ -137,14 +137,9 @@ impl Build {
                     let mut written = folder::contents(&files, &compiled, &outcome.report);
                     let blocks = folder::blocks(&compiled)?;
                     self.package.add(&mut written, technology.as_ref(), |technology| Design {
-                        name: files.top_module.clone(),
-                        top: files.top_module.clone(),
-                        about: format!("Accelerator `{}`", compiled.accelerator.name),
-                        rtl: files.rtl.clone(),
-                        tiles: folder::tiles(&compiled),
                         testbench: files.harness.iter().map(|(path, _)| path.clone()).collect(),
-                        technology,
                         blocks,
+                        ..package::accelerator(&compiled, &files, technology)
                     })?;
                     written.write(path)?;
                 }
@@ -159,9 +154,7 @@ impl Build {
         output::print(&text)?;
         Ok(ExitCode::SUCCESS)
     }
-}
 
-impl Build {
     fn read(&self) -> Result<Checked, Diagnostic> {
         if pushmem_halide::is_statement(&self.program) {
             return pushmem_halide::read(&self.program);

@@ -8,12 +8,11 @@ use itertools::Itertools;
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_packaging::{Block, Design};
 use pushmem_registers::RegisterMap;
-use pushmem_rtl::tile_module;
 use pushmem_simulation::rtl_files;
 use pushmem_tile::TileSpec;
 
 use crate::output;
-use crate::package::{FOLDER, Package, RTL};
+use crate::package::{self, FOLDER, Package, RTL};
 
 #[derive(Args)]
 #[command(group(ArgGroup::new(RTL).multiple(true)))]
@@ -46,14 +45,8 @@ impl Generate {
         }
         folder.add("filelist.f", rtl.iter().map(|(path, _)| format!("{path}\n")).collect::<String>());
         self.package.add(&mut folder, technology.as_ref(), |technology| Design {
-            name: spec.name.clone(),
-            top: tile_module(&spec),
-            about: format!("Memory tile `{}`", spec.name),
-            rtl: rtl.clone(),
-            tiles: vec![&spec],
-            testbench: Vec::new(),
-            technology,
             blocks: vec![Block { name: spec.name.clone(), base: 0, map: map.clone() }],
+            ..package::tile(&spec, rtl.clone(), technology)
         })?;
         let lines: usize = rtl.iter().map(|(_, text)| text.lines().count()).sum();
         folder.add("registers.json", map.to_json());

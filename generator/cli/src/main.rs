@@ -14,6 +14,7 @@ mod output;
 mod package;
 mod progress;
 mod regress;
+mod shipped;
 mod simulate;
 mod synth;
 mod technology;

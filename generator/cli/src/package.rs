@@ -3,11 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use pushmem_compiler::Compiled;
+use pushmem_composition::Files;
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_packaging::{Design, Timing, package};
+use pushmem_rtl::tile_module;
 use pushmem_technology::Technology;
 use pushmem_tile::TileSpec;
 
+use crate::application::folder;
 use crate::technology;
 
 /// The argument that names the folder, which a package is a part of.
@@ -34,6 +38,34 @@ pub struct Package {
 fn name_binding(text: &str) -> Result<(String, PathBuf), String> {
     let (name, file) = text.split_once('=').ok_or("expected the name of a tile, `=` and a binding: amber=sram.yaml")?;
     Ok((name.to_owned(), file.into()))
+}
+
+/// A tile for chip flows, without registers.
+pub fn tile<'a>(spec: &'a TileSpec, rtl: Vec<(String, String)>, technology: &'a Technology) -> Design<'a> {
+    Design {
+        name: spec.name.clone(),
+        top: tile_module(spec),
+        about: format!("Memory tile `{}`", spec.name),
+        rtl,
+        tiles: vec![spec],
+        testbench: Vec::new(),
+        technology,
+        blocks: Vec::new(),
+    }
+}
+
+/// An accelerator for chip flows, without testbench and registers.
+pub fn accelerator<'a>(compiled: &'a Compiled, files: &Files, technology: &'a Technology) -> Design<'a> {
+    Design {
+        name: files.top_module.clone(),
+        top: files.top_module.clone(),
+        about: format!("Accelerator `{}`", compiled.accelerator.name),
+        rtl: files.rtl.clone(),
+        tiles: folder::tiles(compiled),
+        testbench: Vec::new(),
+        technology,
+        blocks: Vec::new(),
+    }
 }
 
 impl Package {

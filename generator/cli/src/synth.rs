@@ -11,7 +11,6 @@ use pushmem_files::{Diagnostic, Document, write_file};
 use pushmem_nest::Program;
 use pushmem_packaging::{Design as Package, Timing};
 use pushmem_regression::run_files;
-use pushmem_rtl::tile_module;
 use pushmem_simulation::{Verilator, rtl_files};
 use pushmem_synthesis::{Design, Library, Optimize, Synthesis, Tools, run};
 use pushmem_technology::Technology;
@@ -20,7 +19,7 @@ use pushmem_tile::{Style, TileSpec};
 use crate::application::{folder, images, run_model, tiles};
 use crate::check::has_key;
 use crate::progress::Spinner;
-use crate::{output, technology};
+use crate::{output, package, technology};
 
 /// Where the programs come from that this needs.
 const TOOLS: &str = "Yosys is that of the Python environment build/venv below the working directory, which scripts/setup --synthesis makes, or
@@ -143,17 +142,8 @@ impl Synth {
     fn run_tile(&self, spec: &TileSpec, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
         let technology = self.technology(&[spec])?;
         let rtl = technology.bind(rtl_files(spec)?);
-        let package = Package {
-            name: spec.name.clone(),
-            top: tile_module(spec),
-            about: format!("Memory tile `{}`", spec.name),
-            rtl: rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect(),
-            tiles: vec![spec],
-            testbench: Vec::new(),
-            technology: &technology,
-            blocks: Vec::new(),
-        };
-        self.measure(&package, Some(spec), library, tools)
+        let rtl = rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect();
+        self.measure(&package::tile(spec, rtl, &technology), Some(spec), library, tools)
     }
 
     fn run_program(&self, program: Program, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
@@ -163,17 +153,7 @@ impl Synth {
         let expected = run_model(&compiled, &inputs)?;
         let technology = self.technology(&folder::tiles(&compiled))?;
         let files = folder::files(&compiled, Some(&technology), &inputs, &expected)?;
-        let package = Package {
-            name: files.top_module.clone(),
-            top: files.top_module.clone(),
-            about: format!("Accelerator `{}`", compiled.accelerator.name),
-            rtl: files.rtl.clone(),
-            tiles: folder::tiles(&compiled),
-            testbench: Vec::new(),
-            technology: &technology,
-            blocks: Vec::new(),
-        };
-        self.measure(&package, None, library, tools)
+        self.measure(&package::accelerator(&compiled, &files, &technology), None, library, tools)
     }
 
     /// The memories of these tiles; the macro that was named is for the first.

@@ -3,21 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, Document, FieldPath, nearest};
+use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_rtl::{checker_module, registers_module, tile_module};
 use pushmem_technology::{Assembly, Binding, Memory, Technology};
 use pushmem_tile::TileSpec;
 
-/// The names and texts of bindings.
-macro_rules! shipped {
-    ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("../../../constraints/sram/", $name, ".yaml")))),*]
-    };
-}
+use crate::shipped::{self, Shipped, shipped};
 
-/// The bindings of `constraints/sram` by their names: part of the program, so that they are there wherever it is run.
-const SHIPPED: [(&str, &str); 4] =
-    shipped!["generic", "ihp_sg13g2_512x64", "openram_freepdk45_512x64", "sky130_1rw1r_512x32"];
+/// The bindings of `constraints/sram`.
+const SHIPPED: Shipped = Shipped {
+    what: "binding",
+    files: shipped!["sram": "generic", "ihp_sg13g2_512x64", "openram_freepdk45_512x64", "sky130_1rw1r_512x32"],
+};
 
 /// The memories of these tiles, in the macros that are named for them; in macros of their own shapes without.
 ///
@@ -70,15 +67,8 @@ fn modules(spec: &TileSpec) -> Vec<String> {
 
 /// Reads a binding: a file, or one of `constraints/sram` by its name.
 fn read_binding(named: &Path, memory: &Memory) -> Result<(Binding, Document), Diagnostic> {
-    let is_name = named.components().count() == 1 && named.extension().is_none() && !named.exists();
-    let Some(name) = named.to_str().filter(|_| is_name) else { return Binding::read(named, memory) };
-    let names = SHIPPED.map(|(shipped, _)| shipped);
-    match SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
-        Some((_, text)) => Binding::of_document(Document::parse(format!("{name}.yaml"), *text)?, memory),
-        None => {
-            let suggestion = nearest(name, names).map_or(String::new(), |near| format!("did you mean `{near}`? "));
-            Err(Diagnostic::new(format!("there is no file and no binding `{name}`"))
-                .with_help(format!("{suggestion}give a file, or one of {}", names.join(", "))))
-        }
+    match shipped::name(named) {
+        Some(name) => Binding::of_document(SHIPPED.document(name)?, memory),
+        None => Binding::read(named, memory),
     }
 }

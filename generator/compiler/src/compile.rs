@@ -105,7 +105,7 @@ fn compile_at_levels(
     constraints: &Constraints,
 ) -> Result<AtLevels, Diagnostic> {
     let program = source.clone().with_copies();
-    check_levels(&program, &constraints.levels)?;
+    check_levels(&program, spec, &constraints.levels)?;
     let memories = TableMemories {
         logic_words: constraints.table_logic_words,
         latency: timing::sram_to_output(rom_spec.sram_latency),
@@ -163,15 +163,11 @@ fn moves(source: &Program, array: usize, spec: &TileSpec, constraints: &Constrai
 }
 
 /// Checks that there is each level that the program names, and that an array can be kept there.
-fn check_levels(program: &Program, levels: &Levels) -> Result<(), Diagnostic> {
+fn check_levels(program: &Program, memory: &TileSpec, levels: &Levels) -> Result<(), Diagnostic> {
     for array in &program.arrays {
         let Some(level @ (Level::GlobalBuffer | Level::RegisterFile)) = array.level else { continue };
         let refuse = |message: String| Err(program.diagnostic(array.span, message));
-        let spec = match level {
-            Level::GlobalBuffer => &levels.global_buffer,
-            _ => &levels.register_file,
-        };
-        match spec {
+        match levels.spec(level, memory) {
             None => return refuse(format!("`{}` is to be in a level that there is not: {}", array.name, level.name())),
             Some(spec) if spec.kind == Kind::Rom || spec.word_bits < WORD_BITS => {
                 return refuse(format!("`{}` tiles cannot keep `{}`", spec.name, array.name));
@@ -279,27 +275,32 @@ impl Passes<'_> {
 
     /// Whether paths are balanced in a pipeline that is scheduled so.
     fn balances(&self, options: &CoarseOptions) -> bool {
-        coarse(&self.extraction.pipeline, options).is_ok_and(|found| has_versions(&found))
+        self.coarse_plan(options).is_ok_and(|plan| has_versions(&plan.coarse))
     }
 
     /// A coarse pipeline with stages that overlap those that they read from. Where a memory cannot serve the accesses of an
     /// array, a slower one, the fastest that is found.
     fn coarse_or_slower(&self, apart: &CoarseOptions) -> Result<Planned, AssemblyError> {
         let overlapping = &CoarseOptions { overlap: true, ..apart.clone() };
-        let pipeline = &self.extraction.pipeline;
-        let length = |options: &CoarseOptions| coarse(pipeline, options).map(|found| found.schedule.length(pipeline));
+        let mut plans = [overlapping, apart].map(|options| (options, self.coarse_plan(options)));
         // As a rule stages that overlap end sooner; but they may keep ports busy for longer.
-        let later = matches!((length(overlapping), length(apart)), (Ok(one), Ok(other)) if other < one);
-        let [one, other] = if later { [apart, overlapping] } else { [overlapping, apart] };
+        let length = |plan: &CoarsePlan| plan.coarse.schedule.length(&self.extraction.pipeline);
+        if let [(_, Ok(one)), (_, Ok(other))] = &plans
+            && length(other) < length(one)
+        {
+            plans.reverse();
+        }
+        let [(one, plan), (other, other_plan)] = plans;
         let relieved = |options: &CoarseOptions, outcome| match outcome {
             Err(AssemblyError::Array { array, .. }) => self.coarse_relieved(options, array),
             outcome => vec![outcome],
         };
-        let at_once = self.coarse_at_once(one);
+        let at_once = plan.and_then(|plan| self.coarse_at_once(plan));
         if at_once.is_ok() {
             return at_once;
         }
-        let slower = relieved(one, at_once).into_iter().chain(relieved(other, self.coarse_at_once(other)));
+        let other_at_once = other_plan.and_then(|plan| self.coarse_at_once(plan));
+        let slower = relieved(one, at_once).into_iter().chain(relieved(other, other_at_once));
         slower.reduce(faster).expect("one outcome at least")
     }
 
@@ -326,7 +327,7 @@ impl Passes<'_> {
                 Relief::Turns => options.serialized.insert(array),
                 Relief::Pauses => options.whole_rows.insert(array),
             });
-            match self.coarse_at_once(&options) {
+            match self.coarse_plan(&options).and_then(|plan| self.coarse_at_once(plan)) {
                 Err(AssemblyError::Array { array: refused, .. }) if relieved => array = refused,
                 outcome => return outcome,
             }
@@ -347,9 +348,13 @@ impl Passes<'_> {
         options
     }
 
-    fn coarse_at_once(&self, options: &CoarseOptions) -> Result<Planned, AssemblyError> {
+    fn coarse_plan(&self, options: &CoarseOptions) -> Result<CoarsePlan, AssemblyError> {
         let coarse = coarse(&self.extraction.pipeline, options).map_err(|error| self.refused(&error))?;
-        let plan = CoarsePlan { coarse, options: options.clone() };
+        Ok(CoarsePlan { coarse, options: options.clone() })
+    }
+
+    /// A plan as it is, if the memories can serve all arrays.
+    fn coarse_at_once(&self, plan: CoarsePlan) -> Result<Planned, AssemblyError> {
         self.assembled(plan.coarse.schedule.clone(), Some(plan))
     }
 

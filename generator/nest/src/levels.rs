@@ -11,9 +11,9 @@ impl Program {
     /// empties it after its last.
     ///
     /// The copy is within those outermost loops around all uses, and around other operations, that go through an outermost
-    /// dimension of the array, one element in each iteration, as a loop over images does. The buffer has the other dimensions and is filled anew in each
-    /// iteration, so that the next image is loaded while one is computed. It is copied as many elements at a time as the
-    /// lanes of unrolled loops use.
+    /// dimension of the array, one element in each iteration, as a loop over images does. The buffer has the other dimensions
+    /// and is filled anew in each iteration, so that the next image is loaded while one is computed. It is copied as many
+    /// elements at a time as the lanes of unrolled loops use.
     #[must_use]
     pub fn with_copies(mut self) -> Program {
         let has_copy = |(_, array): &(usize, &Array)| array.kind != ArrayKind::Buffer && array.level.is_some();
@@ -62,7 +62,8 @@ impl Program {
     }
 
     /// The outermost loops around all uses of an array and around several operations, each of which goes through its outermost
-    /// dimension but those of the loops around it: the place of each in the body of the one before. A dimension is left for the buffer.
+    /// dimension but those of the loops around it: the place of each in the body of the one before. A dimension is left for
+    /// the buffer.
     fn loops_through(&self, array: usize) -> Vec<usize> {
         let Array { shape, min, .. } = &self.arrays[array];
         let mut path: Vec<usize> = Vec::new();

@@ -104,13 +104,14 @@ fn stored(scheduled: Scheduled, memories: Memories) -> Result<(Taps, Vec<KeptArr
         }
         cases.push(of_stage);
     }
+    let with_ports = |(array, reads)| Keeping::new(scheduled, memories, array, reads);
+    let arrays_to_keep = of_array.into_iter().map(with_ports).collect_vec();
     // What no mapping can change comes first: the search for mappings takes its time.
-    for (&array, reads) in &of_array {
-        check_time(scheduled, memories, array, reads)?;
-    }
+    arrays_to_keep.iter().try_for_each(Keeping::check_time)?;
     let mut arrays = Vec::new();
-    for (array, reads) in of_array {
-        let kept = kept(scheduled, memories, array, &reads)?;
+    for keeping in arrays_to_keep {
+        let array = keeping.array;
+        let kept = keeping.kept()?;
         for (of, parts) in &kept.ports.reads {
             let case = |part: &Part| TapCase {
                 conditions: part.conditions.clone(),
@@ -126,43 +127,56 @@ fn stored(scheduled: Scheduled, memories: Memories) -> Result<(Taps, Vec<KeptArr
     Ok((cases, arrays))
 }
 
-/// The level of an array, and the tile that it is made of.
-fn level_of<'a>(scheduled: Scheduled, memories: Memories<'a>, array: usize) -> (Level, &'a TileSpec) {
-    let level = scheduled.program.arrays[array].level.unwrap_or(Level::Memory);
-    (level, memories.levels.spec(level, memories.spec).unwrap_or(memories.spec))
+/// An array that is to be kept.
+struct Keeping<'a> {
+    scheduled: Scheduled<'a>,
+    array: usize,
+    /// Where it is to be, and the tile that is there.
+    level: Level,
+    spec: &'a TileSpec,
+    reads: Vec<ReadOf>,
+    /// Its ports, in as few banks as its lanes need.
+    ports: ArrayPorts,
 }
 
-/// Checks that the tiles of an array can wait as long as its reads do, be it that their time begins with its first access.
-fn check_time(scheduled: Scheduled, memories: Memories, array: usize, reads: &[ReadOf]) -> Result<(), AssemblyError> {
-    let (level, spec) = level_of(scheduled, memories, array);
-    let buffer = arrays::ports(&scheduled.extraction.pipeline, scheduled.schedule, array, reads, &[]).buffer;
-    let late = || check_waits(&earlier(&buffer, first_start(&buffer)), spec);
-    check_waits(&buffer, spec).or_else(|error| late().map_err(|_| error)).map_err(|error| AssemblyError::Array {
-        array,
-        level,
-        name: buffer.name.clone(),
-        error: Box::new(error),
-    })
-}
+impl<'a> Keeping<'a> {
+    fn new(scheduled: Scheduled<'a>, memories: Memories<'a>, array: usize, reads: Vec<ReadOf>) -> Self {
+        let level = scheduled.program.arrays[array].level.unwrap_or(Level::Memory);
+        let spec = memories.levels.spec(level, memories.spec).unwrap_or(memories.spec);
+        let ports = arrays::ports(&scheduled.extraction.pipeline, scheduled.schedule, array, &reads, &[]);
+        Keeping { scheduled, array, level, spec, reads, ports }
+    }
 
-/// The tiles of an array: as few banks of it as its lanes need; where the tile has no time for these, divided further.
-fn kept(scheduled: Scheduled, memories: Memories, array: usize, reads: &[ReadOf]) -> Result<KeptArray, AssemblyError> {
-    let (level, spec) = level_of(scheduled, memories, array);
-    let (pipeline, schedule) = (&scheduled.extraction.pipeline, scheduled.schedule);
-    let attempt = |divisors: &[i64]| {
-        let ports = arrays::ports(pipeline, schedule, array, reads, divisors);
-        match map_in_time(&ports.buffer, spec) {
-            Ok((begin, mapped)) => Ok(KeptArray { array, level, ports, begin, mapped }),
+    fn refused(&self, error: MappingError) -> AssemblyError {
+        let name = self.ports.buffer.name.clone();
+        AssemblyError::Array { array: self.array, level: self.level, name, error: Box::new(error) }
+    }
+
+    /// Checks that its tiles can wait as long as its reads do, be it that their time begins with its first access.
+    fn check_time(&self) -> Result<(), AssemblyError> {
+        let buffer = &self.ports.buffer;
+        let late = || check_waits(&earlier(buffer, first_start(buffer)), self.spec);
+        let waits = check_waits(buffer, self.spec).or_else(|error| late().map_err(|_| error));
+        waits.map_err(|error| self.refused(error))
+    }
+
+    /// Its tiles: as few banks of it as its lanes need; where the tile has no time for these, divided further.
+    fn kept(self) -> Result<KeptArray, AssemblyError> {
+        let (pipeline, schedule) = (&self.scheduled.extraction.pipeline, self.scheduled.schedule);
+        let divided = |divisors: Vec<i64>| {
+            let ports = arrays::ports(pipeline, schedule, self.array, &self.reads, &divisors);
+            let (begin, mapped) = map_in_time(&ports.buffer, self.spec).ok()?;
+            Some((ports, begin, mapped))
+        };
+        let (ports, begin, mapped) = match map_in_time(&self.ports.buffer, self.spec) {
+            Ok((begin, mapped)) => (self.ports, begin, mapped),
             Err(error) => {
-                let name = ports.buffer.name.clone();
-                Err(AssemblyError::Array { array, level, name, error: Box::new(error) })
+                let divisions = arrays::divisions(pipeline, schedule, self.array, &self.reads);
+                divisions.into_iter().find_map(divided).ok_or_else(|| self.refused(error))?
             }
-        }
-    };
-    attempt(&[]).or_else(|whole| {
-        let divisions = arrays::divisions(pipeline, schedule, array, reads);
-        divisions.into_iter().find_map(|divisors| attempt(&divisors).ok()).ok_or(whole)
-    })
+        };
+        Ok(KeptArray { array: self.array, level: self.level, ports, begin, mapped })
+    }
 }
 
 /// Maps an array, in the time of the run if its tiles can count to the first cycles of all ports. Else the time of the tiles

@@ -3,34 +3,33 @@
 use std::path::Path;
 
 use pushmem_accelerator::Levels;
-use pushmem_files::{Diagnostic, Document, nearest};
+use pushmem_files::Diagnostic;
 use pushmem_tile::{Kind, TileSpec};
 
-/// The names and texts of specifications.
-macro_rules! shipped {
-    ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("../../../../constraints/tiles/", $name, ".yaml")))),*]
-    };
-}
+use crate::shipped::{self, Shipped, shipped};
 
-/// The tiles of `constraints/tiles` by their names: part of the program, so that they are there wherever it is run.
-const SHIPPED: [(&str, &str); 15] = shipped![
-    "amber",
-    "amber_long",
-    "dual_port",
-    "dual_port_long",
-    "fetch2",
-    "fetch8",
-    "global_buffer",
-    "one_in_one_out",
-    "one_in_three_out",
-    "onyx",
-    "pond",
-    "quad_port",
-    "rom",
-    "small",
-    "word32"
-];
+/// The tiles of `constraints/tiles`.
+const SHIPPED: Shipped = Shipped {
+    what: "tile",
+    files: shipped![
+        "tiles":
+        "amber",
+        "amber_long",
+        "dual_port",
+        "dual_port_long",
+        "fetch2",
+        "fetch8",
+        "global_buffer",
+        "one_in_one_out",
+        "one_in_three_out",
+        "onyx",
+        "pond",
+        "quad_port",
+        "rom",
+        "small",
+        "word32",
+    ],
+};
 
 /// The tile that memories are made of, for those who name none.
 const MEMORY: &str = "amber";
@@ -78,24 +77,15 @@ pub fn read_levels(global_buffer: Option<&Path>, register_file: Option<&Path>) -
 /// # Errors
 /// When there is no such file or name, or the file is not a specification.
 pub fn read_named(named: &Path) -> Result<TileSpec, Diagnostic> {
-    let is_name = named.components().count() == 1 && named.extension().is_none() && !named.exists();
     // Where the project is, what is in its folder now.
     let in_project = Path::new("constraints/tiles").join(named).with_extension("yaml");
-    match named.to_str() {
-        Some(_) if is_name && in_project.is_file() => TileSpec::read(&in_project),
-        Some(name) if is_name => read_shipped(name),
-        _ => TileSpec::read(named),
+    match shipped::name(named) {
+        Some(_) if in_project.is_file() => TileSpec::read(&in_project),
+        Some(name) => read_shipped(name),
+        None => TileSpec::read(named),
     }
 }
 
 fn read_shipped(name: &str) -> Result<TileSpec, Diagnostic> {
-    let names = SHIPPED.map(|(shipped, _)| shipped);
-    match SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
-        Some((_, text)) => TileSpec::from_document(&Document::parse(format!("{name}.yaml"), *text)?),
-        None => {
-            let suggestion = nearest(name, names).map_or(String::new(), |near| format!("did you mean `{near}`? "));
-            Err(Diagnostic::new(format!("there is no file and no tile `{name}`"))
-                .with_help(format!("{suggestion}give a file, or one of {}", names.join(", "))))
-        }
-    }
+    TileSpec::from_document(&SHIPPED.document(name)?)
 }
