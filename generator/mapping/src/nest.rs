@@ -247,9 +247,15 @@ impl Nest {
     /// of each nest on.
     fn apart_in_period(&self, offset: i64, other: &Nest, other_offset: i64) -> bool {
         let divisor = |nest: &Nest, from: usize| nest.cycle.stride[from..].iter().fold(0, |d, &s| gcd(d, s));
+        let mut tried = Vec::new();
         for from in 0..=self.depth() {
             for other_from in 0..=other.depth() {
                 let period = gcd(divisor(self, from), divisor(other, other_from));
+                // Further loops inside come back to the same cycles of the period.
+                if period <= 1 || period > PERIOD_LIMIT || tried.contains(&period) {
+                    continue;
+                }
+                tried.push(period);
                 let inside = |nest: &Nest, from: usize| Nest {
                     extent: nest.extent[..from].to_vec(),
                     cycle: Affine { start: nest.cycle.start, stride: nest.cycle.stride[..from].to_vec() },
@@ -257,7 +263,7 @@ impl Nest {
                 };
                 let (mine, others) = (inside(self, from), inside(other, other_from));
                 let firings = mine.firings() + others.firings();
-                if period <= 1 || period > PERIOD_LIMIT || firings > period as u128 {
+                if firings > period as u128 {
                     continue;
                 }
                 let mut taken = vec![false; period as usize];

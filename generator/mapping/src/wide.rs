@@ -94,6 +94,8 @@ struct Plan {
 
 /// A way to fetch, and what it asks of the writes.
 struct Choice {
+    /// Its number among those of the read.
+    number: usize,
     fetch: Fetch,
     /// By write, the least offset of the fetches relative to that of the writes of rows.
     after_writes: Vec<Option<i64>>,
@@ -130,7 +132,7 @@ impl Layout<'_> {
                         let there = there.filter_map(|(after, window)| Some((*after)? + window.0)).max();
                         let late = there.map_or(0, |there| there - fetch.window.1);
                         if late <= 0 {
-                            possible.push(Choice { fetch, after_writes });
+                            possible.push(Choice { number: possible.len(), fetch, after_writes });
                         } else {
                             reasons.push(format!("{}: read {late} cycles before its row can be there", fetch.name));
                         }
@@ -159,12 +161,13 @@ impl Layout<'_> {
                 let collecting = (self.storage.fetch_width - 1) * filling.pace;
                 past.gaps[before][number].map(|gap| (first + before, collecting + 1 - gap))
             });
-            Access { nest: &filling.rows, window, late: false, after: after.collect() }
+            Access { id: (first + number, 0), nest: &filling.rows, window, late: false, after: after.collect() }
         };
         let writes = fillings.iter().zip(&plan.write_windows).enumerate().map(write);
-        let fetches = choices.iter().map(|choice| {
+        let fetches = (first + fillings.len()..).zip(choices).map(|(number, choice)| {
             let after = (first..).zip(&choice.after_writes).filter_map(|(write, after)| Some((write, (*after)?)));
-            Access { nest: &choice.fetch.fetches, window: choice.fetch.window, late: true, after: after.collect() }
+            let Fetch { fetches: nest, window, .. } = &choice.fetch;
+            Access { id: (number, choice.number), nest, window: *window, late: true, after: after.collect() }
         });
         writes.chain(fetches).collect()
     }
@@ -192,15 +195,34 @@ fn with_plans(spec: &TileSpec, layouts: &[&Layout], plans: &[&Plan]) -> Result<A
     let choices = plans.iter().flat_map(|plan| &plan.choices);
     // Rows that nobody reads take cycles of the SRAM that another stream can use.
     let frugal = |choice: &&Choice| plans.len() == 1 || !choice.fetch.wasteful;
-    let choices = choices.map(|choices| choices.iter().filter(frugal));
-    for choice in choices.multi_cartesian_product().take(COMBINATION_LIMIT) {
-        match with_choice(spec, layouts, plans, &choice) {
-            // Ways to fetch that do not work by themselves are no news where another does.
-            Ok(configurations) => return Ok(Attempt { configurations, tried }),
-            Err(reason) => tried.push(reason),
+    let choices = choices.map(|choices| choices.iter().filter(frugal).collect_vec()).collect_vec();
+    if choices.iter().all(|choices| !choices.is_empty()) {
+        let mut taken = vec![0; choices.len()];
+        let mut known = Apart::new();
+        for _ in 0..COMBINATION_LIMIT {
+            let choice = choices.iter().zip(&taken).map(|(choices, &taken)| choices[taken]).collect_vec();
+            match with_choice(spec, layouts, plans, &choice, &mut known) {
+                // Ways to fetch that do not work by themselves are no news where another does.
+                Ok(configurations) => return Ok(Attempt { configurations, tried }),
+                Err(Refusal { reads, reason }) => {
+                    tried.push(reason);
+                    // What the first reads do, they do whatever the others do.
+                    let last = (0..reads).rev().find(|&read| taken[read] + 1 < choices[read].len());
+                    let Some(last) = last else { break };
+                    taken[last] += 1;
+                    taken[last + 1..].fill(0);
+                }
+            }
         }
     }
     Err(plans.iter().flat_map(|plan| plan.failed.clone()).chain(tried).collect())
+}
+
+/// Why ways to fetch do not go together.
+struct Refusal {
+    /// The first so many reads are enough for it, whatever the others do.
+    reads: usize,
+    reason: String,
 }
 
 fn with_choice(
@@ -208,7 +230,8 @@ fn with_choice(
     layouts: &[&Layout],
     plans: &[&Plan],
     choice: &[&Choice],
-) -> Result<Vec<Configuration>, String> {
+    known: &mut Apart,
+) -> Result<Vec<Configuration>, Refusal> {
     let own = |layout: &Layout| &choice[layout.first_output..][..layout.stream.reads.len()];
     let mut accesses: Vec<Access> = Vec::new();
     let mut first_accesses = Vec::new();
@@ -216,13 +239,15 @@ fn with_choice(
         first_accesses.push(accesses.len());
         accesses.extend(layout.accesses(plan, own(layout), accesses.len()));
     }
-    let mut offsets = Vec::new();
     let simple = layouts.len() == 1 && layouts[0].stream.writes.len() == 1;
-    let mut comparisons = if simple { COMPARISON_LIMIT_ALONE } else { COMPARISON_LIMIT };
-    if !place(&accesses, &mut offsets, &mut comparisons, &mut HashMap::new()) {
+    let comparisons = if simple { COMPARISON_LIMIT_ALONE } else { COMPARISON_LIMIT };
+    let mut placing = Placing::new(&accesses, comparisons, known);
+    if placing.place().is_err() {
         let names = choice.iter().map(|choice| &choice.fetch.name).join(", ");
-        return Err(format!("{names}: the SRAM has no free cycles for all of them"));
+        let reads = accesses[..=placing.deepest].iter().filter(|access| access.late).count();
+        return Err(Refusal { reads, reason: format!("{names}: the SRAM has no free cycles for all of them") });
     }
+    let offsets = placing.offsets;
     let mut running = Vec::new();
     let mut rows = Vec::new();
     for (stream, ((layout, plan), &first)) in layouts.iter().zip(plans).zip(&first_accesses).enumerate() {
@@ -242,11 +267,16 @@ fn with_choice(
         });
     }
     let kept = rows.iter().map(|(rows, in_order, needed)| Kept { rows, in_order: *in_order, needed: *needed });
-    configurations(spec, &running, &kept.collect_vec())
+    let reads = choice.len();
+    configurations(spec, &running, &kept.collect_vec()).map_err(|reason| Refusal { reads, reason })
 }
+
+/// Its number, and that of the way to fetch.
+type AccessId = (usize, usize);
 
 /// What accesses the SRAM: the writes of rows of one port, or fetches.
 struct Access<'a> {
+    id: AccessId,
     nest: &'a Nest,
     /// The earliest and the latest offset.
     window: (i64, i64),
@@ -258,47 +288,85 @@ struct Access<'a> {
 
 /// Chooses offsets one after the other, of writes as early and of fetches as late as possible, so that no two accesses of
 /// the SRAM fall into one cycle.
-///
-/// Whether two accesses meet depends on the distance of their offsets alone: `apart` keeps what is known, by the numbers of
-/// the two and the distance.
-fn place(
-    accesses: &[Access],
-    offsets: &mut Vec<i64>,
-    comparisons: &mut usize,
-    apart: &mut HashMap<(usize, usize, i64), bool>,
-) -> bool {
-    let number = offsets.len();
-    let Some(next) = accesses.get(number) else { return true };
-    let (mut earliest, mut latest) = next.window;
-    let least = next.after.iter().filter_map(|&(before, least)| Some(offsets.get(before)? + least));
-    earliest = least.fold(earliest, i64::max);
-    for (placed, &at) in accesses.iter().zip(&*offsets) {
-        let most = placed.after.iter().filter(|(before, _)| *before == number).map(|(_, least)| at - least);
-        latest = most.fold(latest, i64::min);
+struct Placing<'a> {
+    accesses: &'a [Access<'a>],
+    /// Those of the first accesses.
+    offsets: Vec<i64>,
+    /// The last access that offsets were tried for.
+    deepest: usize,
+    /// Comparisons of accesses that are left.
+    comparisons: usize,
+    known: &'a mut Apart,
+}
+
+/// Whether two accesses are apart depends on the distance of their offsets alone: what is known, by the two and the distance.
+type Apart = HashMap<(AccessId, AccessId, i64), bool>;
+
+/// Accesses by their numbers, as bits: a tile has few ports.
+type Accesses = u32;
+
+impl Placing<'_> {
+    fn new<'a>(accesses: &'a [Access<'a>], comparisons: usize, known: &'a mut Apart) -> Placing<'a> {
+        Placing { accesses, offsets: Vec::new(), deepest: 0, comparisons, known }
     }
-    let candidates: Vec<i64> = match next.late {
-        false => (earliest..=latest).take(OFFSET_LIMIT as usize).collect(),
-        true => (earliest.max(latest - OFFSET_LIMIT)..=latest).rev().collect(),
-    };
-    for offset in candidates {
-        if next.nest.cycle.start + offset < 0 {
-            break;
+
+    /// Finds offsets for the accesses that have none.
+    ///
+    /// # Errors
+    /// The accesses that are in the way where they are: with others in other places it would be the same. The last of them
+    /// moves next (conflict-directed backjumping; Prosser, Computational Intelligence 9(3), 1993).
+    fn place(&mut self) -> Result<(), Accesses> {
+        let number = self.offsets.len();
+        let Some(next) = self.accesses.get(number) else { return Ok(()) };
+        self.deepest = self.deepest.max(number);
+        let mut in_the_way = 0;
+        let (mut earliest, mut latest) = next.window;
+        for &(before, least) in &next.after {
+            if let Some(at) = self.offsets.get(before) {
+                earliest = earliest.max(at + least);
+                in_the_way |= 1 << before;
+            }
         }
-        let mut others = accesses.iter().zip(&*offsets).enumerate();
-        let is_apart = others.all(|(before, (other, &at))| {
+        for (before, (placed, &at)) in self.accesses.iter().zip(&self.offsets).enumerate() {
+            for (_, least) in placed.after.iter().filter(|(after, _)| *after == number) {
+                latest = latest.min(at - least);
+                in_the_way |= 1 << before;
+            }
+        }
+        let candidates: Vec<i64> = match next.late {
+            false => (earliest..=latest).take(OFFSET_LIMIT as usize).collect(),
+            true => (earliest.max(latest - OFFSET_LIMIT)..=latest).rev().collect(),
+        };
+        for offset in candidates {
+            if next.nest.cycle.start + offset < 0 {
+                break;
+            }
+            if let Some(met) = self.met(number, offset) {
+                in_the_way |= 1 << met;
+                continue;
+            }
+            self.offsets.push(offset);
+            let Err(in_their_way) = self.place() else { return Ok(()) };
+            self.offsets.pop();
+            if in_their_way >> number & 1 == 0 {
+                return Err(in_their_way);
+            }
+            in_the_way |= in_their_way & !(1 << number);
+        }
+        Err(in_the_way)
+    }
+
+    /// The first access before this one that it meets, or may meet when the comparisons are used up.
+    fn met(&mut self, number: usize, offset: i64) -> Option<usize> {
+        let Placing { accesses, offsets, comparisons, known, .. } = self;
+        let next = &accesses[number];
+        (0..number).find(|&before| {
+            let (other, at) = (&accesses[before], offsets[before]);
             *comparisons = comparisons.saturating_sub(1);
             let meets_never = || next.nest.never_meets(offset, other.nest, at);
-            *comparisons > 0 && *apart.entry((number, before, offset - at)).or_insert_with(meets_never)
-        });
-        if is_apart {
-            offsets.push(offset);
-            if place(accesses, offsets, comparisons, apart) {
-                return true;
-            }
-            offsets.pop();
-        }
+            *comparisons == 0 || !*known.entry((next.id, other.id, offset - at)).or_insert_with(meets_never)
+        })
     }
-    false
 }
 
 fn moved(nest: &Nest, offset: i64) -> Nest {
