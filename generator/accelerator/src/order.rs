@@ -4,6 +4,7 @@
 //! Accesses of one version of the array are walked through in the order of the program. Versions are made by loops around all
 //! accesses, so that each is the one before some cycles later, at elements of its own.
 
+use pushmem_extraction::Extraction;
 use pushmem_schedule::{Access, Pipeline, Schedule, Stage};
 
 use crate::arrays::version_loops;
@@ -23,7 +24,8 @@ struct Last {
 ///
 /// # Errors
 /// The first access that comes too early or too late.
-pub(crate) fn check(pipeline: &Pipeline, schedule: &Schedule, array: usize, is_input: bool) -> Result<(), PartError> {
+pub(crate) fn check(extraction: &Extraction, schedule: &Schedule, array: usize) -> Result<(), PartError> {
+    let pipeline = &extraction.pipeline;
     let touches = |stage: &Stage| stage.write.array == array || stage.reads.iter().any(|read| read.array == array);
     let stages: Vec<usize> = (0..pipeline.stages.len()).filter(|&stage| touches(&pipeline.stages[stage])).collect();
     let accesses = || stages.iter().flat_map(|&stage| accesses(&pipeline.stages[stage], array));
@@ -40,13 +42,13 @@ pub(crate) fn check(pipeline: &Pipeline, schedule: &Schedule, array: usize, is_i
     // Those that take the word on its way to the memory have no part in it.
     let stored = |(number, stage): (usize, &Stage)| {
         let of_array = (0..stage.reads.len()).filter(|&read| stage.reads[read].array == array);
-        of_array.filter(|&read| followed(pipeline, schedule, number, &stage.reads[read]).is_none()).collect()
+        of_array.filter(|&read| followed(extraction, schedule, number, &stage.reads[read]).is_none()).collect()
     };
     let mut walk = Walk {
         pipeline,
         schedule,
         array,
-        is_input,
+        is_input: extraction.is_input(array),
         box_of_elements,
         elements: vec![Last { written: None, read: i64::MIN }; size],
         stored: pipeline.stages.iter().enumerate().map(stored).collect(),
@@ -161,12 +163,13 @@ impl Walk<'_> {
 
 #[cfg(test)]
 mod tests {
+    use pushmem_extraction::Origin;
     use pushmem_schedule::{Array, Loop, StageSchedule, Subscript};
 
     use super::*;
 
     /// In each of three iterations of an outer loop: four elements are initialized, updated twice, and read.
-    fn accumulator() -> (Pipeline, Schedule) {
+    fn accumulator() -> (Extraction, Schedule) {
         let level = |(number, &extent): (usize, &u64)| Loop { name: format!("i{number}"), min: 0, extent };
         let loops = |extents: &[u64]| extents.iter().enumerate().map(level).collect::<Vec<_>>();
         let element = |depth: usize| {
@@ -189,18 +192,20 @@ mod tests {
         let arrays = ["sums", "output"].map(|name| Array { name: name.to_owned(), weight: 2 });
         let schedules = [(0, vec![1, 20]), (5, vec![1, 5, 20]), (18, vec![1, 20])];
         let schedules = schedules.map(|(start, stride)| StageSchedule { start, stride }).to_vec();
-        (Pipeline { arrays: arrays.to_vec(), stages }, Schedule { stages: schedules })
+        let origins = (0..stages.len()).map(|operation| Origin::Operation { operation, lanes: Vec::new() }).collect();
+        let pipeline = Pipeline { arrays: arrays.to_vec(), stages };
+        (Extraction { pipeline, origins }, Schedule { stages: schedules })
     }
 
     #[test]
     fn each_read_comes_after_the_last_write_before_it_and_no_other() {
-        let (pipeline, schedule) = accumulator();
-        assert_eq!(version_loops(&pipeline, 0), 1);
-        assert_eq!(check(&pipeline, &schedule, 0, false), Ok(()));
+        let (extraction, schedule) = accumulator();
+        assert_eq!(version_loops(&extraction.pipeline, 0), 1);
+        assert_eq!(check(&extraction, &schedule, 0), Ok(()));
         let with = |stage: usize, start: i64, stride: &[i64]| {
             let mut changed = schedule.clone();
             changed.stages[stage] = StageSchedule { start, stride: stride.to_vec() };
-            check(&pipeline, &changed, 0, false).map_err(|error| error.to_string())
+            check(&extraction, &changed, 0).map_err(|error| error.to_string())
         };
         let early = |stage: &str| Err(format!("{stage}: it reads an element before it is written"));
         // A read in the cycle of the write is too early; one cycle later is in time.

@@ -4,18 +4,24 @@ use std::ops::Range;
 
 use itertools::Itertools;
 use num_integer::gcd;
+use pushmem_extraction::Extraction;
 use pushmem_schedule::{Access, Boundary, Pipeline, Schedule, Stage, Subscript};
 
 /// The stage whose result a read takes in the same iteration: the only one that writes what is read, in loops that are the
 /// same. What it wrote then is still there, because each of its iterations writes another element, but for loops around
-/// both.
-pub(crate) fn pointwise_producer(pipeline: &Pipeline, stage: usize, read: &Access) -> Option<usize> {
+/// both. Of an input it may be one of several lanes that bring the element, all of them the same word.
+pub(crate) fn pointwise_producer(extraction: &Extraction, stage: usize, read: &Access) -> Option<usize> {
+    let pipeline = &extraction.pipeline;
     let reader = &pipeline.stages[stage];
     let may_write = |other: usize| {
         let writer = &pipeline.stages[other];
         writer.write.array == read.array && !apart((writer, &writer.write), (reader, read))
     };
-    let producer = (0..pipeline.stages.len()).filter(|&other| may_write(other)).exactly_one().ok()?;
+    let mut writers = (0..pipeline.stages.len()).filter(|&other| may_write(other));
+    let producer = match extraction.is_input(read.array) {
+        true => writers.find(|&other| pipeline.stages[other].write == *read)?,
+        false => writers.exactly_one().ok()?,
+    };
     let writer = &pipeline.stages[producer];
     let bounds = |stage: &Stage| stage.loops.iter().map(|level| (level.min, level.extent)).collect_vec();
     let own = || 0..writer.loops.len() - pipeline.shared_loops(producer, stage).min(writer.loops.len());
@@ -34,9 +40,14 @@ fn pointwise_delay(pipeline: &Pipeline, schedule: &Schedule, producer: usize, st
 }
 
 /// The stage that a read follows iteration by iteration, and how many cycles later: such a read needs no memory.
-pub(crate) fn followed(pipeline: &Pipeline, schedule: &Schedule, stage: usize, read: &Access) -> Option<(usize, i64)> {
-    let producer = pointwise_producer(pipeline, stage, read)?;
-    Some((producer, pointwise_delay(pipeline, schedule, producer, stage)?))
+pub(crate) fn followed(
+    extraction: &Extraction,
+    schedule: &Schedule,
+    stage: usize,
+    read: &Access,
+) -> Option<(usize, i64)> {
+    let producer = pointwise_producer(extraction, stage, read)?;
+    Some((producer, pointwise_delay(&extraction.pipeline, schedule, producer, stage)?))
 }
 
 /// Whether each iteration of these loops of a stage writes another element while the other loops stay, digit by digit.

@@ -188,8 +188,7 @@ impl Prover<'_> {
             };
             require(right, || pipeline.stages[stage].name.clone(), "the memory takes another word than its result")?;
         }
-        let is_input = |&stage: &usize| matches!(self.extraction.origins[stage], Origin::Input { .. });
-        order::check(pipeline, self.schedule, array.array, array.writers.iter().all(is_input))
+        order::check(self.extraction, self.schedule, array.array)
     }
 
     /// Checks that a memory is the one that is replayed, and takes what its wires carry.
@@ -235,7 +234,7 @@ impl Prover<'_> {
         // What is read from a memory may be the result of a copy, too, that reads the same.
         let pipeline = &self.extraction.pipeline;
         let read = &pipeline.stages[stage].reads[load];
-        let is_result = !self.is_stored() || followed(pipeline, self.schedule, stage, read).is_some();
+        let is_result = !self.is_stored() || followed(self.extraction, self.schedule, stage, read).is_some();
         let cases = self.cases(operand, is_result);
         if cases.iter().any(|case| !case.conditions.is_empty()) {
             self.selects_by_loops_of(stage, operand)?;
@@ -409,7 +408,7 @@ impl Prover<'_> {
         let read = &content.reads[load];
         let element = element(read, index);
         // The order of a read that follows its write is not that of the memory: it has no port.
-        let follows = || followed(&self.extraction.pipeline, self.schedule, stage, read).is_some();
+        let follows = || followed(self.extraction, self.schedule, stage, read).is_some();
         if let (Some(element), Some(port)) = (&element, source.and_then(|source| self.port(read.array, source)))
             && !follows()
         {
@@ -419,8 +418,9 @@ impl Prover<'_> {
             };
         }
         let expected = match element {
-            Some(_) if self.is_stored() => pointwise_producer(&self.extraction.pipeline, stage, read)
-                .and_then(|producer| self.result(producer, index)),
+            Some(_) if self.is_stored() => {
+                pointwise_producer(self.extraction, stage, read).and_then(|producer| self.result(producer, index))
+            }
             Some(element) => self.produced(read.array, element, stage),
             None => Some(Expected::Constant(self.outside(stage, load))),
         };
@@ -475,7 +475,7 @@ impl Prover<'_> {
                 return Some(Expected::Constant(word));
             }
             let copy = self.accelerator.copies.iter().find(|copy| copy.stage == stage)?;
-            stage = pointwise_producer(pipeline, stage, &content.reads[copy.load])?;
+            stage = pointwise_producer(self.extraction, stage, &content.reads[copy.load])?;
         }
     }
 

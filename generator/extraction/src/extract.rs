@@ -88,6 +88,13 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
 }
 
 impl Extraction {
+    /// Whether an array is an input: stages of the stream are all that write it. However often one of its elements comes, it
+    /// is the same word.
+    pub fn is_input(&self, array: usize) -> bool {
+        let writers = self.pipeline.stages.iter().zip(&self.origins).filter(|(stage, _)| stage.write.array == array);
+        writers.into_iter().all(|(_, origin)| matches!(origin, Origin::Input { .. }))
+    }
+
     /// The lanes of the copies that a stage executes, in the order of its reads. Several only for a reduction.
     pub fn copies(&self, program: &Program, stage: usize) -> Vec<Vec<i64>> {
         match &self.origins[stage] {

@@ -89,7 +89,7 @@ fn stored(scheduled: Scheduled, memories: Memories) -> Result<(Taps, Vec<KeptArr
     for (stage, content) in pipeline.stages.iter().enumerate() {
         let mut of_stage = Vec::new();
         for (read, access) in content.reads.iter().enumerate() {
-            of_stage.push(match followed(pipeline, scheduled.schedule, stage, access) {
+            of_stage.push(match followed(scheduled.extraction, scheduled.schedule, stage, access) {
                 Some((producer, delay)) => {
                     vec![TapCase { conditions: Vec::new(), tap: Tap::Stage { producer, delay } }]
                 }
