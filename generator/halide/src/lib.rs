@@ -12,6 +12,7 @@
 //! | `merge` | the parts of partitioned and unrolled loops | one definition of each Func |
 //! | `trim` | what is read | definitions of that |
 //! | `emit` | definitions | the text of a nest |
+//! | `proof` | the statement and the nest | whether they compute the same |
 //!
 //! Two of them rest on helpers: `fit` finds the simplest index with given values, `canonical` tells whether two expressions
 //! compute the same in a box.
@@ -44,13 +45,12 @@ mod declarations;
 mod emit;
 mod fault;
 mod fit;
-#[cfg(test)]
-mod interpret;
 mod intrinsics;
 mod lexer;
 mod merge;
 mod parser;
 mod program;
+mod proof;
 mod rebuild;
 mod shapes;
 mod syntax;
@@ -63,12 +63,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use pushmem_files::{Diagnostic, Document, read_text};
-use pushmem_nest::{Checked, Program, Source};
+use pushmem_nest::{Checked, Program, Source, Type};
 
 use crate::canonical::Canonical;
 use crate::emit::{Emitted, Nest};
 use crate::fault::Fault;
 use crate::merge::{Merged, Merger};
+use crate::program::Stores;
+use crate::proof::{Compared, Statement};
+use crate::shapes::Shape;
+use crate::syntax::Module;
 use crate::unfold::Definition;
 
 /// Whether a file is one that Halide wrote: its name ends in `.stmt`.
@@ -94,19 +98,31 @@ pub fn read(path: &Path) -> Result<Checked, Diagnostic> {
 ///
 /// # Errors
 /// At the place in the text: what is not of the language, or has no hardware, such as pointers, calls, vectors and floating
-/// point; addresses that are not sums of loop variables; parts of a Func that do not fit together; and all that
-/// [`Program::read`] finds.
+/// point; addresses that are not sums of loop variables; parts of a Func that do not fit together; all that
+/// [`Program::read`] finds; and a pixel that the statement and the program do not agree on.
 pub fn import(name: &str, text: &str) -> Result<Checked, Diagnostic> {
     let source = Source::new(name, text);
-    let emitted = translate(&stem(name), text).map_err(|fault| {
+    let locate = |fault: Fault| {
         let diagnostic = source.diagnostic(fault.span, fault.message);
         match fault.help {
             Some(help) => diagnostic.with_help(help),
             None => diagnostic,
         }
-    })?;
+    };
+    let read = Read::new(text).map_err(locate)?;
+    let emitted = read.translate(&stem(name)).map_err(locate)?;
     let document = Document::parse(name, emitted.text.as_str())?;
-    Program::translated(&document, source, |span| emitted.place(span))
+    let mut checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
+    let compared = read.prove(&emitted, &checked.program, proof::MOST_OPERATIONS).map_err(locate)?;
+    if compared == Compared::Nothing {
+        checked.warnings.push(
+            Diagnostic::new(
+                "the program was not compared with the statement: even a few pixels take too many operations",
+            )
+            .with_help("import the program with smaller extents and the same schedule, too: that is compared"),
+        );
+    }
+    Ok(checked)
 }
 
 /// The name of a file without folder and ending.
@@ -114,47 +130,67 @@ fn stem(name: &str) -> String {
     Path::new(name).file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned())
 }
 
-fn translate(name: &str, text: &str) -> Result<Emitted, Fault> {
-    let declarations = declarations::declarations(text)?;
-    let module = parser::parse(text)?;
-    let program = program::stores(&module, &declarations)?;
-    let is_table = shapes::tables(&program);
-    let types = types::infer(&program)?;
-    let shapes = shapes::shapes(&program)?;
-    let located = shapes::locate(&program, &shapes, &is_table)?;
-    let mut unfolded = unfold::unfold(&program, &shapes, &located)?;
-    let bounds: Vec<Vec<(i64, i64)>> = (program.arrays.iter().enumerate())
-        .map(|(number, array)| match array.is_argument || unfolded.coordinates[number].is_empty() {
-            true => shapes[number][0].iter().map(|extent| (0, extent - 1)).collect(),
-            false => unfolded.coordinates[number].iter().map(|variable| unfolded.ranges[*variable]).collect(),
-        })
-        .collect();
-    // An array is computed where its last part is: all it reads is above, and all that reads it below.
-    let mut of_array: BTreeMap<usize, (usize, Vec<Definition>)> = BTreeMap::new();
-    for (place, definition) in unfolded.definitions.iter().enumerate() {
-        let entry = of_array.entry(definition.array).or_default();
-        entry.0 = place;
-        entry.1.push(definition.clone());
+/// A text that was read, with all that follows from it directly.
+struct Read<'a> {
+    module: Module<'a>,
+    program: Stores<'a>,
+    types: Vec<Type>,
+    shapes: Vec<Vec<Shape>>,
+}
+
+impl<'a> Read<'a> {
+    fn new(text: &'a str) -> Result<Self, Fault> {
+        let declarations = declarations::declarations(text)?;
+        let module = parser::parse(text)?;
+        let program = program::stores(&module, &declarations)?;
+        let types = types::infer(&program)?;
+        let shapes = shapes::shapes(&program)?;
+        Ok(Self { module, program, types, shapes })
     }
-    let mut definitions: Vec<(usize, usize, Vec<Merged>)> = Vec::new();
-    for (array, (place, parts)) in of_array {
-        let canonical = Canonical::new(&types, &bounds);
-        let coordinates = &unfolded.coordinates[array];
-        let mut merger = Merger { canonical, ranges: &unfolded.ranges, coordinates };
-        definitions.push((place, array, merger.merge(&parts)?));
+
+    fn prove(&self, emitted: &Emitted, nest: &Program, allowed: u64) -> Result<Compared, Fault> {
+        let Self { module, program, types, shapes } = self;
+        proof::prove(&Statement { module, program, types, shapes, names: &emitted.names }, nest, allowed)
     }
-    definitions.sort_by_key(|(place, ..)| *place);
-    let mut definitions: Vec<(usize, Vec<Merged>)> =
-        definitions.into_iter().map(|(_, array, each)| (array, each)).collect();
-    trim::trim(&program, &is_table, &mut unfolded, &mut definitions);
-    let nest = Nest {
-        name,
-        program: &program,
-        shapes: &shapes,
-        types: &types,
-        is_table: &is_table,
-        unfolded: &unfolded,
-        definitions: &definitions,
-    };
-    nest.emit()
+
+    fn translate(&self, name: &str) -> Result<Emitted, Fault> {
+        let Self { program, types, shapes, .. } = self;
+        let is_table = shapes::tables(program);
+        let located = shapes::locate(program, shapes, &is_table)?;
+        let mut unfolded = unfold::unfold(program, shapes, &located)?;
+        let bounds: Vec<Vec<(i64, i64)>> = (program.arrays.iter().enumerate())
+            .map(|(number, array)| match array.is_argument || unfolded.coordinates[number].is_empty() {
+                true => shapes[number][0].iter().map(|extent| (0, extent - 1)).collect(),
+                false => unfolded.coordinates[number].iter().map(|variable| unfolded.ranges[*variable]).collect(),
+            })
+            .collect();
+        // An array is computed where its last part is: all it reads is above, and all that reads it below.
+        let mut of_array: BTreeMap<usize, (usize, Vec<Definition>)> = BTreeMap::new();
+        for (place, definition) in unfolded.definitions.iter().enumerate() {
+            let entry = of_array.entry(definition.array).or_default();
+            entry.0 = place;
+            entry.1.push(definition.clone());
+        }
+        let mut definitions: Vec<(usize, usize, Vec<Merged>)> = Vec::new();
+        for (array, (place, parts)) in of_array {
+            let canonical = Canonical::new(types, &bounds);
+            let coordinates = &unfolded.coordinates[array];
+            let mut merger = Merger { canonical, ranges: &unfolded.ranges, coordinates };
+            definitions.push((place, array, merger.merge(&parts)?));
+        }
+        definitions.sort_by_key(|(place, ..)| *place);
+        let mut definitions: Vec<(usize, Vec<Merged>)> =
+            definitions.into_iter().map(|(_, array, each)| (array, each)).collect();
+        trim::trim(program, &is_table, &mut unfolded, &mut definitions);
+        let nest = Nest {
+            name,
+            program,
+            shapes,
+            types,
+            is_table: &is_table,
+            unfolded: &unfolded,
+            definitions: &definitions,
+        };
+        nest.emit()
+    }
 }
