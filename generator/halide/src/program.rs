@@ -23,7 +23,7 @@ const MOST_UNROLLED: usize = 200_000;
 const LARGEST_EXPRESSION: usize = 100_000;
 
 /// The most parts of a loop in which loops within have different numbers of iterations.
-const MOST_PARTS: usize = 8;
+const MOST_PARTS: usize = 128;
 
 /// The stores of a program, in the order of their execution.
 #[derive(Debug)]
