@@ -102,27 +102,29 @@ pub fn read(path: &Path) -> Result<Checked, Diagnostic> {
 /// [`Program::read`] finds; and a pixel that the statement and the program do not agree on.
 pub fn import(name: &str, text: &str) -> Result<Checked, Diagnostic> {
     let source = Source::new(name, text);
-    let locate = |fault: Fault| {
-        let diagnostic = source.diagnostic(fault.span, fault.message);
-        match fault.help {
-            Some(help) => diagnostic.with_help(help),
-            None => diagnostic,
-        }
+    let read = Read::new(text).map_err(|fault| located(&source, fault))?;
+    let first = match read.nest(&source, &read.program) {
+        Err(refusal) => refusal,
+        Ok(checked) => return Ok(checked),
     };
-    let read = Read::new(text).map_err(locate)?;
-    let emitted = read.translate(&stem(name)).map_err(locate)?;
-    let document = Document::parse(name, emitted.text.as_str())?;
-    let mut checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
-    let compared = read.prove(&emitted, &checked.program, proof::MOST_OPERATIONS).map_err(locate)?;
-    if compared == Compared::Nothing {
-        checked.warnings.push(
-            Diagnostic::new(
-                "the program was not compared with the statement: even a few pixels take too many operations",
-            )
-            .with_help("import the program with smaller extents and the same schedule, too: that is compared"),
-        );
+    // Where the parts of an array do not fit together, they may be understood as arrays of their own.
+    let (mut program, mut parts_of) = (read.program.clone(), first.parts_of);
+    while let Some(apart) = parts_of.and_then(|array| program.apart(array)) {
+        program = apart;
+        match read.nest(&source, &program) {
+            Err(refusal) => parts_of = refusal.parts_of,
+            Ok(checked) => return Ok(checked),
+        }
     }
-    Ok(checked)
+    Err(first.diagnostic)
+}
+
+fn located(source: &Source, fault: Fault) -> Diagnostic {
+    let diagnostic = source.diagnostic(fault.span, fault.message);
+    match fault.help {
+        Some(help) => diagnostic.with_help(help),
+        None => diagnostic,
+    }
 }
 
 /// The name of a file without folder and ending.
@@ -130,12 +132,23 @@ fn stem(name: &str) -> String {
     Path::new(name).file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned())
 }
 
-/// A text that was read, with all that follows from it directly.
+/// A text that was read.
 struct Read<'a> {
     module: Module<'a>,
     program: Stores<'a>,
-    types: Vec<Type>,
-    shapes: Vec<Vec<Shape>>,
+}
+
+/// Why a program is no nest.
+struct Refusal {
+    diagnostic: Diagnostic,
+    /// The array whose parts do not fit together, if it is about that.
+    parts_of: Option<usize>,
+}
+
+impl From<Diagnostic> for Refusal {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self { diagnostic, parts_of: None }
+    }
 }
 
 impl<'a> Read<'a> {
@@ -143,18 +156,48 @@ impl<'a> Read<'a> {
         let declarations = declarations::declarations(text)?;
         let module = parser::parse(text)?;
         let program = program::stores(&module, &declarations)?;
-        let types = types::infer(&program)?;
-        let shapes = shapes::shapes(&program)?;
-        Ok(Self { module, program, types, shapes })
+        Ok(Self { module, program })
     }
 
-    fn prove(&self, emitted: &Emitted, nest: &Program, allowed: u64) -> Result<Compared, Fault> {
-        let Self { module, program, types, shapes } = self;
-        proof::prove(&Statement { module, program, types, shapes, names: &emitted.names }, nest, allowed)
+    /// The nest of the program, which may have more arrays than the text, checked and proven.
+    fn nest(&self, source: &Source, program: &Stores) -> Result<Checked, Refusal> {
+        let refuse = |fault: Fault| {
+            let parts_of = fault.parts_of;
+            Refusal { diagnostic: located(source, fault), parts_of }
+        };
+        let inferred = Inferred::new(program).map_err(refuse)?;
+        let emitted = inferred.emitted(&stem(source.name())).map_err(refuse)?;
+        let document = Document::parse(source.name(), emitted.text.as_str())?;
+        let mut checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
+        let statement = Statement { module: &self.module, inferred: &inferred, names: &emitted.names };
+        let compared = proof::prove(&statement, &checked.program, proof::MOST_OPERATIONS).map_err(refuse)?;
+        if compared == Compared::Nothing {
+            checked.warnings.push(
+                Diagnostic::new(
+                    "the program was not compared with the statement: even a few pixels take too many operations",
+                )
+                .with_help("import it with smaller extents and the same schedule, too: that is compared"),
+            );
+        }
+        Ok(checked)
+    }
+}
+
+/// The stores of a program, with what the text does not say.
+struct Inferred<'a> {
+    program: &'a Stores<'a>,
+    types: Vec<Type>,
+    shapes: Vec<Vec<Shape>>,
+}
+
+impl<'a> Inferred<'a> {
+    fn new(program: &'a Stores<'a>) -> Result<Self, Fault> {
+        Ok(Self { program, types: types::infer(program)?, shapes: shapes::shapes(program)? })
     }
 
-    fn translate(&self, name: &str) -> Result<Emitted, Fault> {
-        let Self { program, types, shapes, .. } = self;
+    /// The text of the nest.
+    fn emitted(&self, name: &str) -> Result<Emitted, Fault> {
+        let Self { program, types, shapes } = self;
         let is_table = shapes::tables(program);
         let located = shapes::locate(program, shapes, &is_table)?;
         let mut unfolded = unfold::unfold(program, shapes, &located)?;
@@ -182,15 +225,8 @@ impl<'a> Read<'a> {
         let mut definitions: Vec<(usize, Vec<Merged>)> =
             definitions.into_iter().map(|(_, array, each)| (array, each)).collect();
         trim::trim(program, &is_table, &mut unfolded, &mut definitions);
-        let nest = Nest {
-            name,
-            program,
-            shapes,
-            types,
-            is_table: &is_table,
-            unfolded: &unfolded,
-            definitions: &definitions,
-        };
+        let nest =
+            Nest { name, program, shapes, types, is_table: &is_table, unfolded: &unfolded, definitions: &definitions };
         nest.emit()
     }
 }

@@ -11,15 +11,14 @@ mod statement;
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use pushmem_nest::{ArrayKind, Program, Type};
+use pushmem_nest::{ArrayKind, Program};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
+use crate::Inferred;
 use crate::fault::{Fault, Result};
-use crate::program::Stores;
 use crate::proof::machine::{Machine, Script, Stop, UNKNOWN};
-use crate::shapes::Shape;
 use crate::syntax::Module;
 
 /// The most operations to execute all of a statement, or all of a nest: about half a second. Indices are computed by
@@ -46,9 +45,7 @@ pub(crate) enum Compared {
 /// A statement, with what was found out about its arguments.
 pub(crate) struct Statement<'a> {
     pub module: &'a Module<'a>,
-    pub program: &'a Stores<'a>,
-    pub types: &'a [Type],
-    pub shapes: &'a [Vec<Shape>],
+    pub inferred: &'a Inferred<'a>,
     /// The names of the arrays in the nest.
     pub names: &'a [String],
 }
@@ -120,13 +117,15 @@ impl Statement<'_> {
     }
 
     fn argument(&self, name: &str) -> Option<usize> {
-        (0..self.names.len()).find(|&number| self.program.arrays[number].is_argument && self.names[number] == name)
+        (0..self.names.len())
+            .find(|&number| self.inferred.program.arrays[number].is_argument && self.names[number] == name)
     }
 
     /// Both, with the same images.
     fn executions(&self, nest: &Program) -> (Execution, Execution) {
         let images = images(nest);
-        let known = self.program.arrays.iter().zip(self.types).zip(self.shapes).zip(self.names);
+        let Inferred { program, types, shapes } = self.inferred;
+        let known = program.arrays.iter().zip(types).zip(shapes).zip(self.names);
         let known = known.filter(|(((array, _), _), _)| array.is_argument || array.entries.is_some());
         let (mut arguments, mut memories) = (Vec::new(), Vec::new());
         for (((array, element), shapes), name) in known {
@@ -168,13 +167,13 @@ impl Statement<'_> {
             text(one),
             text(other)
         );
-        Err(Fault::new(self.program.arrays[in_statement].span, message).with_help(
+        Err(Fault::new(self.inferred.program.arrays[in_statement].span, message).with_help(
             "the import is wrong: please report it, with this file. Another schedule may be understood, such as `compute_root`",
         ))
     }
 
     fn undetermined(&self) -> Fault {
-        let span = self.program.arrays.first().map(|array| array.span).unwrap_or_default();
+        let span = self.inferred.program.arrays.first().map(|array| array.span).unwrap_or_default();
         Fault::new(span, "which elements the statement accesses depends on data").with_help(
             "addresses are computed by counters, not from data; only tables of constants are looked up by data",
         )

@@ -63,11 +63,13 @@ fn steps_of_nests_are_the_nests() {
 fn samples_are_what_all_of_it_gives() {
     for (name, text) in statements() {
         let read = Read::new(&text).unwrap();
-        let emitted = read.translate(&name).unwrap();
+        let inferred = Inferred::new(&read.program).unwrap();
+        let emitted = inferred.emitted(&name).unwrap();
+        let statement = Statement { module: &read.module, inferred: &inferred, names: &emitted.names };
         let nest = program(&emitted.text).unwrap();
-        let prove = |allowed| read.prove(&emitted, &nest, allowed).unwrap();
-        assert_eq!(prove(MOST_OPERATIONS), Compared::Everything, "{name}");
-        assert_eq!(prove(0), Compared::Samples, "{name}");
+        let compared = |allowed| prove(&statement, &nest, allowed).unwrap();
+        assert_eq!(compared(MOST_OPERATIONS), Compared::Everything, "{name}");
+        assert_eq!(compared(0), Compared::Samples, "{name}");
     }
 }
 
@@ -118,7 +120,9 @@ fn wrong_imports_are_found() {
     let (mut runner, mut wrong, mut by_samples) = (TestRunner::deterministic(), 0, 0);
     for (name, text) in statements().into_iter().filter(|(_, text)| text.len() < 4000) {
         let read = Read::new(&text).unwrap();
-        let emitted = read.translate(&name).unwrap();
+        let inferred = Inferred::new(&read.program).unwrap();
+        let emitted = inferred.emitted(&name).unwrap();
+        let statement = Statement { module: &read.module, inferred: &inferred, names: &emitted.names };
         let right = program(&emitted.text).unwrap();
         let inputs = right.random_inputs(&mut ChaCha8Rng::seed_from_u64(3));
         let expected = right.run(&inputs).unwrap();
@@ -127,10 +131,10 @@ fn wrong_imports_are_found() {
             let text = strategy.new_tree(&mut runner).unwrap().current();
             let Some(nest) = program(&text) else { continue };
             if nest.run(&inputs).is_ok_and(|found| found != expected) {
-                let problem = read.prove(&emitted, &nest, MOST_OPERATIONS).expect_err(&text);
+                let problem = prove(&statement, &nest, MOST_OPERATIONS).expect_err(&text);
                 assert!(problem.message.starts_with("on random images"), "{}", problem.message);
                 wrong += 1;
-                by_samples += usize::from(read.prove(&emitted, &nest, 0).is_err());
+                by_samples += usize::from(prove(&statement, &nest, 0).is_err());
             }
         }
     }
