@@ -20,6 +20,8 @@ pub(crate) struct Emitted {
     pub text: String,
     /// Bytes of the text with the place in the text of Halide, in ascending order.
     pub places: Vec<(Range<usize>, Span)>,
+    /// The names of all arrays.
+    pub names: Vec<String>,
 }
 
 /// What is emitted.
@@ -37,8 +39,9 @@ pub(crate) struct Nest<'a> {
 impl Nest<'_> {
     /// The text.
     pub fn emit(&self) -> Result<Emitted> {
-        let mut emitted = Emitted { text: format!("name: {}\n", identifier(self.name)), places: Vec::new() };
         let names = self.array_names();
+        let text = format!("name: {}\n", identifier(self.name));
+        let mut emitted = Emitted { text, places: Vec::new(), names: names.clone() };
         let stored: BTreeSet<usize> = self.definitions.iter().map(|(array, _)| *array).collect();
         let arrays = &self.program.arrays;
         let used = |array: &usize| !self.shapes[*array].is_empty();

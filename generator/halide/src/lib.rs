@@ -12,6 +12,7 @@
 //! | `merge` | the parts of partitioned and unrolled loops | one definition of each Func |
 //! | `trim` | what is read | definitions of that |
 //! | `emit` | definitions | the text of a nest |
+//! | `proof` | the statement and the nest | whether they compute the same |
 //!
 //! Two of them rest on helpers: `fit` finds the simplest index with given values, `canonical` tells whether two expressions
 //! compute the same in a box.
@@ -44,13 +45,12 @@ mod declarations;
 mod emit;
 mod fault;
 mod fit;
-#[cfg(test)]
-mod interpret;
 mod intrinsics;
 mod lexer;
 mod merge;
 mod parser;
 mod program;
+mod proof;
 mod rebuild;
 mod shapes;
 mod syntax;
@@ -63,12 +63,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use pushmem_files::{Diagnostic, Document, read_text};
-use pushmem_nest::{Checked, Program, Source};
+use pushmem_nest::{Checked, Program, Source, Type};
 
 use crate::canonical::Canonical;
 use crate::emit::{Emitted, Nest};
 use crate::fault::Fault;
 use crate::merge::{Merged, Merger};
+use crate::program::Stores;
+use crate::proof::{Compared, Statement};
+use crate::shapes::Shape;
+use crate::syntax::Module;
 use crate::unfold::Definition;
 
 /// Whether a file is one that Halide wrote: its name ends in `.stmt`.
@@ -94,19 +98,33 @@ pub fn read(path: &Path) -> Result<Checked, Diagnostic> {
 ///
 /// # Errors
 /// At the place in the text: what is not of the language, or has no hardware, such as pointers, calls, vectors and floating
-/// point; addresses that are not sums of loop variables; parts of a Func that do not fit together; and all that
-/// [`Program::read`] finds.
+/// point; addresses that are not sums of loop variables; parts of a Func that do not fit together; all that
+/// [`Program::read`] finds; and a pixel that the statement and the program do not agree on.
 pub fn import(name: &str, text: &str) -> Result<Checked, Diagnostic> {
     let source = Source::new(name, text);
-    let emitted = translate(&stem(name), text).map_err(|fault| {
-        let diagnostic = source.diagnostic(fault.span, fault.message);
-        match fault.help {
-            Some(help) => diagnostic.with_help(help),
-            None => diagnostic,
+    let read = Read::new(text).map_err(|fault| located(&source, fault))?;
+    let first = match read.nest(&source, &read.program) {
+        Err(refusal) => refusal,
+        Ok(checked) => return Ok(checked),
+    };
+    // Where the parts of an array do not fit together, they may be understood as arrays of their own.
+    let (mut program, mut parts_of) = (read.program.clone(), first.parts_of);
+    while let Some(apart) = parts_of.and_then(|array| program.apart(array)) {
+        program = apart;
+        match read.nest(&source, &program) {
+            Err(refusal) => parts_of = refusal.parts_of,
+            Ok(checked) => return Ok(checked),
         }
-    })?;
-    let document = Document::parse(name, emitted.text.as_str())?;
-    Program::translated(&document, source, |span| emitted.place(span))
+    }
+    Err(first.diagnostic)
+}
+
+fn located(source: &Source, fault: Fault) -> Diagnostic {
+    let diagnostic = source.diagnostic(fault.span, fault.message);
+    match fault.help {
+        Some(help) => diagnostic.with_help(help),
+        None => diagnostic,
+    }
 }
 
 /// The name of a file without folder and ending.
@@ -114,47 +132,101 @@ fn stem(name: &str) -> String {
     Path::new(name).file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned())
 }
 
-fn translate(name: &str, text: &str) -> Result<Emitted, Fault> {
-    let declarations = declarations::declarations(text)?;
-    let module = parser::parse(text)?;
-    let program = program::stores(&module, &declarations)?;
-    let is_table = shapes::tables(&program);
-    let types = types::infer(&program)?;
-    let shapes = shapes::shapes(&program)?;
-    let located = shapes::locate(&program, &shapes, &is_table)?;
-    let mut unfolded = unfold::unfold(&program, &shapes, &located)?;
-    let bounds: Vec<Vec<(i64, i64)>> = (program.arrays.iter().enumerate())
-        .map(|(number, array)| match array.is_argument || unfolded.coordinates[number].is_empty() {
-            true => shapes[number][0].iter().map(|extent| (0, extent - 1)).collect(),
-            false => unfolded.coordinates[number].iter().map(|variable| unfolded.ranges[*variable]).collect(),
-        })
-        .collect();
-    // An array is computed where its last part is: all it reads is above, and all that reads it below.
-    let mut of_array: BTreeMap<usize, (usize, Vec<Definition>)> = BTreeMap::new();
-    for (place, definition) in unfolded.definitions.iter().enumerate() {
-        let entry = of_array.entry(definition.array).or_default();
-        entry.0 = place;
-        entry.1.push(definition.clone());
+/// A text that was read.
+struct Read<'a> {
+    module: Module<'a>,
+    program: Stores<'a>,
+}
+
+/// Why a program is no nest.
+struct Refusal {
+    diagnostic: Diagnostic,
+    /// The array whose parts do not fit together, if it is about that.
+    parts_of: Option<usize>,
+}
+
+impl From<Diagnostic> for Refusal {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self { diagnostic, parts_of: None }
     }
-    let mut definitions: Vec<(usize, usize, Vec<Merged>)> = Vec::new();
-    for (array, (place, parts)) in of_array {
-        let canonical = Canonical::new(&types, &bounds);
-        let coordinates = &unfolded.coordinates[array];
-        let mut merger = Merger { canonical, ranges: &unfolded.ranges, coordinates };
-        definitions.push((place, array, merger.merge(&parts)?));
+}
+
+impl<'a> Read<'a> {
+    fn new(text: &'a str) -> Result<Self, Fault> {
+        let declarations = declarations::declarations(text)?;
+        let module = parser::parse(text)?;
+        let program = program::stores(&module, &declarations)?;
+        Ok(Self { module, program })
     }
-    definitions.sort_by_key(|(place, ..)| *place);
-    let mut definitions: Vec<(usize, Vec<Merged>)> =
-        definitions.into_iter().map(|(_, array, each)| (array, each)).collect();
-    trim::trim(&program, &is_table, &mut unfolded, &mut definitions);
-    let nest = Nest {
-        name,
-        program: &program,
-        shapes: &shapes,
-        types: &types,
-        is_table: &is_table,
-        unfolded: &unfolded,
-        definitions: &definitions,
-    };
-    nest.emit()
+
+    /// The nest of the program, which may have more arrays than the text, checked and proven.
+    fn nest(&self, source: &Source, program: &Stores) -> Result<Checked, Refusal> {
+        let refuse = |fault: Fault| {
+            let parts_of = fault.parts_of;
+            Refusal { diagnostic: located(source, fault), parts_of }
+        };
+        let inferred = Inferred::new(program).map_err(refuse)?;
+        let emitted = inferred.emitted(&stem(source.name())).map_err(refuse)?;
+        let document = Document::parse(source.name(), emitted.text.as_str())?;
+        let mut checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
+        let statement = Statement { module: &self.module, inferred: &inferred, names: &emitted.names };
+        let compared = proof::prove(&statement, &checked.program, proof::MOST_OPERATIONS).map_err(refuse)?;
+        if compared == Compared::Nothing {
+            checked.warnings.push(
+                Diagnostic::new(
+                    "the program was not compared with the statement: even a few pixels take too many operations",
+                )
+                .with_help("import it with smaller extents and the same schedule, too: that is compared"),
+            );
+        }
+        Ok(checked)
+    }
+}
+
+/// The stores of a program, with what the text does not say.
+struct Inferred<'a> {
+    program: &'a Stores<'a>,
+    types: Vec<Type>,
+    shapes: Vec<Vec<Shape>>,
+}
+
+impl<'a> Inferred<'a> {
+    fn new(program: &'a Stores<'a>) -> Result<Self, Fault> {
+        Ok(Self { program, types: types::infer(program)?, shapes: shapes::shapes(program)? })
+    }
+
+    /// The text of the nest.
+    fn emitted(&self, name: &str) -> Result<Emitted, Fault> {
+        let Self { program, types, shapes } = self;
+        let is_table = shapes::tables(program);
+        let located = shapes::locate(program, shapes, &is_table)?;
+        let mut unfolded = unfold::unfold(program, shapes, &located)?;
+        let bounds: Vec<Vec<(i64, i64)>> = (program.arrays.iter().enumerate())
+            .map(|(number, array)| match array.is_argument || unfolded.coordinates[number].is_empty() {
+                true => shapes[number][0].iter().map(|extent| (0, extent - 1)).collect(),
+                false => unfolded.coordinates[number].iter().map(|variable| unfolded.ranges[*variable]).collect(),
+            })
+            .collect();
+        // An array is computed where its last part is: all it reads is above, and all that reads it below.
+        let mut of_array: BTreeMap<usize, (usize, Vec<Definition>)> = BTreeMap::new();
+        for (place, definition) in unfolded.definitions.iter().enumerate() {
+            let entry = of_array.entry(definition.array).or_default();
+            entry.0 = place;
+            entry.1.push(definition.clone());
+        }
+        let mut definitions: Vec<(usize, usize, Vec<Merged>)> = Vec::new();
+        for (array, (place, parts)) in of_array {
+            let canonical = Canonical::new(types, &bounds);
+            let coordinates = &unfolded.coordinates[array];
+            let mut merger = Merger { canonical, ranges: &unfolded.ranges, coordinates };
+            definitions.push((place, array, merger.merge(&parts)?));
+        }
+        definitions.sort_by_key(|(place, ..)| *place);
+        let mut definitions: Vec<(usize, Vec<Merged>)> =
+            definitions.into_iter().map(|(_, array, each)| (array, each)).collect();
+        trim::trim(program, &is_table, &mut unfolded, &mut definitions);
+        let nest =
+            Nest { name, program, shapes, types, is_table: &is_table, unfolded: &unfolded, definitions: &definitions };
+        nest.emit()
+    }
 }

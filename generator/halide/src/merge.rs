@@ -130,6 +130,7 @@ impl Merger<'_> {
         let refuse = || {
             Fault::new(over.span, "elements are written again with other values")
                 .with_help("write each element of a Func once, or compute it by `compute_root`")
+                .about_parts_of(over.array)
         };
         let inside = last.domain.iter().zip(&over.domain).all(|(last, over)| last.0 <= over.0 && over.1 <= last.1);
         if !(inside && last.is_whole && over.is_whole) {
@@ -261,9 +262,11 @@ impl Merger<'_> {
             return Ok(separate.collect());
         }
         let refuse = || {
-            Fault::new(first.span, "the parts of this Func cannot be put together").with_help(
-                "compute what is beyond the boundary in a Func of its own, by `compute_root` or `compute_at`",
-            )
+            Fault::new(first.span, "the parts of this Func cannot be put together")
+                .with_help(
+                    "compute what is beyond the boundary in a Func of its own, by `compute_root` or `compute_at`",
+                )
+                .about_parts_of(first.array)
         };
         if !covers || parts.len() > MOST_PARTS || first.updates {
             return Err(refuse());

@@ -23,17 +23,17 @@ const MOST_UNROLLED: usize = 200_000;
 const LARGEST_EXPRESSION: usize = 100_000;
 
 /// The most parts of a loop in which loops within have different numbers of iterations.
-const MOST_PARTS: usize = 8;
+const MOST_PARTS: usize = 128;
 
 /// The stores of a program, in the order of their execution.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Stores<'a> {
     pub arrays: Vec<Array<'a>>,
     pub variables: Vec<VariableInfo<'a>>,
     pub stores: Vec<Store>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Array<'a> {
     pub name: &'a str,
     pub span: Span,
@@ -50,7 +50,7 @@ pub(crate) struct Array<'a> {
     allocated: usize,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct VariableInfo<'a> {
     /// The name of the loop.
     pub name: &'a str,
@@ -58,7 +58,7 @@ pub(crate) struct VariableInfo<'a> {
     pub range: (i64, i64),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Store {
     pub array: usize,
     /// Which allocation of the array.
@@ -102,6 +102,53 @@ pub(crate) fn stores<'a>(module: &Module<'a>, declarations: &[Declaration<'a>]) 
         Ok(()) => Ok(reader.found),
         Err(Stop::Fault(fault)) => Err(fault),
         Err(Stop::Divide { .. }) => unreachable!("only loops around are divided, and they read their parts"),
+    }
+}
+
+impl Stores<'_> {
+    /// The program with an array of its own for each place where an array is produced; nothing if there is one place, or if
+    /// it is an argument. A load is of what was produced last above it.
+    pub fn apart(&self, array: usize) -> Option<Self> {
+        if self.arrays[array].is_argument {
+            return None;
+        }
+        let mut apart = self.clone();
+        let (mut latest, mut before): (usize, Option<&Store>) = (array, None);
+        for (store, old) in apart.stores.iter_mut().zip(&self.stores) {
+            if old.array == array {
+                if before.is_some_and(|before| !old.is_beside(before)) {
+                    latest = apart.arrays.len();
+                    apart.arrays.push(self.arrays[array].clone());
+                }
+                store.array = latest;
+                before = Some(old);
+            }
+            store.value = renamed(&store.value, array, latest);
+        }
+        (latest != array).then_some(apart)
+    }
+}
+
+impl Store {
+    /// Whether two stores of an array are in the same `produce`, in the same iterations.
+    pub fn is_beside(&self, other: &Store) -> bool {
+        let around = &self.loops[..self.outer];
+        let at_once = |each: &Variable| {
+            let (one, other) = (self.ranges[*each], other.ranges[*each]);
+            one.0 <= other.1 && other.0 <= one.1
+        };
+        (self.site, around) == (other.site, &other.loops[..other.outer]) && around.iter().all(at_once)
+    }
+}
+
+/// The value with loads of another array.
+fn renamed(value: &Rc<Value<Flat>>, from: usize, to: usize) -> Rc<Value<Flat>> {
+    match &**value {
+        Value::Load(Flat { array, address, place }) => {
+            let array = if *array == from { to } else { *array };
+            Rc::new(Value::Load(Flat { array, address: renamed(address, from, to), place: *place }))
+        }
+        other => Rc::new(other.with(|operand| renamed(operand, from, to))),
     }
 }
 

@@ -56,9 +56,9 @@ pub(crate) fn mapped(
 }
 
 /// An index as a value.
-pub(crate) fn value_of(index: &Index) -> Rc<Value<Element>> {
-    let mut sum: Option<Rc<Value<Element>>> = None;
-    let mut add = |factor: i64, term: Rc<Value<Element>>| {
+pub(crate) fn value_of<L: Clone>(index: &Index) -> Rc<Value<L>> {
+    let mut sum: Option<Rc<Value<L>>> = None;
+    let mut add = |factor: i64, term: Rc<Value<L>>| {
         let product = |factor: i64, term| match factor {
             1 => term,
             factor => Value::binary(Binary::Multiply, term, Value::number(factor)),

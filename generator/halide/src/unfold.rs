@@ -174,12 +174,6 @@ impl Anchor {
     }
 }
 
-/// Whether two stores in the same loops around are executed in the same iterations of them.
-fn at_once(one: &Store, other: &Store) -> bool {
-    let around = one.loops[..one.outer].iter();
-    around.map(|each| (one.ranges[*each], other.ranges[*each])).all(|(one, other)| one.0 <= other.1 && other.0 <= one.1)
-}
-
 /// What an index has more than the slope times the index of the element that is written.
 fn relative(store: &Store, of: &Affine, base: &Affine, slope: i64) -> Option<Anchor> {
     let whole = |affine: &Affine| Index { affine: affine.clone(), pieces: Vec::new() };
@@ -284,7 +278,8 @@ impl<'a> Unfolder<'a> {
         placement.around = store.loops[..store.outer].iter().map(|each| (*each, store.ranges[*each])).collect();
         if coordinates.len() != self.result.coordinates[array].len() {
             return Err(Fault::new(store.span, "it is not known which elements of the Func these are")
-                .with_help("compute it at another loop, or without `store_at`"));
+                .with_help("compute it at another loop, or without `store_at`")
+                .about_parts_of(array));
         }
         let updates = loads_of(&value, array);
         let domain = self.domain(&coordinates, located)?;
@@ -320,13 +315,7 @@ impl<'a> Unfolder<'a> {
     /// The stores of the same local array in the same loops: what they say of the loops around holds for all of them.
     fn siblings(&self, located: &Located) -> Vec<&'a Located<'a>> {
         let store = located.store;
-        let around = &store.loops[..store.outer];
-        let same = |other: &&Located| {
-            let other = other.store;
-            (other.array, other.site, other.outer) == (store.array, store.site, store.outer)
-                && other.loops[..other.outer] == *around
-                && at_once(store, other)
-        };
+        let same = |other: &&Located| other.store.array == store.array && other.store.is_beside(store);
         self.located.iter().filter(same).collect()
     }
 
@@ -428,13 +417,13 @@ impl<'a> Unfolder<'a> {
             return Ok(outer);
         };
         let first = reference.located.store;
-        let is_near = first.loops[..first.outer] == store.loops[..store.outer] && at_once(first, store);
-        if fold.is_none() && first.site == store.site && (is_near || anchor.is_none()) {
+        if fold.is_none() && first.site == store.site && (first.is_beside(store) || anchor.is_none()) {
             return Ok(outer);
         }
         let unrelated = || {
             Fault::new(store.span, "it is not known which elements of the Func these are")
                 .with_help("compute it at another loop, or without `store_at`")
+                .about_parts_of(store.array)
         };
         let shift = match (&reference.anchor, &anchor) {
             (Some(first), Some(anchor)) if first.is_at(anchor) => {
@@ -456,11 +445,7 @@ impl<'a> Unfolder<'a> {
     /// What is added to an index of a window over the whole array: it goes on where the stores before have come to.
     fn next_turn(&mut self, located: &'a Located<'a>, dimension: usize, fold: i64) -> Result<Index> {
         let store = located.store;
-        let near = |other: &Turn| {
-            let other = other.located.store;
-            (other.array, &other.loops[..other.outer]) == (store.array, &store.loops[..store.outer])
-                && at_once(store, other)
-        };
+        let near = |other: &Turn| other.located.store.array == store.array && other.located.store.is_beside(store);
         let base = unfolded(&located.target[dimension], Some(fold));
         // What follows the same loop goes on with it.
         let along = |other: &Turn| {
@@ -482,7 +467,8 @@ impl<'a> Unfolder<'a> {
         let offset = last.map_or(0, |last| last + 1 - low);
         if offset % fold != 0 {
             return Err(Fault::new(store.span, "it is not known which elements of the Func these are")
-                .with_help("compute it at another loop, or without `store_at`"));
+                .with_help("compute it at another loop, or without `store_at`")
+                .about_parts_of(store.array));
         }
         self.turns.push(Turn { located, dimension, offset, last: high + offset });
         Ok(Index::constant(offset))
@@ -563,7 +549,8 @@ impl<'a> Unfolder<'a> {
             let variables = index.variables();
             if variables.iter().any(|variable| used.contains(variable)) {
                 return Err(Fault::new(store.span, "two dimensions of the array follow one loop")
-                    .with_help("a Func is computed over a box: give each dimension loops of its own"));
+                    .with_help("a Func is computed over a box: give each dimension loops of its own")
+                    .about_parts_of(store.array));
             }
             let count = variables.iter().fold(1_i64, |count, variable| {
                 let (first, last) = store.ranges[*variable];

@@ -1,0 +1,197 @@
+//! The proof of an import: the statement and the nest are executed on the same images, and give the same pixels.
+//!
+//! Much of an import is inferred: the dimensions of flat arrays, the coordinates of what a tile or a sliding window keeps, what
+//! the parts of a partitioned loop have in common. Here the statement is executed as it stands, on flat memories.
+
+mod machine;
+mod nest;
+mod slice;
+mod statement;
+
+use std::collections::BTreeMap;
+
+use itertools::Itertools;
+use pushmem_nest::{ArrayKind, Program};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use crate::Inferred;
+use crate::fault::{Fault, Result};
+use crate::proof::machine::{Machine, Script, Stop, UNKNOWN};
+use crate::syntax::Module;
+
+/// The most operations to execute all of a statement, or all of a nest: about half a second. Indices are computed by
+/// operations, too.
+pub(crate) const MOST_OPERATIONS: u64 = 1 << 26;
+
+/// The most operations to execute what sampled pixels need, where all of them are too many.
+const MOST_OPERATIONS_OF_SAMPLES: u64 = 1 << 28;
+
+/// How many pixels of each output are sampled.
+const SAMPLES: usize = 16;
+
+/// What was compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compared {
+    /// Every pixel.
+    Everything,
+    /// A few pixels, with all that they are computed from.
+    Samples,
+    /// Nothing: even a few pixels take more than [`MOST_OPERATIONS_OF_SAMPLES`].
+    Nothing,
+}
+
+/// A statement, with what was found out about its arguments.
+pub(crate) struct Statement<'a> {
+    pub module: &'a Module<'a>,
+    pub inferred: &'a Inferred<'a>,
+    /// The names of the arrays in the nest.
+    pub names: &'a [String],
+}
+
+/// A program with its memories at the beginning.
+struct Execution {
+    script: Script,
+    memories: Vec<Vec<i64>>,
+}
+
+impl Execution {
+    /// The memories after everything was executed.
+    fn whole(&self, allowed: u64) -> Result<Vec<Vec<i64>>, Stop> {
+        let mut machine = Machine::new(&self.script, self.memories.clone(), allowed);
+        machine.run(&self.script.steps, 0)?;
+        Ok(machine.memories)
+    }
+
+    /// The memories after the execution of what some elements depend on.
+    fn part(&self, wanted: &[(usize, i64)]) -> Result<Vec<Vec<i64>>, Stop> {
+        let mut machine = Machine::new(&self.script, self.memories.clone(), MOST_OPERATIONS_OF_SAMPLES);
+        slice::run_for(&self.script, &mut machine, wanted)?;
+        Ok(machine.memories)
+    }
+}
+
+/// Compares a statement with its nest. All of both is executed if that takes no more operations than `allowed`.
+///
+/// # Errors
+/// If a pixel differs.
+pub(crate) fn prove(statement: &Statement, nest: &Program, allowed: u64) -> Result<Compared> {
+    let outputs = statement.outputs(nest);
+    let (one, other) = statement.executions(nest);
+    match one.whole(allowed).and_then(|one| Ok((one, other.whole(allowed)?))) {
+        Ok((one, other)) => {
+            for (in_statement, in_nest) in outputs {
+                for at in 0..nest.arrays[in_nest].size() {
+                    statement.compare(&one[in_statement], &other[in_nest], nest, (in_statement, in_nest, at))?;
+                }
+            }
+            return Ok(Compared::Everything);
+        }
+        Err(Stop::Undetermined) => return Err(statement.undetermined()),
+        Err(Stop::Exhausted) => {}
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    for (in_statement, in_nest) in outputs {
+        let mut samples = |_| random.random_range(0..nest.arrays[in_nest].size());
+        let samples: Vec<usize> = (0..SAMPLES).map(&mut samples).sorted().dedup().collect();
+        let wanted = |memory: usize| samples.iter().map(|at| (memory, *at as i64)).collect::<Vec<_>>();
+        match one.part(&wanted(in_statement)).and_then(|one| Ok((one, other.part(&wanted(in_nest))?))) {
+            Ok((one, other)) => {
+                for at in samples {
+                    statement.compare(&one[in_statement], &other[in_nest], nest, (in_statement, in_nest, at))?;
+                }
+            }
+            Err(Stop::Undetermined) => return Err(statement.undetermined()),
+            Err(Stop::Exhausted) => return Ok(Compared::Nothing),
+        }
+    }
+    Ok(Compared::Samples)
+}
+
+impl Statement<'_> {
+    /// The outputs, each with its memories in the statement and in the nest.
+    fn outputs(&self, nest: &Program) -> Vec<(usize, usize)> {
+        let arrays = nest.arrays.iter().enumerate().filter(|(_, array)| array.kind == ArrayKind::Output);
+        arrays.filter_map(|(number, array)| Some((self.argument(&array.name)?, number))).collect()
+    }
+
+    fn argument(&self, name: &str) -> Option<usize> {
+        (0..self.names.len())
+            .find(|&number| self.inferred.program.arrays[number].is_argument && self.names[number] == name)
+    }
+
+    /// Both, with the same images.
+    fn executions(&self, nest: &Program) -> (Execution, Execution) {
+        let images = images(nest);
+        let Inferred { program, types, shapes } = self.inferred;
+        let known = program.arrays.iter().zip(types).zip(shapes).zip(self.names);
+        let known = known.filter(|(((array, _), _), _)| array.is_argument || array.entries.is_some());
+        let (mut arguments, mut memories) = (Vec::new(), Vec::new());
+        for (((array, element), shapes), name) in known {
+            arguments.push((array.name, *element));
+            let size = shapes.first().map_or(0, |shape| shape.iter().product::<i64>());
+            let image = array.entries.clone().or_else(|| images.get(name.as_str()).cloned());
+            memories.push(image.unwrap_or_else(|| vec![UNKNOWN; size as usize]));
+        }
+        let of_statement = Execution { script: statement::script(&self.module.body, &arguments), memories };
+        let arrays = nest.arrays.iter().map(|array| images.get(array.name.as_str()).cloned().unwrap_or_default());
+        let memories = arrays.chain(nest.tables.iter().map(|table| table.values.clone())).collect();
+        (of_statement, Execution { script: nest::script(nest), memories })
+    }
+
+    fn compare(
+        &self,
+        one: &[i64],
+        other: &[i64],
+        nest: &Program,
+        (in_statement, in_nest, at): (usize, usize, usize),
+    ) -> Result<()> {
+        let value = |memory: &[i64]| memory.get(at).copied().filter(|value| *value != UNKNOWN);
+        let (one, other) = (value(one), value(other));
+        if one == other {
+            return Ok(());
+        }
+        let array = &nest.arrays[in_nest];
+        let mut rest = at as i64;
+        let indices = array.shape.iter().zip(&array.min).map(|(extent, min)| {
+            let index = rest % extent + min;
+            rest /= extent;
+            index
+        });
+        let text = |value: Option<i64>| value.map_or("unknown".to_owned(), |value| value.to_string());
+        let message = format!(
+            "on random images `{}[{}]` is {} in the statement, but {} in the nest",
+            array.name,
+            { indices }.join(", "),
+            text(one),
+            text(other)
+        );
+        Err(Fault::new(self.inferred.program.arrays[in_statement].span, message).with_help(
+            "the import is wrong: please report it, with this file. Another schedule may be understood, such as `compute_root`",
+        ))
+    }
+
+    fn undetermined(&self) -> Fault {
+        let span = self.inferred.program.arrays.first().map(|array| array.span).unwrap_or_default();
+        Fault::new(span, "which elements the statement accesses depends on data").with_help(
+            "addresses are computed by counters, not from data; only tables of constants are looked up by data",
+        )
+    }
+}
+
+/// An image for each input: half of the pixels of the whole type, and half of them small, so that comparisons go both ways.
+fn images(nest: &Program) -> BTreeMap<&str, Vec<i64>> {
+    let mut random = ChaCha8Rng::seed_from_u64(0);
+    let inputs = nest.arrays_of(ArrayKind::Input).map(|array| {
+        let mut pixel = |_| {
+            let value = random.random_range(array.element.min()..=array.element.max());
+            if random.random() { value } else { value % 16 }
+        };
+        (array.name.as_str(), (0..array.size()).map(&mut pixel).collect())
+    });
+    inputs.collect()
+}
+
+#[cfg(test)]
+mod tests;

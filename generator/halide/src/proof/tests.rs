@@ -1,0 +1,142 @@
+use std::path::Path;
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use pushmem_files::Document;
+use pushmem_images::Image;
+use pushmem_nest::Checked;
+
+use super::*;
+use crate::{Read, import};
+
+fn texts(folder: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.is_file());
+    files.sort();
+    let name = |file: &Path| file.file_stem().unwrap().to_string_lossy().into_owned();
+    files.iter().map(|file| (name(file), std::fs::read_to_string(file).unwrap())).collect()
+}
+
+fn statements() -> Vec<(String, String)> {
+    texts("tests/statements")
+}
+
+fn program(text: &str) -> Option<Program> {
+    let Checked { program, .. } = Program::from_document(&Document::parse("test.yaml", text).ok()?).ok()?;
+    Some(program)
+}
+
+/// The steps of a nest compute what the interpreter of nests computes.
+#[test]
+fn steps_of_nests_are_the_nests() {
+    let mut compared = 0;
+    for (name, text) in texts("../../apps") {
+        let program = program(&text).unwrap();
+        let inputs: BTreeMap<&str, Vec<i64>> = images(&program);
+        let image = |(name, values): (&&str, &Vec<i64>)| {
+            let array = program.array(name).unwrap();
+            let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
+            let image = Image::from_values(array.element.element().unwrap(), &shape, values.clone()).unwrap();
+            ((*name).to_owned(), image.with_min(&array.min))
+        };
+        let arrays = program.arrays.iter().map(|array| inputs.get(array.name.as_str()).cloned().unwrap_or_default());
+        let memories = arrays.chain(program.tables.iter().map(|table| table.values.clone())).collect();
+        let execution = Execution { script: nest::script(&program), memories };
+        let Ok(found) = execution.whole(1 << 21) else { continue };
+        for (output, image) in program.run(&inputs.iter().map(image).collect()).unwrap() {
+            let number = program.arrays.iter().position(|array| array.name == output).unwrap();
+            assert_eq!(found[number], image.values(), "{name}: {output}");
+            let samples: Vec<(usize, i64)> =
+                (0..10).map(|place| (number, place * 7 % found[number].len() as i64)).collect();
+            let part = execution.part(&samples).unwrap();
+            assert!(samples.iter().all(|&(_, at)| part[number][at as usize] == found[number][at as usize]), "{name}");
+        }
+        compared += 1;
+    }
+    assert!(compared > 25, "only {compared} programs");
+}
+
+/// Samples need less than everything, and agree.
+#[test]
+fn samples_are_what_all_of_it_gives() {
+    for (name, text) in statements() {
+        let read = Read::new(&text).unwrap();
+        let inferred = Inferred::new(&read.program).unwrap();
+        let emitted = inferred.emitted(&name).unwrap();
+        let statement = Statement { module: &read.module, inferred: &inferred, names: &emitted.names };
+        let nest = program(&emitted.text).unwrap();
+        let compared = |allowed| prove(&statement, &nest, allowed).unwrap();
+        assert_eq!(compared(MOST_OPERATIONS), Compared::Everything, "{name}");
+        assert_eq!(compared(0), Compared::Samples, "{name}");
+    }
+}
+
+/// The places of the numbers in a text from `start` on; digits in names are none.
+fn numbers(text: &str, start: usize) -> Vec<std::ops::Range<usize>> {
+    let digit = |place: &usize| text.as_bytes()[*place].is_ascii_digit();
+    let word = |place: usize| text.as_bytes()[place].is_ascii_alphanumeric() || b"_$".contains(&text.as_bytes()[place]);
+    let first = |place: &usize| digit(place) && !word(place - 1);
+    let end = |place: usize| (place..).find(|end| !digit(end)).unwrap_or(place);
+    (start..text.len()).filter(first).map(|place| place..end(place)).filter(|range| !word(range.end)).collect()
+}
+
+/// The text with some of its numbers a little larger or smaller.
+fn changed(texts: Vec<(String, usize)>) -> impl Strategy<Value = String> {
+    let edits = prop::collection::vec((any::<prop::sample::Index>(), -2..=2_i64), 1..4);
+    (prop::sample::select(texts), edits).prop_map(|((mut text, start), edits)| {
+        for (place, by) in edits {
+            let numbers = numbers(&text, start);
+            let range = numbers[place.index(numbers.len())].clone();
+            let value: i64 = text[range.clone()].parse().unwrap();
+            text.replace_range(range, &(value + by).max(0).to_string());
+        }
+        text
+    })
+}
+
+/// Of statements that Halide would not print, too: what is understood is understood rightly.
+#[test]
+fn what_is_accepted_is_computed() {
+    let small = statements().into_iter().map(|(_, text)| text).filter(|text| text.len() < 4000);
+    let small: Vec<(String, usize)> = small.map(|text| (text.clone(), text.find("produce").unwrap())).collect();
+    let strategy = changed(small);
+    let mut runner = TestRunner::deterministic();
+    let mut accepted = 0;
+    for _ in 0..200 {
+        let text = strategy.new_tree(&mut runner).unwrap().current();
+        match import("test.stmt", &text) {
+            Ok(_) => accepted += 1,
+            Err(problem) => assert!(!problem.message().contains("random images"), "{problem:?}\n{text}"),
+        }
+    }
+    assert!(accepted >= 40, "only {accepted} were accepted");
+}
+
+/// An import that is wrong is found out: a nest of other numbers that gives other pixels.
+#[test]
+fn wrong_imports_are_found() {
+    let (mut runner, mut wrong, mut by_samples) = (TestRunner::deterministic(), 0, 0);
+    for (name, text) in statements().into_iter().filter(|(_, text)| text.len() < 4000) {
+        let read = Read::new(&text).unwrap();
+        let inferred = Inferred::new(&read.program).unwrap();
+        let emitted = inferred.emitted(&name).unwrap();
+        let statement = Statement { module: &read.module, inferred: &inferred, names: &emitted.names };
+        let right = program(&emitted.text).unwrap();
+        let inputs = right.random_inputs(&mut ChaCha8Rng::seed_from_u64(3));
+        let expected = right.run(&inputs).unwrap();
+        let strategy = changed(vec![(emitted.text.clone(), emitted.text.find("nest:").unwrap())]);
+        for _ in 0..20 {
+            let text = strategy.new_tree(&mut runner).unwrap().current();
+            let Some(nest) = program(&text) else { continue };
+            if nest.run(&inputs).is_ok_and(|found| found != expected) {
+                let problem = prove(&statement, &nest, MOST_OPERATIONS).expect_err(&text);
+                assert!(problem.message.starts_with("on random images"), "{}", problem.message);
+                wrong += 1;
+                by_samples += usize::from(prove(&statement, &nest, 0).is_err());
+            }
+        }
+    }
+    assert!(wrong >= 40 && 4 * by_samples >= 3 * wrong, "{by_samples} of {wrong} by samples");
+}
