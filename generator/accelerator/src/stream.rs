@@ -16,11 +16,13 @@ pub(crate) struct WordStream {
 /// The words that a stage produces, including those between its rows where that is little more.
 ///
 /// A row of 62 words in a period of 64 is stored as 64 words: then the stream is one dense sequence, of which any delay is
-/// a simple ring. Rows with long pauses keep their loops.
+/// a simple ring. Rows with long pauses keep their loops. The words behind the last row are stored, too, where nothing comes
+/// after it: nobody reads them, but counters can count whole rows where their sum without the last words is a prime.
 pub(crate) fn stream_of(stage: &Stage, schedule: &StageSchedule) -> WordStream {
     let loops = stage.loops.iter().zip(&schedule.stride).filter(|(level, _)| level.extent > 1);
     // (name, extent, stride)
     let mut levels: Vec<(String, u64, i64)> = Vec::new();
+    let mut pause_behind = 0;
     for (level, &stride) in loops {
         if let Some((_, extent, rate)) = levels.last_mut() {
             let slots = stride / *rate;
@@ -28,11 +30,15 @@ pub(crate) fn stream_of(stage: &Stage, schedule: &StageSchedule) -> WordStream {
             if stride % *rate == 0 && pause >= 0 && pause <= *extent as i64 / 4 && levels.len() == 1 {
                 let (name, extent, _) = &mut levels[0];
                 *extent += slots as u64 * (level.extent - 1);
+                pause_behind = pause as u64;
                 *name = "n".to_owned();
                 continue;
             }
         }
         levels.push((level.name.clone(), level.extent, stride));
+    }
+    if let [(_, extent, _)] = &mut levels[..] {
+        *extent += pause_behind;
     }
     let mut words = 1;
     let number = levels.iter().map(|(_, extent, _)| {
