@@ -1,6 +1,7 @@
 //! All that the page knows.
 
 use pushmem_compiler::{Compiled, Report};
+use pushmem_configuration::ControllerConfiguration;
 use pushmem_nest::ArrayKind;
 use serde::Serialize;
 
@@ -29,6 +30,8 @@ pub struct Contents {
     pub specs: Vec<Spec>,
     /// The memory tiles, those with the same configuration once.
     pub tiles: Vec<Tile>,
+    /// What controllers of the tiles do, each once, in the time of their tiles.
+    pub controllers: Vec<ControllerConfiguration>,
     /// The tables in ROM tiles.
     pub roms: Vec<Rom>,
     /// Compute units that several stages have in turn.
@@ -76,13 +79,15 @@ impl Contents {
         let stages = stages(compiled);
         let sources = sources(compiled);
         let memories = memories(compiled, &sources);
+        let (tiles, controllers) = tiles(accelerator, &memories);
         Contents {
             figures: figures.clone(),
             policy: program.policy().name(),
             published,
             arrays: arrays(compiled, &memories, &sources),
             specs: specs(accelerator),
-            tiles: tiles(accelerator, &memories),
+            tiles,
+            controllers,
             roms: roms(compiled),
             units: units(compiled, &stages),
             loops: loops(compiled),

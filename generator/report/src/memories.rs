@@ -74,7 +74,8 @@ fn of_buffer(buffer: &UnifiedBuffer, mapped: &MappedBuffer, first_tile: usize) -
     for port in &buffer.ports {
         let (direction, sequence) = (port.direction.name(), Sequence::of_port(port));
         let names = port.domain.iter().map(|level| level.name.as_str()).collect_vec();
-        let told = (port.name.clone(), format!("({})", port.access.iter().map(|function| function.text(&names)).join(", ")));
+        let told =
+            (port.name.clone(), format!("({})", port.access.iter().map(|function| function.text(&names)).join(", ")));
         match ports.iter_mut().find(|group| group.direction == direction && group.sequence == sequence) {
             Some(group) => group.ports.push(told),
             None => ports.push(PortGroup { direction, sequence, ports: vec![told] }),

@@ -72,7 +72,10 @@ mod tests {
         // Rows of 3 at every second cycle, 10 cycles apart, given in another order.
         let loops = [(&names[2], 0, 4, 10), (&names[1], 5, 1, 99), (&names[0], -1, 3, 2)];
         let sequence = Sequence::of(loops.into_iter(), 7);
-        assert_eq!((sequence.names.as_slice(), &sequence.first), (&[names[0].clone(), names[2].clone()][..], &vec![-1, 0]));
+        assert_eq!(
+            (sequence.names.as_slice(), &sequence.first),
+            (&[names[0].clone(), names[2].clone()][..], &vec![-1, 0])
+        );
         let cycles: Vec<i64> = (0..4).flat_map(|y| (0..3).map(move |x| 7 + 10 * y + 2 * x)).collect();
         for cycle in -3..60 {
             assert_eq!(sequence.until(cycle), cycles.iter().filter(|one| **one <= cycle).count() as u64, "{cycle}");

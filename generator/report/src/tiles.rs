@@ -1,6 +1,6 @@
 //! Tiles and their configurations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use itertools::Itertools;
 use pushmem_accelerator::{Accelerator, WireId};
@@ -75,8 +75,8 @@ pub struct Tile {
     pub memory: usize,
     /// The cycle of the run in which their own time begins.
     pub begin: u64,
-    /// The controllers that run, by name.
-    pub controllers: BTreeMap<String, ControllerConfiguration>,
+    /// The controllers that run, by name: indices of [`crate::Contents::controllers`].
+    pub controllers: BTreeMap<String, usize>,
     /// Chaining.
     pub chain: Chain,
     /// The tiles.
@@ -181,9 +181,11 @@ fn spec(spec: &TileSpec) -> Spec {
     }
 }
 
-/// The memory tiles of an accelerator, which keep what is in these memories.
-pub(crate) fn tiles(accelerator: &Accelerator, memories: &[Memory]) -> Vec<Tile> {
+/// The memory tiles of an accelerator, which keep what is in these memories, and what their controllers do.
+pub(crate) fn tiles(accelerator: &Accelerator, memories: &[Memory]) -> (Vec<Tile>, Vec<ControllerConfiguration>) {
     let specs = accelerator.specs_in_use().collect_vec();
+    let mut numbers: HashMap<&ControllerConfiguration, usize> = HashMap::new();
+    let mut controllers: Vec<ControllerConfiguration> = Vec::new();
     let mut tiles: Vec<Tile> = Vec::new();
     for (number, tile) in accelerator.tiles.iter().enumerate() {
         let wires = |wires: &[Option<WireId>]| {
@@ -197,12 +199,19 @@ pub(crate) fn tiles(accelerator: &Accelerator, memories: &[Memory]) -> Vec<Tile>
         };
         let own = accelerator.spec_at(tile.level);
         let keeps = |memory: &Memory| (memory.tiles.0..memory.tiles.0 + memory.tiles.1).contains(&number);
+        let configured = tile.configuration.controllers.iter().map(|(name, controller)| {
+            let number = *numbers.entry(controller).or_insert_with(|| {
+                controllers.push(controller.clone());
+                controllers.len() - 1
+            });
+            (name.clone(), number)
+        });
         let mut told = Tile {
             spec: specs.iter().position(|spec| spec.name == own.name).expect("it is in use"),
             level: tile.level.name(),
             memory: memories.iter().position(keeps).expect("a tile keeps something"),
             begin: tile.begin,
-            controllers: tile.configuration.controllers.clone(),
+            controllers: configured.collect(),
             chain: tile.configuration.chain,
             instances: Vec::new(),
         };
@@ -214,7 +223,7 @@ pub(crate) fn tiles(accelerator: &Accelerator, memories: &[Memory]) -> Vec<Tile>
             }
         }
     }
-    tiles
+    (tiles, controllers)
 }
 
 /// The ROM tiles of a compiled program.
