@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use itertools::Itertools;
 use pushmem_accelerator::{Condition, Driver, Source};
 use pushmem_nest::Level;
-use pushmem_schedule::{Access, Boundary, Loop, Stage as PipelineStage, Subscript};
+use pushmem_schedule::{Access, Loop, Stage as PipelineStage};
 
 use crate::compile::{CoarsePlan, Compiled};
 
@@ -82,36 +82,13 @@ fn buffers(compiled: &Compiled) -> String {
 }
 
 fn port(direction: &str, stage: &PipelineStage, access: &Access, schedule: &str) -> String {
-    let elements = access.subscripts.iter().map(|subscript| self::subscript(subscript, &stage.loops)).join(", ");
+    let elements = access.display(&stage.loops);
     let names = stage.loops.iter().map(|level| &level.name).join(", ");
     format!(
-        "  {direction:<5} by {}\n    domain   {}\n    access   ({names}) → ({elements})\n    schedule {schedule}\n",
+        "  {direction:<5} by {}\n    domain   {}\n    access   ({names}) → {elements}\n    schedule {schedule}\n",
         stage.name,
         domain(&stage.loops),
     )
-}
-
-fn subscript(subscript: &Subscript, loops: &[Loop]) -> String {
-    let terms = subscript.coefficients.iter().zip(loops).rev().filter(|(coefficient, _)| **coefficient != 0);
-    let terms = terms.map(|(coefficient, level)| match coefficient {
-        1 => level.name.clone(),
-        _ => format!("{coefficient}{}", level.name),
-    });
-    let constant = (subscript.constant != 0 || subscript.coefficients.iter().all(|&coefficient| coefficient == 0))
-        .then(|| subscript.constant.to_string());
-    let mut text = terms.chain(constant).join(" + ").replace("+ -", "- ");
-    if subscript.divisor != 1 {
-        text = format!("⌊({text})/{}⌋", subscript.divisor);
-    }
-    text = match subscript.boundary {
-        Boundary::None | Boundary::Outside { .. } => text,
-        Boundary::Clamp { low, high } => format!("clamp({text}, {low}, {high})"),
-        Boundary::Mirror { low, high } => format!("mirror({text}, {low}, {high})"),
-    };
-    match subscript.offset {
-        0 => text,
-        offset => format!("{text} + {offset}").replace("+ -", "- "),
-    }
 }
 
 fn mapping(compiled: &Compiled) -> String {

@@ -7,13 +7,13 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_tile::{Memory, TileSpec};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::affine::Affine;
 use crate::check::{Finding, check};
 
 /// The configuration of one controller. All functions have one stride for each level, as many as there are extents.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControllerConfiguration {
     /// Iterations of each loop level, innermost first, each at least 1. Levels left out have extent 1.
@@ -21,16 +21,16 @@ pub struct ControllerConfiguration {
     /// When it fires, in unstalled cycles since the flush.
     pub cycle: Affine,
     /// Addresses in the aggregator.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agg: Option<Affine>,
     /// Addresses in the SRAM.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sram: Option<Affine>,
     /// Addresses in the transpose buffer.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tb: Option<Affine>,
     /// Addresses in the register file.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub register_file: Option<Affine>,
 }
 
@@ -68,7 +68,7 @@ impl ControllerConfiguration {
 }
 
 /// Chaining: which piece of a larger memory the tile is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chain {
     /// Whether the tile is part of a chain. Without, its addresses wrap within the tile.

@@ -1,5 +1,9 @@
 //! Pipelines of stages, as the scheduler sees them.
 
+use std::fmt;
+
+use itertools::Itertools;
+
 /// A loop of a stage: indices from `min`, `extent` of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
@@ -112,6 +116,34 @@ impl Subscript {
         self.divided(level.map_or(0, |level| self.coefficients[level] * index))
     }
 
+    /// The subscript in the notation of the papers, for loops of these names: `x + 1`, `clamp(2x, 0, 63)`.
+    pub fn display<'a>(&'a self, loops: &'a [Loop]) -> impl fmt::Display + 'a {
+        fmt::from_fn(move |formatter| formatter.write_str(&self.text(loops)))
+    }
+
+    fn text(&self, loops: &[Loop]) -> String {
+        let terms = self.coefficients.iter().zip(loops).rev().filter(|(coefficient, _)| **coefficient != 0);
+        let terms = terms.map(|(coefficient, level)| match coefficient {
+            1 => level.name.clone(),
+            _ => format!("{coefficient}{}", level.name),
+        });
+        let constant = (self.constant != 0 || self.coefficients.iter().all(|&coefficient| coefficient == 0))
+            .then(|| self.constant.to_string());
+        let mut text = terms.chain(constant).join(" + ").replace("+ -", "- ");
+        if self.divisor != 1 {
+            text = format!("⌊({text})/{}⌋", self.divisor);
+        }
+        text = match self.boundary {
+            Boundary::None | Boundary::Outside { .. } => text,
+            Boundary::Clamp { low, high } => format!("clamp({text}, {low}, {high})"),
+            Boundary::Mirror { low, high } => format!("mirror({text}, {low}, {high})"),
+        };
+        match self.offset {
+            0 => text,
+            offset => format!("{text} + {offset}").replace("+ -", "- "),
+        }
+    }
+
     fn divided(&self, linear: i64) -> i64 {
         (linear + self.constant).div_euclid(self.divisor)
     }
@@ -128,6 +160,16 @@ pub struct Access {
     pub array: usize,
     /// One subscript for each dimension of the array, innermost first.
     pub subscripts: Vec<Subscript>,
+}
+
+impl Access {
+    /// The element in the notation of the papers, for loops of these names: `(x + 1, y)`.
+    pub fn display<'a>(&'a self, loops: &'a [Loop]) -> impl fmt::Display + 'a {
+        fmt::from_fn(move |formatter| {
+            let elements = self.subscripts.iter().map(|subscript| subscript.display(loops));
+            write!(formatter, "({})", elements.format(", "))
+        })
+    }
 }
 
 /// An array that stages exchange.

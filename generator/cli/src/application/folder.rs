@@ -10,6 +10,7 @@ use pushmem_images::Image;
 use pushmem_nest::{Level, Program};
 use pushmem_packaging::Block;
 use pushmem_registers::RegisterMap;
+use pushmem_report::Contents;
 use pushmem_simulation::rtl_files;
 use pushmem_technology::Technology;
 use pushmem_tile::TileSpec;
@@ -89,6 +90,7 @@ pub fn contents(files: &Files, compiled: &Compiled, report: &Report) -> OutputFo
         }
     }
     folder.add("report.json", report.to_json());
+    folder.add("report.html", Contents::of(compiled, report).to_html());
     for (name, stage) in [("schedule", Stage::Schedule), ("buffers", Stage::Buffers), ("mapping", Stage::Mapping)] {
         folder.add(format!("stages/{name}.txt"), stage.text(compiled));
     }

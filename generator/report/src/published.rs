@@ -1,0 +1,63 @@
+//! Published figures.
+
+use serde::{Deserialize, Serialize};
+
+/// The file with all of them. `scripts/results` reads it, too.
+const FILE: &str = include_str!("../published.json");
+
+/// What was published of a program on a kind of tile.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// The program.
+    pub program: String,
+    /// The size of its output, innermost dimension first: programs of other sizes have other figures.
+    pub output: Vec<i64>,
+    /// The tile that ours is compiled for, which is of the published kind.
+    pub tile: String,
+    /// Where the figures are.
+    pub source: String,
+    /// What is special about the schedule.
+    #[serde(default)]
+    pub schedule: Option<String>,
+    /// Cycles of a run.
+    #[serde(default)]
+    pub cycles: Option<u64>,
+    /// Cycles when one stage runs after the other.
+    #[serde(default)]
+    pub sequential_cycles: Option<u64>,
+    /// Words in SRAM.
+    #[serde(default)]
+    pub sram_words: Option<u64>,
+    /// Words in SRAM when one stage runs after the other.
+    #[serde(default)]
+    pub sequential_words: Option<u64>,
+    /// Memory tiles, those with tables included.
+    #[serde(default)]
+    pub memory_tiles: Option<u64>,
+    /// Processing elements.
+    #[serde(default)]
+    pub processing_elements: Option<u64>,
+    /// Words in shift registers.
+    #[serde(default)]
+    pub shift_register_words: Option<u64>,
+}
+
+/// What was published of the program of this name whose output has this size, on this tile.
+pub fn published(program: &str, output: &[i64], tile: &str) -> Option<Published> {
+    let all: Vec<Published> = serde_json::from_str(FILE).expect("a test reads the file");
+    all.into_iter().find(|entry| entry.program == program && entry.output == output && entry.tile == tile)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_found_by_program_size_and_tile() {
+        let cycles = |size: i64, tile: &str| published("gaussian", &[size, size], tile).map(|found| found.cycles);
+        assert_eq!(cycles(62, "amber"), Some(Some(4102)));
+        assert_eq!(cycles(62, "dual_port"), Some(None));
+        assert_eq!(cycles(4094, "amber"), None);
+    }
+}

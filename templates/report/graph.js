@@ -1,0 +1,112 @@
+// The pipeline as a graph: each stage with the array that it is the last to write, below those that it reads from.
+
+const STAGE = { width: 226, height: 60 }, ARRAY = { width: 168, height: 44 }, GAP = { inside: 30, column: 40, row: 40 };
+
+/// What keeps the words of an array, in a few words.
+function storageText(array) {
+  const tiles = array.memories.reduce((sum, memory) => sum + contents.memories[memory].tiles[1], 0);
+  const parts = [tiles ? plural(tiles, "tile") : "", array.registers ? plural(array.registers, "register word") : ""].filter(Boolean);
+  if (parts.length) return parts.join(", ");
+  if (array.copy_of !== null) return `words of ${contents.arrays[array.copy_of].name}`;
+  return array.kind === "output" ? "stream out" : "wires only";
+}
+
+function drawGraph() {
+  const { stages, arrays } = contents;
+  const ownerOf = arrays.map((_, array) => stages.findLastIndex(stage => stage.writes === array));
+  const writersOf = arrays.map((_, array) => stages.flatMap((stage, number) => stage.writes === array ? [number] : []));
+  // A stage comes below all that write what it reads, but for itself and what comes later in the program.
+  const rank = [];
+  stages.forEach((stage, number) => {
+    const before = stage.reads.flatMap(array => writersOf[array]).filter(other => other < number);
+    rank.push(before.reduce((most, other) => Math.max(most, rank[other] + 1), 0));
+  });
+  const levels = [];
+  stages.forEach((_, number) => (levels[rank[number]] ??= []).push(number));
+  const width = number => STAGE.width + (ownerOf[stages[number].writes] === number ? GAP.inside + ARRAY.width : 0);
+  const widths = levels.map(level => level.reduce((sum, number) => sum + width(number) + GAP.column, -GAP.column));
+  const broad = Math.max(...widths);
+  const at = [], arrayAt = [];
+  levels.forEach((level, row) => {
+    let x = (broad - widths[row]) / 2 + 4;
+    for (const number of level) {
+      const y = 10 + row * (STAGE.height + GAP.row);
+      at[number] = { x, y };
+      if (ownerOf[stages[number].writes] === number) {
+        arrayAt[stages[number].writes] = { x: x + STAGE.width + GAP.inside, y: y + (STAGE.height - ARRAY.height) / 2 };
+      }
+      x += width(number) + GAP.column;
+    }
+  });
+  const edges = [], nodes = [];
+  const lanes = new Map();
+  const edge = (path, title) => edges.push(svg("path", { class: "edge", d: path, "marker-end": "url(#arrow)" }, svg("title", {}, title)));
+  stages.forEach((stage, number) => {
+    const to = at[number], target = arrayAt[stage.writes];
+    if (ownerOf[stage.writes] === number) {
+      edge(`M${to.x + STAGE.width} ${to.y + STAGE.height / 2}H${target.x - 2}`, `${stage.name} writes ${arrays[stage.writes].name}`);
+      if (stage.reads.includes(stage.writes)) {
+        const [left, right, top] = [to.x + STAGE.width - 26, target.x + 26, to.y + 4];
+        edge(`M${right} ${target.y}V${top - 6}H${left}V${top - 5}`, `${stage.name} updates ${arrays[stage.writes].name}`);
+      }
+    } else if (target.y > to.y && target.y < to.y + STAGE.height) {
+      const [x, below, end] = [to.x + STAGE.width / 2, to.y + STAGE.height + 7, target.x + ARRAY.width / 3];
+      edge(`M${x} ${to.y + STAGE.height}V${below}H${end}V${target.y + ARRAY.height + 2}`, `${stage.name} writes ${arrays[stage.writes].name}`);
+    } else {
+      const key = `into ${stage.writes}`;
+      if (!lanes.has(key)) lanes.set(key, lanes.size);
+      const [x, below, lane, y] = [to.x + STAGE.width / 2, to.y + STAGE.height + 7, broad + 18 + 9 * lanes.get(key), target.y + ARRAY.height / 2];
+      edge(`M${x} ${to.y + STAGE.height}V${below - 4}Q${x} ${below},${x + 4} ${below}H${lane - 6}Q${lane} ${below},${lane} ${below + 6}V${y - 6}Q${lane} ${y},${lane - 6} ${y}H${target.x + ARRAY.width + 2}`, `${stage.name} writes ${arrays[stage.writes].name}`);
+    }
+    const reads = stage.reads.filter(array => array !== stage.writes);
+    reads.forEach((array, place) => {
+      const from = arrayAt[array], title = `${stage.name} reads ${arrays[array].name}`;
+      const x = to.x + STAGE.width * (place + 1) / (reads.length + 1);
+      const bottom = from.y + ARRAY.height, middle = from.x + ARRAY.width / 2;
+      if (rank[number] === rank[ownerOf[array]] + 1) {
+        edge(`M${middle} ${bottom}C${middle} ${bottom + GAP.row},${x} ${to.y - GAP.row * 0.8},${x} ${to.y - 2}`, title);
+      } else {
+        // Past other rows, in a lane to the right of all that each array has for itself.
+        if (!lanes.has(array)) lanes.set(array, lanes.size);
+        const place = lanes.get(array), lane = broad + 18 + 9 * place, out = middle + 24;
+        const below = from.y + (STAGE.height + ARRAY.height) / 2 + 5 + 4 * (place % 4), above = to.y - 8 - 3 * (place % 4);
+        edge(`M${out} ${bottom}V${below - 4}Q${out} ${below},${out + 4} ${below}H${lane - 6}Q${lane} ${below},${lane} ${below + 6}V${above - 6}Q${lane} ${above},${lane - 6} ${above}H${x + 6}Q${x} ${above},${x} ${above + 4}V${to.y - 2}`, title);
+      }
+    });
+  });
+  const short = (text, most) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
+  stages.forEach((stage, number) => {
+    const { x, y } = at[number], seq = timed(stage.sequence);
+    const copies = stage.copies > 1 ? ` × ${stage.copies}` : "";
+    const words = shown(rateOf(seq) * stage.copies), rate = `${words} ${words === "1" ? "word" : "words"}/cycle`;
+    const latency = stage.latency ? `, latency ${stage.latency}` : "";
+    const lines = [rate + latency, `cycles ${shown(seq.start)} to ${shown(seq.last + stage.latency)}`];
+    nodes.push(svg("g", { class: "stage-node", "data-stage": stage.name, "data-copies": stage.copies },
+      svg("title", {}, `${stage.statement || `input ${stage.name}`}\n${rate}${latency} cycles, ${lines[1]}`),
+      svg("rect", { class: "box", x, y, width: STAGE.width, height: STAGE.height, rx: 5 }),
+      svg("rect", { class: stage.executed, x, y, width: 5, height: STAGE.height, rx: 2 }),
+      svg("text", { class: "strong", x: x + 14, y: y + 19 }, short(stage.name, 26 - copies.length) + copies),
+      lines.map((line, place) => svg("text", { class: "small", x: x + 14, y: y + 36 + 15 * place }, line))));
+  });
+  arrays.forEach((array, number) => {
+    const { x, y } = arrayAt[number];
+    nodes.push(svg("a", { href: `#array-${number}`, class: "array-node", "data-array": array.name },
+      svg("title", {}, `${array.kind} ${array.name}: ${array.element} [${array.shape.join(", ")}], ${storageText(array)}`),
+      svg("rect", { class: "pill", x, y, width: ARRAY.width, height: ARRAY.height, rx: ARRAY.height / 2 }),
+      svg("text", { class: "strong", x: x + ARRAY.width / 2, y: y + 19, "text-anchor": "middle" }, short(array.name, 20)),
+      svg("text", { class: "small", x: x + ARRAY.width / 2, y: y + 34, "text-anchor": "middle" }, short(storageText(array), 27))));
+  });
+  const [w, h] = [broad + 30 + 9 * lanes.size, levels.length * (STAGE.height + GAP.row)];
+  const marker = svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { class: "graph-arrow", d: "M0 0L8 4L0 8z" }));
+  const picture = svg("svg", { viewBox: `0 0 ${w} ${h}`, width: w, height: h, role: "img", "aria-label": `${stages.length} stages and ${arrays.length} arrays` }, svg("defs", {}, marker), edges, nodes);
+  picture.style.cssText = `max-width:${w <= 1500 ? "100%" : "none"};min-width:${Math.min(w, 640)}px;height:auto;display:block;margin:0 auto`;
+  document.getElementById("graph").append(picture);
+  const kinds = { stream: "words come from outside", kernel: "computed by a kernel", copy: "passed on, no hardware", constant: "always the same" };
+  const used = Object.entries(kinds).filter(([kind]) => stages.some(stage => stage.executed === kind));
+  document.getElementById("graph").after(legend(used.map(([kind, text]) => [`var(--${kind})`, text])));
+}
+
+
+function legend(entries) {
+  return html("div", { class: "legend" }, entries.map(([color, text]) => html("span", {}, html("i", { style: `background:${color}` }), text)));
+}
