@@ -6,7 +6,8 @@
 //
 // Input record:  u32 control (bits below), u32 configuration address, u32 configuration data, u32 end of batch,
 //                u64 for each data input{% if spec.chaining %}, u64 for each chain input{% endif %}.
-// Output record: u32 flags (valid of output N: bit N, taken of input N: bit 4+N, stencil valid: bit 8),
+// Output record: u32 flags (valid of output N: bit N, taken of input N: bit 4+N, stencil valid: bit 8,
+//                self-test busy, done, fail: bits 9, 10, 11),
 //                u32 configuration data, u64 for each data output.
 // Outputs are sampled before the rising clock edge that ends the cycle.
 #include <unistd.h>
@@ -31,6 +32,9 @@ constexpr uint32_t STALL = 1u << 2;
 constexpr uint32_t CONFIG_WRITE = 1u << 3;
 constexpr uint32_t CONFIG_READ = 1u << 4;
 constexpr uint32_t NO_ASSERTIONS = 1u << 5;
+{%- if spec.bist %}
+constexpr uint32_t BIST_START = 1u << 6;
+{%- endif %}
 
 struct Input {
     uint32_t control;
@@ -55,6 +59,9 @@ void drive(Vtile& tile, const Input& input) {
     tile.stall = (input.control & STALL) != 0;
     tile.config_write = (input.control & CONFIG_WRITE) != 0;
     tile.config_read = (input.control & CONFIG_READ) != 0;
+{%- if spec.bist %}
+    tile.bist_start = (input.control & BIST_START) != 0;
+{%- endif %}
     tile.config_address = input.config_address;
     tile.config_write_data = input.config_data;
 {%- for i in 0..spec.inputs %}
@@ -78,6 +85,9 @@ void sample(const Vtile& tile, Output& output) {
 {%- endfor %}
 {%- if spec.stencil_valid %}
     output.flags |= uint32_t(tile.stencil_valid) << 8;
+{%- endif %}
+{%- if spec.bist %}
+    output.flags |= uint32_t(tile.bist_busy) << 9 | uint32_t(tile.bist_done) << 10 | uint32_t(tile.bist_fail) << 11;
 {%- endif %}
     output.config_data = tile.config_read_data;
 }

@@ -85,6 +85,19 @@ enum Datapath {
     Rom(Rom),
 }
 
+impl Datapath {
+    /// With undefined memories.
+    fn new(spec: &TileSpec) -> Self {
+        match spec.kind {
+            Kind::WideFetch { fetch_width, agg_words, tb_words } => {
+                Datapath::WideFetch(WideFetch::new(spec, fetch_width, agg_words, tb_words))
+            }
+            Kind::DualPort | Kind::QuadPort | Kind::RegisterFile => Datapath::Direct(Direct::new(spec)),
+            Kind::Rom => Datapath::Rom(Rom::new(spec)),
+        }
+    }
+}
+
 /// The cycle-accurate model of a tile.
 pub struct Tile {
     spec: TileSpec,
@@ -113,14 +126,13 @@ impl Tile {
             cycle: 0,
             violations: Vec::new(),
         };
-        let datapath = match spec.kind {
-            Kind::WideFetch { fetch_width, agg_words, tb_words } => {
-                Datapath::WideFetch(WideFetch::new(spec, fetch_width, agg_words, tb_words))
-            }
-            Kind::DualPort | Kind::QuadPort | Kind::RegisterFile => Datapath::Direct(Direct::new(spec)),
-            Kind::Rom => Datapath::Rom(Rom::new(spec)),
-        };
+        let datapath = Datapath::new(spec);
         Tile { spec: spec.clone(), parameters, configuration: Configuration::default(), context, datapath }
+    }
+
+    /// Makes all memories undefined, and drops what is on its way.
+    pub fn forget(&mut self) {
+        self.datapath = Datapath::new(&self.spec);
     }
 
     /// Stops every controller and clears the configuration; memories keep their words.

@@ -46,6 +46,8 @@ struct TestFile {
     arbitrary: Option<RandomFile>,
     #[serde(default)]
     specs: Option<SpecsFile>,
+    #[serde(default)]
+    faults: Option<FaultsFile>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -53,6 +55,13 @@ struct TestFile {
 struct RandomFile {
     seed: u64,
     configurations: u32,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FaultsFile {
+    seed: u64,
+    faults: u32,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -106,6 +115,15 @@ pub enum Work {
         /// How many.
         configurations: u32,
     },
+    /// Random faults of the SRAM, each of which the self-test must find.
+    Faults {
+        /// Tile specification.
+        tile: PathBuf,
+        /// Seed.
+        seed: u64,
+        /// How many.
+        faults: u32,
+    },
     /// Random specifications, each with random configurations.
     Specs {
         /// Seed.
@@ -124,7 +142,8 @@ impl Work {
             Work::Configuration { tile, .. }
             | Work::Chain { tile, .. }
             | Work::Legal { tile, .. }
-            | Work::Arbitrary { tile, .. } => Some(tile),
+            | Work::Arbitrary { tile, .. }
+            | Work::Faults { tile, .. } => Some(tile),
             Work::Specs { .. } => None,
         }
     }
@@ -238,6 +257,7 @@ fn work(test: TestFile, folder: &Path) -> Result<Test, Refusal> {
         legal,
         arbitrary,
         specs,
+        faults,
     } = test;
     if stops_at.is_some() && !violations {
         return Err(refusal(
@@ -249,11 +269,11 @@ fn work(test: TestFile, folder: &Path) -> Result<Test, Refusal> {
     let tile = tile.map(|tile| folder.join(tile));
     let delays = read_delays(&delays, tile.as_deref())?;
     let (has_delays, stops) = (!delays.is_empty(), stops_at.is_some());
-    let work = match (tile, configuration, chain, legal, arbitrary, specs) {
-        (Some(tile), Some(configuration), None, None, None, None) => {
+    let work = match (tile, configuration, chain, legal, arbitrary, specs, faults) {
+        (Some(tile), Some(configuration), None, None, None, None, None) => {
             Work::Configuration { tile, configuration: folder.join(configuration), violations, delays, stops_at }
         }
-        (Some(tile), None, Some(chain), None, None, None) => {
+        (Some(tile), None, Some(chain), None, None, None, None) => {
             let help =
                 "a chain is checked by what its last tile shows: name its tiles' configurations and its `delays`";
             if chain.len() < 2 {
@@ -264,20 +284,23 @@ fn work(test: TestFile, folder: &Path) -> Result<Test, Refusal> {
             }
             Work::Chain { tile, configurations: chain.iter().map(|file| folder.join(file)).collect(), delays }
         }
-        (Some(tile), None, None, Some(RandomFile { seed, configurations }), None, None) => {
+        (Some(tile), None, None, Some(RandomFile { seed, configurations }), None, None, None) => {
             Work::Legal { tile, seed, configurations }
         }
-        (Some(tile), None, None, None, Some(RandomFile { seed, configurations }), None) => {
+        (Some(tile), None, None, None, Some(RandomFile { seed, configurations }), None, None) => {
             Work::Arbitrary { tile, seed, configurations }
         }
-        (None, None, None, None, None, Some(SpecsFile { seed, specs, configurations })) => {
+        (Some(tile), None, None, None, None, None, Some(FaultsFile { seed, faults })) => {
+            Work::Faults { tile, seed, faults }
+        }
+        (None, None, None, None, None, Some(SpecsFile { seed, specs, configurations }), None) => {
             Work::Specs { seed, specs, configurations }
         }
         _ => {
             return Err(refusal(
                 &["name"],
                 "it is not clear what to run",
-                "a test has a `tile` and one of `configuration`, `chain`, `legal` and `arbitrary`; or `specs` alone",
+                "a test has a `tile` and one of `configuration`, `chain`, `legal`, `arbitrary` and `faults`; or `specs` alone",
             ));
         }
     };
@@ -286,6 +309,7 @@ fn work(test: TestFile, folder: &Path) -> Result<Test, Refusal> {
         ("violations", violations && !configured, "`configuration`"),
         ("stops_at", stops && !configured, "`configuration`"),
         ("sram", sram.is_some() && work.tile().is_none(), "`tile`"),
+        ("sram", sram.is_some() && matches!(work, Work::Faults { .. }), "what runs the memory without faults"),
         ("delays", has_delays && !configured && !matches!(work, Work::Chain { .. }), "`configuration` or `chain`"),
     ];
     if let Some((key, _, with)) = misplaced.into_iter().find(|(_, misplaced, _)| *misplaced) {

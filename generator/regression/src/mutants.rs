@@ -10,7 +10,7 @@ use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
 
 use crate::list::Test;
-use crate::run::{Progress, in_parallel, run_test};
+use crate::run::{Model, Progress, in_parallel, run_test};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -133,12 +133,13 @@ impl MutantList {
         if tests.peek().is_none() {
             return Err(self.document.error(&mutant.path.key("tile"), "the regression has no test for this tile"));
         }
-        let executable = verilator.build_files(&mutant.spec, &mutant.rtl, false).map_err(|error| {
+        let build = |spec: &TileSpec, model: Model| model.build(verilator, spec, &mutant.rtl);
+        build(&mutant.spec, Model::Lockstep).map_err(|error| {
             self.document
                 .error(&mutant.path.key("replace"), format!("mutant `{}` cannot be built: {error}", mutant.name))
         })?;
         let caught = tests.find_map(|test| {
-            let failure = run_test(test, &|_| Ok(executable.clone())).failure?;
+            let failure = run_test(test, &build).failure?;
             Some(Catch { test: test.name.clone(), clock: clock(&failure), failure })
         });
         Ok(MutantResult { name: mutant.name.clone(), fault: mutant.fault.clone(), caught })

@@ -6,11 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use itertools::Itertools;
+use pushmem_bist::{Fault, FaultyMemory, Row, Shape};
 use pushmem_configuration::Configuration;
 use pushmem_files::Diagnostic;
 use pushmem_model::MAX_PORTS;
 use pushmem_registers::RegisterMap;
-use pushmem_simulation::{BenchError, RtlProcess, StreamOptions, StreamRun, Verilator, rtl_files, run_streams};
+use pushmem_simulation::{
+    BenchError, RtlProcess, StreamOptions, StreamRun, Verilator, rtl_files, run_streams, self_test,
+};
 use pushmem_technology::{Assembly, Binding, Memory, Technology};
 use pushmem_tile::TileSpec;
 use rand::{Rng, SeedableRng};
@@ -40,9 +43,12 @@ pub fn run(
     progress: &impl Progress<Test, TestResult>,
 ) -> Vec<TestResult> {
     in_parallel(tests, jobs, progress, |test| {
-        run_test(test, &|spec| match &test.sram {
-            None => verilator.build(spec, false),
-            Some(sram) => verilator.build_files(spec, &bound(spec, sram)?, false),
+        run_test(test, &|spec, model| {
+            let rtl = match &test.sram {
+                None => rtl_files(spec)?,
+                Some(sram) => bound(spec, sram)?,
+            };
+            model.build(verilator, spec, &rtl)
         })
     })
 }
@@ -66,7 +72,7 @@ pub fn run_files(
         build: Default::default(),
         run: Default::default(),
     };
-    let build = |spec: &TileSpec| verilator.build_files(spec, files, false);
+    let build = |spec: &TileSpec, model: Model| model.build(verilator, spec, files);
     Runner::new(spec.clone(), &build, &mut result)?.legal(seed, configurations)?;
     Ok(result.counts)
 }
@@ -105,8 +111,32 @@ pub fn in_parallel<Item: Sync, Outcome: Send>(
     outcomes.into_iter().sorted_by_key(|(number, _)| *number).map(|(_, outcome)| outcome).collect()
 }
 
+/// Executable models of a tile's RTL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Model {
+    /// It runs in lockstep with the model.
+    Lockstep,
+    /// It runs its self-test on an SRAM with faults.
+    SelfTest,
+}
+
+impl Model {
+    /// Builds it from the files of a tile, or finds it in the cache.
+    pub fn build(
+        self,
+        verilator: &Verilator,
+        spec: &TileSpec,
+        rtl: &[(String, String)],
+    ) -> Result<PathBuf, Diagnostic> {
+        match self {
+            Model::Lockstep => verilator.build_files(spec, rtl, false),
+            Model::SelfTest => verilator.build_self_test(spec, rtl),
+        }
+    }
+}
+
 /// What makes the executable model of a tile.
-pub(crate) type Build<'a> = dyn Fn(&TileSpec) -> Result<PathBuf, Diagnostic> + 'a;
+pub(crate) type Build<'a> = dyn Fn(&TileSpec, Model) -> Result<PathBuf, Diagnostic> + 'a;
 
 /// Runs a test on the models that `build` makes.
 pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
@@ -144,6 +174,9 @@ pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
         Work::Arbitrary { tile, seed, configurations } => TileSpec::read(tile)
             .map_err(text)
             .and_then(|spec| Runner::new(spec, build, &mut result)?.arbitrary(*seed, *configurations)),
+        Work::Faults { tile, seed, faults } => {
+            TileSpec::read(tile).map_err(text).and_then(|spec| self_tests(&spec, build, &mut result, *seed, *faults))
+        }
         Work::Specs { seed, specs, configurations } => (0..*specs).try_for_each(|number| {
             // Each specification has a seed of its own, so that one that fails can be run alone.
             let seed = seed.wrapping_add(u64::from(number));
@@ -168,6 +201,33 @@ fn text(diagnostic: Diagnostic) -> String {
     }
 }
 
+/// Runs the self-test of RTL and model on a memory without a fault, and on some with one each.
+fn self_tests(spec: &TileSpec, build: &Build, result: &mut TestResult, seed: u64, count: u32) -> Result<(), String> {
+    let start = Instant::now();
+    let executable = build(spec, Model::SelfTest).map_err(text)?;
+    result.build += start.elapsed();
+    let shape = Shape::of(spec).expect("what has no self-test is not built");
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut memories = vec![(None, false), (None, true)];
+    memories.extend((0..count).map(|_| (Some(Fault::random(shape, &mut rng)), rng.random())));
+    let start = Instant::now();
+    let found = self_test(&executable, shape, &memories).map_err(text)?;
+    result.run += start.elapsed();
+    for (&(fault, loads), found) in memories.iter().zip(&found) {
+        let mut memory = FaultyMemory::new(shape, fault, |_| Row::of(shape.width, |_| loads));
+        let expected = pushmem_bist::run(shape, &mut memory);
+        if *found != expected {
+            return Err(format!("self-test, {fault:?}: the RTL has {found:?}; the model has {expected:?}"));
+        }
+        if fault.is_some() != found.first_failure.is_some() {
+            return Err(format!("self-test, {fault:?}: the verdict is {found:?}"));
+        }
+        result.counts.configurations += 1;
+        result.counts.cycles += found.cycles;
+    }
+    Ok(())
+}
+
 /// What becomes of the promises of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Promises {
@@ -188,7 +248,7 @@ struct Runner<'a> {
 impl<'a> Runner<'a> {
     fn new(spec: TileSpec, build: &Build, result: &'a mut TestResult) -> Result<Self, String> {
         let start = Instant::now();
-        let executable = build(&spec).map_err(text)?;
+        let executable = build(&spec, Model::Lockstep).map_err(text)?;
         result.build += start.elapsed();
         let map = RegisterMap::of(&spec);
         Ok(Runner { spec, map, executable, result })

@@ -49,6 +49,9 @@ impl<'a> Scenario<'a> {
     /// Everything one configuration should survive, in a random order of the events that interrupt a run.
     pub fn exercise(&mut self, configuration: &Configuration) -> Result<(), BenchError> {
         self.counts.configurations += 1;
+        // In the middle of a run of what was configured before.
+        self.bench.flush(false)?;
+        self.bench.self_test()?;
         self.bench.coincide(COINCIDENCES)?;
         self.bench.configure(configuration)?;
         if !self.bench.tile().is_active() {

@@ -77,6 +77,9 @@ pub(crate) fn modules(spec: &TileSpec, names: &Names) -> Vec<Source> {
         Kind::DualPort | Kind::QuadPort | Kind::Rom => sources.extend([library!("delay"), library!("sram")]),
         Kind::RegisterFile => sources.push(library!("register_file")),
     }
+    if spec.bist {
+        sources.push(library!("bist"));
+    }
     // The multiplexer is for deltas, gaps, lanes and ports: a multiplier-style rom has none of them.
     if spec.style != Style::Recurrence && spec.kind == Kind::Rom {
         sources.remove(0);

@@ -26,6 +26,8 @@ pub(crate) struct Names {
     pub iteration_domain: String,
     pub address_generator: String,
     pub transpose_buffer: String,
+    /// What a tile has as its SRAM: the wrapper, or the self-test with the wrapper in it.
+    pub sram: &'static str,
     /// What address generators call the registers of their levels.
     pub steps: &'static str,
     pub rom_address_bits: u32,
@@ -52,6 +54,7 @@ impl Names {
             } else {
                 "pushmem_transpose_buffer".to_owned()
             },
+            sram: if spec.bist { "pushmem_bist" } else { "pushmem_sram" },
             steps: match spec.style {
                 Style::Recurrence => "deltas",
                 Style::PerLevel | Style::Multiplier => "strides",

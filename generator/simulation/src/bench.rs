@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use pushmem_bist::Shape;
 use pushmem_configuration::{Configuration, Finding, RegisterWrite, encode};
 use pushmem_files::Diagnostic;
 use pushmem_model::{Inputs, MAX_PORTS, Outputs, Tile, Violation, ViolationKind};
@@ -11,7 +12,7 @@ use pushmem_tile::{Kind, TileSpec};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::frame::{Expected, Frame};
+use crate::frame::{Bist, Expected, Frame};
 use crate::process::RtlProcess;
 
 /// Cycles sent to the RTL at a time.
@@ -79,6 +80,8 @@ pub struct Bench<'a> {
     contents_read: Option<(u32, u32)>,
     /// A configuration was written while controllers were running: their outputs mean nothing until the next flush.
     disturbed: bool,
+    /// What the self-test shows.
+    bist: Bist,
     violations: Vec<Violation>,
     /// Whether controllers may use a port of a memory together. The RTL's assertions stop it in such a cycle, so that
     /// they are off there, and only there.
@@ -112,6 +115,7 @@ impl<'a> Bench<'a> {
             read_data: None,
             contents_read: None,
             disturbed: false,
+            bist: Bist::default(),
             violations: Vec::new(),
             port_conflicts: false,
             restless: false,
@@ -154,6 +158,7 @@ impl<'a> Bench<'a> {
             self.read_data = Some(0);
             self.contents_read = None;
             self.disturbed = false;
+            self.bist = Bist::default();
             let mut frame = Frame { reset: true, ..self.random_frame() };
             if self.restless {
                 frame.flush = self.rng.random();
@@ -334,6 +339,28 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
+    /// Runs the self-test of the SRAM, if the tile has one, whatever the tile does meanwhile: it finds nothing. Then all memories
+    /// are undefined, and so is what the tile shows until the next flush.
+    ///
+    /// # Errors
+    /// When the RTL differs.
+    pub fn self_test(&mut self) -> Result<(), BenchError> {
+        let Some(shape) = Shape::of(self.spec) else { return Ok(()) };
+        self.disturbed = true;
+        for cycle in 0..=shape.cycles() {
+            // A further start is not heard.
+            let bist_start = cycle == 0 || self.rng.random_bool(0.1);
+            let frame = Frame { bist_start, stall: self.rng.random_bool(0.3), ..self.random_frame() };
+            self.step(frame)?;
+            self.bist = Bist { busy: true, ..Bist::default() };
+        }
+        self.bist = Bist { done: true, ..Bist::default() };
+        self.tile.forget();
+        let map = self.map;
+        self.registers.retain(|&address, _| !is_in_contents(map, address));
+        Ok(())
+    }
+
     /// Runs cycles without streams: inputs are random.
     ///
     /// # Errors
@@ -475,7 +502,7 @@ impl<'a> Bench<'a> {
             }
         };
         self.frames.push(frame);
-        self.expected.push(Expected { outputs: (!self.disturbed).then_some(outputs), config_data });
+        self.expected.push(Expected { outputs: (!self.disturbed).then_some(outputs), config_data, bist: self.bist });
         Ok(())
     }
 

@@ -20,6 +20,8 @@ pub struct Frame {
     pub config_address: u32,
     /// Data of the configuration write.
     pub config_data: u32,
+    /// Starts the self-test of the SRAM.
+    pub bist_start: bool,
     /// Whether assertions in the RTL are checked.
     pub assertions: bool,
     /// The word on each data input.
@@ -39,8 +41,21 @@ pub struct Response {
     pub taken: [bool; MAX_PORTS],
     /// The stencil-valid output.
     pub stencil_valid: bool,
+    /// The self-test of the SRAM.
+    pub bist: Bist,
     /// Configuration read data.
     pub config_data: u32,
+}
+
+/// What the self-test of the SRAM shows in a cycle; nothing of a tile without one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bist {
+    /// It goes on.
+    pub busy: bool,
+    /// It is over.
+    pub done: bool,
+    /// It found something.
+    pub fail: bool,
 }
 
 /// The sizes of records, which follow from the ports of the tile.
@@ -61,8 +76,15 @@ impl Layout {
     }
 
     pub fn encode(self, frame: &Frame, end_of_batch: bool, bytes: &mut Vec<u8>) {
-        let control =
-            [!frame.reset, frame.flush, frame.stall, frame.config_write, frame.config_read, !frame.assertions];
+        let control = [
+            !frame.reset,
+            frame.flush,
+            frame.stall,
+            frame.config_write,
+            frame.config_read,
+            !frame.assertions,
+            frame.bist_start,
+        ];
         let control = control.into_iter().enumerate().fold(0, |bits, (bit, set)| bits | u32::from(set) << bit);
         for word in [control, frame.config_address, frame.config_data, u32::from(end_of_batch)] {
             bytes.extend(word.to_le_bytes());
@@ -80,6 +102,7 @@ impl Layout {
             valid: std::array::from_fn(|port| flags >> port & 1 == 1),
             taken: std::array::from_fn(|port| flags >> (4 + port) & 1 == 1),
             stencil_valid: flags >> 8 & 1 == 1,
+            bist: Bist { busy: flags >> 9 & 1 == 1, done: flags >> 10 & 1 == 1, fail: flags >> 11 & 1 == 1 },
             config_data: word(4),
             ..Response::default()
         };
@@ -95,6 +118,7 @@ impl Layout {
 pub(crate) struct Expected {
     pub outputs: Option<pushmem_model::Outputs>,
     pub config_data: Option<u32>,
+    pub bist: Bist,
 }
 
 impl Expected {
@@ -104,6 +128,9 @@ impl Expected {
             && expected != response.config_data
         {
             return Some(format!("config_read_data is {:08x}; the model has {expected:08x}", response.config_data));
+        }
+        if self.bist != response.bist {
+            return Some(format!("the self-test is {:?}; the model has {:?}", response.bist, self.bist));
         }
         let outputs = self.outputs?;
         let flag = |name: &str, expected: bool, actual: bool| {

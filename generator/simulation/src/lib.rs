@@ -9,13 +9,15 @@ mod cache;
 mod frame;
 mod process;
 mod rtl;
+mod self_test;
 mod streams;
 mod verilator;
 
 pub use bench::{Bench, BenchError, Mismatch};
 pub use cache::{cache_folder, key};
-pub use frame::{Frame, Response};
+pub use frame::{Bist, Frame, Response};
 pub use process::RtlProcess;
 pub use rtl::rtl_files;
+pub use self_test::self_test;
 pub use streams::{SimulationError, StreamOptions, StreamRun, run_streams};
 pub use verilator::{LibrarySources, ModelSources, Verilator};

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 
 use askama::Template;
 use itertools::Itertools;
+use pushmem_bist::Shape;
 use pushmem_files::Diagnostic;
 use pushmem_tile::{Kind, TileSpec};
 use tempfile::TempDir;
@@ -38,6 +39,10 @@ const VERILATOR_FLAGS: [&str; 11] = [
 /// The file that tells Verilator about modules.
 const CONFIGURATION: &str = "modules.vlt";
 
+/// The file of the SRAM wrapper, and what takes its place to test the self-test.
+const SRAM_WRAPPER: &str = "pushmem_sram.sv";
+const FAULTY_SRAM: &str = include_str!("../../../templates/testbench/faulty_sram.sv");
+
 const INSTALL_HELP: &str = "install it by `scripts/setup`, or by `apt-get install verilator g++`, or name one in the \
                             variable VERILATOR; everything that runs no RTL works without it";
 
@@ -47,6 +52,13 @@ struct Harness<'a> {
     spec: &'a TileSpec,
     input_stem: &'static str,
     wave: bool,
+}
+
+#[derive(Template)]
+#[template(path = "self_test.cpp", escape = "none")]
+struct SelfTestHarness {
+    top: String,
+    shape: Shape,
 }
 
 /// A Verilator installation.
@@ -155,6 +167,34 @@ impl Verilator {
             libraries: Vec::new(),
             harness: &harness,
             wave,
+        })
+    }
+
+    /// Builds a model of a tile with a self-test and an SRAM that can have faults, as [`Verilator::build`], for
+    /// [`crate::self_test`].
+    ///
+    /// # Errors
+    /// As [`Verilator::build`]; also when the tile has no self-test.
+    pub fn build_self_test(&self, spec: &TileSpec, rtl: &[(String, String)]) -> Result<PathBuf, Diagnostic> {
+        let Some(shape) = Shape::of(spec) else {
+            let message = format!("`{}` has no self-test", spec.name);
+            return Err(Diagnostic::new(message).with_help("give its specification `bist: true`"));
+        };
+        let top = pushmem_rtl::tile_module(spec);
+        let text = SelfTestHarness { top: top.clone(), shape }.render().expect("templates write to memory");
+        let harness = [("harness.cpp".to_owned(), text)];
+        let faulty = |(name, text): &(String, String)| {
+            let text = if name == SRAM_WRAPPER { FAULTY_SRAM } else { text };
+            (name.clone(), text.to_owned())
+        };
+        let rtl = rtl.iter().map(faulty).collect_vec();
+        self.build_model(ModelSources {
+            top: &top,
+            class: "Vtile",
+            rtl: &rtl,
+            libraries: Vec::new(),
+            harness: &harness,
+            wave: false,
         })
     }
 

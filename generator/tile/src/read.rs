@@ -81,6 +81,8 @@ struct SpecFile {
     stencil_valid: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     style: Option<Style>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bist: Option<bool>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     controllers: BTreeMap<String, ControllerFile>,
 }
@@ -169,6 +171,7 @@ impl TileSpec {
             chaining: Some(self.chaining),
             stencil_valid: Some(self.stencil_valid),
             style: Some(self.style),
+            bist: self.bist.then_some(true),
             controllers,
         }
     }
@@ -228,11 +231,24 @@ impl Reader<'_> {
             chaining,
             stencil_valid,
             style: file.style.unwrap_or_default(),
+            bist: self.bist(kind, file.bist)?,
             controllers: BTreeMap::new(),
         };
         spec.controllers = self.controllers(file, &spec)?;
         self.check_tile_id(file, &spec)?;
         Ok(spec)
+    }
+
+    fn bist(&self, kind: Kind, wanted: Option<bool>) -> Result<bool, Diagnostic> {
+        if kind == Kind::RegisterFile && wanted == Some(true) {
+            return Err(self
+                .refuse(
+                    "bist",
+                    "a register file has no SRAM to test: its words are flip-flops, which a scan chain reaches",
+                )
+                .with_help("remove `bist`"));
+        }
+        Ok(wanted.unwrap_or(false))
     }
 
     fn ranged(&self, key: &str, value: u32, low: u32, high: u32) -> Result<u32, Diagnostic> {

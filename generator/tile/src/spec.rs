@@ -152,6 +152,8 @@ pub struct TileSpec {
     pub stencil_valid: bool,
     /// How controllers compute affine functions.
     pub style: Style,
+    /// Whether the SRAM has a self-test.
+    pub bist: bool,
     /// Levels and widths by role, for every role of the tile.
     pub controllers: BTreeMap<Role, ControllerSpec>,
 }
@@ -201,14 +203,14 @@ impl TileSpec {
         }
     }
 
-    /// SHA-256 of the completed specification as `spec.yaml` has it, but for the number of tiles, in lower-case
-    /// hexadecimal. A configuration carries it.
+    /// SHA-256 of the completed specification as `spec.yaml` has it, but for what no configuration depends on, the number of
+    /// tiles and the self-test, in lower-case hexadecimal. A configuration carries it.
     pub fn digest(&self) -> String {
         self.hash().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     fn hash(&self) -> [u8; 32] {
-        Sha256::digest(TileSpec { count: None, ..self.clone() }.to_yaml()).into()
+        Sha256::digest(TileSpec { count: None, bist: false, ..self.clone() }.to_yaml()).into()
     }
 
     /// Words of the main memory of one tile, or of as many as can form a chain.

@@ -1,0 +1,115 @@
+// SRAM wrapper with a fault, for tests of the self-test: in place of the model, and never synthesized.
+//
+// The fault is what the test harness puts into the variables `fault_…`; pushmem-bist says what each kind does.
+// Timing: that of the wrapper.
+module pushmem_sram #(
+    parameter  int unsigned WIDTH        = 64,
+    parameter  int unsigned DEPTH        = 512,
+    parameter  int unsigned READ_PORTS   = 1,
+    parameter  int unsigned WRITE_PORTS  = 1,
+    parameter  int unsigned LATENCY      = 1,
+    localparam int unsigned ADDRESS_BITS = $clog2(DEPTH)
+) (
+    input  logic                                    clk,
+    input  logic                                    enable,
+    input  logic [WRITE_PORTS-1:0]                  write,
+    input  logic [(WRITE_PORTS * ADDRESS_BITS)-1:0] write_address,
+    input  logic [(WRITE_PORTS * WIDTH)-1:0]        write_row,
+    input  logic [READ_PORTS-1:0]                   read,
+    input  logic [(READ_PORTS * ADDRESS_BITS)-1:0]  read_address,
+    output logic [(READ_PORTS * WIDTH)-1:0]         read_row
+);
+    typedef enum int unsigned {
+        NONE, STUCK_AT, TRANSITION, ADDRESS, INVERSION, IDEMPOTENT, STATE
+    } kind_e;
+
+    int unsigned fault_kind /* verilator public_flat_rw */;
+    // The cell that is wrong; of an address fault, the other row that it reaches.
+    int unsigned fault_row /* verilator public_flat_rw */;
+    int unsigned fault_bit /* verilator public_flat_rw */;
+    // The cell that disturbs it; of an address fault, the address.
+    int unsigned fault_by_row /* verilator public_flat_rw */;
+    int unsigned fault_by_bit /* verilator public_flat_rw */;
+    // The value, or the value after the transition, that disturbs; of an address fault, 1 when the address reaches its own row.
+    int unsigned fault_when /* verilator public_flat_rw */;
+    // What the cell becomes, or stays; of an address fault, how two rows that are read together join: 0 as AND, 1 as OR; with
+    // no row, what is read.
+    int unsigned fault_value /* verilator public_flat_rw */;
+    // Of an address fault: whether the address reaches the other row, and at which ports that write and that read.
+    int unsigned fault_other /* verilator public_flat_rw */;
+    int unsigned fault_writers /* verilator public_flat_rw */;
+    int unsigned fault_readers /* verilator public_flat_rw */;
+    // What all rows hold when the fault comes into being.
+    int unsigned fault_loads /* verilator public_flat_rw */;
+
+    logic [WIDTH-1:0] rows [DEPTH];
+
+    // A word into a cell array that has this fault.
+    task automatic store(input int unsigned row, input logic [WIDTH-1:0] word);
+        logic [WIDTH-1:0] held;
+        logic [WIDTH-1:0] kept;
+        held = rows[row];
+        kept  = word;
+        if (row == fault_row) begin
+            if (fault_kind == STUCK_AT
+                || fault_kind == TRANSITION && held[fault_bit] != fault_when[0] && kept[fault_bit] == fault_when[0]) begin
+                kept[fault_bit] = fault_kind == STUCK_AT ? fault_value[0] : held[fault_bit];
+            end
+        end
+        rows[row] = kept;
+        if (row == fault_by_row && held[fault_by_bit] != kept[fault_by_bit] && kept[fault_by_bit] == fault_when[0]) begin
+            if (fault_kind == INVERSION) begin
+                rows[fault_row][fault_bit] = ~rows[fault_row][fault_bit];
+            end else if (fault_kind == IDEMPOTENT) begin
+                rows[fault_row][fault_bit] = fault_value[0];
+            end
+        end
+        if (fault_kind == STATE && rows[fault_by_row][fault_by_bit] == fault_when[0]) begin
+            rows[fault_row][fault_bit] = fault_value[0];
+        end
+    endtask
+
+    logic [(READ_PORTS * WIDTH)-1:0] row_q;
+    logic [(READ_PORTS * WIDTH)-1:0] output_q;
+    always @(posedge clk) begin
+        if (enable) begin
+            output_q <= row_q;
+            for (int unsigned port = 0; port < READ_PORTS; port++) begin
+                if (read[port]) begin
+                    automatic int unsigned address = 32'(read_address[port * ADDRESS_BITS+:ADDRESS_BITS]);
+                    automatic logic [WIDTH-1:0] word = rows[address];
+                    if (fault_kind == ADDRESS && address == fault_by_row && fault_readers[port]) begin
+                        case ({fault_when[0], fault_other[0]})
+                            2'b00: word = {WIDTH{fault_value[0]}};
+                            2'b01: word = rows[fault_row];
+                            2'b10: word = rows[address];
+                            2'b11: word = fault_value[0] ? rows[address] | rows[fault_row] : rows[address] & rows[fault_row];
+                        endcase
+                    end
+                    if (fault_kind == STUCK_AT && address == fault_row) begin
+                        word[fault_bit] = fault_value[0];
+                    end
+                    row_q[port * WIDTH+:WIDTH] <= word;
+                end
+            end
+            for (int unsigned port = 0; port < WRITE_PORTS; port++) begin
+                if (write[port]) begin
+                    automatic int unsigned address = 32'(write_address[port * ADDRESS_BITS+:ADDRESS_BITS]);
+                    automatic logic wrong = fault_kind == ADDRESS && address == fault_by_row && fault_writers[port];
+                    if (!wrong || fault_when[0]) begin
+                        store(address, write_row[port * WIDTH+:WIDTH]);
+                    end
+                    if (wrong && fault_other[0]) begin
+                        store(fault_row, write_row[port * WIDTH+:WIDTH]);
+                    end
+                end
+            end
+        end
+        if (fault_loads[1]) begin
+            for (int unsigned row = 0; row < DEPTH; row++) begin
+                rows[row] = {WIDTH{fault_loads[0]}};
+            end
+        end
+    end
+    always_comb read_row = LATENCY == 1 ? row_q : output_q;
+endmodule
