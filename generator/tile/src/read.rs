@@ -7,7 +7,7 @@ use pushmem_files::{Diagnostic, Document, FieldPath, nearest};
 use serde::{Deserialize, Serialize};
 
 use crate::controller::{Memory, Role, narrowest_address};
-use crate::spec::{ControllerSpec, Kind, Style, TileSpec};
+use crate::spec::{ControllerSpec, Kind, Reset, Style, TileSpec};
 
 /// Defaults of every optional key. `spec.yaml` beside the generated RTL shows the values in force.
 mod default {
@@ -81,6 +81,8 @@ struct SpecFile {
     stencil_valid: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     style: Option<Style>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reset: Option<Reset>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     controllers: BTreeMap<String, ControllerFile>,
 }
@@ -169,6 +171,8 @@ impl TileSpec {
             chaining: Some(self.chaining),
             stencil_valid: Some(self.stencil_valid),
             style: Some(self.style),
+            // What the chip decides is there where it decides otherwise, so that digests stay what they were.
+            reset: (self.reset != Reset::default()).then_some(self.reset),
             controllers,
         }
     }
@@ -228,6 +232,7 @@ impl Reader<'_> {
             chaining,
             stencil_valid,
             style: file.style.unwrap_or_default(),
+            reset: file.reset.unwrap_or_default(),
             controllers: BTreeMap::new(),
         };
         spec.controllers = self.controllers(file, &spec)?;
