@@ -92,7 +92,9 @@ module stream_buffer_proof #(
         // Everything is unknown until a reset.
         assume (!(first_q && rst_n));
         if (!rst_n) begin
+`ifndef SYNCHRONOUS
             assert (first_q || in_ready && !out_valid);
+`endif
         end else begin
             assert (held != 2'd3);
             assert (in_ready == (held < 2'd2));

@@ -12,7 +12,7 @@ set_input_delay -min 0 -clock clk [get_ports {{ "{" }}{{ name }}{{ "}" }}]
 set_output_delay -max {{ timing.share(timing.output_delay_percent) }} -clock clk [get_ports {{ "{" }}{{ name }}{{ "}" }}]
 set_output_delay -min 0 -clock clk [get_ports {{ "{" }}{{ name }}{{ "}" }}]
 {%- endfor %}
-{%- if timing.reset_is_false_path %}
+{%- if design.reset == Reset::Asynchronous && timing.reset_is_false_path %}
 
 # Reset is asynchronous. Something outside lifts it in step with the clock.
 set_false_path -from [get_ports rst_n]

@@ -105,12 +105,12 @@ impl Build {
             output::report(warning);
         }
         let spec = tiles::read(self.tile.as_deref())?;
-        let rom_spec = tiles::read_rom(self.rom_tile.as_deref())?;
+        let rom_spec = tiles::read_rom(self.rom_tile.as_deref(), &spec)?;
         let constraints = Constraints {
             shift_register_threshold: self.shift_register_threshold.max(1),
             table_logic_words: self.table_logic_words,
             balance_paths: !self.unbalanced,
-            levels: tiles::read_levels(self.global_buffer.as_deref(), self.register_file.as_deref())?,
+            levels: tiles::read_levels(self.global_buffer.as_deref(), self.register_file.as_deref(), &spec)?,
         };
         let levels = [&constraints.levels.global_buffer, &constraints.levels.register_file];
         self.package.check(&[&spec, &rom_spec].into_iter().chain(levels.into_iter().flatten()).collect_vec())?;

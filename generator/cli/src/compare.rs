@@ -51,9 +51,9 @@ impl Compare {
         let program = Program::read(&program)?.program;
         let spec = TileSpec::read(&self.folder.join("tile.yaml"))?;
         let rom_tile = self.folder.join(folder::ROM_TILE);
-        let rom_spec = tiles::read_rom(rom_tile.is_file().then_some(rom_tile.as_path()))?;
+        let rom_spec = tiles::read_rom(rom_tile.is_file().then_some(rom_tile.as_path()), &spec)?;
         let levels = folder::LEVELS.map(|(_, file)| Some(self.folder.join(file)).filter(|path| path.is_file()));
-        let levels = tiles::read_levels(levels[0].as_deref(), levels[1].as_deref())?;
+        let levels = tiles::read_levels(levels[0].as_deref(), levels[1].as_deref(), &spec)?;
         let compiled = compile(program, &spec, &rom_spec, &Constraints { levels, ..self.constraints()? })?;
         images::check_outputs(&compiled.program, &self.inputs, &self.outputs)?;
         let inputs = images::inputs(&compiled.program, &self.inputs)?;

@@ -49,6 +49,7 @@ pub fn tile<'a>(spec: &'a TileSpec, rtl: Vec<(String, String)>, technology: &'a 
         rtl,
         tiles: vec![spec],
         testbench: Vec::new(),
+        reset: spec.reset,
         technology,
         blocks: Vec::new(),
     }
@@ -63,6 +64,7 @@ pub fn accelerator<'a>(compiled: &'a Compiled, files: &Files, technology: &'a Te
         rtl: files.rtl.clone(),
         tiles: folder::tiles(compiled),
         testbench: Vec::new(),
+        reset: compiled.accelerator.spec.reset,
         technology,
         blocks: Vec::new(),
     }

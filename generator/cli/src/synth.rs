@@ -147,8 +147,9 @@ impl Synth {
     }
 
     fn run_program(&self, program: Program, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
-        let constraints = Constraints { levels: tiles::read_levels(None, None)?, ..Constraints::default() };
-        let compiled = compile(program, &tiles::read(None)?, &tiles::read_rom(None)?, &constraints)?;
+        let spec = tiles::read(None)?;
+        let constraints = Constraints { levels: tiles::read_levels(None, None, &spec)?, ..Constraints::default() };
+        let compiled = compile(program, &spec, &tiles::read_rom(None, &spec)?, &constraints)?;
         let inputs = images::inputs(&compiled.program, &[])?;
         let expected = run_model(&compiled, &inputs)?;
         let technology = self.technology(&folder::tiles(&compiled))?;

@@ -1,6 +1,7 @@
 //! Why an accelerator cannot be printed.
 
 use pushmem_configuration::Finding;
+use pushmem_tile::Reset;
 
 /// Why an accelerator cannot be printed.
 #[derive(Debug)]
@@ -11,6 +12,15 @@ pub enum CompositionError {
         tile: String,
         /// Bits of its words.
         bits: u32,
+    },
+    /// A tile is reset otherwise than the memory tile, which decides for the accelerator.
+    Reset {
+        /// Name of the tile.
+        tile: String,
+        /// Its reset.
+        reset: Reset,
+        /// That of the accelerator.
+        wanted: Reset,
     },
     /// Two tiles need different files of one name.
     Files {
@@ -51,6 +61,12 @@ impl std::fmt::Display for CompositionError {
             CompositionError::NarrowWords { tile, bits } => {
                 write!(formatter, "the words of the tile `{tile}` have {bits} bits; an accelerator needs 16 or more")
             }
+            CompositionError::Reset { tile, reset, wanted } => write!(
+                formatter,
+                "the reset of the tile `{tile}` is {}, that of the accelerator {}",
+                reset.name(),
+                wanted.name()
+            ),
             CompositionError::Files { name } => {
                 write!(formatter, "two tiles need different files `{name}`; give the tiles different names")
             }

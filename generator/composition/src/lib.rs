@@ -121,6 +121,14 @@ pub fn compose(
     if let Some(spec) = accelerator.specs_in_use().find(|spec| spec.word_bits < WORD_BITS) {
         return Err(CompositionError::NarrowWords { tile: spec.name.clone(), bits: spec.word_bits });
     }
+    let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
+    if let Some(spec) = accelerator.specs_in_use().chain(rom).find(|spec| spec.reset != accelerator.spec.reset) {
+        return Err(CompositionError::Reset {
+            tile: spec.name.clone(),
+            reset: spec.reset,
+            wanted: accelerator.spec.reset,
+        });
+    }
     let window = Window::of(accelerator)?;
     let tiles = tile_modules(accelerator, tile_files);
     let tile_files = if accelerator.configured().is_empty() { Vec::new() } else { merged(tile_files)? };
@@ -133,9 +141,9 @@ pub fn compose(
     let rtl_path = |name: &str| format!("rtl/{name}.sv");
     let mut rtl = tile_files.iter().map(|(name, text)| (format!("rtl/{name}"), text.clone())).collect_vec();
     let library = modules::library(accelerator);
-    rtl.extend(library.into_iter().map(|(name, text)| (rtl_path(name), text.to_owned())));
+    rtl.extend(library.into_iter().map(|(name, text)| (rtl_path(name), text)));
     rtl.extend(kernels.into_iter().map(|kernel| (rtl_path(&kernel.name), kernel.text)));
-    rtl.push((rtl_path(&top_module), top.text));
+    rtl.push((rtl_path(&top_module), accelerator.spec.reset.of_system_verilog(&top.text)));
 
     let run_cycles = top::run_cycles(accelerator);
     let ports = testbench::ports(accelerator, &top_module, &top.streams, run_cycles);

@@ -19,7 +19,7 @@ const SHIFT_REGISTER: (&str, &str) =
 const LATE_FLUSH: (&str, &str) =
     ("pushmem_late_flush", include_str!("../../../templates/accelerator/library/pushmem_late_flush.sv"));
 
-/// The modules of the library, which have the same text in every accelerator: name and text.
+/// The modules of the library, which have the same text in every accelerator with asynchronous reset: name and text.
 pub const LIBRARY: [(&str, &str); 6] = [RUN_CONTROL, LATE_FLUSH, LOOP_COUNTER, STREAM_BUFFER, SHIFT_REGISTER, DIVIDER];
 
 /// A kernel's module.
@@ -58,7 +58,7 @@ pub(crate) fn kernels(
 }
 
 /// The modules of the library that are needed.
-pub(crate) fn library(accelerator: &Accelerator) -> Vec<(&'static str, &'static str)> {
+pub(crate) fn library(accelerator: &Accelerator) -> Vec<(&'static str, String)> {
     let divides = accelerator.datapaths.iter().any(|of| of.datapath.divides());
     let shifts = accelerator.shift_register_words() > 0;
     let late = accelerator.tiles.iter().any(|tile| tile.begin > 0);
@@ -68,5 +68,5 @@ pub(crate) fn library(accelerator: &Accelerator) -> Vec<(&'static str, &'static 
         "pushmem_late_flush" => late,
         _ => true,
     });
-    needed.collect()
+    needed.map(|(name, text)| (name, accelerator.spec.reset.of_system_verilog(text))).collect()
 }

@@ -4,7 +4,7 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_rtl::{checker_module, registers_module, tile_module};
 use pushmem_technology::Technology;
-use pushmem_tile::TileSpec;
+use pushmem_tile::{Reset, TileSpec};
 use serde_json::{Value, json};
 
 use crate::macros;
@@ -27,6 +27,8 @@ pub struct Design<'a> {
     pub tiles: Vec<&'a TileSpec>,
     /// Paths of a testbench for Verilator: C++ files, and headers that they include. None for a design without one.
     pub testbench: Vec<String>,
+    /// How its flip-flops are reset.
+    pub reset: Reset,
     /// What the memories are made of.
     pub technology: &'a Technology,
     /// Its registers.

@@ -19,7 +19,7 @@ pub struct Timing {
     pub input_delay_percent: u32,
     /// Delay after outputs, in percent of the period.
     pub output_delay_percent: u32,
-    /// Whether paths from the reset are not timed.
+    /// Whether paths from an asynchronous reset are not timed. Those from a synchronous one always are.
     pub reset_is_false_path: bool,
     /// Cycles from the last write of a register to the flush after it.
     pub configuration_cycles: u32,

@@ -6,7 +6,7 @@ use itertools::Itertools;
 use pushmem_configuration::{Affine, Chain, Configuration, ControllerConfiguration};
 use pushmem_files::Document;
 use pushmem_model::{Inputs, Tile};
-use pushmem_tile::{Controller, Kind, Role, TileSpec, timing};
+use pushmem_tile::{Controller, Kind, Reset, Role, TileSpec, timing};
 use rand::Rng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -400,9 +400,15 @@ pub fn random_spec(rng: &mut ChaCha8Rng) -> TileSpec {
         let text = random_spec_text(rng);
         let Some(spec) = read(text.clone()) else { continue };
         if let Some(spec) = read(text + &random_address_bits(&spec, rng)) {
-            return spec;
+            return with_random_options(spec, rng);
         }
     }
+}
+
+/// The specification with what a chip may choose.
+fn with_random_options(spec: TileSpec, rng: &mut ChaCha8Rng) -> TileSpec {
+    let reset = *[Reset::Asynchronous, Reset::Synchronous].choose_with(rng);
+    TileSpec { reset, ..spec }
 }
 
 /// Lines that make some addresses of a specification wider than they need to be.

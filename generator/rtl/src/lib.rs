@@ -10,7 +10,7 @@ mod tile;
 mod view;
 
 use pushmem_registers::RegisterMap;
-use pushmem_tile::TileSpec;
+use pushmem_tile::{Reset, TileSpec};
 use pushmem_veryl::{CompileError, Emitted, Source};
 
 pub use names::{checker_module, registers_module, tile_module};
@@ -20,7 +20,11 @@ pub use names::{checker_module, registers_module, tile_module};
 /// # Errors
 /// What Veryl finds in the rendered sources. That is a fault of the templates, not of the specification.
 pub fn generate(spec: &TileSpec, map: &RegisterMap) -> Result<Vec<Emitted>, CompileError> {
-    pushmem_veryl::compile(sources(spec, map))
+    let reset = match spec.reset {
+        Reset::Asynchronous => pushmem_veryl::Reset::Asynchronous,
+        Reset::Synchronous => pushmem_veryl::Reset::Synchronous,
+    };
+    pushmem_veryl::compile(sources(spec, map), reset)
 }
 
 /// The Veryl sources that [`generate`] compiles, for debugging.

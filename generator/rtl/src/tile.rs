@@ -263,7 +263,10 @@ fn checker(view: &TileView) -> Source {
         }
         Kind::Rom => {}
     }
-    render(&view.names.checker, &Checker { spec, names: &view.names, controllers: &view.controllers, exclusive })
+    let template = Checker { spec, names: &view.names, controllers: &view.controllers, exclusive };
+    let Source { name, text } = render(&view.names.checker, &template);
+    // Veryl leaves the SystemVerilog in it as it is.
+    Source { name, text: spec.reset.of_system_verilog(&text) }
 }
 
 /// The bits of a word in a vector of words.

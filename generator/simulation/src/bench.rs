@@ -8,7 +8,7 @@ use pushmem_configuration::{Configuration, Finding, RegisterWrite, encode};
 use pushmem_files::Diagnostic;
 use pushmem_model::{Inputs, MAX_PORTS, Outputs, Tile, Violation, ViolationKind};
 use pushmem_registers::{Access, Register, RegisterMap, WORD_BYTES};
-use pushmem_tile::{Kind, TileSpec};
+use pushmem_tile::{Kind, Reset, TileSpec};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -102,6 +102,8 @@ impl<'a> Bench<'a> {
         rtl: Option<&'a mut RtlProcess>,
         seed: u64,
     ) -> Result<Self, BenchError> {
+        // A synchronous reset leaves everything unknown until its first clock edge.
+        let unknown = spec.reset == Reset::Synchronous;
         let mut bench = Bench {
             spec,
             map,
@@ -114,7 +116,7 @@ impl<'a> Bench<'a> {
             registers: BTreeMap::new(),
             read_data: None,
             contents_read: None,
-            disturbed: false,
+            disturbed: unknown,
             bist: Bist::default(),
             violations: Vec::new(),
             port_conflicts: false,
@@ -151,14 +153,9 @@ impl<'a> Bench<'a> {
     pub fn reset(&mut self) -> Result<(), BenchError> {
         let cycles = if self.restless { self.rng.random_range(1..=3) } else { 2 };
         for _ in 0..cycles {
-            self.tile.reset();
-            // The contents of a memory stay.
-            let map = self.map;
-            self.registers.retain(|&address, _| is_in_contents(map, address));
-            self.read_data = Some(0);
-            self.contents_read = None;
-            self.disturbed = false;
-            self.bist = Bist::default();
+            if self.spec.reset == Reset::Asynchronous {
+                self.clear();
+            }
             let mut frame = Frame { reset: true, ..self.random_frame() };
             if self.restless {
                 frame.flush = self.rng.random();
@@ -168,9 +165,28 @@ impl<'a> Bench<'a> {
                 // A memory has no reset, so that contents would be written.
                 frame.config_address = self.random_register();
             }
-            self.push(frame, self.tile.outputs(&Inputs::default()))?;
+            match self.spec.reset {
+                Reset::Asynchronous => self.push(frame, self.tile.outputs(&Inputs::default()))?,
+                // The cycle takes place, but for what it does to registers.
+                Reset::Synchronous => {
+                    self.step(Frame { stall: frame.stall || self.disturbed, ..frame })?;
+                    self.clear();
+                }
+            }
         }
         Ok(())
+    }
+
+    /// What a reset does.
+    fn clear(&mut self) {
+        self.tile.reset();
+        // The contents of a memory stay.
+        let map = self.map;
+        self.registers.retain(|&address, _| is_in_contents(map, address));
+        self.read_data = Some(0);
+        self.contents_read = None;
+        self.disturbed = false;
+        self.bist = Bist::default();
     }
 
     /// Writes a register or a word of contents.

@@ -19,7 +19,7 @@ pub fn rtl_files(spec: &TileSpec) -> Result<Vec<(String, String)>, Diagnostic> {
     let sources = pushmem_rtl::sources(spec, &map);
     let program = program_identity();
     let texts = sources.iter().flat_map(|source| [source.name.as_str(), source.text.as_str()]);
-    let name = key(&texts.chain([program.as_str()]).collect_vec());
+    let name = key(&texts.chain([spec.reset.name(), program.as_str()]).collect_vec());
     let kept = cache_folder().join("rtl").join(name).with_extension("json");
     let read = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok());
     if let Some(files) = read {

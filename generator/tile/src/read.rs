@@ -7,7 +7,7 @@ use pushmem_files::{Diagnostic, Document, FieldPath, nearest};
 use serde::{Deserialize, Serialize};
 
 use crate::controller::{Memory, Role, narrowest_address};
-use crate::spec::{ControllerSpec, Kind, Style, TileSpec};
+use crate::spec::{ControllerSpec, Kind, Reset, Style, TileSpec};
 
 /// Defaults of every optional key. `spec.yaml` beside the generated RTL shows the values in force.
 mod default {
@@ -83,6 +83,7 @@ struct SpecFile {
     style: Option<Style>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bist: Option<bool>,
+    reset: Option<Reset>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     controllers: BTreeMap<String, ControllerFile>,
 }
@@ -172,6 +173,8 @@ impl TileSpec {
             stencil_valid: Some(self.stencil_valid),
             style: Some(self.style),
             bist: self.bist.then_some(true),
+            // What the chip decides is there where it decides otherwise, so that digests stay what they were.
+            reset: (self.reset != Reset::default()).then_some(self.reset),
             controllers,
         }
     }
@@ -232,6 +235,7 @@ impl Reader<'_> {
             stencil_valid,
             style: file.style.unwrap_or_default(),
             bist: self.bist(kind, file.bist)?,
+            reset: file.reset.unwrap_or_default(),
             controllers: BTreeMap::new(),
         };
         spec.controllers = self.controllers(file, &spec)?;

@@ -35,6 +35,39 @@ impl Style {
     }
 }
 
+/// How flip-flops are reset. Both kinds of reset are active low; the chip around the tile decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reset {
+    /// At once, clock or not.
+    #[default]
+    Asynchronous,
+    /// At the end of a clock cycle with reset.
+    Synchronous,
+}
+
+impl Reset {
+    /// The name used in specifications.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reset::Asynchronous => "asynchronous",
+            Reset::Synchronous => "synchronous",
+        }
+    }
+
+    /// SystemVerilog that is written for an asynchronous reset, for this one. With a synchronous reset, registers are unknown
+    /// until the first clock edge under reset, so that assertions wait for its end.
+    pub fn of_system_verilog(self, text: &str) -> String {
+        const ASSERTION: &str = "assert property (@(posedge clk)";
+        match self {
+            Reset::Asynchronous => text.to_owned(),
+            Reset::Synchronous => text
+                .replace("@(posedge clk, negedge rst_n)", "@(posedge clk)")
+                .replace(ASSERTION, &format!("{ASSERTION} disable iff (!rst_n)")),
+        }
+    }
+}
+
 /// The variants of the memory-tile family, with the parameters only they have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -154,6 +187,8 @@ pub struct TileSpec {
     pub style: Style,
     /// Whether the SRAM has a self-test.
     pub bist: bool,
+    /// How its flip-flops are reset.
+    pub reset: Reset,
     /// Levels and widths by role, for every role of the tile.
     pub controllers: BTreeMap<Role, ControllerSpec>,
 }
@@ -203,14 +238,15 @@ impl TileSpec {
         }
     }
 
-    /// SHA-256 of the completed specification as `spec.yaml` has it, but for what no configuration depends on, the number of
-    /// tiles and the self-test, in lower-case hexadecimal. A configuration carries it.
+    /// SHA-256 of the completed specification as `spec.yaml` has it, but for the keys that no configuration depends on (the
+    /// number of tiles, the reset and the self-test), in lower-case hexadecimal. A configuration carries it.
     pub fn digest(&self) -> String {
         self.hash().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     fn hash(&self) -> [u8; 32] {
-        Sha256::digest(TileSpec { count: None, bist: false, ..self.clone() }.to_yaml()).into()
+        let configured = TileSpec { count: None, reset: Reset::default(), bist: false, ..self.clone() };
+        Sha256::digest(configured.to_yaml()).into()
     }
 
     /// Words of the main memory of one tile, or of as many as can form a chain.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use pushmem_files::{Diagnostic, Document};
-use pushmem_tile::{ControllerSpec, Kind, Memory, Role, Style, TileSpec};
+use pushmem_tile::{ControllerSpec, Kind, Memory, Reset, Role, Style, TileSpec};
 
 use mistyped::mistyped;
 use specs::{says, shipped, shipped_files, spec_of, specs};
@@ -68,6 +68,7 @@ fn defaults() {
         sram_latency: 1,
         chaining: false,
         stencil_valid: false,
+        reset: Reset::default(),
         style: Style::Recurrence,
         controllers: BTreeMap::from([
             (Role::In2Agg, controller(&[(Memory::Agg, 3)])),

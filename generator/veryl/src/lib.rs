@@ -4,7 +4,7 @@
 //! the analyzer has anything at all to say (warnings included), and returns one SystemVerilog text per source. No file is
 //! read or written, and the output depends on nothing but the sources.
 //!
-//! Clocks are `clock` (rising edge) and resets `reset` (asynchronous, active low); module and port names come out as
+//! Clocks are `clock` (rising edge) and resets `reset` (active low, [`Reset`] says of which kind); module and port names come out as
 //! written. Every compilation has a thread of its own, because Veryl keeps its tables in thread-local storage: nothing
 //! leaks from one compilation to the next, and compilations may run in parallel.
 
@@ -40,6 +40,16 @@ pub struct Source {
     pub text: String,
 }
 
+/// What resets of the type `reset` are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reset {
+    /// Active low, and at once.
+    #[default]
+    Asynchronous,
+    /// Active low, at the clock's edge.
+    Synchronous,
+}
+
 /// The SystemVerilog emitted from the source of the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Emitted {
@@ -70,14 +80,14 @@ impl fmt::Display for CompileError {
 /// Compiles all sources together (they may refer to each other in any order) into one SystemVerilog text per source, in
 /// the same order.
 ///
-/// The text depends only on the sources, to the byte. Comments survive, Veryl attributes and generics do not.
+/// The text depends only on the sources and the kind of reset, to the byte. Comments survive, Veryl attributes and generics do not.
 ///
 /// # Errors
 ///
 /// Anything Veryl reports is an error: syntax errors of all sources, or else every analyzer finding, warnings and advice
 /// included. A panic inside Veryl is an error, too (in a build that unwinds), and so are two sources of one name.
-pub fn compile(sources: Vec<Source>) -> Result<Vec<Emitted>, CompileError> {
-    on_own_thread(move || compile_here(&sources))
+pub fn compile(sources: Vec<Source>, reset: Reset) -> Result<Vec<Emitted>, CompileError> {
+    on_own_thread(move || compile_here(&sources, reset))
 }
 
 /// Runs `work` on a fresh thread and turns its panic into an error.
@@ -102,8 +112,8 @@ fn on_own_thread<T: Send + 'static>(
 }
 
 /// The compilation proper. To be called once in the life of a thread.
-fn compile_here(sources: &[Source]) -> Result<Vec<Emitted>, CompileError> {
-    let metadata = settings();
+fn compile_here(sources: &[Source], reset: Reset) -> Result<Vec<Emitted>, CompileError> {
+    let metadata = settings(reset);
 
     let mut findings = Vec::new();
     for (index, source) in sources.iter().enumerate() {
@@ -156,11 +166,14 @@ fn compile_here(sources: &[Source]) -> Result<Vec<Emitted>, CompileError> {
 }
 
 /// The project settings, which are otherwise in Veryl.toml.
-fn settings() -> Metadata {
+fn settings(reset: Reset) -> Metadata {
     let mut metadata = Metadata::create_default(PROJECT).expect("the project name is a valid one");
     let build = &mut metadata.build;
     build.clock_type = ClockType::PosEdge;
-    build.reset_type = ResetType::AsyncLow;
+    build.reset_type = match reset {
+        Reset::Asynchronous => ResetType::AsyncLow,
+        Reset::Synchronous => ResetType::SyncLow,
+    };
     build.omit_project_prefix = true;
     build.sourcemap_target = SourceMapTarget::None;
     build.exclude_std = true;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use pushmem_veryl::{CompileError, Emitted, Source, compile};
+use pushmem_veryl::{CompileError, Emitted, Reset, Source, compile};
 
 /// Compiles named texts; panics with the findings.
 fn emit(sources: &[(&str, &str)]) -> Vec<Emitted> {
@@ -11,7 +11,10 @@ fn emit(sources: &[(&str, &str)]) -> Vec<Emitted> {
 }
 
 fn try_emit(sources: &[(&str, &str)]) -> Result<Vec<Emitted>, CompileError> {
-    compile(sources.iter().map(|&(name, text)| Source { name: name.to_owned(), text: text.to_owned() }).collect())
+    compile(
+        sources.iter().map(|&(name, text)| Source { name: name.to_owned(), text: text.to_owned() }).collect(),
+        Reset::default(),
+    )
 }
 
 /// Compiles one text and returns what was emitted.

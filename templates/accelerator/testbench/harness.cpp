@@ -262,7 +262,7 @@ private:
         top_->config_address = 0;
         top_->config_write_data = 0;
 #endif
-        // An asynchronous reset acts on its falling edge, so there must be one. What it was before is arbitrary, and different
+        // An asynchronous reset acts on its falling edge, so there must be one; a synchronous one in the cycles after it. What it was before is arbitrary, and different
         // in each module that is Verilated on its own: their second falling edge is surely one.
         top_->clk = 0;
         for (int edge = 0; edge < 2; ++edge) {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pushmem_accelerator::Levels;
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_tile::{Kind, TileSpec};
 
 use crate::shipped::{self, Shipped, shipped};
@@ -52,9 +52,9 @@ pub fn read(named: Option<&Path>) -> Result<TileSpec, Diagnostic> {
     }
 }
 
-/// Reads the specification of the tile that large tables are in, as [`read`].
-pub fn read_rom(named: Option<&Path>) -> Result<TileSpec, Diagnostic> {
-    named.map_or_else(|| read_shipped(ROM), read_named)
+/// Reads the specification of the tile that large tables are in, as [`read`], for an accelerator whose memories are `memory`.
+pub fn read_rom(named: Option<&Path>, memory: &TileSpec) -> Result<TileSpec, Diagnostic> {
+    read_beside(memory, named, ROM)
 }
 
 /// The banks of the global buffer, for those who name none.
@@ -63,13 +63,34 @@ const GLOBAL_BUFFER: &str = "global_buffer";
 /// The register files, likewise.
 const REGISTER_FILE: &str = "pond";
 
-/// Reads the specifications of the levels beside the memory tiles, as [`read`].
-pub fn read_levels(global_buffer: Option<&Path>, register_file: Option<&Path>) -> Result<Levels, Diagnostic> {
-    let read = |named: Option<&Path>, default: &str| named.map_or_else(|| read_shipped(default), read_named);
+/// Reads the specifications of the levels beside the memory tiles, as [`read_rom`].
+pub fn read_levels(
+    global_buffer: Option<&Path>,
+    register_file: Option<&Path>,
+    memory: &TileSpec,
+) -> Result<Levels, Diagnostic> {
     Ok(Levels {
-        global_buffer: Some(read(global_buffer, GLOBAL_BUFFER)?),
-        register_file: Some(read(register_file, REGISTER_FILE)?),
+        global_buffer: Some(read_beside(memory, global_buffer, GLOBAL_BUFFER)?),
+        register_file: Some(read_beside(memory, register_file, REGISTER_FILE)?),
     })
+}
+
+/// Reads the specification of a tile in one accelerator with the memory tile, which decides what the chip wants of all. A
+/// tile that nobody names is made so; one that is named has to be.
+fn read_beside(memory: &TileSpec, named: Option<&Path>, default: &str) -> Result<TileSpec, Diagnostic> {
+    let Some(named) = named else {
+        return Ok(TileSpec { reset: memory.reset, ..read_shipped(default)? });
+    };
+    let spec = read_named(named)?;
+    if spec.reset == memory.reset {
+        return Ok(spec);
+    }
+    let (of_memory, of_spec) = (memory.reset.name(), spec.reset.name());
+    let message =
+        format!("the reset of `{}` is {of_spec}, that of the memory tile `{}` {of_memory}", spec.name, memory.name);
+    let key = FieldPath::root().key("reset");
+    let located = Document::read(named).map_or_else(|_| Diagnostic::new(&message), |text| text.error(&key, &message));
+    Err(located.with_help(format!("an accelerator has one kind of reset: give this tile `reset: {of_memory}`, or the memory tile `reset: {of_spec}`")))
 }
 
 /// Reads a specification: a file, or one of `constraints/tiles` by its name.

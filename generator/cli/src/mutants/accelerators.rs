@@ -157,8 +157,9 @@ impl AcceleratorList {
 impl Built {
     fn new(program: &Path, tile: &Path) -> Result<Self, Diagnostic> {
         let program = Program::from_document(&Document::read(program)?)?.program;
-        let constraints = Constraints { levels: tiles::read_levels(None, None)?, ..Constraints::default() };
-        let compiled = compile(program, &TileSpec::read(tile)?, &tiles::read_rom(None)?, &constraints)?;
+        let spec = TileSpec::read(tile)?;
+        let constraints = Constraints { levels: tiles::read_levels(None, None, &spec)?, ..Constraints::default() };
+        let compiled = compile(program, &spec, &tiles::read_rom(None, &spec)?, &constraints)?;
         let inputs = images::inputs(&compiled.program, &[])?;
         let expected = run_model(&compiled, &inputs)?;
         let files = folder::files(&compiled, None, &inputs, &expected)?;
