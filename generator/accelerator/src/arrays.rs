@@ -8,6 +8,8 @@
 //! Loops around all accesses of an array that no dimension follows make the array anew in each of their iterations: they
 //! become dimensions of the buffer, so that the next version can be written while the last one is still read.
 
+use std::collections::HashMap;
+
 use itertools::Itertools;
 use num_integer::{gcd, lcm};
 use pushmem_buffers::{Direction, Loop, Port, UnifiedBuffer};
@@ -104,6 +106,8 @@ pub(crate) fn ports(
     }
     let residues = residues(pipeline, &writers, reads).into_iter().chain(vec![1; versions]);
     let residues = residues.zip_longest(divisors).map(|pair| pair.or(1, &1)).map(|(of, by)| lcm(of, *by)).collect_vec();
+    // Read ports by what they do, whatever their names.
+    let mut number_of = HashMap::new();
     let mut of_reads = Vec::new();
     for &read in reads {
         let content = &pipeline.stages[read.stage];
@@ -112,13 +116,11 @@ pub(crate) fn ports(
         for (conditions, iterations) in split(content, access, versions, &residues) {
             let name = format!("{}_read_{}", content.name, ports.len());
             let made = port(read.stage, access, &iterations, 0, name, Direction::Read);
-            let same = |other: &Port| {
-                other.direction == Direction::Read && Port { name: made.name.clone(), ..other.clone() } == made
-            };
-            let number = ports.iter().position(same).unwrap_or_else(|| {
-                ports.push(made.clone());
-                ports.len() - 1
-            });
+            let what = (made.domain.clone(), made.access.clone(), made.schedule.clone());
+            let number = *number_of.entry(what).or_insert(ports.len());
+            if number == ports.len() {
+                ports.push(made);
+            }
             parts.push(Part { conditions, port: number });
         }
         of_reads.push((read, parts));

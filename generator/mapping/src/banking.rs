@@ -1,10 +1,11 @@
 //! Cyclic banking: a buffer that needs more ports in a cycle than a memory has becomes several (dissertation §5.2.1).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use itertools::Itertools;
 use num_integer::gcd;
-use pushmem_buffers::{Direction, Port, UnifiedBuffer};
+use pushmem_buffers::{Direction, Loop, Port, UnifiedBuffer};
+use pushmem_configuration::Affine;
 
 use crate::nest::Nest;
 use crate::rounds::cut;
@@ -167,15 +168,26 @@ fn factors(buffer: &UnifiedBuffer, group: &[usize], sizes: &[u64]) -> Vec<u64> {
 
 /// The ports in groups, such that ports of different groups are never active in the same cycle.
 fn overlapping(nests: &[Nest], ports: Vec<usize>) -> Vec<Vec<usize>> {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
+    // Lanes mostly have the same schedule: each is compared once.
+    let mut number: HashMap<&Nest, usize> = HashMap::new();
+    let mut alike: Vec<Vec<usize>> = Vec::new();
     for port in ports {
-        let meets = |group: &Vec<usize>| group.iter().any(|&other| !nests[port].never_meets(0, &nests[other], 0));
+        let place = *number.entry(&nests[port]).or_insert(alike.len());
+        if place == alike.len() {
+            alike.push(Vec::new());
+        }
+        alike[place].push(port);
+    }
+    let nest = |place: usize| &nests[alike[place][0]];
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for place in 0..alike.len() {
+        let meets = |group: &Vec<usize>| group.iter().any(|&other| !nest(place).never_meets(0, nest(other), 0));
         let (mut joined, apart): (Vec<_>, Vec<_>) = groups.into_iter().partition(meets);
         groups = apart;
-        joined.push(vec![port]);
+        joined.push(vec![place]);
         groups.push(joined.concat());
     }
-    groups
+    groups.into_iter().map(|group| group.into_iter().flat_map(|place| alike[place].clone()).collect()).collect()
 }
 
 /// Whether more than `limit` of these fire in some cycle. Where there are too many firings to count, it is as if they all did
@@ -216,6 +228,13 @@ fn split(buffer: &UnifiedBuffer, factors: &[u64]) -> Result<Vec<Bank>, String> {
 
 /// The accesses of a port that are in a bank, if there are any.
 fn restrict(port: &Port, factors: &[u64], number: &[u64]) -> Result<Option<Port>, String> {
+    let stays_elsewhere = |((function, &factor), &place): ((&Affine, &u64), &u64)| {
+        let moves = |(stride, level): (&i64, &Loop)| level.extent > 1 && stride % factor as i64 != 0;
+        function.start.rem_euclid(factor as i64) != place as i64 && !function.stride.iter().zip(&port.domain).any(moves)
+    };
+    if port.access.iter().zip(factors).zip(number).any(stays_elsewhere) {
+        return Ok(None);
+    }
     let mut port = port.clone();
     for (dimension, (&factor, &place)) in factors.iter().zip(number).enumerate() {
         let (factor, place) = (factor as i64, place as i64);
@@ -228,7 +247,6 @@ fn restrict(port: &Port, factors: &[u64], number: &[u64]) -> Result<Option<Port>
         let moving = function.stride.iter().positions(|stride| stride % factor != 0).collect_vec();
         let start = function.start;
         match *moving {
-            [] if start.rem_euclid(factor) != place => return Ok(None),
             [] => {}
             [level] => {
                 let stride = function.stride[level];
