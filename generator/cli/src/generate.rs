@@ -5,12 +5,13 @@ use std::process::ExitCode;
 
 use clap::{ArgGroup, Args};
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, OutputFolder};
+use pushmem_files::{Diagnostic, Document, OutputFolder};
 use pushmem_packaging::{Block, Design};
 use pushmem_registers::RegisterMap;
 use pushmem_simulation::rtl_files;
 use pushmem_tile::TileSpec;
 
+use crate::check::suggest_command;
 use crate::output;
 use crate::package::{self, FOLDER, Package, RTL};
 
@@ -31,7 +32,9 @@ pub struct Generate {
 
 impl Generate {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let spec = TileSpec::read(&self.spec)?;
+        let document = Document::read(&self.spec)?;
+        suggest_command(&document, "kind", "nest", "this is a program: `pushmem build` compiles it")?;
+        let spec = TileSpec::from_document(&document)?;
         let map = RegisterMap::of(&spec);
         let technology = self.package.technology(&[&spec])?;
         let mut rtl = rtl_files(&spec)?;

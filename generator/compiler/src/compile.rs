@@ -128,7 +128,7 @@ fn compile_at_levels(
         Err(AssemblyError::Program(diagnostic)) => return Err(*diagnostic),
         Err(memory @ AssemblyError::Memory { .. }) => {
             return Err(Diagnostic::new(memory.to_string())
-                .with_help("choose a tile with more rows, more words in its buffers, or chaining"));
+                .with_help("choose a tile with more rows, wider controllers, more words in its buffers, or chaining"));
         }
         Err(ref error @ AssemblyError::Array { array, .. }) => {
             return Err(program.diagnostic(program.arrays[array].span, error.to_string()).with_help(
@@ -201,7 +201,7 @@ fn too_large(source: &Program, program: &Program, accelerator: &Accelerator) -> 
             }
             None => Diagnostic::new(message),
         };
-        return Err(error.with_help("divide the work into smaller tiles of arrays, or unroll less"));
+        return Err(error.with_help("choose a tile with more rows or ports, divide the work into smaller tiles of arrays, or unroll less"));
     }
     Ok(None)
 }

@@ -38,6 +38,10 @@ impl Graph<'_> {
             (Unary::Negate, NodeKind::Binary { operator: Binary::Subtract, left, right }) => {
                 self.binary(Binary::Subtract, right, left)
             }
+            // Also of the least number: it is its own negative.
+            (Unary::Absolute, NodeKind::Unary { operator: Unary::Negate, operand }) => {
+                self.unary(Unary::Absolute, operand)
+            }
             (Unary::Absolute, _) if self.vertices[operand].range.0 >= 0 => self.cast(operand, value),
             _ => self.intern(NodeKind::Unary { operator, operand }, value),
         }

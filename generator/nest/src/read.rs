@@ -8,6 +8,7 @@ use std::sync::Arc;
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use serde::Deserialize;
+use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::bound::constant;
@@ -64,7 +65,7 @@ struct ProgramFile {
     buffers: Ordered<ArrayFile>,
     #[serde(default)]
     tables: Ordered<TableFile>,
-    nest: Vec<NodeFile>,
+    nest: Nodes,
 }
 
 #[derive(Deserialize)]
@@ -150,6 +151,34 @@ impl<'de> Deserialize<'de> for NodeFile {
     }
 }
 
+/// What a list of loops and statements is called in messages.
+const NODES: &str = "a list of loops and statements, each after a dash";
+
+/// Loops and statements.
+struct Nodes(Vec<NodeFile>);
+
+impl<'de> Deserialize<'de> for Nodes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NodesVisitor;
+        impl<'de> Visitor<'de> for NodesVisitor {
+            type Value = Nodes;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(NODES)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Nodes, A::Error> {
+                let mut nodes = Vec::new();
+                while let Some(node) = sequence.next_element()? {
+                    nodes.push(node);
+                }
+                Ok(Nodes(nodes))
+            }
+        }
+        deserializer.deserialize_any(NodesVisitor)
+    }
+}
+
 /// What is below a loop header.
 enum Body {
     Nodes(Vec<NodeFile>),
@@ -166,15 +195,11 @@ impl<'de> Deserialize<'de> for Body {
             type Value = Body;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a list of loops and statements, each after a dash")
+                formatter.write_str(NODES)
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Body, A::Error> {
-                let mut nodes = Vec::new();
-                while let Some(node) = sequence.next_element()? {
-                    nodes.push(node);
-                }
-                Ok(Body::Nodes(nodes))
+            fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Body, A::Error> {
+                Nodes::deserialize(SeqAccessDeserializer::new(sequence)).map(|Nodes(nodes)| Body::Nodes(nodes))
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Body, A::Error> {
@@ -307,7 +332,7 @@ impl Reader<'_> {
         let mut scope = NestScope { arrays: &arrays, tables: &tables, loops: Vec::new() };
         let nest = match self.has_unknown_type {
             true => Vec::new(),
-            false => self.nodes(&file.nest, &root.key("nest"), &mut scope),
+            false => self.nodes(&file.nest.0, &root.key("nest"), &mut scope),
         };
         if nest.is_empty() && self.problems.is_empty() {
             let span = self.value_span(&root.key("nest"));
@@ -480,7 +505,7 @@ impl Reader<'_> {
             Body::Nodes(nodes) => nodes.as_slice(),
             Body::Share(_) => unreachable!("what is shared is no loop"),
             Body::Text(text) => {
-                let message = format!("expected a list of loops and statements, each after a dash, found `{text}`");
+                let message = format!("expected {NODES}, found `{text}`");
                 let problem = Problem::new(self.value_span(path), message);
                 self.problems.push(problem.with_help("put a dash before it: `- …`"));
                 return None;
