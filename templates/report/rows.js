@@ -23,8 +23,16 @@ const controllerOf = (tile, name) => contents.controllers[tile.controllers[name]
 
 function controllerTrack(tile, name) {
   const controller = controllerOf(tile, name);
+  if (!controller) return null;
   const color = colorOf(name), port = Number(/\d+$/.exec(name)?.[0] ?? 0);
-  return controller && { name, color, short: `${color === "write" ? "W" : "R"}${port}`, pale: port % 2 === 1, seq: firings(controller, tile.begin), controller };
+  return { name, color, owns: owner(tile, controller), short: `${color === "write" ? "W" : "R"}${port}`, pale: port % 2 === 1, seq: firings(controller, tile.begin), controller };
+}
+
+/// Whether an access is to the tile's own rows. The controllers of all tiles of a chain fire, and one of them is addressed.
+function owner(tile, controller) {
+  const { rows, chain_rows: all } = contents.specs[tile.spec], { sram } = controller;
+  if (!tile.chain.enable || !sram) return () => true;
+  return index => Math.floor(modulo(affine(sram.start, sram.stride, index), all) / rows) === tile.chain.tile_id;
 }
 
 function portRows(tile) {

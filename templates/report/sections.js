@@ -63,7 +63,7 @@ function buildBuffers() {
   contents.arrays.forEach((array, number) => {
     const rows = array.ports.map(port => {
       const stage = contents.stages[port.stage], seq = timed(stage.sequence, port.direction === "write" ? stage.latency : 0);
-      return [port.direction, stage.name + (stage.copies > 1 ? ` × ${stage.copies}` : ""), code(domainText(seq)), code(few(port.access)), code(cycleText(seq)), `${shown(seq.start)} to ${shown(seq.last)}`];
+      return [port.direction, unbroken(stage.name + (stage.copies > 1 ? ` × ${stage.copies}` : "")), code(domainText(seq)), code(few(port.access)), code(cycleText(seq)), unbroken(`${shown(seq.start)} to ${shown(seq.last)}`)];
     });
     const memories = array.memories.map(place => {
       const memory = contents.memories[place];
@@ -83,12 +83,13 @@ function tileBody(tile) {
     const controller = controllerOf(tile, name), seq = firings(controller, tile.begin), names = seq.names;
     const addresses = ["agg", "sram", "tb", "register_file"].filter(memory => controller[memory])
       .map(memory => `${memory}: ${affineText(controller[memory].start, controller[memory].stride, names)}`);
-    return [code(name), purposes[name.replace(/_\d+$/, "")] || "", code(seq.extent.map((extent, level) => `${names[level]} < ${extent}`).join(", ")), code(affineText(controller.cycle.start, controller.cycle.stride, names)), code(addresses.join("; ")), seq.total, `${shown(seq.start)} to ${shown(seq.last)}`];
+    return [code(name), purposes[name.replace(/_\d+$/, "")] || "", code(seq.extent.map((extent, level) => `${names[level]} < ${extent}`).join(", ")), code(affineText(controller.cycle.start, controller.cycle.stride, names)), code(addresses.join("; ")), seq.total, unbroken(`${shown(seq.start)} to ${shown(seq.last)}`)];
   });
   const wires = tile.instances.map(instance => [code(instance.name), code(few(instance.inputs.map(wire => wire ?? "–"))), code(few(instance.outputs.map(wire => wire ?? "–"))), instance.chain_from ? code(instance.chain_from) : ""]);
   const facts = [`${spec.name} (${spec.kind.replace("_", " ")}), ${spec.rows} rows of ${plural(spec.row_words, "word")} of ${spec.word_bits} bits`];
   if (tile.begin) facts.push(`its own time, which SG counts, begins in cycle ${shown(tile.begin)} of the run`);
-  facts.push(tile.chain.enable ? `chained, tile ID ${tile.chain.tile_id}` : "not chained");
+  const { enable, tile_id: id } = tile.chain;
+  facts.push(enable ? `chained, tile ID ${id}: rows ${shown(id * spec.rows)} to ${shown((id + 1) * spec.rows - 1)} of the chain are its own` : "not chained");
   return [html("p", { class: "note" }, `${facts.join("; ")}.`),
     table(["controller", "", "ID: loops", "SG: fires in cycle", "AG: address", "firings", "cycles of the run"], rows, [5]),
     table(["tile", "inputs", "outputs", "chained behind"], wires)];
@@ -99,7 +100,7 @@ function busy(tile) {
   return contents.specs[tile.spec].ports.map(port => {
     const accesses = port.controllers.reduce((sum, name) => sum + (name in tile.controllers ? firings(controllerOf(tile, name), 0).total : 0), 0);
     return `${port.name} ${percent(accesses / contents.figures.cycles)}`;
-  }).join(", ");
+  }).join(", ") + (tile.chain.enable ? ", with the other tiles of its chain" : "");
 }
 
 function buildTiles() {

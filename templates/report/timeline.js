@@ -51,7 +51,7 @@ function drawAxis(canvas, color) {
     context.fillStyle = color("line");
     context.fillRect(x, height - 7, 1, 7);
     context.fillStyle = color("soft");
-    if (x < width - 30) context.fillText(shown(cycle), x + 3, height - 9);
+    if (x + 3 + context.measureText(shown(cycle)).width < width) context.fillText(shown(cycle), x + 3, height - 9);
   }
 }
 
@@ -94,11 +94,12 @@ function drawEvents(row, { context, width, height }, color) {
       counts.set(cycle, before + 1);
       const room = together ? (height - 6) / row.capacity : height - 6;
       context.fillStyle = color(track.color);
-      context.globalAlpha = track.pale ? 0.72 : 1;
+      const own = !track.owns || track.owns(index);
+      context.globalAlpha = !own ? 0.2 : track.pale ? 0.72 : 1;
       context.fillRect(x, together ? height - 3 - (before + 1) * room : 3, box, tail && !together ? room - 3 : room);
       context.globalAlpha = 1;
       if (tail) context.fillRect(x, height - 4, box + tail * scale, 1);
-      if (together || scale < 18) continue;
+      if (together || scale < 18 || !own) continue;
       const text = indexText(track.seq, index), brief = [...index].map((value, level) => track.seq.first[level] + value).reverse().join(",");
       const texts = row.kind !== "stage" ? [`${track.name} ${text}`, track.name, track.short] : [text, brief];
       const fits = texts.find(text => context.measureText(text).width < box - 4);
@@ -193,7 +194,8 @@ function tell(cycle) {
       const addresses = track.controller ? ["agg", "sram", "tb", "register_file"].filter(memory => track.controller[memory])
         .map(memory => `${memory} ${affine(track.controller[memory].start, track.controller[memory].stride, index)}`) : [];
       const what = track.controller ? addresses.join(", ") : indexText(track.seq, index);
-      return `${row.kind === "stage" ? row.label : track.name} ${what}`;
+      const other = !track.owns || track.owns(index) ? "" : " (another tile of the chain)";
+      return `${row.kind === "stage" ? row.label : track.name} ${what}${other}`;
     }));
     if (row.kind === "buffer") return [`${row.label.split(",")[0]} of ${nameOf(row.tile)}: ${row.words(cycle, 4096)} of ${row.capacity} words`];
     const whose = row.tile ? row.tile.instances[0].name : row.kind === "unit" ? row.label : "";
@@ -241,10 +243,10 @@ function buildRows(tree) {
 /// `#cycles=130-170` shows a window.
 function windowFromAddress() {
   const found = /^#cycles=(\d+)-(\d+)$/.exec(location.hash);
-  if (!found) return false;
+  if (!found) return;
   const [from, to] = [Number(found[1]), Number(found[2])];
   show(from, to - from);
-  return true;
+  document.getElementById("schedule").scrollIntoView();
 }
 
 function buildTimeline() {

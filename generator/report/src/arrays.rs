@@ -55,6 +55,7 @@ pub(crate) fn arrays(compiled: &Compiled, memories: &[Memory], sources: &[Option
             registers[array] += length;
         }
     }
+    let groups = groups(compiled);
     let numbered = program.arrays.iter().enumerate();
     let told = numbered.map(|(number, array)| {
         let memories = (0..memories.len()).filter(|&memory| memories[memory].arrays.contains(&number)).collect_vec();
@@ -63,7 +64,7 @@ pub(crate) fn arrays(compiled: &Compiled, memories: &[Memory], sources: &[Option
             kind: array.kind.name(),
             element: array.element.name(),
             shape: array.shape.clone(),
-            ports: ports(compiled, number),
+            ports: ports(compiled, &groups, number),
             copy_of: copied(compiled, number).filter(|_| memories.is_empty()),
             memories,
             registers: registers[number],
@@ -72,9 +73,8 @@ pub(crate) fn arrays(compiled: &Compiled, memories: &[Memory], sources: &[Option
     told.collect()
 }
 
-fn ports(compiled: &Compiled, array: usize) -> Vec<Port> {
+fn ports(compiled: &Compiled, groups: &[usize], array: usize) -> Vec<Port> {
     let pipeline = &compiled.extraction.pipeline;
-    let groups = groups(compiled);
     let mut ports: Vec<Port> = Vec::new();
     let mut add = |direction: Direction, stage: usize, access: &Access| {
         let text = access.display(&pipeline.stages[stage].loops).to_string();

@@ -9,8 +9,11 @@ use serde::Serialize;
 
 use crate::sequence::Sequence;
 
-/// Cycles of a run that are looked at, at most: a picture has no more points.
+/// Samples of a run, at most: a picture has no more points.
 const SAMPLES: u64 = 300;
+
+/// Cycles of a sample that are looked at, at most.
+const CYCLES_OF_SAMPLE: u64 = 16;
 
 /// Most writes, most reads and most elements of a memory that are enumerated. This many take some tens of milliseconds.
 const ENUMERATION_LIMIT: u128 = 1 << 21;
@@ -18,16 +21,20 @@ const ENUMERATION_LIMIT: u128 = 1 << 21;
 /// Words that are live, each from the cycle in which it is written until it is read for the last time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Live {
-    /// Cycles from one sample to the next; the first is in cycle 0.
+    /// Cycles of a sample; the first begins in cycle 0.
     pub step: u64,
-    /// The words of each sample.
+    /// The most words of each sample, in those of its cycles that were looked at: in all of them if they are few.
     pub words: Vec<u64>,
 }
 
 impl Live {
     fn sampled(length: u64, words: impl Fn(i64) -> u64) -> Self {
         let step = length.div_ceil(SAMPLES).max(1);
-        Live { step, words: (0..length).step_by(step as usize).map(|cycle| words(cycle as i64)).collect() }
+        let most = |first: u64| {
+            let cycles = (first..length.min(first + step)).step_by(step.div_ceil(CYCLES_OF_SAMPLE) as usize);
+            cycles.map(|cycle| words(cycle as i64)).max().unwrap_or(0)
+        };
+        Live { step, words: (0..length).step_by(step as usize).map(most).collect() }
     }
 }
 

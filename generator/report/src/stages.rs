@@ -50,11 +50,15 @@ pub struct Stage {
     pub unit: Option<String>,
 }
 
-/// The group of each stage of the pipeline, from 0.
+/// The number of each stage's group, in order.
 pub(crate) fn groups(compiled: &Compiled) -> Vec<usize> {
-    let groups = compiled.extraction.pipeline.stages.iter().map(|stage| stage.group).collect_vec();
-    let numbers = groups.iter().dedup().collect_vec();
-    groups.iter().map(|group| numbers.iter().position(|other| *other == group).expect("it is one of them")).collect()
+    let stages = &compiled.extraction.pipeline.stages;
+    let mut number = 0;
+    let of_stage = |(place, stage): (usize, &pushmem_schedule::Stage)| {
+        number += usize::from(place > 0 && stages[place - 1].group != stage.group);
+        number
+    };
+    stages.iter().enumerate().map(of_stage).collect()
 }
 
 /// The stages of a compiled program, in its order.

@@ -24,8 +24,8 @@ pub struct Spec {
     pub row_words: u32,
     /// Rows of the main memory.
     pub rows: u32,
-    /// Whether several tiles can form one memory.
-    pub chaining: bool,
+    /// Rows of the largest memory that tiles can form together, at which addresses wrap.
+    pub chain_rows: u64,
     /// Ports of the main memory, each of which serves one controller a cycle.
     pub ports: Vec<MemoryPort>,
     /// Buffers beside it: aggregators and transpose buffers.
@@ -174,7 +174,7 @@ fn spec(spec: &TileSpec) -> Spec {
         word_bits: spec.word_bits,
         row_words: spec.kind.row_words(),
         rows: spec.rows,
-        chaining: spec.chaining,
+        chain_rows: u64::from(spec.rows) << spec.tile_id_bits(),
         ports,
         buffers,
         roles: spec.roles().into_iter().map(|role| (role.name(), role.purpose())).collect(),
