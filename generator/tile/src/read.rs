@@ -83,6 +83,8 @@ struct SpecFile {
     style: Option<Style>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reset: Option<Reset>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    clock_gating: Option<bool>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     controllers: BTreeMap<String, ControllerFile>,
 }
@@ -173,6 +175,7 @@ impl TileSpec {
             style: Some(self.style),
             // What the chip decides is there where it decides otherwise, so that digests stay what they were.
             reset: (self.reset != Reset::default()).then_some(self.reset),
+            clock_gating: self.clock_gating.then_some(true),
             controllers,
         }
     }
@@ -233,6 +236,7 @@ impl Reader<'_> {
             stencil_valid,
             style: file.style.unwrap_or_default(),
             reset: file.reset.unwrap_or_default(),
+            clock_gating: file.clock_gating.unwrap_or(false),
             controllers: BTreeMap::new(),
         };
         spec.controllers = self.controllers(file, &spec)?;
