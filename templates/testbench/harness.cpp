@@ -122,6 +122,9 @@ int main(int argc, char** argv) {
 
     // An asynchronous reset acts on its falling edge, so there must be one.
     tile->rst_n = 1;
+{%- if spec.clock_gating %}
+    tile->test_enable = 0;
+{%- endif %}
     tile->clk = 0;
     tile->eval();
 

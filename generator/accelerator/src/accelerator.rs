@@ -494,6 +494,11 @@ impl Accelerator {
         self.levels_in_use().into_iter().map(|level| self.spec_at(level)).unique_by(|spec| spec.name.as_str())
     }
 
+    /// Whether clocks of some of its tiles stop.
+    pub fn has_clock_gates(&self) -> bool {
+        self.configured().iter().any(|tile| tile.spec.clock_gating)
+    }
+
     /// The ROMs of a kernel, by the order of its look-ups: indices of [`Accelerator::roms`].
     pub fn roms_of(&self, kernel: usize) -> Vec<usize> {
         let mut roms: Vec<usize> = (0..self.roms.len()).filter(|&rom| self.roms[rom].kernel == kernel).collect();

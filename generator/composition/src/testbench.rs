@@ -18,6 +18,7 @@ struct Ports<'a> {
     inputs: Vec<StreamPort<'a>>,
     outputs: Vec<StreamPort<'a>>,
     has_configuration: bool,
+    has_clock_gates: bool,
     read_cycles: u32,
     run_cycles: u64,
 }
@@ -47,6 +48,7 @@ pub(crate) fn ports(accelerator: &Accelerator, name: &str, streams: &StreamPorts
         inputs: accelerator.inputs.iter().zip(&streams.inputs).map(stream_port).collect(),
         outputs: accelerator.outputs.iter().zip(&streams.outputs).map(stream_port).collect(),
         has_configuration: !accelerator.configured().is_empty(),
+        has_clock_gates: accelerator.has_clock_gates(),
         read_cycles: read_cycles(accelerator),
         run_cycles,
     };

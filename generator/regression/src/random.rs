@@ -408,7 +408,7 @@ pub fn random_spec(rng: &mut ChaCha8Rng) -> TileSpec {
 /// The specification with what a chip may choose.
 fn with_random_options(spec: TileSpec, rng: &mut ChaCha8Rng) -> TileSpec {
     let reset = *[Reset::Asynchronous, Reset::Synchronous].choose_with(rng);
-    TileSpec { reset, ..spec }
+    TileSpec { reset, clock_gating: rng.random(), ..spec }
 }
 
 /// Lines that make some addresses of a specification wider than they need to be.

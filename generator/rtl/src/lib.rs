@@ -15,6 +15,12 @@ use pushmem_veryl::{CompileError, Emitted, Source};
 
 pub use names::{checker_module, registers_module, tile_module};
 
+/// Name of the module that stops a clock, which technologies replace.
+pub const CLOCK_GATE: &str = "pushmem_clock_gate";
+
+/// Its model. Veryl has no latches.
+const CLOCK_GATE_MODEL: &str = include_str!("../../../templates/rtl/library/clock_gate.sv");
+
 /// The SystemVerilog of a tile: one module a file, each file named as its module, used modules before their users.
 ///
 /// # Errors
@@ -24,7 +30,11 @@ pub fn generate(spec: &TileSpec, map: &RegisterMap) -> Result<Vec<Emitted>, Comp
         Reset::Asynchronous => pushmem_veryl::Reset::Asynchronous,
         Reset::Synchronous => pushmem_veryl::Reset::Synchronous,
     };
-    pushmem_veryl::compile(sources(spec, map), reset)
+    let mut emitted = pushmem_veryl::compile(sources(spec, map), reset)?;
+    if spec.clock_gating {
+        emitted.insert(0, Emitted { name: CLOCK_GATE.to_owned(), text: CLOCK_GATE_MODEL.to_owned() });
+    }
+    Ok(emitted)
 }
 
 /// The Veryl sources that [`generate`] compiles, for debugging.

@@ -1,7 +1,7 @@
 //! The library modules a tile needs.
 
 use askama::Template;
-use pushmem_tile::{Kind, Style, TileSpec};
+use pushmem_tile::{Kind, Reset, Style, TileSpec};
 use pushmem_veryl::Source;
 
 use crate::names::Names;
@@ -28,6 +28,23 @@ struct IterationDomain<'a> {
 struct Controller<'a> {
     names: &'a Names,
     style: Style,
+    gated: bool,
+    /// Whether a reset needs clock edges.
+    synchronous: bool,
+}
+
+#[derive(Template)]
+#[template(path = "aggregator.veryl", escape = "none")]
+struct Aggregator<'a> {
+    names: &'a Names,
+    gated: bool,
+}
+
+#[derive(Template)]
+#[template(path = "register_file.veryl", escape = "none")]
+struct RegisterFile<'a> {
+    names: &'a Names,
+    gated: bool,
 }
 
 #[derive(Template)]
@@ -35,6 +52,7 @@ struct Controller<'a> {
 struct TransposeBuffer<'a> {
     names: &'a Names,
     chaining: bool,
+    gated: bool,
 }
 
 pub(crate) fn render(name: &str, template: &impl Template) -> Source {
@@ -46,7 +64,9 @@ pub(crate) fn render(name: &str, template: &impl Template) -> Source {
 pub(crate) fn modules(spec: &TileSpec, names: &Names) -> Vec<Source> {
     let has_addresses = spec.controllers().iter().any(|c| c.addresses.iter().any(|a| a.bits > 0));
     let iteration_domain = IterationDomain { names, indices: spec.style == Style::Multiplier };
-    let controller = Controller { names, style: spec.style };
+    let gated = spec.clock_gating;
+    let synchronous = spec.reset == Reset::Synchronous;
+    let controller = Controller { names, style: spec.style, gated, synchronous };
 
     let mut sources = vec![library!("one_hot_mux")];
     match spec.style {
@@ -69,13 +89,13 @@ pub(crate) fn modules(spec: &TileSpec, names: &Names) -> Vec<Source> {
     sources.push(render(&names.controller, &controller));
     match spec.kind {
         Kind::WideFetch { .. } => sources.extend([
-            library!("aggregator"),
-            render(&names.transpose_buffer, &TransposeBuffer { names, chaining: spec.chaining }),
+            render(&names.aggregator, &Aggregator { names, gated }),
+            render(&names.transpose_buffer, &TransposeBuffer { names, chaining: spec.chaining, gated }),
             library!("delay"),
             library!("sram"),
         ]),
         Kind::DualPort | Kind::QuadPort | Kind::Rom => sources.extend([library!("delay"), library!("sram")]),
-        Kind::RegisterFile => sources.push(library!("register_file")),
+        Kind::RegisterFile => sources.push(render(&names.register_file, &RegisterFile { names, gated })),
     }
     if spec.bist {
         sources.push(library!("bist"));

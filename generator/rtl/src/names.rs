@@ -25,7 +25,9 @@ pub(crate) struct Names {
     pub controller: String,
     pub iteration_domain: String,
     pub address_generator: String,
+    pub aggregator: String,
     pub transpose_buffer: String,
+    pub register_file: String,
     /// What a tile has as its SRAM: the wrapper, or the self-test with the wrapper in it.
     pub sram: &'static str,
     /// What address generators call the registers of their levels.
@@ -39,21 +41,22 @@ impl Names {
             Style::Recurrence => format!("pushmem_{stem}"),
             style => format!("pushmem_{stem}_{}", style.name()),
         };
+        let gated = |module: String| if spec.clock_gating { format!("{module}_gated") } else { module };
         Names {
             tile: tile_module(spec),
             registers: registers_module(spec),
             checker: checker_module(spec),
-            controller: styled("controller"),
+            controller: gated(styled("controller")),
             iteration_domain: match spec.style {
                 Style::Multiplier => "pushmem_iteration_domain_indexed".to_owned(),
                 Style::Recurrence | Style::PerLevel => "pushmem_iteration_domain".to_owned(),
             },
             address_generator: styled("address_generator"),
-            transpose_buffer: if spec.chaining {
-                "pushmem_transpose_buffer_chained".to_owned()
-            } else {
-                "pushmem_transpose_buffer".to_owned()
-            },
+            aggregator: gated("pushmem_aggregator".to_owned()),
+            transpose_buffer: gated(
+                if spec.chaining { "pushmem_transpose_buffer_chained" } else { "pushmem_transpose_buffer" }.to_owned(),
+            ),
+            register_file: gated("pushmem_register_file".to_owned()),
             sram: if spec.bist { "pushmem_bist" } else { "pushmem_sram" },
             steps: match spec.style {
                 Style::Recurrence => "deltas",

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use pushmem_registers::{Access, Register, RegisterMap};
-use pushmem_tile::TileSpec;
+use pushmem_tile::{Reset, TileSpec};
 use pushmem_veryl::Source;
 
 use crate::library::render;
@@ -19,6 +19,8 @@ struct Registers<'a> {
     signals: &'a [Signal],
     /// Lowest bit of the write data that no register has.
     unused_from: Option<u32>,
+    /// Whether a reset needs clock edges.
+    synchronous: bool,
 }
 
 pub(crate) fn source(view: &TileView) -> Source {
@@ -31,6 +33,7 @@ pub(crate) fn source(view: &TileView) -> Source {
         writable,
         signals: &view.signals,
         unused_from: (widest < 32).then_some(widest),
+        synchronous: view.spec.reset == Reset::Synchronous,
     };
     render(&view.names.registers, &template)
 }

@@ -84,6 +84,8 @@ struct SpecFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bist: Option<bool>,
     reset: Option<Reset>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    clock_gating: Option<bool>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     controllers: BTreeMap<String, ControllerFile>,
 }
@@ -175,6 +177,7 @@ impl TileSpec {
             bist: self.bist.then_some(true),
             // What the chip decides is there where it decides otherwise, so that digests stay what they were.
             reset: (self.reset != Reset::default()).then_some(self.reset),
+            clock_gating: self.clock_gating.then_some(true),
             controllers,
         }
     }
@@ -236,6 +239,7 @@ impl Reader<'_> {
             style: file.style.unwrap_or_default(),
             bist: self.bist(kind, file.bist)?,
             reset: file.reset.unwrap_or_default(),
+            clock_gating: file.clock_gating.unwrap_or(false),
             controllers: BTreeMap::new(),
         };
         spec.controllers = self.controllers(file, &spec)?;

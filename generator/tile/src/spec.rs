@@ -189,6 +189,8 @@ pub struct TileSpec {
     pub bist: bool,
     /// How its flip-flops are reset.
     pub reset: Reset,
+    /// Whether clocks stop where nothing changes.
+    pub clock_gating: bool,
     /// Levels and widths by role, for every role of the tile.
     pub controllers: BTreeMap<Role, ControllerSpec>,
 }
@@ -239,13 +241,19 @@ impl TileSpec {
     }
 
     /// SHA-256 of the completed specification as `spec.yaml` has it, but for the keys that no configuration depends on (the
-    /// number of tiles, the reset and the self-test), in lower-case hexadecimal. A configuration carries it.
+    /// number of tiles, the reset, clock gating and the self-test), in lower-case hexadecimal. A configuration carries it.
     pub fn digest(&self) -> String {
         self.hash().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     fn hash(&self) -> [u8; 32] {
-        let configured = TileSpec { count: None, reset: Reset::default(), bist: false, ..self.clone() };
+        let configured = TileSpec {
+            count: None,
+            reset: Reset::default(),
+            clock_gating: false,
+            bist: false,
+            ..self.clone()
+        };
         Sha256::digest(configured.to_yaml()).into()
     }
 

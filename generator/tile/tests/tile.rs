@@ -69,6 +69,7 @@ fn defaults() {
         chaining: false,
         stencil_valid: false,
         reset: Reset::default(),
+        clock_gating: false,
         style: Style::Recurrence,
         controllers: BTreeMap::from([
             (Role::In2Agg, controller(&[(Memory::Agg, 3)])),

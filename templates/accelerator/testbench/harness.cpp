@@ -256,6 +256,9 @@ private:
         for (const InputPorts& port : INPUTS) port.offer(*top_, false, nothing.data());
         for (const OutputPorts& port : OUTPUTS) port.accept(*top_, false);
         top_->start = 0;
+#ifdef PUSHMEM_CLOCK_GATES
+        top_->test_enable = 0;
+#endif
 #ifdef PUSHMEM_CONFIGURATION
         top_->config_write = 0;
         top_->config_read = 0;

@@ -14,6 +14,11 @@
 #define PUSHMEM_CONFIGURATION
 constexpr unsigned READ_CYCLES = {{ read_cycles }};
 {%- endif %}
+{%- if has_clock_gates %}
+
+// Clocks of some tiles stop; a port lets them run.
+#define PUSHMEM_CLOCK_GATES
+{%- endif %}
 
 constexpr const char* ACCELERATOR = "{{ name }}";
 // Cycles of a run in which nothing stalls.

@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 
-use super::{Context, Section};
+use super::{Context, Section, TEST_ENABLE};
 use crate::instance::Instance;
 use crate::text::{literal, range};
 
@@ -54,8 +54,9 @@ impl Context<'_> {
         };
         let address = if zeros == 0 { offset } else { format!("{{{}, {offset}}}", literal(zeros, 0)) };
         let begin = self.accelerator.tiles.get(tile).map_or(0, |tile| tile.begin);
+        let gated = self.accelerator.configured()[tile].spec.clock_gating;
         instance
-            .same(&["clk", "rst_n"])
+            .same(if gated { &["clk", "rst_n", TEST_ENABLE] } else { &["clk", "rst_n"] })
             .port("flush", self.signals.late_flushes.get(&begin).map_or("flush", |(flush, _)| flush.as_str()))
             .port("stall", "~step")
             .port("config_write", selected("config_write"))

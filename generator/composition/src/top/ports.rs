@@ -4,6 +4,7 @@ use itertools::Itertools;
 use pushmem_accelerator::{Stream, WORD_BITS};
 
 use super::Context;
+use super::TEST_ENABLE;
 use crate::text::{count, lines, range};
 
 /// Ports with a common comment.
@@ -49,8 +50,12 @@ impl Context<'_> {
     fn groups(&self) -> Vec<Group> {
         let runs = "A pulse on `start` asks for a run; while one goes on, one more is remembered. `busy` is high during a \
                     run, `done` in its last cycle.";
+        let mut ports = vec![input(1, "clk"), input(1, "rst_n")];
+        if self.accelerator.has_clock_gates() {
+            ports.push(input(1, TEST_ENABLE));
+        }
         let mut groups = vec![
-            Group { comment: String::new(), ports: vec![input(1, "clk"), input(1, "rst_n")] },
+            Group { comment: String::new(), ports },
             Group { comment: runs.to_owned(), ports: vec![input(1, "start"), output(1, "busy"), output(1, "done")] },
         ];
         if !self.accelerator.configured().is_empty() {

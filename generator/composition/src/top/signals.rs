@@ -5,15 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use itertools::Itertools;
 use pushmem_accelerator::{Accelerator, Driver, Kernel, Source, Stream, Wire, WireId};
 
-use super::StreamPorts;
 use super::promises::{Promise, promises};
+use super::{StreamPorts, TEST_ENABLE};
 use crate::loops::{LoopCounter, depends};
 use crate::names::Names;
 
 /// Names of ports and of what every top module has.
-const RESERVED: [&str; 18] = [
+const RESERVED: [&str; 19] = [
     "clk",
     "rst_n",
+    TEST_ENABLE,
     "start",
     "busy",
     "done",
