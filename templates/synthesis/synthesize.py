@@ -4,8 +4,9 @@ Usage: python synthesize.py job.json
 
 job.json names the SystemVerilog files, the top module, the libraries, and the blocks: modules that stay as they are, each
 synthesized once for all its instances. What is not a block is flattened into the block around it. Writes netlist.v, cells.v
-with the functions of the library's cells, and result.json with the cells, flip-flops and area of each block; progress goes
-to standard output, a line for each step.
+with the functions of the library's cells, numbered.v, which is the netlist with numbers for the names of what is inside it,
+so that they are the same for every tool, and result.json with the cells, flip-flops and area of each block, and the blocks
+and macros in it by their numbers. Progress goes to standard output, a line for each step.
 """
 
 import hashlib
@@ -130,6 +131,13 @@ def main() -> None:
             "area": own.get("area", 0.0) - sum(number * stat["\\" + kind].get("area", 0.0) for kind, number in inner.items()),
             "macros": {kind: own["num_cells_by_type"][kind] for kind in job["macros"] if kind in own["num_cells_by_type"]},
         }
+    step("numbering")
+    run("rename -hide c:* w:*", "rename -enumerate -pattern n%", "write_verilog -noattr -noexpr -nohex -simple-lhs numbered.v")
+    for name, module in modules().items():
+        cells_now = {str(cell): str(kind.type) for cell, kind in module.cells_.items()}
+        inside = {cell: kind for cell, kind in cells_now.items() if kind in stat or kind.removeprefix("\\") in job["macros"]}
+        plain = {cell.removeprefix("\\"): kind.removeprefix("\\") for cell, kind in inside.items()}
+        result[name.removeprefix("\\")] |= {"netlist": name.removeprefix("\\"), "inside": plain}
     with open("result.json", "w") as file:
         json.dump(list(result.values()), file)
     # The functions of the cells, to simulate the netlist.

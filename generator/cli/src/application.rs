@@ -1,5 +1,6 @@
 //! What commands on applications share: the tile, the images, the files of an accelerator and the run of its RTL.
 
+pub mod choices;
 pub mod folder;
 pub mod images;
 pub mod rtl;

@@ -5,16 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, ValueEnum};
-use itertools::Itertools;
-use pushmem_accelerator::Constraints;
-use pushmem_compiler::{Report, Stage, compile};
+use pushmem_compiler::{Report, Stage};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_nest::{Checked, Program};
 use pushmem_packaging::Design;
 use serde::Serialize;
 
+use crate::application::choices::Choices;
 use crate::application::rtl::RtlRun;
-use crate::application::{folder, images, rtl, run_model, tiles};
+use crate::application::{folder, images, rtl, run_model};
 use crate::check::suggest_command;
 use crate::output;
 use crate::package::{self, FOLDER, Package, RTL};
@@ -24,19 +23,8 @@ use crate::package::{self, FOLDER, Package, RTL};
 pub struct Build {
     /// Program: a loop nest, or a lowered statement of Halide, named *.stmt.
     program: PathBuf,
-    /// Tile that memories are made of: a specification, or the name of one in `constraints/tiles`. Without, the tile that
-    /// `amber` is.
-    #[arg(long, value_name = "SPEC")]
-    tile: Option<PathBuf>,
-    /// Tile that large tables are in, likewise. Without, the tile that `rom` is.
-    #[arg(long, value_name = "SPEC")]
-    rom_tile: Option<PathBuf>,
-    /// Bank of the global buffer, likewise. Without, the tile that `global_buffer` is.
-    #[arg(long, value_name = "SPEC")]
-    global_buffer: Option<PathBuf>,
-    /// Register file, likewise. Without, the tile that `pond` is.
-    #[arg(long, value_name = "SPEC")]
-    register_file: Option<PathBuf>,
+    #[command(flatten)]
+    choices: Choices,
     /// Folder for RTL, configurations, C header and testbench, replaced if a former run wrote it.
     #[arg(id = FOLDER, short = 'o', long = "folder", value_name = "FOLDER", group = RTL)]
     folder: Option<PathBuf>,
@@ -46,15 +34,6 @@ pub struct Build {
     /// Where to write an output, in the format of the file's ending.
     #[arg(long = "output", value_name = "NAME=FILE", value_parser = images::name_file)]
     outputs: Vec<(String, PathBuf)>,
-    /// Delays of fewer cycles become registers, longer ones memories.
-    #[arg(long, value_name = "CYCLES", default_value_t = Constraints::default().shift_register_threshold)]
-    shift_register_threshold: u64,
-    /// Tables of so many entries stay in the logic of kernels, larger ones go to ROM tiles.
-    #[arg(long, value_name = "ENTRIES", default_value_t = Constraints::default().table_logic_words)]
-    table_logic_words: usize,
-    /// Arrays of coarse pipelines have two versions at most, though loops wait for it: paths are not balanced.
-    #[arg(long)]
-    unbalanced: bool,
     /// Run the RTL as well, in Verilator: at full speed, with random stalls, and twice without a gap; compare every word.
     #[arg(long, group = RTL)]
     rtl: bool,
@@ -104,17 +83,9 @@ impl Build {
         for warning in checked.warnings {
             output::report(warning);
         }
-        let spec = tiles::read(self.tile.as_deref())?;
-        let rom_spec = tiles::read_rom(self.rom_tile.as_deref(), &spec)?;
-        let constraints = Constraints {
-            shift_register_threshold: self.shift_register_threshold.max(1),
-            table_logic_words: self.table_logic_words,
-            balance_paths: !self.unbalanced,
-            levels: tiles::read_levels(self.global_buffer.as_deref(), self.register_file.as_deref(), &spec)?,
-        };
-        let levels = [&constraints.levels.global_buffer, &constraints.levels.register_file];
-        self.package.check(&[&spec, &rom_spec].into_iter().chain(levels.into_iter().flatten()).collect_vec())?;
-        let compiled = compile(checked.program, &spec, &rom_spec, &constraints)?;
+        let chosen = self.choices.read()?;
+        self.package.check(&chosen.specs())?;
+        let compiled = chosen.compile(checked.program)?;
         if let Some(emit) = self.emit {
             output::print(&emit.stage().text(&compiled))?;
             return Ok(ExitCode::SUCCESS);

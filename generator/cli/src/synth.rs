@@ -1,21 +1,27 @@
 //! `pushmem synth`.
 
-use std::path::PathBuf;
+mod activity;
+
+use std::fmt::{Display, Formatter};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use itertools::Itertools;
-use pushmem_accelerator::Constraints;
-use pushmem_compiler::compile;
+use pushmem_configuration::Configuration;
 use pushmem_files::{Diagnostic, Document, write_file};
 use pushmem_nest::Program;
 use pushmem_packaging::{Design as Package, Timing};
 use pushmem_regression::run_files;
 use pushmem_simulation::{Verilator, rtl_files};
-use pushmem_synthesis::{Design, Library, Optimize, Synthesis, Tools, run};
+use pushmem_synthesis::{
+    Activity, Application, Design, Library, Optimize, Report, Synthesis, Tools, Words, measure, run as synthesize,
+};
 use pushmem_technology::Technology;
 use pushmem_tile::{Style, TileSpec};
+use serde::Serialize;
 
+use crate::application::choices::Choices;
 use crate::application::{folder, images, run_model, tiles};
 use crate::check::has_key;
 use crate::progress::Spinner;
@@ -45,6 +51,18 @@ pub struct Synth {
     /// What the mapping to cells goes for.
     #[arg(long, value_enum, value_name = "GOAL", default_value = "area")]
     optimize: Goal,
+    /// What a tile runs for its power: a configuration, on random words. Without, activity is assumed. An accelerator runs its
+    /// program.
+    #[arg(long, value_name = "CONFIGURATION", conflicts_with = "assumed_activity")]
+    activity: Option<PathBuf>,
+    /// Assume activity for the power of an accelerator, instead of running its netlist.
+    #[arg(long)]
+    assumed_activity: bool,
+    /// Image for an input of the program: .npy, .pgm, .ppm, .png or .hex. Inputs without one are random.
+    #[arg(long = "input", value_name = "NAME=FILE", value_parser = images::name_file)]
+    inputs: Vec<(String, PathBuf)>,
+    #[command(flatten)]
+    choices: Choices,
     /// Run the netlist in Verilator as well, in lockstep with the model, through so many random configurations.
     #[arg(long, value_name = "CONFIGURATIONS")]
     check: Option<u32>,
@@ -98,17 +116,27 @@ impl Synth {
     }
 
     fn read(&self) -> Result<Target, Diagnostic> {
-        let Some(program) = self.program()? else { return Ok(Target::Tile(Box::new(self.tile()?))) };
-        for (option, given) in [("--style", self.style.is_some()), ("--check", self.check.is_some())] {
-            if given {
-                return Err(Diagnostic::new(format!(
-                    "`{option}` is for tiles; {} is a program",
-                    self.target.display()
-                ))
-                .with_help("give a tile specification, or leave the option out"));
-            }
+        let refuse = |option: &str, wanted: &str, found: &str| {
+            let message = format!("`{option}` is for {wanted}; {} is a {found}", self.target.display());
+            Err(Diagnostic::new(message).with_help("leave the option out, or give another target"))
+        };
+        let Some(program) = self.program()? else {
+            let others = [("--input", !self.inputs.is_empty()), ("--assumed-activity", self.assumed_activity)];
+            let others = others.into_iter().find(|(_, given)| *given).map(|(option, _)| option);
+            return match self.choices.given().or(others) {
+                Some(option) => refuse(option, "programs", "tile"),
+                None => Ok(Target::Tile(Box::new(self.tile()?))),
+            };
+        };
+        let given = [
+            ("--style", self.style.is_some()),
+            ("--check", self.check.is_some()),
+            ("--activity", self.activity.is_some()),
+        ];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((option, _)) => refuse(option, "tiles", "program"),
+            None => Ok(Target::Program(program)),
         }
-        Ok(Target::Program(program))
     }
 
     /// The target, if it is a program.
@@ -143,18 +171,41 @@ impl Synth {
         let technology = self.technology(&[spec])?;
         let rtl = technology.bind(rtl_files(spec)?);
         let rtl = rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect();
-        self.measure(&package::tile(spec, rtl, &technology), Some(spec), library, tools)
+        let configuration = match &self.activity {
+            Some(file) => Some((Configuration::read(file, spec)?, file)),
+            None => None,
+        };
+        let described = configuration.as_ref().map(|(configuration, _)| configuration.to_yaml());
+        let run = configuration.as_ref().zip(described.as_ref()).map(|((configuration, file), described)| Run {
+            application: Application {
+                name: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+                texts: vec![described],
+                window: activity::OF_TILE,
+            },
+            simulate: Box::new(|netlist, wave| activity::run_tile(spec, configuration, netlist, wave)),
+        });
+        self.measure(&package::tile(spec, rtl, &technology), Some(spec), run, library, tools)
     }
 
     fn run_program(&self, program: Program, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
-        let spec = tiles::read(None)?;
-        let constraints = Constraints { levels: tiles::read_levels(None, None, &spec)?, ..Constraints::default() };
-        let compiled = compile(program, &spec, &tiles::read_rom(None, &spec)?, &constraints)?;
-        let inputs = images::inputs(&compiled.program, &[])?;
+        let compiled = self.choices.read()?.compile(program)?;
+        images::check_outputs(&compiled.program, &self.inputs, &[])?;
+        let inputs = images::inputs(&compiled.program, &self.inputs)?;
         let expected = run_model(&compiled, &inputs)?;
         let technology = self.technology(&folder::tiles(&compiled))?;
         let files = folder::files(&compiled, Some(&technology), &inputs, &expected)?;
-        self.measure(&package::accelerator(&compiled, &files, &technology), None, library, tools)
+        let taken = inputs.values().map(|image| image.values().len() as u64).sum();
+        let run = (!self.assumed_activity).then(|| Run {
+            application: Application {
+                name: compiled.program.name.clone(),
+                texts: files.all().map(|(_, text)| text.as_str()).collect(),
+                window: activity::OF_ACCELERATOR,
+            },
+            simulate: Box::new(|netlist, wave| {
+                activity::run_accelerator(&files, netlist, wave).map(|given| Words { taken, given })
+            }),
+        });
+        self.measure(&package::accelerator(&compiled, &files, &technology), None, run, library, tools)
     }
 
     /// The memories of these tiles; the macro that was named is for the first.
@@ -169,6 +220,7 @@ impl Synth {
         &self,
         package: &Package,
         spec: Option<&TileSpec>,
+        run: Option<Run>,
         library: &Library,
         tools: &Tools,
     ) -> Result<ExitCode, Diagnostic> {
@@ -182,32 +234,71 @@ impl Synth {
         };
         let spinner = Spinner::new();
         let design = Design { package, timing: &timing, library, optimize };
-        let outcome = run(&design, tools, |step| spinner.say(step)).and_then(|synthesis| {
-            let Some((configurations, spec)) = self.check.zip(spec) else { return Ok((synthesis, None)) };
+        let outcome = synthesize(&design, tools, |step| spinner.say(step)).and_then(|synthesis| {
+            let activity = run.map(|Run { application, simulate }| {
+                measure(&design, &synthesis, &application, tools, simulate, |step| spinner.say(step))
+            });
+            let activity = activity.transpose()?;
+            let Some((configurations, spec)) = self.check.zip(spec) else { return Ok((synthesis, activity, None)) };
             spinner.say("running the netlist");
             let checked = run_files(spec, &synthesis.netlist, &Verilator::find()?, SEED, configurations);
-            checked.map(|counts| (synthesis, Some(counts))).map_err(|message| {
+            checked.map(|counts| (synthesis, activity, Some(counts))).map_err(|message| {
                 Diagnostic::new(format!("the netlist does not do what the model does: {message}")).with_help(
                     "this is a fault of pushmem or of a tool; please report it with the command and its inputs",
                 )
             })
         });
         spinner.clear();
-        let (Synthesis { report, netlist }, checked) = outcome?;
+        let (Synthesis { report, netlist, .. }, activity, checked) = outcome?;
         if let (Some(path), Some((_, text))) = (&self.netlist, netlist.last()) {
             write_file(path, text.as_bytes())?;
         }
-        if self.json {
-            output::print(&(serde_json::to_string_pretty(&report).expect("figures are numbers and names") + "\n"))?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        output::print(&report.to_string())?;
-        if let Some(counts) = checked {
-            output::print(&format!(
-                "netlist            does what the model does: {} configurations, {} cycles\n",
-                counts.configurations, counts.cycles
-            ))?;
-        }
+        let checked = checked.map(|counts| Checked { configurations: counts.configurations, cycles: counts.cycles });
+        let found = Found { report, activity, checked };
+        output::print(&if self.json {
+            serde_json::to_string_pretty(&found).expect("figures are numbers and names") + "\n"
+        } else {
+            found.to_string()
+        })?;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// What a netlist runs for its power.
+struct Run<'a> {
+    application: Application<'a>,
+    simulate: Box<dyn FnOnce(&[(String, String)], &Path) -> Result<Words, Diagnostic> + 'a>,
+}
+
+/// What a check of the netlist went through.
+#[derive(Serialize)]
+struct Checked {
+    configurations: u64,
+    cycles: u64,
+}
+
+/// All that was found.
+#[derive(Serialize)]
+struct Found {
+    #[serde(flatten)]
+    report: Report,
+    activity: Option<Activity>,
+    #[serde(rename = "check")]
+    checked: Option<Checked>,
+}
+
+impl Display for Found {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}", self.report)?;
+        if let Some(activity) = &self.activity {
+            write!(formatter, "{activity}")?;
+        }
+        if let Some(Checked { configurations, cycles }) = &self.checked {
+            writeln!(
+                formatter,
+                "netlist            does what the model does: {configurations} configurations, {cycles} cycles"
+            )?;
+        }
+        Ok(())
     }
 }

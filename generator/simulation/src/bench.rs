@@ -86,6 +86,10 @@ pub struct Bench<'a> {
     /// Whether controllers may use a port of a memory together. The RTL's assertions stop it in such a cycle, so that
     /// they are off there, and only there.
     pub port_conflicts: bool,
+    /// Whether inputs that nobody reads stay as they are: random words would switch what an application does not.
+    pub quiet: bool,
+    /// The last words that were given.
+    held: [u64; MAX_PORTS],
     /// Whether registers are read, written with what they hold, and accessed under reset at random cycles: none of it
     /// matters to the streams.
     pub restless: bool,
@@ -120,6 +124,8 @@ impl<'a> Bench<'a> {
             bist: Bist::default(),
             violations: Vec::new(),
             port_conflicts: false,
+            quiet: false,
+            held: [0; MAX_PORTS],
             restless: false,
         };
         bench.reset()?;
@@ -416,6 +422,7 @@ impl<'a> Bench<'a> {
                 *place = *word;
             }
         }
+        self.held = frame.data;
         self.step(frame)
     }
 
@@ -427,10 +434,21 @@ impl<'a> Bench<'a> {
         self.compare()
     }
 
-    fn random_frame(&mut self) -> Frame {
-        let word_mask = u64::MAX >> (64 - self.spec.word_bits);
+    fn word_mask(&self) -> u64 {
+        u64::MAX >> (64 - self.spec.word_bits)
+    }
+
+    /// A word for an input.
+    pub(crate) fn random_word(&mut self) -> u64 {
         // A rom's address must be in range, or its words mean nothing.
-        let data_limit = if self.spec.kind == Kind::Rom { u64::from(self.spec.rows) - 1 } else { word_mask };
+        let limit = if self.spec.kind == Kind::Rom { u64::from(self.spec.rows) - 1 } else { self.word_mask() };
+        self.rng.random_range(0..=limit)
+    }
+
+    fn random_frame(&mut self) -> Frame {
+        if self.quiet {
+            return Frame { assertions: true, data: self.held, ..Frame::default() };
+        }
         let mut frame = Frame {
             assertions: true,
             config_address: self.rng.random_range(0..64) * WORD_BYTES,
@@ -438,9 +456,10 @@ impl<'a> Bench<'a> {
             ..Frame::default()
         };
         for word in &mut frame.data[..self.spec.inputs as usize] {
-            *word = self.rng.random_range(0..=data_limit);
+            *word = self.random_word();
         }
         if self.spec.chaining {
+            let word_mask = self.word_mask();
             for word in &mut frame.chain[..self.spec.outputs as usize] {
                 *word = self.rng.random::<u64>() & word_mask;
             }

@@ -29,6 +29,8 @@ pub struct StreamOptions<'a> {
     pub cycles: Option<u64>,
     /// The words on the chain inputs by unstalled cycle, 0 after the last; random ones without.
     pub chain: Option<&'a [[u64; MAX_PORTS]]>,
+    /// Between firings, inputs keep their words instead of random ones.
+    pub quiet: bool,
     /// Told the unstalled cycles so far, every 65536 of them.
     pub progress: Option<&'a dyn Fn(u64)>,
 }
@@ -93,7 +95,7 @@ impl From<BenchError> for SimulationError {
     }
 }
 
-/// Runs input streams through a configured tile. Between firings, inputs carry random words.
+/// Runs input streams through a configured tile. Between firings, inputs carry random words, unless they are to be quiet.
 ///
 /// With `rtl`, the RTL runs in lockstep. A stream that is not given (`None`) is random.
 ///
@@ -110,6 +112,7 @@ pub fn run_streams(
     let mut bench = Bench::new(spec, map, rtl, options.stall_seed.unwrap_or(0))?;
     // The model tells more about a conflict than the RTL, which would stop before the wave of that cycle is complete.
     bench.port_conflicts = true;
+    bench.quiet = options.quiet;
     bench.configure_quickly(configuration)?;
     bench.flush(false)?;
     let outcome = run_cycles(&mut bench, spec, inputs, options);
@@ -146,11 +149,14 @@ fn run_cycles(
         let mut data = [None; MAX_PORTS];
         if !stall {
             for input in (0..run.words_taken.len()).filter(|&input| taken[input]) {
-                if let Some(Some(stream)) = inputs.get(input) {
-                    let word = stream.get(run.words_taken[input]).copied();
-                    data[input] =
-                        Some(word.ok_or(SimulationError::StreamEnded { input, words: stream.len(), cycle })?);
-                }
+                data[input] = match inputs.get(input) {
+                    Some(Some(stream)) => {
+                        let word = stream.get(run.words_taken[input]).copied();
+                        Some(word.ok_or(SimulationError::StreamEnded { input, words: stream.len(), cycle })?)
+                    }
+                    _ if options.quiet => Some(bench.random_word()),
+                    _ => None,
+                };
                 run.words_taken[input] += 1;
                 run.cycles_taken[input].push(cycle);
             }

@@ -1,13 +1,18 @@
 //! Area, speed and power of a design in a cell library: synthesis by Yosys, block by block, and timing by OpenSTA.
 //!
-//! [`run`] maps a [`Design`] and reads what both say into a [`Report`], beside the netlist.
+//! [`run`] maps a [`Design`] and reads what both say into a [`Report`], beside the netlist. [`measure`] runs an application on
+//! the netlist and says what power that takes.
 
+mod activity;
 mod path;
 mod report;
 mod run;
+mod toggles;
 mod tools;
 
+pub use activity::{Accesses, Activity, Application, BlockPower, Words, measure};
 pub use path::{Path, Paths};
 pub use report::{Block, Power, Report};
 pub use run::{BlockKind, Design, Optimize, Synthesis, run};
+pub use toggles::Window;
 pub use tools::{Library, Tools};

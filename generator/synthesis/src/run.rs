@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use askama::Template;
@@ -12,6 +12,7 @@ use pushmem_files::{Diagnostic, write_file};
 use pushmem_packaging::{Design as Package, Timing, package};
 use pushmem_rtl::{registers_module, tile_module};
 use pushmem_simulation::{cache_folder, key};
+use pushmem_technology::Binding;
 use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
 
@@ -131,12 +132,13 @@ pub struct Design<'a> {
     pub optimize: Optimize,
 }
 
+/// What the scripts are told.
 #[derive(Serialize)]
-struct Job<'a> {
-    name: &'a str,
-    top: &'a str,
+pub(crate) struct Job<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) top: &'a str,
     files: Vec<String>,
-    liberty: Vec<String>,
+    pub(crate) liberty: Vec<String>,
     optimize: Optimize,
     macros: Vec<String>,
     blocks: Vec<String>,
@@ -157,6 +159,10 @@ struct Module {
     cells: u32,
     area: f64,
     macros: BTreeMap<String, u32>,
+    /// Its name in the netlist.
+    netlist: String,
+    /// The blocks and macros in it: number, and name of the module in the netlist.
+    inside: BTreeMap<String, String>,
 }
 
 /// A netlist and what was found about it.
@@ -167,6 +173,12 @@ pub struct Synthesis {
     /// Verilog for simulation, name and text of each file: the models of macros, the cells, and the netlist, whose top
     /// module has the name and ports of the design's.
     pub netlist: Vec<(String, String)>,
+    /// The netlist again, with numbers for the names of all that is inside.
+    pub numbered: String,
+    /// The blocks by the path of their instance in it.
+    pub instances: BTreeMap<String, BlockKind>,
+    /// The names of the macros by the path of their instance in it.
+    pub macros: BTreeMap<String, String>,
 }
 
 /// Synthesizes a design, or finds the result in the cache. `step` is told what is being done.
@@ -174,32 +186,15 @@ pub struct Synthesis {
 /// # Errors
 /// When a program fails, with what it said.
 pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result<Synthesis, Diagnostic> {
-    let Design { package: made, timing, library, optimize } = *design;
-    let mut files: Vec<(String, String)> = made.rtl.clone();
-    files.extend(package(made, timing));
-    let list = files.iter().find(|(path, _)| path == "filelist_synthesis.f").map_or("", |(_, text)| text);
-    let sources = list.lines().map(str::to_owned).collect_vec();
-    let mut liberty = vec![library.path.display().to_string()];
-    let views = made.technology.bindings().filter_map(|binding| binding.views.liberty.as_ref());
-    liberty.extend(views.filter(|file| Path::new(file).is_file()).map(|file| absolute(file)));
-    let modules = sources.iter().filter_map(|path| path.rsplit('/').next()?.strip_suffix(".sv"));
-    let blocks = modules.filter(|module| BlockKind::of(module, made) != BlockKind::Rest).map(str::to_owned).collect();
-    let job = Job {
-        name: &made.name,
-        top: &made.top,
-        files: sources,
-        macros: made.technology.bindings().map(|binding| binding.name.clone()).collect(),
-        blocks,
-        optimize,
-        liberty,
-    };
+    let made = design.package;
+    let (job, files) = job(design);
     let script = TimingScript { job: &job }.render().expect("templates write to memory");
     let description = serde_json::to_string(&job).expect("names and numbers");
-    let libraries = job.liberty.iter().map(|file| read(Path::new(file))).collect::<Result<Vec<_>, _>>()?;
+    let libraries = library_texts(&job)?;
     let mut texts = vec![SYNTHESIZE, &script, &description];
     texts.extend(libraries.iter().map(String::as_str));
     texts.extend(files.iter().flat_map(|(path, text)| [path.as_str(), text.as_str()]));
-    let kept = cache_folder().join("synthesis").join(key(&texts)).with_extension("json");
+    let kept = kept("synthesis", &key(&texts));
     if let Some(synthesis) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
         return Ok(synthesis);
     }
@@ -232,7 +227,9 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
     let mut netlist = models.filter_map(model).collect_vec();
     netlist.push(("cells.v".to_owned(), read(&work.path().join("cells.v"))?));
     netlist.push((format!("{}.v", job.top), read(&work.path().join("netlist.v"))?));
-    let synthesis = Synthesis { report: report(design, &modules, &timed), netlist };
+    let (instances, macros) = instances(design, &modules);
+    let numbered = read(&work.path().join("numbered.v"))?;
+    let synthesis = Synthesis { report: report(design, &modules, &timed), netlist, numbered, instances, macros };
     // Without a cache it only takes longer.
     if let Ok(text) = serde_json::to_string(&synthesis) {
         let _ = write_file(&kept, text.as_bytes());
@@ -240,17 +237,66 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
     Ok(synthesis)
 }
 
+/// What the scripts are told of a design, and the files that they read.
+pub(crate) fn job<'a>(design: &Design<'a>) -> (Job<'a>, Vec<(String, String)>) {
+    let Design { package: made, timing, library, optimize } = *design;
+    let mut files: Vec<(String, String)> = made.rtl.clone();
+    files.extend(package(made, timing));
+    let list = files.iter().find(|(path, _)| path == "filelist_synthesis.f").map_or("", |(_, text)| text);
+    let sources = list.lines().map(str::to_owned).collect_vec();
+    let mut liberty = vec![library.path.display().to_string()];
+    liberty.extend(made.technology.bindings().filter_map(Binding::liberty).map(absolute));
+    let modules = sources.iter().filter_map(|path| path.rsplit('/').next()?.strip_suffix(".sv"));
+    let blocks = modules.filter(|module| BlockKind::of(module, made) != BlockKind::Rest).map(str::to_owned).collect();
+    let job = Job {
+        name: &made.name,
+        top: &made.top,
+        files: sources,
+        macros: made.technology.bindings().map(|binding| binding.name.clone()).collect(),
+        blocks,
+        optimize,
+        liberty,
+    };
+    (job, files)
+}
+
+/// The texts of the libraries.
+pub(crate) fn library_texts(job: &Job) -> Result<Vec<String>, Diagnostic> {
+    job.liberty.iter().map(|file| read(Path::new(file))).collect()
+}
+
+/// Where a result is kept.
+pub(crate) fn kept(what: &str, key: &str) -> PathBuf {
+    cache_folder().join(what).join(key).with_extension("json")
+}
+
+/// The blocks and the macros of a netlist by the paths of their instances.
+fn instances(design: &Design, modules: &[Module]) -> (BTreeMap<String, BlockKind>, BTreeMap<String, String>) {
+    let (mut blocks, mut macros) = (BTreeMap::new(), BTreeMap::new());
+    let mut left = vec![(String::new(), design.package.top.as_str())];
+    while let Some((path, name)) = left.pop() {
+        let Some(module) = modules.iter().find(|module| module.netlist == name) else {
+            macros.insert(path, name.to_owned());
+            continue;
+        };
+        let below = |number: &String| if path.is_empty() { number.clone() } else { format!("{path}/{number}") };
+        left.extend(module.inside.iter().map(|(number, name)| (below(number), name.as_str())));
+        blocks.insert(path, BlockKind::of(&module.module, design.package));
+    }
+    (blocks, macros)
+}
+
 fn absolute(file: &str) -> String {
     std::path::absolute(file).map_or_else(|_| file.to_owned(), |path| path.display().to_string())
 }
 
-fn read(path: &Path) -> Result<String, Diagnostic> {
+pub(crate) fn read(path: &Path) -> Result<String, Diagnostic> {
     let text = fs::read(path).map_err(|error| Diagnostic::new(format!("{}: {error}", path.display())))?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Runs a program and returns what it printed. A line `STEP …` is a step.
-fn execute(command: &mut Command, name: &str, step: &mut impl FnMut(&str)) -> Result<String, Diagnostic> {
+pub(crate) fn execute(command: &mut Command, name: &str, step: &mut impl FnMut(&str)) -> Result<String, Diagnostic> {
     let failed = |error: std::io::Error| Diagnostic::new(format!("{name} cannot be run: {error}"));
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
@@ -278,6 +324,13 @@ fn execute(command: &mut Command, name: &str, step: &mut impl FnMut(&str)) -> Re
 }
 
 fn report(design: &Design, modules: &[Module], timed: &str) -> Report {
+    // A library file tells the area of a macro; a binding can, where there is none.
+    let untimed = |name: &str| {
+        design.package.technology.bindings().find(|binding| binding.name == name && binding.liberty().is_none())
+    };
+    let figure = |name: &str| untimed(name).and_then(|binding| binding.figures.area_um2).map_or(0.0, f64::from);
+    let macro_area =
+        |module: &Module| module.macros.iter().map(|(name, count)| figure(name) * f64::from(*count)).sum::<f64>();
     let blocks = BlockKind::ALL.into_iter().filter_map(|kind| {
         let members =
             modules.iter().filter(|module| BlockKind::of(&module.module, design.package) == kind).collect_vec();
@@ -288,7 +341,7 @@ fn report(design: &Design, modules: &[Module], timed: &str) -> Report {
             cells: sum(|module| module.cells),
             flip_flops: sum(|module| module.flip_flops),
             macros: sum(|module| module.macros.values().sum()),
-            area: members.iter().map(|module| module.area * f64::from(module.instances)).sum(),
+            area: members.iter().map(|module| (module.area + macro_area(module)) * f64::from(module.instances)).sum(),
         };
         (!members.is_empty()).then_some(block)
     });
@@ -308,11 +361,7 @@ fn report(design: &Design, modules: &[Module], timed: &str) -> Report {
         optimize: design.optimize,
         clock_ps: design.timing.clock_period_ps,
         blocks: blocks.collect(),
-        timed_macros: design
-            .package
-            .technology
-            .bindings()
-            .all(|binding| binding.views.liberty.as_ref().is_some_and(|file| Path::new(file).is_file())),
+        timed_macros: design.package.technology.bindings().all(|binding| binding.liberty().is_some()),
         paths: Paths::of_report(timed),
         power,
     }

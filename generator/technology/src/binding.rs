@@ -30,6 +30,8 @@ pub struct Binding {
     pub constants: BTreeMap<String, Constant>,
     /// Files of the library for the tools of a chip flow, as they are to be named there.
     pub views: Views,
+    /// What it takes.
+    pub figures: Figures,
 }
 
 /// How long a row stays on the output.
@@ -160,6 +162,21 @@ pub struct Views {
     pub gds: Option<String>,
 }
 
+/// What a macro takes, as its compiler, a measurement or an estimate says; keys that are not there are not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figures {
+    /// Area in square micrometres.
+    #[serde(default)]
+    pub area_um2: Option<u32>,
+    /// Energy of reading a row, in femtojoules.
+    #[serde(default)]
+    pub read_energy_fj: Option<u32>,
+    /// Energy of writing a row, in femtojoules.
+    #[serde(default)]
+    pub write_energy_fj: Option<u32>,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BindingFile {
@@ -179,6 +196,8 @@ struct BindingFile {
     constants: BTreeMap<String, Constant>,
     #[serde(default)]
     views: Views,
+    #[serde(default)]
+    figures: Figures,
 }
 
 /// What names of the generator's own modules begin with, and those that a model needs beside its pins.
@@ -259,7 +278,13 @@ impl Binding {
             ports,
             constants: BTreeMap::new(),
             views: Views::default(),
+            figures: Figures::default(),
         }
+    }
+
+    /// The library file with its timing, if it is there.
+    pub fn liberty(&self) -> Option<&str> {
+        self.views.liberty.as_deref().filter(|file| Path::new(file).is_file())
     }
 
     /// Bits of an address.
@@ -328,6 +353,7 @@ impl Reader<'_> {
                 ("depth", file.depth.is_some()),
                 ("ports", !file.ports.is_empty()),
                 ("constants", !file.constants.is_empty()),
+                ("figures", file.figures != Figures::default()),
             ];
             if let Some((key, _)) = given.into_iter().find(|(_, given)| *given) {
                 let help = format!("remove `any_shape`, or `{key}`");
@@ -357,6 +383,7 @@ impl Reader<'_> {
             ports: file.ports,
             constants: file.constants,
             views: file.views,
+            figures: file.figures,
         };
         self.check_ports(&binding)?;
         self.check_names(&binding)?;

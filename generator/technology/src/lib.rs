@@ -9,6 +9,6 @@ mod memory;
 mod technology;
 
 pub use assembly::Assembly;
-pub use binding::{Active, Binding, Constant, Described, Edge, MacroPort, Mask, Output, Pin, PortKind, Views};
+pub use binding::{Active, Binding, Constant, Described, Edge, Figures, MacroPort, Mask, Output, Pin, PortKind, Views};
 pub use memory::Memory;
 pub use technology::Technology;

@@ -27,6 +27,14 @@ pub struct RtlRun {
 /// # Errors
 /// When Verilator is missing or refuses, or a word differs.
 pub fn run(files: &Files, wave: Option<&Path>) -> Result<RtlRun, Diagnostic> {
+    in_folder(files, |folder| run_in(folder, &files.simulation_sources(wave.is_some()), wave))
+}
+
+/// Writes the files to a temporary folder, in which `run` works.
+///
+/// # Errors
+/// Those of `run`, or when they cannot be written.
+pub fn in_folder<T>(files: &Files, run: impl FnOnce(&Path) -> Result<T, Diagnostic>) -> Result<T, Diagnostic> {
     let temporary = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
     let folder = temporary.path().join("accelerator");
     let mut contents = OutputFolder::new();
@@ -34,7 +42,7 @@ pub fn run(files: &Files, wave: Option<&Path>) -> Result<RtlRun, Diagnostic> {
         contents.add(name.as_str(), text.as_str());
     }
     contents.write(&folder)?;
-    run_in(&folder, &files.simulation_sources(wave.is_some()), wave)
+    run(&folder)
 }
 
 /// Runs the testbench of a folder.
@@ -42,7 +50,14 @@ pub fn run(files: &Files, wave: Option<&Path>) -> Result<RtlRun, Diagnostic> {
 /// # Errors
 /// As [`run`].
 pub fn run_in(folder: &Path, sources: &SimulationSources, wave: Option<&Path>) -> Result<RtlRun, Diagnostic> {
-    let executable = Verilator::find()?.build_model(model_sources(sources, &sources.rtl, wave.is_some()))?;
+    run_built(&Verilator::find()?.build_model(model_sources(sources, &sources.rtl, wave.is_some()))?, folder, wave)
+}
+
+/// Runs a testbench that was built.
+///
+/// # Errors
+/// When a word differs.
+pub fn run_built(executable: &Path, folder: &Path, wave: Option<&Path>) -> Result<RtlRun, Diagnostic> {
     let mut command = Command::new(executable);
     command.arg("--folder").arg(folder);
     let started = Instant::now();

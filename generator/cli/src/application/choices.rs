@@ -1,0 +1,97 @@
+//! What a program is compiled for: arguments of `build` and `synth`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use itertools::Itertools;
+use pushmem_accelerator::Constraints;
+use pushmem_compiler::{Compiled, compile};
+use pushmem_files::Diagnostic;
+use pushmem_nest::Program;
+use pushmem_tile::TileSpec;
+
+use crate::application::tiles;
+
+#[derive(Args)]
+pub struct Choices {
+    /// Tile that memories are made of: a specification, or the name of one in `constraints/tiles`. Without, the tile that
+    /// `amber` is.
+    #[arg(long, value_name = "SPEC")]
+    tile: Option<PathBuf>,
+    /// Tile that large tables are in, likewise. Without, the tile that `rom` is.
+    #[arg(long, value_name = "SPEC")]
+    rom_tile: Option<PathBuf>,
+    /// Bank of the global buffer, likewise. Without, the tile that `global_buffer` is.
+    #[arg(long, value_name = "SPEC")]
+    global_buffer: Option<PathBuf>,
+    /// Register file, likewise. Without, the tile that `pond` is.
+    #[arg(long, value_name = "SPEC")]
+    register_file: Option<PathBuf>,
+    /// Delays of fewer cycles become registers, longer ones memories.
+    #[arg(long, value_name = "CYCLES", default_value_t = Constraints::default().shift_register_threshold)]
+    shift_register_threshold: u64,
+    /// Tables of so many entries stay in the logic of kernels, larger ones go to ROM tiles.
+    #[arg(long, value_name = "ENTRIES", default_value_t = Constraints::default().table_logic_words)]
+    table_logic_words: usize,
+    /// Arrays of coarse pipelines have two versions at most, though loops wait for it: paths are not balanced.
+    #[arg(long)]
+    unbalanced: bool,
+}
+
+/// What was chosen, read.
+pub struct Chosen {
+    spec: TileSpec,
+    rom_spec: TileSpec,
+    constraints: Constraints,
+}
+
+impl Choices {
+    /// The first option that was given another value than it has without.
+    pub fn given(&self) -> Option<&'static str> {
+        let default = Constraints::default();
+        let options = [
+            ("--tile", self.tile.is_some()),
+            ("--rom-tile", self.rom_tile.is_some()),
+            ("--global-buffer", self.global_buffer.is_some()),
+            ("--register-file", self.register_file.is_some()),
+            ("--shift-register-threshold", self.shift_register_threshold != default.shift_register_threshold),
+            ("--table-logic-words", self.table_logic_words != default.table_logic_words),
+            ("--unbalanced", self.unbalanced),
+        ];
+        options.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    }
+
+    /// Reads the specifications.
+    ///
+    /// # Errors
+    /// As [`tiles::read`].
+    pub fn read(&self) -> Result<Chosen, Diagnostic> {
+        let spec = tiles::read(self.tile.as_deref())?;
+        Ok(Chosen {
+            rom_spec: tiles::read_rom(self.rom_tile.as_deref(), &spec)?,
+            constraints: Constraints {
+                shift_register_threshold: self.shift_register_threshold.max(1),
+                table_logic_words: self.table_logic_words,
+                balance_paths: !self.unbalanced,
+                levels: tiles::read_levels(self.global_buffer.as_deref(), self.register_file.as_deref(), &spec)?,
+            },
+            spec,
+        })
+    }
+}
+
+impl Chosen {
+    /// The tiles that there may be instances of.
+    pub fn specs(&self) -> Vec<&TileSpec> {
+        let levels = [&self.constraints.levels.global_buffer, &self.constraints.levels.register_file];
+        [&self.spec, &self.rom_spec].into_iter().chain(levels.into_iter().flatten()).collect_vec()
+    }
+
+    /// Compiles a program for them.
+    ///
+    /// # Errors
+    /// Those of the compiler.
+    pub fn compile(&self, program: Program) -> Result<Compiled, Diagnostic> {
+        Ok(compile(program, &self.spec, &self.rom_spec, &self.constraints)?)
+    }
+}

@@ -1,0 +1,399 @@
+//! Power of a netlist that runs an application: Verilator says what switches, OpenSTA what that takes.
+
+use std::collections::BTreeMap;
+use std::fmt::{Display, Formatter};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use askama::Template;
+use itertools::Itertools;
+use pushmem_files::{Diagnostic, write_file};
+use pushmem_simulation::key;
+use pushmem_technology::{Active, Binding, MacroPort, Pin};
+use serde::{Deserialize, Serialize};
+
+use crate::path::section;
+use crate::run::{BlockKind, Design, Job, Synthesis, execute, job, kept, library_texts};
+use crate::toggles::{self, Access, Toggles, Window};
+use crate::tools::Tools;
+
+/// What a netlist runs.
+#[derive(Clone, Debug)]
+pub struct Application<'a> {
+    /// Its name.
+    pub name: String,
+    /// All that decides what is run, in any form: the same texts switch the same nets.
+    pub texts: Vec<&'a str>,
+    /// The cycles of its wave that count.
+    pub window: Window,
+}
+
+/// Words that an application moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Words {
+    /// Taken from inputs.
+    pub taken: u64,
+    /// Given to outputs.
+    pub given: u64,
+}
+
+/// Power of the modules of one kind, all instances together, in milliwatts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BlockPower {
+    /// What they are.
+    pub block: BlockKind,
+    /// What the clock does inside flip-flops, whether they change or not.
+    pub clock_mw: f64,
+    /// The rest of what happens inside cells.
+    pub cells_mw: f64,
+    /// Nets that switch, without the clock's.
+    pub nets_mw: f64,
+    /// At rest.
+    pub leakage_mw: f64,
+    /// Accesses of memory macros; none without macros, or where their energy is not known.
+    pub accesses_mw: Option<f64>,
+}
+
+/// The uses of the macros of one name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Accesses {
+    /// The macro.
+    #[serde(rename = "macro")]
+    pub name: String,
+    /// Rows read, of each macro for itself.
+    pub reads: u64,
+    /// Rows written, likewise.
+    pub writes: u64,
+    /// Energy of all of them in femtojoules, if the binding says that of one.
+    pub energy_fj: Option<u64>,
+}
+
+/// What an application takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Activity {
+    /// The application.
+    pub application: String,
+    /// Cycles that were looked at.
+    pub cycles: u64,
+    /// Words that were moved in them.
+    #[serde(flatten)]
+    pub words: Words,
+    /// Clock period in picoseconds.
+    pub clock_ps: u32,
+    /// By kind of block, in the order of reports.
+    pub blocks: Vec<BlockPower>,
+    /// The clock's own net: the pins it drives, without a clock tree and wires.
+    pub clock_net_mw: f64,
+    /// Memory macros.
+    pub accesses: Vec<Accesses>,
+}
+
+#[derive(Template)]
+#[template(path = "activity.tcl", escape = "none")]
+struct ActivityScript<'a> {
+    job: &'a Job<'a>,
+    /// Path of each block, and its cells, each with its activity.
+    blocks: Vec<(&'a str, String)>,
+    /// Macros whose power at rest is known: path of the block, and name in it.
+    macros: Vec<(&'a str, &'a str)>,
+}
+
+impl BlockPower {
+    /// Everything.
+    pub fn total_mw(&self) -> f64 {
+        self.clock_mw + self.cells_mw + self.nets_mw + self.leakage_mw + self.accesses_mw.unwrap_or(0.0)
+    }
+}
+
+impl Activity {
+    /// Power of everything, in milliwatts. Macros of which nothing is known count nothing.
+    pub fn total_mw(&self) -> f64 {
+        self.clock_net_mw + self.blocks.iter().map(BlockPower::total_mw).sum::<f64>()
+    }
+
+    /// Energy of the whole run in picojoules.
+    pub fn energy_pj(&self) -> f64 {
+        self.picojoules(self.total_mw())
+    }
+
+    /// What a power takes in the run.
+    pub fn picojoules(&self, milliwatts: f64) -> f64 {
+        milliwatts * f64::from(self.clock_ps) * 1e-3 * self.cycles as f64
+    }
+
+    /// What an energy of the run is as a power.
+    fn milliwatts(&self, femtojoules: u64) -> f64 {
+        femtojoules as f64 / (f64::from(self.clock_ps) * self.cycles.max(1) as f64)
+    }
+}
+
+/// Runs an application on the netlist of a design and says what power it takes, or finds that in the cache. `simulate` runs
+/// SystemVerilog files, of which the last is that of the top module, and writes the wave. `step` is told what is being done.
+///
+/// # Errors
+/// When the simulation or OpenSTA fails, with what it said.
+pub fn measure(
+    design: &Design,
+    synthesis: &Synthesis,
+    application: &Application,
+    tools: &Tools,
+    simulate: impl FnOnce(&[(String, String)], &Path) -> Result<Words, Diagnostic>,
+    mut step: impl FnMut(&str),
+) -> Result<Activity, Diagnostic> {
+    let (job, files) = job(design);
+    let libraries = library_texts(&job)?;
+    let constraints = format!("{}.sdc", job.name);
+    let (_, constraints_text) = files.iter().find(|(path, _)| *path == constraints).expect("a package has constraints");
+    let figures = design.package.technology.bindings().map(|binding| format!("{:?}", binding.figures)).collect_vec();
+    let script =
+        |blocks, macros| ActivityScript { job: &job, blocks, macros }.render().expect("templates write to memory");
+    let empty = script(Vec::new(), Vec::new());
+    let mut texts = vec![synthesis.numbered.as_str(), constraints_text, &empty];
+    texts.extend(libraries.iter().chain(&figures).map(String::as_str));
+    texts.extend(application.texts.iter().copied());
+    let kept = kept("activity", &key(&texts));
+    if let Some(activity) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
+        return Ok(activity);
+    }
+
+    let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
+    step("running the netlist");
+    let wave = work.path().join("wave.fst");
+    let words = simulate(&traced(synthesis, &job), &wave)?;
+    step("counting what switches");
+    let bindings = |name: &str| design.package.technology.bindings().find(|binding| binding.name == name);
+    let uses = synthesis
+        .macros
+        .iter()
+        .filter_map(|(path, name)| Some((path, bindings(name)?)))
+        .flat_map(|(path, binding)| binding.ports.iter().map(move |port| (path, binding, port)))
+        .flat_map(|(path, binding, port)| uses(path, binding, port))
+        .collect_vec();
+    let watched = uses.iter().map(|used| used.access.clone()).collect_vec();
+    let Toggles { cycles, cells, accesses } = toggles::read(&wave, job.top, application.window, &watched)?;
+
+    step("power");
+    let per_cycle = |changes: f64| changes / cycles.max(1) as f64;
+    let mut of_block: BTreeMap<&str, String> = BTreeMap::new();
+    // Macros are counted for themselves, and the nets of a block are outputs of the cells in it.
+    let is_cell = |path: &str| !synthesis.macros.contains_key(path) && !synthesis.instances.contains_key(path);
+    for (path, changes) in cells.iter().filter(|(path, _)| is_cell(path)) {
+        let (block, cell) = placed(path);
+        of_block.entry(block).or_default().push_str(&format!("{cell} {:.6} ", per_cycle(*changes)));
+    }
+    let known = |name: &str| bindings(name).is_some_and(|binding| binding.liberty().is_some());
+    let at_rest = synthesis.macros.iter().filter(|(_, name)| known(name)).map(|(path, _)| placed(path)).collect();
+    let script = script(of_block.into_iter().collect(), at_rest);
+    for (path, text) in
+        [("numbered.v", &synthesis.numbered), (&constraints, constraints_text), ("activity.tcl", &script)]
+    {
+        write_file(&work.path().join(path), text.as_bytes())?;
+    }
+    let mut sta = Command::new(&tools.sta);
+    sta.args(["-no_splash", "-exit", "activity.tcl"]).current_dir(work.path());
+    let said = execute(&mut sta, "OpenSTA", &mut step)?;
+    if let Some(error) = said.lines().find(|line| line.starts_with("Error")) {
+        return Err(Diagnostic::new(format!("OpenSTA: {error}")));
+    }
+
+    let mut activity = Activity {
+        application: application.name.clone(),
+        cycles,
+        words,
+        clock_ps: design.timing.clock_period_ps,
+        blocks: Vec::new(),
+        clock_net_mw: clock_net(&said, &libraries, design.timing.clock_period_ps)?,
+        accesses: Vec::new(),
+    };
+    for (name, used) in uses.iter().zip(&accesses).into_group_map_by(|(used, _)| used.binding.name.clone()) {
+        let sum =
+            |write: bool| used.iter().filter(|(used, _)| used.writes == write).map(|(_, count)| **count).sum::<u64>();
+        let (reads, writes, figures) = (sum(false), sum(true), used[0].0.binding.figures);
+        let energy = |count: u64, energy: Option<u32>| Some(count * u64::from(energy?));
+        let energy_fj = energy(reads, figures.read_energy_fj).zip(energy(writes, figures.write_energy_fj));
+        activity.accesses.push(Accesses {
+            name,
+            reads,
+            writes,
+            energy_fj: energy_fj.map(|(read, write)| read + write),
+        });
+    }
+    activity.accesses.sort_by(|left, right| left.name.cmp(&right.name));
+    activity.blocks = blocks(&said, synthesis);
+    let energy = activity.accesses.iter().map(|accesses| accesses.energy_fj).sum::<Option<u64>>();
+    if let Some(energy) = energy.filter(|_| !activity.accesses.is_empty()) {
+        let power = activity.milliwatts(energy);
+        if let Some(memory) = activity.blocks.iter_mut().find(|block| block.block == BlockKind::Sram) {
+            memory.accesses_mw = Some(power);
+        }
+    }
+    // Without a cache it only takes longer.
+    if let Ok(text) = serde_json::to_string(&activity) {
+        let _ = write_file(&kept, text.as_bytes());
+    }
+    Ok(activity)
+}
+
+/// The block that an instance is in, and its name there.
+fn placed(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// The netlist in numbers, the cells, and the models of macros. Waves show what is counted, as each signal takes time to
+/// build: the outputs of cells, the pins of macros, and the ports of the top module.
+fn traced(synthesis: &Synthesis, job: &Job) -> Vec<(String, String)> {
+    let mut files = synthesis.netlist.clone();
+    let (name, _) = files.pop().expect("a netlist has a top module");
+    for (_, text) in files.iter_mut().filter(|(name, _)| name == "cells.v") {
+        *text = with_tracing(text, |_, line| line.starts_with("  output "));
+    }
+    let is_net = |line: &str| ["  input ", "  output ", "  wire "].iter().any(|start| line.starts_with(start));
+    let of_top = |module: &str| module.strip_prefix(job.top).is_some_and(|rest| rest.starts_with('('));
+    let is_shown = |module: &str, line: &str| !is_net(line) || of_top(module) && !line.starts_with("  wire ");
+    files.push((name, with_tracing(&synthesis.numbered, is_shown)));
+    files
+}
+
+/// A text with signals and instances in waves where `is_shown` says so of a module and a line.
+fn with_tracing(text: &str, is_shown: impl Fn(&str, &str) -> bool) -> String {
+    let (mut module, mut shown, mut traced) = ("", true, String::new());
+    for line in text.lines() {
+        module = line.strip_prefix("module ").unwrap_or(module);
+        if shown != is_shown(module, line) {
+            shown = !shown;
+            traced.push_str(if shown { "/* verilator tracing_on */\n" } else { "/* verilator tracing_off */\n" });
+        }
+        traced.push_str(line);
+        traced.push('\n');
+    }
+    traced
+}
+
+/// A use of a port of a macro.
+struct Use<'a> {
+    binding: &'a Binding,
+    writes: bool,
+    access: Access,
+}
+
+/// The uses of a port: when it reads, and when it writes.
+fn uses<'a>(path: &str, binding: &'a Binding, port: &'a MacroPort) -> Vec<Use<'a>> {
+    let level = |pin: &Pin, active: bool| (pin.port.clone(), (pin.active == Active::High) == active);
+    let selected = || port.select.iter().map(|pin| level(pin, true));
+    let of = |writes: bool, pins: Vec<(String, bool)>| Use {
+        binding,
+        writes,
+        access: Access { instance: path.to_owned(), pins },
+    };
+    let reads = port.reads().then(|| {
+        let enable = port.read.iter().map(|pin| level(pin, true));
+        let not_write = port.write.iter().filter(|_| port.read.is_none()).map(|pin| level(pin, false));
+        of(false, selected().chain(enable).chain(not_write).collect())
+    });
+    let writes =
+        port.writes().then(|| of(true, selected().chain(port.write.iter().map(|pin| level(pin, true))).collect()));
+    reads.into_iter().chain(writes).collect()
+}
+
+/// What OpenSTA said of blocks, by their kinds.
+fn blocks(said: &str, synthesis: &Synthesis) -> Vec<BlockPower> {
+    let mut sums: BTreeMap<BlockKind, [f64; 4]> = BTreeMap::new();
+    for line in said.lines() {
+        let Some((path, figures)) = line.strip_prefix("BLOCK {").and_then(|rest| rest.split_once("} ")) else {
+            continue;
+        };
+        let kind = synthesis.instances.get(path).copied().unwrap_or(BlockKind::Rest);
+        let sum = sums.entry(kind).or_default();
+        for (sum, figure) in sum.iter_mut().zip(figures.split_whitespace()) {
+            *sum += figure.parse::<f64>().unwrap_or(0.0) * 1000.0;
+        }
+    }
+    let power = |(block, [clock_mw, cells_mw, nets_mw, leakage_mw]): (BlockKind, [f64; 4])| BlockPower {
+        block,
+        clock_mw,
+        cells_mw,
+        nets_mw,
+        leakage_mw,
+        accesses_mw: None,
+    };
+    sums.into_iter().map(power).collect()
+}
+
+/// Power of the clock's net in milliwatts: it is charged once a cycle.
+fn clock_net(said: &str, libraries: &[String], clock_ps: u32) -> Result<f64, Diagnostic> {
+    let volts = libraries.iter().find_map(|text| {
+        let value = text.lines().find_map(|line| line.trim().strip_prefix("nom_voltage"))?;
+        value.trim_matches(|letter: char| !letter.is_ascii_digit()).parse::<f64>().ok()
+    });
+    let load = section(said, "clock").lines().find_map(|line| line.trim().strip_prefix("Total capacitance:"));
+    let femtofarads = load.and_then(|text| {
+        let values = text
+            .split_whitespace()
+            .filter_map(|word| word.split('-').filter_map(|part| part.parse::<f64>().ok()).next_back());
+        values.reduce(f64::max)
+    });
+    let (volts, femtofarads) = volts
+        .zip(femtofarads)
+        .ok_or_else(|| Diagnostic::new("the load of the clock or the voltage of the library is not known"))?;
+    Ok(femtofarads * volts * volts / f64::from(clock_ps))
+}
+
+impl Display for Activity {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        let total = self.total_mw();
+        writeln!(
+            formatter,
+            "power of `{}`, in mW at {} ps: {} cycles, {} words taken, {} given",
+            self.application, self.clock_ps, self.cycles, self.words.taken, self.words.given
+        )?;
+        writeln!(
+            formatter,
+            "{:<18} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>7}",
+            "block", "clock", "cells", "nets", "accesses", "at rest", "total", "share"
+        )?;
+        let share = |power: f64| 100.0 * power / total.max(f64::MIN_POSITIVE);
+        for block in &self.blocks {
+            writeln!(
+                formatter,
+                "{:<18} {:>9.4} {:>9.4} {:>9.4} {:>9} {:>9.4} {:>9.4} {:>5.1} %",
+                block.block.name(),
+                block.clock_mw,
+                block.cells_mw,
+                block.nets_mw,
+                block.accesses_mw.map_or_else(String::new, |power| format!("{power:.4}")),
+                block.leakage_mw,
+                block.total_mw(),
+                share(block.total_mw())
+            )?;
+        }
+        let net = self.clock_net_mw;
+        writeln!(formatter, "{:<18} {net:>9.4} {net:>49.4} {:>5.1} %", "clock net", share(net))?;
+        let sum = |figure: fn(&BlockPower) -> f64| self.blocks.iter().map(figure).sum::<f64>();
+        writeln!(
+            formatter,
+            "{:<18} {:>9.4} {:>9.4} {:>9.4} {:>9.4} {:>9.4} {total:>9.4}",
+            "total",
+            net + sum(|block| block.clock_mw),
+            sum(|block| block.cells_mw),
+            sum(|block| block.nets_mw),
+            sum(|block| block.accesses_mw.unwrap_or(0.0)),
+            sum(|block| block.leakage_mw)
+        )?;
+        for Accesses { name, reads, writes, energy_fj } in &self.accesses {
+            let energy = match energy_fj {
+                Some(energy) => format!("{:.1} pJ in all", *energy as f64 / 1000.0),
+                None => "their energy is not known, and not in the power".to_owned(),
+            };
+            writeln!(formatter, "{name}: {reads} rows read, {writes} written; {energy}")?;
+        }
+        let each = |words: u64| self.energy_pj() / words.max(1) as f64;
+        writeln!(
+            formatter,
+            "energy             {:.1} pJ, {:.2} pJ for each word given, {:.2} pJ for each word taken or given",
+            self.energy_pj(),
+            each(self.words.given),
+            each(self.words.taken + self.words.given)
+        )
+    }
+}

@@ -1,0 +1,47 @@
+{%- for file in job.liberty %}
+read_liberty {{ file }}
+{%- endfor %}
+read_verilog numbered.v
+link_design {{ job.top }}
+source {{ job.name }}.sdc
+set_cmd_units -capacitance fF -power W
+set corner [sta::find_corner default]
+# An activity that was set for one pin is lost where OpenSTA propagates its own from inputs, one that is global is not. So each
+# cell is asked for at the activity of its output: that of the inputs of a flip-flop is the same, a cycle before, and other
+# cells have their energies at outputs. Without any activity there is only what the clock does inside a flip-flop.
+proc power {instance activity} {
+    global corner
+    sta::set_power_global_activity $activity 0.5
+    return [sta::instance_power $instance $corner]
+}
+proc find {block cell} {
+    return [sta::find_instance [expr {$block eq "" ? $cell : "$block/$cell"}]]
+}
+proc block {block cells} {
+    set clock 0
+    set cell_power 0
+    set net_power 0
+    set leakage 0
+    foreach {cell activity} $cells {
+        set instance [find $block $cell]
+        lassign [power $instance 0] still
+        lassign [power $instance $activity] inside nets rest
+        set clock [expr {$clock + $still}]
+        set cell_power [expr {$cell_power + $inside - $still}]
+        set net_power [expr {$net_power + $nets}]
+        set leakage [expr {$leakage + $rest}]
+    }
+    puts "BLOCK {$block} $clock $cell_power $net_power $leakage"
+}
+proc at_rest {block cell} {
+    lassign [power [find $block $cell] 0] inside nets rest
+    puts "BLOCK {$block} 0 0 0 $rest"
+}
+{%- for (block, cells) in blocks %}
+block {{ "{" }}{{ block }}{{ "}" }} {{ "{" }}{{ cells }}{{ "}" }}
+{%- endfor %}
+{%- for (block, cell) in macros %}
+at_rest {{ "{" }}{{ block }}{{ "}" }} {{ cell }}
+{%- endfor %}
+puts "SECTION clock"
+report_net -connections -verbose -digits 6 clk
