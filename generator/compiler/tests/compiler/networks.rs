@@ -54,9 +54,9 @@ const TILES: [&str; 5] = ["amber", "dual_port", "quad_port", "fetch2", "fetch8"]
 const NETWORKS: u64 = 200;
 const MANY_NETWORKS: u64 = 10_000;
 
-/// Seeds of the normal run whose mapping to `fetch8` or `amber` takes long: it tries all offsets of the fetches for the SRAM
-/// together, which are up to 64 to the power of the number of outputs.
-const SLOW: [u64; 3] = [150, 159, 194];
+/// A seed of the normal run whose mapping to `fetch8` takes long in a debug build: its SRAM is all but full, so that many
+/// offsets of the accesses are tried.
+const SLOW: u64 = 194;
 
 /// What became of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -290,9 +290,20 @@ fn random_networks_that_failed_compute_what_they_say() {
         (6469, "fetch8"),
         (6801, "dual_port"),
     ];
-    // These were refused: more writers than inputs, though never at once, and more than sixteen reads of an array.
-    let refused =
-        [(16, "dual_port"), (66, "dual_port"), (106, "dual_port"), (113, "amber"), (134, "quad_port"), (143, "amber")];
+    // These were refused: more writers than inputs, though never at once, more than sixteen reads of an array, and inputs in
+    // lanes that have elements in common.
+    let refused = [
+        (16, "dual_port"),
+        (66, "dual_port"),
+        (106, "dual_port"),
+        (113, "amber"),
+        (134, "quad_port"),
+        (143, "amber"),
+        (127, "quad_port"),
+        (1055, "amber"),
+        (1201, "dual_port"),
+        (1219, "fetch8"),
+    ];
     for (seed, tile) in failed.into_iter().chain(refused) {
         let outcome = outcome(seed, tile);
         assert!(outcome == Outcome::Right, "{seed} on {tile}: {outcome:?}");
@@ -301,7 +312,7 @@ fn random_networks_that_failed_compute_what_they_say() {
 
 #[test]
 fn random_networks_compute_what_they_say() {
-    check((0..NETWORKS).filter(|seed| !SLOW.contains(seed)));
+    check((0..NETWORKS).filter(|&seed| seed != SLOW));
 }
 
 /// Of other seeds with `NETWORKS=first..end`.
