@@ -98,7 +98,7 @@ function drawGraph() {
   });
   const [w, h] = [broad + 30 + 9 * lanes.size, levels.length * (STAGE.height + GAP.row)];
   const marker = svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { class: "graph-arrow", d: "M0 0L8 4L0 8z" }));
-  const picture = svg("svg", { viewBox: `0 0 ${w} ${h}`, width: w, height: h, role: "img", "aria-label": `${stages.length} stages and ${arrays.length} arrays` }, svg("defs", {}, marker), edges, nodes);
+  const picture = svg("svg", { viewBox: `0 0 ${w} ${h}`, width: w, height: h, role: "group", "aria-label": `${stages.length} stages and ${arrays.length} arrays` }, svg("defs", {}, marker), edges, nodes);
   picture.style.cssText = `max-width:${w <= 1500 ? "100%" : "none"};min-width:${Math.min(w, 640)}px;height:auto;display:block;margin:0 auto`;
   document.getElementById("graph").append(picture);
   const kinds = { stream: "words come from outside", kernel: "computed by a kernel", copy: "passed on, no hardware", constant: "always the same" };

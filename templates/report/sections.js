@@ -27,7 +27,7 @@ function livePlot(memory) {
   for (let cycle = 0; cycle < cycles * 0.97; cycle += step) {
     marks.push(svg("path", { class: "plot-grid", d: `M${x(cycle)} ${height - bottom}v4` }), svg("text", { class: "small", x: x(cycle), y: height - 4, "text-anchor": "middle" }, shown(cycle)));
   }
-  return html("div", { class: "scroll" }, svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `Live words of ${memory.name} over the cycles of a run, at most ${most}` },
+  return html("div", { class: "scroll" }, svg("svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `Live words of ${memory.name} over the cycles of a run, at most ${most}` },
     svg("path", { class: "plot-area", d: `M${x(0)} ${y(0)}L${points.join("L")}L${end}L${x(cycles)} ${y(0)}Z` }),
     svg("path", { class: "plot-line", d: `M${points.join("L")}L${end}` }),
     svg("path", { class: "plot-grid", d: `M${left} ${y(0)}H${width - 8}` }), svg("path", { class: "plot-most", d: `M${left} ${y(most)}H${width - 8}` }),

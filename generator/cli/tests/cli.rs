@@ -599,7 +599,14 @@ fn build_writes_an_accelerator() {
     let said = succeeds(&["build", BLUR, "-o", &out]);
     assert!(said.out.contains("cycles") && said.out.contains("computes what the interpreter computes"), "{}", said.out);
     let written = files(Path::new(&out));
-    for name in ["rtl/brighten_blur.sv", "configuration/writes.hex", "brighten_blur.h", "Makefile", "report.json"] {
+    for name in [
+        "rtl/brighten_blur.sv",
+        "configuration/writes.hex",
+        "brighten_blur.h",
+        "Makefile",
+        "report.json",
+        "report.html",
+    ] {
         assert!(written.contains_key(&Path::new(&out).join(name)), "{name}");
     }
     // The same to the byte, also over what `make` leaves behind.
