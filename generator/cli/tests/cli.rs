@@ -677,6 +677,8 @@ fn the_right_command_is_named() {
     assert!(said.err.contains("this is a lowered statement of Halide: name the file *.stmt"), "{}", said.err);
     let said = fails(&["map", BLUR]);
     assert!(said.err.contains("this is a program: `pushmem build` compiles it"), "{}", said.err);
+    let said = fails(&["generate", BLUR, "-o", &folder.path("tile")]);
+    assert!(said.err.contains("this is a program: `pushmem build` compiles it"), "{}", said.err);
     let said = fails(&["build", BLUR, "--tile", "rom"]);
     assert!(said.err.contains("rom tiles hold constants"), "{}", said.err);
     let said = fails(&["compare", &folder.path("nosuch")]);

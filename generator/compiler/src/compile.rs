@@ -201,7 +201,9 @@ fn too_large(source: &Program, program: &Program, accelerator: &Accelerator) -> 
             }
             None => Diagnostic::new(message),
         };
-        return Err(error.with_help("choose a tile with more rows or ports, divide the work into smaller tiles of arrays, or unroll less"));
+        return Err(error.with_help(
+            "choose a tile with more rows or ports, divide the work into smaller tiles of arrays, or unroll less",
+        ));
     }
     Ok(None)
 }
