@@ -104,6 +104,8 @@ class Generator:
                 func.update().unroll(variable)
         if compute == "tiled":
             tile(output, x, y, xo, yo, xi, yi, width // 2, height // 2)
+            if any(func.name() == output.name() for func, _ in self.updates):
+                tile(output.update(), x, y, xo, yo, xi, yi, width // 2, height // 2)
         if compute == "unrolled":
             unroll(output, x, choose.choice([2, 4]))
         if compute == "reordered":
