@@ -1,6 +1,6 @@
 //! What the text that Halide prints does not say of its arguments: lines `// name: type[shape]` at the top.
 
-use pushmem_nest::{LARGEST_ARRAY, Span, Type};
+use pushmem_nest::{LARGEST_ARRAY, Schedule, Span, Type};
 
 use crate::fault::{Fault, Result};
 
@@ -23,16 +23,32 @@ impl<'a> Declaration<'a> {
     }
 }
 
+/// The lines before the program: comments, each with its place.
+fn comments(text: &str) -> impl Iterator<Item = (&str, Span)> {
+    let lines = text.split_inclusive('\n').scan(0, |start, line| {
+        let span = Span { start: *start, end: *start + line.trim_end().len() };
+        *start += line.len();
+        Some((line.trim(), span))
+    });
+    let lines = lines.take_while(|(line, _)| line.is_empty() || line.starts_with("//"));
+    lines.filter_map(|(line, span)| Some((line.strip_prefix("//")?, span)))
+}
+
+/// How the program is to be scheduled, if a line `// schedule: dnn` says so.
+pub(crate) fn schedule(text: &str) -> Result<Option<Schedule>> {
+    let said =
+        |(comment, span): (&str, Span)| Some((comment.trim().strip_prefix("schedule:")?.trim().to_owned(), span));
+    let Some((said, span)) = comments(text).find_map(said) else { return Ok(None) };
+    match [Schedule::Dnn, Schedule::Stencil].into_iter().find(|schedule| schedule.name() == said) {
+        Some(schedule) => Ok(Some(schedule)),
+        None => Err(Fault::new(span, format!("unknown schedule `{said}`")).with_help("write `dnn` or `stencil`")),
+    }
+}
+
 /// The declarations before the first line of the program. Comments of another form say nothing.
 pub(crate) fn declarations(text: &str) -> Result<Vec<Declaration<'_>>> {
     let mut found = Vec::new();
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        let span = Span { start, end: start + line.trim_end().len() };
-        start += line.len();
-        let Some(comment) = line.trim().strip_prefix("//") else {
-            if line.trim().is_empty() { continue } else { break }
-        };
+    for (comment, span) in comments(text) {
         if let Some((name, contents)) = comment.split_once(':')
             && let Some((element, rest)) = contents.split_once('[')
             && let Some(element) = Type::from_name(element.trim())

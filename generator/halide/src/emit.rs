@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use itertools::Itertools;
-use pushmem_nest::{Binary, Index, Piece, Span, Type, Unary, is_reserved};
+use pushmem_nest::{Binary, Index, Piece, Schedule, Span, Type, Unary, is_reserved};
 
 use crate::fault::{Fault, Result};
 use crate::merge::{Merged, tidied};
@@ -27,6 +27,7 @@ pub(crate) struct Emitted {
 /// What is emitted.
 pub(crate) struct Nest<'a> {
     pub name: &'a str,
+    pub schedule: Option<Schedule>,
     pub program: &'a Stores<'a>,
     pub shapes: &'a [Vec<Shape>],
     pub types: &'a [Type],
@@ -40,7 +41,10 @@ impl Nest<'_> {
     /// The text.
     pub fn emit(&self) -> Result<Emitted> {
         let names = self.array_names();
-        let text = format!("name: {}\n", identifier(self.name));
+        let mut text = format!("name: {}\n", identifier(self.name));
+        if let Some(schedule) = self.schedule {
+            text.push_str(&format!("schedule: {}\n", schedule.name()));
+        }
         let mut emitted = Emitted { text, places: Vec::new(), names: names.clone() };
         let stored: BTreeSet<usize> = self.definitions.iter().map(|(array, _)| *array).collect();
         let arrays = &self.program.arrays;
@@ -193,15 +197,21 @@ impl Nest<'_> {
         for (variable, range) in coordinates.iter().zip(&merged.domain) {
             ranges[*variable] = *range;
         }
+        for level in &merged.order {
+            if let Level::Reduction(variable, range) = level {
+                ranges[*variable] = *range;
+            }
+        }
         let value = tidied(&merged.value, &ranges)?;
         let mut variables: BTreeMap<Variable, String> = BTreeMap::new();
         let mut loops = Vec::new();
         for level in &merged.order {
-            let (variable, unroll) = match *level {
-                Level::Coordinate(dimension) => (coordinates[dimension], merged.unroll[dimension]),
-                Level::Reduction(variable) => (variable, 1),
+            let (variable, (low, high), unroll) = match *level {
+                Level::Coordinate(dimension) => {
+                    (coordinates[dimension], merged.domain[dimension], merged.unroll[dimension])
+                }
+                Level::Reduction(variable, range) => (variable, range, 1),
             };
-            let (low, high) = ranges[variable];
             if low == high {
                 continue;
             }

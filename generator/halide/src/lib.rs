@@ -63,7 +63,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use pushmem_files::{Diagnostic, Document, read_text};
-use pushmem_nest::{Checked, Program, Source, Type};
+use pushmem_nest::{Checked, Program, Schedule, Source, Type};
 
 use crate::canonical::Canonical;
 use crate::emit::{Emitted, Nest};
@@ -136,6 +136,7 @@ fn stem(name: &str) -> String {
 struct Read<'a> {
     module: Module<'a>,
     program: Stores<'a>,
+    schedule: Option<Schedule>,
 }
 
 /// Why a program is no nest.
@@ -156,7 +157,7 @@ impl<'a> Read<'a> {
         let declarations = declarations::declarations(text)?;
         let module = parser::parse(text)?;
         let program = program::stores(&module, &declarations)?;
-        Ok(Self { module, program })
+        Ok(Self { module, program, schedule: declarations::schedule(text)? })
     }
 
     /// The nest of the program, which may have more arrays than the text, checked and proven.
@@ -166,7 +167,7 @@ impl<'a> Read<'a> {
             Refusal { diagnostic: located(source, fault), parts_of }
         };
         let inferred = Inferred::new(program).map_err(refuse)?;
-        let emitted = inferred.emitted(&stem(source.name())).map_err(refuse)?;
+        let emitted = inferred.emitted(&stem(source.name()), self.schedule).map_err(refuse)?;
         let document = Document::parse(source.name(), emitted.text.as_str())?;
         let mut checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
         let statement = Statement { module: &self.module, inferred: &inferred, names: &emitted.names };
@@ -196,7 +197,7 @@ impl<'a> Inferred<'a> {
     }
 
     /// The text of the nest.
-    fn emitted(&self, name: &str) -> Result<Emitted, Fault> {
+    fn emitted(&self, name: &str, schedule: Option<Schedule>) -> Result<Emitted, Fault> {
         let Self { program, types, shapes } = self;
         let is_table = shapes::tables(program);
         let located = shapes::locate(program, shapes, &is_table)?;
@@ -225,8 +226,16 @@ impl<'a> Inferred<'a> {
         let mut definitions: Vec<(usize, Vec<Merged>)> =
             definitions.into_iter().map(|(_, array, each)| (array, each)).collect();
         trim::trim(program, &is_table, &mut unfolded, &mut definitions);
-        let nest =
-            Nest { name, program, shapes, types, is_table: &is_table, unfolded: &unfolded, definitions: &definitions };
+        let nest = Nest {
+            name,
+            schedule,
+            program,
+            shapes,
+            types,
+            is_table: &is_table,
+            unfolded: &unfolded,
+            definitions: &definitions,
+        };
         nest.emit()
     }
 }

@@ -86,7 +86,7 @@ impl Merger<'_> {
             if let ([last], [update]) = (&mut merged[..], &next[..])
                 && !last.updates
                 && last.domain == update.domain
-                && !update.order.iter().any(|level| matches!(level, Level::Reduction(_)))
+                && !update.order.iter().any(|level| matches!(level, Level::Reduction(..)))
             {
                 let whole = Update { array: update.array, domain: &update.domain, value: &update.value };
                 let value = self.substituted(&whole, &last.value)?;

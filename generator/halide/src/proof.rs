@@ -28,8 +28,8 @@ pub(crate) const MOST_OPERATIONS: u64 = 1 << 26;
 /// The most operations to execute what sampled pixels need, where all of them are too many.
 const MOST_OPERATIONS_OF_SAMPLES: u64 = 1 << 28;
 
-/// How many pixels of each output are sampled.
-const SAMPLES: usize = 16;
+/// How many pixels of each output are sampled, and how many if that takes too many operations.
+const SAMPLES: [usize; 2] = [16, 1];
 
 /// What was compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,19 +91,13 @@ pub(crate) fn prove(statement: &Statement, nest: &Program, allowed: u64) -> Resu
         Err(Stop::Undetermined) => return Err(statement.undetermined()),
         Err(Stop::Exhausted) => {}
     }
-    let mut random = ChaCha8Rng::seed_from_u64(1);
-    for (in_statement, in_nest) in outputs {
-        let mut samples = |_| random.random_range(0..nest.arrays[in_nest].size());
-        let samples: Vec<usize> = (0..SAMPLES).map(&mut samples).sorted().dedup().collect();
-        let wanted = |memory: usize| samples.iter().map(|at| (memory, *at as i64)).collect::<Vec<_>>();
-        match one.part(&wanted(in_statement)).and_then(|one| Ok((one, other.part(&wanted(in_nest))?))) {
-            Ok((one, other)) => {
-                for at in samples {
-                    statement.compare(&one[in_statement], &other[in_nest], nest, (in_statement, in_nest, at))?;
-                }
-            }
-            Err(Stop::Undetermined) => return Err(statement.undetermined()),
-            Err(Stop::Exhausted) => return Ok(Compared::Nothing),
+    for pair in outputs {
+        let mut compared = false;
+        for count in SAMPLES {
+            compared = compared || statement.sampled(nest, (&one, &other), pair, count)?;
+        }
+        if !compared {
+            return Ok(Compared::Nothing);
         }
     }
     Ok(Compared::Samples)
@@ -138,6 +132,30 @@ impl Statement<'_> {
         let arrays = nest.arrays.iter().map(|array| images.get(array.name.as_str()).cloned().unwrap_or_default());
         let memories = arrays.chain(nest.tables.iter().map(|table| table.values.clone())).collect();
         (of_statement, Execution { script: nest::script(nest), memories })
+    }
+
+    /// Compares so many pixels of an output: whether that does not take too many operations.
+    fn sampled(
+        &self,
+        nest: &Program,
+        (one, other): (&Execution, &Execution),
+        (in_statement, in_nest): (usize, usize),
+        count: usize,
+    ) -> Result<bool> {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let samples = (0..count).map(|_| random.random_range(0..nest.arrays[in_nest].size()));
+        let samples: Vec<usize> = samples.sorted().dedup().collect();
+        let wanted = |memory: usize| samples.iter().map(|at| (memory, *at as i64)).collect::<Vec<_>>();
+        match one.part(&wanted(in_statement)).and_then(|one| Ok((one, other.part(&wanted(in_nest))?))) {
+            Ok((one, other)) => {
+                for at in samples {
+                    self.compare(&one[in_statement], &other[in_nest], nest, (in_statement, in_nest, at))?;
+                }
+                Ok(true)
+            }
+            Err(Stop::Undetermined) => Err(self.undetermined()),
+            Err(Stop::Exhausted) => Ok(false),
+        }
     }
 
     fn compare(

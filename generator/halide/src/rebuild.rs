@@ -10,17 +10,23 @@ use crate::value::{Element, Value, Variable};
 
 /// All variables of a value, also those of indices.
 pub(crate) fn residual(value: &Value<Element>) -> BTreeSet<Variable> {
-    let mut variables = BTreeSet::new();
-    value.own_variables(&mut variables);
+    variables(value, None)
+}
+
+/// The variables of a value, also those of indices, but for loads of an array.
+pub(crate) fn variables(value: &Value<Element>, but: Option<usize>) -> BTreeSet<Variable> {
+    let mut found = BTreeSet::new();
+    value.own_variables(&mut found);
     let mut loads = Vec::new();
     value.loads(&mut loads);
     for load in loads {
         match load {
-            Element::Array { indices, .. } => variables.extend(indices.iter().flat_map(Index::variables)),
-            Element::Table { index, .. } => variables.extend(residual(index)),
+            Element::Array { array, .. } if Some(*array) == but => {}
+            Element::Array { indices, .. } => found.extend(indices.iter().flat_map(Index::variables)),
+            Element::Table { index, .. } => found.extend(variables(index, but)),
         }
     }
-    variables
+    found
 }
 
 /// The value with other loads and other expressions of variables.

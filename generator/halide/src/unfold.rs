@@ -43,8 +43,8 @@ pub(crate) struct Definition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     Coordinate(usize),
-    /// A loop that updates the same elements again and again.
-    Reduction(Variable),
+    /// A loop that updates the same elements again and again, with its first and its last value here.
+    Reduction(Variable, (i64, i64)),
 }
 
 /// All definitions with the variables that they are in.
@@ -285,7 +285,11 @@ impl<'a> Unfolder<'a> {
         let domain = self.domain(&coordinates, located)?;
         // Loops that no coordinate follows.
         let followed: BTreeSet<Variable> = coordinates.iter().flat_map(Index::variables).collect();
-        let reductions: Vec<Variable> = own.iter().copied().filter(|variable| !followed.contains(variable)).collect();
+        let repeats = |variable: &Variable| {
+            let (first, last) = store.ranges[*variable];
+            first < last && !followed.contains(variable)
+        };
+        let reductions: Vec<Variable> = own.iter().copied().filter(repeats).collect();
         if let Some(variable) = residual(&value)
             .into_iter()
             .find(|variable| *variable < program.variables.len() && !(updates && reductions.contains(variable)))
@@ -299,11 +303,11 @@ impl<'a> Unfolder<'a> {
         }
         let position = |level: &Level| match level {
             Level::Coordinate(dimension) => pivots[*dimension].unwrap_or(usize::MAX),
-            Level::Reduction(variable) => store.loops.iter().position(|each| each == variable).unwrap_or(usize::MAX),
+            Level::Reduction(variable, _) => store.loops.iter().position(|each| each == variable).unwrap_or(usize::MAX),
         };
         let mut order: Vec<Level> = (0..coordinates.len()).rev().map(Level::Coordinate).collect();
         if updates {
-            order.extend(reductions.iter().copied().map(Level::Reduction));
+            order.extend(reductions.iter().map(|variable| Level::Reduction(*variable, store.ranges[*variable])));
         }
         order.sort_by_key(position);
         self.placements[array] = Some(placement);

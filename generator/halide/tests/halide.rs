@@ -47,6 +47,35 @@ fn statements_compute_what_the_nests_of_apps_compute() {
     }
 }
 
+/// What random pipelines have found: statements that were refused, or understood wrongly.
+#[test]
+fn what_was_found_is_understood() {
+    for (name, expected) in [
+        // Loops whose iterations change at every step of a loop around.
+        ("triangular_loops", "output[x, y] = "),
+        // An update in parts, some of which are loops of one iteration.
+        ("updated_parts", "output[x, y] = "),
+        // An initial value says nothing of the loops around, but the updates do.
+        ("reduction_in_rows", "for y in 0..9:"),
+        // Each place of a Func has loads of its own.
+        ("places_apart", "output[x, y] = sel("),
+    ] {
+        let file = format!("{}/tests/found/{name}.stmt", env!("CARGO_MANIFEST_DIR"));
+        let program = pushmem_halide::read(Path::new(&file)).unwrap().program.to_string();
+        assert!(program.contains(expected), "{program}");
+    }
+}
+
+/// A line at the top says how to schedule, as a nest does.
+#[test]
+fn a_statement_says_its_schedule() {
+    let text = POINTWISE.replace("VALUE", "input[output.s0.x + output.s0.y*8]");
+    let program = import("test.stmt", &format!("// schedule: dnn\n{text}")).unwrap().program;
+    assert_eq!(program.schedule, Some(Schedule::Dnn));
+    let (message, line, _) = refused(&format!("// schedule: raster\n{text}"));
+    assert_eq!((message.as_str(), line), ("unknown schedule `raster`", 1));
+}
+
 #[test]
 fn texts_read_back() {
     for file in statements() {

@@ -16,6 +16,7 @@ constants; whatever calls the tile, and whatever makes its inputs, stays with th
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,11 +24,15 @@ import halide as hl
 
 __all__ = ["Accelerator", "compute_at", "hw_accelerate", "store_at", "stream_to_accelerator", "tile", "unroll"]
 
+#: The least index and the extent of every dimension, innermost first.
+Box = Sequence[tuple[int, int]]
+
 #: Neither checks nor calls of the runtime: what is left is the computation.
 TARGET = "host-no_asserts-no_bounds_query-no_runtime"
 
 
-def stream_to_accelerator(source, element=None, dimensions: int | None = None) -> hl.ImageParam:
+def stream_to_accelerator(source: str | hl.Func, element: hl.Type | None = None,
+                          dimensions: int | None = None) -> hl.ImageParam:
     """What an accelerator reads: an input of its own, by name and type, or the Func of a CPU whose values it takes.
 
     The text has its name. Compute a Func on the CPU with `realize`, over the box that `Accelerator.inputs` says, and give
@@ -38,22 +43,23 @@ def stream_to_accelerator(source, element=None, dimensions: int | None = None) -
     return hl.ImageParam(source.type(), source.dimensions(), source.name())
 
 
-def tile(func: hl.Func, x, y, xo, yo, xi, yi, width: int, height: int) -> hl.Func:
+def tile(func: hl.Func, x: hl.Var, y: hl.Var, xo: hl.Var, yo: hl.Var, xi: hl.Var, yi: hl.Var, width: int,
+         height: int) -> hl.Func:
     """Splits two loops into tiles: `Func.tile`. In the text the loops are `func.s0.x.xo`, `func.s0.x.xi` and so on."""
     return func.tile(x, y, xo, yo, xi, yi, width, height)
 
 
-def unroll(func: hl.Func, variable, factor: int | None = None) -> hl.Func:
+def unroll(func: hl.Func, variable: hl.Var | hl.RVar, factor: int | None = None) -> hl.Func:
     """Computes neighbours at once: `Func.unroll`. The text has a copy of the statement for each."""
     return func.unroll(variable) if factor is None else func.unroll(variable, factor)
 
 
-def compute_at(func: hl.Func, consumer: hl.Func, variable) -> hl.Func:
+def compute_at(func: hl.Func, consumer: hl.Func, variable: hl.Var | hl.RVar) -> hl.Func:
     """Computes a Func in a buffer of its own: `Func.compute_at`. The text has `produce func` in that loop."""
     return func.compute_at(consumer, variable)
 
 
-def store_at(func: hl.Func, consumer: hl.Func, variable) -> hl.Func:
+def store_at(func: hl.Func, consumer: hl.Func, variable: hl.Var | hl.RVar) -> hl.Func:
     """Keeps a buffer over the iterations of a loop: `Func.store_at`. The text has `allocate func` in that loop."""
     return func.store_at(consumer, variable)
 
@@ -66,9 +72,11 @@ class Accelerator:
     #: The extent of each dimension of the output, innermost first.
     extents: list[int]
     #: What is streamed in, each with the least index and the extent of every dimension.
-    inputs: list[tuple[hl.ImageParam, list[tuple[int, int]]]]
+    inputs: list[tuple[hl.ImageParam, Box]]
     #: Tables of constants, whose contents Halide does not print.
     tables: list[hl.Buffer]
+    #: How pushmem schedules it, `dnn` or `stencil`; as it finds right, if nothing is said.
+    schedule: str | None = None
 
     def write(self, file: str | Path) -> None:
         """Writes the tile as a lowered statement. Lines before it say the types and shapes of what is streamed, and the
@@ -80,7 +88,8 @@ class Accelerator:
         self.output.compile_to_lowered_stmt(str(file), parameters, hl.StmtOutputFormat.Text, hl.Target(TARGET))
         streams = [(parameter.name(), parameter.type(), [extent for _, extent in box]) for parameter, box in self.inputs]
         streams.append((self.output.name(), self.output.type(), self.extents))
-        lines = [f"// {name}: {type_name(element)}{list(extents)}\n" for name, element, extents in streams]
+        lines = [f"// schedule: {self.schedule}\n"] if self.schedule else []
+        lines += [f"// {name}: {type_name(element)}{list(extents)}\n" for name, element, extents in streams]
         for table in self.tables:
             extents = [table.dim(dimension).extent() for dimension in range(table.dimensions())]
             entries = ", ".join(str(value) for value in memoryview_of(table))
@@ -88,12 +97,14 @@ class Accelerator:
         Path(file).write_text("".join(lines) + Path(file).read_text())
 
 
-def hw_accelerate(output: hl.Func, extents, inputs=(), boxes=None, tables=()) -> Accelerator:
+def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[hl.ImageParam] = (),
+                  boxes: Mapping[str, Box] | None = None, tables: Iterable[hl.Buffer] = (),
+                  schedule: str | None = None) -> Accelerator:
     """Makes a tile of a Func an accelerator: as many elements of each dimension as `extents` says, innermost first, from 0.
 
     `inputs` are what `stream_to_accelerator` gave. The boxes that the tile reads follow from its bounds; `boxes` says them
     where they are larger, for each name the least index and the extent of every dimension. `tables` are the constant
-    buffers that the program looks up.
+    buffers that the program looks up. `schedule` is written into the text, as a nest says it: `dnn` or `stencil`.
     """
     extents = [int(extent) for extent in extents]
     boxes = dict(boxes or {})
@@ -108,10 +119,10 @@ def hw_accelerate(output: hl.Func, extents, inputs=(), boxes=None, tables=()) ->
         streams.append((parameter, [tuple(each) for each in box]))
     for parameter in inputs:
         parameter.reset()
-    return Accelerator(output, extents, streams, list(tables))
+    return Accelerator(output, extents, streams, list(tables), schedule)
 
 
-def fix(parameter, box) -> None:
+def fix(parameter: hl.ImageParam | hl.OutputImageParam, box: Box) -> None:
     """Fixes bounds and strides, so that addresses in the text are sums with constant coefficients."""
     stride = 1
     for dimension, (least, extent) in enumerate(box):
@@ -119,7 +130,7 @@ def fix(parameter, box) -> None:
         stride *= extent
 
 
-def type_name(element) -> str:
+def type_name(element: hl.Type) -> str:
     """The name that pushmem gives a type: `u16` of `uint16`."""
     return f"{'u' if element.is_uint() else 'i' if element.is_int() else 'f'}{element.bits()}"
 

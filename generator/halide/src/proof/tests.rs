@@ -64,7 +64,7 @@ fn samples_are_what_all_of_it_gives() {
     for (name, text) in statements() {
         let read = Read::new(&text).unwrap();
         let inferred = Inferred::new(&read.program).unwrap();
-        let emitted = inferred.emitted(&name).unwrap();
+        let emitted = inferred.emitted(&name, None).unwrap();
         let statement = Statement { module: &read.module, inferred: &inferred, names: &emitted.names };
         let nest = program(&emitted.text).unwrap();
         let compared = |allowed| prove(&statement, &nest, allowed).unwrap();
@@ -121,7 +121,7 @@ fn wrong_imports_are_found() {
     for (name, text) in statements().into_iter().filter(|(_, text)| text.len() < 4000) {
         let read = Read::new(&text).unwrap();
         let inferred = Inferred::new(&read.program).unwrap();
-        let emitted = inferred.emitted(&name).unwrap();
+        let emitted = inferred.emitted(&name, None).unwrap();
         let statement = Statement { module: &read.module, inferred: &inferred, names: &emitted.names };
         let right = program(&emitted.text).unwrap();
         let inputs = right.random_inputs(&mut ChaCha8Rng::seed_from_u64(3));

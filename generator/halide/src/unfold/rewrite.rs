@@ -9,7 +9,7 @@ use super::{Unfolder, numerator};
 use crate::fault::{Fault, Result};
 use crate::fit::{greatest_divisor, index_of};
 use crate::program::Stores;
-use crate::rebuild::{mapped, residual, value_of, with_inner};
+use crate::rebuild::{mapped, value_of, variables, with_inner};
 use crate::shapes::Located;
 use crate::value::{Element, Place, Value, Variable};
 
@@ -185,7 +185,8 @@ impl Rewriter<'_, '_> {
                     forms.extend(indices.iter().filter_map(numerator).map(|(form, _)| form));
                 }
             }
-            forms.extend(residual(&self.value).into_iter().map(Affine::variable));
+            // Its own elements follow from the others, and may not be placed yet.
+            forms.extend(variables(&self.value, Some(store.array)).into_iter().map(Affine::variable));
             let of_outer = forms.into_iter().map(|mut form| {
                 form.constant = 0;
                 form.terms.retain(|(variable, _)| outer.contains(variable));

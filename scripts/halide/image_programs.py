@@ -1,157 +1,75 @@
-"""The benchmark programs of `apps` in Halide, each with several schedules.
+"""The image pipelines of `apps` in Halide, each with several schedules.
 
-A program is a function that builds a fresh pipeline and returns it. Names of inputs and outputs are those of the nest in
-`apps`, so that both can be run on the same images.
+Names of programs, inputs and outputs are those of the nests in `apps`, so that both can be run on the same images.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Callable
+from functools import partial
 
 import halide as hl
 import numpy as np
+from pipeline import (I16, I32, LARGE, PROGRAMS, U8, U16, Pipeline, c, centred, k, nothing, program, roots, square, t, total,
+                      weighted, x, xi, xo, y, yi, yo)
 from pushmem_halide import compute_at, store_at, stream_to_accelerator, tile, unroll
-
-x, y, c, k = hl.Var("x"), hl.Var("y"), hl.Var("c"), hl.Var("k")
-xo, yo, xi, yi = hl.Var("xo"), hl.Var("yo"), hl.Var("xi"), hl.Var("yi")
-U8, I16, U16, I32 = hl.UInt(8), hl.Int(16), hl.UInt(16), hl.Int(32)
-
-
-@dataclass
-class Pipeline:
-    """A pipeline, and what can be done with it."""
-
-    output: hl.Func
-    inputs: list[hl.ImageParam]
-    #: The extents of the output, innermost first.
-    extents: list[int]
-    #: For each input, the least index and the extent of every dimension.
-    boxes: dict[str, list[tuple[int, int]]]
-    #: Schedules by name. Each works on the pipeline it belongs to.
-    schedules: dict[str, Callable[[], None]]
-    tables: list[hl.Buffer] = field(default_factory=list)
-
-
-PROGRAMS: dict[str, Callable[[], Pipeline]] = {}
-
-
-def program(build):
-    """Adds a program to the list, by the name of the function."""
-    PROGRAMS[build.__name__] = build
-    return build
-
-
-def square(extent: int, least: int = 0, *others) -> list[tuple[int, int]]:
-    return [*others, (least, extent), (least, extent)]
-
-
-def weighted(func, weights, element, at=lambda i: i):
-    """The sum of a window, each element times its weight. `at` gives the offset of a column or a row."""
-    terms = [func[x + at(i), y + at(j)] * hl.cast(element, weight)
-             for j, row in enumerate(weights) for i, weight in enumerate(row)]
-    return sum(terms[1:], terms[0])
-
-
-def centred(i: int) -> int:
-    return i - 1
 
 
 def average(a, b):
     return (a + b + hl.cast(U16, 1)) / 2
 
 
-def roots(*funcs):
-    return lambda: [func.compute_root() for func in funcs]
-
-
-def stencil(name: str, weights, divisor: int | None) -> Pipeline:
-    """One convolution of 3 x 3."""
+def stencil(weights, divisor: int | None = None, size=(64, 64), step: int = 1, schedules=("root", "tiled"),
+            nests: list[str] | None = None, extents: list[int] | None = None) -> Pipeline:
+    """One weighted sum of a window, of an image of this size, wherever it fits or for as many pixels as `extents` says."""
     image = stream_to_accelerator("input", U16, 2)
-    sums, output = hl.Func("sums"), hl.Func("output")
-    sums[x, y] = weighted(image, weights, U16)
+    sums, output, copy = hl.Func("sums"), hl.Func("output"), image.in_()
+    sums[x, y] = total(image[step * x + i, step * y + j] * weight
+                       for j, row in enumerate(weights) for i, weight in enumerate(row))
     output[x, y] = sums[x, y] / divisor if divisor else sums[x, y]
-    copy = image.in_()
+    extents = extents or [(extent - window) // step + 1 for extent, window in zip(size, (len(weights[0]), len(weights)))]
 
     def tiled():
-        tile(output, x, y, xo, yo, xi, yi, 31, 31)
+        tile(output, x, y, xo, yo, xi, yi, extents[0] // 2, extents[1] // 2)
         compute_at(sums, output, xo)
 
     def sliding():
-        copy.store_root()
+        store_at(copy, output, hl.Var.outermost())
         compute_at(copy, output, y)
         compute_at(sums, output, y)
 
-    def unrolled():
-        unroll(output, x, 2)
-        unroll(sums.compute_root(), x, 2)
+    def unrolled(factor):
+        def schedule():
+            unroll(output, x, factor)
+            unroll(sums.compute_root(), x, factor)
+        return schedule
 
-    return Pipeline(output, [image], [62, 62], {"input": square(64)},
-                    {"root": roots(copy, sums), "inline": lambda: None, "tiled": tiled, "sliding": sliding,
-                     "unrolled": unrolled})
-
-
-@program
-def gaussian() -> Pipeline:
-    return stencil("gaussian", [[24, 30, 24], [30, 37, 30], [24, 30, 24]], 256)
+    all_schedules = {"root": roots(copy, sums), "inline": nothing, "tiled": tiled, "sliding": sliding,
+                     "unrolled": unrolled(2), "unrolled_by_4": unrolled(4), "unrolled_by_8": unrolled(8)}
+    return Pipeline(output, [image], extents, {"input": [(0, extent) for extent in size]},
+                    {name: all_schedules[name] for name in schedules}, nests=nests)
 
 
-@program
-def conv_3_3() -> Pipeline:
-    return stencil("conv_3_3", [[11, 14, 17], [12, 255, 18], [13, 16, 19]], None)
+GAUSSIAN = [[24, 30, 24], [30, 37, 30], [24, 30, 24]]
+WEIGHTS = [[11, 14, 17], [12, 255, 18], [13, 16, 19]]
+#: Programs of one stencil.
+PROGRAMS |= {
+    "pointwise": partial(stencil, [[2]], schedules=("inline", "unrolled_by_4")),
+    "gaussian": partial(stencil, GAUSSIAN, 256, schedules=("root", "inline", "tiled", "sliding", "unrolled", "unrolled_by_4"),
+                        nests=["gaussian"]),
+    "gaussian_unroll2": partial(stencil, GAUSSIAN, 256, (66, 64), extents=[64, 62], schedules=("root", "unrolled")),
+    "gaussian_unroll4": partial(stencil, GAUSSIAN, 256, (68, 64), extents=[64, 62], schedules=("root", "unrolled_by_4")),
+    "gaussian_unroll8": partial(stencil, GAUSSIAN, 256, (72, 66), extents=[64, 64], schedules=("root", "unrolled_by_8")),
+    "gaussian_isscc": partial(stencil, [[50, 63], [63, 78]], 256, (57, 63), schedules=("root", "unrolled")),
+    "conv_1_2": partial(stencil, [[1, 3]], schedules=("inline", "unrolled")),
+    "conv_3_3": partial(stencil, WEIGHTS, schedules=("inline", "tiled", "sliding")),
+    "conv_3_3_wide": partial(stencil, WEIGHTS, None, (2048, 64), schedules=("inline", "tiled")),
+    "strided_conv": partial(stencil, [[11, 14, 17], [12, 0, 18], [13, 16, 19]], None, (63, 63), 2, ("inline", "root")),
+}
 
 
-@program
-def conv_1_2() -> Pipeline:
-    image = stream_to_accelerator("input", U16, 2)
-    output = hl.Func("output")
-    output[x, y] = image[x, y] + image[x + 1, y] * 3
-    return Pipeline(output, [image], [63, 64], {"input": square(64)},
-                    {"inline": lambda: None, "unrolled": lambda: unroll(output, x, 3)})
-
-
-@program
-def pointwise() -> Pipeline:
-    image = stream_to_accelerator("input", U16, 2)
-    output = hl.Func("output")
-    output[x, y] = image[x, y] * 2
-    return Pipeline(output, [image], [64, 64], {"input": square(64)},
-                    {"inline": lambda: None, "unrolled": lambda: unroll(output, x, 4)})
-
-
-@program
-def strided_conv() -> Pipeline:
-    image = stream_to_accelerator("input", U16, 2)
-    output = hl.Func("output")
-    weights = [[11, 14, 17], [12, 0, 18], [13, 16, 19]]
-    terms = [image[x * 2 + i, y * 2 + j] * weight for j, row in enumerate(weights) for i, weight in enumerate(row)]
-    output[x, y] = sum(terms[1:], terms[0])
-    return Pipeline(output, [image], [31, 31], {"input": square(63)},
-                    {"inline": lambda: None, "root": roots(image.in_())})
-
-
-@program
-def cascade() -> Pipeline:
-    image = stream_to_accelerator("input", U16, 2)
-    first, output = hl.Func("first"), hl.Func("output")
-    weights = [[1, 2, 1], [2, 4, 2], [1, 2, 1]]
-    first[x, y] = weighted(image, weights, U16)
-    output[x, y] = weighted(first, weights, U16)
-
-    def tiled():
-        tile(output, x, y, xo, yo, xi, yi, 20, 30)
-        compute_at(first, output, xo)
-
-    def sliding():
-        first.store_root()
-        compute_at(first, output, y)
-
-    return Pipeline(output, [image], [60, 60], {"input": square(64)},
-                    {"root": roots(first), "tiled": tiled, "sliding": sliding})
-
-
-def corners(image, streams, limit: int, divisor: int, extent: int, box) -> Pipeline:
-    """The corners of an image: Harris."""
+def corners(image, streams, limit: int, divisor: int, extents, box, nests: list[str], maxima: bool = True,
+            schedules: list[str] | None = None) -> Pipeline:
+    """The corners of an image: Harris. Without `maxima`, the last stage is left to the CPU."""
     gx, gy, measure, output = hl.Func("gx"), hl.Func("gy"), hl.Func("measure"), hl.Func("output")
     two = hl.cast(I16, 2)
     limited = lambda value: hl.clamp(value, hl.cast(I16, -limit), hl.cast(I16, limit))
@@ -161,22 +79,25 @@ def corners(image, streams, limit: int, divisor: int, extent: int, box) -> Pipel
                        - (image[x - 1, y - 1] + two * image[x, y - 1] + image[x + 1, y - 1]))
     products, sums = [], []
     for name, one, other in [("xx", gx, gx), ("xy", gx, gy), ("yy", gy, gy)]:
-        product, total = hl.Func(f"l{name}"), hl.Func(f"s{name}")
+        product, window = hl.Func(f"l{name}"), hl.Func(f"s{name}")
         product[x, y] = one[x, y] * other[x, y] / divisor
-        total[x, y] = weighted(product, [[1] * 3] * 3, I16, centred)
+        window[x, y] = weighted(product, [[1] * 3] * 3, I16, centred)
         products.append(product)
-        sums.append(total)
-    sxx, sxy, syy = (total[x, y] / 64 for total in sums)
+        sums.append(window)
+    sxx, sxy, syy = (window[x, y] / 64 for window in sums)
     measure[x, y] = sxx * syy - sxy * sxy - (sxx + syy) * (sxx + syy) / 16
-    here = measure[x, y]
-    condition = here >= 1
-    for i, j in [(i, j) for j in (-1, 0, 1) for i in (-1, 0, 1) if i or j]:
-        condition = condition & (here > measure[x + i, y + j])
-    output[x, y] = hl.select(condition, hl.cast(I16, 255), hl.cast(I16, 0))
+    if maxima:
+        here = measure[x, y]
+        condition = here >= 1
+        for i, j in [(i, j) for j in (-1, 0, 1) for i in (-1, 0, 1) if i or j]:
+            condition = condition & (here > measure[x + i, y + j])
+        output[x, y] = hl.select(condition, hl.cast(I16, 255), hl.cast(I16, 0))
+    else:
+        output[x, y] = measure[x - 1, y - 1]
     stages = [gx, gy, *products, *sums, measure]
 
     def tiled():
-        tile(output, x, y, xo, yo, xi, yi, extent // 2, extent // 2)
+        tile(output, x, y, xo, yo, xi, yi, extents[0] // 2, extents[1] // 2)
         for stage in stages:
             compute_at(stage, output, xo)
 
@@ -189,20 +110,55 @@ def corners(image, streams, limit: int, divisor: int, extent: int, box) -> Pipel
         for stage in stages:
             compute_at(stage, output, y)
 
-    def unrolled():
-        for stage in stages:
-            unroll(stage.compute_root(), x, 2)
-        unroll(output, x, 2)
+    def unrolled(factor):
+        def schedule():
+            for stage in stages:
+                unroll(stage.compute_root(), x, factor)
+            unroll(output, x, factor)
+        return schedule
 
-    return Pipeline(output, [streams], [extent, extent], {"input": box}, {
-        "root": roots(*stages), "few": roots(gx, gy, measure), "tiled": tiled, "sliding": sliding, "rows": rows,
-        "unrolled": unrolled})
+    all_schedules = {
+        "recomputed": roots(image.in_()), "products": roots(*products, measure), "few": roots(gx, gy, measure),
+        "root": roots(*stages), "tiled": tiled, "sliding": sliding, "rows": rows, "unrolled": unrolled(2),
+        "unrolled_by_4": unrolled(4)}
+    return Pipeline(output, [streams], list(extents), {"input": box},
+                    {name: all_schedules[name] for name in schedules or all_schedules}, nests=nests)
 
 
 @program
 def harris() -> Pipeline:
     image = stream_to_accelerator("input", I16, 2)
-    return corners(image, image, 255, 128, 58, square(64, -3))
+    return corners(image, image, 255, 128, (58, 58), square(64, -3), ["harris", "harris_unroll2"],
+                   schedules=["root", "few", "tiled", "sliding", "rows", "unrolled"])
+
+
+@program
+def harris_unroll4() -> Pipeline:
+    image = stream_to_accelerator("input", I16, 2)
+    return corners(image, image, 255, 128, (60, 58), [(-3, 72), (-3, 64)], ["harris_unroll4"],
+                   schedules=["root", "unrolled_by_4"])
+
+
+@program
+def harris_sch() -> Pipeline:
+    """As clockwork's `harris_sch1` (all recomputed), `2` (the products kept), `5` (all kept) and `6` (two at once)."""
+    image = stream_to_accelerator("input", I16, 2)
+    return corners(image, image, 180, 64, (58, 58), square(64, -3), [f"harris_sch{number}" for number in (1, 2, 3, 4, 5, 6)],
+                   schedules=["recomputed", "products", "root", "unrolled"])
+
+
+@program
+def harris_sch7() -> Pipeline:
+    """A larger tile."""
+    image = stream_to_accelerator("input", I16, 2)
+    return corners(image, image, 180, 64, (122, 122), square(128, -3), ["harris_sch7"], schedules=["root", "tiled"])
+
+
+@program
+def harris_sch8() -> Pipeline:
+    """The maxima are left to the CPU."""
+    image = stream_to_accelerator("input", I16, 2)
+    return corners(image, image, 180, 64, (60, 60), square(64, -3), ["harris_sch8"], False, ["root", "sliding"])
 
 
 @program
@@ -212,18 +168,7 @@ def harris_color() -> Pipeline:
     red, green, blue = (hl.cast(U16, image[channel, x, y]) for channel in range(3))
     gray[x, y] = hl.cast(I16, (red * 77 + green * 150 + blue * 29) / 256)
     gray.compute_root()
-    pipeline = corners(gray, image, 180, 64, 66, square(72, -3, (0, 3)))
-    pipeline.schedules = {name: pipeline.schedules[name] for name in ("root", "tiled")}
-    return pipeline
-
-
-def grayscale(image):
-    gray = hl.Func("gray")
-    gray[x, y] = (image[0, x, y] * 77 + image[1, x, y] * 150 + image[2, x, y] * 29) / 256
-    return gray
-
-
-GAUSS = [[3, 7, 8, 7, 3], [7, 14, 17, 14, 7], [8, 17, 21, 17, 8], [7, 14, 17, 14, 7], [3, 7, 8, 7, 3]]
+    return corners(gray, image, 180, 64, (66, 66), square(72, -3, (0, 3)), ["harris_color"], schedules=["root", "tiled"])
 
 
 @program
@@ -255,14 +200,18 @@ def unsharp() -> Pipeline:
             stage.store_root()
             compute_at(stage, output, y)
 
-    def unrolled():
-        for stage in stages:
-            unroll(stage.compute_root(), x, 2)
-        unroll(output, x, 2)
+    def unrolled(factor):
+        def schedule():
+            for stage in stages:
+                unroll(stage.compute_root(), x, factor)
+            unroll(output, x, factor)
+        return schedule
 
     return Pipeline(output, [image], [3, 60, 60], {"input": square(64, -2, (0, 3))}, {
-        "root": colours(roots(*stages)), "few": colours(roots(gray, ratio)), "rolled": roots(*stages),
-        "tiled": colours(tiled), "sliding": colours(sliding), "unrolled": colours(unrolled)})
+        "root": colours(roots(*stages)), "recomputed": colours(roots(ratio)), "few": colours(roots(gray, ratio)),
+        "rolled": roots(*stages), "tiled": colours(tiled), "sliding": colours(sliding),
+        "unrolled": colours(unrolled(2)), "unrolled_by_4": colours(unrolled(4))},
+        nests=["unsharp", "unsharp_unroll2", "unsharp_unroll4"])
 
 
 @program
@@ -272,12 +221,148 @@ def up_sample() -> Pipeline:
     nearest[x, y] = image[x / 2, y / 2]
     output[x, y] = hl.cast(U8, nearest[x, y])
 
-    def rows():
-        compute_at(nearest, output, y)
-        unroll(output, x, 2)
+    def rows(factor):
+        def schedule():
+            compute_at(nearest, output, y)
+            unroll(output, x, factor)
+        return schedule
 
     return Pipeline(output, [image], [128, 128], {"input": square(64)},
-                    {"root": roots(nearest), "rows": rows, "inline": lambda: None})
+                    {"root": roots(nearest), "rows": rows(2), "unrolled_by_4": rows(4), "inline": nothing},
+                    nests=["up_sample", "up_sample_unroll4"])
+
+
+def brightened(tiles: int | None) -> Pipeline:
+    """Brighten, then blur: of one image, or of several."""
+    image = stream_to_accelerator("input", U16, 2 if tiles is None else 3)
+    others = [] if tiles is None else [t]
+    brighten, blur = hl.Func("brighten"), hl.Func("blur")
+    brighten[x, y, *others] = image[x, y, *others] * 2
+    blur[x, y, *others] = total(brighten[x + i, y + j, *others] for j in (0, 1) for i in (0, 1)) / 4
+
+    def sliding():
+        brighten.store_root()
+        compute_at(brighten, blur, x)
+
+    def tiled():
+        compute_at(brighten, blur, t)
+
+    counts = [] if tiles is None else [tiles]
+    return Pipeline(blur, [image], [63, 63, *counts], {"input": [*square(64), *((0, count) for count in counts)]},
+                    {"root": roots(brighten), **({"sliding": sliding} if tiles is None else {"tiled": tiled})})
+
+
+def halved(tiles: int | None) -> Pipeline:
+    """Three levels, each half as large: of one image, or of several."""
+    image = stream_to_accelerator("input", U16, 2 if tiles is None else 3)
+    others = [] if tiles is None else [t]
+    of, stages = image, []
+    for level in range(3):
+        func = hl.Func("output" if level == 2 else f"level{level + 1}")
+        func[x, y, *others] = total(of[2 * x + i, 2 * y + j, *others] for j in (0, 1) for i in (0, 1)) / 4
+        stages.append(func)
+        of = func
+
+    def rows():
+        stages[0].compute_root()
+        compute_at(stages[1], stages[2], y)
+
+    def tiled():
+        for stage in stages[:2]:
+            compute_at(stage, stages[2], t)
+
+    counts = [] if tiles is None else [tiles]
+    name = "gpyr" if tiles is None else "gpyr_tiled"
+    return Pipeline(of, [image], [8, 8, *counts], {"input": [*square(64), *((0, count) for count in counts)]},
+                    {"root": roots(*stages[:2]), **({"rows": rows} if tiles is None else {"tiled": tiled})},
+                    nests=[name, f"{name}_shared"])
+
+
+#: Programs of one image, and of several, one after the other.
+PROGRAMS |= {
+    "brighten_blur": partial(brightened, None), "brighten_blur_tiled": partial(brightened, 16),
+    "gpyr": partial(halved, None), "gpyr_tiled": partial(halved, 16),
+}
+
+
+@program
+def three_stage() -> Pipeline:
+    image = stream_to_accelerator("input", U16, 3)
+    tenths, output = hl.Func("tenths"), hl.Func("output")
+    tenths[x, y, t] = hl.absd(image[x, 10 * y, t], image[x, 10 * y + 9, t])
+    output[x, t] = hl.max(tenths[x, 0, t], tenths[x, 9, t])
+    return Pipeline(output, [image], [40, 6], {"input": [(0, 40), (0, 100), (0, 6)]},
+                    {"root": roots(tenths), "tiled": lambda: compute_at(tenths, output, t), "inline": nothing})
+
+
+@program
+def transpose() -> Pipeline:
+    image = stream_to_accelerator("input", U16, 2)
+    output = hl.Func("output")
+    output[x, y] = image[y, x]
+    return Pipeline(output, [image], [64, 64], {"input": square(64)},
+                    {"root": roots(image.in_()), "tiled": lambda: tile(output, x, y, xo, yo, xi, yi, 16, 16)},
+                    schedule="dnn")
+
+
+def matched(extent: int, nests: list[str]) -> Pipeline:
+    """Disparity by block matching: the shift with the least sum of absolute differences."""
+    left, right = stream_to_accelerator("left", U16, 2), stream_to_accelerator("right", U16, 2)
+    sad, best, shift, output = hl.Func("sad"), hl.Func("best"), hl.Func("shift"), hl.Func("output")
+    window, shifts = hl.RDom([(-8, 16), (-8, 16)], "window"), hl.RDom([(0, 10)], "shifts")
+    sad[x, y, c] = hl.cast(U16, 0)
+    sad[x, y, c] += hl.absd(right[x + window.x, y + window.y], left[x + window.x + 5 + c, y + window.y])
+    best[x, y] = hl.cast(U16, 65535)
+    best[x, y] = hl.min(best[x, y], sad[x, y, shifts])
+    shift[x, y] = hl.cast(U16, 0)
+    shift[x, y] = hl.select(sad[x, y, shifts] == best[x, y], hl.cast(U16, shifts), shift[x, y])
+    output[x, y] = hl.cast(U8, shift[x, y] * 255 / 10)
+    wo, wi = hl.RVar("wo"), hl.RVar("wi")
+
+    def at_once(factor):
+        def schedule():
+            sad.compute_root().update().split(window.x, wo, wi, factor).unroll(wi).reorder(wi, x, y, wo, window.y, c)
+            best.compute_root().update().reorder(x, y, shifts)
+            shift.compute_root().update().reorder(x, y, shifts)
+        return schedule
+
+    rows = (-8, extent + 15)
+    return Pipeline(output, [left, right], [extent, extent], {"left": [(-3, extent + 24), rows], "right": [rows, rows]},
+                    {"four": at_once(4), "eight": at_once(8)}, nests=nests)
+
+
+@program
+def stereo_small() -> Pipeline:
+    return matched(8, ["stereo_small"])
+
+
+@program
+def cascade() -> Pipeline:
+    image = stream_to_accelerator("input", U16, 2)
+    first, output = hl.Func("first"), hl.Func("output")
+    weights = [[1, 2, 1], [2, 4, 2], [1, 2, 1]]
+    first[x, y] = weighted(image, weights, U16)
+    output[x, y] = weighted(first, weights, U16)
+
+    def tiled():
+        tile(output, x, y, xo, yo, xi, yi, 20, 30)
+        compute_at(first, output, xo)
+
+    def sliding():
+        first.store_root()
+        compute_at(first, output, y)
+
+    return Pipeline(output, [image], [60, 60], {"input": square(64)},
+                    {"root": roots(first), "tiled": tiled, "sliding": sliding})
+
+
+def grayscale(image):
+    gray = hl.Func("gray")
+    gray[x, y] = (image[0, x, y] * 77 + image[1, x, y] * 150 + image[2, x, y] * 29) / 256
+    return gray
+
+
+GAUSS = [[3, 7, 8, 7, 3], [7, 14, 17, 14, 7], [8, 17, 21, 17, 8], [7, 14, 17, 14, 7], [3, 7, 8, 7, 3]]
 
 
 @program
@@ -288,7 +373,7 @@ def down_sample() -> Pipeline:
                      + image[2 * x + 1, 2 * y + 1, c])
     output[x, y, c] = hl.cast(U8, sums[x, y, c] / 4)
     return Pipeline(output, [image], [32, 32, 4], {"input": [(0, 64), (0, 64), (0, 4)]},
-                    {"root": roots(sums), "rows": lambda: compute_at(sums, output, y), "inline": lambda: None})
+                    {"root": roots(sums), "rows": lambda: compute_at(sums, output, y), "inline": nothing})
 
 
 def bordered(name: str, wrap) -> Pipeline:
@@ -300,7 +385,7 @@ def bordered(name: str, wrap) -> Pipeline:
         output.partition(x, hl.Partition.Never).partition(y, hl.Partition.Never)
 
     return Pipeline(output, [image], [64, 64], {"input": square(64)},
-                    {"inline": lambda: None, "root": roots(border), "whole": whole,
+                    {"inline": nothing, "root": roots(border), "whole": whole,
                      "rows": lambda: compute_at(border, output, y)})
 
 
@@ -496,23 +581,6 @@ def exposure_fusion() -> Pipeline:
 
 
 @program
-def gpyr() -> Pipeline:
-    image = stream_to_accelerator("input", U16, 2)
-    of, stages = image, []
-    for level in range(3):
-        func = hl.Func("output" if level == 2 else f"level{level + 1}")
-        func[x, y] = (of[2 * x, 2 * y] + of[2 * x + 1, 2 * y] + of[2 * x, 2 * y + 1] + of[2 * x + 1, 2 * y + 1]) / 4
-        stages.append(func)
-        of = func
-
-    def rows():
-        stages[0].compute_root()
-        compute_at(stages[1], stages[2], y)
-
-    return Pipeline(of, [image], [8, 8], {"input": square(64)}, {"root": roots(*stages[:2]), "rows": rows})
-
-
-@program
 def rom() -> Pipeline:
     image = stream_to_accelerator("input", U16, 2)
     curve, output = hl.Func("curve"), hl.Func("output")
@@ -520,42 +588,6 @@ def rom() -> Pipeline:
     output[x, y] = curve[hl.cast(I32, hl.min(image[x, y], hl.cast(U16, 255)))]
     return Pipeline(output, [image], [64, 64], {"input": square(64)},
                     {"root": roots(curve), "unrolled": lambda: (curve.compute_root(), unroll(output, x, 2))})
-
-
-@program
-def matmul() -> Pipeline:
-    return product(64)
-
-
-def product(size: int) -> Pipeline:
-    """A product of matrices, as a reduction."""
-    a, b = stream_to_accelerator("a", I16, 2), stream_to_accelerator("b", I16, 2)
-    total, output, r = hl.Func("total"), hl.Func("output"), hl.RDom([(0, size)], "r")
-    total[x, y] = hl.cast(I16, 0)
-    total[x, y] += a[r, y] * b[x, r]
-    output[x, y] = total[x, y]
-    ro, ri = hl.RVar("ro"), hl.RVar("ri")
-
-    def blocks(width):
-        return lambda: (total.compute_root().update().split(r, ro, ri, 8).unroll(ri).reorder(ri, x, ro, y)
-                        .unroll(x, width))
-
-    return Pipeline(output, [a, b], [size, size], {"a": square(size), "b": square(size)},
-                    {"eight": blocks(8), "four": blocks(4)})
-
-
-@program
-def brighten_blur() -> Pipeline:
-    image = stream_to_accelerator("input", U16, 2)
-    brighten, blur = hl.Func("brighten"), hl.Func("blur")
-    brighten[x, y] = image[x, y] * 2
-    blur[x, y] = (brighten[x, y] + brighten[x + 1, y] + brighten[x, y + 1] + brighten[x + 1, y + 1]) / 4
-
-    def sliding():
-        brighten.store_root()
-        compute_at(brighten, blur, x)
-
-    return Pipeline(blur, [image], [63, 63], {"input": square(64)}, {"root": roots(brighten), "sliding": sliding})
 
 
 @program
@@ -602,176 +634,10 @@ def unsharp_new() -> Pipeline:
 
 
 @program
-def max_pool() -> Pipeline:
-    image = stream_to_accelerator("input", I16, 3)
-    output = hl.Func("output")
-    best = image[c, x, y]
-    for i, j in [(i, j) for j in range(3) for i in range(3) if i or j]:
-        best = hl.max(best, image[c, x + i, y + j])
-    output[c, x, y] = best
-    output.bound(c, 0, 8).unroll(c)
-
-    def tiled():
-        tile(output, x, y, xo, yo, xi, yi, 14, 14).reorder(c, xi, yi, xo, yo)
-
-    return Pipeline(output, [image], [8, 28, 28], {"input": square(30, 0, (0, 8))},
-                    {"inline": lambda: None, "tiled": tiled})
-
-
-def convolution(output_channels: int, input_channels: int, size: int, rectified: bool) -> Pipeline:
-    """A layer of a network: a reduction over a window and over channels."""
-    image, weights = stream_to_accelerator("input", I16, 3), stream_to_accelerator("weights", I16, 4)
-    sums, output = hl.Func("sums"), hl.Func("output")
-    r = hl.RDom([(0, input_channels), (0, 3), (0, 3)], "r")
-    sums[c, x, y] = hl.cast(I16, 0)
-    sums[c, x, y] += weights[r.x, c, r.y, r.z] * image[r.x, x + r.y, y + r.z]
-    output[c, x, y] = hl.max(sums[c, x, y], hl.cast(I16, 0)) if rectified else sums[c, x, y]
-    sums.bound(c, 0, output_channels)
-
-    def schedule(*order):
-        return lambda: sums.compute_root().unroll(c).update().reorder(r.x, c, *order).unroll(r.x).unroll(c)
-
-    edge = size - 2
-    return Pipeline(output, [image, weights], [output_channels, edge, edge],
-                    {"input": square(size, 0, (0, input_channels)),
-                     "weights": square(3, 0, (0, input_channels), (0, output_channels))},
-                    {"rows": schedule(x, y, r.y, r.z), "columns": schedule(x, y, r.z, r.y)})
-
-
-@program
-def resnet_tiny() -> Pipeline:
-    return convolution(1, 1, 16, False)
-
-
-@program
-def resnet_simple() -> Pipeline:
-    return convolution(1, 1, 30, True)
-
-
-@program
-def resnet() -> Pipeline:
-    return convolution(3, 8, 30, False)
-
-
-@program
-def resnet88() -> Pipeline:
-    return convolution(8, 8, 30, False)
-
-
-@program
-def depthwise() -> Pipeline:
-    image, weights = stream_to_accelerator("input", I16, 3), stream_to_accelerator("weights", I16, 3)
-    sums, output, r = hl.Func("sums"), hl.Func("output"), hl.RDom([(0, 3), (0, 3)], "r")
-    sums[c, x, y] = hl.cast(I16, 0)
-    sums[c, x, y] += weights[c, r.x, r.y] * image[c, x + r.x, y + r.y]
-    output[c, x, y] = sums[c, x, y]
-
-    def rolled():
-        sums.compute_root().bound(c, 0, 8).unroll(c).update().reorder(c, x, y, r.x, r.y).unroll(c)
-
-    def windows():
-        sums.compute_root().bound(c, 0, 8).unroll(c).update().reorder(c, r.x, r.y, x, y).unroll(c).unroll(r.x).unroll(r.y)
-
-    return Pipeline(output, [image, weights], [8, 28, 28],
-                    {"input": square(30, 0, (0, 8)), "weights": square(3, 0, (0, 8))},
-                    {"rolled": rolled, "windows": windows})
-
-
-@program
-def mobilenet() -> Pipeline:
-    image = stream_to_accelerator("input", I16, 3)
-    depth, point = stream_to_accelerator("depthwise", I16, 3), stream_to_accelerator("pointwise", I16, 2)
-    dw, output = hl.Func("dw"), hl.Func("output")
-    dw[c, x, y] = weighted_by(depth, image)
-    terms = [point[each, k] * dw[each, x, y] for each in range(4)]
-    output[k, x, y] = sum(terms[1:], terms[0])
-    output.bound(k, 0, 3).unroll(k)
-
-    def rolled():
-        dw.compute_root().bound(c, 0, 4).unroll(c)
-
-    def rows():
-        compute_at(dw, output, y).bound(c, 0, 4).unroll(c)
-
-    return Pipeline(output, [image, depth, point], [3, 30, 30],
-                    {"input": square(32, 0, (0, 4)), "depthwise": square(3, 0, (0, 4)), "pointwise": [(0, 4), (0, 3)]},
-                    {"root": rolled, "rows": rows})
-
-
-def weighted_by(weights, image):
-    terms = [weights[c, i, j] * image[c, x + i, y + j] for j in range(3) for i in range(3)]
-    return sum(terms[1:], terms[0])
-
-
-@program
-def fully_connected() -> Pipeline:
-    z = hl.Var("z")
-    image, weights, bias = (stream_to_accelerator(name, I16, dimensions)
-                            for name, dimensions in [("input", 1), ("weights", 2), ("bias", 1)])
-    sums, output, r = hl.Func("sums"), hl.Func("output"), hl.RDom([(0, 64)], "r")
-    sums[z] = bias[z]
-    sums[z] += weights[r, z] * image[r]
-    output[z] = hl.max(sums[z], hl.cast(I16, 0))
-    ro, ri = hl.RVar("ro"), hl.RVar("ri")
-
-    def schedule(at_once):
-        return lambda: sums.compute_root().update().split(r, ro, ri, at_once).unroll(ri).reorder(ri, z, ro)
-
-    return Pipeline(output, [image, weights, bias], [10],
-                    {"input": [(0, 64)], "weights": [(0, 64), (0, 10)], "bias": [(0, 10)]},
-                    {"by_8": schedule(8), "by_4": schedule(4)})
-
-
-@program
-def residual_block() -> Pipeline:
-    image = stream_to_accelerator("input", I16, 3)
-    weights = [stream_to_accelerator(f"weights{number}", I16, 4) for number in (1, 2)]
-    r = hl.RDom([(0, 8), (0, 3), (0, 3)], "r")
-    sums, middle = [], None
-    for number, kernel in enumerate(weights, 1):
-        of = image if middle is None else middle
-        total = hl.Func(f"sums{number}")
-        total[c, x, y] = hl.cast(I16, 0)
-        total[c, x, y] += kernel[r.x, c, r.y, r.z] * of[r.x, x + r.y, y + r.z]
-        sums.append(total)
-        if middle is None:
-            middle = hl.Func("middle")
-            middle[c, x, y] = hl.max(total[c, x, y], hl.cast(I16, 0))
-    output = hl.Func("output")
-    output[c, x, y] = hl.max(sums[1][c, x, y] + image[c, x + 2, y + 2], hl.cast(I16, 0))
-
-    def schedule(*order):
-        def apply():
-            for total in sums:
-                update = total.compute_root().bound(c, 0, 8).unroll(c).update()
-                update.reorder(r.x, c, *order).unroll(r.x).unroll(c)
-            middle.compute_root().bound(c, 0, 8).unroll(c)
-        return apply
-
-    kernel = square(3, 0, (0, 8), (0, 8))
-    return Pipeline(output, [image, *weights], [8, 26, 26],
-                    {"input": square(30, 0, (0, 8)), "weights1": kernel, "weights2": kernel},
-                    {"rows": schedule(x, y, r.y, r.z), "columns": schedule(x, y, r.z, r.y)})
-
-
-@program
-def conv_3_3_wide() -> Pipeline:
-    image = stream_to_accelerator("input", U16, 2)
-    output = hl.Func("output")
-    output[x, y] = weighted(image, [[11, 14, 17], [12, 255, 18], [13, 16, 19]], U16)
-
-    def tiled():
-        tile(output, x, y, xo, yo, xi, yi, 341, 31)
-
-    return Pipeline(output, [image], [2046, 62], {"input": [(0, 2048), (0, 64)]},
-                    {"inline": lambda: None, "tiled": tiled})
-
-
-@program
 def counter() -> Pipeline:
     output = hl.Func("output")
     output[x, y] = hl.cast(U16, x) + hl.cast(U16, 64) * hl.cast(U16, y)
-    return Pipeline(output, [], [64, 64], {}, {"inline": lambda: None, "unrolled": lambda: unroll(output, x, 2)})
+    return Pipeline(output, [], [64, 64], {}, {"inline": nothing, "unrolled": lambda: unroll(output, x, 2)})
 
 
 @program
@@ -819,7 +685,7 @@ def camera_pipeline_new() -> Pipeline:
     planes = [mosaic("red", r_gr, r, r_b, r_gb), mosaic("green", gr, g_r, g_b, gb), mosaic("blue", b_gr, b_r, b, b_gb)]
     colours = [hl.cast(I32, plane[x, y]) for plane in planes]
     matrix = [(549, -103, 7, -10221), (-96, 373, 62, -7254), (-31, -261, 883, -5563)]
-    corrected = [hl.cast(I16, (sum(i * colour for i, colour in zip(row, colours)) + row[3]) >> 8) for row in matrix]
+    corrected = [hl.cast(I16, (total(i * colour for i, colour in zip(row, colours)) + row[3]) >> 8) for row in matrix]
     table = hl.Buffer(np.array(curve_entries(), dtype=np.uint16), "curve")
     output[x, y, c] = hl.mux(c, [table[hl.clamp(hl.cast(I32, value), 0, 1023)] for value in corrected])
     output.bound(c, 0, 3).reorder(c, x, y).unroll(c)
@@ -866,14 +732,14 @@ def nlmeans() -> Pipeline:
         for i in range(-2, 2):
             tag = f"{i + 2}{j + 2}"
             difference = [image[channel, x, y] - image[channel, x + i, y + j] for channel in range(3)]
-            distance = stage(f"distance{tag}", sum((d * d for d in difference[1:]), difference[0] * difference[0]))
+            distance = stage(f"distance{tag}", total(d * d for d in difference))
             by = stage(f"by{tag}", distance[x, y - 2] + distance[x, y - 1] + distance[x, y] + distance[x, y + 1])
             bd = stage(f"bd{tag}", by[x - 2, y] + by[x - 1, y] + by[x, y] + by[x + 1, y])
             weight = hl.cast(U16, 16) * bd[x, y]
             dens.append(weight)
             nums.append(hl.cast(I16, weight * image[c, x + i, y + j]))
-    den = stage("den", sum(dens[1:], dens[0]))
-    num = sum(nums[1:], nums[0])
+    den = stage("den", total(dens))
+    num = total(nums)
     output[c, x, y] = hl.cast(U16, hl.clamp(num * hl.cast(I16, den[x, y]), hl.cast(I16, 0), hl.cast(I16, 255)))
     output.bound(c, 0, 3).unroll(c)
 
@@ -883,3 +749,8 @@ def nlmeans() -> Pipeline:
 
     return Pipeline(output, [image], [3, 32, 32], {"input": square(40, -4, (0, 3))},
                     {"root": roots(*stages), "rows": rows})
+
+
+#: The block matching of a whole image.
+PROGRAMS |= {"stereo": partial(matched, 128, [])}
+LARGE.add("stereo")

@@ -1,0 +1,78 @@
+"""What programs are made of: variables, the list of programs, and stencils."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Callable
+
+import halide as hl
+
+x, y, c, k, t = (hl.Var(name) for name in ("x", "y", "c", "k", "t"))
+xo, yo, xi, yi, co, ci = (hl.Var(name) for name in ("xo", "yo", "xi", "yi", "co", "ci"))
+U8, I16, U16, I32 = hl.UInt(8), hl.Int(16), hl.UInt(16), hl.Int(32)
+
+
+@dataclass
+class Pipeline:
+    """A pipeline, and what can be done with it."""
+
+    output: hl.Func
+    inputs: list[hl.ImageParam]
+    #: The extents of the output, innermost first.
+    extents: list[int]
+    #: For each input, the least index and the extent of every dimension.
+    boxes: dict[str, list[tuple[int, int]]]
+    #: Schedules by name. Each works on the pipeline it belongs to.
+    schedules: dict[str, Callable[[], None]]
+    #: Constant buffers that it looks up.
+    tables: list[hl.Buffer] = field(default_factory=list)
+    #: The nests of `apps` that must give the same pixels, if it is not the one with the name of the program.
+    nests: list[str] | None = None
+    #: How pushmem schedules the accelerator, if it is not left to it.
+    schedule: str | None = None
+
+
+#: How programs are built, by name: each time anew, as a schedule changes the pipeline it is applied to.
+PROGRAMS: dict[str, Callable[[], Pipeline]] = {}
+
+#: Programs that are imported, but are more than one accelerator holds: on the CPU, loops around one call it for each tile.
+LARGE: set[str] = set()
+
+
+def program(build: Callable[[], Pipeline]) -> Callable[[], Pipeline]:
+    """Adds a program to the list, by the name of the function."""
+    PROGRAMS[build.__name__] = build
+    return build
+
+
+def square(extent: int, least: int = 0, *others: tuple[int, int]) -> list[tuple[int, int]]:
+    """The box of an image, with other dimensions within."""
+    return [*others, (least, extent), (least, extent)]
+
+
+def total(terms):
+    """The sum of a list."""
+    first, *others = terms
+    for term in others:
+        first = first + term
+    return first
+
+
+def weighted(func, weights, element, at=lambda i: i):
+    """The sum of a window, each element times its weight. `at` gives the offset of a column or a row."""
+    return total(func[x + at(i), y + at(j)] * hl.cast(element, weight)
+                 for j, row in enumerate(weights) for i, weight in enumerate(row))
+
+
+def centred(i: int) -> int:
+    """The offset of a column or a row of a window of 3 x 3 around its centre."""
+    return i - 1
+
+
+def roots(*funcs):
+    """The schedule that computes these wholly."""
+    return lambda: [func.compute_root() for func in funcs]
+
+
+def nothing() -> None:
+    """The schedule that Halide has without one: everything inline."""
