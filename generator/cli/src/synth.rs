@@ -7,12 +7,12 @@ use clap::{Args, ValueEnum};
 use itertools::Itertools;
 use pushmem_accelerator::Constraints;
 use pushmem_compiler::compile;
-use pushmem_files::{Diagnostic, Document, write_file};
+use pushmem_files::{Diagnostic, Document, read_text, write_file};
 use pushmem_nest::Program;
 use pushmem_packaging::{Design as Package, Timing};
 use pushmem_regression::run_files;
 use pushmem_simulation::{Verilator, rtl_files};
-use pushmem_synthesis::{Design, Library, Optimize, Synthesis, Tools, run};
+use pushmem_synthesis::{Design, Library, Optimize, Synthesis, Tools, prove, run};
 use pushmem_technology::Technology;
 use pushmem_tile::{Style, TileSpec};
 
@@ -48,6 +48,9 @@ pub struct Synth {
     /// Run the netlist in Verilator as well, in lockstep with the model, through so many random configurations.
     #[arg(long, value_name = "CONFIGURATIONS")]
     check: Option<u32>,
+    /// Prove that the netlist does what the RTL does: the one that is made, or another of the same blocks.
+    #[arg(long, value_name = "NETLIST", num_args = 0..=1, require_equals = true)]
+    equivalence: Option<Option<PathBuf>>,
     /// Write the netlist: a Verilog file with the cells of the library by their names.
     #[arg(long, value_name = "FILE")]
     netlist: Option<PathBuf>,
@@ -55,6 +58,9 @@ pub struct Synth {
     #[arg(long)]
     json: bool,
 }
+
+/// How many signals without a proof are named, of a block.
+const UNPROVEN_SHOWN: usize = 5;
 
 /// Seed of the random configurations that a netlist is checked with.
 const SEED: u64 = 1;
@@ -86,7 +92,8 @@ impl Synth {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         let target = self.read()?;
         if let Some(netlist) = &self.netlist {
-            let inputs = [Some(&self.target), Some(&self.library), self.sram.as_ref()];
+            let other = self.equivalence.as_ref().and_then(Option::as_ref);
+            let inputs = [Some(&self.target), Some(&self.library), self.sram.as_ref(), other];
             output::keep_inputs(netlist, inputs.into_iter().flatten().map(PathBuf::as_path))?;
         }
         let library = Library::find(&self.library)?;
@@ -163,6 +170,35 @@ impl Synth {
         technology::read(specs, &named)
     }
 
+    /// Proves the netlist, if that is wanted; what there is to say of it.
+    fn prove(&self, design: &Design, synthesis: &Synthesis, tools: &Tools) -> Result<String, Diagnostic> {
+        let Some(other) = &self.equivalence else { return Ok(String::new()) };
+        let netlist = match other {
+            None => synthesis.netlist.last().map(|(_, text)| text.clone()).unwrap_or_default(),
+            Some(path) => read_text(path)?,
+        };
+        let spinner = Spinner::new();
+        let proven = prove(design, synthesis, &netlist, tools, |step| spinner.say(step));
+        spinner.clear();
+        let blocks = proven?;
+        let unproven = blocks.iter().filter(|block| !block.unproven.is_empty());
+        let mut lines = unproven.map(|block| {
+            let shown = block.unproven.iter().take(UNPROVEN_SHOWN).join(", ");
+            let more = block.unproven.len().saturating_sub(UNPROVEN_SHOWN);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{} of {} signals of {}: {shown}{more}", block.unproven.len(), block.signals, block.module)
+        });
+        let described = lines.join("\n");
+        if !described.is_empty() {
+            return Err(Diagnostic::new(format!(
+                "there is no proof that the netlist does what the RTL does: {described}"
+            ))
+            .with_help("compare these signals of netlist and RTL; a signal behind a wrong one is wrong, too"));
+        }
+        let signals: u32 = blocks.iter().map(|block| block.signals).sum();
+        Ok(format!("netlist            proven to do what the RTL does: {} blocks, {signals} signals\n", blocks.len()))
+    }
+
     /// Synthesizes and reports; checks the netlist of a tile if that is wanted.
     fn measure(
         &self,
@@ -192,7 +228,9 @@ impl Synth {
             })
         });
         spinner.clear();
-        let (Synthesis { report, netlist }, checked) = outcome?;
+        let (synthesis, checked) = outcome?;
+        let proven = self.prove(&design, &synthesis, tools)?;
+        let Synthesis { report, netlist, .. } = synthesis;
         if let (Some(path), Some((_, text))) = (&self.netlist, netlist.last()) {
             write_file(path, text.as_bytes())?;
         }
@@ -201,6 +239,7 @@ impl Synth {
             return Ok(ExitCode::SUCCESS);
         }
         output::print(&report.to_string())?;
+        output::print(&proven)?;
         if let Some(counts) = checked {
             output::print(&format!(
                 "netlist            does what the model does: {} configurations, {} cycles\n",

@@ -6,7 +6,7 @@ use pushmem_accelerator::{Accelerator, Beats, Stream};
 
 use crate::TileModule;
 use crate::error::CompositionError;
-use crate::top::StreamPorts;
+use crate::top::{StreamPorts, self_test};
 
 /// The testbench, which is the same for all accelerators.
 pub(crate) const HARNESS: &str = include_str!("../../../templates/accelerator/testbench/harness.cpp");
@@ -19,6 +19,8 @@ struct Ports<'a> {
     outputs: Vec<StreamPort<'a>>,
     has_configuration: bool,
     read_cycles: u32,
+    /// Cycles of the self-test of the memories, if there is one.
+    self_test_cycles: Option<u64>,
     run_cycles: u64,
 }
 
@@ -48,6 +50,7 @@ pub(crate) fn ports(accelerator: &Accelerator, name: &str, streams: &StreamPorts
         outputs: accelerator.outputs.iter().zip(&streams.outputs).map(stream_port).collect(),
         has_configuration: !accelerator.configured().is_empty(),
         read_cycles: read_cycles(accelerator),
+        self_test_cycles: self_test::cycles(accelerator),
         run_cycles,
     };
     ports.render().expect("templates write to memory").trim().to_owned() + "\n"

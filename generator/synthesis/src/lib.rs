@@ -2,11 +2,13 @@
 //!
 //! [`run`] maps a [`Design`] and reads what both say into a [`Report`], beside the netlist.
 
+mod equivalence;
 mod path;
 mod report;
 mod run;
 mod tools;
 
+pub use equivalence::{ProvenBlock, prove};
 pub use path::{Path, Paths};
 pub use report::{Block, Power, Report};
 pub use run::{BlockKind, Design, Optimize, Synthesis, run};

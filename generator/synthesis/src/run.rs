@@ -34,6 +34,8 @@ pub enum BlockKind {
     TransposeBuffers,
     /// SRAM: macros, and the logic around them.
     Sram,
+    /// The self-test of the SRAM.
+    SelfTest,
     /// A memory of registers.
     RegisterFile,
     /// Configuration registers.
@@ -50,11 +52,12 @@ pub enum BlockKind {
 
 impl BlockKind {
     /// All kinds, in the order of reports.
-    pub(crate) const ALL: [BlockKind; 10] = [
+    pub(crate) const ALL: [BlockKind; 11] = [
         BlockKind::Controllers,
         BlockKind::Aggregators,
         BlockKind::TransposeBuffers,
         BlockKind::Sram,
+        BlockKind::SelfTest,
         BlockKind::RegisterFile,
         BlockKind::Registers,
         BlockKind::Kernels,
@@ -73,6 +76,7 @@ impl BlockKind {
             "pushmem_divider" => BlockKind::Kernels,
             // Around the memory of each tile.
             "pushmem_sram" => BlockKind::Sram,
+            "pushmem_bist" => BlockKind::SelfTest,
             "pushmem_aggregator" => BlockKind::Aggregators,
             "pushmem_register_file" => BlockKind::RegisterFile,
             _ if module.starts_with("pushmem_transpose_buffer") => BlockKind::TransposeBuffers,
@@ -97,6 +101,7 @@ impl BlockKind {
             BlockKind::Aggregators => "aggregators",
             BlockKind::TransposeBuffers => "transpose buffers",
             BlockKind::Sram => "SRAM",
+            BlockKind::SelfTest => "self-test",
             BlockKind::RegisterFile => "register file",
             BlockKind::Registers => "registers",
             BlockKind::Kernels => "kernels",
@@ -167,6 +172,8 @@ pub struct Synthesis {
     /// Verilog for simulation, name and text of each file: the models of macros, the cells, and the netlist, whose top
     /// module has the name and ports of the design's.
     pub netlist: Vec<(String, String)>,
+    /// The blocks of the RTL before they were mapped, in the text form of Yosys.
+    pub reference: String,
 }
 
 /// Synthesizes a design, or finds the result in the cache. `step` is told what is being done.
@@ -232,7 +239,8 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
     let mut netlist = models.filter_map(model).collect_vec();
     netlist.push(("cells.v".to_owned(), read(&work.path().join("cells.v"))?));
     netlist.push((format!("{}.v", job.top), read(&work.path().join("netlist.v"))?));
-    let synthesis = Synthesis { report: report(design, &modules, &timed), netlist };
+    let reference = read(&work.path().join("reference.il"))?;
+    let synthesis = Synthesis { report: report(design, &modules, &timed), netlist, reference };
     // Without a cache it only takes longer.
     if let Ok(text) = serde_json::to_string(&synthesis) {
         let _ = write_file(&kept, text.as_bytes());
@@ -244,13 +252,13 @@ fn absolute(file: &str) -> String {
     std::path::absolute(file).map_or_else(|_| file.to_owned(), |path| path.display().to_string())
 }
 
-fn read(path: &Path) -> Result<String, Diagnostic> {
+pub(crate) fn read(path: &Path) -> Result<String, Diagnostic> {
     let text = fs::read(path).map_err(|error| Diagnostic::new(format!("{}: {error}", path.display())))?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Runs a program and returns what it printed. A line `STEP …` is a step.
-fn execute(command: &mut Command, name: &str, step: &mut impl FnMut(&str)) -> Result<String, Diagnostic> {
+pub(crate) fn execute(command: &mut Command, name: &str, step: &mut impl FnMut(&str)) -> Result<String, Diagnostic> {
     let failed = |error: std::io::Error| Diagnostic::new(format!("{name} cannot be run: {error}"));
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
