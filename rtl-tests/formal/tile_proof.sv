@@ -6,8 +6,8 @@
 //   a cycle, which is what the compiler promises and the checker asserts, there is at most one access in a cycle.
 // - The end: a controller that took its last step does not fire before the next flush. controller_proof.sv says which step
 //   is the last.
-// - A stall: with neither a flush nor a write of a register, a stalled tile shows in the next cycle what it would have shown.
-//   scripts/formal compares all registers and memories besides.
+// - A stall: with neither a flush nor a write of a register, the same controllers are due after a stalled cycle as in it.
+//   scripts/formal proves besides that all registers and memories stay as they are.
 // - Configuration: a register reads as it was written, whatever is written elsewhere.
 module tile_proof (
     input logic        clk,
@@ -102,9 +102,8 @@ module tile_proof (
         expected_q <= written_q;
     end
 
-    always_ff @(posedge clk) begin
-        assume (rst_n || first_q);
-        assume (!first_q || !rst_n);
+    always_comb begin
+        assume (!(first_q && rst_n));
         assume (first_q || watched == watched_q);
         if (rst_n) begin
             assert (u_tile.u_sram.enable == !stall);
@@ -127,7 +126,7 @@ module tile_proof (
 
             if (held_q) assert (fires == fires_q);
 
-            if (known_q) assert (stored == written_q);
+            if (known_q) assert (bits != '0 && stored == written_q);
             if (shown_q) assert (config_read_data == expected_q);
         end
     end
