@@ -96,6 +96,8 @@ def main() -> None:
     for name, kept in same.items():
         if name != kept:
             run(f"delete {name.removeprefix(chr(92))}")
+    # What equivalence.py compares a netlist with.
+    run("write_rtlil reference.il")
 
     liberty = " ".join(f"-liberty {file}" for file in job["liberty"])
     cells = f"-liberty {job['liberty'][0]}"

@@ -9,13 +9,14 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use itertools::Itertools;
 use pushmem_configuration::Configuration;
-use pushmem_files::{Diagnostic, Document, write_file};
+use pushmem_files::{Diagnostic, Document, read_text, write_file};
 use pushmem_nest::Program;
 use pushmem_packaging::{Design as Package, Timing};
 use pushmem_regression::run_files;
 use pushmem_simulation::{Verilator, rtl_files};
 use pushmem_synthesis::{
-    Activity, Application, Design, Library, Optimize, Report, Synthesis, Tools, Words, measure, run as synthesize,
+    Activity, Application, Design, Library, Optimize, Report, Synthesis, Tools, Words, measure, prove,
+    run as synthesize,
 };
 use pushmem_technology::Technology;
 use pushmem_tile::{Style, TileSpec};
@@ -66,6 +67,9 @@ pub struct Synth {
     /// Run the netlist in Verilator as well, in lockstep with the model, through so many random configurations.
     #[arg(long, value_name = "CONFIGURATIONS")]
     check: Option<u32>,
+    /// Prove that the netlist does what the RTL does: the one that is made, or another of the same blocks.
+    #[arg(long, value_name = "NETLIST", num_args = 0..=1, require_equals = true)]
+    equivalence: Option<Option<PathBuf>>,
     /// Write the netlist: a Verilog file with the cells of the library by their names.
     #[arg(long, value_name = "FILE")]
     netlist: Option<PathBuf>,
@@ -73,6 +77,9 @@ pub struct Synth {
     #[arg(long)]
     json: bool,
 }
+
+/// How many signals without a proof are named, of a block.
+const UNPROVEN_SHOWN: usize = 5;
 
 /// Seed of the random configurations that a netlist is checked with.
 const SEED: u64 = 1;
@@ -104,7 +111,8 @@ impl Synth {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         let target = self.read()?;
         if let Some(netlist) = &self.netlist {
-            let inputs = [Some(&self.target), Some(&self.library), self.sram.as_ref()];
+            let other = self.equivalence.as_ref().and_then(Option::as_ref);
+            let inputs = [Some(&self.target), Some(&self.library), self.sram.as_ref(), other];
             output::keep_inputs(netlist, inputs.into_iter().flatten().map(PathBuf::as_path))?;
         }
         let library = Library::find(&self.library)?;
@@ -215,6 +223,34 @@ impl Synth {
         technology::read(specs, &named)
     }
 
+    /// Proves the netlist, if that is wanted.
+    fn prove(&self, design: &Design, synthesis: &Synthesis, tools: &Tools) -> Result<Option<Proven>, Diagnostic> {
+        let Some(other) = &self.equivalence else { return Ok(None) };
+        let netlist = match other {
+            None => synthesis.netlist.last().map(|(_, text)| text.clone()).unwrap_or_default(),
+            Some(path) => read_text(path)?,
+        };
+        let spinner = Spinner::new();
+        let proven = prove(design, synthesis, &netlist, tools, |step| spinner.say(step));
+        spinner.clear();
+        let blocks = proven?;
+        let unproven = blocks.iter().filter(|block| !block.unproven.is_empty());
+        let mut lines = unproven.map(|block| {
+            let shown = block.unproven.iter().take(UNPROVEN_SHOWN).join(", ");
+            let more = block.unproven.len().saturating_sub(UNPROVEN_SHOWN);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{} of {} signals of {}: {shown}{more}", block.unproven.len(), block.signals, block.module)
+        });
+        let described = lines.join("\n");
+        if !described.is_empty() {
+            return Err(Diagnostic::new(format!(
+                "there is no proof that the netlist does what the RTL does: {described}"
+            ))
+            .with_help("compare these signals of netlist and RTL; a signal behind a wrong one is wrong, too"));
+        }
+        Ok(Some(Proven { blocks: blocks.len(), signals: blocks.iter().map(|block| block.signals).sum() }))
+    }
+
     /// Synthesizes and reports; checks the netlist of a tile if that is wanted.
     fn measure(
         &self,
@@ -249,12 +285,14 @@ impl Synth {
             })
         });
         spinner.clear();
-        let (Synthesis { report, netlist, .. }, activity, checked) = outcome?;
+        let (synthesis, activity, checked) = outcome?;
+        let proven = self.prove(&design, &synthesis, tools)?;
+        let Synthesis { report, netlist, .. } = synthesis;
         if let (Some(path), Some((_, text))) = (&self.netlist, netlist.last()) {
             write_file(path, text.as_bytes())?;
         }
         let checked = checked.map(|counts| Checked { configurations: counts.configurations, cycles: counts.cycles });
-        let found = Found { report, activity, checked };
+        let found = Found { report, activity, proven, checked };
         output::print(&if self.json {
             serde_json::to_string_pretty(&found).expect("figures are numbers and names") + "\n"
         } else {
@@ -270,6 +308,13 @@ struct Run<'a> {
     simulate: Box<dyn FnOnce(&[(String, String)], &Path) -> Result<Words, Diagnostic> + 'a>,
 }
 
+/// What of a netlist was proven to do what the RTL does.
+#[derive(Serialize)]
+struct Proven {
+    blocks: usize,
+    signals: u32,
+}
+
 /// What a check of the netlist went through.
 #[derive(Serialize)]
 struct Checked {
@@ -283,6 +328,8 @@ struct Found {
     #[serde(flatten)]
     report: Report,
     activity: Option<Activity>,
+    #[serde(rename = "equivalence")]
+    proven: Option<Proven>,
     #[serde(rename = "check")]
     checked: Option<Checked>,
 }
@@ -292,6 +339,12 @@ impl Display for Found {
         write!(formatter, "{}", self.report)?;
         if let Some(activity) = &self.activity {
             write!(formatter, "{activity}")?;
+        }
+        if let Some(Proven { blocks, signals }) = &self.proven {
+            writeln!(
+                formatter,
+                "netlist            proven to do what the RTL does: {blocks} blocks, {signals} signals"
+            )?;
         }
         if let Some(Checked { configurations, cycles }) = &self.checked {
             writeln!(

@@ -6,7 +6,7 @@ use pushmem_accelerator::{Accelerator, Beats, Stream};
 
 use crate::TileModule;
 use crate::error::CompositionError;
-use crate::top::StreamPorts;
+use crate::top::{StreamPorts, self_test};
 
 /// The testbench, which is the same for all accelerators.
 pub(crate) const HARNESS: &str = include_str!("../../../templates/accelerator/testbench/harness.cpp");
@@ -20,6 +20,8 @@ struct Ports<'a> {
     has_configuration: bool,
     has_clock_gates: bool,
     read_cycles: u32,
+    /// Cycles of the self-test of the memories, if there is one.
+    self_test_cycles: Option<u64>,
     run_cycles: u64,
 }
 
@@ -50,6 +52,7 @@ pub(crate) fn ports(accelerator: &Accelerator, name: &str, streams: &StreamPorts
         has_configuration: !accelerator.configured().is_empty(),
         has_clock_gates: accelerator.has_clock_gates(),
         read_cycles: read_cycles(accelerator),
+        self_test_cycles: self_test::cycles(accelerator),
         run_cycles,
     };
     ports.render().expect("templates write to memory").trim().to_owned() + "\n"

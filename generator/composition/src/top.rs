@@ -5,6 +5,7 @@ mod memory;
 mod ports;
 mod promises;
 mod roms;
+pub(crate) mod self_test;
 mod signals;
 mod streams;
 mod words;
@@ -82,6 +83,7 @@ pub(crate) fn print(
     sections.extend(context.loop_counters()?);
     sections.extend(context.cycle_of_run());
     sections.extend(context.configuration_bus());
+    sections.extend(context.self_tests());
     sections.extend(context.ahead_of_time());
     sections.extend(context.inputs());
     sections.extend(context.words());

@@ -4,6 +4,7 @@
 //! the netlist and says what power that takes.
 
 mod activity;
+mod equivalence;
 mod path;
 mod report;
 mod run;
@@ -11,6 +12,7 @@ mod toggles;
 mod tools;
 
 pub use activity::{Accesses, Activity, Application, BlockPower, Words, measure};
+pub use equivalence::{ProvenBlock, prove};
 pub use path::{Path, Paths};
 pub use report::{Block, Power, Report};
 pub use run::{BlockKind, Design, Optimize, Synthesis, run};

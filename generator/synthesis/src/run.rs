@@ -35,6 +35,8 @@ pub enum BlockKind {
     TransposeBuffers,
     /// SRAM: macros, and the logic around them.
     Sram,
+    /// The self-test of the SRAM.
+    SelfTest,
     /// A memory of registers.
     RegisterFile,
     /// Configuration registers.
@@ -51,11 +53,12 @@ pub enum BlockKind {
 
 impl BlockKind {
     /// All kinds, in the order of reports.
-    pub(crate) const ALL: [BlockKind; 10] = [
+    pub(crate) const ALL: [BlockKind; 11] = [
         BlockKind::Controllers,
         BlockKind::Aggregators,
         BlockKind::TransposeBuffers,
         BlockKind::Sram,
+        BlockKind::SelfTest,
         BlockKind::RegisterFile,
         BlockKind::Registers,
         BlockKind::Kernels,
@@ -74,6 +77,7 @@ impl BlockKind {
             "pushmem_divider" => BlockKind::Kernels,
             // Around the memory of each tile.
             "pushmem_sram" => BlockKind::Sram,
+            "pushmem_bist" => BlockKind::SelfTest,
             "pushmem_aggregator" => BlockKind::Aggregators,
             "pushmem_register_file" => BlockKind::RegisterFile,
             _ if module.starts_with("pushmem_transpose_buffer") => BlockKind::TransposeBuffers,
@@ -98,6 +102,7 @@ impl BlockKind {
             BlockKind::Aggregators => "aggregators",
             BlockKind::TransposeBuffers => "transpose buffers",
             BlockKind::Sram => "SRAM",
+            BlockKind::SelfTest => "self-test",
             BlockKind::RegisterFile => "register file",
             BlockKind::Registers => "registers",
             BlockKind::Kernels => "kernels",
@@ -179,6 +184,8 @@ pub struct Synthesis {
     pub instances: BTreeMap<String, BlockKind>,
     /// The names of the macros by the path of their instance in it.
     pub macros: BTreeMap<String, String>,
+    /// The blocks of the RTL before they were mapped, in the text form of Yosys.
+    pub reference: String,
 }
 
 /// Synthesizes a design, or finds the result in the cache. `step` is told what is being done.
@@ -229,7 +236,9 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
     netlist.push((format!("{}.v", job.top), read(&work.path().join("netlist.v"))?));
     let (instances, macros) = instances(design, &modules);
     let numbered = read(&work.path().join("numbered.v"))?;
-    let synthesis = Synthesis { report: report(design, &modules, &timed), netlist, numbered, instances, macros };
+    let reference = read(&work.path().join("reference.il"))?;
+    let report = report(design, &modules, &timed);
+    let synthesis = Synthesis { report, netlist, numbered, instances, macros, reference };
     // Without a cache it only takes longer.
     if let Ok(text) = serde_json::to_string(&synthesis) {
         let _ = write_file(&kept, text.as_bytes());

@@ -247,13 +247,8 @@ impl TileSpec {
     }
 
     fn hash(&self) -> [u8; 32] {
-        let configured = TileSpec {
-            count: None,
-            reset: Reset::default(),
-            clock_gating: false,
-            bist: false,
-            ..self.clone()
-        };
+        let configured =
+            TileSpec { count: None, reset: Reset::default(), clock_gating: false, bist: false, ..self.clone() };
         Sha256::digest(configured.to_yaml()).into()
     }
 

@@ -23,17 +23,21 @@ fn round_trips(spec: &TileSpec) {
     assert_eq!(format!("{:08x}", spec.digest_word()), spec.digest()[..8]);
 }
 
-/// Configurations are the same, however many tiles there are.
+/// Configurations are the same, however many tiles there are, with a self-test or without.
 #[test]
-fn the_digest_does_not_depend_on_the_count() {
-    let read = |count: &str| {
-        let text = format!("name: t\nkind: dual_port\nrows: 64\n{count}");
+fn the_digest_does_not_depend_on_the_count_or_the_self_test() {
+    let read = |key: &str| {
+        let text = format!("name: t\nkind: dual_port\nrows: 64\n{key}");
         TileSpec::from_document(&Document::parse("t.yaml", text).unwrap()).unwrap()
     };
     let (any, some) = (read(""), read("count: 16"));
     assert_eq!((any.count, some.count), (None, Some(16)));
     assert_eq!(any.digest(), some.digest());
     round_trips(&some);
+    let tested = read("bist: true");
+    assert!(tested.bist && !any.bist);
+    assert_eq!(any.digest(), tested.digest());
+    round_trips(&tested);
 }
 
 #[test]
@@ -70,6 +74,7 @@ fn defaults() {
         stencil_valid: false,
         reset: Reset::default(),
         clock_gating: false,
+        bist: false,
         style: Style::Recurrence,
         controllers: BTreeMap::from([
             (Role::In2Agg, controller(&[(Memory::Agg, 3)])),
@@ -189,6 +194,7 @@ const REFUSED: &[(&str, &str, usize, &str)] = &[
         4,
         "remove `sram_latency`",
     ),
+    ("name: t\nkind: register_file\nrows: 8\nbist: true", "no SRAM to test", 4, "remove `bist`"),
     ("name: t\nkind: rom\nrows: 8\nchaining: true", "a rom cannot be chained", 4, "`chaining: false`"),
     ("name: t\nkind: rom\nrows: 8\noutputs: 2", "one address input and one output, not 1 and 2", 4, "one rom tile"),
     ("name: t\nkind: rom\nrows: 8\ninputs: 2", "one address input and one output, not 2 and 1", 4, "one rom tile"),

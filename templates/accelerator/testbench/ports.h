@@ -19,6 +19,12 @@ constexpr unsigned READ_CYCLES = {{ read_cycles }};
 // Clocks of some tiles stop; a port lets them run.
 #define PUSHMEM_CLOCK_GATES
 {%- endif %}
+{%- if let Some(cycles) = self_test_cycles %}
+
+// There is a self-test of the memories, which takes so many cycles.
+#define PUSHMEM_SELF_TEST
+constexpr uint64_t SELF_TEST_CYCLES = {{ cycles }};
+{%- endif %}
 
 constexpr const char* ACCELERATOR = "{{ name }}";
 // Cycles of a run in which nothing stalls.

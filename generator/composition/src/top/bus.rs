@@ -55,7 +55,7 @@ impl Context<'_> {
         let address = if zeros == 0 { offset } else { format!("{{{}, {offset}}}", literal(zeros, 0)) };
         let begin = self.accelerator.tiles.get(tile).map_or(0, |tile| tile.begin);
         let gated = self.accelerator.configured()[tile].spec.clock_gating;
-        instance
+        let instance = instance
             .same(if gated { &["clk", "rst_n", TEST_ENABLE] } else { &["clk", "rst_n"] })
             .port("flush", self.signals.late_flushes.get(&begin).map_or("flush", |(flush, _)| flush.as_str()))
             .port("stall", "~step")
@@ -63,7 +63,8 @@ impl Context<'_> {
             .port("config_read", selected("config_read"))
             .port("config_address", address)
             .port("config_write_data", "config_write_data")
-            .port("config_read_data", self.read_data(tile))
+            .port("config_read_data", self.read_data(tile));
+        self.with_self_test(instance, tile)
     }
 
     /// What a tile shows on its configuration port.

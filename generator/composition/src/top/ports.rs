@@ -4,7 +4,7 @@ use itertools::Itertools;
 use pushmem_accelerator::{Stream, WORD_BITS};
 
 use super::Context;
-use super::TEST_ENABLE;
+use super::{TEST_ENABLE, self_test::self_tested};
 use crate::text::{count, lines, range};
 
 /// Ports with a common comment.
@@ -61,6 +61,7 @@ impl Context<'_> {
         if !self.accelerator.configured().is_empty() {
             groups.push(self.configuration_ports());
         }
+        groups.extend(self.self_test_ports());
         let streams = &self.signals.streams;
         for (stream, port) in self.accelerator.inputs.iter().zip(&streams.inputs) {
             let valid = input(1, format!("{port}_valid"));
@@ -101,6 +102,23 @@ impl Context<'_> {
                 output(32, "config_read_data"),
             ],
         }
+    }
+
+    fn self_test_ports(&self) -> Option<Group> {
+        let tiles = self_tested(self.accelerator).len() as u32;
+        (tiles > 0).then(|| Group {
+            comment: format!(
+                "Self-test of the memories, between runs: a pulse on `bist_start` starts all. Words in memories are undefined                  afterwards. Which fail, the lowest bit first: {}.",
+                self.self_tested_names()
+            ),
+            ports: vec![
+                input(1, "bist_start"),
+                output(1, "bist_busy"),
+                output(1, "bist_done"),
+                output(1, "bist_fail"),
+                output(tiles, "bist_fail_tiles"),
+            ],
+        })
     }
 
     fn describe(&self, kind: &str, stream: &Stream) -> String {

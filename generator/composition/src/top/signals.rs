@@ -11,7 +11,7 @@ use crate::loops::{LoopCounter, depends};
 use crate::names::Names;
 
 /// Names of ports and of what every top module has.
-const RESERVED: [&str; 19] = [
+const RESERVED: [&str; 26] = [
     "clk",
     "rst_n",
     TEST_ENABLE,
@@ -23,6 +23,13 @@ const RESERVED: [&str; 19] = [
     "config_address",
     "config_write_data",
     "config_read_data",
+    "bist_start",
+    "bist_busy",
+    "bist_done",
+    "bist_fail",
+    "bist_fail_tiles",
+    "bist_tile_busy",
+    "bist_tile_done",
     "config_tile",
     "config_tile_q",
     "flush",
@@ -243,15 +250,24 @@ fn counters<'a>(
 }
 
 /// What is behind the name of a ROM in names of its signals.
-const ROM_SUFFIXES: [&str; 6] =
-    ["_address", "_word", "_taken_unused", "_valid_unused", "_upper_unused", "_stencil_valid_unused"];
+const ROM_SUFFIXES: [&str; 8] = [
+    "_address",
+    "_word",
+    "_taken_unused",
+    "_valid_unused",
+    "_upper_unused",
+    "_stencil_valid_unused",
+    "_bist_address_unused",
+    "_bist_bits_unused",
+];
 
 /// What is behind the name of a tile in names of its signals.
 fn tile_suffixes(outputs: u32) -> Vec<String> {
     let of_output = |output: u32| {
         ["", "_unused", "_upper_unused", "_valid", "_valid_unused"].map(|end| format!("_out_{output}{end}"))
     };
-    let of_tile = ["_taken_unused", "_stencil_valid_unused"].map(str::to_owned);
+    let of_tile = ["_taken_unused", "_stencil_valid_unused", "_bist_address_unused", "_bist_bits_unused"];
+    let of_tile = of_tile.map(str::to_owned);
     (0..outputs).flat_map(of_output).chain(of_tile).collect()
 }
 

@@ -1,0 +1,62 @@
+//! The proof that a netlist does what the RTL does.
+
+use std::fs;
+use std::process::Command;
+
+use pushmem_files::{Diagnostic, write_file};
+use pushmem_simulation::{cache_folder, key};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::run::{Design, Synthesis, execute, read};
+use crate::tools::Tools;
+
+/// Yosys runs in Python.
+const PROVE: &str = include_str!("../../../templates/synthesis/equivalence.py");
+
+/// What was proven of a block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProvenBlock {
+    /// Its module in the RTL.
+    pub module: String,
+    /// Signals of both that were compared, bit by bit: outputs, registers, and what else has one name in both.
+    pub signals: u32,
+    /// Those of which there is no proof.
+    pub unproven: Vec<String>,
+}
+
+/// Proves block by block that a netlist of a design does what its RTL does from any state on that both have, or finds the
+/// result in the cache. `step` is told what is being done.
+///
+/// # Errors
+/// When Yosys fails, with what it said: for example when the netlist has other blocks than the design.
+pub fn prove(
+    design: &Design,
+    synthesis: &Synthesis,
+    netlist: &str,
+    tools: &Tools,
+    mut step: impl FnMut(&str),
+) -> Result<Vec<ProvenBlock>, Diagnostic> {
+    let liberty = &design.library.path;
+    let macros = design.package.technology.bindings().map(|binding| &binding.name);
+    let job = json!({"liberty": [liberty.display().to_string()], "macros": macros.collect::<Vec<_>>()}).to_string();
+    let texts = [PROVE, &job, &read(liberty)?, &synthesis.reference, netlist];
+    let kept = cache_folder().join("equivalence").join(key(&texts)).with_extension("json");
+    if let Some(blocks) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
+        return Ok(blocks);
+    }
+    let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
+    let files = [("job.json", job.as_str()), ("reference.il", &synthesis.reference), ("netlist.v", netlist)];
+    for (path, text) in files.into_iter().chain([("equivalence.py", PROVE)]) {
+        write_file(&work.path().join(path), text.as_bytes())?;
+    }
+    let mut yosys = Command::new(&tools.python);
+    let yosys = yosys.args(["equivalence.py", "job.json", "netlist.v"]).current_dir(work.path());
+    execute(yosys, "Yosys", &mut step)?;
+    let text = read(&work.path().join("equivalence.json"))?;
+    let blocks =
+        serde_json::from_str(&text).map_err(|error| Diagnostic::new(format!("the result of Yosys: {error}")))?;
+    // Without a cache it only takes longer.
+    let _ = write_file(&kept, text.as_bytes());
+    Ok(blocks)
+}

@@ -1,0 +1,133 @@
+// Proof of a whole tile, `small`, for all configurations and all that is done to it: what is asserted holds in every cycle that
+// follows one in which the invariants hold, and they hold after reset.
+//
+// - Accesses: the SRAM is written when an agg2sram that owns its row fires, and read when a sram2tb does, at the address of the
+//   one that fires, with the row of its aggregator; in a stall, not at all. So where the schedule lets at most one of them fire in
+//   a cycle, which is what the compiler promises and the checker asserts, there is at most one access in a cycle.
+// - The end: a controller that took its last step does not fire before the next flush. controller_proof.sv says which step
+//   is the last.
+// - A stall: with neither a flush nor a write of a register, the same controllers are due after a stalled cycle as in it.
+//   scripts/formal proves besides that all registers and memories stay as they are.
+// - Configuration: a register reads as it was written, whatever is written elsewhere.
+module tile_proof (
+    input logic        clk,
+    input logic        rst_n,
+    input logic        flush,
+    input logic        stall,
+    input logic        config_write,
+    input logic        config_read,
+    input logic [31:0] config_address,
+    input logic [31:0] config_write_data,
+    input logic [15:0] data_in_0,
+    input logic [15:0] data_in_1,
+    input logic [15:0] chain_in_0,
+    input logic [15:0] chain_in_1,
+    // The address of a register, any, and always the same.
+    input logic [31:0] watched
+);
+    logic [31:0] config_read_data;
+    logic        data_in_0_taken, data_in_1_taken, data_out_0_valid, data_out_1_valid, stencil_valid;
+    logic [15:0] data_out_0, data_out_1;
+    small_tile u_tile (.*);
+
+    // Which controllers fire, and which are in the middle of a run; their last steps.
+    localparam int unsigned CONTROLLERS = 9;
+    logic [CONTROLLERS-1:0] fires, active, last;
+    always_comb begin
+        fires = {u_tile.stencil_valid_fire, u_tile.tb2out_1_fire, u_tile.tb2out_0_fire, u_tile.sram2tb_1_fire,
+                 u_tile.sram2tb_0_fire, u_tile.agg2sram_1_fire, u_tile.agg2sram_0_fire, u_tile.in2agg_1_fire,
+                 u_tile.in2agg_0_fire};
+        active = {u_tile.u_stencil_valid.u_iteration_domain.active, u_tile.u_tb2out_1.u_iteration_domain.active,
+                  u_tile.u_tb2out_0.u_iteration_domain.active, u_tile.u_sram2tb_1.u_iteration_domain.active,
+                  u_tile.u_sram2tb_0.u_iteration_domain.active, u_tile.u_agg2sram_1.u_iteration_domain.active,
+                  u_tile.u_agg2sram_0.u_iteration_domain.active, u_tile.u_in2agg_1.u_iteration_domain.active,
+                  u_tile.u_in2agg_0.u_iteration_domain.active};
+        last = {&u_tile.u_stencil_valid.u_iteration_domain.at_last, &u_tile.u_tb2out_1.u_iteration_domain.at_last,
+                &u_tile.u_tb2out_0.u_iteration_domain.at_last, &u_tile.u_sram2tb_1.u_iteration_domain.at_last,
+                &u_tile.u_sram2tb_0.u_iteration_domain.at_last, &u_tile.u_agg2sram_1.u_iteration_domain.at_last,
+                &u_tile.u_agg2sram_0.u_iteration_domain.at_last, &u_tile.u_in2agg_1.u_iteration_domain.at_last,
+                &u_tile.u_in2agg_0.u_iteration_domain.at_last};
+    end
+
+    // What owns the rows that would be accessed.
+    logic [1:0] writers, readers;
+    always_comb begin
+        for (int port = 0; port < 2; port++) begin
+            writers[port] = port == 0 ? u_tile.agg2sram_0_fire : u_tile.agg2sram_1_fire;
+            readers[port] = port == 0 ? u_tile.sram2tb_0_fire : u_tile.sram2tb_1_fire;
+        end
+        if (u_tile.chain_enable) begin
+            writers &= {u_tile.agg2sram_1_sram_address[5:4] == u_tile.tile_id, u_tile.agg2sram_0_sram_address[5:4] == u_tile.tile_id};
+            readers &= {u_tile.sram2tb_1_sram_address[5:4] == u_tile.tile_id, u_tile.sram2tb_0_sram_address[5:4] == u_tile.tile_id};
+        end
+    end
+
+    // The past: what comes before the first cycle is not known.
+    logic                   first_q = 1'b1;
+    logic [CONTROLLERS-1:0] ended_q = '0;
+    logic                   held_q = 1'b0;
+    logic [CONTROLLERS-1:0] fires_q;
+    always_ff @(posedge clk) begin
+        first_q      <= 1'b0;
+        ended_q      <= rst_n && !flush ? ended_q | (stall ? '0 : fires & last) : '0;
+        held_q       <= rst_n && stall && !flush && !config_write;
+        fires_q      <= fires;
+    end
+
+    // What was written to that register last, if anything was since the reset.
+    logic [31:0] watched_q;
+    logic [31:0] written_q;
+    logic        known_q = 1'b0;
+    logic        shown_q = 1'b0;
+    logic [31:0] expected_q;
+    logic [31:0] bits;
+    logic [31:0] stored;
+    always_comb begin
+        bits   = '0;
+        stored = '0;
+        case (watched)
+            // REGISTERS: scripts/formal puts the bits of each register and where they are here.
+            default: ;
+        endcase
+    end
+    always_ff @(posedge clk) begin
+        watched_q <= watched;
+        if (!rst_n) begin
+            known_q <= 1'b0;
+        end else if (config_write && config_address == watched && bits != '0) begin
+            known_q   <= 1'b1;
+            written_q <= config_write_data & bits;
+        end
+        shown_q    <= rst_n && known_q && config_read && config_address == watched;
+        expected_q <= written_q;
+    end
+
+    always_comb begin
+        assume (!(first_q && rst_n));
+        assume (first_q || watched == watched_q);
+        if (rst_n) begin
+            assert (u_tile.u_sram.enable == !stall);
+            assert (u_tile.u_sram.write == (writers != '0));
+            assert (u_tile.u_sram.read == (readers != '0));
+            if (writers == 2'b01) begin
+                assert (u_tile.u_sram.write_address == u_tile.agg2sram_0_sram_address[3:0]);
+                assert (u_tile.u_sram.write_row == u_tile.agg_row_0);
+            end
+            if (writers == 2'b10) begin
+                assert (u_tile.u_sram.write_address == u_tile.agg2sram_1_sram_address[3:0]);
+                assert (u_tile.u_sram.write_row == u_tile.agg_row_1);
+            end
+            if (readers == 2'b01) assert (u_tile.u_sram.read_address == u_tile.sram2tb_0_sram_address[3:0]);
+            if (readers == 2'b10) assert (u_tile.u_sram.read_address == u_tile.sram2tb_1_sram_address[3:0]);
+            if ($onehot0({writers, readers})) assert (!(u_tile.u_sram.write && u_tile.u_sram.read));
+
+            assert ((ended_q & active) == '0);
+            assert ((ended_q & fires) == '0);
+
+            if (held_q) assert (fires == fires_q);
+
+            if (known_q) assert (bits != '0 && stored == written_q);
+            if (shown_q) assert (config_read_data == expected_q);
+        end
+    end
+endmodule
