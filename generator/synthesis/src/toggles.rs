@@ -168,3 +168,20 @@ fn signals(reader: &mut FstReader<BufReader<File>>, top: &str) -> Result<Signals
 fn is_high(value: &FstSignalValue) -> bool {
     matches!(value, FstSignalValue::String(b"1"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_counts_once_a_cycle() {
+        let counts = |cycle: usize| (2..=5).contains(&cycle);
+        let mut signal = Sampled::default();
+        // Before the window; forth and back within cycle 2; once in 3, and again; after the window.
+        for (cycle, value) in [(0, false), (1, true), (2, false), (2, true), (3, false), (5, true), (6, false)] {
+            signal.change(cycle, value, &counts);
+        }
+        signal.settle(&counts);
+        assert_eq!(signal.changes, 2);
+    }
+}
