@@ -62,12 +62,11 @@ pub fn suggest_command(document: &Document, own: &str, key: &str, help: &str) ->
 /// # Errors
 /// When it is not a mapping.
 pub fn has_key(document: &Document, key: &str) -> Result<bool, Diagnostic> {
-    has_any_key(document, &[key])
+    Ok(keys_of(document)?.contains_key(key))
 }
 
-fn has_any_key(document: &Document, wanted: &[&str]) -> Result<bool, Diagnostic> {
-    let keys: BTreeMap<String, IgnoredAny> = document.deserialize()?;
-    Ok(wanted.iter().any(|key| keys.contains_key(*key)))
+fn keys_of(document: &Document) -> Result<BTreeMap<String, IgnoredAny>, Diagnostic> {
+    document.deserialize()
 }
 
 /// Reports the warnings of a program, and says what it is.
@@ -139,7 +138,10 @@ impl Check {
                 let names = configuration.controllers.keys().join(", ");
                 Ok(format!("configuration for `{}`: {names}", spec.name))
             }
-            _ if has_any_key(&document, &Timing::KEYS)? => {
+            _ if {
+                let keys = keys_of(&document)?;
+                Timing::keys().any(|key| keys.contains_key(&key))
+            } => {
                 let timing = Timing::of_document(&document)?;
                 Ok(format!("timing constraints with a clock period of {} ps", timing.clock_period_ps))
             }

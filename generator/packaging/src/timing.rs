@@ -1,9 +1,11 @@
 //! Timing constraints.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 /// The constraints of those who name none.
 const DEFAULT: &str = include_str!("../../../constraints/timing/default.yaml");
@@ -54,15 +56,12 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// The keys of a file.
-    pub const KEYS: [&str; 6] = [
-        "clock_period_ps",
-        "clock_uncertainty_percent",
-        "input_delay_percent",
-        "output_delay_percent",
-        "reset_is_false_path",
-        "configuration_cycles",
-    ];
+    /// The keys of a file: the shipped one has all.
+    pub fn keys() -> impl Iterator<Item = String> {
+        let document = Document::parse("default.yaml", DEFAULT).expect("the shipped file is YAML");
+        let keys: BTreeMap<String, IgnoredAny> = document.deserialize().expect("the shipped file is a mapping");
+        keys.into_keys()
+    }
 
     /// Reads a file; keys that it has not are those of the default.
     ///

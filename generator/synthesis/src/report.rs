@@ -20,7 +20,8 @@ pub struct Block {
     pub flip_flops: u32,
     /// Memory macros.
     pub macros: u32,
-    /// Area in the unit of the library, square micrometres as a rule. A macro without a library file counts nothing.
+    /// Area in the unit of the library, square micrometres as a rule. A macro without a library file counts what its binding
+    /// says.
     pub area: f64,
 }
 
@@ -48,6 +49,8 @@ pub struct Report {
     pub clock_ps: u32,
     /// Area by kind of block.
     pub blocks: Vec<Block>,
+    /// What of the area the bindings of macros without a library file say.
+    pub macro_area: f64,
     /// Whether the macros' own timing is known; if not, paths end at their pins.
     pub timed_macros: bool,
     /// The longest paths.
@@ -102,9 +105,10 @@ impl Display for Report {
         }
         writeln!(formatter, "{:<18} {:>58.0}", "without registers", self.area_without_registers())?;
         if !self.timed_macros && all.macros > 0 {
+            let area = if self.macro_area > 0.0 { "the area of their binding" } else { "no area" };
             writeln!(
                 formatter,
-                "The macros count no area, and paths end at their pins: there is no library file of them."
+                "The macros count {area}, and paths end at their pins: there is no library file of them."
             )?;
         }
         if let Some(period) = self.minimum_period_ps() {
@@ -128,7 +132,7 @@ impl Display for Report {
             let sum = power.internal_mw + power.switching_mw + power.leakage_mw;
             writeln!(
                 formatter,
-                "power              {sum:.3} mW at {} ps: {:.3} in cells, {:.3} in nets, {:.3} at rest",
+                "power              {sum:.3} mW at {} ps with assumed activity: {:.3} in cells, {:.3} in nets, {:.3} at rest",
                 self.clock_ps, power.internal_mw, power.switching_mw, power.leakage_mw
             )?;
         }

@@ -370,6 +370,7 @@ fn report(design: &Design, modules: &[Module], timed: &str) -> Report {
         optimize: design.optimize,
         clock_ps: design.timing.clock_period_ps,
         blocks: blocks.collect(),
+        macro_area: modules.iter().map(|module| macro_area(module) * f64::from(module.instances)).sum(),
         timed_macros: design.package.technology.bindings().all(|binding| binding.liberty().is_some()),
         paths: Paths::of_report(timed),
         power,

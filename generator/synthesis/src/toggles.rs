@@ -109,12 +109,12 @@ pub(crate) fn read(wave: &Path, top: &str, window: Window, accesses: &[Access]) 
     let (Some(&first), Some(&last)) = (high.first(), high.last()) else {
         return Err(failed(&"the netlist was not started"));
     };
-    let (first, last) = match window {
-        Window::After(_) => (first + 1, edges.len().saturating_sub(1)),
-        Window::While(_) => (first, last),
+    let window = match window {
+        Window::After(_) => first + 1..edges.len(),
+        Window::While(_) => first..last + 1,
     };
     // A cycle counts by what changes from the one before to it.
-    let counts = |cycle: usize| (first + 1..=last).contains(&cycle);
+    let counts = |cycle: usize| window.contains(&cycle);
 
     let mut sampled = vec![Sampled::default(); signals.values().max().map_or(0, |most| most + 1)];
     let read = reader.read_signals(&FstFilter::all(), |time, signal, value| {
@@ -137,11 +137,11 @@ pub(crate) fn read(wave: &Path, top: &str, window: Window, accesses: &[Access]) 
     let mut pins = pins.iter();
     let accesses = accesses.iter().map(|access| {
         let pins = access.pins.iter().zip(pins.by_ref()).map(|((_, level), signal)| (signal, *level)).collect_vec();
-        let cycles = edges[first + 1..=last].iter();
+        let cycles = edges[window.clone()].iter();
         cycles.filter(|edge| pins.iter().all(|(signal, level)| before(signal, **edge) == *level)).count() as u64
     });
     Ok(Toggles {
-        cycles: (last - first) as u64,
+        cycles: window.len() as u64,
         accesses: accesses.collect(),
         cells: cells.into_iter().map(|(cell, (sum, outputs))| (cell, sum / outputs)).collect(),
     })
@@ -167,4 +167,21 @@ fn signals(reader: &mut FstReader<BufReader<File>>, top: &str) -> Result<Signals
 
 fn is_high(value: &FstSignalValue) -> bool {
     matches!(value, FstSignalValue::String(b"1"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_counts_once_a_cycle() {
+        let counts = |cycle: usize| (2..=5).contains(&cycle);
+        let mut signal = Sampled::default();
+        // Before the window; forth and back within cycle 2; once in 3, and again; after the window.
+        for (cycle, value) in [(0, false), (1, true), (2, false), (2, true), (3, false), (5, true), (6, false)] {
+            signal.change(cycle, value, &counts);
+        }
+        signal.settle(&counts);
+        assert_eq!(signal.changes, 2);
+    }
 }

@@ -1,0 +1,138 @@
+"""What scripts/area and scripts/comparison share: the controllers of the styles, measured as the published peer's were.
+
+One iteration domain (ID), address generator (AG) and schedule generator (SG), each alone and all together, with
+everything 16 bits wide, for 2, 4 and 6 levels. Recipe: synth -flatten; dfflibmap; abc. Configuration registers are
+inputs here, so they are in none of the figures.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import tools
+
+LIBERTY = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
+LEVELS = [2, 4, 6]
+# The peer's areas for 2, 4 and 6 levels, from its own generator, by the same recipe and library.
+PEER = {
+    "ID": [12516, 23359, 34642],
+    "AG": [8048, 9516, 11160],
+    "SG": [9552, 11068, 12636],
+    "ID+AG+SG": [30152, 44218, 59140],
+}
+
+# The peer's tiles without SRAM and registers, by the same recipe and library, beside the specifications of ours.
+PEER_TILES = {
+    "wide fetch": ("rtl-tests/specs/unified_buffer.yaml", 496287),
+    "wide fetch, Amber": ("amber", 812829),
+    "wide fetch, Onyx": ("onyx", 590336),
+    "dual port": ("dual_port", 288626),
+    "register file": ("pond", 85016),
+}
+
+# For the estimate of the delay: what `abc` does by default, then buffers and gate sizes for the loads.
+TIMED = "strash;&get,-n;&fraig,-x;&put;scorr;dc2;dretime;strash;&get,-n;&dch,-f;&nf;&put;buffer;upsize;dnsize;stime,-p"
+
+# Widths are 16, the modules' defaults.
+SCHEDULE = """
+module schedule #(parameter int unsigned LEVELS = 6) (
+    input  logic                 {inputs},
+    input  logic [15:0]          cycle, start,
+    input  logic [LEVELS*16-1:0] strides,
+    output logic                 due
+);
+    logic [15:0] address;
+    {address_generator} #(.LEVELS(LEVELS)) u_address (.*);
+    always_comb due = address == cycle;
+endmodule
+"""
+TOGETHER = """
+module together #(parameter int unsigned LEVELS = 6) (
+    input  logic                 clk, rst_n, flush, stall, enable,
+    input  logic [15:0]          cycle, cycle_start, address_start,
+    input  logic [LEVELS*16-1:0] extents, cycle_steps, address_steps,
+    output logic                 fire,
+    output logic [15:0]          address
+);
+    logic [{point_bits}-1:0] {point};
+    {controller} #(.LEVELS(LEVELS)) u_controller (.*);
+    {address_generator} #(.LEVELS(LEVELS)) u_address_generator (
+        {clocked} .{point}({point}), .start(address_start), .{steps}(address_steps), .address(address));
+endmodule
+"""
+
+
+def tops(style: str) -> tuple[str, dict[str, str]]:
+    """SystemVerilog around the modules of a style, and the top module for each figure."""
+    suffix = "" if style == "recurrence" else f"_{style}"
+    indexed = style == "multiplier"
+    point, point_bits = ("indices", "LEVELS*16") if indexed else ("increments", "LEVELS")
+    names = {"address_generator": f"pushmem_address_generator{suffix}", "controller": f"pushmem_controller{suffix}"}
+    text = TOGETHER.format(
+        point=point, point_bits=point_bits, steps="strides" if suffix else "deltas",
+        clocked="" if indexed else ".clk(clk), .flush(flush), .advance(fire & ~stall),", **names)
+    if suffix:
+        inputs = "[LEVELS*16-1:0] indices" if indexed else "clk, flush, advance, input logic [LEVELS-1:0] increments"
+        text += SCHEDULE.format(inputs=inputs, **names)
+    return text, {
+        "ID": "pushmem_iteration_domain" + ("_indexed" if indexed else ""),
+        "AG": names["address_generator"],
+        "SG": "schedule" if suffix else "pushmem_schedule_generator",
+        "ID+AG+SG": "together",
+    }
+
+
+def measure(files: list[str], top: str, levels: int) -> dict[str, float]:
+    """Area, flip-flops, generic cells and delay of a module."""
+    ok, log = tools.yosys([
+        tools.read_slang(files, top, {"LEVELS": levels}),
+        f"synth -flatten -top {top}", "check -assert",
+        "log COUNT GENERIC", "select -count t:*", "log COUNT FLIPFLOPS", "select -count t:*DFF*",
+        f"dfflibmap -liberty {LIBERTY}", "design -save unmapped", f"abc -liberty {LIBERTY}", "opt_clean",
+        f"stat -liberty {LIBERTY}",
+        "design -load unmapped", f"abc -liberty {LIBERTY} -script +{TIMED}",
+    ])
+    if not ok:
+        tools.stop(f"synthesis of {top} failed:\n{log[-3000:]}")
+
+    def last(pattern: str, default: str | None = None) -> float:
+        found = re.findall(pattern, log)
+        return float(found[-1] if found else default)
+
+    return {
+        "area": last(r"Chip area for .*: ([\d.]+)"),
+        "flops": last(r"COUNT FLIPFLOPS(?s:.*?)(\d+) objects"),
+        "cells": last(r"COUNT GENERIC(?s:.*?)(\d+) objects"),
+        "delay": last(r"Delay = *([\d.]+) ps", "nan") / 1000,
+    }
+
+
+def sources(pushmem: str, style: str, scratch: Path) -> tuple[list[str], dict[str, str]]:
+    """The SystemVerilog of a style, and the top module for each figure."""
+    text, parts = tops(style)
+    wrapper = scratch / f"area_{style}.sv"
+    wrapper.write_text(text)
+    spec = tools.spec_in_style(tools.ROOT / "constraints" / "tiles" / "small.yaml", style, scratch)
+    ok, log = tools.generate(pushmem, spec, scratch / style)
+    if not ok:
+        tools.stop(f"cannot generate {style}:\n{log}")
+    return [str(scratch / style / f) for f in tools.sources(scratch / style) if "pushmem_" in f] + [str(wrapper)], parts
+
+
+def synthesize(pushmem: str, spec: str, *options: str) -> dict:
+    """The report of `pushmem synth`."""
+    ok, log = tools.run([pushmem, "synth", spec, "--json", *options], tools.ROOT)
+    if not ok:
+        tools.stop(f"synthesis of {spec} failed:\n{log}")
+    return json.loads(log)
+
+
+def area(report: dict, *, without: tuple[str, ...] = ("registers",)) -> float:
+    """The area of a report without some blocks."""
+    return sum(block["area"] for block in report["blocks"] if block["block"] not in without)
+
+
+def need_library() -> None:
+    """Ends the script if the library is not there."""
+    if not LIBERTY.exists():
+        tools.stop("no osu018 library: run scripts/setup --area first")
