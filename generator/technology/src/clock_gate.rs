@@ -101,3 +101,39 @@ impl ClockGate {
 fn render(template: &impl Template) -> String {
     template.render().expect("templates write to memory").trim().to_owned() + "\n"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<ClockGate, Diagnostic> {
+        ClockGate::of_document(&Document::parse("gate.yaml", text).expect("the text is YAML"))
+    }
+
+    #[test]
+    fn test_enable_is_a_pin_or_a_part_of_the_enable() {
+        let pin = read("{cell: icg, clock: CK, enable: E, test_enable: TE, output: Q}").unwrap();
+        let none = read("{cell: icg, clock: CK, enable: E, output: Q}").unwrap();
+        let wrapper = |gate: &ClockGate| render(&Wrapper { gate });
+        assert!(wrapper(&pin).contains(".E (enable),\n        .TE (test_enable),"), "{}", wrapper(&pin));
+        assert!(wrapper(&none).contains(".E (enable | test_enable),\n        .Q"), "{}", wrapper(&none));
+        assert!(pin.module(true).1.contains("enabled = E | TE;"));
+        assert!(!pin.module(false).1.contains("enabled"));
+    }
+
+    #[test]
+    fn refuses_names_that_cannot_be() {
+        let cases = [
+            ("{cell: icg, clock: CK, enable: E}", "`output` is missing", 1),
+            ("cell: icg\nclock: CK\nenable: CK\noutput: Q", "two pins are named `CK`", 3),
+            ("cell: icg\nclock: wire\nenable: E\noutput: Q", "`wire` cannot be a name", 2),
+            ("cell: pushmem_clock_gate\nclock: CK\nenable: E\noutput: Q", "a name of the generator", 1),
+            ("cell: icg\nclock: CK\nenable: enabled\noutput: Q", "a signal in the model", 3),
+        ];
+        for (text, message, line) in cases {
+            let error = read(text).unwrap_err();
+            assert!(error.message().contains(message), "{text}: {}", error.message());
+            assert_eq!(error.location().map(|(_, line, _)| line), Some(line), "{text}");
+        }
+    }
+}
