@@ -21,6 +21,11 @@ set_false_path -from [get_ports rst_n]
 set_input_delay -max {{ timing.share(timing.input_delay_percent) }} -clock clk [get_ports rst_n]
 set_input_delay -min 0 -clock clk [get_ports rst_n]
 {%- endif %}
+{%- if clock_gates %}
+
+# Outside of scan tests clocks stop. They are one clock behind their gates, too.
+set_case_analysis 0 [get_ports {{ TEST_ENABLE }}]
+{%- endif %}
 {%- if timing.registers_are_early() && !register_files.is_empty() %}
 
 # Software lets {{ timing.configuration_cycles }} cycles pass between the last write of a register and the next flush, so that paths through the

@@ -41,7 +41,7 @@ pub struct Build {
     #[arg(long, value_name = "FILE", group = RTL)]
     wave: Option<PathBuf>,
     /// Print a stage of the compile instead of the report; nothing else is done.
-    #[arg(long, value_enum, value_name = "STAGE", conflicts_with_all = ["folder", "inputs", "outputs", "rtl", "wave", "package", "sram", "json"])]
+    #[arg(long, value_enum, value_name = "STAGE", conflicts_with_all = ["folder", "inputs", "outputs", "rtl", "wave", "package", "sram", "clock_gate", "json"])]
     emit: Option<Emit>,
     #[command(flatten)]
     package: Package,

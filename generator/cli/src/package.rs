@@ -25,6 +25,9 @@ pub struct Package {
     /// SRAM macro for the memory of a tile: the name of the tile, and a binding or the name of one in `constraints/sram`.
     #[arg(long, value_name = "NAME=BINDING", value_parser = name_binding, requires = RTL)]
     sram: Vec<(String, PathBuf)>,
+    /// Cell for clock gates: a binding, or the name of one in `constraints/clock_gates`.
+    #[arg(long, value_name = "BINDING", requires = RTL)]
+    clock_gate: Option<PathBuf>,
     /// Also write what chip flows want: packages for FuseSoC and Bender, timing constraints, IP-XACT and Python views of the
     /// registers, the list of memory macros, configurations of OpenROAD-flow-scripts and LibreLane.
     #[arg(long, requires = FOLDER)]
@@ -77,6 +80,7 @@ impl Package {
     /// As [`technology::read`] and [`Timing::read`].
     pub fn check(&self, specs: &[&TileSpec]) -> Result<(), Diagnostic> {
         technology::assemblies(specs, &self.sram)?;
+        self.clock_gate.as_deref().map(|named| technology::read_clock_gate(specs, named)).transpose()?;
         self.timing().map(drop)
     }
 
@@ -89,8 +93,8 @@ impl Package {
     /// # Errors
     /// As [`technology::read`].
     pub fn technology(&self, specs: &[&TileSpec]) -> Result<Option<Technology>, Diagnostic> {
-        let wanted = self.package || !self.sram.is_empty();
-        wanted.then(|| technology::read(specs, &self.sram)).transpose()
+        let wanted = self.package || !self.sram.is_empty() || self.clock_gate.is_some();
+        wanted.then(|| technology::read(specs, &self.sram, self.clock_gate.as_deref())).transpose()
     }
 
     /// Adds the package of a design, if it is wanted. `design` makes it of timing constraints.

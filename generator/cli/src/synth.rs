@@ -43,6 +43,9 @@ pub struct Synth {
     /// SRAM macro for the memory: a binding, or the name of one in `constraints/sram`.
     #[arg(long, value_name = "BINDING")]
     sram: Option<PathBuf>,
+    /// Cell for clock gates: a binding, or the name of one in `constraints/clock_gates`. Without, a latch and gates.
+    #[arg(long, value_name = "BINDING")]
+    clock_gate: Option<PathBuf>,
     /// Controller style instead of the one of the specification.
     #[arg(long, value_enum, value_name = "STYLE")]
     style: Option<StyleName>,
@@ -220,7 +223,7 @@ impl Synth {
     fn technology(&self, specs: &[&TileSpec]) -> Result<Technology, Diagnostic> {
         let first = specs.first().map(|spec| spec.name.clone()).unwrap_or_default();
         let named = self.sram.iter().map(|file| (first.clone(), file.clone())).collect_vec();
-        technology::read(specs, &named)
+        technology::read(specs, &named, self.clock_gate.as_deref())
     }
 
     /// Proves the netlist, if that is wanted.

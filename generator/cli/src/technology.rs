@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_rtl::{checker_module, registers_module, tile_module};
-use pushmem_technology::{Assembly, Binding, Memory, Technology};
+use pushmem_technology::{Assembly, Binding, ClockGate, Memory, Technology};
 use pushmem_tile::TileSpec;
 
 use crate::shipped::{self, Shipped, shipped};
@@ -19,12 +19,38 @@ const SHIPPED: Shipped = Shipped {
         "ihp_sg13g2_512x64", "openram_freepdk45_512x64", "sky130_1rw1r_512x32"],
 };
 
-/// The memories of these tiles, in the macros that are named for them; in macros of their own shapes without.
+/// The cells of `constraints/clock_gates`.
+const CLOCK_GATES: Shipped =
+    Shipped { what: "clock gate", files: shipped!["clock_gates": "ihp_sg13g2", "sky130_fd_sc_hd"] };
+
+/// The memories of these tiles, in the macros that are named for them; in macros of their own shapes without. Their clock
+/// gates, in the cell that is named; as the model is without.
 ///
 /// # Errors
-/// When a name is not that of a tile with an SRAM, a binding cannot be read, or its macro does not fit.
-pub fn read(specs: &[&TileSpec], named: &[(String, PathBuf)]) -> Result<Technology, Diagnostic> {
-    Technology::new(assemblies(specs, named)?)
+/// When a name is not that of a tile with an SRAM, a binding cannot be read, its macro does not fit, or there is no clock gate.
+pub fn read(
+    specs: &[&TileSpec],
+    named: &[(String, PathBuf)],
+    clock_gate: Option<&Path>,
+) -> Result<Technology, Diagnostic> {
+    let technology = Technology::new(assemblies(specs, named)?)?;
+    Ok(technology.with_clock_gate(clock_gate.map(|named| read_clock_gate(specs, named)).transpose()?))
+}
+
+/// Reads the cell for the clock gates of these tiles: a file, or one of `constraints/clock_gates` by its name.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_clock_gate(specs: &[&TileSpec], named: &Path) -> Result<ClockGate, Diagnostic> {
+    if specs.iter().all(|spec| !spec.clock_gating) {
+        return Err(Diagnostic::new(format!("there is no clock gate for the cell of `{}`", named.display()))
+            .with_help("a tile with `clock_gating: true` in its specification has them"));
+    }
+    let document = match shipped::name(named) {
+        Some(name) => CLOCK_GATES.document(name)?,
+        None => Document::read(named)?,
+    };
+    ClockGate::of_document(&document)
 }
 
 /// The memory of each of these tiles, as [`read`].

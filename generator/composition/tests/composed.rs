@@ -15,7 +15,7 @@ use pushmem_images::Image;
 use pushmem_kernels::{Datapath, TableMemories};
 use pushmem_nest::{ArrayKind, Level, Program, Type};
 use pushmem_registers::RegisterMap;
-use pushmem_tile::TileSpec;
+use pushmem_tile::{Reset, TileSpec};
 use tempfile::TempDir;
 
 fn program(text: &str) -> Program {
@@ -461,6 +461,27 @@ fn different_files_of_one_name_are_an_error() {
     let other = [vec![(name.clone(), text)], vec![(name, String::new())]];
     let error = compose(&accelerator, &program, &other, &inputs, &expected).unwrap_err();
     assert!(error.to_string().contains("different files `rom_tile.sv`"), "{error}");
+}
+
+#[test]
+fn the_memory_tile_decides_on_resets() {
+    let (program, mut accelerator) = with_tiles();
+    let asynchronous = composed(&program, &accelerator);
+    assert!(asynchronous.rtl.iter().any(|(_, text)| text.contains("negedge rst_n")));
+    accelerator.spec.reset = Reset::Synchronous;
+    accelerator.spec.clock_gating = true;
+    let synchronous = composed(&program, &accelerator);
+    let own = synchronous.rtl.iter().filter(|(path, _)| !path.contains("tile"));
+    assert!(own.clone().all(|(_, text)| !text.contains("negedge")));
+    let top = &synchronous.rtl.last().unwrap().1;
+    assert!(top.contains(" test_enable,"), "{top}");
+    assert!(top.contains(".test_enable "), "{top}");
+
+    let (program, mut accelerator) = lookup(1);
+    accelerator.spec.reset = Reset::Synchronous;
+    let (inputs, expected) = beats(&program, &accelerator);
+    let error = compose(&accelerator, &program, &[], &inputs, &expected).unwrap_err();
+    assert!(error.to_string().contains("`rom` is asynchronous, that of the accelerator synchronous"), "{error}");
 }
 
 #[test]

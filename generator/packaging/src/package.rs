@@ -35,6 +35,12 @@ pub struct Design<'a> {
     pub blocks: Vec<Block>,
 }
 
+/// Inputs with constraints of their own: the clock, the reset, and the port that only tests change.
+const UNTIMED: [&str; 3] = ["clk", "rst_n", TEST_ENABLE];
+
+/// The port that lets all clocks run, where there are clock gates.
+const TEST_ENABLE: &str = "test_enable";
+
 /// Version of generated packages: that of the generator.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -76,6 +82,8 @@ struct Constraints<'a> {
     outputs: Vec<String>,
     /// Register files, as instances below the top module.
     register_files: Vec<String>,
+    /// Whether some clocks stop.
+    clock_gates: bool,
 }
 
 #[derive(Template)]
@@ -129,7 +137,7 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
 
 impl Sources {
     fn of(design: &Design) -> Self {
-        let macros = design.technology.bindings().map(|binding| format!("{}.sv", binding.name)).collect_vec();
+        let macros = design.technology.stubs().into_iter().map(|(file, _)| file).collect_vec();
         let checkers = design.tiles.iter().map(|spec| format!("{}.sv", checker_module(spec))).collect_vec();
         let mut sources = Sources {
             models: Vec::new(),
@@ -156,7 +164,7 @@ impl<'a> Constraints<'a> {
     fn of(design: &'a Design<'a>, timing: &'a Timing, ports: &[Port], text: &str) -> Self {
         let bits = |port: &Port| if port.bits == 1 { port.name.clone() } else { format!("{}[*]", port.name) };
         let chosen = |output: bool| ports.iter().filter(move |port| port.output == output).map(bits);
-        let inputs = chosen(false).filter(|name| name != "clk" && name != "rst_n").collect();
+        let inputs = chosen(false).filter(|name| !UNTIMED.contains(&name.as_str())).collect();
         // A tile's own, or those of an accelerator's tiles.
         let instances = text.lines().filter_map(|line| line.trim().strip_suffix('(')?.trim().split_once(' '));
         let instances = instances.map(|(module, name)| (module.trim(), name.trim()));
@@ -171,6 +179,7 @@ impl<'a> Constraints<'a> {
             inputs,
             outputs: chosen(true).collect(),
             register_files: register_files.collect(),
+            clock_gates: design.tiles.iter().any(|spec| spec.clock_gating),
         }
     }
 }

@@ -78,8 +78,8 @@ impl BlockKind {
             // Around the memory of each tile.
             "pushmem_sram" => BlockKind::Sram,
             "pushmem_bist" => BlockKind::SelfTest,
-            "pushmem_aggregator" => BlockKind::Aggregators,
-            "pushmem_register_file" => BlockKind::RegisterFile,
+            _ if module.starts_with("pushmem_aggregator") => BlockKind::Aggregators,
+            _ if module.starts_with("pushmem_register_file") => BlockKind::RegisterFile,
             _ if module.starts_with("pushmem_transpose_buffer") => BlockKind::TransposeBuffers,
             _ if module.starts_with("pushmem_controller")
                 || module.starts_with("pushmem_address_generator")

@@ -8,6 +8,7 @@ use pushmem_files::Diagnostic;
 
 use crate::assembly::Assembly;
 use crate::binding::{Active, Binding, Edge, Output, Pin};
+use crate::clock_gate::ClockGate;
 
 /// The file of the SRAM wrapper.
 const WRAPPER: &str = "pushmem_sram.sv";
@@ -40,6 +41,7 @@ struct Stub<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Technology {
     assemblies: Vec<Assembly>,
+    clock_gate: Option<ClockGate>,
 }
 
 impl Technology {
@@ -76,12 +78,22 @@ impl Technology {
                 return Err(Diagnostic::new(message).with_help("use one binding for it"));
             }
         }
-        Ok(Technology { assemblies })
+        Ok(Technology { assemblies, clock_gate: None })
     }
 
-    /// Puts the memories in place of the model of the wrapper among SystemVerilog files, name and text of each.
+    /// With a cell for clock gates.
+    pub fn with_clock_gate(self, clock_gate: Option<ClockGate>) -> Self {
+        Technology { clock_gate, ..self }
+    }
+
+    /// Puts the memories in place of the model of the wrapper among SystemVerilog files, name and text of each, and the cell
+    /// in place of that of the clock gate.
     pub fn bind(&self, files: Vec<(String, String)>) -> Vec<(String, String)> {
-        let bound = |file: (String, String)| if file.0 == WRAPPER { self.files() } else { vec![file] };
+        let bound = |file: (String, String)| match &self.clock_gate {
+            _ if file.0 == WRAPPER => self.files(),
+            Some(gate) => gate.bind(file),
+            None => vec![file],
+        };
         files.into_iter().flat_map(bound).collect()
     }
 
@@ -100,7 +112,8 @@ impl Technology {
 
     /// What synthesis reads instead of the models: name and text of each file. Names are those of the models.
     pub fn stubs(&self) -> Vec<(String, String)> {
-        self.bindings().map(|binding| (format!("{}.sv", binding.name), render(&Stub { binding }))).collect()
+        let macros = self.bindings().map(|binding| (format!("{}.sv", binding.name), render(&Stub { binding })));
+        macros.chain(self.clock_gate.iter().map(|gate| gate.module(false))).collect()
     }
 
     /// The memories.

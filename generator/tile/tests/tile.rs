@@ -23,6 +23,21 @@ fn round_trips(spec: &TileSpec) {
     assert_eq!(format!("{:08x}", spec.digest_word()), spec.digest()[..8]);
 }
 
+/// Configurations are the same, however tiles are reset, and whether clocks stop.
+#[test]
+fn what_the_chip_chooses_is_kept_and_changes_no_digest() {
+    let spec = |more: &str| {
+        let text = format!("{{name: t, kind: dual_port, rows: 16{more}}}");
+        TileSpec::from_document(&Document::parse("t", text).unwrap()).unwrap()
+    };
+    let plain = spec("");
+    assert_eq!(spec(", reset: asynchronous, clock_gating: false"), plain);
+    let chosen = spec(", reset: synchronous, clock_gating: true");
+    assert_eq!(chosen, TileSpec { reset: Reset::Synchronous, clock_gating: true, ..plain.clone() });
+    assert_eq!(TileSpec::from_document(&Document::parse("t", chosen.to_yaml()).unwrap()).unwrap(), chosen);
+    assert_eq!(chosen.digest(), plain.digest());
+}
+
 /// Configurations are the same, however many tiles there are, with a self-test or without.
 #[test]
 fn the_digest_does_not_depend_on_the_count_or_the_self_test() {
