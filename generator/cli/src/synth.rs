@@ -12,9 +12,10 @@ use pushmem_nest::Program;
 use pushmem_packaging::{Design as Package, Timing};
 use pushmem_regression::run_files;
 use pushmem_simulation::{Verilator, rtl_files};
-use pushmem_synthesis::{Design, Library, Optimize, Synthesis, Tools, run};
+use pushmem_synthesis::{Design, Library, Optimize, Report, Synthesis, Tools, run};
 use pushmem_technology::Technology;
 use pushmem_tile::{Style, TileSpec};
+use serde::Serialize;
 
 use crate::application::{folder, images, run_model, tiles};
 use crate::check::has_key;
@@ -54,6 +55,20 @@ pub struct Synth {
     /// Report as JSON.
     #[arg(long)]
     json: bool,
+}
+
+/// The report, and how the netlist was checked, if it was.
+#[derive(Serialize)]
+struct Outcome<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    checked: Option<&'a Checked>,
+}
+
+#[derive(Serialize)]
+struct Checked {
+    configurations: u64,
+    cycles: u64,
 }
 
 /// Seed of the random configurations that a netlist is checked with.
@@ -196,17 +211,15 @@ impl Synth {
         if let (Some(path), Some((_, text))) = (&self.netlist, netlist.last()) {
             write_file(path, text.as_bytes())?;
         }
-        if self.json {
-            output::print(&(serde_json::to_string_pretty(&report).expect("figures are numbers and names") + "\n"))?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        output::print(&report.to_string())?;
-        if let Some(counts) = checked {
-            output::print(&format!(
-                "netlist            does what the model does: {} configurations, {} cycles\n",
-                counts.configurations, counts.cycles
-            ))?;
-        }
+        let checked = checked.map(|counts| Checked { configurations: counts.configurations, cycles: counts.cycles });
+        output::result(self.json, &Outcome { report: &report, checked: checked.as_ref() }, || {
+            let of_netlist = checked.as_ref().map_or_else(String::new, |Checked { configurations, cycles }| {
+                format!(
+                    "netlist            does what the model does: {configurations} configurations, {cycles} cycles\n"
+                )
+            });
+            format!("{report}{of_netlist}")
+        })?;
         Ok(ExitCode::SUCCESS)
     }
 }

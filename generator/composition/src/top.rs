@@ -7,11 +7,13 @@ mod promises;
 mod roms;
 mod signals;
 mod streams;
+mod waves;
 mod words;
 
 use askama::Template;
 use pushmem_accelerator::Accelerator;
 use pushmem_nest::{Level, Program};
+use pushmem_waves::View;
 
 use crate::error::CompositionError;
 use crate::modules::KernelModule;
@@ -30,6 +32,7 @@ pub(crate) struct StreamPorts {
 pub(crate) struct Top {
     pub text: String,
     pub streams: StreamPorts,
+    pub waves: View,
 }
 
 #[derive(Template)]
@@ -86,7 +89,8 @@ pub(crate) fn print(
     let template =
         TopTemplate { description: context.description(), name: name.to_owned(), ports: context.ports(), sections };
     let text = template.render().expect("templates write to memory").trim().to_owned() + "\n";
-    Ok(Top { text, streams: context.signals.streams })
+    let waves = context.waves(name)?;
+    Ok(Top { text, streams: context.signals.streams, waves })
 }
 
 /// Cycles of a run: until the last output, and the last input, even if nothing came of it, has passed.

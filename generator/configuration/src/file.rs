@@ -7,13 +7,13 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_tile::{Memory, TileSpec};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::affine::Affine;
 use crate::check::{Finding, check};
 
 /// The configuration of one controller. All functions have one stride for each level, as many as there are extents.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControllerConfiguration {
     /// Iterations of each loop level, innermost first, each at least 1. Levels left out have extent 1.
@@ -21,16 +21,16 @@ pub struct ControllerConfiguration {
     /// When it fires, in unstalled cycles since the flush.
     pub cycle: Affine,
     /// Addresses in the aggregator.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agg: Option<Affine>,
     /// Addresses in the SRAM.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sram: Option<Affine>,
     /// Addresses in the transpose buffer.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tb: Option<Affine>,
     /// Addresses in the register file.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub register_file: Option<Affine>,
 }
 
@@ -68,7 +68,7 @@ impl ControllerConfiguration {
 }
 
 /// Chaining: which piece of a larger memory the tile is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chain {
     /// Whether the tile is part of a chain. Without, its addresses wrap within the tile.
@@ -79,13 +79,13 @@ pub struct Chain {
 }
 
 /// The configuration of a tile, in human terms.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Configuration {
     /// Name of the tile it is for.
     pub tile: String,
     /// Digest of the specification it was made for, where a program wrote it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec_digest: Option<String>,
     /// The controllers that run, by name.
     pub controllers: BTreeMap<String, ControllerConfiguration>,
@@ -93,7 +93,7 @@ pub struct Configuration {
     #[serde(default)]
     pub chain: Chain,
     /// The words of a ROM, from address 0; the rest is left as it is.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contents: Vec<u64>,
 }
 

@@ -5,9 +5,12 @@ use std::process::Command;
 use std::time::Instant;
 
 use pushmem_composition::{Files, SimulationSources, TileModule};
-use pushmem_files::{Diagnostic, OutputFolder, write_through};
+use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_simulation::{LibrarySources, ModelSources, Verilator};
+use pushmem_waves::View;
 use serde::Serialize;
+
+use crate::waves;
 
 /// What the RTL did, all of it as expected.
 #[derive(Debug, Serialize)]
@@ -22,7 +25,7 @@ pub struct RtlRun {
     pub scenarios: Vec<String>,
 }
 
-/// Runs the testbench; with `wave`, once at full speed into a wave file.
+/// Runs the testbench; with `wave`, once at full speed into a wave file, with layouts beside it.
 ///
 /// # Errors
 /// When Verilator is missing or refuses, or a word differs.
@@ -34,20 +37,20 @@ pub fn run(files: &Files, wave: Option<&Path>) -> Result<RtlRun, Diagnostic> {
         contents.add(name.as_str(), text.as_str());
     }
     contents.write(&folder)?;
-    run_in(&folder, &files.simulation_sources(wave.is_some()), wave)
+    run_in(&folder, &files.simulation_sources(wave.is_some()), wave.map(|wave| (wave, &files.waves)))
 }
 
-/// Runs the testbench of a folder.
+/// Runs the testbench of a folder, likewise; what is to see in a wave file is beside its name.
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_in(folder: &Path, sources: &SimulationSources, wave: Option<&Path>) -> Result<RtlRun, Diagnostic> {
+pub fn run_in(folder: &Path, sources: &SimulationSources, wave: Option<(&Path, &View)>) -> Result<RtlRun, Diagnostic> {
     let executable = Verilator::find()?.build_model(model_sources(sources, &sources.rtl, wave.is_some()))?;
     let mut command = Command::new(executable);
     command.arg("--folder").arg(folder);
     let started = Instant::now();
     let text = match wave {
-        Some(wave) => write_through(wave, |path| simulate(command.arg("--wave").arg(path)))?,
+        Some((wave, view)) => waves::write(wave, view, |path| simulate(command.arg("--wave").arg(path)))?,
         None => simulate(&mut command)?,
     };
     let seconds = started.elapsed().as_secs_f64();

@@ -11,7 +11,7 @@ use crate::loops::{LoopCounter, depends};
 use crate::names::Names;
 
 /// Names of ports and of what every top module has.
-const RESERVED: [&str; 18] = [
+const RESERVED: [&str; 19] = [
     "clk",
     "rst_n",
     "start",
@@ -30,6 +30,7 @@ const RESERVED: [&str; 18] = [
     "due",
     "ready",
     "u_run_control",
+    pushmem_waves::INSTANCE,
 ];
 
 /// The names of all signals and instances.
