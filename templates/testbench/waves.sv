@@ -16,20 +16,26 @@ module pushmem_wave_indices #(
     input  logic [(LEVELS * EXTENT_BITS)-1:0] extents,
     output logic [(LEVELS * EXTENT_BITS)-1:0] indices
 );
-    // Levels inside which all are at their last index.
-    logic [LEVELS:0] inner_last;
-    assign inner_last[0] = 1'b1;
+    // Levels at their last index; levels inside which all are.
+    logic [LEVELS-1:0] at_last;
+    logic [LEVELS-1:0] changes;
+    logic              all_last;
+    always_comb begin
+        all_last = 1'b1;
+        for (int level = 0; level < LEVELS; level++) begin
+            changes[level] = all_last;
+            all_last       = all_last && at_last[level];
+        end
+    end
     for (genvar level = 0; level < LEVELS; level++) begin : g_level
-        logic [EXTENT_BITS-1:0] extent;
         logic [EXTENT_BITS-1:0] index_q;
-        assign extent = extents[level * EXTENT_BITS+:EXTENT_BITS];
+        assign at_last[level]                            = index_q == extents[level * EXTENT_BITS+:EXTENT_BITS];
         assign indices[level * EXTENT_BITS+:EXTENT_BITS] = index_q;
-        assign inner_last[level + 1] = inner_last[level] && index_q == extent;
         always_ff @(posedge clk) begin
-            if (flush) begin
+            if (flush || advance && changes[level] && at_last[level]) begin
                 index_q <= '0;
-            end else if (advance && inner_last[level]) begin
-                index_q <= index_q == extent ? '0 : index_q + 1'b1;
+            end else if (advance && changes[level]) begin
+                index_q <= index_q + 1'b1;
             end
         end
     end

@@ -260,8 +260,8 @@ fn waves_of_a_network_show_its_loops() {
         return;
     }
     let folder = tempdir().unwrap();
-    let accelerator = folder.path().join("matmul").display().to_string();
-    assert!(pushmem(&["build", "apps/matmul.yaml", "-o", &accelerator]).status.success());
+    let accelerator = folder.path().join("fully_connected").display().to_string();
+    assert!(pushmem(&["build", "apps/fully_connected.yaml", "-o", &accelerator]).status.success());
     let (_waves, waves) = waves(&["compare", &accelerator]);
     let names: Vec<&String> = waves.cycles[0].keys().collect();
     let controllers: Vec<&str> = names.iter().filter_map(|name| name.strip_suffix(".fires")).collect();
@@ -271,7 +271,7 @@ fn waves_of_a_network_show_its_loops() {
         assert!(!waves.firings(controller, &[]).is_empty(), "{controller} never fires");
     }
     // Arrays are written and read by loops of the program.
-    let has_loop = |controller: &&&str| names.iter().any(|name| name.starts_with(**controller) && name.ends_with(".y"));
+    let has_loop = |controller: &&&str| names.iter().any(|name| name.starts_with(**controller) && name.ends_with(".w"));
     assert!(in_memories.filter(has_loop).count() > 0, "{names:?}");
 }
 
