@@ -33,6 +33,8 @@ fn waves(arguments: &[&str]) -> (TempDir, Waves) {
 /// The signals that the layouts name, in the cycles of the clock: the values before each rising edge.
 struct Waves {
     cycles: Vec<BTreeMap<String, u64>>,
+    /// The width of each.
+    bits: BTreeMap<String, u32>,
 }
 
 impl Waves {
@@ -52,15 +54,17 @@ impl Waves {
         let of_surfer: Vec<&str> = surfer.lines().filter_map(|line| line.strip_prefix("variable_add ")).collect();
         assert!(of_surfer.iter().eq(of_gtkwave.iter().map(|(name, _)| name)), "the layouts show different signals");
         assert!(of_surfer.len() > 10);
-        let mut shown = Vec::new();
+        let (mut shown, mut widths) = (Vec::new(), BTreeMap::new());
         for (name, bits) in of_gtkwave {
             let Some(&(signal, found)) = signals.get(name) else { panic!("{name} is not in the waves") };
             assert_eq!(found, bits, "{name}");
-            shown.push((name.strip_prefix("top.").unwrap().split_once(".waves.").unwrap().1.to_owned(), signal));
+            let name = name.strip_prefix("top.").unwrap().split_once(".waves.").unwrap().1.to_owned();
+            widths.insert(name.clone(), bits);
+            shown.push((name, signal));
         }
         let references: Vec<_> = shown.iter().map(|(_, signal)| *signal).collect();
         file.load_signals(&references);
-        Waves { cycles: cycles(&file, &shown) }
+        Waves { cycles: cycles(&file, &shown), bits: widths }
     }
 
     /// In each cycle of the run in which something fires, the cycle and the values of some signals beside.
@@ -185,14 +189,9 @@ fn waves_of_a_tile_show_its_configuration() {
                     "{name} at {point:?}"
                 );
                 for (memory, address) in memories.iter().zip(addresses) {
-                    // Addresses wrap: in the waves they are those of the memory.
-                    let wanted = at(memory);
-                    let places = [4, 8, 16, 32, 512, 1 << 16].into_iter();
-                    let right = |places: i64| wanted.rem_euclid(places) == *address as i64;
-                    assert!(
-                        *address as i64 == wanted || places.into_iter().any(right),
-                        "{name}: {memory} at {point:?}"
-                    );
+                    // Addresses wrap, in these tiles with their bits.
+                    let places = 1 << waves.bits[&format!("tile.{name}.{memory}")];
+                    assert_eq!(at(memory).rem_euclid(places), *address as i64, "{name}: {memory} at {point:?}");
                 }
             }
         }
