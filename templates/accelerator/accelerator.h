@@ -13,6 +13,7 @@
 {%- for stream in streams %}
 
 /* {{ stream.title }} */
+#define {{ stream.upper }}_STREAM {{ stream.number }}
 #define {{ stream.upper }}_LANES {{ stream.lanes }}
 #define {{ stream.upper }}_BEATS {{ stream.beats }}
 #define {{ stream.upper }}_WORDS {{ stream.lanes as u64 * stream.beats }}

@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
 {%- if wave %}
     context->traceEverOn(true);
 {%- endif %}
-    const std::unique_ptr<Vtile> tile{new Vtile{context.get(), "tile"}};
+    const std::unique_ptr<Vtile> tile{new Vtile{context.get(), "top"}};
 {%- if wave %}
     VerilatedFstC wave;
     tile->trace(&wave, 99);

@@ -120,6 +120,20 @@ pub struct Counter {
 }
 
 impl Counter {
+    /// The loops of a stage, each step some cycles after that of the stage. Loops of one iteration are left out.
+    pub(crate) fn of(stage: &Stage, schedule: &StageSchedule, late: u64) -> Self {
+        let levels = counted_levels(stage, schedule);
+        let loops = || levels.iter().map(|&level| &stage.loops[level]);
+        Counter {
+            loops: loops().map(|level| level.name.clone()).collect(),
+            extent: loops().map(|level| level.extent).collect(),
+            cycle: Affine {
+                start: schedule.first(stage) + late as i64,
+                stride: levels.iter().map(|&level| schedule.stride[level]).collect(),
+            },
+        }
+    }
+
     /// Cycles from one iteration to the next when a level increments and those inside it start again.
     pub fn gaps(&self) -> Vec<i64> {
         let mut travelled = 0;
@@ -204,6 +218,8 @@ pub struct Kernel {
     pub stage: usize,
     /// Index of [`Accelerator::datapaths`].
     pub datapath: usize,
+    /// When it begins its iterations. Hardware counts them only where something needs their indices.
+    pub iterations: Counter,
     /// Loops of the stage, if the datapath uses their variables: an index of [`Accelerator::counters`].
     pub counter: Option<usize>,
     /// What each load reads.

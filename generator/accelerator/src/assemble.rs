@@ -9,7 +9,6 @@ mod units;
 
 use std::collections::BTreeMap;
 
-use pushmem_configuration::Affine;
 use pushmem_extraction::{Extraction, Origin};
 use pushmem_kernels::Datapath;
 use pushmem_nest::{Operation, Program, Span};
@@ -140,23 +139,18 @@ impl Builder<'_> {
 
     /// The counter of a stage's loops, its steps some cycles late. Loops of one iteration are left out.
     fn counter(&mut self, stage: usize, late: u64) -> usize {
-        let content = &self.scheduled.extraction.pipeline.stages[stage];
-        let schedule = &self.scheduled.schedule.stages[stage];
-        let levels = counted_levels(content, schedule);
-        let loops = || levels.iter().map(|&level| &content.loops[level]);
-        let counter = Counter {
-            loops: loops().map(|level| level.name.clone()).collect(),
-            extent: loops().map(|level| level.extent).collect(),
-            cycle: Affine {
-                start: schedule.first(content) + late as i64,
-                stride: levels.iter().map(|&level| schedule.stride[level]).collect(),
-            },
-        };
+        let counter = self.iterations(stage, late);
         let counters = &mut self.accelerator.counters;
         counters.iter().position(|other| *other == counter).unwrap_or_else(|| {
             counters.push(counter);
             counters.len() - 1
         })
+    }
+
+    /// When a stage begins its iterations, some cycles late.
+    fn iterations(&self, stage: usize, late: u64) -> Counter {
+        let Scheduled { extraction, schedule, .. } = self.scheduled;
+        Counter::of(&extraction.pipeline.stages[stage], &schedule.stages[stage], late)
     }
 
     /// The level of the counter that a loop of the stage is.

@@ -318,8 +318,10 @@ impl Checker<'_> {
         let counted = counted_levels(stage, &schedule.stages[kernel.stage]);
         // Where nothing is counted, only the value at index 0 is used.
         let counter = kernel.counter.map(|counter| accelerator.counters.get(counter));
-        let steps = counter
-            .is_none_or(|counter| counter.is_some_and(|counter| counter.counts(extraction, schedule, kernel.stage, 0)));
+        let steps = kernel.iterations.counts(extraction, schedule, kernel.stage, 0)
+            && counter.is_none_or(|counter| {
+                counter.is_some_and(|counter| counter.counts(extraction, schedule, kernel.stage, 0))
+            });
         let right = |(&(number, _), variable): (&(usize, String), &Variable)| {
             let level = loops.len() - 1 - number;
             let of = loops[number];

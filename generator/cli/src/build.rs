@@ -17,6 +17,7 @@ use crate::application::{folder, images, rtl, run_model};
 use crate::check::suggest_command;
 use crate::output;
 use crate::package::{self, FOLDER, Package, RTL};
+use crate::waves;
 
 #[derive(Args)]
 #[command(group(ArgGroup::new(RTL).multiple(true)))]
@@ -37,8 +38,8 @@ pub struct Build {
     /// Run the RTL as well, in Verilator: at full speed, with random stalls, and twice without a gap; compare every word.
     #[arg(long, group = RTL)]
     rtl: bool,
-    /// Write the waves of the RTL at full speed (FST). Implies --rtl.
-    #[arg(long, value_name = "FILE", group = RTL)]
+    /// Write the waves of the RTL at full speed (FST), and beside them layouts for GTKWave and Surfer. Implies --rtl.
+    #[arg(long, value_name = "FILE", group = RTL, value_parser = waves::wave_file)]
     wave: Option<PathBuf>,
     /// Print a stage of the compile instead of the report; nothing else is done.
     #[arg(long, value_enum, value_name = "STAGE", conflicts_with_all = ["folder", "inputs", "outputs", "rtl", "wave", "package", "sram", "clock_gate", "json"])]
@@ -117,12 +118,7 @@ impl Build {
             }
             images::write(&self.outputs, &expected)?;
         }
-        let text = if self.json {
-            serde_json::to_string_pretty(&outcome).expect("figures are numbers and names") + "\n"
-        } else {
-            outcome.text(self.folder.as_deref())
-        };
-        output::print(&text)?;
+        output::result(self.json, &outcome, || outcome.text(self.folder.as_deref()))?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -162,7 +158,8 @@ impl Outcome {
         }
         if let Some(rtl) = &self.rtl {
             for scenario in &rtl.scenarios {
-                line("RTL", scenario.clone());
+                let name = format!("{}: ", self.report.name);
+                line("RTL", scenario.strip_prefix(&name).unwrap_or(scenario).to_owned());
             }
         }
         if let Some(folder) = folder {

@@ -14,8 +14,8 @@ use pushmem_packaging::Timing;
 use pushmem_regression::{MutantList, RegressionList};
 use pushmem_technology::{Binding, Described};
 use pushmem_tile::TileSpec;
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 
 use crate::mutants::accelerators::AcceleratorList;
 use crate::output;
@@ -29,6 +29,24 @@ pub struct Check {
     /// configuration are searched for the tile they name.
     #[arg(long, value_name = "SPEC")]
     tile: Option<PathBuf>,
+    /// Report as JSON. What is wrong is on standard error, too, with its place.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What became of the files.
+#[derive(Serialize)]
+struct Report {
+    files: Vec<Checkup>,
+}
+
+#[derive(Serialize)]
+struct Checkup {
+    file: String,
+    /// What it is, if nothing is wrong.
+    is: Option<String>,
+    /// What is wrong.
+    error: Option<String>,
 }
 
 /// The keys that tell what a file is.
@@ -78,17 +96,27 @@ fn accept(checked: Checked) -> String {
 
 impl Check {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let mut failed = 0;
-        for file in &self.files {
-            match self.check(file) {
-                Ok(what) => output::print(&format!("{}: {what}\n", file.display()))?,
+        let mut report = Report { files: Vec::new() };
+        for path in &self.files {
+            let file = path.display().to_string();
+            let (is, error) = match self.check(path) {
+                Ok(is) => (Some(is), None),
                 Err(diagnostic) => {
+                    let error = diagnostic.message().to_owned();
                     output::report(diagnostic);
-                    failed += 1;
+                    (None, Some(error))
                 }
+            };
+            if let (Some(is), false) = (&is, self.json) {
+                output::say(&format!("{file}: {is}\n"))?;
             }
+            report.files.push(Checkup { file, is, error });
         }
-        Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        if self.json {
+            output::result(true, &report, String::new)?;
+        }
+        let failed = report.files.iter().any(|file| file.error.is_some());
+        Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 
     fn check(&self, file: &Path) -> Result<String, Diagnostic> {

@@ -12,10 +12,10 @@ use pushmem_composition::{Files, SimulationSources};
 use pushmem_files::{Diagnostic, write_file};
 use pushmem_nest::Program;
 use pushmem_tile::TileSpec;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::application::{folder, images, rtl, run_model, tiles};
-use crate::output;
+use crate::{output, waves};
 
 const FOLDER: &str = "the folder is one that `pushmem build PROGRAM -o FOLDER` has written";
 
@@ -38,6 +38,37 @@ pub struct Compare {
     /// Only the interpreter and the model.
     #[arg(long)]
     no_rtl: bool,
+    /// Write the waves of the RTL at full speed (FST), and beside them layouts for GTKWave and Surfer.
+    #[arg(long, value_name = "FILE", conflicts_with = "no_rtl", value_parser = waves::wave_file)]
+    wave: Option<PathBuf>,
+    /// Report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was compared.
+#[derive(Serialize)]
+struct Report<'a> {
+    /// The outputs, which the model computes as the interpreter does.
+    outputs: Vec<Output<'a>>,
+    /// What the RTL did, if it was run.
+    rtl: Option<rtl::RtlRun>,
+}
+
+#[derive(Serialize)]
+struct Output<'a> {
+    name: &'a str,
+    elements: usize,
+}
+
+impl Report<'_> {
+    fn text(&self) -> String {
+        let outputs = self.outputs.iter();
+        let outputs = outputs
+            .map(|Output { name, elements }| format!("{name}: {elements} elements, the model as the interpreter\n"));
+        let scenarios = self.rtl.iter().flat_map(|run| &run.scenarios).map(|scenario| format!("RTL: {scenario}\n"));
+        outputs.chain(scenarios).collect()
+    }
 }
 
 impl Compare {
@@ -58,17 +89,14 @@ impl Compare {
         images::check_outputs(&compiled.program, &self.inputs, &self.outputs)?;
         let inputs = images::inputs(&compiled.program, &self.inputs)?;
         let expected = run_model(&compiled, &inputs)?;
-        let mut text = String::new();
-        for (name, image) in &expected {
-            text += &format!("{name}: {} elements, the model as the interpreter\n", image.values().len());
-        }
+        let outputs = expected.iter().map(|(name, image)| Output { name, elements: image.values().len() });
+        let mut report = Report { outputs: outputs.collect(), rtl: None };
         if !self.no_rtl {
             let files = folder::files(&compiled, None, &inputs, &expected)?;
-            let run = self.run_rtl(&files)?;
-            text += &run.scenarios.iter().map(|scenario| format!("RTL: {scenario}\n")).join("");
+            report.rtl = Some(self.run_rtl(&files)?);
         }
         images::write(&self.outputs, &expected)?;
-        output::print(&text)?;
+        output::result(self.json, &report, || report.text())?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -91,9 +119,12 @@ impl Compare {
         let plain = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
         let listed = read(&self.folder.join("filelist.f"))?;
         let file = |path: &str| Ok::<_, Diagnostic>((plain(path), read(&self.folder.join(path))?));
-        let rtl = listed.lines().map(file).try_collect()?;
-        let sources = SimulationSources { rtl, ..files.simulation_sources(false) };
-        rtl::run_in(temporary.path(), &sources, None)
+        let mut rtl: Vec<_> = listed.lines().map(file).try_collect()?;
+        let sources = files.simulation_sources(self.wave.is_some());
+        // But for what is only there for the waves.
+        rtl.extend(sources.rtl.into_iter().skip(files.rtl.len()));
+        let wave = self.wave.as_deref().map(|wave| (wave, &files.waves));
+        rtl::run_in(temporary.path(), &SimulationSources { rtl, ..sources }, wave)
     }
 }
 

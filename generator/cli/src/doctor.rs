@@ -27,6 +27,28 @@ struct Tool {
     install: &'static str,
 }
 
+/// What is there.
+#[derive(Serialize)]
+struct Report<'a> {
+    tools: &'a [Tool],
+    /// The folder of built models.
+    cache: String,
+}
+
+impl Report<'_> {
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for Tool { name, purpose, version, install } in self.tools {
+            text += &match version {
+                Some(version) => format!("✓ {name:<10} {version}\n"),
+                None => format!("✗ {name:<10} not found; needed for: {purpose};\n{:13}install by {install}\n", ""),
+            };
+        }
+        text += &format!("Built models are kept in {}\n", self.cache);
+        text + "generate, encode, decode, check and simulate without --rtl need none of these.\n"
+    }
+}
+
 impl Doctor {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         let verilator = Verilator::find().ok().map(|verilator| {
@@ -67,21 +89,8 @@ impl Doctor {
                 install: "scripts/setup --synthesis, or apt-get install opensta",
             },
         ];
-        if self.json {
-            output::print(&(serde_json::to_string_pretty(&tools).expect("tools are plain data") + "\n"))?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        for tool in &tools {
-            match &tool.version {
-                Some(version) => output::print(&format!("✓ {:<10} {version}\n", tool.name))?,
-                None => output::print(&format!(
-                    "✗ {:<10} not found; needed for: {}; install by {}\n",
-                    tool.name, tool.purpose, tool.install
-                ))?,
-            }
-        }
-        output::print(&format!("Built models are kept in {}\n", cache_folder().display()))?;
-        output::print("generate, encode, decode, check and simulate without --rtl need none of these.\n")?;
+        let report = Report { tools: &tools, cache: cache_folder().display().to_string() };
+        output::result(self.json, &report, || report.text())?;
         Ok(ExitCode::SUCCESS)
     }
 }

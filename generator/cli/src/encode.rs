@@ -8,6 +8,7 @@ use pushmem_configuration::{Configuration, decode, encode, format_writes, read_w
 use pushmem_files::{Diagnostic, write_file};
 use pushmem_registers::RegisterMap;
 use pushmem_tile::TileSpec;
+use serde::Serialize;
 
 use crate::output;
 
@@ -20,6 +21,22 @@ pub struct Encode {
     /// File of register writes, one `address data` a line; standard output without.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Print the writes as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The writes for programs.
+#[derive(Serialize)]
+struct Encoded<'a> {
+    tile: &'a str,
+    writes: Vec<Write>,
+}
+
+#[derive(Serialize)]
+struct Write {
+    address: u32,
+    data: u32,
 }
 
 impl Encode {
@@ -27,7 +44,10 @@ impl Encode {
         let spec = TileSpec::read(&self.spec)?;
         let configuration = Configuration::read(&self.configuration, &spec)?;
         let writes = encode(&configuration, &spec, &RegisterMap::of(&spec))?;
-        write_or_print(self.output.as_deref(), [&self.spec, &self.configuration], &format_writes(&spec.name, &writes))
+        let of_programs = writes.iter().map(|write| Write { address: write.address, data: write.data }).collect();
+        let encoded = self.json.then_some(Encoded { tile: &spec.name, writes: of_programs });
+        let text = format_writes(&spec.name, &writes);
+        write_or_print(self.output.as_deref(), [&self.spec, &self.configuration], &text, encoded.as_ref())
     }
 }
 
@@ -40,6 +60,9 @@ pub struct Decode {
     /// File of the configuration; standard output without.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Print the configuration as JSON, with the keys of the YAML.
+    #[arg(long)]
+    json: bool,
 }
 
 impl Decode {
@@ -48,17 +71,26 @@ impl Decode {
         let writes = read_writes(&self.writes)?;
         let configuration = decode(&writes, &spec, &RegisterMap::of(&spec))
             .map_err(|error| Diagnostic::new(format!("{}: {error}", self.writes.display())))?;
-        write_or_print(self.output.as_deref(), [&self.spec, &self.writes], &configuration.to_yaml())
+        let of_programs = self.json.then_some(&configuration);
+        write_or_print(self.output.as_deref(), [&self.spec, &self.writes], &configuration.to_yaml(), of_programs)
     }
 }
 
-fn write_or_print(path: Option<&Path>, inputs: [&PathBuf; 2], text: &str) -> Result<ExitCode, Diagnostic> {
-    match path {
-        Some(path) => {
-            output::keep_inputs(path, inputs.map(PathBuf::as_path))?;
-            write_file(path, text.as_bytes())?;
-        }
-        None => output::print(text)?,
+/// Writes the text to a file, or prints it, or what it says as JSON.
+fn write_or_print<T: Serialize>(
+    path: Option<&Path>,
+    inputs: [&PathBuf; 2],
+    text: &str,
+    json: Option<&T>,
+) -> Result<ExitCode, Diagnostic> {
+    if let Some(path) = path {
+        output::keep_inputs(path, inputs.map(PathBuf::as_path))?;
+        write_file(path, text.as_bytes())?;
+    }
+    match json {
+        Some(json) => output::result(true, json, String::new)?,
+        None if path.is_none() => output::print(text)?,
+        None => {}
     }
     Ok(ExitCode::SUCCESS)
 }

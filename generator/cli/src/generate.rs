@@ -10,6 +10,7 @@ use pushmem_packaging::{Block, Design};
 use pushmem_registers::RegisterMap;
 use pushmem_simulation::rtl_files;
 use pushmem_tile::TileSpec;
+use serde::Serialize;
 
 use crate::check::suggest_command;
 use crate::output;
@@ -28,6 +29,20 @@ pub struct Generate {
     veryl: bool,
     #[command(flatten)]
     package: Package,
+    /// Report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was generated, for programs.
+#[derive(Serialize)]
+struct Report<'a> {
+    tile: &'a str,
+    digest: String,
+    modules: usize,
+    lines: usize,
+    registers: usize,
+    configuration_bits: u64,
 }
 
 impl Generate {
@@ -63,13 +78,22 @@ impl Generate {
             }
         }
         folder.write(&self.output)?;
-        output::print(&format!(
-            "{}: {} modules, {lines} lines of SystemVerilog, {} registers with {} bits of configuration\n",
-            self.output.display(),
-            rtl.len(),
-            map.registers.len(),
-            map.configuration_bits(),
-        ))?;
+        let report = Report {
+            tile: &spec.name,
+            digest: spec.digest(),
+            modules: rtl.len(),
+            lines,
+            registers: map.registers.len(),
+            configuration_bits: map.configuration_bits().into(),
+        };
+        output::result(self.json, &report, || {
+            let Report { modules, lines, registers, configuration_bits, .. } = &report;
+            format!(
+                "{}: {modules} modules, {lines} lines of SystemVerilog, {registers} registers with {configuration_bits} bits \
+                 of configuration\n",
+                self.output.display()
+            )
+        })?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -4,6 +4,7 @@ mod application;
 mod build;
 mod check;
 mod compare;
+mod completions;
 mod doctor;
 mod encode;
 mod generate;
@@ -18,11 +19,12 @@ mod shipped;
 mod simulate;
 mod synth;
 mod technology;
+mod waves;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use pushmem_files::Diagnostic;
 
 /// Push memories and accelerators made of them: SystemVerilog and registers from a specification, and from a loop nest the
@@ -30,6 +32,9 @@ use pushmem_files::Diagnostic;
 #[derive(Parser)]
 #[command(name = "pushmem", version, propagate_version = true, after_help = EXAMPLES)]
 struct Arguments {
+    /// Say nothing but what is wrong: no report, no progress. What was asked for is still printed, as JSON is.
+    #[arg(long, short, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -76,6 +81,8 @@ enum Command {
     Check(check::Check),
     /// Tell which external tools are there, and what works without the others.
     Doctor(doctor::Doctor),
+    /// Print what completes commands and options in a shell.
+    Completions(completions::Completions),
 }
 
 fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
@@ -93,12 +100,13 @@ fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
         Command::Synth(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Doctor(command) => command.run(),
+        Command::Completions(command) => command.run(&mut Arguments::command()),
     }
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    output::prepare();
+    output::prepare(arguments.quiet);
     // A panic is a fault of ours; scripts still get an exit code they know.
     let outcome = catch_unwind(|| {
         run(&arguments.command).unwrap_or_else(|diagnostic| {

@@ -47,8 +47,7 @@ impl Map {
         if let Some(folder) = &self.folder {
             write(folder, &document, &mapped, &spec, &report)?;
         }
-        let text = if self.json { report.to_json() } else { report.text(&buffer, self.folder.as_deref()) };
-        output::print(&text)?;
+        output::result(self.json, &report, || report.text(&buffer, self.folder.as_deref()))?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -11,6 +11,7 @@ use itertools::Itertools;
 use pushmem_files::Diagnostic;
 use pushmem_regression::{Mutant, MutantList, MutantResult, Progress, RegressionList, run};
 use pushmem_simulation::Verilator;
+use serde::Serialize;
 
 use crate::output;
 use crate::progress::Bar;
@@ -35,6 +36,12 @@ pub struct Mutants {
     /// Report as JSON.
     #[arg(long)]
     json: bool,
+}
+
+/// What became of the mutants.
+#[derive(Serialize)]
+struct Report<'a> {
+    mutants: &'a [MutantResult],
 }
 
 impl Progress<Mutant, Result<MutantResult, Diagnostic>> for Bar {
@@ -82,23 +89,23 @@ impl Mutants {
         let mut results = results?;
         results.extend(accelerators.run(&verilator, jobs)?);
         let survived = results.iter().filter(|result| result.caught.is_none()).count();
-        output::print(&if self.json {
-            serde_json::to_string_pretty(&results).expect("results are plain data") + "\n"
-        } else {
-            table(&results, survived, start.elapsed())
-        })?;
+        let report = Report { mutants: &results };
+        output::result(self.json, &report, || table(&results, survived, start.elapsed()))?;
         Ok(if survived == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 
 fn table(results: &[MutantResult], survived: usize, elapsed: Duration) -> String {
-    let mut text = format!("{:<34} {:<36} {:>8}  {}\n", "mutant", "caught by", "clock", "fault");
+    let mut text = format!("{:<40} {:<40} {:>8}\n", "mutant", "caught by", "clock");
     for MutantResult { name, fault, caught } in results {
         let (test, clock) = match caught {
             None => ("SURVIVED", String::new()),
             Some(catch) => (&*catch.test, catch.clock.map_or("stopped".to_owned(), |clock| clock.to_string())),
         };
-        text.push_str(&format!("{name:<34} {test:<36} {clock:>8}  {fault}\n"));
+        text.push_str(&format!("{name:<40} {test:<40} {clock:>8}\n"));
+        if caught.is_none() {
+            text.push_str(&format!("  {fault}\n"));
+        }
     }
     let caught = results.len() - survived;
     text.push_str(&format!("{caught} caught, {survived} survived in {:.1} s\n", elapsed.as_secs_f64()));

@@ -2,8 +2,38 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pushmem_files::Diagnostic;
+use serde::Serialize;
+
+/// Whether nothing is said but what was asked for and what is wrong.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Whether reports and progress are left out.
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Prints what a command reports, as one JSON object or as text for people. Only the text is left out when all is to be
+/// quiet.
+///
+/// # Errors
+/// As [`print`].
+pub fn result(json: bool, report: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Diagnostic> {
+    match json {
+        true => print(&(serde_json::to_string_pretty(report).expect("reports are plain data") + "\n")),
+        false => say(&text()),
+    }
+}
+
+/// Prints what a command reports as text, unless all is to be quiet.
+///
+/// # Errors
+/// As [`print`].
+pub fn say(text: &str) -> Result<(), Diagnostic> {
+    if is_quiet() { Ok(()) } else { print(text) }
+}
 
 /// Prints text on standard output. A reader that has gone away is not an error.
 ///
@@ -38,8 +68,10 @@ pub fn warn(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Decides how diagnostics look: never broken in the middle of a path or number; the terminal wraps long lines.
-pub fn prepare() {
+/// Decides how much is said, and how diagnostics look: never broken in the middle of a path or number; the terminal wraps
+/// long lines.
+pub fn prepare(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
     let _ = miette::set_hook(Box::new(|_| Box::new(miette::MietteHandlerOpts::new().wrap_lines(false).build())));
 }
 

@@ -2,9 +2,14 @@
 
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output;
+
+/// Where progress shows: on standard error, if that is a terminal and nobody wants quiet.
+fn target() -> ProgressDrawTarget {
+    if output::is_quiet() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
+}
 
 /// A bar on a terminal, silent in a pipe.
 pub struct Bar(ProgressBar);
@@ -12,7 +17,7 @@ pub struct Bar(ProgressBar);
 impl Bar {
     /// A bar for some items.
     pub fn new(items: usize) -> Self {
-        let bar = ProgressBar::new(items as u64);
+        let bar = ProgressBar::with_draw_target(Some(items as u64), target());
         bar.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}").expect("the template is fixed"));
         bar.enable_steady_tick(Duration::from_millis(200));
         Bar(bar)
@@ -45,7 +50,7 @@ pub struct Spinner(ProgressBar);
 impl Spinner {
     /// A spinner that says nothing yet.
     pub fn new() -> Self {
-        let bar = ProgressBar::new_spinner();
+        let bar = ProgressBar::with_draw_target(None, target()).with_style(ProgressStyle::default_spinner());
         bar.enable_steady_tick(Duration::from_millis(200));
         Spinner(bar)
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, write_file};
-use pushmem_regression::{Progress, RegressionList, Test, TestResult, run, to_json, to_junit};
+use pushmem_regression::{Progress, RegressionList, Test, TestResult, for_programs, run, to_junit};
 use pushmem_simulation::Verilator;
 
 use crate::output;
@@ -72,7 +72,7 @@ impl Regress {
             write_file(path, to_junit(&results).as_bytes())?;
         }
         let failed = results.iter().filter(|result| result.failure.is_some()).count();
-        output::print(&if self.json { to_json(&results) } else { table(&results, failed, elapsed) })?;
+        output::result(self.json, &for_programs(&results), || table(&results, failed, elapsed))?;
         Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }

@@ -4,16 +4,18 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use indicatif::ProgressBar;
 use itertools::Itertools;
 use pushmem_configuration::Configuration;
-use pushmem_files::{Diagnostic, format_words, read_words, write_files, write_through};
+use pushmem_files::{Diagnostic, format_words, read_words, write_files};
 use pushmem_registers::RegisterMap;
+use pushmem_rtl::tile_module;
 use pushmem_simulation::{RtlProcess, SimulationError, StreamOptions, StreamRun, Verilator, run_streams};
 use pushmem_tile::{Kind, TileSpec};
+use pushmem_waves::tile_view;
 use serde::Serialize;
 
-use crate::output;
+use crate::progress::Spinner;
+use crate::{output, waves};
 
 /// Violations shown one by one.
 const SHOWN_VIOLATIONS: usize = 10;
@@ -33,8 +35,8 @@ pub struct Simulate {
     /// Run the RTL as well, in Verilator, and compare every output in every cycle.
     #[arg(long)]
     rtl: bool,
-    /// Write the waves of the RTL (FST). Implies --rtl.
-    #[arg(long, value_name = "FILE")]
+    /// Write the waves of the RTL (FST), and beside them layouts for GTKWave and Surfer. Implies --rtl.
+    #[arg(long, value_name = "FILE", value_parser = waves::wave_file)]
     wave: Option<PathBuf>,
     /// Stall at random cycles.
     #[arg(long, value_name = "N")]
@@ -52,7 +54,7 @@ struct JsonReport<'a> {
     tile: &'a str,
     cycles: u64,
     words_taken: &'a [usize],
-    words_shown: Vec<usize>,
+    words_shown: &'a [usize],
     rtl_compared: bool,
     violations: Vec<String>,
 }
@@ -69,9 +71,9 @@ impl Simulate {
         let configuration = Configuration::read(&self.configuration, &spec)?;
         let inputs = self.read_inputs(&spec)?;
         self.check_outputs(&spec)?;
+        let simulate = |path: &Path| self.simulate(&spec, &configuration, &inputs, Some(path));
         let run = match &self.wave {
-            // A failure is when the wave is wanted most, so it is kept either way.
-            Some(wave) => write_through(wave, |path| Ok(self.simulate(&spec, &configuration, &inputs, Some(path))))??,
+            Some(wave) => waves::write(wave, &tile_view(&spec, &tile_module(&spec), &configuration), simulate)?,
             None => self.simulate(&spec, &configuration, &inputs, None)?,
         };
         if run.violations.is_empty() {
@@ -96,8 +98,8 @@ impl Simulate {
         let map = RegisterMap::of(spec);
         let mut rtl = self.start_rtl(spec, wave)?;
         // A long run shows on a terminal how far it is; in a pipe the spinner is silent.
-        let spinner = ProgressBar::new_spinner();
-        let progress = |cycle| spinner.set_message(format!("cycle {cycle}"));
+        let spinner = Spinner::new();
+        let progress = |cycle| spinner.say(&format!("cycle {cycle}"));
         let options = StreamOptions {
             stall_seed: self.stall_seed,
             cycles: self.cycles,
@@ -106,7 +108,7 @@ impl Simulate {
         };
         let run = run_streams(spec, &map, configuration, inputs, rtl.as_mut(), &options)
             .map_err(|error| self.explain(error, configuration));
-        spinner.finish_and_clear();
+        spinner.clear();
         // Only a process that ends by itself completes its wave. What stopped the run matters more than how it ends.
         let end = rtl.map_or(Ok(()), RtlProcess::finish);
         let run = run?;
@@ -141,8 +143,9 @@ impl Simulate {
             return Err(no_port("output", *port, spec.outputs));
         }
         let inputs = || [&self.spec, &self.configuration].into_iter().chain(self.inputs.iter().map(|(_, path)| path));
-        for path in self.outputs.iter().map(|(_, path)| path).chain(&self.wave) {
-            output::keep_inputs(path, inputs().map(PathBuf::as_path))?;
+        let waves = self.wave.iter().flat_map(|wave| waves::files(wave));
+        for path in self.outputs.iter().map(|(_, path)| path.clone()).chain(waves) {
+            output::keep_inputs(&path, inputs().map(PathBuf::as_path))?;
         }
         let twice = |what: String| Err(Diagnostic::new(what).with_help("give one file for each output"));
         if let Some(port) = self.outputs.iter().map(|(port, _)| port).duplicates().next() {
@@ -178,22 +181,21 @@ impl Simulate {
     fn report(&self, spec: &TileSpec, run: &StreamRun) -> Result<(), Diagnostic> {
         let shown: Vec<usize> = run.outputs.iter().map(Vec::len).collect();
         let compared = self.rtl || self.wave.is_some();
-        if self.json {
-            let report = JsonReport {
-                tile: &spec.name,
-                cycles: run.length,
-                words_taken: &run.words_taken,
-                words_shown: shown,
-                rtl_compared: compared,
-                violations: run.violations.iter().map(ToString::to_string).collect(),
-            };
-            return output::print(&(serde_json::to_string_pretty(&report).expect("a report is plain data") + "\n"));
-        }
+        let report = JsonReport {
+            tile: &spec.name,
+            cycles: run.length,
+            words_taken: &run.words_taken,
+            words_shown: &shown,
+            rtl_compared: compared,
+            violations: run.violations.iter().map(ToString::to_string).collect(),
+        };
         let agreed = if compared && run.violations.is_empty() { ", RTL and model agree in every cycle" } else { "" };
-        output::print(&format!(
-            "{}: {} cycles, words taken {:?}, words shown {shown:?}{agreed}\n",
-            spec.name, run.length, run.words_taken
-        ))
+        output::result(self.json, &report, || {
+            format!(
+                "{}: {} cycles, words taken {:?}, words shown {shown:?}{agreed}\n",
+                spec.name, run.length, run.words_taken
+            )
+        })
     }
 }
 

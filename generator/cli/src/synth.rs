@@ -296,11 +296,7 @@ impl Synth {
         }
         let checked = checked.map(|counts| Checked { configurations: counts.configurations, cycles: counts.cycles });
         let found = Found { report, activity, proven, checked };
-        output::print(&if self.json {
-            serde_json::to_string_pretty(&found).expect("figures are numbers and names") + "\n"
-        } else {
-            found.to_string()
-        })?;
+        output::result(self.json, &found, || found.to_string())?;
         Ok(ExitCode::SUCCESS)
     }
 }

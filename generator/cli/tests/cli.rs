@@ -285,7 +285,7 @@ fn without_tools() {
     // Outside of the project, where its Python environment is not found either.
     let outside = Folder::new();
     let tools = parsed(&ends(0, bare(&["doctor", "--json"]).current_dir(outside.path(""))).out);
-    for tool in tools.as_array().unwrap() {
+    for tool in tools["tools"].as_array().unwrap() {
         assert_eq!(tool["version"], Value::Null, "{tool}");
         assert!(tool["install"].as_str().is_some_and(|how| !how.is_empty()), "{tool}");
     }
@@ -556,14 +556,14 @@ fn json_can_be_parsed() {
     let report = parsed(&fails(&["simulate", SMALL, BROKEN, "--json"]).out);
     assert!(report["violations"][0].as_str().is_some_and(|first| first.starts_with("cycle 0: ")), "{report}");
     let names = parsed(&succeeds(&["doctor", "--json"]).out);
-    let names: Vec<_> = names.as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
+    let names: Vec<_> = names["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
     assert_eq!(names, ["verilator", "g++", "python3", "yosys", "sta"]);
 }
 
 #[test]
 fn simulate_compares_with_the_rtl() {
     let tools = parsed(&succeeds(&["doctor", "--json"]).out);
-    if tools.as_array().unwrap().iter().any(|tool| tool["name"] == "verilator" && tool["version"].is_null()) {
+    if tools["tools"].as_array().unwrap().iter().any(|tool| tool["name"] == "verilator" && tool["version"].is_null()) {
         eprintln!("skipped: Verilator is not installed");
         return;
     }

@@ -31,6 +31,8 @@ struct StreamLayout {
     lower: String,
     upper: String,
     title: String,
+    /// Its number among the inputs or among the outputs.
+    number: usize,
     lanes: usize,
     beats: u64,
     /// Number of the first element in each lane.
@@ -55,8 +57,8 @@ pub(crate) fn print(
 ) -> String {
     let lower = name.to_lowercase();
     let mut names = Names::default();
-    let inputs = accelerator.inputs.iter().map(|stream| (stream, "Input"));
-    let outputs = accelerator.outputs.iter().map(|stream| (stream, "Output"));
+    let inputs = accelerator.inputs.iter().enumerate().map(|stream| (stream, "Input"));
+    let outputs = accelerator.outputs.iter().enumerate().map(|stream| (stream, "Output"));
     let streams = inputs.chain(outputs).map(|(stream, kind)| layout(accelerator, stream, kind, &lower, &mut names));
     let line = |writes: &[RegisterWrite]| {
         writes.iter().map(|write| format!("{{0x{:08x}u, 0x{:08x}u}},", write.address, write.data)).join(" ")
@@ -76,7 +78,13 @@ pub(crate) fn print(
     header.render().expect("templates write to memory").trim().to_owned() + "\n"
 }
 
-fn layout(accelerator: &Accelerator, stream: &Stream, kind: &str, prefix: &str, names: &mut Names) -> StreamLayout {
+fn layout(
+    accelerator: &Accelerator,
+    (number, stream): (usize, &Stream),
+    kind: &str,
+    prefix: &str,
+    names: &mut Names,
+) -> StreamLayout {
     let counter = &accelerator.counters[stream.counter];
     let lower = names.claim(&format!("{prefix}_{}", stream.name).to_lowercase(), "stream");
     let levels = counter.loops.iter().zip(&counter.extent).enumerate();
@@ -95,6 +103,7 @@ fn layout(accelerator: &Accelerator, stream: &Stream, kind: &str, prefix: &str, 
         upper: lower.to_uppercase(),
         lower,
         title: format!("{kind} stream of `{}`, {}: {fastest}.", stream.name, stream.element.name()),
+        number,
         lanes: stream.lanes.len(),
         beats: counter.iterations(),
         starts: stream.lanes.iter().map(|lane| lane.element.start).join(", "),

@@ -20,6 +20,7 @@ use pushmem_accelerator::{Accelerator, Beats, WORD_BITS};
 use pushmem_configuration::{RegisterWrite, format_writes};
 use pushmem_nest::Program;
 use pushmem_tile::TileSpec;
+use pushmem_waves::View;
 
 use crate::names::Names;
 use crate::window::Window;
@@ -38,8 +39,10 @@ pub struct Files {
     pub rtl: Vec<(String, String)>,
     /// The kinds of tiles among them.
     pub tiles: Vec<TileModule>,
-    /// The testbench: path and text of the harness and of the header that it includes.
+    /// The testbench: path and text of the harness and of the headers that it includes.
     pub harness: Vec<(String, String)>,
+    /// What a wave viewer shows.
+    pub waves: View,
     /// All other files: path and text of each.
     pub others: Vec<(String, String)>,
 }
@@ -80,7 +83,7 @@ impl Files {
         self.rtl.iter().chain(&self.harness).chain(&self.others)
     }
 
-    /// What a simulator is built from; `wave` for one that writes waves. The executable wants `--folder`, the folder that
+    /// What a simulator is built from; `wave` for one that writes waves, with those of [`Files::waves`]. The executable wants `--folder`, the folder that
     /// these files are written to; see the head of `harness.cpp` for its options.
     pub fn simulation_sources(&self, wave: bool) -> SimulationSources {
         let plain = |files: &[(String, String)]| {
@@ -93,12 +96,11 @@ impl Files {
                 text.insert_str(0, "#define PUSHMEM_WAVE\n");
             }
         }
-        SimulationSources {
-            top_module: self.top_module.clone(),
-            rtl: plain(&self.rtl),
-            tiles: self.tiles.clone(),
-            harness,
+        let mut rtl = plain(&self.rtl);
+        if wave {
+            rtl.push(("waves.sv".to_owned(), self.waves.systemverilog()));
         }
+        SimulationSources { top_module: self.top_module.clone(), rtl, tiles: self.tiles.clone(), harness }
     }
 }
 
@@ -150,6 +152,7 @@ pub fn compose(
     let harness = vec![
         ("testbench/harness.cpp".to_owned(), testbench::HARNESS.to_owned()),
         ("testbench/ports.h".to_owned(), ports),
+        ("testbench/streams.h".to_owned(), testbench::STREAMS.to_owned()),
     ];
 
     let filelist = rtl.iter().map(|(path, _)| format!("{path}\n")).collect();
@@ -160,6 +163,8 @@ pub fn compose(
         ("Makefile".to_owned(), testbench::makefile(&top_module, &tiles)),
         (format!("{top_module}.h"), header),
     ];
+    others.extend(testbench::waves(&top.waves));
+    others.extend(testbench::PLATFORM.map(|(path, text)| (path.to_owned(), text.to_owned())));
     if !tiles.is_empty() {
         others.push(("testbench/tiles.vlt".to_owned(), testbench::tiles(&tiles)));
     }
@@ -169,7 +174,7 @@ pub fn compose(
     let expected =
         testbench::beat_files(accelerator, &accelerator.outputs, &streams.outputs, expected, ".expected.hex")?;
     others.extend(expected);
-    Ok(Files { top_module, rtl, tiles, harness, others })
+    Ok(Files { top_module, rtl, tiles, harness, waves: top.waves, others })
 }
 
 /// The kinds of tiles that there are instances of.

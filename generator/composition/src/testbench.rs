@@ -3,6 +3,7 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_accelerator::{Accelerator, Beats, Stream};
+use pushmem_waves::View;
 
 use crate::TileModule;
 use crate::error::CompositionError;
@@ -10,6 +11,15 @@ use crate::top::{StreamPorts, self_test};
 
 /// The testbench, which is the same for all accelerators.
 pub(crate) const HARNESS: &str = include_str!("../../../templates/accelerator/testbench/harness.cpp");
+
+/// What it has in common with the platform of firmware.
+pub(crate) const STREAMS: &str = include_str!("../../../templates/accelerator/testbench/streams.h");
+
+/// What firmware runs on in simulation: path and text of each file.
+pub(crate) const PLATFORM: [(&str, &str); 2] = [
+    ("firmware/platform.h", include_str!("../../../templates/accelerator/firmware/platform.h")),
+    ("firmware/platform.cpp", include_str!("../../../templates/accelerator/firmware/platform.cpp")),
+];
 
 #[derive(Template)]
 #[template(path = "testbench/ports.h", escape = "none")]
@@ -75,6 +85,12 @@ pub(crate) fn makefile(name: &str, tiles: &[TileModule]) -> String {
 /// What Verilator is to know about tiles that it sees with the rest.
 pub(crate) fn tiles(tiles: &[TileModule]) -> String {
     Tiles { tiles }.render().expect("templates write to memory").trim().to_owned() + "\n"
+}
+
+/// The module that `make wave` binds into the accelerator, and layouts for viewers.
+pub(crate) fn waves(view: &View) -> [(String, String); 3] {
+    let texts = [("sv", view.systemverilog()), ("gtkw", view.gtkwave()), ("sucl", view.surfer())];
+    texts.map(|(ending, text)| (format!("testbench/waves.{ending}"), text))
 }
 
 /// The words of a stream as the testbench reads and writes them: a beat a line, lane 0 first.

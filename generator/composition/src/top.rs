@@ -8,11 +8,13 @@ mod roms;
 pub(crate) mod self_test;
 mod signals;
 mod streams;
+mod waves;
 mod words;
 
 use askama::Template;
 use pushmem_accelerator::Accelerator;
 use pushmem_nest::{Level, Program};
+use pushmem_waves::View;
 
 use crate::error::CompositionError;
 use crate::modules::KernelModule;
@@ -34,6 +36,7 @@ const TEST_ENABLE: &str = "test_enable";
 pub(crate) struct Top {
     pub text: String,
     pub streams: StreamPorts,
+    pub waves: View,
 }
 
 #[derive(Template)]
@@ -91,7 +94,8 @@ pub(crate) fn print(
     let template =
         TopTemplate { description: context.description(), name: name.to_owned(), ports: context.ports(), sections };
     let text = template.render().expect("templates write to memory").trim().to_owned() + "\n";
-    Ok(Top { text, streams: context.signals.streams })
+    let waves = context.waves(name)?;
+    Ok(Top { text, streams: context.signals.streams, waves })
 }
 
 /// Cycles of a run: until the last output, and the last input, even if nothing came of it, has passed.

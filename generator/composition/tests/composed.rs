@@ -95,6 +95,7 @@ nest:
             name: "output".to_owned(),
             stage: 1,
             datapath: 0,
+            iterations: counter(3),
             counter: Some(0),
             operands: vec![Source::Wire(2), Source::Wire(0)],
             variables: vec![Variable { level: Some(0), scale: 1, offset: 0 }],
@@ -233,6 +234,7 @@ nest:
             name: "output".to_owned(),
             stage: 1,
             datapath: 0,
+            iterations: counters[0].clone(),
             counter: None,
             operands: vec![Source::Wire(0); datapath.loads().len()],
             variables: Vec::new(),
@@ -553,10 +555,11 @@ fn the_sources_for_a_simulator_have_no_folders() {
     let (program, accelerator) = smooth();
     let sources = composed(&program, &accelerator).simulation_sources(true);
     assert_eq!(sources.top_module, "smooth");
-    assert_eq!(sources.rtl.last().unwrap().0, "smooth.sv");
+    let [.., (top, _), (waves, _)] = &sources.rtl[..] else { unreachable!() };
+    assert_eq!([top, waves], ["smooth.sv", "waves.sv"]);
     assert_eq!(sources.harness[0].0, "harness.cpp");
     assert!(sources.harness[0].1.starts_with("#define PUSHMEM_WAVE\n"));
-    assert_eq!(sources.harness[1].0, "ports.h");
+    assert_eq!([&sources.harness[1].0, &sources.harness[2].0], ["ports.h", "streams.h"]);
 }
 
 #[test]

@@ -79,13 +79,13 @@ pub struct Chain {
 }
 
 /// The configuration of a tile, in human terms.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Configuration {
     /// Name of the tile it is for.
     pub tile: String,
     /// Digest of the specification it was made for, where a program wrote it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spec_digest: Option<String>,
     /// The controllers that run, by name.
     pub controllers: BTreeMap<String, ControllerConfiguration>,
@@ -93,7 +93,7 @@ pub struct Configuration {
     #[serde(default)]
     pub chain: Chain,
     /// The words of a ROM, from address 0; the rest is left as it is.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contents: Vec<u64>,
 }
 

@@ -14,6 +14,6 @@ mod scenario;
 pub use list::{Delays, RegressionList, Test, Work};
 pub use mutants::{Catch, Mutant, MutantList, MutantResult, Replacement};
 pub use random::{arbitrary_configuration, legal_configuration, random_spec};
-pub use report::{TestResult, to_json, to_junit};
+pub use report::{RegressionReport, TestResult, for_programs, to_junit};
 pub use run::{Progress, in_parallel, run, run_files};
 pub use scenario::ScenarioCounts;

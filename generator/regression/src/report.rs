@@ -34,8 +34,14 @@ struct JsonResult<'a> {
 }
 
 /// The results for programs.
-pub fn to_json(results: &[TestResult]) -> String {
-    let results: Vec<_> = results
+#[derive(Serialize)]
+pub struct RegressionReport<'a> {
+    tests: Vec<JsonResult<'a>>,
+}
+
+/// The results for programs.
+pub fn for_programs(results: &[TestResult]) -> RegressionReport<'_> {
+    let tests = results
         .iter()
         .map(|result| JsonResult {
             name: &result.name,
@@ -47,7 +53,7 @@ pub fn to_json(results: &[TestResult]) -> String {
             run_seconds: result.run.as_secs_f64(),
         })
         .collect();
-    serde_json::to_string_pretty(&results).expect("results are plain data") + "\n"
+    RegressionReport { tests }
 }
 
 /// The results as a JUnit report.

@@ -8,8 +8,10 @@ use std::process::{Command, Output};
 use askama::Template;
 use itertools::Itertools;
 use pushmem_bist::Shape;
+use pushmem_configuration::Configuration;
 use pushmem_files::Diagnostic;
 use pushmem_tile::{Kind, TileSpec};
+use pushmem_waves::tile_view;
 use tempfile::TempDir;
 
 use crate::cache::{CACHE_VARIABLE, cache_folder, key};
@@ -160,10 +162,15 @@ impl Verilator {
         let text = Harness { spec, input_stem, wave }.render().expect("templates write to memory");
         let harness = [("harness.cpp".to_owned(), text)];
         let top = pushmem_rtl::tile_module(spec);
+        let mut rtl = rtl.to_vec();
+        if wave {
+            // What is shown does not depend on the configuration: only layouts do.
+            rtl.push(("waves.sv".to_owned(), tile_view(spec, &top, &Configuration::default()).systemverilog()));
+        }
         self.build_model(ModelSources {
             top: &top,
             class: "Vtile",
-            rtl,
+            rtl: &rtl,
             libraries: Vec::new(),
             harness: &harness,
             wave,

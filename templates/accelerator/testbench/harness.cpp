@@ -30,75 +30,13 @@
 #include <vector>
 
 #include "Vtop.h"
-#include "ports.h"
+#include "streams.h"
 #include "verilated.h"
 #ifdef PUSHMEM_WAVE
 #include "verilated_fst_c.h"
 #endif
 
 namespace {
-
-using Words = std::vector<uint16_t>;
-
-// --- Ports -----------------------------------------------------------------------------------------------------------
-
-template <typename Port>
-void put(Port& port, const uint16_t* beat, size_t lanes) {
-    uint64_t bits = 0;
-    for (size_t lane = 0; lane < lanes; ++lane) bits |= uint64_t{beat[lane]} << (16 * lane);
-    port = static_cast<Port>(bits);
-}
-
-template <std::size_t PARTS>
-void put(VlWide<PARTS>& port, const uint16_t* beat, size_t lanes) {
-    for (size_t part = 0; part < PARTS; ++part) {
-        const size_t lane = 2 * part;
-        port[part] = beat[lane] | (lane + 1 < lanes ? uint32_t{beat[lane + 1]} << 16 : 0);
-    }
-}
-
-template <typename Port>
-void get(const Port& port, uint16_t* beat, size_t lanes) {
-    for (size_t lane = 0; lane < lanes; ++lane) beat[lane] = static_cast<uint16_t>(uint64_t{port} >> (16 * lane));
-}
-
-template <std::size_t PARTS>
-void get(const VlWide<PARTS>& port, uint16_t* beat, size_t lanes) {
-    for (size_t lane = 0; lane < lanes; ++lane) {
-        beat[lane] = static_cast<uint16_t>(port[lane / 2] >> (16 * (lane % 2)));
-    }
-}
-
-struct InputPorts {
-    const char* name;
-    size_t lanes;
-    void (*offer)(Vtop& top, bool valid, const uint16_t* beat);
-    bool (*ready)(const Vtop& top);
-};
-
-struct OutputPorts {
-    const char* name;
-    size_t lanes;
-    void (*accept)(Vtop& top, bool ready);
-    bool (*valid)(const Vtop& top);
-    void (*take)(const Vtop& top, uint16_t* beat);
-};
-
-#define INPUT_PORTS(stream, lanes)                                                   \
-    InputPorts{#stream, lanes,                                                       \
-               [](Vtop& top, bool valid, const uint16_t* beat) {                     \
-                   top.stream##_valid = valid;                                       \
-                   put(top.stream##_data, beat, lanes);                              \
-               },                                                                    \
-               [](const Vtop& top) -> bool { return top.stream##_ready; }},
-#define OUTPUT_PORTS(stream, lanes)                                                  \
-    OutputPorts{#stream, lanes,                                                      \
-                [](Vtop& top, bool ready) { top.stream##_ready = ready; },           \
-                [](const Vtop& top) -> bool { return top.stream##_valid; },          \
-                [](const Vtop& top, uint16_t* beat) { get(top.stream##_data, beat, lanes); }},
-
-const std::vector<InputPorts> INPUTS{PUSHMEM_INPUTS(INPUT_PORTS)};
-const std::vector<OutputPorts> OUTPUTS{PUSHMEM_OUTPUTS(OUTPUT_PORTS)};
 
 // --- Files -----------------------------------------------------------------------------------------------------------
 
@@ -546,7 +484,7 @@ int main(int argc, char** argv) {
         Simulation simulation{scenario, beats};
         const Outcome outcome = simulation.run();
         std::printf("%s: %" PRIu64 " %s, %" PRIu64 "%% stalls, seed %" PRIu64 ": %" PRIu64
-                    " cycles from the first input to the last output, %" PRIu64 " words, %s\n",
+                    " cycles, %" PRIu64 " words, %s\n",
                     ACCELERATOR, scenario.runs, scenario.runs == 1 ? "run" : "runs", scenario.stalls, scenario.seed,
                     outcome.cycles, outcome.words,
                     outcome.complete && outcome.differences == 0 ? "as expected" : "NOT AS EXPECTED");

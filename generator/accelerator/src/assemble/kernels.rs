@@ -70,7 +70,8 @@ impl Builder<'_> {
             })
             .collect_vec();
         let counter = variables.iter().any(|variable| variable.level.is_some()).then(|| self.counter(stage, 0));
-        let kernel = Kernel { name: name.clone(), stage, datapath: number, counter, operands, variables };
+        let iterations = self.iterations(stage, 0);
+        let kernel = Kernel { name: name.clone(), stage, datapath: number, iterations, counter, operands, variables };
         self.accelerator.kernels.push(kernel);
         let driver = Driver::Kernel { kernel: self.accelerator.kernels.len() - 1 };
         let wire = self.add_wire(name, driver);

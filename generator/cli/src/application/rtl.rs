@@ -5,9 +5,12 @@ use std::process::Command;
 use std::time::Instant;
 
 use pushmem_composition::{Files, SimulationSources, TileModule};
-use pushmem_files::{Diagnostic, OutputFolder, write_through};
+use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_simulation::{LibrarySources, ModelSources, Verilator};
+use pushmem_waves::View;
 use serde::Serialize;
+
+use crate::waves;
 
 /// What the RTL did, all of it as expected.
 #[derive(Debug, Serialize)]
@@ -22,11 +25,12 @@ pub struct RtlRun {
     pub scenarios: Vec<String>,
 }
 
-/// Runs the testbench; with `wave`, once at full speed into a wave file.
+/// Runs the testbench; with `wave`, once at full speed into a wave file, with layouts beside it.
 ///
 /// # Errors
 /// When Verilator is missing or refuses, or a word differs.
 pub fn run(files: &Files, wave: Option<&Path>) -> Result<RtlRun, Diagnostic> {
+    let wave = wave.map(|wave| (wave, &files.waves));
     in_folder(files, |folder| run_in(folder, &files.simulation_sources(wave.is_some()), wave))
 }
 
@@ -45,15 +49,19 @@ pub fn in_folder<T>(files: &Files, run: impl FnOnce(&Path) -> Result<T, Diagnost
     run(&folder)
 }
 
-/// Runs the testbench of a folder.
+/// Runs the testbench of a folder, likewise; what is to see in a wave file is beside its name.
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_in(folder: &Path, sources: &SimulationSources, wave: Option<&Path>) -> Result<RtlRun, Diagnostic> {
-    run_built(&Verilator::find()?.build_model(model_sources(sources, &sources.rtl, wave.is_some()))?, folder, wave)
+pub fn run_in(folder: &Path, sources: &SimulationSources, wave: Option<(&Path, &View)>) -> Result<RtlRun, Diagnostic> {
+    let executable = Verilator::find()?.build_model(model_sources(sources, &sources.rtl, wave.is_some()))?;
+    match wave {
+        Some((wave, view)) => waves::write(wave, view, |path| run_built(&executable, folder, Some(path))),
+        None => run_built(&executable, folder, None),
+    }
 }
 
-/// Runs a testbench that was built.
+/// Runs a testbench that was built; with `wave`, once at full speed into a wave file.
 ///
 /// # Errors
 /// When a word differs.
@@ -61,10 +69,10 @@ pub fn run_built(executable: &Path, folder: &Path, wave: Option<&Path>) -> Resul
     let mut command = Command::new(executable);
     command.arg("--folder").arg(folder);
     let started = Instant::now();
-    let text = match wave {
-        Some(wave) => write_through(wave, |path| simulate(command.arg("--wave").arg(path)))?,
-        None => simulate(&mut command)?,
-    };
+    if let Some(wave) = wave {
+        command.arg("--wave").arg(wave);
+    }
+    let text = simulate(&mut command)?;
     let seconds = started.elapsed().as_secs_f64();
     let figure = |key: &str| {
         let summary = text.lines().find(|line| line.starts_with("result:"))?;

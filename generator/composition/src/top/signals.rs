@@ -11,7 +11,7 @@ use crate::loops::{LoopCounter, depends};
 use crate::names::Names;
 
 /// Names of ports and of what every top module has.
-const RESERVED: [&str; 26] = [
+const RESERVED: [&str; 27] = [
     "clk",
     "rst_n",
     TEST_ENABLE,
@@ -38,6 +38,7 @@ const RESERVED: [&str; 26] = [
     "due",
     "ready",
     "u_run_control",
+    pushmem_waves::INSTANCE,
 ];
 
 /// The names of all signals and instances.

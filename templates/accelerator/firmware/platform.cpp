@@ -1,0 +1,191 @@
+// A system around an accelerator: the Verilated accelerator, driven by the functions of platform.h.
+#include "platform.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "Vtop.h"
+#include "streams.h"
+#include "verilated.h"
+
+namespace {
+
+// Words of a stream on their way, by DMA.
+struct Transfer {
+    const uint16_t* from = nullptr;
+    uint16_t* to = nullptr;
+    size_t left = 0;
+};
+
+[[noreturn]] void stop(const char* message) {
+    std::fprintf(stderr, "%s\n", message);
+    std::exit(2);
+}
+
+class System {
+public:
+    System() : sends_(INPUTS.size()), receives_(OUTPUTS.size()) {
+        // Registers and memories power up with arbitrary bits, as in silicon.
+        context_->randReset(2);
+        context_->randSeed(1);
+        top_.reset(new Vtop{context_.get(), "top"});
+        drive_streams();
+        top_->start = 0;
+#ifdef PUSHMEM_CONFIGURATION
+        top_->config_write = 0;
+        top_->config_read = 0;
+        top_->config_address = 0;
+        top_->config_write_data = 0;
+#endif
+        // An asynchronous reset acts on its falling edge; modules that are Verilated on their own see the second.
+        top_->clk = 0;
+        for (int edge = 0; edge < 2; ++edge) {
+            top_->rst_n = 1;
+            top_->eval();
+            top_->rst_n = 0;
+            top_->eval();
+        }
+        cycle();
+        cycle();
+        top_->rst_n = 1;
+        cycle();
+    }
+
+    ~System() { top_->final(); }
+
+    void write(uint32_t address, uint32_t data) {
+#ifdef PUSHMEM_CONFIGURATION
+        top_->config_write = 1;
+        top_->config_address = address;
+        top_->config_write_data = data;
+        cycle();
+        top_->config_write = 0;
+#else
+        static_cast<void>(address);
+        static_cast<void>(data);
+        stop("this accelerator has no configuration bus");
+#endif
+    }
+
+    uint32_t read(uint32_t address) {
+#ifdef PUSHMEM_CONFIGURATION
+        top_->config_read = 1;
+        top_->config_address = address;
+        cycle();
+        top_->config_read = 0;
+        for (unsigned waited = 1; waited < READ_CYCLES; ++waited) cycle();
+        settle();
+        return top_->config_read_data;
+#else
+        static_cast<void>(address);
+        stop("this accelerator has no configuration bus");
+#endif
+    }
+
+    void send(unsigned stream, const uint16_t* words, size_t count) {
+        if (stream >= sends_.size() || count % INPUTS[stream].lanes != 0) stop("pushmem_send: no such stream, or no whole beats");
+        sends_[stream].from = words;
+        sends_[stream].left = count;
+    }
+
+    void receive(unsigned stream, uint16_t* words, size_t count) {
+        if (stream >= receives_.size() || count % OUTPUTS[stream].lanes != 0) {
+            stop("pushmem_receive: no such stream, or no whole beats");
+        }
+        receives_[stream].to = words;
+        receives_[stream].left = count;
+    }
+
+    void start() {
+        top_->start = 1;
+        step();
+        top_->start = 0;
+    }
+
+    int wait() {
+        // Longer than any pause of a run without stalls.
+        const uint64_t patience = RUN_CYCLES + 1000;
+        for (uint64_t idle = 0; top_->busy || pending();) {
+            idle = step() ? 0 : idle + 1;
+            if (idle > patience) return -1;
+        }
+        return 0;
+    }
+
+private:
+    void settle() {
+        top_->clk = 0;
+        top_->eval();
+    }
+
+    void cycle() {
+        settle();
+        top_->clk = 1;
+        top_->eval();
+        if (context_->gotError() || context_->gotFinish()) stop("the simulation stopped");
+    }
+
+    bool pending() const {
+        for (const Transfer& transfer : sends_) {
+            if (transfer.left != 0) return true;
+        }
+        for (const Transfer& transfer : receives_) {
+            if (transfer.left != 0) return true;
+        }
+        return false;
+    }
+
+    void drive_streams() {
+        static const uint16_t nothing[64] = {};
+        for (size_t i = 0; i < INPUTS.size(); ++i) {
+            const Transfer& send = sends_[i];
+            INPUTS[i].offer(*top_, send.left != 0, send.left != 0 ? send.from : nothing);
+        }
+        for (size_t o = 0; o < OUTPUTS.size(); ++o) OUTPUTS[o].accept(*top_, receives_[o].left != 0);
+    }
+
+    // A cycle in which words may pass; whether some did.
+    bool step() {
+        drive_streams();
+        settle();
+        bool moved = false;
+        for (size_t i = 0; i < INPUTS.size(); ++i) {
+            Transfer& send = sends_[i];
+            if (send.left == 0 || !INPUTS[i].ready(*top_)) continue;
+            send.from += INPUTS[i].lanes;
+            send.left -= INPUTS[i].lanes;
+            moved = true;
+        }
+        for (size_t o = 0; o < OUTPUTS.size(); ++o) {
+            Transfer& receive = receives_[o];
+            if (receive.left == 0 || !OUTPUTS[o].valid(*top_)) continue;
+            OUTPUTS[o].take(*top_, receive.to);
+            receive.to += OUTPUTS[o].lanes;
+            receive.left -= OUTPUTS[o].lanes;
+            moved = true;
+        }
+        cycle();
+        return moved;
+    }
+
+    std::unique_ptr<VerilatedContext> context_{new VerilatedContext};
+    std::unique_ptr<Vtop> top_;
+    std::vector<Transfer> sends_;
+    std::vector<Transfer> receives_;
+};
+
+// It is reset when it is first used.
+System& the_system() {
+    static System system;
+    return system;
+}
+
+}  // namespace
+
+void pushmem_write(uint32_t address, uint32_t data) { the_system().write(address, data); }
+uint32_t pushmem_read(uint32_t address) { return the_system().read(address); }
+void pushmem_send(unsigned stream, const uint16_t* words, size_t count) { the_system().send(stream, words, count); }
+void pushmem_receive(unsigned stream, uint16_t* words, size_t count) { the_system().receive(stream, words, count); }
+void pushmem_start(void) { the_system().start(); }
+int pushmem_wait(void) { return the_system().wait(); }

@@ -1,0 +1,34 @@
+/* What firmware needs of the system around an accelerator: its configuration bus, its start, and DMA for its streams.
+ *
+ * platform.cpp is such a system in simulation. On a chip these are a few accesses to memory-mapped registers.
+ */
+#ifndef PUSHMEM_PLATFORM_H
+#define PUSHMEM_PLATFORM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Writes and reads a word on the configuration bus, at a byte address. Not during a run. */
+void pushmem_write(uint32_t address, uint32_t data);
+uint32_t pushmem_read(uint32_t address);
+
+/* Gives the words of an input stream, or a place for those of an output stream: a run, in the order of the beats, lane 0
+ * first. Streams are numbered from 0, inputs and outputs each on their own. The words must stay until the run is over. */
+void pushmem_send(unsigned stream, const uint16_t *words, size_t count);
+void pushmem_receive(unsigned stream, uint16_t *words, size_t count);
+
+/* Starts a run, which flushes all tiles. */
+void pushmem_start(void);
+
+/* Waits until the run is over and all words have passed. Returns 0, or -1 if nothing moves any more. */
+int pushmem_wait(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

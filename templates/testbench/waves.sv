@@ -1,0 +1,60 @@
+// What a wave viewer shows of `{{ view.module }}`: for simulations only, and bound into the hardware.
+//
+// Each named block is a group of signals. An operation or controller `fires` in a cycle with an iteration; its loop
+// indices are those of that iteration, or between two, of the next. They count from 0.
+/* verilator lint_off DECLFILENAME */
+/* verilator lint_off UNUSEDSIGNAL */
+
+// The indices of a controller's loops, level 0 lowest: they follow its firings. Extents are given minus one.
+module pushmem_wave_indices #(
+    parameter int unsigned LEVELS      = 1,
+    parameter int unsigned EXTENT_BITS = 1
+) (
+    input  logic                              clk,
+    input  logic                              flush,
+    input  logic                              advance,
+    input  logic [(LEVELS * EXTENT_BITS)-1:0] extents,
+    output logic [(LEVELS * EXTENT_BITS)-1:0] indices
+);
+    // Levels at their last index; levels inside which all are.
+    logic [LEVELS-1:0] at_last;
+    logic [LEVELS-1:0] changes;
+    logic              all_last;
+    always_comb begin
+        all_last = 1'b1;
+        for (int level = 0; level < LEVELS; level++) begin
+            changes[level] = all_last;
+            all_last       = all_last && at_last[level];
+        end
+    end
+    for (genvar level = 0; level < LEVELS; level++) begin : g_level
+        logic [EXTENT_BITS-1:0] index_q;
+        assign at_last[level]                            = index_q == extents[level * EXTENT_BITS+:EXTENT_BITS];
+        assign indices[level * EXTENT_BITS+:EXTENT_BITS] = index_q;
+        always_ff @(posedge clk) begin
+            if (flush || advance && changes[level] && at_last[level]) begin
+                index_q <= '0;
+            end else if (advance && changes[level]) begin
+                index_q <= index_q + 1'b1;
+            end
+        end
+    end
+endmodule
+
+module {{ view.module }}_{{ instance }};
+    logic clk;
+    logic rst_n;
+    logic flush;
+    logic step;
+    logic [{{ cycle_bits - 1 }}:0] cycle_q;
+    assign clk   = {{ view.module }}.clk;
+    assign rst_n = {{ view.module }}.rst_n;
+    assign flush = {{ view.flush }};
+    assign step  = {{ view.step }};
+    always_ff @(posedge clk) begin
+        cycle_q <= flush ? '0 : step ? cycle_q + 1'b1 : cycle_q;
+    end
+
+{{ groups }}endmodule
+
+bind {{ view.module }} {{ view.module }}_{{ instance }} {{ instance }} ();
