@@ -9,7 +9,7 @@ from functools import partial
 
 import halide as hl
 import numpy as np
-from pipeline import (I16, I32, LARGE, PROGRAMS, U8, U16, Pipeline, c, centred, k, nothing, program, roots, square, t, total,
+from pipeline import (I16, I32, LARGE, LONG, PROGRAMS, U8, U16, Pipeline, c, centred, k, nothing, program, roots, square, t, total,
                       weighted, x, xi, xo, y, yi, yo)
 from pushmem_halide import compute_at, store_at, stream_to_accelerator, tile, unroll
 
@@ -754,3 +754,4 @@ def nlmeans() -> Pipeline:
 #: The block matching of a whole image.
 PROGRAMS |= {"stereo": partial(matched, 128, [])}
 LARGE.add("stereo")
+LONG.update(["harris_sch7", "brighten_blur_tiled", "gpyr_tiled", "stereo_small", "gaussian_unroll4", "gaussian_unroll8"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 import halide as hl
-from pipeline import (I16, LARGE, PROGRAMS, Pipeline, c, ci, co, k, nothing, program, roots, square, t, total, x, xi, xo, y,
-                      yi, yo)
+from pipeline import (I16, LARGE, LONG, PROGRAMS, Pipeline, c, ci, co, k, nothing, program, square, t, total, x, xi, xo,
+                      y, yi, yo)
 from pushmem_halide import compute_at, stream_to_accelerator, tile
 
 #: How many channels, or elements of a sum, are computed at once.
@@ -312,3 +312,7 @@ PROGRAMS |= {
     "fsrcnn": partial(super_resolution, 28, 28, ["fsrcnn", "fsrcnn_shared", "fsrcnn_unroll16"]),
     "fsrcnn_tile": partial(super_resolution, 14, 7, []),
 }
+
+
+LONG.update(name for name in LAYERS if name.endswith("_small"))
+LONG.update(["resnet16", "resnet1_tile", "matmul_tiled", "gemm_tiled", "residual_block_tiled", "mobilenet_rolled", "fsrcnn_tile"])

@@ -38,6 +38,9 @@ PROGRAMS: dict[str, Callable[[], Pipeline]] = {}
 #: Programs that are imported, but are more than one accelerator holds: on the CPU, loops around one call it for each tile.
 LARGE: set[str] = set()
 
+#: Programs that are run with all others only: the compiler takes a second or more for their accelerators.
+LONG: set[str] = set()
+
 
 def program(build: Callable[[], Pipeline]) -> Callable[[], Pipeline]:
     """Adds a program to the list, by the name of the function."""
