@@ -149,7 +149,7 @@ const REFUSED: &[(&str, &str, usize, &str)] = &[
         "tests:\n- {name: a}",
         "test `a`: it is not clear what to run",
         2,
-        "one of `configuration`, `chain`, `legal` and `arbitrary`",
+        "one of `configuration`, `chain`, `legal`, `arbitrary` and `faults`",
     ),
     ("tests:\n- {name: a, tile: t.yaml}", "not clear what to run", 2, "a `tile`"),
     ("tests:\n- {name: a, legal: {seed: 1, configurations: 1}}", "not clear what to run", 2, "a `tile`"),
