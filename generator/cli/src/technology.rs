@@ -13,10 +13,15 @@ use crate::shipped::{self, Shipped, shipped};
 /// The bindings of `constraints/sram`.
 const SHIPPED: Shipped = Shipped {
     what: "binding",
-    files: shipped!["sram": "freepdk45_1r1w_2048x16",
+    files: shipped![
+        "sram":
+        "freepdk45_1r1w_2048x16",
         "freepdk45_2r2w_2048x16",
         "generic",
-        "ihp_sg13g2_512x64", "openram_freepdk45_512x64", "sky130_1rw1r_512x32"],
+        "ihp_sg13g2_512x64",
+        "openram_freepdk45_512x64",
+        "sky130_1rw1r_512x32",
+    ],
 };
 
 /// The cells of `constraints/clock_gates`.
