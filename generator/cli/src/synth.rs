@@ -301,10 +301,13 @@ impl Synth {
     }
 }
 
+/// Runs a netlist, name and text of each file, and writes its waves.
+type Simulate<'a> = dyn FnOnce(&[(String, String)], &Path) -> Result<Words, Diagnostic> + 'a;
+
 /// What a netlist runs for its power.
 struct Run<'a> {
     application: Application<'a>,
-    simulate: Box<dyn FnOnce(&[(String, String)], &Path) -> Result<Words, Diagnostic> + 'a>,
+    simulate: Box<Simulate<'a>>,
 }
 
 /// What of a netlist was proven to do what the RTL does.
