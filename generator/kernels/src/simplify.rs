@@ -38,8 +38,8 @@ impl Graph<'_> {
             (Unary::Negate, NodeKind::Binary { operator: Binary::Subtract, left, right }) => {
                 self.binary(Binary::Subtract, right, left)
             }
-            // Also of the least number: it is its own negative.
-            (Unary::Absolute, NodeKind::Unary { operator: Unary::Negate, operand }) => {
+            // Also of the least number: it is its own negative. A number without sign is not its negative's absolute value.
+            (Unary::Absolute, NodeKind::Unary { operator: Unary::Negate, operand }) if operands.is_signed() => {
                 self.unary(Unary::Absolute, operand)
             }
             (Unary::Absolute, _) if self.vertices[operand].range.0 >= 0 => self.cast(operand, value),

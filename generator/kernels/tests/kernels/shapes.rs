@@ -48,6 +48,7 @@ fn operations_are_simplified() {
         ("(c[x, y] as i16 / 3) as u16", 16, 8),
         ("x as u16", 0, 0),
         ("abs(-(c[x, y] as i16))", 0, 0),
+        ("abs(0 - a[x, y])", 1, 1),
     ] {
         let datapath = datapath(expression);
         assert_eq!(

@@ -47,6 +47,7 @@ const EXPRESSIONS: &[&str] = &[
     "absd(b[x, y], b[0, y])",
     "absd(a[x, y], a[0, y]) + absd(c[x, y], c[0, y]) as u16",
     "abs(b[x, y]) + abs(d[x, y]) as u16",
+    "abs(0 - a[x, y]) + abs(0 - b[x, y])",
     "min(b[x, y], b[0, y]) * max(d[x, y], d[0, y]) as i16",
     "(-d[x, y]) as u8 as i16 & !b[x, y] | b[0, y] ^ 77",
     "sel(b[x, y] < b[0, y] && a[x, y] >= 100, a[x, y], d[x, y] as u16)",
