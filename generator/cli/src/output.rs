@@ -19,7 +19,7 @@ pub fn is_quiet() -> bool {
 /// quiet.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn result(json: bool, report: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Diagnostic> {
     match json {
         true => print(&(serde_json::to_string_pretty(report).expect("reports are plain data") + "\n")),
@@ -30,7 +30,7 @@ pub fn result(json: bool, report: &impl Serialize, text: impl FnOnce() -> String
 /// Prints what a command reports as text, unless all is to be quiet.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn say(text: &str) -> Result<(), Diagnostic> {
     if is_quiet() { Ok(()) } else { print(text) }
 }

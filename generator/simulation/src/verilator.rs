@@ -150,7 +150,13 @@ impl Verilator {
     /// # Errors
     /// What Verilator or the compiler says.
     pub fn build(&self, spec: &TileSpec, wave: bool) -> Result<PathBuf, Diagnostic> {
-        self.build_files(spec, &rtl_files(spec)?, wave)
+        let mut rtl = rtl_files(spec)?;
+        if wave {
+            // What is shown does not depend on the configuration: only layouts do.
+            let view = tile_view(spec, &pushmem_rtl::tile_module(spec), &Configuration::default());
+            rtl.push(("waves.sv".to_owned(), view.systemverilog()));
+        }
+        self.build_files(spec, &rtl, wave)
     }
 
     /// Builds a model from SystemVerilog files that have the ports of the tile, as [`Verilator::build`].
@@ -162,15 +168,10 @@ impl Verilator {
         let text = Harness { spec, input_stem, wave }.render().expect("templates write to memory");
         let harness = [("harness.cpp".to_owned(), text)];
         let top = pushmem_rtl::tile_module(spec);
-        let mut rtl = rtl.to_vec();
-        if wave {
-            // What is shown does not depend on the configuration: only layouts do.
-            rtl.push(("waves.sv".to_owned(), tile_view(spec, &top, &Configuration::default()).systemverilog()));
-        }
         self.build_model(ModelSources {
             top: &top,
             class: "Vtile",
-            rtl: &rtl,
+            rtl,
             libraries: Vec::new(),
             harness: &harness,
             wave,
@@ -388,6 +389,9 @@ fn run(command: &mut Command) -> Result<Output, Diagnostic> {
         return Ok(output);
     }
     let text = String::from_utf8_lossy(&output.stderr);
-    let shown = text.lines().take(30).join("\n");
+    // Errors explain why it failed, and may come after many warnings.
+    let is_error = |line: &str| line.starts_with("%Error") || line.contains("error:");
+    let first = text.lines().position(is_error).unwrap_or(0);
+    let shown = text.lines().skip(first).take(30).join("\n");
     Err(Diagnostic::new(format!("`{program}` failed ({}):\n{shown}", output.status)))
 }

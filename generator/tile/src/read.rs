@@ -83,6 +83,7 @@ struct SpecFile {
     style: Option<Style>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bist: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     reset: Option<Reset>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     clock_gating: Option<bool>,
