@@ -65,6 +65,9 @@ int main(int argc, char** argv) {
     tile->config_write = 0;
     tile->config_read = 0;
     tile->bist_start = 0;
+{%- if spec.clock_gating %}
+    tile->test_enable = 0;
+{%- endif %}
     // An asynchronous reset acts on its falling edge, so there must be one.
     tile->rst_n = 1;
     tile->clk = 0;

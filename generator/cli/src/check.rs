@@ -12,7 +12,7 @@ use pushmem_files::{Diagnostic, Document, FieldPath, read_words};
 use pushmem_nest::{Checked, Program};
 use pushmem_packaging::Timing;
 use pushmem_regression::{MutantList, RegressionList};
-use pushmem_technology::{Binding, Described};
+use pushmem_technology::{Binding, ClockGate, Described};
 use pushmem_tile::TileSpec;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,7 @@ struct Keys {
     #[serde(rename = "macro")]
     sram: Option<IgnoredAny>,
     any_shape: Option<IgnoredAny>,
+    cell: Option<IgnoredAny>,
     ports: Option<IgnoredAny>,
 }
 
@@ -155,6 +156,9 @@ impl Check {
                 }
                 Described::AnyShape(_) => Ok("binding of macros in the shapes of memories".to_owned()),
             },
+            Keys { cell: Some(_), .. } => {
+                Ok(format!("clock gate: the cell `{}`", ClockGate::of_document(&document)?.cell))
+            }
             Keys { ports: Some(_), .. } => {
                 let buffer = UnifiedBuffer::from_document(&document)?;
                 let (writes, reads) = (buffer.writes().count(), buffer.reads().count());
@@ -175,7 +179,7 @@ impl Check {
             }
             _ => Err(Diagnostic::new(format!("{}: it is not clear what this file is", file.display())).with_help(
                 "a specification has the key `kind`, a configuration `tile`, a program `nest`, a buffer `ports`, a regression \
-                 list `tests`, a list of mutants `mutants`, a binding `macro`, timing constraints `clock_period_ps`; streams are named *.hex; a misspelt key may be the reason",
+                 list `tests`, a list of mutants `mutants`, a binding `macro`, a clock gate `cell`, timing constraints `clock_period_ps`; streams are named *.hex; a misspelt key may be the reason",
             )),
         }
     }

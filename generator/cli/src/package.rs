@@ -79,8 +79,9 @@ impl Package {
     /// # Errors
     /// As [`technology::read`] and [`Timing::read`].
     pub fn check(&self, specs: &[&TileSpec]) -> Result<(), Diagnostic> {
-        technology::assemblies(specs, &self.sram)?;
-        self.clock_gate.as_deref().map(|named| technology::read_clock_gate(specs, named)).transpose()?;
+        let assemblies = technology::assemblies(specs, &self.sram)?;
+        let clock_gate = self.clock_gate.as_deref();
+        clock_gate.map(|named| technology::read_clock_gate(specs, &assemblies, named)).transpose()?;
         self.timing().map(drop)
     }
 

@@ -39,14 +39,16 @@ pub fn read(
     clock_gate: Option<&Path>,
 ) -> Result<Technology, Diagnostic> {
     let technology = Technology::new(assemblies(specs, named)?)?;
-    Ok(technology.with_clock_gate(clock_gate.map(|named| read_clock_gate(specs, named)).transpose()?))
+    let clock_gate = clock_gate.map(|named| read_clock_gate(specs, technology.assemblies(), named)).transpose()?;
+    Ok(technology.with_clock_gate(clock_gate))
 }
 
-/// Reads the cell for the clock gates of these tiles: a file, or one of `constraints/clock_gates` by its name.
+/// Reads the cell for the clock gates of these tiles with these memories: a file, or one of `constraints/clock_gates` by its
+/// name. Accelerators name their own modules otherwise.
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_clock_gate(specs: &[&TileSpec], named: &Path) -> Result<ClockGate, Diagnostic> {
+pub fn read_clock_gate(specs: &[&TileSpec], assemblies: &[Assembly], named: &Path) -> Result<ClockGate, Diagnostic> {
     if specs.iter().all(|spec| !spec.clock_gating) {
         return Err(Diagnostic::new(format!("there is no clock gate for the cell of `{}`", named.display()))
             .with_help("a tile with `clock_gating: true` in its specification has them"));
@@ -55,7 +57,14 @@ pub fn read_clock_gate(specs: &[&TileSpec], named: &Path) -> Result<ClockGate, D
         Some(name) => CLOCK_GATES.document(name)?,
         None => Document::read(named)?,
     };
-    ClockGate::of_document(&document)
+    let gate = ClockGate::of_document(&document)?;
+    refuse_own_module(specs, &gate.cell, "cell", &document)?;
+    if assemblies.iter().any(|assembly| assembly.binding.name == gate.cell) {
+        let message = format!("the macro of a memory is named `{}`, too", gate.cell);
+        let diagnostic = document.error(&FieldPath::root().key("cell"), message);
+        return Err(diagnostic.with_help("put a module with another name around the cell"));
+    }
+    Ok(gate)
 }
 
 /// The memory of each of these tiles, as [`read`].
@@ -82,15 +91,21 @@ pub fn assemblies(specs: &[&TileSpec], named: &[(String, PathBuf)]) -> Result<Ve
         None => Assembly::new(memory.clone(), Binding::in_shape_of(&memory), None),
         Some((_, file)) => {
             let (binding, document) = read_binding(file, &memory)?;
-            if specs.iter().any(|spec| modules(spec).contains(&binding.name)) {
-                let message = format!("the design has a module `{}` of its own", binding.name);
-                let diagnostic = document.error(&FieldPath::root().key("macro"), message);
-                return Err(diagnostic.with_help("rename the tile, or put a module with another name around the macro"));
-            }
+            refuse_own_module(specs, &binding.name, "macro", &document)?;
             Assembly::new(memory, binding, Some(&document))
         }
     };
     memories.into_iter().map(assemble).collect()
+}
+
+/// Refuses a part of the technology, named at `key` of a document, that has the name of a module of these tiles.
+fn refuse_own_module(specs: &[&TileSpec], name: &String, key: &str, document: &Document) -> Result<(), Diagnostic> {
+    if specs.iter().all(|spec| !modules(spec).contains(name)) {
+        return Ok(());
+    }
+    let diagnostic =
+        document.error(&FieldPath::root().key(key), format!("the design has a module `{name}` of its own"));
+    Err(diagnostic.with_help(format!("rename the tile, or put a module with another name around the {key}")))
 }
 
 /// The names of a tile's own modules.

@@ -309,6 +309,7 @@ fn check_accepts_what_is_shipped() {
         ("rtl-tests/mutants", "list of "),
         ("constraints/sram", "binding of "),
         ("rtl-tests/sram", "binding of the macro `"),
+        ("constraints/clock_gates", "clock gate: the cell `"),
         ("constraints/timing", "timing constraints with a clock period of 5000 ps"),
     ] {
         let files = yaml(folder);
@@ -815,6 +816,17 @@ fn packages_need_a_folder_and_files_that_are_there() {
     let said = fails(&["generate", AMBER, "--sram", &format!("amber={taken}"), "-o", &out]);
     assert!(said.err.contains("the design has a module `amber_tile` of its own"), "{}", said.err);
     assert!(said.err.contains("taken.yaml:1:8"), "{}", said.err);
+    let gated = folder.file("gated.yaml", fs::read_to_string(root().join(AMBER)).unwrap() + "clock_gating: true\n");
+    let cells = [
+        ("amber_tile", "the design has a module `amber_tile` of its own"),
+        ("amber_sram", "the design has a module `amber_sram` of its own"),
+        ("amber_sram_512x64", "the macro of a memory is named `amber_sram_512x64`, too"),
+    ];
+    for (cell, message) in cells {
+        let gate = folder.file("cell.yaml", format!("cell: {cell}\nclock: c\nenable: e\noutput: q\n"));
+        let said = fails(&["generate", &gated, "--clock-gate", &gate, "-o", &out]);
+        assert!(said.err.contains(message) && said.err.contains("cell.yaml:1:7"), "{}", said.err);
+    }
     assert!(!Path::new(&out).exists());
 }
 

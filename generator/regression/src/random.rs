@@ -408,7 +408,10 @@ pub fn random_spec(rng: &mut ChaCha8Rng) -> TileSpec {
 /// The specification with what a chip may choose.
 fn with_random_options(spec: TileSpec, rng: &mut ChaCha8Rng) -> TileSpec {
     let reset = *[Reset::Asynchronous, Reset::Synchronous].choose_with(rng);
-    TileSpec { reset, clock_gating: rng.random(), ..spec }
+    let clock_gating = rng.random();
+    // A register file has no SRAM to test.
+    let bist = spec.kind != Kind::RegisterFile && rng.random();
+    TileSpec { reset, clock_gating, bist, ..spec }
 }
 
 /// Lines that make some addresses of a specification wider than they need to be.

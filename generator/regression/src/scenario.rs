@@ -42,6 +42,9 @@ impl<'a> Scenario<'a> {
     ) -> Result<Self, BenchError> {
         let mut bench = Bench::new(spec, map, rtl, seed)?;
         bench.port_conflicts = port_conflicts;
+        // A controller that the reset left running would fire at the latest when its schedule starts over.
+        let schedule = spec.controllers.values().map(|controller| 1_u64 << controller.cycle_bits).max();
+        bench.rest(schedule.unwrap_or(0).min(LONG_RUN))?;
         bench.restless = true;
         Ok(Scenario { bench, counts: ScenarioCounts::default() })
     }
@@ -80,6 +83,8 @@ impl<'a> Scenario<'a> {
         match self.bench.rng().random_range(0..3) {
             0 => {
                 self.bench.reset()?;
+                // Nothing goes on with what was interrupted.
+                self.bench.rest(length.min(LONG_RUN))?;
                 self.bench.idle(3)?;
                 self.bench.flush(false)?;
                 self.bench.idle(3)?;

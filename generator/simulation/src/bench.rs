@@ -80,8 +80,8 @@ pub struct Bench<'a> {
     contents_read: Option<(u32, u32)>,
     /// A configuration was written while controllers were running: their outputs mean nothing until the next flush.
     disturbed: bool,
-    /// What the self-test shows.
-    bist: Bist,
+    /// What the self-test shows, if that is known.
+    bist: Option<Bist>,
     violations: Vec<Violation>,
     /// Whether controllers may use a port of a memory together. The RTL's assertions stop it in such a cycle, so that
     /// they are off there, and only there.
@@ -121,7 +121,7 @@ impl<'a> Bench<'a> {
             read_data: None,
             contents_read: None,
             disturbed: unknown,
-            bist: Bist::default(),
+            bist: (!unknown).then(Bist::default),
             violations: Vec::new(),
             port_conflicts: false,
             quiet: false,
@@ -162,7 +162,8 @@ impl<'a> Bench<'a> {
             if self.spec.reset == Reset::Asynchronous {
                 self.clear();
             }
-            let mut frame = Frame { reset: true, ..self.random_frame() };
+            // Stalled, as nothing but the reset may bring registers to their values then.
+            let mut frame = Frame { reset: true, stall: true, ..self.random_frame() };
             if self.restless {
                 frame.flush = self.rng.random();
                 frame.stall = self.rng.random();
@@ -192,7 +193,7 @@ impl<'a> Bench<'a> {
         self.read_data = Some(0);
         self.contents_read = None;
         self.disturbed = false;
-        self.bist = Bist::default();
+        self.bist = Some(Bist::default());
     }
 
     /// Writes a register or a word of contents.
@@ -374,9 +375,9 @@ impl<'a> Bench<'a> {
             let bist_start = cycle == 0 || self.rng.random_bool(0.1);
             let frame = Frame { bist_start, stall: self.rng.random_bool(0.3), ..self.random_frame() };
             self.step(frame)?;
-            self.bist = Bist { busy: true, ..Bist::default() };
+            self.bist = Some(Bist { busy: true, ..Bist::default() });
         }
-        self.bist = Bist { done: true, ..Bist::default() };
+        self.bist = Some(Bist { done: true, ..Bist::default() });
         self.tile.forget();
         let map = self.map;
         self.registers.retain(|&address, _| !is_in_contents(map, address));
@@ -393,6 +394,17 @@ impl<'a> Bench<'a> {
             self.step(frame)?;
         }
         Ok(())
+    }
+
+    /// Runs cycles on inputs that stay as they are.
+    ///
+    /// # Errors
+    /// When the RTL differs.
+    pub fn rest(&mut self, cycles: u64) -> Result<(), BenchError> {
+        let quiet = std::mem::replace(&mut self.quiet, true);
+        let outcome = self.idle(cycles);
+        self.quiet = quiet;
+        outcome
     }
 
     /// Runs one cycle on random inputs.

@@ -58,8 +58,9 @@ struct Harness<'a> {
 
 #[derive(Template)]
 #[template(path = "self_test.cpp", escape = "none")]
-struct SelfTestHarness {
-    top: String,
+struct SelfTestHarness<'a> {
+    spec: &'a TileSpec,
+    top: &'a str,
     shape: Shape,
 }
 
@@ -189,7 +190,7 @@ impl Verilator {
             return Err(Diagnostic::new(message).with_help("give its specification `bist: true`"));
         };
         let top = pushmem_rtl::tile_module(spec);
-        let text = SelfTestHarness { top: top.clone(), shape }.render().expect("templates write to memory");
+        let text = SelfTestHarness { spec, top: &top, shape }.render().expect("templates write to memory");
         let harness = [("harness.cpp".to_owned(), text)];
         let faulty = |(name, text): &(String, String)| {
             let text = if name == SRAM_WRAPPER { FAULTY_SRAM } else { text };

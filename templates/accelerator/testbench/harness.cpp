@@ -206,8 +206,9 @@ private:
 #ifdef PUSHMEM_SELF_TEST
         top_->bist_start = 0;
 #endif
-        // An asynchronous reset acts on its falling edge, so there must be one; a synchronous one in the cycles after it. What it was before is arbitrary, and different
-        // in each module that is Verilated on its own: their second falling edge is surely one.
+        // An asynchronous reset acts on its falling edge, so there must be one; a synchronous one in the cycles after
+        // it. What it was before is arbitrary, and different in each module that is Verilated on its own: their second
+        // falling edge is surely one.
         top_->clk = 0;
         for (int edge = 0; edge < 2; ++edge) {
             top_->rst_n = 1;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use pushmem_accelerator::Levels;
+use pushmem_composition::CompositionError;
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_tile::{Kind, TileSpec};
 
@@ -86,8 +87,7 @@ fn read_beside(memory: &TileSpec, named: Option<&Path>, default: &str) -> Result
         return Ok(spec);
     }
     let (of_memory, of_spec) = (memory.reset.name(), spec.reset.name());
-    let message =
-        format!("the reset of `{}` is {of_spec}, that of the memory tile `{}` {of_memory}", spec.name, memory.name);
+    let message = CompositionError::Reset { tile: spec.name, reset: spec.reset, wanted: memory.reset }.to_string();
     let key = FieldPath::root().key("reset");
     let located = Document::read(named).map_or_else(|_| Diagnostic::new(&message), |text| text.error(&key, &message));
     Err(located.with_help(format!("an accelerator has one kind of reset: give this tile `reset: {of_memory}`, or the memory tile `reset: {of_spec}`")))

@@ -108,7 +108,8 @@ impl Context<'_> {
         let tiles = self_tested(self.accelerator).len() as u32;
         (tiles > 0).then(|| Group {
             comment: format!(
-                "Self-test of the memories, between runs: a pulse on `bist_start` starts all. Words in memories are undefined                  afterwards. Which fail, the lowest bit first: {}.",
+                "Self-test of the memories, between runs: a pulse on `bist_start` starts all. Words in memories are undefined \
+                 afterwards. Which fail, the lowest bit first: {}.",
                 self.self_tested_names()
             ),
             ports: vec![
