@@ -62,6 +62,7 @@ mod value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, read_text};
 use pushmem_nest::{Checked, Program, Schedule, Source, Type};
 
@@ -105,18 +106,33 @@ pub fn import(name: &str, text: &str) -> Result<Checked, Diagnostic> {
     let read = Read::new(text).map_err(|fault| located(&source, fault))?;
     let first = match read.nest(&source, &read.program) {
         Err(refusal) => refusal,
-        Ok(checked) => return Ok(checked),
+        Ok((checked, compared)) => return Ok(warned(checked, &compared)),
     };
-    // Where the parts of an array do not fit together, they may be understood as arrays of their own.
+    // Where the parts of an array do not fit together, they may be understood as arrays of their own. That is a guess, which
+    // only a comparison makes good.
     let (mut program, mut parts_of) = (read.program.clone(), first.parts_of);
     while let Some(apart) = parts_of.and_then(|array| program.apart(array)) {
         program = apart;
         match read.nest(&source, &program) {
             Err(refusal) => parts_of = refusal.parts_of,
-            Ok(checked) => return Ok(checked),
+            Ok((checked, compared)) if compared.missed().is_empty() => return Ok(checked),
+            Ok(_) => break,
         }
     }
     Err(first.diagnostic)
+}
+
+/// The program with a warning that names the outputs that were not compared.
+fn warned(mut checked: Checked, compared: &Compared) -> Checked {
+    if let missed @ [_, ..] = compared.missed() {
+        let names = missed.iter().map(|name| format!("`{name}`")).join(", ");
+        let message = format!("{names} was not compared with the statement: even one pixel takes too many operations");
+        checked.warnings.push(
+            Diagnostic::new(message)
+                .with_help("import it with smaller extents and the same schedule, too: that is compared"),
+        );
+    }
+    checked
 }
 
 fn located(source: &Source, fault: Fault) -> Diagnostic {
@@ -160,8 +176,8 @@ impl<'a> Read<'a> {
         Ok(Self { module, program, schedule: declarations::schedule(text)? })
     }
 
-    /// The nest of the program, which may have more arrays than the text, checked and proven.
-    fn nest(&self, source: &Source, program: &Stores) -> Result<Checked, Refusal> {
+    /// The nest of the program, which may have more arrays than the text, checked, and what of it was compared.
+    fn nest(&self, source: &Source, program: &Stores) -> Result<(Checked, Compared), Refusal> {
         let refuse = |fault: Fault| {
             let parts_of = fault.parts_of;
             Refusal { diagnostic: located(source, fault), parts_of }
@@ -169,18 +185,10 @@ impl<'a> Read<'a> {
         let inferred = Inferred::new(program).map_err(refuse)?;
         let emitted = inferred.emitted(&stem(source.name()), self.schedule).map_err(refuse)?;
         let document = Document::parse(source.name(), emitted.text.as_str())?;
-        let mut checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
+        let checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
         let statement = Statement { module: &self.module, inferred: &inferred, names: &emitted.names };
         let compared = proof::prove(&statement, &checked.program, proof::MOST_OPERATIONS).map_err(refuse)?;
-        if compared == Compared::Nothing {
-            checked.warnings.push(
-                Diagnostic::new(
-                    "the program was not compared with the statement: even a few pixels take too many operations",
-                )
-                .with_help("import it with smaller extents and the same schedule, too: that is compared"),
-            );
-        }
-        Ok(checked)
+        Ok((checked, compared))
     }
 }
 

@@ -32,14 +32,23 @@ const MOST_OPERATIONS_OF_SAMPLES: u64 = 1 << 28;
 const SAMPLES: [usize; 2] = [16, 1];
 
 /// What was compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Compared {
     /// Every pixel.
     Everything,
-    /// A few pixels, with all that they are computed from.
-    Samples,
-    /// Nothing: even a few pixels take more than [`MOST_OPERATIONS_OF_SAMPLES`].
-    Nothing,
+    /// A few pixels of each output, with all that they are computed from, but none of the outputs that were `missed`: even
+    /// one pixel of these takes more than [`MOST_OPERATIONS_OF_SAMPLES`].
+    Samples { missed: Vec<String> },
+}
+
+impl Compared {
+    /// The names of the outputs of which no pixel was compared.
+    pub fn missed(&self) -> &[String] {
+        match self {
+            Compared::Everything => &[],
+            Compared::Samples { missed } => missed,
+        }
+    }
 }
 
 /// A statement, with what was found out about its arguments.
@@ -91,16 +100,17 @@ pub(crate) fn prove(statement: &Statement, nest: &Program, allowed: u64) -> Resu
         Err(Stop::Undetermined) => return Err(statement.undetermined()),
         Err(Stop::Exhausted) => {}
     }
+    let mut missed = Vec::new();
     for pair in outputs {
         let mut compared = false;
         for count in SAMPLES {
             compared = compared || statement.sampled(nest, (&one, &other), pair, count)?;
         }
         if !compared {
-            return Ok(Compared::Nothing);
+            missed.push(nest.arrays[pair.1].name.clone());
         }
     }
-    Ok(Compared::Samples)
+    Ok(Compared::Samples { missed })
 }
 
 impl Statement<'_> {
