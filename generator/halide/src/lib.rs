@@ -153,6 +153,8 @@ struct Read<'a> {
     module: Module<'a>,
     program: Stores<'a>,
     schedule: Option<Schedule>,
+    /// A number that follows from the text.
+    seed: u64,
 }
 
 /// Why a program is no nest.
@@ -173,7 +175,11 @@ impl<'a> Read<'a> {
         let declarations = declarations::declarations(text)?;
         let module = parser::parse(text)?;
         let program = program::stores(&module, &declarations)?;
-        Ok(Self { module, program, schedule: declarations::schedule(text)? })
+        // The hash of Fowler, Noll and Vo (FNV-1a): the standard library's may change with its version.
+        let seed = text
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        Ok(Self { module, program, schedule: declarations::schedule(text)?, seed })
     }
 
     /// The nest of the program, which may have more arrays than the text, checked, and what of it was compared.
@@ -186,7 +192,13 @@ impl<'a> Read<'a> {
         let emitted = inferred.emitted(&stem(source.name()), self.schedule).map_err(refuse)?;
         let document = Document::parse(source.name(), emitted.text.as_str())?;
         let checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
-        let statement = Statement { module: &self.module, inferred: &inferred, names: &emitted.names };
+        let statement = Statement {
+            module: &self.module,
+            inferred: &inferred,
+            names: &emitted.names,
+            boundaries: &emitted.boundaries,
+            seed: self.seed,
+        };
         let compared = proof::prove(&statement, &checked.program, proof::MOST_OPERATIONS).map_err(refuse)?;
         Ok((checked, compared))
     }
@@ -216,6 +228,7 @@ impl<'a> Inferred<'a> {
                 false => unfolded.coordinates[number].iter().map(|variable| unfolded.ranges[*variable]).collect(),
             })
             .collect();
+        let boundaries = merge::boundaries(&unfolded.definitions);
         // An array is computed where its last part is: all it reads is above, and all that reads it below.
         let mut of_array: BTreeMap<usize, (usize, Vec<Definition>)> = BTreeMap::new();
         for (place, definition) in unfolded.definitions.iter().enumerate() {
@@ -243,6 +256,7 @@ impl<'a> Inferred<'a> {
             is_table: &is_table,
             unfolded: &unfolded,
             definitions: &definitions,
+            boundaries,
         };
         nest.emit()
     }

@@ -8,6 +8,7 @@ use pushmem_images::Image;
 use pushmem_nest::Checked;
 
 use super::*;
+use crate::emit::Emitted;
 use crate::{Read, import};
 
 fn texts(folder: &str) -> Vec<(String, String)> {
@@ -21,6 +22,11 @@ fn texts(folder: &str) -> Vec<(String, String)> {
 
 fn statements() -> Vec<(String, String)> {
     texts("tests/statements")
+}
+
+fn statement<'a>(read: &'a Read, inferred: &'a Inferred, emitted: &'a Emitted) -> Statement<'a> {
+    let Emitted { names, boundaries, .. } = emitted;
+    Statement { module: &read.module, inferred, names, boundaries, seed: read.seed }
 }
 
 fn program(text: &str) -> Option<Program> {
@@ -50,7 +56,7 @@ fn steps_of_nests_are_the_nests() {
             assert_eq!(found[number], image.values(), "{name}: {output}");
             let samples: Vec<(usize, i64)> =
                 (0..10).map(|place| (number, place * 7 % found[number].len() as i64)).collect();
-            let part = execution.part(&samples).unwrap();
+            let part = execution.part(&samples, &mut { MOST_OPERATIONS_OF_SAMPLES }).unwrap();
             assert!(samples.iter().all(|&(_, at)| part[number][at as usize] == found[number][at as usize]), "{name}");
         }
         compared += 1;
@@ -65,7 +71,7 @@ fn samples_are_what_all_of_it_gives() {
         let read = Read::new(&text).unwrap();
         let inferred = Inferred::new(&read.program).unwrap();
         let emitted = inferred.emitted(&name, None).unwrap();
-        let statement = Statement { module: &read.module, inferred: &inferred, names: &emitted.names };
+        let statement = statement(&read, &inferred, &emitted);
         let nest = program(&emitted.text).unwrap();
         let compared = |allowed| prove(&statement, &nest, allowed).unwrap();
         assert_eq!(compared(MOST_OPERATIONS), Compared::Everything, "{name}");
@@ -122,7 +128,7 @@ fn wrong_imports_are_found() {
         let read = Read::new(&text).unwrap();
         let inferred = Inferred::new(&read.program).unwrap();
         let emitted = inferred.emitted(&name, None).unwrap();
-        let statement = Statement { module: &read.module, inferred: &inferred, names: &emitted.names };
+        let statement = statement(&read, &inferred, &emitted);
         let right = program(&emitted.text).unwrap();
         let inputs = right.random_inputs(&mut ChaCha8Rng::seed_from_u64(3));
         let expected = right.run(&inputs).unwrap();
@@ -139,4 +145,45 @@ fn wrong_imports_are_found() {
         }
     }
     assert!(wrong >= 40 && 4 * by_samples >= 3 * wrong, "{by_samples} of {wrong} by samples");
+}
+
+/// Faults in one row or column of the image, or where a tile begins or ends, are found by samples.
+#[test]
+fn faults_at_edges_are_found_by_samples() {
+    let mut found = 0;
+    for (name, text) in statements() {
+        let read = Read::new(&text).unwrap();
+        let inferred = Inferred::new(&read.program).unwrap();
+        let emitted = inferred.emitted(&name, None).unwrap();
+        let statement = statement(&read, &inferred, &emitted);
+        let right = program(&emitted.text).unwrap();
+        let inputs = right.random_inputs(&mut ChaCha8Rng::seed_from_u64(3));
+        let expected = right.run(&inputs).unwrap();
+        let output = right.arrays.iter().find(|array| array.kind == ArrayKind::Output).unwrap();
+        let start = emitted.text.rfind(&format!("- {}[", output.name)).unwrap();
+        let Some((target, value)) = emitted.text[start..].trim_end().split_once(" = ") else { continue };
+        let indices = target.split_once('[').unwrap().1.trim_end_matches(']').split(", ");
+        // The extents of the tiles.
+        let tile = match name.as_str() {
+            "gaussian_tiled" => Some(31),
+            "harris_tiled" => Some(29),
+            "laplacian_pyramid_tiled" => Some(32),
+            _ => None,
+        };
+        for (index, extent) in indices.zip(&output.shape) {
+            for at in
+                [0, 1, extent - 2, extent - 1].into_iter().chain(tile.into_iter().flat_map(|tile| [tile - 1, tile]))
+            {
+                let wrong =
+                    format!("{}{target} = sel({index} == {at}, ({value}) ^ 1, {value})\n", &emitted.text[..start]);
+                let nest = program(&wrong).unwrap_or_else(|| panic!("{wrong}"));
+                // Where the last operation writes each second row, it does not write all of these.
+                if nest.run(&inputs).unwrap() != expected {
+                    assert!(prove(&statement, &nest, 0).is_err(), "{name}: {index} = {at}");
+                    found += 1;
+                }
+            }
+        }
+    }
+    assert!(found >= 60, "only {found} faults");
 }
