@@ -71,7 +71,7 @@ use crate::emit::{Emitted, Nest};
 use crate::fault::Fault;
 use crate::merge::{Merged, Merger};
 use crate::program::Stores;
-use crate::proof::{Compared, Statement};
+use crate::proof::{Compared, Limits, Statement};
 use crate::shapes::Shape;
 use crate::syntax::Module;
 use crate::unfold::Definition;
@@ -102,9 +102,14 @@ pub fn read(path: &Path) -> Result<Checked, Diagnostic> {
 /// point; addresses that are not sums of loop variables; parts of a Func that do not fit together; all that
 /// [`Program::read`] finds; and a pixel that the statement and the program do not agree on.
 pub fn import(name: &str, text: &str) -> Result<Checked, Diagnostic> {
+    import_within(name, text, proof::LIMITS)
+}
+
+/// Imports with so many operations for the proof.
+fn import_within(name: &str, text: &str, limits: Limits) -> Result<Checked, Diagnostic> {
     let source = Source::new(name, text);
     let read = Read::new(text).map_err(|fault| located(&source, fault))?;
-    let first = match read.nest(&source, &read.program) {
+    let first = match read.nest(&source, &read.program, limits) {
         Err(refusal) => refusal,
         Ok((checked, compared)) => return Ok(warned(checked, &compared)),
     };
@@ -113,7 +118,7 @@ pub fn import(name: &str, text: &str) -> Result<Checked, Diagnostic> {
     let (mut program, mut parts_of) = (read.program.clone(), first.parts_of);
     while let Some(apart) = parts_of.and_then(|array| program.apart(array)) {
         program = apart;
-        match read.nest(&source, &program) {
+        match read.nest(&source, &program, limits) {
             Err(refusal) => parts_of = refusal.parts_of,
             Ok((checked, compared)) if compared.missed().is_empty() => return Ok(checked),
             Ok(_) => break,
@@ -183,7 +188,7 @@ impl<'a> Read<'a> {
     }
 
     /// The nest of the program, which may have more arrays than the text, checked, and what of it was compared.
-    fn nest(&self, source: &Source, program: &Stores) -> Result<(Checked, Compared), Refusal> {
+    fn nest(&self, source: &Source, program: &Stores, limits: Limits) -> Result<(Checked, Compared), Refusal> {
         let refuse = |fault: Fault| {
             let parts_of = fault.parts_of;
             Refusal { diagnostic: located(source, fault), parts_of }
@@ -199,7 +204,7 @@ impl<'a> Read<'a> {
             boundaries: &emitted.boundaries,
             seed: self.seed,
         };
-        let compared = proof::prove(&statement, &checked.program, proof::MOST_OPERATIONS).map_err(refuse)?;
+        let compared = proof::prove(&statement, &checked.program, limits).map_err(refuse)?;
         Ok((checked, compared))
     }
 }

@@ -24,12 +24,17 @@ use crate::proof::machine::{Machine, Script, Stop, UNKNOWN};
 pub(crate) use crate::proof::samples::{Boundaries, add_ends};
 use crate::syntax::Module;
 
-/// The most operations to execute all of a statement, or all of a nest: about half a second. Indices are computed by
-/// operations, too.
-pub(crate) const MOST_OPERATIONS: u64 = 1 << 26;
+/// The most operations of a proof. Indices are computed by operations, too.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// To execute all of a statement, or all of a nest.
+    pub whole: u64,
+    /// To execute what the samples of an output need, in a statement or in a nest.
+    pub samples: u64,
+}
 
-/// The most operations to execute what the samples of an output need.
-const MOST_OPERATIONS_OF_SAMPLES: u64 = 1 << 28;
+/// About half a second for all, or two for samples.
+pub(crate) const LIMITS: Limits = Limits { whole: 1 << 26, samples: 1 << 28 };
 
 /// By how much the batches grow in which samples are compared.
 const BATCH_GROWTH: usize = 4;
@@ -40,7 +45,7 @@ pub(crate) enum Compared {
     /// Every pixel.
     Everything,
     /// Samples of each output, with all that they are computed from, but none of the outputs that were `missed`: even
-    /// one pixel of these takes more than [`MOST_OPERATIONS_OF_SAMPLES`].
+    /// one pixel of these takes more operations than are allowed.
     Samples { missed: Vec<String> },
 }
 
@@ -89,14 +94,14 @@ impl Execution {
     }
 }
 
-/// Compares a statement with its nest. All of both is executed if that takes no more operations than `allowed`.
+/// Compares a statement with its nest: all of both if the limits allow it, and otherwise samples.
 ///
 /// # Errors
 /// If a pixel differs.
-pub(crate) fn prove(statement: &Statement, nest: &Program, allowed: u64) -> Result<Compared> {
+pub(crate) fn prove(statement: &Statement, nest: &Program, limits: Limits) -> Result<Compared> {
     let outputs = statement.outputs(nest);
     let (one, other) = statement.executions(nest);
-    match one.whole(allowed).and_then(|one| Ok((one, other.whole(allowed)?))) {
+    match one.whole(limits.whole).and_then(|one| Ok((one, other.whole(limits.whole)?))) {
         Ok((one, other)) => {
             for (in_statement, in_nest) in outputs {
                 for at in 0..nest.arrays[in_nest].size() {
@@ -110,7 +115,7 @@ pub(crate) fn prove(statement: &Statement, nest: &Program, allowed: u64) -> Resu
     }
     let mut missed = Vec::new();
     for pair in outputs {
-        if !statement.sampled(nest, (&one, &other), pair)? {
+        if !statement.sampled(nest, (&one, &other), pair, limits)? {
             missed.push(nest.arrays[pair.1].name.clone());
         }
     }
@@ -170,11 +175,12 @@ impl Statement<'_> {
         nest: &Program,
         (one, other): (&Execution, &Execution),
         (in_statement, in_nest): (usize, usize),
+        limits: Limits,
     ) -> Result<bool> {
         let boundaries = self.boundaries_of(in_statement, &nest.arrays[in_nest].shape);
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let samples = samples::samples(&nest.arrays[in_nest].shape, &boundaries, &mut random);
-        let mut allowed = [MOST_OPERATIONS_OF_SAMPLES; 2];
+        let mut allowed = [limits.samples; 2];
         let (mut compared, mut size) = (0, 1);
         while compared < samples.len() {
             let batch = &samples[compared..samples.len().min(compared + size)];

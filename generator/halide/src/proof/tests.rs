@@ -9,7 +9,9 @@ use pushmem_nest::Checked;
 
 use super::*;
 use crate::emit::Emitted;
-use crate::{Read, import};
+use crate::{Read, import, import_within};
+
+const ONLY_SAMPLES: Limits = Limits { whole: 0, ..LIMITS };
 
 fn texts(folder: &str) -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
@@ -56,7 +58,7 @@ fn steps_of_nests_are_the_nests() {
             assert_eq!(found[number], image.values(), "{name}: {output}");
             let samples: Vec<(usize, i64)> =
                 (0..10).map(|place| (number, place * 7 % found[number].len() as i64)).collect();
-            let part = execution.part(&samples, &mut { MOST_OPERATIONS_OF_SAMPLES }).unwrap();
+            let part = execution.part(&samples, &mut { LIMITS.samples }).unwrap();
             assert!(samples.iter().all(|&(_, at)| part[number][at as usize] == found[number][at as usize]), "{name}");
         }
         compared += 1;
@@ -73,9 +75,9 @@ fn samples_are_what_all_of_it_gives() {
         let emitted = inferred.emitted(&name, None).unwrap();
         let statement = statement(&read, &inferred, &emitted);
         let nest = program(&emitted.text).unwrap();
-        let compared = |allowed| prove(&statement, &nest, allowed).unwrap();
-        assert_eq!(compared(MOST_OPERATIONS), Compared::Everything, "{name}");
-        assert_eq!(compared(0), Compared::Samples { missed: Vec::new() }, "{name}");
+        let compared = |limits| prove(&statement, &nest, limits).unwrap();
+        assert_eq!(compared(LIMITS), Compared::Everything, "{name}");
+        assert_eq!(compared(ONLY_SAMPLES), Compared::Samples { missed: Vec::new() }, "{name}");
     }
 }
 
@@ -137,10 +139,10 @@ fn wrong_imports_are_found() {
             let text = strategy.new_tree(&mut runner).unwrap().current();
             let Some(nest) = program(&text) else { continue };
             if nest.run(&inputs).is_ok_and(|found| found != expected) {
-                let problem = prove(&statement, &nest, MOST_OPERATIONS).expect_err(&text);
+                let problem = prove(&statement, &nest, LIMITS).expect_err(&text);
                 assert!(problem.message.starts_with("on random images"), "{}", problem.message);
                 wrong += 1;
-                by_samples += usize::from(prove(&statement, &nest, 0).is_err());
+                by_samples += usize::from(prove(&statement, &nest, ONLY_SAMPLES).is_err());
             }
         }
     }
@@ -179,11 +181,28 @@ fn faults_at_edges_are_found_by_samples() {
                 let nest = program(&wrong).unwrap_or_else(|| panic!("{wrong}"));
                 // Where the last operation writes each second row, it does not write all of these.
                 if nest.run(&inputs).unwrap() != expected {
-                    assert!(prove(&statement, &nest, 0).is_err(), "{name}: {index} = {at}");
+                    assert!(prove(&statement, &nest, ONLY_SAMPLES).is_err(), "{name}: {index} = {at}");
                     found += 1;
                 }
             }
         }
     }
     assert!(found >= 60, "only {found} faults");
+}
+
+/// What is inferred from the text is taken with a warning if nothing can be compared; a guess at its parts is not.
+#[test]
+fn guesses_are_compared() {
+    let import = |name: &str, limits| {
+        let mut found = texts("tests/found").into_iter().chain(statements());
+        let (_, text) = found.find(|(file, _)| file == name).unwrap();
+        import_within(&format!("{name}.stmt"), &text, limits)
+    };
+    let nothing = Limits { whole: 0, samples: 0 };
+    let checked = import("gaussian_sliding", nothing).unwrap();
+    assert!(checked.warnings[0].message().starts_with("`output` was not compared"), "{:?}", checked.warnings);
+    assert!(import("gaussian_sliding", ONLY_SAMPLES).unwrap().warnings.is_empty());
+    assert!(import("places_apart", ONLY_SAMPLES).unwrap().warnings.is_empty());
+    let problem = import("places_apart", nothing).unwrap_err();
+    assert_eq!(problem.message(), "it is not known which elements of the Func these are");
 }
