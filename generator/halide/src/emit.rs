@@ -10,6 +10,7 @@ use pushmem_nest::{Binary, Index, Piece, Schedule, Span, Type, Unary, is_reserve
 use crate::fault::{Fault, Result};
 use crate::merge::{Merged, tidied};
 use crate::program::Stores;
+use crate::proof::Boundaries;
 use crate::shapes::Shape;
 use crate::unfold::{Level, Unfolded};
 use crate::value::{Element, Value, Variable};
@@ -22,6 +23,8 @@ pub(crate) struct Emitted {
     pub places: Vec<(Range<usize>, Span)>,
     /// The names of all arrays.
     pub names: Vec<String>,
+    /// Where the parts begin and end of which the definitions were made.
+    pub boundaries: Boundaries,
 }
 
 /// What is emitted.
@@ -35,6 +38,8 @@ pub(crate) struct Nest<'a> {
     pub unfolded: &'a Unfolded,
     /// Of each array, its definitions; arrays in the order of execution.
     pub definitions: &'a [(usize, Vec<Merged>)],
+    /// Where the parts begin and end of which the definitions were made.
+    pub boundaries: Boundaries,
 }
 
 impl Nest<'_> {
@@ -45,7 +50,8 @@ impl Nest<'_> {
         if let Some(schedule) = self.schedule {
             text.push_str(&format!("schedule: {}\n", schedule.name()));
         }
-        let mut emitted = Emitted { text, places: Vec::new(), names: names.clone() };
+        let mut emitted =
+            Emitted { text, places: Vec::new(), names: names.clone(), boundaries: self.boundaries.clone() };
         let stored: BTreeSet<usize> = self.definitions.iter().map(|(array, _)| *array).collect();
         let arrays = &self.program.arrays;
         let used = |array: &usize| !self.shapes[*array].is_empty();

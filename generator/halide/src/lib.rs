@@ -62,6 +62,7 @@ mod value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, read_text};
 use pushmem_nest::{Checked, Program, Schedule, Source, Type};
 
@@ -70,7 +71,7 @@ use crate::emit::{Emitted, Nest};
 use crate::fault::Fault;
 use crate::merge::{Merged, Merger};
 use crate::program::Stores;
-use crate::proof::{Compared, Statement};
+use crate::proof::{Compared, Limits, Statement};
 use crate::shapes::Shape;
 use crate::syntax::Module;
 use crate::unfold::Definition;
@@ -101,22 +102,42 @@ pub fn read(path: &Path) -> Result<Checked, Diagnostic> {
 /// point; addresses that are not sums of loop variables; parts of a Func that do not fit together; all that
 /// [`Program::read`] finds; and a pixel that the statement and the program do not agree on.
 pub fn import(name: &str, text: &str) -> Result<Checked, Diagnostic> {
+    import_within(name, text, proof::LIMITS)
+}
+
+/// Imports with so many operations for the proof.
+fn import_within(name: &str, text: &str, limits: Limits) -> Result<Checked, Diagnostic> {
     let source = Source::new(name, text);
     let read = Read::new(text).map_err(|fault| located(&source, fault))?;
-    let first = match read.nest(&source, &read.program) {
+    let first = match read.nest(&source, &read.program, limits) {
         Err(refusal) => refusal,
-        Ok(checked) => return Ok(checked),
+        Ok((checked, compared)) => return Ok(warned(checked, &compared)),
     };
-    // Where the parts of an array do not fit together, they may be understood as arrays of their own.
+    // Where the parts of an array do not fit together, they may be understood as arrays of their own. That is a guess, which
+    // only a comparison makes good.
     let (mut program, mut parts_of) = (read.program.clone(), first.parts_of);
     while let Some(apart) = parts_of.and_then(|array| program.apart(array)) {
         program = apart;
-        match read.nest(&source, &program) {
+        match read.nest(&source, &program, limits) {
             Err(refusal) => parts_of = refusal.parts_of,
-            Ok(checked) => return Ok(checked),
+            Ok((checked, compared)) if compared.missed().is_empty() => return Ok(checked),
+            Ok(_) => break,
         }
     }
     Err(first.diagnostic)
+}
+
+/// The program with a warning that names the outputs that were not compared.
+fn warned(mut checked: Checked, compared: &Compared) -> Checked {
+    if let missed @ [_, ..] = compared.missed() {
+        let names = missed.iter().map(|name| format!("`{name}`")).join(", ");
+        let message = format!("{names} was not compared with the statement: even one pixel takes too many operations");
+        checked.warnings.push(
+            Diagnostic::new(message)
+                .with_help("import it with smaller extents and the same schedule, too: that is compared"),
+        );
+    }
+    checked
 }
 
 fn located(source: &Source, fault: Fault) -> Diagnostic {
@@ -137,6 +158,8 @@ struct Read<'a> {
     module: Module<'a>,
     program: Stores<'a>,
     schedule: Option<Schedule>,
+    /// A number that follows from the text.
+    seed: u64,
 }
 
 /// Why a program is no nest.
@@ -157,11 +180,15 @@ impl<'a> Read<'a> {
         let declarations = declarations::declarations(text)?;
         let module = parser::parse(text)?;
         let program = program::stores(&module, &declarations)?;
-        Ok(Self { module, program, schedule: declarations::schedule(text)? })
+        // The hash of Fowler, Noll and Vo (FNV-1a): the standard library's may change with its version.
+        let seed = text
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        Ok(Self { module, program, schedule: declarations::schedule(text)?, seed })
     }
 
-    /// The nest of the program, which may have more arrays than the text, checked and proven.
-    fn nest(&self, source: &Source, program: &Stores) -> Result<Checked, Refusal> {
+    /// The nest of the program, which may have more arrays than the text, checked, and what of it was compared.
+    fn nest(&self, source: &Source, program: &Stores, limits: Limits) -> Result<(Checked, Compared), Refusal> {
         let refuse = |fault: Fault| {
             let parts_of = fault.parts_of;
             Refusal { diagnostic: located(source, fault), parts_of }
@@ -169,18 +196,16 @@ impl<'a> Read<'a> {
         let inferred = Inferred::new(program).map_err(refuse)?;
         let emitted = inferred.emitted(&stem(source.name()), self.schedule).map_err(refuse)?;
         let document = Document::parse(source.name(), emitted.text.as_str())?;
-        let mut checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
-        let statement = Statement { module: &self.module, inferred: &inferred, names: &emitted.names };
-        let compared = proof::prove(&statement, &checked.program, proof::MOST_OPERATIONS).map_err(refuse)?;
-        if compared == Compared::Nothing {
-            checked.warnings.push(
-                Diagnostic::new(
-                    "the program was not compared with the statement: even a few pixels take too many operations",
-                )
-                .with_help("import it with smaller extents and the same schedule, too: that is compared"),
-            );
-        }
-        Ok(checked)
+        let checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
+        let statement = Statement {
+            module: &self.module,
+            inferred: &inferred,
+            names: &emitted.names,
+            boundaries: &emitted.boundaries,
+            seed: self.seed,
+        };
+        let compared = proof::prove(&statement, &checked.program, limits).map_err(refuse)?;
+        Ok((checked, compared))
     }
 }
 
@@ -208,6 +233,7 @@ impl<'a> Inferred<'a> {
                 false => unfolded.coordinates[number].iter().map(|variable| unfolded.ranges[*variable]).collect(),
             })
             .collect();
+        let boundaries = merge::boundaries(&unfolded.definitions);
         // An array is computed where its last part is: all it reads is above, and all that reads it below.
         let mut of_array: BTreeMap<usize, (usize, Vec<Definition>)> = BTreeMap::new();
         for (place, definition) in unfolded.definitions.iter().enumerate() {
@@ -235,6 +261,7 @@ impl<'a> Inferred<'a> {
             is_table: &is_table,
             unfolded: &unfolded,
             definitions: &definitions,
+            boundaries,
         };
         nest.emit()
     }

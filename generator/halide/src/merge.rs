@@ -13,6 +13,7 @@ use pushmem_nest::{Binary, Index, Piece, Span, Type, Unary};
 use crate::canonical::{Canonical, tidy};
 use crate::fault::{Fault, Result};
 use crate::fit::{fit, only_variable};
+use crate::proof::{Boundaries, add_ends};
 use crate::rebuild::{mapped, value_of};
 use crate::unfold::{Definition, Level};
 use crate::value::{Element, Place, Value, Variable};
@@ -473,6 +474,15 @@ fn disjoint(parts: &[Part]) -> bool {
     parts.iter().array_combinations().all(|[one, other]| {
         !one.domains.iter().cartesian_product(&other.domains).any(|(one, other)| overlap(one, other))
     })
+}
+
+/// Where the definitions of all arrays begin and end, in each dimension: what is made of them may be wrong there.
+pub(crate) fn boundaries(definitions: &[Definition]) -> Boundaries {
+    let mut boundaries = Boundaries::new();
+    for range in definitions.iter().flat_map(|definition| boxes(&definition.domain)) {
+        range.into_iter().enumerate().for_each(|(dimension, ends)| add_ends(&mut boundaries, dimension, ends));
+    }
+    boundaries
 }
 
 /// The least and the greatest values of each coordinate.

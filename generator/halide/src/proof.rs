@@ -1,14 +1,16 @@
-//! The proof of an import: the statement and the nest are executed on the same images, and give the same pixels.
+//! The proof of an import: the statement and the nest are executed on the same images, and give the same pixels. Where all
+//! pixels take too many operations it is a test on samples.
 //!
 //! Much of an import is inferred: the dimensions of flat arrays, the coordinates of what a tile or a sliding window keeps, what
 //! the parts of a partitioned loop have in common. Here the statement is executed as it stands, on flat memories.
 
 mod machine;
 mod nest;
+mod samples;
 mod slice;
 mod statement;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use pushmem_nest::{ArrayKind, Program};
@@ -19,27 +21,42 @@ use rand_chacha::rand_core::SeedableRng;
 use crate::Inferred;
 use crate::fault::{Fault, Result};
 use crate::proof::machine::{Machine, Script, Stop, UNKNOWN};
+pub(crate) use crate::proof::samples::{Boundaries, add_ends};
 use crate::syntax::Module;
 
-/// The most operations to execute all of a statement, or all of a nest: about half a second. Indices are computed by
-/// operations, too.
-pub(crate) const MOST_OPERATIONS: u64 = 1 << 26;
+/// The most operations of a proof. Indices are computed by operations, too.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// To execute all of a statement, or all of a nest.
+    pub whole: u64,
+    /// To execute what the samples of an output need, in a statement or in a nest.
+    pub samples: u64,
+}
 
-/// The most operations to execute what sampled pixels need, where all of them are too many.
-const MOST_OPERATIONS_OF_SAMPLES: u64 = 1 << 28;
+/// About half a second for all, or two for samples.
+pub(crate) const LIMITS: Limits = Limits { whole: 1 << 26, samples: 1 << 28 };
 
-/// How many pixels of each output are sampled, and how many if that takes too many operations.
-const SAMPLES: [usize; 2] = [16, 1];
+/// By how much the batches grow in which samples are compared.
+const BATCH_GROWTH: usize = 4;
 
 /// What was compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Compared {
     /// Every pixel.
     Everything,
-    /// A few pixels, with all that they are computed from.
-    Samples,
-    /// Nothing: even a few pixels take more than [`MOST_OPERATIONS_OF_SAMPLES`].
-    Nothing,
+    /// Samples of each output, with all that they are computed from, but none of the outputs that were `missed`: even
+    /// one pixel of these takes more operations than are allowed.
+    Samples { missed: Vec<String> },
+}
+
+impl Compared {
+    /// The names of the outputs of which no pixel was compared.
+    pub fn missed(&self) -> &[String] {
+        match self {
+            Compared::Everything => &[],
+            Compared::Samples { missed } => missed,
+        }
+    }
 }
 
 /// A statement, with what was found out about its arguments.
@@ -48,6 +65,10 @@ pub(crate) struct Statement<'a> {
     pub inferred: &'a Inferred<'a>,
     /// The names of the arrays in the nest.
     pub names: &'a [String],
+    /// Where definitions begin and end.
+    pub boundaries: &'a Boundaries,
+    /// Where the random samples come from: each text has others.
+    pub seed: u64,
 }
 
 /// A program with its memories at the beginning.
@@ -64,22 +85,23 @@ impl Execution {
         Ok(machine.memories)
     }
 
-    /// The memories after the execution of what some elements depend on.
-    fn part(&self, wanted: &[(usize, i64)]) -> Result<Vec<Vec<i64>>, Stop> {
-        let mut machine = Machine::new(&self.script, self.memories.clone(), MOST_OPERATIONS_OF_SAMPLES);
+    /// The memories after the execution of what some elements depend on. What it takes is subtracted from `allowed`.
+    fn part(&self, wanted: &[(usize, i64)], allowed: &mut u64) -> Result<Vec<Vec<i64>>, Stop> {
+        let mut machine = Machine::new(&self.script, self.memories.clone(), *allowed);
         slice::run_for(&self.script, &mut machine, wanted)?;
+        *allowed = machine.allowed;
         Ok(machine.memories)
     }
 }
 
-/// Compares a statement with its nest. All of both is executed if that takes no more operations than `allowed`.
+/// Compares a statement with its nest: all of both if the limits allow it, and otherwise samples.
 ///
 /// # Errors
 /// If a pixel differs.
-pub(crate) fn prove(statement: &Statement, nest: &Program, allowed: u64) -> Result<Compared> {
+pub(crate) fn prove(statement: &Statement, nest: &Program, limits: Limits) -> Result<Compared> {
     let outputs = statement.outputs(nest);
     let (one, other) = statement.executions(nest);
-    match one.whole(allowed).and_then(|one| Ok((one, other.whole(allowed)?))) {
+    match one.whole(limits.whole).and_then(|one| Ok((one, other.whole(limits.whole)?))) {
         Ok((one, other)) => {
             for (in_statement, in_nest) in outputs {
                 for at in 0..nest.arrays[in_nest].size() {
@@ -91,16 +113,13 @@ pub(crate) fn prove(statement: &Statement, nest: &Program, allowed: u64) -> Resu
         Err(Stop::Undetermined) => return Err(statement.undetermined()),
         Err(Stop::Exhausted) => {}
     }
+    let mut missed = Vec::new();
     for pair in outputs {
-        let mut compared = false;
-        for count in SAMPLES {
-            compared = compared || statement.sampled(nest, (&one, &other), pair, count)?;
-        }
-        if !compared {
-            return Ok(Compared::Nothing);
+        if !statement.sampled(nest, (&one, &other), pair, limits)? {
+            missed.push(nest.arrays[pair.1].name.clone());
         }
     }
-    Ok(Compared::Samples)
+    Ok(Compared::Samples { missed })
 }
 
 impl Statement<'_> {
@@ -113,6 +132,22 @@ impl Statement<'_> {
     fn argument(&self, name: &str) -> Option<usize> {
         (0..self.names.len())
             .find(|&number| self.inferred.program.arrays[number].is_argument && self.names[number] == name)
+    }
+
+    /// Where definitions begin and end, and the first and the last iterations of loops around stores of an output, which
+    /// may be tiles.
+    fn boundaries_of(&self, output: usize, shape: &[i64]) -> Boundaries {
+        let mut boundaries = self.boundaries.clone();
+        let stores = self.inferred.program.stores.iter().filter(|store| store.array == output);
+        let loops: BTreeSet<(i64, i64)> =
+            stores.flat_map(|store| store.loops.iter().map(|each| store.ranges[*each])).collect();
+        for (low, high) in loops {
+            let extent = high - low + 1;
+            for (dimension, size) in shape.iter().enumerate().filter(|(_, size)| extent < **size) {
+                add_ends(&mut boundaries, dimension, (extent, size - extent - 1));
+            }
+        }
+        boundaries
     }
 
     /// Both, with the same images.
@@ -134,28 +169,36 @@ impl Statement<'_> {
         (of_statement, Execution { script: nest::script(nest), memories })
     }
 
-    /// Compares so many pixels of an output: whether that does not take too many operations.
+    /// Compares samples of an output, in batches, as long as there are operations: whether there are for the first.
     fn sampled(
         &self,
         nest: &Program,
         (one, other): (&Execution, &Execution),
         (in_statement, in_nest): (usize, usize),
-        count: usize,
+        limits: Limits,
     ) -> Result<bool> {
-        let mut random = ChaCha8Rng::seed_from_u64(1);
-        let samples = (0..count).map(|_| random.random_range(0..nest.arrays[in_nest].size()));
-        let samples: Vec<usize> = samples.sorted().dedup().collect();
-        let wanted = |memory: usize| samples.iter().map(|at| (memory, *at as i64)).collect::<Vec<_>>();
-        match one.part(&wanted(in_statement)).and_then(|one| Ok((one, other.part(&wanted(in_nest))?))) {
-            Ok((one, other)) => {
-                for at in samples {
-                    self.compare(&one[in_statement], &other[in_nest], nest, (in_statement, in_nest, at))?;
+        let boundaries = self.boundaries_of(in_statement, &nest.arrays[in_nest].shape);
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        let samples = samples::samples(&nest.arrays[in_nest].shape, &boundaries, &mut random);
+        let mut allowed = [limits.samples; 2];
+        let (mut compared, mut size) = (0, 1);
+        while compared < samples.len() {
+            let batch = &samples[compared..samples.len().min(compared + size)];
+            let wanted = |memory: usize| batch.iter().map(|at| (memory, *at)).collect::<Vec<_>>();
+            let one = one.part(&wanted(in_statement), &mut allowed[0]);
+            match one.and_then(|one| Ok((one, other.part(&wanted(in_nest), &mut allowed[1])?))) {
+                Ok((one, other)) => {
+                    for &at in batch {
+                        self.compare(&one[in_statement], &other[in_nest], nest, (in_statement, in_nest, at as usize))?;
+                    }
                 }
-                Ok(true)
+                Err(Stop::Undetermined) => return Err(self.undetermined()),
+                Err(Stop::Exhausted) => break,
             }
-            Err(Stop::Undetermined) => Err(self.undetermined()),
-            Err(Stop::Exhausted) => Ok(false),
+            compared += batch.len();
+            size *= BATCH_GROWTH;
         }
+        Ok(compared > 0)
     }
 
     fn compare(
