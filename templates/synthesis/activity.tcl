@@ -8,7 +8,8 @@ set_cmd_units -capacitance fF -power W
 set corner [sta::find_corner default]
 # An activity that was set for one pin is lost where OpenSTA propagates its own from inputs, one that is global is not. So each
 # cell is asked for at the activity of its output: that of the inputs of a flip-flop is the same, a cycle before, and other
-# cells have their energies at outputs. Without any activity there is only what the clock does inside a flip-flop.
+# cells have their energies at outputs. Without any activity there is only what the clock does inside a flip-flop, and inside and behind
+# a cell of its own; OpenSTA lets it run in all cycles, where it really runs in a share of them.
 proc power {instance activity} {
     global corner
     sta::set_power_global_activity $activity 0.5
@@ -22,13 +23,13 @@ proc block {block cells} {
     set cell_power 0
     set net_power 0
     set leakage 0
-    foreach {cell activity} $cells {
+    foreach {cell activity running} $cells {
         set instance [find $block $cell]
-        lassign [power $instance 0] still
+        lassign [power $instance 0] still clock_nets
         lassign [power $instance $activity] inside nets rest
-        set clock [expr {$clock + $still}]
+        set clock [expr {$clock + $running * $still}]
         set cell_power [expr {$cell_power + $inside - $still}]
-        set net_power [expr {$net_power + $nets}]
+        set net_power [expr {$net_power + $nets - (1 - $running) * $clock_nets}]
         set leakage [expr {$leakage + $rest}]
     }
     puts "BLOCK {$block} $clock $cell_power $net_power $leakage"

@@ -5,8 +5,9 @@ Usage: python equivalence.py job.json NETLIST
 reference.il has the blocks of the RTL as synthesize.py read them, before it mapped them; NETLIST has modules of the same names, of
 cells of the library. What is in a block and is a block or a macro itself is cut out: its pins are outputs and inputs of the one
 around it, and it is proven by itself. Signals of one name are compared, registers among them: equal in a cycle under equal inputs,
-or else by induction over cycles. Writes equivalence.json, with the signals of each block that were compared and those of which
-there is no proof; progress goes to standard output, a line for each step.
+or else by induction over cycles. That takes all registers for registers of one clock, so the clock and the asynchronous controls
+of each are signals of their own, which are compared, too. Writes equivalence.json, with the signals of each block that were
+compared and those of which there is no proof; progress goes to standard output, a line for each step.
 """
 
 import json
@@ -14,6 +15,94 @@ import re
 import sys
 
 from pyosys import libyosys
+
+# The pins that say when a register of one bit changes, by its type: the clock or the enable of a latch, then what acts without
+# a clock. The type has the level of each, and a value that a reset gives.
+CONTROLS = {
+    "DFF": "C", "DFFE": "CE", "SDFF": "C", "SDFFE": "C", "SDFFCE": "C", "ALDFF": "CL", "ALDFFE": "CLE",
+    "DFFSR": "CSR", "DFFSRE": "CSRE", "DLATCH": "E", "DLATCHSR": "ESR",
+}
+EVENTS = ["clock", "set", "reset", "load"]
+# Nothing reads their signals.
+KEPT = " ".join(f"equiv/w:*.{event}" for event in EVENTS)
+REGISTER = re.compile(r"\$_(\w+?)_([PN01]+)_$")
+
+
+def controls(kind: str) -> dict[str, tuple[str, bool]] | None:
+    """What changes a register of one bit and when: clock, set, reset and load, each with its pin and whether that is active
+    low. None for a cell that is no register."""
+    found = REGISTER.match(kind)
+    if not found or found[1] not in CONTROLS:
+        return None
+    pins, levels = CONTROLS[found[1]], found[2]
+    result = {"clock": (pins[0], levels[0] == "N")}
+    if found[1] in ["DFF", "DFFE", "DLATCH"] and len(levels) > 2:
+        result["set" if levels[2] == "1" else "reset"] = ("R", levels[1] == "N")
+    for pin, name in [("S", "set"), ("R", "reset"), ("L", "load")]:
+        if pin in pins[1:]:
+            result[name] = (pin, levels[pins.index(pin)] == "N")
+    return result
+
+
+def name_clocks(design: libyosys.Design, name: str) -> tuple[set[str], set[str], list[list[str]]]:
+    """Gives each bit of a register signals of its clock, set, reset and load, all active high, by the name of the bit.
+
+    Returns the bits with a name that a register holds, those that are neither of a register nor constant, and the names of each
+    register. A register behind an inverter is that of the inverter's output, with set and reset exchanged."""
+    libyosys.run_pass(f"simplemap {name}/t:$*ff* {name}/t:$*latch* {name}/t:$sr", design)
+    libyosys.run_pass(f"select {name}", design)
+    libyosys.run_pass("write_json -selected clocks.json", design)
+    libyosys.run_pass("select -clear", design)
+    with open("clocks.json") as file:
+        module = json.load(file)["modules"][name]
+    names: dict[int | str, list[str]] = {}
+    for wire, net in module["netnames"].items():
+        if not wire.startswith("$"):
+            for number, bit in enumerate(net["bits"]):
+                names.setdefault(bit, []).append(wire if len(net["bits"]) == 1 else f"{wire}[{number}]")
+    behind: dict[int | str, list[tuple[int | str, bool]]] = {}
+    for cell in module["cells"].values():
+        if cell["type"] in ["$_NOT_", "$not", "$_BUF_", "$buf", "$pos"]:
+            for source, output in zip(cell["connections"]["A"], cell["connections"]["Y"]):
+                behind.setdefault(source, []).append((output, "not" in cell["type"].lower()))
+
+    written = design.modules_[libyosys.IdString(f"\\{name}")]
+    registers, held = [], set()
+    for cell_name, cell in module["cells"].items():
+        pins = controls(cell["type"])
+        if pins is None:
+            continue
+        identifier = libyosys.IdString(cell_name if cell_name.startswith("$") else f"\\{cell_name}")
+        ports = written.cells_[identifier]
+        reached = [(cell["connections"]["Q"][0], False)]
+        for bit, other in reached:
+            reached.extend((output, other != invert) for output, invert in behind.get(bit, []))
+        registers.append([each for bit, _ in reached for each in names.get(bit, [])])
+        for bit, other in reached:
+            for each in names.get(bit, []):
+                held.add(each)
+                for what in EVENTS:
+                    new = written.addWire(libyosys.IdString(f"\\{each}.{what}"))
+                    new.set_bool_attribute(libyosys.IdString("\\keep"))
+                    wire = libyosys.SigSpec(new).as_bit()
+                    inside = {"set": "reset", "reset": "set"}.get(what, what) if other else what
+                    pin, low = pins.get(inside, ("", False))
+                    signal = ports.getPort(libyosys.IdString(f"\\{pin}")) if pin else libyosys.SigSpec(libyosys.Const(0, 1))
+                    gate = written.addNotGate if low else written.addBufGate
+                    gate(libyosys.IdString(f"\\{each}.{what}.driver"), signal.as_bit(), wire)
+    plain = {each for bit, same in names.items() if not isinstance(bit, str) for each in same}
+    return held, plain - held, registers
+
+
+def outcome(name: str) -> tuple[int, list[str]]:
+    """How many bits were compared, and those of which there is no proof, of a file in the JSON format of Yosys."""
+    with open(name) as file:
+        module = json.load(file)["modules"]["equiv"]
+    bits = {bit: wire if len(net["bits"]) == 1 else f"{wire} [{number}]"
+            for wire, net in module["netnames"].items() if not wire.endswith(("_gold", "_gate"))
+            for number, bit in enumerate(net["bits"])}
+    pins = [cell["connections"] for cell in module["cells"].values() if cell["type"] == "$equiv"]
+    return len(pins), sorted(bits[pin["Y"][0]] for pin in pins if pin["A"] != pin["B"])
 
 
 def main() -> None:
@@ -44,26 +133,27 @@ def main() -> None:
         print(f"STEP proving {block.split('$')[0]}", flush=True)
         inside = [name for name in [*blocks, *job["macros"]] if name != block]
 
-        def cut(module: str) -> None:
+        def cut(module: str) -> tuple[set[str], set[str], list[list[str]]]:
+            named = name_clocks(design, module)
             run(f"async2sync {module}", "select -none", *(f"select -add {module}/t:{name}" for name in inside), "expose -evert", "select -clear",
                 f"opt_clean {module}", f"design -stash {module}")
+            return named
 
         run("design -reset", "read_rtlil reference.il", f"rename {block} gold", "memory_map gold", "opt_clean gold")
-        cut("gold")
+        held, _, _ = cut("gold")
         run("design -load netlist", f"rename {block} gate", *(f"blackbox {name}" for name in blocks if name != block),
-            "flatten -noscopeinfo gate")
-        cut("gate")
+            "flatten -noscopeinfo gate", "opt_clean gate")
+        _, plain, registers = cut("gate")
+        # A signal that nothing drives would be one of which nothing is to be proven.
+        run("design -load gate", "setundef -undriven -zero gate", "design -stash gate")
         run("design -reset", "design -copy-from gold -as gold gold", "design -copy-from gate -as gate gate",
-            "equiv_make gold gate equiv", "hierarchy -top equiv", "opt_clean", "equiv_simple", "equiv_induct",
-            "tee -q -o status.txt equiv_status")
-        with open("status.txt") as file:
-            status = file.read()
-        compared = re.search(r"Found (\d+) \$equiv cells", status)
-        result.append({
-            "module": block.split("$")[0],
-            "signals": int(compared[1]) if compared else 0,
-            "unproven": ["".join(found) for found in re.findall(r"Unproven \$equiv \S+: \\?(\S+)_gold( \[\d+\])?", status)],
-        })
+            "equiv_make gold gate equiv", "hierarchy -top equiv", f"setattr -set keep 1 {KEPT}", "opt_clean", "equiv_simple",
+            "equiv_induct", "write_json equiv.json")
+        compared, unproven = outcome("equiv.json")
+        # Registers of one of both only: what is between them is not comparable cycle by cycle.
+        unproven += sorted(f"{bit}.clock" for bit in held & plain)
+        unproven += sorted(f"{min(bits, default='?')}.clock" for bits in registers if not held.intersection(bits))
+        result.append({"module": block.split("$")[0], "signals": compared, "unproven": unproven})
     with open("equivalence.json", "w") as file:
         json.dump(result, file)
 

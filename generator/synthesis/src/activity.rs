@@ -43,11 +43,11 @@ pub struct Words {
 pub struct BlockPower {
     /// What they are.
     pub block: BlockKind,
-    /// What the clock does inside flip-flops, whether they change or not.
+    /// What the clock does inside flip-flops and gates of its own, whether they change or not, in cycles in which it runs.
     pub clock_mw: f64,
     /// The rest of what happens inside cells.
     pub cells_mw: f64,
-    /// Nets that switch, without the clock's.
+    /// Nets that switch, gated clocks among them, without the clock's own.
     pub nets_mw: f64,
     /// At rest.
     pub leakage_mw: f64,
@@ -93,7 +93,7 @@ pub struct Activity {
 #[template(path = "activity.tcl", escape = "none")]
 struct ActivityScript<'a> {
     job: &'a Job<'a>,
-    /// Path of each block, and its cells, each with its activity.
+    /// Path of each block, and its cells, each with its activity and the share of clock pulses that it gets.
     blocks: Vec<(&'a str, String)>,
     /// Macros whose power at rest is known: path of the block, and name in it.
     macros: Vec<(&'a str, &'a str)>,
@@ -171,7 +171,7 @@ pub fn measure(
         .flat_map(|(path, binding, port)| uses(path, binding, port))
         .collect_vec();
     let watched = uses.iter().map(|used| used.access.clone()).collect_vec();
-    let Toggles { cycles, cells, accesses } = toggles::read(&wave, job.top, application.window, &watched)?;
+    let Toggles { cycles, cells, pulses, accesses } = toggles::read(&wave, job.top, application.window, &watched)?;
 
     step("power");
     let per_cycle = |changes: f64| changes / cycles.max(1) as f64;
@@ -180,7 +180,8 @@ pub fn measure(
     let is_cell = |path: &str| !synthesis.macros.contains_key(path) && !synthesis.instances.contains_key(path);
     for (path, changes) in cells.iter().filter(|(path, _)| is_cell(path)) {
         let (block, cell) = placed(path);
-        of_block.entry(block).or_default().push_str(&format!("{cell} {:.6} ", per_cycle(*changes)));
+        let running = per_cycle(pulses.get(path).map_or(0.0, |pulses| *pulses as f64));
+        of_block.entry(block).or_default().push_str(&format!("{cell} {:.6} {running:.6} ", per_cycle(*changes)));
     }
     let known = |name: &str| bindings(name).is_some_and(|binding| binding.liberty().is_some());
     let at_rest = synthesis.macros.iter().filter(|(_, name)| known(name)).map(|(path, _)| placed(path)).collect();
@@ -241,18 +242,34 @@ fn placed(path: &str) -> (&str, &str) {
 }
 
 /// The netlist in numbers, the cells, and the models of macros. Waves show what is counted, as each signal takes time to
-/// build: the outputs of cells, the pins of macros, and the ports of the top module.
+/// build: the outputs of cells, the inputs of flip-flops and latches, for their clocks, the pins of macros, and the ports of the top
+/// module.
 fn traced(synthesis: &Synthesis, job: &Job) -> Vec<(String, String)> {
     let mut files = synthesis.netlist.clone();
     let (name, _) = files.pop().expect("a netlist has a top module");
     for (_, text) in files.iter_mut().filter(|(name, _)| name == "cells.v") {
-        *text = with_tracing(text, |_, line| line.starts_with("  output "));
+        let registers = registers(text);
+        *text = with_tracing(text, |module, line| {
+            line.starts_with("  output ") || line.starts_with("  input ") && registers.iter().any(|name| name == module)
+        });
     }
     let is_net = |line: &str| ["  input ", "  output ", "  wire "].iter().any(|start| line.starts_with(start));
     let of_top = |module: &str| module.strip_prefix(job.top).is_some_and(|rest| rest.starts_with('('));
     let is_shown = |module: &str, line: &str| !is_net(line) || of_top(module) && !line.starts_with("  wire ");
     files.push((name, with_tracing(&synthesis.numbered, is_shown)));
     files
+}
+
+/// The modules of cells that hold something, by the rest of their first lines.
+fn registers(cells: &str) -> Vec<String> {
+    let (mut module, mut found) = ("", Vec::new());
+    for line in cells.lines() {
+        module = line.strip_prefix("module ").unwrap_or(module);
+        if line.trim_start().starts_with("always") && found.last().is_none_or(|last| last != module) {
+            found.push(module.to_owned());
+        }
+    }
+    found
 }
 
 /// A text with signals and instances in waves where `is_shown` says so of a module and a line.

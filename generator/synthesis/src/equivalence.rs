@@ -19,7 +19,8 @@ const PROVE: &str = include_str!("../../../templates/synthesis/equivalence.py");
 pub struct ProvenBlock {
     /// Its module in the RTL.
     pub module: String,
-    /// Signals of both that were compared, bit by bit: outputs, registers, and what else has one name in both.
+    /// Signals of both that were compared, bit by bit: outputs, registers with their clocks, sets and resets, and what else has
+    /// one name in both.
     pub signals: u32,
     /// Those of which there is no proof.
     pub unproven: Vec<String>,

@@ -21,9 +21,9 @@ pub struct Path {
 /// The longest paths by their ends; none where there is no such path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Paths {
-    /// From register to register: its delay is the least clock period.
+    /// From register to register or clock gate: its delay is the least clock period.
     pub registers: Option<Path>,
-    /// From an input to a register.
+    /// From an input to a register or clock gate.
     pub inputs: Option<Path>,
     /// From a register to an output.
     pub outputs: Option<Path>,
@@ -34,9 +34,14 @@ pub struct Paths {
 impl Paths {
     /// Reads what OpenSTA reports, in sections.
     pub(crate) fn of_report(text: &str) -> Self {
+        // The latch of a clock gate needs its enable before the edge that a register needs its data before.
+        let longer = |registers: &str, gates: &str| {
+            let paths = [registers, gates].into_iter().filter_map(|name| Path::of_report(section(text, name)));
+            paths.max_by(|left, right| left.delay_ps.total_cmp(&right.delay_ps))
+        };
         Paths {
-            registers: Path::of_report(section(text, "registers")),
-            inputs: Path::of_report(section(text, "inputs")),
+            registers: longer("registers", "gates"),
+            inputs: longer("inputs", "inputs of gates"),
             outputs: Path::of_report(section(text, "outputs")),
             through: Path::of_report(section(text, "through")),
         }
@@ -59,7 +64,9 @@ impl Path {
             line.split_whitespace().find_map(|word| word.parse::<f64>().ok())
         };
         let arrival = number("data arrival time")?;
-        let setup = number("library setup time").unwrap_or(0.0);
+        // Of a latch, it is a part of what is said of the time that it lends.
+        let lent = || after("library setup time")?.split_whitespace().next()?.parse::<f64>().ok();
+        let setup = number("library setup time").or_else(lent).unwrap_or(0.0);
         let external = number("input external delay").unwrap_or(0.0);
         // Arcs: delay, time, edge, instance/pin (CELL); those of the path before the arrival.
         let data = text.split("data arrival time").next().unwrap_or_default();
@@ -158,11 +165,27 @@ Path Group: clk
               4.85260   data required time
 SECTION inputs
 No paths found.
+SECTION gates
+Startpoint: u_in2agg_0/active_q\\\\DFFSR (rising edge-triggered flip-flop clocked by clk)
+Endpoint: u_registers/u_clock.enabled\\\\LATCH (positive level-sensitive latch clocked by clk')
+
+   0.24500    0.24500 ^ u_in2agg_0/active_q\\\\DFFSR/Q (DFFSR)
+   1.42500    1.67000 ^ u_registers/_182_/Y (OR2X1)
+   0.00000    1.67000 ^ u_registers/u_clock.enabled\\\\LATCH/D (LATCH)
+              1.67000   data arrival time
+
+   2.50000    2.50000   clock clk' (rise edge)
+              2.50000   data required time
+
+Time Borrowing Information
+clk' pulse width                        2.50000
+library setup time                     -0.15000
+max time borrow                         2.35000
 ";
 
     #[test]
     fn paths_are_told_in_words() {
-        let paths = Paths::of_report(REPORT);
+        let paths = Paths::of_report(REPORT.split("SECTION gates").next().unwrap());
         let path = paths.registers.unwrap();
         assert_eq!(path.from, "loop counter of level 3 in in2agg_0");
         assert_eq!(path.to, "words in transpose_buffer_0");
@@ -171,5 +194,15 @@ No paths found.
         let (slowest, delay) = path.slowest.unwrap();
         assert_eq!((slowest.as_str(), delay.round()), ("AND2X1 in the top module", 1125.0));
         assert!(paths.inputs.is_none());
+    }
+
+    #[test]
+    fn the_enable_of_a_clock_gate_is_there_before_the_rising_edge() {
+        let later = REPORT.replace("1.67000   data arrival", "1.77000   data arrival");
+        let path = Paths::of_report(&later).registers.unwrap();
+        assert_eq!(path.to, "register enabled in registers");
+        assert!((path.delay_ps - 1920.0).abs() < 1e-6, "{}", path.delay_ps);
+        let shorter = REPORT.replace("1.67000   data arrival", "1.58000   data arrival");
+        assert_eq!(Paths::of_report(&shorter).registers.unwrap().to, "words in transpose_buffer_0");
     }
 }

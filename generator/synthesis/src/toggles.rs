@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use fst_reader::{FstFilter, FstHierarchyEntry, FstReader, FstSignalHandle, FstSignalValue};
+use fst_reader::{FstFilter, FstHierarchyEntry, FstReader, FstSignalHandle, FstSignalValue, FstVarDirection};
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
 
@@ -33,12 +33,28 @@ pub(crate) struct Toggles {
     pub cycles: u64,
     /// Changes from cycle to cycle, by the path of the cell in the top module: the mean of its outputs.
     pub cells: BTreeMap<String, f64>,
+    /// Clock pulses that reach a cell or leave it, by its path.
+    pub pulses: BTreeMap<String, u64>,
     /// The cycles of each access.
     pub accesses: Vec<u64>,
 }
 
 /// The signals of a wave: path below the top module, and its number among the changes.
-type Signals = BTreeMap<String, usize>;
+type Signals = BTreeMap<String, Signal>;
+
+#[derive(Clone, Copy)]
+struct Signal {
+    number: usize,
+    /// An input of its module.
+    is_input: bool,
+}
+
+/// An edge of the clock.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edge {
+    Rising,
+    Falling,
+}
 
 /// A signal at the end of each cycle.
 #[derive(Clone, Default)]
@@ -48,10 +64,16 @@ struct Sampled {
     /// The last change: the cycle at whose end it is seen, and the value.
     last: (usize, bool),
     changes: u64,
+    /// Whether the last change was with the rising edge of the clock.
+    rising: bool,
+    /// Changes with a rising edge of the clock that the falling edge took back: the signal is a clock then.
+    pulses: u64,
 }
 
 impl Sampled {
-    fn change(&mut self, cycle: usize, value: bool, counts: &impl Fn(usize) -> bool) {
+    fn change(&mut self, cycle: usize, value: bool, edge: Option<Edge>, counts: &impl Fn(usize) -> bool) {
+        self.pulses += u64::from(self.rising && edge == Some(Edge::Falling) && value != self.last.1 && counts(cycle));
+        self.rising = edge == Some(Edge::Rising) && value != self.last.1;
         if cycle != self.last.0 {
             self.settle(counts);
         }
@@ -76,7 +98,10 @@ pub(crate) fn read(wave: &Path, top: &str, window: Window, accesses: &[Access]) 
     let mut reader = FstReader::open(BufReader::new(file)).map_err(|error| failed(&error))?;
     let signals = signals(&mut reader, top).map_err(|error| failed(&error))?;
     let find = |name: &str| {
-        signals.get(name).copied().ok_or_else(|| failed(&format!("there is no signal `{name}` of `{top}`")))
+        signals
+            .get(name)
+            .map(|signal| signal.number)
+            .ok_or_else(|| failed(&format!("there is no signal `{name}` of `{top}`")))
     };
     let (clock, port) = (
         find("clk")?,
@@ -100,6 +125,7 @@ pub(crate) fn read(wave: &Path, top: &str, window: Window, accesses: &[Access]) 
     let of = |signal: &usize| changes.get(signal).map_or(&[][..], Vec::as_slice);
     let rising = of(&clock).iter().tuple_windows().filter(|((_, before), (_, after))| !before && *after);
     let edges = rising.map(|(_, (time, _))| *time).collect_vec();
+    let falling = of(&clock).iter().filter(|(_, high)| !high).map(|(time, _)| *time).collect_vec();
     let before = |signal: &usize, time: u64| {
         let changes = of(signal);
         let passed = changes.partition_point(|(changed, _)| *changed < time);
@@ -116,11 +142,14 @@ pub(crate) fn read(wave: &Path, top: &str, window: Window, accesses: &[Access]) 
     // A cycle counts by what changes from the one before to it.
     let counts = |cycle: usize| window.contains(&cycle);
 
-    let mut sampled = vec![Sampled::default(); signals.values().max().map_or(0, |most| most + 1)];
+    let mut sampled = vec![Sampled::default(); signals.values().map(|signal| signal.number + 1).max().unwrap_or(0)];
     let read = reader.read_signals(&FstFilter::all(), |time, signal, value| {
         let cycle = edges.partition_point(|edge| *edge <= time);
         if let Some(sampled) = sampled.get_mut(signal.get_index()) {
-            sampled.change(cycle, is_high(&value), &counts);
+            let rises = cycle > 0 && edges[cycle - 1] == time;
+            let falls = || falling.binary_search(&time).is_ok();
+            let edge = if rises { Some(Edge::Rising) } else { falls().then_some(Edge::Falling) };
+            sampled.change(cycle, is_high(&value), edge, &counts);
         }
         Ok::<_, std::convert::Infallible>(())
     });
@@ -128,11 +157,17 @@ pub(crate) fn read(wave: &Path, top: &str, window: Window, accesses: &[Access]) 
     sampled.iter_mut().for_each(|sampled| sampled.settle(&counts));
 
     let mut cells: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    let mut pulses: BTreeMap<String, u64> = BTreeMap::new();
     for (path, signal) in &signals {
         let Some((cell, _)) = path.rsplit_once('/') else { continue };
-        let (sum, outputs) = cells.entry(cell.to_owned()).or_default();
-        *sum += sampled[*signal].changes as f64;
-        *outputs += 1.0;
+        let Sampled { changes, pulses: seen, .. } = sampled[signal.number];
+        let most = pulses.entry(cell.to_owned()).or_default();
+        *most = seen.max(*most);
+        if !signal.is_input {
+            let (sum, outputs) = cells.entry(cell.to_owned()).or_default();
+            *sum += changes as f64;
+            *outputs += 1.0;
+        }
     }
     let mut pins = pins.iter();
     let accesses = accesses.iter().map(|access| {
@@ -143,6 +178,7 @@ pub(crate) fn read(wave: &Path, top: &str, window: Window, accesses: &[Access]) 
     Ok(Toggles {
         cycles: window.len() as u64,
         accesses: accesses.collect(),
+        pulses,
         cells: cells.into_iter().map(|(cell, (sum, outputs))| (cell, sum / outputs)).collect(),
     })
 }
@@ -154,10 +190,11 @@ fn signals(reader: &mut FstReader<BufReader<File>>, top: &str) -> Result<Signals
     reader.read_hierarchy(|entry| match entry {
         FstHierarchyEntry::Scope { name, .. } => scopes.push(name),
         FstHierarchyEntry::UpScope => drop(scopes.pop()),
-        FstHierarchyEntry::Var { name, length: 1, handle, .. } => {
+        FstHierarchyEntry::Var { name, length: 1, handle, direction, .. } => {
             if let Some(place) = scopes.iter().position(|scope| scope == top) {
                 let path = scopes[place + 1..].iter().chain([&name]).join("/");
-                signals.insert(path, handle.get_index());
+                let is_input = direction == FstVarDirection::Input;
+                signals.insert(path, Signal { number: handle.get_index(), is_input });
             }
         }
         _ => {}
@@ -179,9 +216,23 @@ mod tests {
         let mut signal = Sampled::default();
         // Before the window; forth and back within cycle 2; once in 3, and again; after the window.
         for (cycle, value) in [(0, false), (1, true), (2, false), (2, true), (3, false), (5, true), (6, false)] {
-            signal.change(cycle, value, &counts);
+            signal.change(cycle, value, None, &counts);
         }
         signal.settle(&counts);
-        assert_eq!(signal.changes, 2);
+        assert_eq!((signal.changes, signal.pulses), (2, 0));
+    }
+    #[test]
+    fn a_clock_is_what_both_edges_change() {
+        let counts = |cycle: usize| (2..=5).contains(&cycle);
+        let mut signal = Sampled::default();
+        // A pulse before the window, two in it; what rises with an edge and falls with the next one is none.
+        for cycle in [1, 2, 4] {
+            signal.change(cycle, true, Some(Edge::Rising), &counts);
+            signal.change(cycle, false, Some(Edge::Falling), &counts);
+        }
+        signal.change(4, true, Some(Edge::Rising), &counts);
+        signal.change(5, false, Some(Edge::Rising), &counts);
+        signal.change(5, false, Some(Edge::Falling), &counts);
+        assert_eq!(signal.pulses, 2);
     }
 }
