@@ -4,7 +4,7 @@ function buildSummary() {
   const { figures, policy } = contents;
   const kinds = { stencil: "Image pipeline in one raster scan", dnn: "Coarse pipeline of loop nests" };
   document.getElementById("subtitle").textContent = `${kinds[policy]}, compiled for the tile ${figures.tile}, proven. Times are unstalled cycles from the start of a run.`;
-  const figure = (value, what, more) => html("div", { class: "figure" }, html("b", {}, typeof value === "number" ? shown(value) : value), html("span", {}, what), html("span", {}, more));
+  const figure = (value, what, more) => html("div", { class: "figure" }, html("b", {}, typeof value === "number" ? shown(value) : value), html("span", {}, value === 1 ? what.replace(/s\b/, "") : what), html("span", {}, more));
   const others = [[figures.rom_tiles, "ROM"], [figures.global_buffer_banks, "global-buffer bank"], [figures.register_files, "register file"]];
   document.getElementById("summary").append(html("div", { class: "figures" },
     figure(figures.cycles, "cycles", `${shown(figures.sequential_cycles)} one stage after the other`),
@@ -39,7 +39,7 @@ function memoryPart(memory) {
   const facts = [`at most ${plural(memory.live_words, "word")}`, plural(memory.tiles[1], "tile")];
   if (memory.factors && memory.factors.some(factor => factor > 1)) facts.push(`cyclic banks [${memory.factors.join(", ")}]`);
   if (memory.copied) facts.push("some words in several tiles");
-  const delays = memory.delays.map(([wire, delays]) => `${wire} by ${delays.join(", ")} cycles`).join("; ");
+  const delays = memory.delays.map(([wire, delays]) => `${wire} by ${delays.length === 1 ? plural(delays[0], "cycle") : `${delays.join(", ")} cycles`}`).join("; ");
   const rows = memory.ports.map(group => {
     const seq = timed(group.sequence);
     return [group.direction, few(group.ports.map(([name]) => name), 4), code(domainText(seq)), code(few(group.ports.map(([, access]) => access), 4)), code(cycleText(seq)), rateOf(seq) * group.ports.length];
@@ -162,7 +162,7 @@ function buildResults() {
     const rows = contents.loops.map(loop => [loop.parent === null ? loop.name : `${loop.name}, within ${contents.loops[loop.parent].name}`, loop.extent, loop.interval, loop.length, loop.bound, loop.versions.map(([array, count]) => `${count} of ${array}`).join(", ")]);
     section.append(html("h3", {}, "Loops that stages share"), table(["loop", "iterations", "initiation interval, cycles", "cycles of one iteration", "bound by", "versions of arrays"], rows, [1, 2, 3]));
   }
-  section.append(html("footer", {}, `The proof covers ${shown(figures.proven_cycles)} cycles of tiles and simulates ${shown(figures.simulated_cycles)} of them, because the state repeats.`));
+  section.append(html("footer", {}, `The proof covers ${plural(figures.proven_cycles, "cycle")} of tiles and simulates ${shown(figures.simulated_cycles)} of them, because the state repeats.`));
 }
 
 /// A link to a card opens it.

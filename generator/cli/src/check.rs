@@ -8,7 +8,7 @@ use clap::Args;
 use itertools::Itertools;
 use pushmem_buffers::UnifiedBuffer;
 use pushmem_configuration::Configuration;
-use pushmem_files::{Diagnostic, Document, FieldPath, read_words};
+use pushmem_files::{Diagnostic, Document, FieldPath, counted, read_words};
 use pushmem_nest::{Checked, Program};
 use pushmem_packaging::Timing;
 use pushmem_regression::{MutantList, RegressionList};
@@ -91,8 +91,8 @@ fn keys_of(document: &Document) -> Result<BTreeMap<String, IgnoredAny>, Diagnost
 /// Reports the warnings of a program, and says what it is.
 fn accept(checked: Checked) -> String {
     checked.warnings.into_iter().for_each(output::report);
-    let operations = checked.program.operations().len();
-    format!("program `{}` of {operations} operations", checked.program.name)
+    let operations = counted(checked.program.operations().len(), "operation");
+    format!("program `{}` of {operations}", checked.program.name)
 }
 
 impl Check {

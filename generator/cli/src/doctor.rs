@@ -45,7 +45,7 @@ impl Report<'_> {
             };
         }
         text += &format!("Built models are kept in {}\n", self.cache);
-        text + "generate, encode, decode, check and simulate without --rtl need none of these.\n"
+        text + "build, map, import, generate, encode, decode, check and simulate without --rtl need none of these.\n"
     }
 }
 

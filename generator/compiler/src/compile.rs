@@ -4,7 +4,7 @@ use pushmem_accelerator::{
     Accelerator, AssemblyError, Constraints, Levels, StoredArray, WORD_BITS, assemble, prove, prove_roms,
 };
 use pushmem_extraction::{Extraction, diagnose, extract};
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, counted};
 use pushmem_kernels::{Datapath, TableMemories};
 use pushmem_nest::{Level, Operation, Program, Schedule as Policy};
 use pushmem_replay::replay;
@@ -193,7 +193,8 @@ fn too_large(source: &Program, program: &Program, accelerator: &Accelerator) -> 
         {
             return Ok(Some(largest.array));
         }
-        let message = format!("`{}` needs {tiles} `{}` tiles, and there are {count}", program.name, spec.name);
+        let needed = counted(tiles, &format!("`{}` tile", spec.name));
+        let message = format!("`{}` needs {needed}, and the specification has `count: {count}`", program.name);
         let error = match arrays().max_by_key(|array| array.mapped.tiles.len()) {
             Some(StoredArray { array, mapped, .. }) => {
                 let most = mapped.tiles.len();

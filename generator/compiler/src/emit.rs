@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use itertools::Itertools;
 use pushmem_accelerator::{Condition, Driver, Source};
+use pushmem_files::counted;
 use pushmem_nest::Level;
 use pushmem_schedule::{Access, Loop, Stage as PipelineStage};
 
@@ -144,17 +145,17 @@ fn mapping(compiled: &Compiled) -> String {
         };
         writeln!(
             text,
-            "array {} in {} tiles{level}{begin}, {} words live",
+            "array {} in {}{level}{begin}, {} live",
             array.buffer.name,
-            array.mapped.tiles.len(),
-            array.mapped.live_words
+            counted(array.mapped.tiles.len(), "tile"),
+            counted(array.mapped.live_words, "word")
         )
         .expect("strings can be written");
     }
     for memory in &accelerator.memories {
         writeln!(
             text,
-            "memory of {} in {} tiles, {} words live",
+            "memory of {} in {}, {} live",
             memory
                 .streams
                 .iter()
@@ -162,8 +163,8 @@ fn mapping(compiled: &Compiled) -> String {
                     format!("{}: delays {}", accelerator.wires[stream.of].name, stream.delays.iter().join(", "))
                 })
                 .join(" and of "),
-            memory.mapped.tiles.len(),
-            memory.mapped.live_words
+            counted(memory.mapped.tiles.len(), "tile"),
+            counted(memory.mapped.live_words, "word")
         )
         .expect("strings can be written");
     }

@@ -2,10 +2,11 @@
 
 use itertools::Itertools;
 use pushmem_accelerator::{Condition, Counter, Variable};
+use pushmem_files::counted;
 
 use crate::error::CompositionError;
 use crate::instance::Instance;
-use crate::text::{bits_for, concatenation, count, literal, range};
+use crate::text::{bits_for, concatenation, literal, range};
 
 /// A loop counter with the names of its signals.
 pub(crate) struct LoopCounter<'a> {
@@ -36,7 +37,7 @@ impl LoopCounter<'_> {
         let levels = loops.iter().zip(extent).zip(&cycle.stride).rev();
         let levels = levels.map(|((name, extent), stride)| {
             let every = if *stride == 1 { "cycle".to_owned() } else { format!("{stride} cycles") };
-            format!("{name} {}, every {every}", count(extent, "time"))
+            format!("{name} {}, every {every}", counted(extent, "time"))
         });
         format!("Loops of `{name}` from cycle {} on: {}.", cycle.start, levels.format("; "))
     }

@@ -34,13 +34,6 @@ pub(crate) fn concatenation(parts: impl IntoIterator<Item = String>) -> String {
     }
 }
 
-/// `1 cycle`, `2 cycles`.
-pub(crate) fn count(number: impl std::fmt::Display, noun: &str) -> String {
-    let number = number.to_string();
-    let plural = if number == "1" { "" } else { "s" };
-    format!("{number} {noun}{plural}")
-}
-
 /// `a`, `a and b`, `a, b and c`.
 pub(crate) fn listing(items: &[String]) -> String {
     match items {

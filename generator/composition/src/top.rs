@@ -13,12 +13,13 @@ mod words;
 
 use askama::Template;
 use pushmem_accelerator::Accelerator;
+use pushmem_files::counted;
 use pushmem_nest::{Level, Program};
 use pushmem_waves::View;
 
 use crate::error::CompositionError;
 use crate::modules::KernelModule;
-use crate::text::{aligned, count, lines};
+use crate::text::{aligned, lines};
 use crate::window::Window;
 use signals::Signals;
 
@@ -116,16 +117,16 @@ fn tile_of(level: Level) -> &'static str {
 impl Context<'_> {
     fn description(&self) -> Vec<String> {
         let accelerator = self.accelerator;
-        let mut parts = vec![count(accelerator.instances().count(), "kernel")];
+        let mut parts = vec![counted(accelerator.instances().count(), "kernel")];
         for level in accelerator.levels_in_use() {
-            let tiles = count(accelerator.count_at(level), tile_of(level));
+            let tiles = counted(accelerator.count_at(level), tile_of(level));
             parts.push(format!("{tiles} `{}`", accelerator.spec_at(level).name));
         }
         if !accelerator.roms.is_empty() {
-            parts.push(format!("{} `{}`", count(accelerator.roms.len(), "ROM"), accelerator.rom_spec.name));
+            parts.push(format!("{} `{}`", counted(accelerator.roms.len(), "ROM"), accelerator.rom_spec.name));
         }
         if accelerator.shift_register_words() > 0 {
-            parts.push(format!("{} in shift registers", count(accelerator.shift_register_words(), "word")));
+            parts.push(format!("{} in shift registers", counted(accelerator.shift_register_words(), "word")));
         }
         let mut text = lines(&format!("Accelerator `{}`: {}.", accelerator.name, parts.join(", ")));
         text.push(String::new());
@@ -137,7 +138,7 @@ impl Context<'_> {
             "Timing: a run has {} and as many more as streams make it wait. A stream passes a beat in each cycle in \
              which its `valid` and `ready` are both high; what is offered stays until it is taken. No output depends on \
              an input of the same cycle. Words narrower than 16 bits are extended by their type.",
-            count(run_cycles(accelerator), "cycle")
+            counted(run_cycles(accelerator), "cycle")
         )));
         text
     }

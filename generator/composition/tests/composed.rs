@@ -170,6 +170,48 @@ nest:
     (program, accelerator)
 }
 
+/// Beats of so many words, each of which leaves in the lane after its own, in the cycle in which it came.
+fn rotate(lanes: usize) -> (Program, Accelerator) {
+    let last = lanes - 1;
+    let program = program(&format!(
+        "
+name: rotate
+inputs: {{input: {{type: u16, shape: [{lanes}, 6]}}}}
+outputs: {{output: {{type: u16, shape: [{lanes}, 6]}}}}
+nest:
+  - for y in 0..6:
+    - for x in 0..{last}:
+      - output[x + 1, y] = input[x, y]
+  - for y in 0..6:
+    - output[0, y] = input[{last}, y]
+"
+    ));
+    let rows = Counter { loops: vec!["y".to_owned()], extent: vec![6], cycle: Affine { start: 0, stride: vec![1] } };
+    let stream = |name: &str, array, wires: Vec<usize>| Stream {
+        name: name.to_owned(),
+        array,
+        element: Type::U16,
+        counter: 0,
+        lanes: (0..lanes)
+            .zip(wires)
+            .map(|(lane, wire)| Lane {
+                wire,
+                stage: 0,
+                element: Affine { start: lane as i64, stride: vec![lanes as i64] },
+            })
+            .collect(),
+    };
+    let accelerator = Accelerator {
+        length: 6,
+        counters: vec![rows],
+        wires: (0..lanes).map(|lane| wire("word", Driver::Input { stream: 0, lane })).collect(),
+        inputs: vec![stream("input", 0, (0..lanes).collect())],
+        outputs: vec![stream("output", 1, std::iter::once(last).chain(0..last).collect())],
+        ..empty("rotate")
+    };
+    (program, accelerator)
+}
+
 /// The smooth accelerator with two memory tiles beside it, one chained to the other.
 fn with_tiles() -> (Program, Accelerator) {
     let (program, mut accelerator) = smooth();
@@ -416,6 +458,42 @@ fn wide_beats_and_awkward_names_agree_with_the_model() {
     let Some(verilator) = verilator() else { return };
     let (program, accelerator) = shuffle();
     simulate(&program, &accelerator, &verilator);
+}
+
+#[test]
+fn beats_of_two_thousand_bits_agree_with_the_model() {
+    let Some(verilator) = verilator() else { return };
+    let (program, accelerator) = rotate(128);
+    simulate(&program, &accelerator, &verilator);
+}
+
+#[test]
+fn the_firmware_that_is_named_is_the_one_that_runs() {
+    let Some(verilator) = verilator() else { return };
+    let (program, accelerator) = rotate(128);
+    let folder = written(&composed(&program, &accelerator));
+    let firmware = |program: Option<&str>| {
+        let mut make = Command::new("make");
+        make.args(["--silent", "firmware", &format!("VERILATOR={verilator}")]).current_dir(&folder);
+        run(make.args(program.map(|program| format!("PROGRAM={program}.c"))))
+    };
+    // Each is older than the one before.
+    for (age, name) in ["first", "second"].into_iter().enumerate() {
+        let text = format!(
+            "#include <stdio.h>\n#include \"platform.h\"\n#include \"rotate.h\"\n\
+             int main(void) {{ pushmem_start(); puts(\"this is the {name}\"); return 0; }}\n"
+        );
+        let path = folder.path().join(format!("{name}.c"));
+        std::fs::write(&path, text).unwrap();
+        let written = std::time::SystemTime::now() - std::time::Duration::from_secs(3600 * (1 + age as u64));
+        std::fs::File::options().append(true).open(&path).unwrap().set_modified(written).unwrap();
+    }
+    for name in ["first", "second", "first"] {
+        let (ok, log) = firmware(Some(name));
+        assert!(ok && log.trim_end().ends_with(&format!("this is the {name}")), "{log}");
+    }
+    let (ok, log) = firmware(None);
+    assert!(!ok && log.contains("name the C program") && !log.contains("this is"), "{log}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Checking a configuration against the tile that is to hold it.
 
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, FieldPath, nearest};
+use pushmem_files::{Diagnostic, FieldPath, counted, nearest};
 use pushmem_tile::{Controller, Kind, Memory, TileSpec};
 
 use crate::affine::{Affine, deltas};
@@ -137,8 +137,7 @@ fn check_strides(
     if levels == strides {
         return Ok(());
     }
-    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let (strides, extents) = (plural(strides, "stride"), plural(levels, "extent"));
+    let (strides, extents) = (counted(strides, "stride"), counted(levels, "extent"));
     let message = format!("{}: {strides} for {extents}", controller.name);
     Err(finding(path.key("stride"), message).with_help("give one stride for each loop level"))
 }

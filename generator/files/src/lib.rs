@@ -6,6 +6,7 @@
 //!
 //! Outputs: [`write_file`] and [`OutputFolder::write`] let files appear whole or not at all.
 
+mod counted;
 mod deserialize;
 mod diagnostic;
 mod document;
@@ -16,6 +17,7 @@ mod output;
 mod path;
 mod words;
 
+pub use counted::counted;
 pub use diagnostic::Diagnostic;
 pub use document::Document;
 pub use input::{SIZE_LIMIT, read_text};

@@ -131,11 +131,6 @@ impl Binary {
         )
     }
 
-    /// Whether this is one of the two shifts.
-    pub fn is_shift(self) -> bool {
-        matches!(self, Binary::ShiftLeft | Binary::ShiftRight)
-    }
-
     /// Whether the operator takes truth values.
     pub fn takes_bool(self) -> bool {
         matches!(self, Binary::And | Binary::Or | Binary::Xor | Binary::Equal | Binary::NotEqual)

@@ -125,6 +125,7 @@ impl Subscript {
         let terms = self.coefficients.iter().zip(loops).rev().filter(|(coefficient, _)| **coefficient != 0);
         let terms = terms.map(|(coefficient, level)| match coefficient {
             1 => level.name.clone(),
+            -1 => format!("-{}", level.name),
             _ => format!("{coefficient}{}", level.name),
         });
         let constant = (self.constant != 0 || self.coefficients.iter().all(|&coefficient| coefficient == 0))
@@ -232,5 +233,40 @@ impl Pipeline {
         let group = self.stages[first].group;
         let others = self.stages[first..=last].iter().filter(|stage| stage.group != group);
         others.map(|stage| stage.shared).min().unwrap_or(self.stages[first].loops.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subscripts_are_shown_as_the_papers_write_them() {
+        let loops = ["x", "y"].map(|name| Loop { name: name.to_owned(), min: 0, extent: 64 });
+        let plain = |coefficients: &[i64], constant| Subscript {
+            coefficients: coefficients.to_vec(),
+            constant,
+            divisor: 1,
+            boundary: Boundary::None,
+            offset: 0,
+        };
+        let clamp = Boundary::Clamp { low: 0, high: 63 };
+        for (subscript, shown) in [
+            (plain(&[1, 0], 0), "x"),
+            (plain(&[0, 0], 0), "0"),
+            (plain(&[-1, 0], 63), "-x + 63"),
+            (plain(&[-1, 2], -1), "2y - x - 1"),
+            (plain(&[-3, -1], 0), "-y - 3x"),
+            (Subscript { divisor: 2, ..plain(&[1, 0], 1) }, "⌊(x + 1)/2⌋"),
+            (Subscript { boundary: clamp, ..plain(&[2, 0], -1) }, "clamp(2x - 1, 0, 63)"),
+            (Subscript { boundary: Boundary::Mirror { low: 0, high: 63 }, ..plain(&[1, 0], 0) }, "mirror(x, 0, 63)"),
+            (Subscript { offset: -2, ..plain(&[1, 0], 0) }, "x - 2"),
+            (
+                Subscript { divisor: 4, boundary: clamp, offset: 5, ..plain(&[-1, 0], 7) },
+                "clamp(⌊(-x + 7)/4⌋, 0, 63) + 5",
+            ),
+        ] {
+            assert_eq!(subscript.display(&loops).to_string(), shown);
+        }
     }
 }

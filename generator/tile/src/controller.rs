@@ -119,11 +119,6 @@ impl Role {
         matches!(self, Role::In2Agg | Role::In2Sram | Role::In2RegisterFile | Role::Rom2Out)
     }
 
-    /// Whether each firing of a controller of this role gives a word on an output.
-    pub fn gives_output(self) -> bool {
-        matches!(self, Role::Tb2Out | Role::Sram2Out | Role::RegisterFile2Out | Role::Rom2Out)
-    }
-
     /// How many controllers of this role a tile has.
     pub fn count(self, spec: &TileSpec) -> u32 {
         match self {

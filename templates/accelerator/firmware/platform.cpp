@@ -137,10 +137,9 @@ private:
     }
 
     void drive_streams() {
-        static const uint16_t nothing[64] = {};
         for (size_t i = 0; i < INPUTS.size(); ++i) {
             const Transfer& send = sends_[i];
-            INPUTS[i].offer(*top_, send.left != 0, send.left != 0 ? send.from : nothing);
+            INPUTS[i].offer(*top_, send.left != 0, send.left != 0 ? send.from : nothing());
         }
         for (size_t o = 0; o < OUTPUTS.size(); ++o) OUTPUTS[o].accept(*top_, receives_[o].left != 0);
     }

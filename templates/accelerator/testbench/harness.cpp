@@ -190,8 +190,7 @@ private:
     }
 
     void reset() {
-        const std::vector<uint16_t> nothing(64, 0);
-        for (const InputPorts& port : INPUTS) port.offer(*top_, false, nothing.data());
+        for (const InputPorts& port : INPUTS) port.offer(*top_, false, nothing());
         for (const OutputPorts& port : OUTPUTS) port.accept(*top_, false);
         top_->start = 0;
 #ifdef PUSHMEM_CLOCK_GATES

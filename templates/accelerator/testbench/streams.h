@@ -1,6 +1,7 @@
 // The streams of a Verilated accelerator, which ports.h lists: their ports by name, beat by beat.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -69,5 +70,15 @@ struct OutputPorts {
 
 const std::vector<InputPorts> INPUTS{PUSHMEM_INPUTS(INPUT_PORTS)};
 const std::vector<OutputPorts> OUTPUTS{PUSHMEM_OUTPUTS(OUTPUT_PORTS)};
+
+// What an input stream shows where it offers nothing: zeros, as many as the widest one has lanes.
+inline const uint16_t* nothing() {
+    static const Words zeros = [] {
+        size_t lanes = 0;
+        for (const InputPorts& port : INPUTS) lanes = std::max(lanes, port.lanes);
+        return Words(lanes);
+    }();
+    return zeros.data();
+}
 
 }  // namespace

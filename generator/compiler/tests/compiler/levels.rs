@@ -82,13 +82,16 @@ fn what_memory_tiles_have_no_room_for_is_in_the_global_buffer() {
     let enough = TileSpec { count: Some(2), ..spec("dual_port") };
     assert_eq!(tiles(&compile_with(BACKWARDS, &enough, levels()).unwrap()), [2, 0, 0]);
     let error = compile_with(BACKWARDS, &few, Levels::default()).unwrap_err();
-    assert_eq!(error.to_string(), "`backwards` needs 2 `dual_port` tiles, and there are 1; this array has the most, 2");
+    assert_eq!(
+        error.to_string(),
+        "`backwards` needs 2 `dual_port` tiles, and the specification has `count: 1`; this array has the most, 2"
+    );
     // And no room there, either.
     let small = TileSpec { rows: 1024, count: Some(2), ..spec("global_buffer") };
     let error = compile_with(BACKWARDS, &few, Levels { global_buffer: Some(small), ..levels() }).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`backwards` needs 3 `global_buffer` tiles, and there are 2; this array has the most, 3"
+        "`backwards` needs 3 `global_buffer` tiles, and the specification has `count: 2`; this array has the most, 3"
     );
     assert_eq!(error.offending_text(), Some("kept"));
 }

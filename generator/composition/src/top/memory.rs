@@ -5,12 +5,13 @@ use std::ops::Range;
 
 use itertools::Itertools;
 use pushmem_accelerator::{Delayed, Memory, StoredArray, WORD_BITS, WireId};
+use pushmem_files::counted;
 use pushmem_tile::TileSpec;
 
 use super::signals::TileOutput;
 use super::{Context, Section, tile_of};
 use crate::instance::{Instance, tile_module};
-use crate::text::{count, listing, literal, range, vector};
+use crate::text::{listing, literal, range, vector};
 
 impl Context<'_> {
     pub(super) fn memory(&self, tiles: Range<usize>, early: &BTreeSet<WireId>) -> Section {
@@ -53,8 +54,8 @@ impl Context<'_> {
             "The array `{}`, written by {}: {} with {}.",
             array.buffer.name,
             listing(&names.unique().collect_vec()),
-            count(tiles, tile_of(self.accelerator.tiles[array.first_tile].level)),
-            count(array.mapped.live_words, "live word")
+            counted(tiles, tile_of(self.accelerator.tiles[array.first_tile].level)),
+            counted(array.mapped.live_words, "live word")
         )
     }
 
@@ -67,8 +68,8 @@ impl Context<'_> {
         format!(
             "{}: {} with {}.",
             memory.streams.iter().map(delayed).join("; "),
-            count(tiles, "memory tile"),
-            count(memory.mapped.live_words, "live word")
+            counted(tiles, "memory tile"),
+            counted(memory.mapped.live_words, "live word")
         )
     }
 

@@ -2,10 +2,11 @@
 
 use itertools::Itertools;
 use pushmem_accelerator::{Stream, WORD_BITS};
+use pushmem_files::counted;
 
 use super::Context;
 use super::{TEST_ENABLE, self_test::self_tested};
-use crate::text::{count, lines, range};
+use crate::text::{lines, range};
 
 /// Ports with a common comment.
 struct Group {
@@ -123,8 +124,8 @@ impl Context<'_> {
     }
 
     fn describe(&self, kind: &str, stream: &Stream) -> String {
-        let beats = count(self.accelerator.counters[stream.counter].iterations(), "beat");
-        let words = count(stream.lanes.len(), "word");
+        let beats = counted(self.accelerator.counters[stream.counter].iterations(), "beat");
+        let words = counted(stream.lanes.len(), "word");
         let order = if stream.lanes.len() > 1 { ", lane 0 lowest" } else { "" };
         format!("{kind} stream of `{}`: {beats} a run of {words} ({}){order}.", stream.name, stream.element.name())
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use itertools::Itertools;
 use pushmem_accelerator::{Case, Driver, Kernel, Source, Turn, WORD_BITS, WireId};
+use pushmem_files::counted;
 use pushmem_kernels::Datapath;
 use pushmem_nest::Printer;
 
@@ -12,7 +13,7 @@ use super::signals::TileOutput;
 use super::{Context, Section};
 use crate::instance::Instance;
 use crate::loops::{condition, index_bits, variable};
-use crate::text::{concatenation, count, listing};
+use crate::text::{concatenation, listing};
 
 /// What drives some wires.
 enum Part {
@@ -235,7 +236,7 @@ impl Context<'_> {
             "`{}` is {} in turn, {} from operands to result.",
             unit.name,
             listing(&names.collect_vec()),
-            count(latency, "cycle")
+            counted(latency, "cycle")
         );
         Section::new(comment, body)
     }
@@ -295,7 +296,7 @@ impl Context<'_> {
         let latency = self.accelerator.datapaths[kernel.datapath].datapath.latency();
         let comment = match latency {
             0 => format!("`{}`, in the same cycle.", kernel.name),
-            _ => format!("`{}`, {} from operands to result.", kernel.name, count(latency, "cycle")),
+            _ => format!("`{}`, {} from operands to result.", kernel.name, counted(latency, "cycle")),
         };
         let body = self.roms(number) + &self.declared(wire, early) + &instance.print();
         Section::new(comment + &self.rom_comment(number), body)
