@@ -198,8 +198,10 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
     let script = TimingScript { job: &job }.render().expect("templates write to memory");
     let description = serde_json::to_string(&job).expect("names and numbers");
     let libraries = library_texts(&job)?;
+    // The report has them, and no file.
+    let figures = made.technology.bindings().map(|binding| format!("{:?}", binding.figures)).collect_vec();
     let mut texts = vec![SYNTHESIZE, &script, &description];
-    texts.extend(libraries.iter().map(String::as_str));
+    texts.extend(libraries.iter().chain(&figures).map(String::as_str));
     texts.extend(files.iter().flat_map(|(path, text)| [path.as_str(), text.as_str()]));
     let kept = kept("synthesis", &key(&texts));
     if let Some(synthesis) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
