@@ -30,26 +30,7 @@ public:
         context_->randReset(2);
         context_->randSeed(1);
         top_.reset(new Vtop{context_.get(), "top"});
-        drive_streams();
-        top_->start = 0;
-#ifdef PUSHMEM_CONFIGURATION
-        top_->config_write = 0;
-        top_->config_read = 0;
-        top_->config_address = 0;
-        top_->config_write_data = 0;
-#endif
-        // An asynchronous reset acts on its falling edge; modules that are Verilated on their own see the second.
-        top_->clk = 0;
-        for (int edge = 0; edge < 2; ++edge) {
-            top_->rst_n = 1;
-            top_->eval();
-            top_->rst_n = 0;
-            top_->eval();
-        }
-        cycle();
-        cycle();
-        top_->rst_n = 1;
-        cycle();
+        reset(*top_, [this] { cycle(); });
     }
 
     ~System() { top_->final(); }

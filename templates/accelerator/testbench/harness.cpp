@@ -150,7 +150,7 @@ public:
     }
 
     Outcome run() {
-        reset();
+        reset(*top_, [this] { cycle(); });
         Outcome outcome;
         if (self_test() && configure()) {
             outcome.complete = stream(outcome);
@@ -187,38 +187,6 @@ private:
     void cycle() {
         settle();
         clock();
-    }
-
-    void reset() {
-        for (const InputPorts& port : INPUTS) port.offer(*top_, false, nothing());
-        for (const OutputPorts& port : OUTPUTS) port.accept(*top_, false);
-        top_->start = 0;
-#ifdef PUSHMEM_CLOCK_GATES
-        top_->test_enable = 0;
-#endif
-#ifdef PUSHMEM_CONFIGURATION
-        top_->config_write = 0;
-        top_->config_read = 0;
-        top_->config_address = 0;
-        top_->config_write_data = 0;
-#endif
-#ifdef PUSHMEM_SELF_TEST
-        top_->bist_start = 0;
-#endif
-        // An asynchronous reset acts on its falling edge, so there must be one; a synchronous one in the cycles after
-        // it. What it was before is arbitrary, and different in each module that is Verilated on its own: their second
-        // falling edge is surely one.
-        top_->clk = 0;
-        for (int edge = 0; edge < 2; ++edge) {
-            top_->rst_n = 1;
-            top_->eval();
-            top_->rst_n = 0;
-            top_->eval();
-        }
-        cycle();
-        cycle();
-        top_->rst_n = 1;
-        cycle();
     }
 
     // Lets the memories test themselves: they have no fault, and it takes as long as it should.

@@ -1,4 +1,4 @@
-// The streams of a Verilated accelerator, which ports.h lists: their ports by name, beat by beat.
+// The ports of a Verilated accelerator, which ports.h lists: its streams by name, beat by beat, and its reset.
 #pragma once
 
 #include <algorithm>
@@ -79,6 +79,40 @@ inline const uint16_t* nothing() {
         return Words(lanes);
     }();
     return zeros.data();
+}
+
+// Resets the accelerator, with all else that drives it at rest; `cycle` is a cycle of its clock.
+template <typename Cycle>
+void reset(Vtop& top, Cycle cycle) {
+    for (const InputPorts& port : INPUTS) port.offer(top, false, nothing());
+    for (const OutputPorts& port : OUTPUTS) port.accept(top, false);
+    top.start = 0;
+#ifdef PUSHMEM_CLOCK_GATES
+    top.test_enable = 0;
+#endif
+#ifdef PUSHMEM_CONFIGURATION
+    top.config_write = 0;
+    top.config_read = 0;
+    top.config_address = 0;
+    top.config_write_data = 0;
+#endif
+#ifdef PUSHMEM_SELF_TEST
+    top.bist_start = 0;
+#endif
+    // An asynchronous reset acts on its falling edge, so there must be one; a synchronous one in the cycles after
+    // it. What it was before is arbitrary, and different in each module that is Verilated on its own: their second
+    // falling edge is surely one.
+    top.clk = 0;
+    for (int edge = 0; edge < 2; ++edge) {
+        top.rst_n = 1;
+        top.eval();
+        top.rst_n = 0;
+        top.eval();
+    }
+    cycle();
+    cycle();
+    top.rst_n = 1;
+    cycle();
 }
 
 }  // namespace
