@@ -166,6 +166,8 @@ pub(crate) struct Located<'a> {
     pub store: &'a Store,
     pub target: Vec<Index>,
     pub value: Rc<Value<Element>>,
+    /// The addresses of the loads, in the order of [`Value::array_loads`], and then of what is written.
+    pub addresses: Vec<Rc<Value<Flat>>>,
 }
 
 /// Finds the elements that stores access. Arrays of `is_table` are looked up as tables.
@@ -178,9 +180,11 @@ pub(crate) fn locate<'a>(program: &'a Stores, shapes: &[Vec<Shape>], is_table: &
         let ranges = &store.ranges;
         let address = index_of(&store.address, ranges).ok_or_else(|| no_index(store.span))?;
         let target = indices(&address, &shapes[store.array][store.site], ranges, store.span)?;
-        let locator = Locator { shapes, is_table, latest: &latest, ranges };
+        let mut locator = Locator { shapes, is_table, latest: &latest, ranges, addresses: Vec::new() };
         let value = locator.value(&store.value)?;
-        located.push(Located { store, target, value });
+        let mut addresses = locator.addresses;
+        addresses.push(store.address.clone());
+        located.push(Located { store, target, value, addresses });
     }
     Ok(located)
 }
@@ -190,10 +194,12 @@ struct Locator<'a> {
     is_table: &'a [bool],
     latest: &'a [usize],
     ranges: &'a [(i64, i64)],
+    /// Those of all loads of arrays so far.
+    addresses: Vec<Rc<Value<Flat>>>,
 }
 
 impl Locator<'_> {
-    fn value(&self, value: &Rc<Value<Flat>>) -> Result<Rc<Value<Element>>> {
+    fn value(&mut self, value: &Rc<Value<Flat>>) -> Result<Rc<Value<Element>>> {
         Ok(Rc::new(match &**value {
             Value::Number(number, of) => Value::Number(*number, *of),
             Value::Variable(variable) => Value::Variable(*variable),
@@ -207,13 +213,14 @@ impl Locator<'_> {
         }))
     }
 
-    fn load(&self, load: &Flat) -> Result<Element> {
+    fn load(&mut self, load: &Flat) -> Result<Element> {
         let Flat { array, address, place } = load;
         if self.is_table[*array] {
             return Ok(Element::Table { table: *array, index: self.value(address)? });
         }
         let index = index_of(address, self.ranges).ok_or_else(|| no_index(place.0))?;
         let indices = indices(&index, &self.shapes[*array][self.latest[*array]], self.ranges, place.0)?;
+        self.addresses.push(address.clone());
         Ok(Element::Array { array: *array, indices, outside: None, place: Place(place.0) })
     }
 }

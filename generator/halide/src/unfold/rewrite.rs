@@ -177,11 +177,8 @@ impl Rewriter<'_, '_> {
         loop {
             let outer = &store.loops[..store.outer];
             let mut forms: Vec<Affine> = Vec::new();
-            let mut loads = Vec::new();
-            self.value.loads(&mut loads);
-            for load in loads {
-                let Element::Array { array, indices, .. } = load else { continue };
-                if *array != store.array {
+            for (array, indices) in self.value.array_loads() {
+                if array != store.array {
                     forms.extend(indices.iter().filter_map(numerator).map(|(form, _)| form));
                 }
             }

@@ -1,0 +1,323 @@
+//! Rows that are kept in turn, as if all of them were kept.
+//!
+//! A sliding window keeps the last rows of a Func only: row `y` takes the place of row `y - 4`, and the address says `y % 4`.
+//! Without the remainder, the index of a store and that of a load may be of different turns, as Halide makes either small:
+//! what one loop writes as `y + 3`, the next reads as `y - 1`. How many turns lie between them follows from the order of
+//! execution. So the accesses are executed, with nothing but their addresses: a place remembers which store wrote it last,
+//! and the row. The load that finds it there is of the same row. Between a store and a load is so one shift, the same in
+//! all iterations, and all shifts together give each access the index of its row.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use itertools::Itertools;
+use pushmem_nest::{Binary, Index};
+
+use crate::canonical::tidy;
+use crate::fault::{Fault, Result};
+use crate::fit::index_of;
+use crate::program::{Store, Stores};
+use crate::rebuild::mapped;
+use crate::shapes::{Located, Shape};
+use crate::value::{Element, Flat, Place, Value};
+
+/// The most accesses that are executed for an array. What follows was not seen, and may be refused.
+const MOST_ACCESSES: usize = 1 << 24;
+
+/// The accesses with the indices of their rows. Says also which dimensions of which arrays were kept in turn.
+pub(crate) fn unrolled<'a>(
+    program: &Stores,
+    shapes: &[Vec<Shape>],
+    mut located: Vec<Located<'a>>,
+) -> Result<(Vec<Located<'a>>, Vec<Vec<bool>>)> {
+    let folds = folds(program, shapes, &located);
+    let in_turn = folds.iter().map(|folds| folds.iter().map(Option::is_some).collect()).collect();
+    for (array, folds) in folds.iter().enumerate() {
+        for (dimension, fold) in folds.iter().enumerate() {
+            if let Some(fold) = *fold {
+                located = Turns { shapes: &shapes[array], array, dimension, fold }.unrolled(program, located)?;
+            }
+        }
+    }
+    Ok((located, in_turn))
+}
+
+/// Of each dimension of each array, how many elements are kept in turn, if an address says that.
+fn folds(program: &Stores, shapes: &[Vec<Shape>], located: &[Located]) -> Vec<Vec<Option<i64>>> {
+    let mut folds: Vec<Vec<Option<i64>>> = shapes.iter().map(|sites| vec![None; sites[0].len()]).collect();
+    for Located { store, value, addresses, .. } in located {
+        let accesses = value.array_loads().into_iter().map(|(array, _)| array).chain([store.array]);
+        for (array, address) in accesses.zip(addresses).filter(|(array, _)| !program.arrays[*array].is_argument) {
+            for (dimension, known) in folds[array].iter_mut().enumerate().filter(|(_, known)| known.is_none()) {
+                *known = shapes[array]
+                    .iter()
+                    .filter_map(|shape| {
+                        let period = shape.get(..=dimension)?.iter().product();
+                        (without_remainder(address, 1, period) != **address).then_some(shape[dimension])
+                    })
+                    .max();
+            }
+        }
+    }
+    folds
+}
+
+/// A dimension of an array that is kept in turn.
+struct Turns<'a> {
+    /// Of each allocation of the array.
+    shapes: &'a [Shape],
+    array: usize,
+    dimension: usize,
+    fold: i64,
+}
+
+/// A store of the array, or a load from it.
+struct Access {
+    indices: Vec<Index>,
+    /// The index of the row, without the remainder: some turns away from the true one.
+    row: Index,
+    /// The allocation.
+    site: usize,
+}
+
+/// What a store does to the array.
+struct Step<'a> {
+    store: &'a Store,
+    /// The numbers of the accesses.
+    loads: Vec<usize>,
+    target: Option<usize>,
+}
+
+impl Turns<'_> {
+    fn unrolled<'a>(&self, program: &Stores, located: Vec<Located<'a>>) -> Result<Vec<Located<'a>>> {
+        let mut accesses = Vec::new();
+        let steps = self.steps(&located, &mut accesses);
+        let mut execution = Execution {
+            fold: self.fold,
+            shifts: Shifts((0..accesses.len()).map(|access| (access, 0)).collect()),
+            accesses,
+            memories: self.shapes.iter().map(|shape| vec![None; shape.iter().product::<i64>() as usize]).collect(),
+            shapes: self.shapes,
+            point: vec![0; program.variables.len()],
+            executed: 0,
+        };
+        for step in &steps {
+            // What an update reads is what it writes.
+            let own = |load: &&usize| {
+                step.target
+                    .is_some_and(|target| execution.accesses[**load].indices == execution.accesses[target].indices)
+            };
+            if let (Some(target), Some(load)) = (step.target, step.loads.iter().find(own)) {
+                execution.shifts.relate(target, *load, 0);
+            }
+        }
+        let all: Vec<&Step> = steps.iter().collect();
+        execution.run(&all, 0).map_err(|store| self.refuse(store))?;
+        let shifts = self.placed(&steps, &mut execution);
+        let mut shifts = shifts.into_iter().zip(execution.accesses);
+        let mut next = || shifts.next().and_then(|(shift, access)| access.row.plus(&Index::constant(shift), 1));
+        let mut found = Vec::new();
+        for Located { store, mut target, value, addresses } in located {
+            let value = mapped(&value, &mut |_| None, &mut |array, indices, outside, span| {
+                let mut indices = indices.to_vec();
+                if array == self.array {
+                    indices[self.dimension] = next().ok_or_else(|| self.refuse(store))?;
+                }
+                Ok(Element::Array { array, indices, outside, place: Place(span) })
+            })?;
+            if store.array == self.array {
+                target[self.dimension] = next().ok_or_else(|| self.refuse(store))?;
+            }
+            found.push(Located { store, target, value, addresses });
+        }
+        Ok(found)
+    }
+
+    fn refuse(&self, store: &Store) -> Fault {
+        Fault::new(store.span, format!("it is not known which of the last {} elements is read", self.fold))
+            .with_help("compute the Func at another loop, or without `store_at`")
+            .about_parts_of(self.array)
+    }
+
+    /// All accesses in the order of the text: the loads of each store, and then what it writes.
+    fn steps<'a>(&self, located: &[Located<'a>], accesses: &mut Vec<Access>) -> Vec<Step<'a>> {
+        let mut site = 0;
+        let mut steps = Vec::new();
+        for Located { store, target, value, addresses } in located {
+            let mut add = |indices: &[Index], address: &Value<Flat>, site: usize| {
+                let row = self.row(indices, address, &self.shapes[site], &store.ranges);
+                let row = row.unwrap_or_else(|| indices[self.dimension].clone());
+                accesses.push(Access { indices: indices.to_vec(), row, site });
+                accesses.len() - 1
+            };
+            let is_target = store.array == self.array;
+            if is_target {
+                site = store.site;
+            }
+            let loads = value.array_loads().into_iter().zip(addresses).filter(|((array, _), _)| *array == self.array);
+            let loads: Vec<usize> = loads.map(|((_, indices), address)| add(indices, address, site)).collect();
+            let own = addresses.last().filter(|_| is_target);
+            let target = own.map(|address| add(target, address, site));
+            if target.is_some() || !loads.is_empty() {
+                steps.push(Step { store, loads, target });
+            }
+        }
+        steps
+    }
+
+    /// The index of the row without the remainder: it has as much more as the address without the remainder is beyond the
+    /// address.
+    fn row(&self, indices: &[Index], address: &Value<Flat>, shape: &Shape, ranges: &[(i64, i64)]) -> Option<Index> {
+        let stride: i64 = shape[..self.dimension].iter().product();
+        let whole = without_remainder(address, 1, stride * self.fold);
+        let beyond = index_of(&whole, ranges)?.plus(&index_of(address, ranges)?, -1)?;
+        let mut turns = Index::constant(beyond.affine.constant / stride);
+        turns.affine.terms =
+            beyond.affine.terms.iter().map(|(variable, factor)| (*variable, factor / stride)).collect();
+        turns.pieces = beyond.pieces.iter().map(|(factor, piece)| (factor / stride, piece.clone())).collect();
+        (turns.times(stride)? == beyond).then(|| indices[self.dimension].plus(&turns, 1))?
+    }
+
+    /// The shift of each access. Rows between which there is no relation follow each other.
+    fn placed(&self, steps: &[Step], execution: &mut Execution) -> Vec<i64> {
+        let count = execution.accesses.len();
+        let referred: Vec<(usize, i64)> = (0..count).map(|access| execution.shifts.root(access)).collect();
+        let stores: Vec<(&Store, usize)> = steps.iter().filter_map(|step| Some((step.store, step.target?))).collect();
+        let mut roots: BTreeMap<usize, i64> = BTreeMap::new();
+        let mut end: Option<i64> = None;
+        for root in stores.iter().map(|(_, target)| referred[*target].0).unique() {
+            let related = stores.iter().filter(|(_, target)| referred[*target].0 == root);
+            let rows = related.map(|&(store, target)| {
+                let (low, high) = tidy(&execution.accesses[target].row, &store.ranges).range(&store.ranges);
+                (low + referred[target].1, high + referred[target].1)
+            });
+            let (low, high) = rows.fold((i64::MAX, i64::MIN), |all, row| (all.0.min(row.0), all.1.max(row.1)));
+            let shift = end.map_or(0, |end| end + 1) - low;
+            end = Some(end.unwrap_or(i64::MIN).max(high + shift));
+            roots.insert(root, shift);
+        }
+        referred.into_iter().map(|(root, shift)| shift + roots.get(&root).unwrap_or(&0)).collect()
+    }
+}
+
+/// The address, `scale` times, without remainders that fold it: those that are all of the period.
+fn without_remainder(address: &Value<Flat>, scale: i64, period: i64) -> Value<Flat> {
+    let inner = |operand: &Rc<Value<Flat>>, scale| Rc::new(without_remainder(operand, scale, period));
+    match address {
+        Value::Binary(operator @ (Binary::Add | Binary::Subtract), left, right) => {
+            Value::Binary(*operator, inner(left, scale), inner(right, scale))
+        }
+        Value::Binary(Binary::Multiply, left, right) => match (&**left, &**right) {
+            (_, Value::Number(factor, _)) => {
+                Value::Binary(Binary::Multiply, inner(left, scale * factor), right.clone())
+            }
+            _ => address.clone(),
+        },
+        Value::Binary(Binary::Modulo, row, by) => match **by {
+            Value::Number(by, _) if by * scale == period => without_remainder(row, scale, period),
+            _ => address.clone(),
+        },
+        _ => address.clone(),
+    }
+}
+
+/// How many rows must be added to the indices of accesses, as far as that is known: each access with another one, and what
+/// it has more. Those that refer to themselves are where it begins.
+struct Shifts(Vec<(usize, i64)>);
+
+impl Shifts {
+    /// The access that all related ones refer to, and what this one has more.
+    fn root(&mut self, access: usize) -> (usize, i64) {
+        let (next, shift) = self.0[access];
+        if next == access {
+            return (access, 0);
+        }
+        let (root, more) = self.root(next);
+        self.0[access] = (root, shift + more);
+        self.0[access]
+    }
+
+    /// The first has so much more than the second: whether that is so.
+    fn relate(&mut self, first: usize, second: usize, more: i64) -> bool {
+        let ((one, of_one), (other, of_other)) = (self.root(first), self.root(second));
+        if one == other {
+            return of_one == of_other + more;
+        }
+        self.0[one] = (other, of_other + more - of_one);
+        true
+    }
+}
+
+/// The state of an execution.
+struct Execution<'a> {
+    fold: i64,
+    accesses: Vec<Access>,
+    shifts: Shifts,
+    /// Of each allocation, by place: the access that wrote last, and the row.
+    memories: Vec<Vec<Option<(usize, i64)>>>,
+    shapes: &'a [Shape],
+    /// The values of all variables.
+    point: Vec<i64>,
+    executed: usize,
+}
+
+impl Execution<'_> {
+    /// Executes what is in the loops of this depth. Stops at a store that reads rows of another turn than before.
+    fn run<'a>(&mut self, steps: &[&Step<'a>], depth: usize) -> Result<(), &'a Store> {
+        let around = |step: &&&Step| step.store.loops.get(depth).copied();
+        for (variable, group) in &steps.iter().chunk_by(around) {
+            let group: Vec<&Step> = group.copied().collect();
+            let Some(variable) = variable else {
+                group.into_iter().try_for_each(|step| self.step(step))?;
+                continue;
+            };
+            let ranges = group.iter().map(|step| step.store.ranges[variable]);
+            let (first, last) =
+                ranges.fold((i64::MAX, i64::MIN), |all, range| (all.0.min(range.0), all.1.max(range.1)));
+            for at in first..=last {
+                self.point[variable] = at;
+                let holds =
+                    |step: &&&Step| (step.store.ranges[variable].0..=step.store.ranges[variable].1).contains(&at);
+                let now: Vec<&Step> = group.iter().filter(holds).copied().collect();
+                self.run(&now, depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn step<'a>(&mut self, step: &Step<'a>) -> Result<(), &'a Store> {
+        if self.executed >= MOST_ACCESSES {
+            return Ok(());
+        }
+        self.executed += step.loads.len() + 1;
+        for &load in &step.loads {
+            let (place, row) = self.place(load);
+            let Some((store, written)) = self.memories[self.accesses[load].site].get(place).copied().flatten() else {
+                continue;
+            };
+            let same_place = (written - row) % self.fold == 0;
+            if !(same_place && self.shifts.relate(load, store, written - row)) {
+                return Err(step.store);
+            }
+        }
+        if let Some(target) = step.target {
+            let (place, row) = self.place(target);
+            if let Some(memory) = self.memories[self.accesses[target].site].get_mut(place) {
+                *memory = Some((target, row));
+            }
+        }
+        Ok(())
+    }
+
+    /// The place that is accessed, and the row.
+    fn place(&self, access: usize) -> (usize, i64) {
+        let Access { indices, row, site } = &self.accesses[access];
+        let shape = &self.shapes[*site];
+        let place = indices
+            .iter()
+            .zip(shape)
+            .rev()
+            .fold(0, |place, (index, extent)| place * extent + index.evaluate(&self.point));
+        (usize::try_from(place).unwrap_or(usize::MAX), row.evaluate(&self.point))
+    }
+}
