@@ -62,7 +62,7 @@ struct Update<'a> {
 type Domain = Vec<Vec<i64>>;
 
 /// Parts of an array with one definition.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Part {
     domains: Vec<Domain>,
     value: Rc<Value<Element>>,
@@ -233,7 +233,7 @@ impl Merger<'_> {
         parts.iter_mut().for_each(|part| unite(&mut part.domains));
         let domains: Vec<&Domain> = stage.iter().map(|definition| &definition.domain).collect();
         let whole = bounding_box(domains.iter().copied());
-        let unroll = unrolling(&domains, &whole);
+        let unroll = unrolling(&domains, &whole, !stage.iter().any(|definition| definition.is_part));
         let merged = |domain: Vec<(i64, i64)>, unroll: Vec<i64>, value: Rc<Value<Element>>| Merged {
             array: first.array,
             domain,
@@ -262,6 +262,7 @@ impl Merger<'_> {
         if let Some(value) = self.fitted(&parts, &whole).filter(|_| covers && !first.updates) {
             return Ok(vec![merged(whole, unroll, value)]);
         }
+        let parts = if first.updates { parts } else { self.joined(parts) };
         if covers {
             for candidate in self.candidates(&parts, &whole)? {
                 let mut agrees = true;
@@ -366,6 +367,28 @@ impl Merger<'_> {
                 low >= bound.0 && high <= bound.1
             })
         })
+    }
+
+    /// Parts joined with neighbours whose definitions differ in indices only, as far as that goes.
+    fn joined(&self, mut parts: Vec<Part>) -> Vec<Part> {
+        parts.sort_by(|one, other| one.domains.cmp(&other.domains));
+        let mut joined: Vec<Part> = Vec::new();
+        for mut part in parts {
+            let found = joined.iter().enumerate().find_map(|(place, other)| {
+                let whole = bounding_box(other.domains.iter().chain(&part.domains));
+                let both = [other.clone(), part.clone()];
+                Some((place, self.fitted(&both, &whole)?))
+            });
+            match found {
+                Some((place, value)) => {
+                    joined[place].value = value;
+                    joined[place].domains.append(&mut part.domains);
+                    unite(&mut joined[place].domains);
+                }
+                None => joined.push(part),
+            }
+        }
+        joined
     }
 
     /// The definition of parts that differ in indices only, each of which is one function of a coordinate over all of them.
@@ -647,12 +670,13 @@ fn covers(parts: &[Part], whole: &[(i64, i64)]) -> bool {
 }
 
 /// How many values of each coordinate are computed at once: by how much the copies of a statement step.
-fn unrolling(domains: &[&Domain], whole: &[(i64, i64)]) -> Vec<i64> {
+/// `copies` says that there are no parts of a loop's iterations.
+fn unrolling(domains: &[&Domain], whole: &[(i64, i64)], copies: bool) -> Vec<i64> {
     let of = |dimension: usize| {
         let extent = whole[dimension].1 - whole[dimension].0 + 1;
         let steps = domains.iter().map(|domain| match &domain[dimension][..] {
             [one, two, ..] => two - one,
-            _ if domains.len() as i64 >= extent => extent,
+            _ if copies && domains.len() as i64 >= extent => extent,
             _ => 1,
         });
         // The parts at the edges of a partitioned loop have one value; the copies are alike.

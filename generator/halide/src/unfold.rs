@@ -34,6 +34,8 @@ pub(crate) struct Definition {
     pub updates: bool,
     /// Whether the whole array is computed in one place, not by parts in the iterations of a loop.
     pub is_whole: bool,
+    /// Whether it is in a part of the iterations of a loop, and not a copy of a statement.
+    pub is_part: bool,
     /// The loops, outermost first.
     pub order: Vec<Level>,
     pub span: Span,
@@ -255,7 +257,9 @@ impl<'a> Unfolder<'a> {
         order.sort_by_key(position);
         self.placements[array] = Some(placement);
         let is_whole = store.outer == 0;
-        self.result.definitions.push(Definition { array, domain, value, updates, is_whole, order, span: store.span });
+        let is_part = !divided(program, store).is_empty();
+        let span = store.span;
+        self.result.definitions.push(Definition { array, domain, value, updates, is_whole, is_part, order, span });
         Ok(())
     }
 
@@ -354,7 +358,10 @@ impl<'a> Unfolder<'a> {
             return Ok(outer);
         };
         let first = reference.located.store;
-        if first.site == store.site && (first.is_beside(store) || anchor.is_none()) {
+        // In one allocation that does not move with the loops around, an index is the same element for all.
+        let stays = |anchor: &Option<Anchor>| anchor.as_ref().is_none_or(|anchor| anchor.outer.terms.is_empty());
+        let same_place = first.is_beside(store) || anchor.is_none() || (stays(&reference.anchor) && stays(&anchor));
+        if first.site == store.site && same_place {
             return Ok(outer);
         }
         let shift = match (&reference.anchor, &anchor) {
@@ -464,6 +471,12 @@ impl<'a> Unfolder<'a> {
         }
         Ok(domain)
     }
+}
+
+/// The positions of loops of which the store is in a part of the iterations.
+fn divided(program: &Stores, store: &Store) -> Vec<usize> {
+    let in_part = |(_, variable): &(usize, &Variable)| store.ranges[**variable] != program.variables[**variable].range;
+    store.loops.iter().enumerate().filter(in_part).map(|(position, _)| position).collect()
 }
 
 fn unrelated(span: Span, array: usize) -> Fault {

@@ -133,8 +133,14 @@ impl Rewriter<'_, '_> {
             (std::cmp::Reverse(factor.abs()), own(variable), depth(variable).map_or(0, |depth| depth + 1))
         });
         let Some(&(pivot, factor)) = pivot else {
-            self.unfolder.coordinate(store.array, dimension, range, None);
-            self.pivots.push(None);
+            // In one iteration of a divided loop, the coordinate follows that loop, though it does not change.
+            let of_parts = super::divided(program, store).into_iter();
+            let single =
+                |position: &usize| store.ranges[store.loops[*position]].0 == store.ranges[store.loops[*position]].1;
+            let position = of_parts.filter(single).find(|position| !self.pivots.contains(&Some(*position)));
+            let name = position.map(|position| program.variables[store.loops[position]].name);
+            self.unfolder.coordinate(store.array, dimension, range, name);
+            self.pivots.push(position);
             return Ok(());
         };
         let position = original.variables().iter().filter_map(depth).max();
