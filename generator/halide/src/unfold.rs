@@ -125,7 +125,7 @@ struct Anchor {
     slope: i64,
     /// The least constant of the loads.
     least: i64,
-    /// What the loops around add, before the division by the slope.
+    /// What the loops around add, before the division by the slope; rounded down, where that is not exact.
     outer: Affine,
 }
 
@@ -136,8 +136,9 @@ impl Anchor {
     }
 }
 
-/// What an index has more than the slope times the index of the element that is written.
-fn relative(store: &Store, of: &Affine, base: &Affine, slope: i64) -> Option<Anchor> {
+/// What an index `of / by` has more than the slope times the index of the element that is written, before it is divided. It
+/// is a multiple of the slope, or the index has as much of the element's as is divided by.
+fn relative(store: &Store, (of, by): (&Affine, i64), base: &Affine, slope: i64) -> Option<Anchor> {
     let whole = |affine: &Affine| Index { affine: affine.clone(), pieces: Vec::new() };
     let rest = whole(of).plus(&whole(base), -slope)?;
     let own = &store.loops[store.outer..];
@@ -151,7 +152,10 @@ fn relative(store: &Store, of: &Affine, base: &Affine, slope: i64) -> Option<Anc
         }
     }
     let whole = outer.terms.iter().all(|(_, factor)| factor % slope == 0);
-    whole.then_some(Anchor { array: 0, dimension: 0, slope, least, outer })
+    if !whole {
+        outer.constant = least.rem_euclid(slope);
+    }
+    (whole || by == slope).then_some(Anchor { array: 0, dimension: 0, slope, least, outer })
 }
 
 /// Where the first store of a local array has its coordinates from.
@@ -347,9 +351,9 @@ impl<'a> Unfolder<'a> {
             }
         }
         let outer = match &anchor {
-            Some(anchor) => {
-                let terms = anchor.outer.terms.iter().map(|&(variable, factor)| (variable, factor / anchor.slope));
-                Index { affine: Affine { constant: 0, terms: terms.collect() }, pieces: Vec::new() }
+            Some(Anchor { outer, slope, .. }) => {
+                let outer = Index { affine: outer.clone(), pieces: Vec::new() };
+                outer.divided(*slope, &store.ranges).ok_or_else(|| unrelated(store.span, store.array))?
             }
             None => Index::constant(0),
         };
@@ -387,8 +391,8 @@ impl<'a> Unfolder<'a> {
             if array != known.array {
                 continue;
             }
-            let (of, _) = numerator(&indices[known.dimension])?;
-            let anchor = relative(store, &of, &base, known.slope)?;
+            let (of, by) = numerator(&indices[known.dimension])?;
+            let anchor = relative(store, (&of, by), &base, known.slope)?;
             let anchor = Anchor { array: known.array, dimension: known.dimension, ..anchor };
             match &mut found {
                 Some(found) if found.outer != anchor.outer => return None,
@@ -403,22 +407,19 @@ impl<'a> Unfolder<'a> {
     fn anchor(&self, located: &Located, dimension: usize, value: &Value<Element>) -> Option<Anchor> {
         let store = located.store;
         let own = &store.loops[store.outer..];
-        let (base, by) = numerator(&located.target[dimension])?;
-        if by != 1 {
-            return None;
-        }
+        let (base, 1) = numerator(&located.target[dimension])? else { return None };
         let inner = own.iter().rev().find(|variable| base.coefficient(**variable) != 0);
         let variable = *inner.or_else(|| store.loops.iter().rev().find(|each| base.coefficient(**each) != 0))?;
         let mut best: Option<Anchor> = None;
         for (array, indices) in value.array_loads().into_iter().filter(|(array, _)| *array != store.array) {
             for (dimension, index) in indices.iter().enumerate() {
-                let Some((of, _)) = numerator(index) else { continue };
+                let Some((of, by)) = numerator(index) else { continue };
                 let (here, there) = (base.coefficient(variable), of.coefficient(variable));
                 if there == 0 || there % here != 0 {
                     continue;
                 }
                 let slope = there / here;
-                let Some(found) = relative(store, &of, &base, slope) else { continue };
+                let Some(found) = relative(store, (&of, by), &base, slope) else { continue };
                 let found = Anchor { array, dimension, ..found };
                 match &mut best {
                     None => best = Some(found),
