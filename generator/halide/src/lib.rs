@@ -46,6 +46,7 @@ mod declarations;
 mod emit;
 mod fault;
 mod fit;
+mod folding;
 mod intrinsics;
 mod lexer;
 mod merge;

@@ -7,6 +7,7 @@ use pushmem_nest::{Index, Span};
 
 use crate::fault::{Fault, Result};
 use crate::fit::index_of;
+use crate::folding::folded_strides;
 use crate::program::{Array, Store, Stores};
 use crate::value::{Element, Flat, Place, Value};
 
@@ -19,7 +20,8 @@ pub(crate) fn shapes(program: &Stores) -> Result<Vec<Vec<Shape>>> {
         let sites = array.sites.iter().map(|site| match site {
             // The size of a small allocation is one number, whatever its dimensions are.
             Some(shape) if !array.is_argument && shape.len() == 1 && array.entries.is_none() => {
-                Ok(infer(program, number).ok().and_then(|found| fill(found, shape[0])).unwrap_or(shape.clone()))
+                let found = infer(program, number).ok().map(|found| unfolded(program, number, found, shape[0]));
+                Ok(found.and_then(|found| fill(found, shape[0])).unwrap_or(shape.clone()))
             }
             Some(shape) => Ok(shape.clone()),
             None => infer(program, number),
@@ -27,6 +29,23 @@ pub(crate) fn shapes(program: &Stores) -> Result<Vec<Vec<Shape>>> {
         sites.collect::<Result<Vec<Shape>>>()
     };
     program.arrays.iter().enumerate().map(of).collect()
+}
+
+/// The shape of an array of this size with one dimension of what is kept in turn. `(y + 2*n) % 4` may be written as
+/// `y + 2*(n % 2)`, which looks like two.
+fn unfolded(program: &Stores, array: usize, mut shape: Shape, size: i64) -> Shape {
+    let addresses = accesses(program, array).into_iter();
+    let Some(stride) = addresses.flat_map(|(address, ..)| folded_strides(address, size)).min() else { return shape };
+    let mut inner = 1;
+    let within = shape.iter().take_while(|extent| {
+        inner *= **extent;
+        inner < stride
+    });
+    let count = within.count();
+    let rest: i64 = shape[..count].iter().product();
+    shape.truncate(count);
+    shape.extend([stride / rest, size / stride]);
+    shape
 }
 
 /// The shape with an outermost dimension that makes it as large as the allocation.
@@ -42,18 +61,9 @@ fn infer(program: &Stores, array: usize) -> Result<Shape> {
     let name = program.arrays[array].name;
     let mut places = Vec::new();
     let mut addresses = Vec::new();
-    for store in &program.stores {
-        let mut accesses = Vec::new();
-        if store.array == array {
-            accesses.push((&store.address, store.span));
-        }
-        let mut loads = Vec::new();
-        all_loads(&store.value, &mut loads);
-        accesses.extend(loads.iter().filter(|load| load.array == array).map(|load| (&load.address, load.place.0)));
-        for (address, span) in accesses {
-            places.push(span);
-            addresses.push((index_of(address, &store.ranges).ok_or_else(|| no_index(span))?, &store.ranges));
-        }
+    for (address, store, span) in accesses(program, array) {
+        places.push(span);
+        addresses.push((index_of(address, &store.ranges).ok_or_else(|| no_index(span))?, &store.ranges));
     }
     let Some(&span) = places.first() else {
         return Err(Fault::new(program.arrays[array].span, format!("`{name}` is never used")));
@@ -92,6 +102,19 @@ fn infer(program: &Stores, array: usize) -> Result<Shape> {
     }
     shape.push(high / strides[strides.len() - 1] + 1);
     Ok(shape)
+}
+
+/// The addresses of all accesses to an array, with their stores and places.
+fn accesses<'a>(program: &'a Stores, array: usize) -> Vec<(&'a Rc<Value<Flat>>, &'a Store, Span)> {
+    let of = |store: &'a Store| {
+        let Store { array: stored, address, value, span, .. } = store;
+        let mut loads = Vec::new();
+        all_loads(value, &mut loads);
+        let loads = loads.into_iter().filter(|load| load.array == array);
+        let loads = loads.map(move |load| (&load.address, store, load.place.0));
+        (*stored == array).then_some((address, store, *span)).into_iter().chain(loads)
+    };
+    program.stores.iter().flat_map(of).collect()
 }
 
 /// All loads, those in addresses too.

@@ -7,19 +7,19 @@
 //! and the row. The load that finds it there is of the same row. Between a store and a load is so one shift, the same in
 //! all iterations, and all shifts together give each access the index of its row.
 
-use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
-use pushmem_nest::{Binary, Index};
+use pushmem_nest::Index;
 
 use crate::canonical::tidy;
 use crate::fault::{Fault, Result};
 use crate::fit::index_of;
+use crate::folding::without_remainder;
 use crate::program::{Store, Stores};
 use crate::rebuild::mapped;
 use crate::shapes::{Located, Shape};
-use crate::value::{Element, Flat, Place, Value};
+use crate::value::{Element, Flat, Place, Value, Variable};
 
 /// The most accesses that are executed for an array. What follows was not seen, and may be refused.
 const MOST_ACCESSES: usize = 1 << 24;
@@ -53,7 +53,7 @@ fn folds(program: &Stores, shapes: &[Vec<Shape>], located: &[Located]) -> Vec<Ve
                     .iter()
                     .filter_map(|shape| {
                         let period = shape.get(..=dimension)?.iter().product();
-                        (without_remainder(address, 1, period) != **address).then_some(shape[dimension])
+                        (without_remainder(address, period) != **address).then_some(shape[dimension])
                     })
                     .max();
             }
@@ -92,27 +92,19 @@ impl Turns<'_> {
     fn unrolled<'a>(&self, program: &Stores, located: Vec<Located<'a>>) -> Result<Vec<Located<'a>>> {
         let mut accesses = Vec::new();
         let steps = self.steps(&located, &mut accesses);
-        let mut execution = Execution {
-            fold: self.fold,
-            shifts: Shifts((0..accesses.len()).map(|access| (access, 0)).collect()),
-            accesses,
-            memories: self.shapes.iter().map(|shape| vec![None; shape.iter().product::<i64>() as usize]).collect(),
-            shapes: self.shapes,
-            point: vec![0; program.variables.len()],
-            executed: 0,
-        };
-        for step in &steps {
-            // What an update reads is what it writes.
-            let own = |load: &&usize| {
-                step.target
-                    .is_some_and(|target| execution.accesses[**load].indices == execution.accesses[target].indices)
-            };
-            if let (Some(target), Some(load)) = (step.target, step.loads.iter().find(own)) {
-                execution.shifts.relate(target, *load, 0);
-            }
-        }
         let all: Vec<&Step> = steps.iter().collect();
-        execution.run(&all, 0).map_err(|store| self.refuse(store))?;
+        let mut execution = Execution::new(self, program, &steps, accesses);
+        let mut moved = BTreeSet::new();
+        while let Err(Conflict { store, moves }) = execution.run(&all, 0) {
+            let Some((access, variable, by)) = moves.filter(|(access, variable, _)| moved.insert((*access, *variable)))
+            else {
+                return Err(self.refuse(store));
+            };
+            let Execution { mut accesses, .. } = execution;
+            let along = Index::variable(variable).times(by).and_then(|turns| accesses[access].row.plus(&turns, 1));
+            accesses[access].row = along.ok_or_else(|| self.refuse(store))?;
+            execution = Execution::new(self, program, &steps, accesses);
+        }
         let shifts = self.placed(&steps, &mut execution);
         let mut shifts = shifts.into_iter().zip(execution.accesses);
         let mut next = || shifts.next().and_then(|(shift, access)| access.row.plus(&Index::constant(shift), 1));
@@ -169,7 +161,7 @@ impl Turns<'_> {
     /// address.
     fn row(&self, indices: &[Index], address: &Value<Flat>, shape: &Shape, ranges: &[(i64, i64)]) -> Option<Index> {
         let stride: i64 = shape[..self.dimension].iter().product();
-        let whole = without_remainder(address, 1, stride * self.fold);
+        let whole = without_remainder(address, stride * self.fold);
         let beyond = index_of(&whole, ranges)?.plus(&index_of(address, ranges)?, -1)?;
         let mut turns = Index::constant(beyond.affine.constant / stride);
         turns.affine.terms =
@@ -200,27 +192,6 @@ impl Turns<'_> {
     }
 }
 
-/// The address, `scale` times, without remainders that fold it: those that are all of the period.
-fn without_remainder(address: &Value<Flat>, scale: i64, period: i64) -> Value<Flat> {
-    let inner = |operand: &Rc<Value<Flat>>, scale| Rc::new(without_remainder(operand, scale, period));
-    match address {
-        Value::Binary(operator @ (Binary::Add | Binary::Subtract), left, right) => {
-            Value::Binary(*operator, inner(left, scale), inner(right, scale))
-        }
-        Value::Binary(Binary::Multiply, left, right) => match (&**left, &**right) {
-            (_, Value::Number(factor, _)) => {
-                Value::Binary(Binary::Multiply, inner(left, scale * factor), right.clone())
-            }
-            _ => address.clone(),
-        },
-        Value::Binary(Binary::Modulo, row, by) => match **by {
-            Value::Number(by, _) if by * scale == period => without_remainder(row, scale, period),
-            _ => address.clone(),
-        },
-        _ => address.clone(),
-    }
-}
-
 /// How many rows must be added to the indices of accesses, as far as that is known: each access with another one, and what
 /// it has more. Those that refer to themselves are where it begins.
 struct Shifts(Vec<(usize, i64)>);
@@ -248,11 +219,20 @@ impl Shifts {
     }
 }
 
+/// Why an execution stops: a store reads rows of another turn than before.
+struct Conflict<'a> {
+    store: &'a Store,
+    /// The access whose index lacks a loop, as the last row of each two has none, with the loop and its factor.
+    moves: Option<(usize, Variable, i64)>,
+}
+
 /// The state of an execution.
 struct Execution<'a> {
     fold: i64,
     accesses: Vec<Access>,
     shifts: Shifts,
+    /// Of each load and the store that it reads from, the variables when it first did, and what the load has more.
+    first: BTreeMap<(usize, usize), (Vec<i64>, i64)>,
     /// Of each allocation, by place: the access that wrote last, and the row.
     memories: Vec<Vec<Option<(usize, i64)>>>,
     shapes: &'a [Shape],
@@ -261,9 +241,36 @@ struct Execution<'a> {
     executed: usize,
 }
 
-impl Execution<'_> {
-    /// Executes what is in the loops of this depth. Stops at a store that reads rows of another turn than before.
-    fn run<'a>(&mut self, steps: &[&Step<'a>], depth: usize) -> Result<(), &'a Store> {
+impl<'s> Execution<'s> {
+    /// The state before the first store.
+    fn new(turns: &Turns<'s>, program: &Stores, steps: &[Step], accesses: Vec<Access>) -> Self {
+        let mut execution = Self {
+            fold: turns.fold,
+            shifts: Shifts((0..accesses.len()).map(|access| (access, 0)).collect()),
+            accesses,
+            first: BTreeMap::new(),
+            memories: turns.shapes.iter().map(|shape| vec![None; shape.iter().product::<i64>() as usize]).collect(),
+            shapes: turns.shapes,
+            point: vec![0; program.variables.len()],
+            executed: 0,
+        };
+        for step in steps {
+            // What an update reads is what it writes.
+            let same = |load: &&usize, target: usize| {
+                let (one, other) = (&execution.accesses[**load], &execution.accesses[target]);
+                (&one.indices, &one.row) == (&other.indices, &other.row)
+            };
+            if let Some((target, load)) =
+                step.target.and_then(|target| Some((target, *step.loads.iter().find(|load| same(load, target))?)))
+            {
+                execution.shifts.relate(target, load, 0);
+            }
+        }
+        execution
+    }
+
+    /// Executes what is in the loops of this depth.
+    fn run<'a>(&mut self, steps: &[&Step<'a>], depth: usize) -> Result<(), Conflict<'a>> {
         let around = |step: &&&Step| step.store.loops.get(depth).copied();
         for (variable, group) in &steps.iter().chunk_by(around) {
             let group: Vec<&Step> = group.copied().collect();
@@ -285,7 +292,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    fn step<'a>(&mut self, step: &Step<'a>) -> Result<(), &'a Store> {
+    fn step<'a>(&mut self, step: &Step<'a>) -> Result<(), Conflict<'a>> {
         if self.executed >= MOST_ACCESSES {
             return Ok(());
         }
@@ -297,8 +304,9 @@ impl Execution<'_> {
             };
             let same_place = (written - row) % self.fold == 0;
             if !(same_place && self.shifts.relate(load, store, written - row)) {
-                return Err(step.store);
+                return Err(Conflict { store: step.store, moves: self.moves(step.store, load, store, written - row) });
             }
+            self.first.entry((load, store)).or_insert_with(|| (self.point.clone(), written - row));
         }
         if let Some(target) = step.target {
             let (place, row) = self.place(target);
@@ -307,6 +315,17 @@ impl Execution<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The access that must follow the loop by which this conflict differs from the first time: the one that does not.
+    fn moves(&self, of: &Store, load: usize, store: usize, more: i64) -> Option<(usize, Variable, i64)> {
+        let (point, before) = self.first.get(&(load, store))?;
+        let variable = *of.loops.iter().find(|variable| self.point[**variable] != point[**variable])?;
+        let steps = self.point[variable] - point[variable];
+        let by = (more - before) / steps;
+        let lacks = |access: usize| !self.accesses[access].row.variables().contains(&variable);
+        let access = if lacks(load) { (load, by) } else { (store, -by) };
+        (by != 0 && by * steps == more - before && lacks(access.0)).then_some((access.0, variable, access.1))
     }
 
     /// The place that is accessed, and the row.
