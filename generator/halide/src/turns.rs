@@ -31,11 +31,21 @@ pub(crate) fn unrolled<'a>(
     mut located: Vec<Located<'a>>,
 ) -> Result<(Vec<Located<'a>>, Vec<Vec<bool>>)> {
     let folds = folds(program, shapes, &located);
-    let in_turn = folds.iter().map(|folds| folds.iter().map(Option::is_some).collect()).collect();
+    let mut in_turn: Vec<Vec<bool>> = folds.iter().map(|folds| folds.iter().map(Option::is_some).collect()).collect();
     for (array, folds) in folds.iter().enumerate() {
         for (dimension, fold) in folds.iter().enumerate() {
             if let Some(fold) = *fold {
-                located = Turns { shapes: &shapes[array], array, dimension, fold }.unrolled(program, located)?;
+                let turns = Turns { shapes: &shapes[array], array, dimension, fold };
+                let shifted = turns.shifted(program, &located)?;
+                located = turns.replaced(located, shifted.indices)?;
+            }
+        }
+        // A single row has no index: it gets one, if one part of a loop after another computes it.
+        if folds.iter().all(Option::is_none) && !program.arrays[array].is_argument {
+            let turns = Turns { shapes: &shapes[array], array, dimension: folds.len(), fold: 1 };
+            if let Some(shifted) = turns.shifted(program, &located).ok().filter(|shifted| shifted.overwritten) {
+                located = turns.replaced(located, shifted.indices)?;
+                in_turn[array].push(true);
             }
         }
     }
@@ -62,7 +72,7 @@ fn folds(program: &Stores, shapes: &[Vec<Shape>], located: &[Located]) -> Vec<Ve
     folds
 }
 
-/// A dimension of an array that is kept in turn.
+/// A dimension of an array that is kept in turn; the one behind all others, if there is no index for it.
 struct Turns<'a> {
     /// Of each allocation of the array.
     shapes: &'a [Shape],
@@ -80,6 +90,14 @@ struct Access {
     site: usize,
 }
 
+/// The accesses without turns.
+struct Shifted {
+    /// The index of the row of each.
+    indices: Vec<Option<Index>>,
+    /// Whether places are written again with rows that have nothing to do with those before.
+    overwritten: bool,
+}
+
 /// What a store does to the array.
 struct Step<'a> {
     store: &'a Store,
@@ -89,9 +107,10 @@ struct Step<'a> {
 }
 
 impl Turns<'_> {
-    fn unrolled<'a>(&self, program: &Stores, located: Vec<Located<'a>>) -> Result<Vec<Located<'a>>> {
+    /// What the accesses are without turns.
+    fn shifted(&self, program: &Stores, located: &[Located]) -> Result<Shifted> {
         let mut accesses = Vec::new();
-        let steps = self.steps(&located, &mut accesses);
+        let steps = self.steps(located, &mut accesses);
         let all: Vec<&Step> = steps.iter().collect();
         let mut execution = Execution::new(self, program, &steps, accesses);
         let mut moved = BTreeSet::new();
@@ -106,19 +125,34 @@ impl Turns<'_> {
             execution = Execution::new(self, program, &steps, accesses);
         }
         let shifts = self.placed(&steps, &mut execution);
-        let mut shifts = shifts.into_iter().zip(execution.accesses);
-        let mut next = || shifts.next().and_then(|(shift, access)| access.row.plus(&Index::constant(shift), 1));
+        let Execution { accesses, mut shifts_of, overwritten, .. } = execution;
+        let overwritten = overwritten.into_iter().any(|(one, other)| shifts_of.root(one).0 != shifts_of.root(other).0);
+        let indices = accesses.into_iter().zip(shifts).map(|(access, by)| access.row.plus(&Index::constant(by), 1));
+        Ok(Shifted { indices: indices.collect(), overwritten })
+    }
+
+    /// The stores with these indices.
+    fn replaced<'a>(&self, located: Vec<Located<'a>>, indices: Vec<Option<Index>>) -> Result<Vec<Located<'a>>> {
+        let mut rows = indices.into_iter();
+        let mut replace = |indices: &mut Vec<Index>, store: &Store| {
+            let row = rows.next().flatten().ok_or_else(|| self.refuse(store))?;
+            match indices.get_mut(self.dimension) {
+                Some(index) => *index = row,
+                None => indices.push(row),
+            }
+            Ok(())
+        };
         let mut found = Vec::new();
         for Located { store, mut target, value, addresses } in located {
             let value = mapped(&value, &mut |_| None, &mut |array, indices, outside, span| {
                 let mut indices = indices.to_vec();
                 if array == self.array {
-                    indices[self.dimension] = next().ok_or_else(|| self.refuse(store))?;
+                    replace(&mut indices, store)?;
                 }
                 Ok(Element::Array { array, indices, outside, place: Place(span) })
             })?;
             if store.array == self.array {
-                target[self.dimension] = next().ok_or_else(|| self.refuse(store))?;
+                replace(&mut target, store)?;
             }
             found.push(Located { store, target, value, addresses });
         }
@@ -138,7 +172,7 @@ impl Turns<'_> {
         for Located { store, target, value, addresses } in located {
             let mut add = |indices: &[Index], address: &Value<Flat>, site: usize| {
                 let row = self.row(indices, address, &self.shapes[site], &store.ranges);
-                let row = row.unwrap_or_else(|| indices[self.dimension].clone());
+                let row = row.unwrap_or_else(|| indices.get(self.dimension).cloned().unwrap_or(Index::constant(0)));
                 accesses.push(Access { indices: indices.to_vec(), row, site });
                 accesses.len() - 1
             };
@@ -160,6 +194,7 @@ impl Turns<'_> {
     /// The index of the row without the remainder: it has as much more as the address without the remainder is beyond the
     /// address.
     fn row(&self, indices: &[Index], address: &Value<Flat>, shape: &Shape, ranges: &[(i64, i64)]) -> Option<Index> {
+        indices.get(self.dimension)?;
         let stride: i64 = shape[..self.dimension].iter().product();
         let whole = without_remainder(address, stride * self.fold);
         let beyond = index_of(&whole, ranges)?.plus(&index_of(address, ranges)?, -1)?;
@@ -173,7 +208,7 @@ impl Turns<'_> {
     /// The shift of each access. Rows between which there is no relation follow each other.
     fn placed(&self, steps: &[Step], execution: &mut Execution) -> Vec<i64> {
         let count = execution.accesses.len();
-        let referred: Vec<(usize, i64)> = (0..count).map(|access| execution.shifts.root(access)).collect();
+        let referred: Vec<(usize, i64)> = (0..count).map(|access| execution.shifts_of.root(access)).collect();
         let stores: Vec<(&Store, usize)> = steps.iter().filter_map(|step| Some((step.store, step.target?))).collect();
         let mut roots: BTreeMap<usize, i64> = BTreeMap::new();
         let mut end: Option<i64> = None;
@@ -230,7 +265,9 @@ struct Conflict<'a> {
 struct Execution<'a> {
     fold: i64,
     accesses: Vec<Access>,
-    shifts: Shifts,
+    shifts_of: Shifts,
+    /// Accesses that write to the same place, one after the other.
+    overwritten: BTreeSet<(usize, usize)>,
     /// Of each load and the store that it reads from, the variables when it first did, and what the load has more.
     first: BTreeMap<(usize, usize), (Vec<i64>, i64)>,
     /// Of each allocation, by place: the access that wrote last, and the row.
@@ -246,8 +283,9 @@ impl<'s> Execution<'s> {
     fn new(turns: &Turns<'s>, program: &Stores, steps: &[Step], accesses: Vec<Access>) -> Self {
         let mut execution = Self {
             fold: turns.fold,
-            shifts: Shifts((0..accesses.len()).map(|access| (access, 0)).collect()),
+            shifts_of: Shifts((0..accesses.len()).map(|access| (access, 0)).collect()),
             accesses,
+            overwritten: BTreeSet::new(),
             first: BTreeMap::new(),
             memories: turns.shapes.iter().map(|shape| vec![None; shape.iter().product::<i64>() as usize]).collect(),
             shapes: turns.shapes,
@@ -263,7 +301,7 @@ impl<'s> Execution<'s> {
             if let Some((target, load)) =
                 step.target.and_then(|target| Some((target, *step.loads.iter().find(|load| same(load, target))?)))
             {
-                execution.shifts.relate(target, load, 0);
+                execution.shifts_of.relate(target, load, 0);
             }
         }
         execution
@@ -303,7 +341,7 @@ impl<'s> Execution<'s> {
                 continue;
             };
             let same_place = (written - row) % self.fold == 0;
-            if !(same_place && self.shifts.relate(load, store, written - row)) {
+            if !(same_place && self.shifts_of.relate(load, store, written - row)) {
                 return Err(Conflict { store: step.store, moves: self.moves(step.store, load, store, written - row) });
             }
             self.first.entry((load, store)).or_insert_with(|| (self.point.clone(), written - row));
@@ -311,7 +349,9 @@ impl<'s> Execution<'s> {
         if let Some(target) = step.target {
             let (place, row) = self.place(target);
             if let Some(memory) = self.memories[self.accesses[target].site].get_mut(place) {
-                *memory = Some((target, row));
+                if let Some((before, _)) = memory.replace((target, row)).filter(|(before, _)| *before != target) {
+                    self.overwritten.insert((before, target));
+                }
             }
         }
         Ok(())
