@@ -304,6 +304,7 @@ impl<'a> Unfolder<'a> {
         let dimensions = coordinates.len();
         let mut rewriter =
             Rewriter { located, value, coordinates, substitutions: Vec::new(), pivots: Vec::new(), unfolder: self };
+        rewriter.simplify()?;
         rewriter.name_pieces()?;
         for dimension in 0..dimensions {
             rewriter.solve(program, dimension)?;

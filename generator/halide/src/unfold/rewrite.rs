@@ -90,6 +90,11 @@ impl Rewriter<'_, '_> {
         limited.iter().copied().chain(all[limited.len()..].iter().copied()).collect()
     }
 
+    /// Makes the variables of loops with one iteration numbers.
+    pub fn simplify(&mut self) -> Result<()> {
+        self.map(|index| Some(index.clone()))
+    }
+
     /// Gives names to what is no sum in the coordinates, as the start of a tile that is shifted inwards.
     pub fn name_pieces(&mut self) -> Result<()> {
         while let Some(piece) =
