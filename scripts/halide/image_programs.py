@@ -9,8 +9,8 @@ from functools import partial
 
 import halide as hl
 import numpy as np
-from pipeline import (I16, I32, LARGE, LONG, PROGRAMS, U8, U16, Pipeline, c, centred, k, nothing, program, roots, square, t, total,
-                      weighted, x, xi, xo, y, yi, yo)
+from pipeline import (I16, I32, LARGE, LONG, PROGRAMS, U8, U16, Pipeline, c, centred, k, nothing, program, roots, sliding, square,
+                      t, total, unrolled, weighted, x, xi, xo, y, yi, yo)
 from pushmem_halide import compute_at, store_at, stream_to_accelerator, tile, unroll
 
 
@@ -32,19 +32,14 @@ def stencil(weights, divisor: int | None = None, size=(64, 64), step: int = 1, s
         tile(output, x, y, xo, yo, xi, yi, extents[0] // 2, extents[1] // 2)
         compute_at(sums, output, xo)
 
-    def sliding():
+    def windowed():
         store_at(copy, output, hl.Var.outermost())
         compute_at(copy, output, y)
         compute_at(sums, output, y)
 
-    def unrolled(factor):
-        def schedule():
-            unroll(output, x, factor)
-            unroll(sums.compute_root(), x, factor)
-        return schedule
-
-    all_schedules = {"root": roots(copy, sums), "inline": nothing, "tiled": tiled, "sliding": sliding,
-                     "unrolled": unrolled(2), "unrolled_by_4": unrolled(4), "unrolled_by_8": unrolled(8)}
+    all_schedules = {"root": roots(copy, sums), "inline": nothing, "tiled": tiled, "sliding": windowed,
+                     **{f"unrolled{name}": unrolled(factor, output, sums)
+                        for name, factor in (("", 2), ("_by_4", 4), ("_by_8", 8))}}
     return Pipeline(output, [image], extents, {"input": [(0, extent) for extent in size]},
                     {name: all_schedules[name] for name in schedules}, nests=nests)
 
@@ -101,26 +96,14 @@ def corners(image, streams, limit: int, divisor: int, extents, box, nests: list[
         for stage in stages:
             compute_at(stage, output, xo)
 
-    def sliding():
-        for stage in stages:
-            stage.store_root()
-            compute_at(stage, output, y)
-
     def rows():
         for stage in stages:
             compute_at(stage, output, y)
 
-    def unrolled(factor):
-        def schedule():
-            for stage in stages:
-                unroll(stage.compute_root(), x, factor)
-            unroll(output, x, factor)
-        return schedule
-
     all_schedules = {
         "recomputed": roots(image.in_()), "products": roots(*products, measure), "few": roots(gx, gy, measure),
-        "root": roots(*stages), "tiled": tiled, "sliding": sliding, "rows": rows, "unrolled": unrolled(2),
-        "unrolled_by_4": unrolled(4)}
+        "root": roots(*stages), "tiled": tiled, "sliding": sliding(output, *stages), "rows": rows,
+        "unrolled": unrolled(2, output, *stages), "unrolled_by_4": unrolled(4, output, *stages)}
     return Pipeline(output, [streams], list(extents), {"input": box},
                     {name: all_schedules[name] for name in schedules or all_schedules}, nests=nests)
 
@@ -195,22 +178,10 @@ def unsharp() -> Pipeline:
         for stage in stages:
             compute_at(stage, output, xo)
 
-    def sliding():
-        for stage in stages:
-            stage.store_root()
-            compute_at(stage, output, y)
-
-    def unrolled(factor):
-        def schedule():
-            for stage in stages:
-                unroll(stage.compute_root(), x, factor)
-            unroll(output, x, factor)
-        return schedule
-
     return Pipeline(output, [image], [3, 60, 60], {"input": square(64, -2, (0, 3))}, {
         "root": colours(roots(*stages)), "recomputed": colours(roots(ratio)), "few": colours(roots(gray, ratio)),
-        "rolled": roots(*stages), "tiled": colours(tiled), "sliding": colours(sliding),
-        "unrolled": colours(unrolled(2)), "unrolled_by_4": colours(unrolled(4))},
+        "rolled": roots(*stages), "tiled": colours(tiled), "sliding": colours(sliding(output, *stages)),
+        "unrolled": colours(unrolled(2, output, *stages)), "unrolled_by_4": colours(unrolled(4, output, *stages))},
         nests=["unsharp", "unsharp_unroll2", "unsharp_unroll4"])
 
 
@@ -240,7 +211,7 @@ def brightened(tiles: int | None) -> Pipeline:
     brighten[x, y, *others] = image[x, y, *others] * 2
     blur[x, y, *others] = total(brighten[x + i, y + j, *others] for j in (0, 1) for i in (0, 1)) / 4
 
-    def sliding():
+    def pixels():
         brighten.store_root()
         compute_at(brighten, blur, x)
 
@@ -249,7 +220,7 @@ def brightened(tiles: int | None) -> Pipeline:
 
     counts = [] if tiles is None else [tiles]
     return Pipeline(blur, [image], [63, 63, *counts], {"input": [*square(64), *((0, count) for count in counts)]},
-                    {"root": roots(brighten), **({"sliding": sliding} if tiles is None else {"tiled": tiled})})
+                    {"root": roots(brighten), **({"sliding": pixels} if tiles is None else {"tiled": tiled})})
 
 
 def halved(tiles: int | None) -> Pipeline:
@@ -348,12 +319,8 @@ def cascade() -> Pipeline:
         tile(output, x, y, xo, yo, xi, yi, 20, 30)
         compute_at(first, output, xo)
 
-    def sliding():
-        first.store_root()
-        compute_at(first, output, y)
-
     return Pipeline(output, [image], [60, 60], {"input": square(64)},
-                    {"root": roots(first), "tiled": tiled, "sliding": sliding})
+                    {"root": roots(first), "tiled": tiled, "sliding": sliding(output, first)})
 
 
 def grayscale(image):

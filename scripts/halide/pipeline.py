@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Callable
 
 import halide as hl
+from pushmem_halide import compute_at, unroll
 
 x, y, c, k, t = (hl.Var(name) for name in ("x", "y", "c", "k", "t"))
 xo, yo, xi, yi, co, ci = (hl.Var(name) for name in ("xo", "yo", "xi", "yi", "co", "ci"))
@@ -75,6 +76,24 @@ def centred(i: int) -> int:
 def roots(*funcs):
     """The schedule that computes these wholly."""
     return lambda: [func.compute_root() for func in funcs]
+
+
+def sliding(output, *funcs):
+    """The schedule that computes rows of these as the output needs them, and keeps those that are read again."""
+    def schedule():
+        for func in funcs:
+            func.store_root()
+            compute_at(func, output, y)
+    return schedule
+
+
+def unrolled(factor, output, *funcs):
+    """The schedule that computes these wholly, and some neighbours of them and of the output at once."""
+    def schedule():
+        for func in funcs:
+            unroll(func.compute_root(), x, factor)
+        unroll(output, x, factor)
+    return schedule
 
 
 def nothing() -> None:

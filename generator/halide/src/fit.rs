@@ -78,12 +78,20 @@ pub(crate) fn index_of<L: Clone + Hash>(value: &Value<L>, ranges: &[(i64, i64)])
     match simple {
         // The terms of a sum are simple already, and each may belong to a dimension of its own.
         Some(index) if is_sum || index.pieces.is_empty() => Some(index),
+        // A quotient of a few values could be a sum that is limited, too.
+        Some(index) if matches!(value, Value::Binary(Binary::Divide, ..)) && is_quotient(&index) => Some(index),
         // Through two values there is always a line, which says less than the form of the expression.
         Some(index) if only_variable(value).is_some_and(|variable| ranges[variable].1 - ranges[variable].0 < 2) => {
             Some(index)
         }
         simple => tabulated(value, ranges).or(simple),
     }
+}
+
+/// Whether an index is a sum of variables divided by a constant.
+fn is_quotient(index: &Index) -> bool {
+    let divided = |(_, piece): &(i64, Piece)| matches!(piece, Piece::Quotient { of, .. } if of.pieces.is_empty());
+    index.pieces.len() == 1 && index.pieces.iter().all(divided)
 }
 
 /// The index of an expression that depends on one sum of loop variables only, from its values.

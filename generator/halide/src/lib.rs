@@ -8,6 +8,7 @@
 //! | `program` | names, `let`, loops, conditions | stores with their loops, expressions of loop variables and loads |
 //! | `types` | what elements are used with | the types of the arguments, which are not printed |
 //! | `shapes` | flat addresses | indices of dimensions |
+//! | `turns` | rows that are kept in turn | rows that are all kept |
 //! | `unfold` | tiles, sliding windows, copies | whole arrays with coordinates |
 //! | `merge` | the parts of partitioned and unrolled loops | one definition of each Func |
 //! | `trim` | what is read | definitions of that |
@@ -45,6 +46,7 @@ mod declarations;
 mod emit;
 mod fault;
 mod fit;
+mod folding;
 mod intrinsics;
 mod lexer;
 mod merge;
@@ -55,6 +57,7 @@ mod rebuild;
 mod shapes;
 mod syntax;
 mod trim;
+mod turns;
 mod types;
 mod unfold;
 mod value;
@@ -226,7 +229,8 @@ impl<'a> Inferred<'a> {
         let Self { program, types, shapes } = self;
         let is_table = shapes::tables(program);
         let located = shapes::locate(program, shapes, &is_table)?;
-        let mut unfolded = unfold::unfold(program, shapes, &located)?;
+        let (located, in_turn) = turns::unrolled(program, shapes, located)?;
+        let mut unfolded = unfold::unfold(program, &located, &in_turn)?;
         let bounds: Vec<Vec<(i64, i64)>> = (program.arrays.iter().enumerate())
             .map(|(number, array)| match array.is_argument || unfolded.coordinates[number].is_empty() {
                 true => shapes[number][0].iter().map(|extent| (0, extent - 1)).collect(),

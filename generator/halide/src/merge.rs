@@ -5,6 +5,7 @@
 //! beyond the arrays it reads. A candidate is taken only if it computes the same as each part in the box of that part.
 //! Where none does, the parts are chosen between by the coordinates, which is always right.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use itertools::Itertools;
@@ -61,7 +62,7 @@ struct Update<'a> {
 type Domain = Vec<Vec<i64>>;
 
 /// Parts of an array with one definition.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Part {
     domains: Vec<Domain>,
     value: Rc<Value<Element>>,
@@ -75,9 +76,9 @@ impl Merger<'_> {
             let mut definition = definition.clone();
             self.check(&definition)?;
             definition.value = self.with_outside(&definition);
-            match stages.last_mut() {
-                Some(stage) if self.continues(stage, &definition) => self.add(stage, definition)?,
-                _ => stages.push(vec![definition]),
+            match self.continued(&stages, &definition) {
+                Some(place) => self.add(&mut stages[place], definition)?,
+                None => stages.push(vec![definition]),
             }
         }
         let mut merged: Vec<Merged> = Vec::new();
@@ -107,15 +108,29 @@ impl Merger<'_> {
         Ok(merged)
     }
 
+    /// The stage to which a definition belongs, if one of those before: the last one, or another one if all after that are of
+    /// other elements, as where each part of a loop gives its rows an initial value and then updates them.
+    fn continued(&mut self, stages: &[Vec<Definition>], definition: &Definition) -> Option<usize> {
+        for (place, stage) in stages.iter().enumerate().rev() {
+            if self.continues(stage, definition) {
+                return Some(place);
+            }
+            if stage.iter().any(|other| overlap(&other.domain, &definition.domain)) {
+                return None;
+            }
+        }
+        None
+    }
+
     /// Whether a definition belongs to the same stage as those before: it gives the same values to the same elements.
     fn continues(&mut self, stage: &[Definition], definition: &Definition) -> bool {
         if stage[0].updates != definition.updates {
             return false;
         }
         if definition.updates {
-            let same = |other: &Definition| other.domain == definition.domain && other.order == definition.order;
+            let same = |other: &Definition| other.domain == definition.domain && same_order(other, definition);
             let apart =
-                |other: &Definition| other.order == definition.order && !overlap(&other.domain, &definition.domain);
+                |other: &Definition| same_order(other, definition) && !overlap(&other.domain, &definition.domain);
             return stage.iter().any(same) || stage.iter().all(apart);
         }
         stage.iter().filter(|other| overlap(&other.domain, &definition.domain)).all(|other| {
@@ -147,7 +162,7 @@ impl Merger<'_> {
 
     /// Adds a definition to a stage: an update of the same elements in the same loops continues the one before.
     fn add(&self, stage: &mut Vec<Definition>, definition: Definition) -> Result<()> {
-        let same = |other: &Definition| other.domain == definition.domain && other.order == definition.order;
+        let same = |other: &Definition| other.domain == definition.domain && same_order(other, &definition);
         match stage.iter().position(same).filter(|_| definition.updates) {
             Some(place) => {
                 let domain = bounding_box([&definition.domain]);
@@ -218,7 +233,7 @@ impl Merger<'_> {
         parts.iter_mut().for_each(|part| unite(&mut part.domains));
         let domains: Vec<&Domain> = stage.iter().map(|definition| &definition.domain).collect();
         let whole = bounding_box(domains.iter().copied());
-        let unroll = unrolling(&domains, &whole);
+        let unroll = unrolling(&domains, &whole, !stage.iter().any(|definition| definition.is_part));
         let merged = |domain: Vec<(i64, i64)>, unroll: Vec<i64>, value: Rc<Value<Element>>| Merged {
             array: first.array,
             domain,
@@ -236,6 +251,18 @@ impl Merger<'_> {
             return Ok(vec![merged(whole, unroll, value.clone())]);
         }
         let covers = covers(&parts, &whole);
+        if let [Part { value, .. }] = &parts[..]
+            && !covers
+            && !first.updates
+            && self.stays_inside(value, &self.within(&whole))
+        {
+            // What is between is never read, as rows that a consumer of half the rate skips; a box is computed.
+            return Ok(vec![merged(whole.clone(), vec![1; whole.len()], value.clone())]);
+        }
+        if let Some(value) = self.fitted(&parts, &whole).filter(|_| covers && !first.updates) {
+            return Ok(vec![merged(whole, unroll, value)]);
+        }
+        let parts = if first.updates { parts } else { self.joined(parts) };
         if covers {
             for candidate in self.candidates(&parts, &whole)? {
                 let mut agrees = true;
@@ -330,6 +357,69 @@ impl Merger<'_> {
             let outside = if inside { outside } else { outside.or(Some(constant)) };
             Ok(Element::Array { array, indices: indices.to_vec(), outside, place: Place(span) })
         })
+    }
+
+    /// Whether all indices are within their arrays.
+    fn stays_inside(&self, value: &Value<Element>, ranges: &[(i64, i64)]) -> bool {
+        value.array_loads().into_iter().all(|(array, indices)| {
+            indices.iter().zip(&self.canonical.bounds[array]).all(|(index, bound)| {
+                let (low, high) = tidy(index, ranges).range(ranges);
+                low >= bound.0 && high <= bound.1
+            })
+        })
+    }
+
+    /// Parts joined with neighbours whose definitions differ in indices only, as far as that goes.
+    fn joined(&self, mut parts: Vec<Part>) -> Vec<Part> {
+        parts.sort_by(|one, other| one.domains.cmp(&other.domains));
+        let mut joined: Vec<Part> = Vec::new();
+        for mut part in parts {
+            let found = joined.iter().enumerate().find_map(|(place, other)| {
+                let whole = bounding_box(other.domains.iter().chain(&part.domains));
+                let both = [other.clone(), part.clone()];
+                Some((place, self.fitted(&both, &whole)?))
+            });
+            match found {
+                Some((place, value)) => {
+                    joined[place].value = value;
+                    joined[place].domains.append(&mut part.domains);
+                    unite(&mut joined[place].domains);
+                }
+                None => joined.push(part),
+            }
+        }
+        joined
+    }
+
+    /// The definition of parts that differ in indices only, each of which is one function of a coordinate over all of them.
+    fn fitted(&self, parts: &[Part], whole: &[(i64, i64)]) -> Option<Rc<Value<Element>>> {
+        let values: Vec<&Rc<Value<Element>>> = parts.iter().map(|part| &part.value).collect();
+        common(&values, &|indices| self.fitted_index(parts, indices, whole))
+    }
+
+    /// The index that is that of each part where its coordinates are.
+    fn fitted_index(&self, parts: &[Part], indices: &[&Index], whole: &[(i64, i64)]) -> Option<Index> {
+        if indices.iter().all_equal() {
+            return Some(indices[0].clone());
+        }
+        let variables: BTreeSet<Variable> = indices.iter().flat_map(|index| index.variables()).collect();
+        let mut point = vec![0; self.ranges.len()];
+        (0..whole.len())
+            .filter(|dimension| variables.iter().all(|each| *each == self.coordinates[*dimension]))
+            .find_map(|dimension| {
+                let (coordinate, (low, high)) = (self.coordinates[dimension], whole[dimension]);
+                let mut values: Vec<Option<i64>> = vec![None; (high - low + 1) as usize];
+                for (part, index) in parts.iter().zip(indices) {
+                    for &at in part.domains.iter().flat_map(|domain| &domain[dimension]) {
+                        point[coordinate] = at;
+                        let value = index.evaluate(&point);
+                        if *values[(at - low) as usize].get_or_insert(value) != value {
+                            return None;
+                        }
+                    }
+                }
+                fit(coordinate, low, &values.into_iter().collect::<Option<Vec<i64>>>()?)
+            })
     }
 
     /// The definition of copies that differ by what a coordinate adds to indices.
@@ -466,6 +556,12 @@ fn disjuncts(condition: &Rc<Value<Element>>, negated: bool, found: &mut Vec<Rc<V
     }
 }
 
+/// Whether the loops are in the same order, or nothing depends on it, as each element is updated once.
+fn same_order(one: &Definition, other: &Definition) -> bool {
+    let reduces = |each: &Definition| each.order.iter().any(|level| matches!(level, Level::Reduction(..)));
+    one.order == other.order || !(reduces(one) || reduces(other))
+}
+
 fn overlap(one: &Domain, other: &Domain) -> bool {
     one.iter().zip(other).all(|(one, other)| one.iter().any(|value| other.binary_search(value).is_ok()))
 }
@@ -574,12 +670,13 @@ fn covers(parts: &[Part], whole: &[(i64, i64)]) -> bool {
 }
 
 /// How many values of each coordinate are computed at once: by how much the copies of a statement step.
-fn unrolling(domains: &[&Domain], whole: &[(i64, i64)]) -> Vec<i64> {
+/// `copies` says that there are no parts of a loop's iterations.
+fn unrolling(domains: &[&Domain], whole: &[(i64, i64)], copies: bool) -> Vec<i64> {
     let of = |dimension: usize| {
         let extent = whole[dimension].1 - whole[dimension].0 + 1;
         let steps = domains.iter().map(|domain| match &domain[dimension][..] {
             [one, two, ..] => two - one,
-            _ if domains.len() as i64 >= extent => extent,
+            _ if copies && domains.len() as i64 >= extent => extent,
             _ => 1,
         });
         // The parts at the edges of a partitioned loop have one value; the copies are alike.
@@ -621,6 +718,41 @@ fn tests(values: &[i64], (low, high): (i64, i64), coordinate: &Rc<Value<Element>
         tests.push(Value::binary(Binary::Equal, remainder, Value::number(first.rem_euclid(step))));
     }
     Some(tests)
+}
+
+/// One value for several that differ in indices only, which `index` makes one.
+fn common(values: &[&Rc<Value<Element>>], index: &impl Fn(&[&Index]) -> Option<Index>) -> Option<Rc<Value<Element>>> {
+    let (first, others) = values.split_first()?;
+    if others.iter().all(|other| other == first) {
+        return Some(Rc::clone(first));
+    }
+    if let Value::Load(Element::Array { array, outside, place, .. }) = &***first {
+        let indices = values.iter().map(|value| match &***value {
+            Value::Load(Element::Array { array: other, indices, outside: too, .. }) => {
+                (array == other && outside == too).then_some(indices)
+            }
+            _ => None,
+        });
+        let indices: Vec<&Vec<Index>> = indices.collect::<Option<_>>()?;
+        let of = |dimension| index(&indices.iter().map(|indices| &indices[dimension]).collect::<Vec<&Index>>());
+        let indices = (0..indices[0].len()).map(of).collect::<Option<_>>()?;
+        return Some(Rc::new(Value::Load(Element::Array { array: *array, indices, outside: *outside, place: *place })));
+    }
+    if let Value::Load(Element::Table { table, .. }) = &***first {
+        let inner = values.iter().map(|value| match &***value {
+            Value::Load(Element::Table { table: other, index }) => (table == other).then_some(index),
+            _ => None,
+        });
+        let index = common(&inner.collect::<Option<Vec<_>>>()?, index)?;
+        return Some(Rc::new(Value::Load(Element::Table { table: *table, index })));
+    }
+    let operands: Vec<Vec<&Rc<Value<Element>>>> = values.iter().map(|value| value.operands()).collect();
+    if operands[0].is_empty() || !others.iter().all(|other| same_operator(first, other)) {
+        return None;
+    }
+    let of = |place: usize| common(&operands.iter().map(|operands| operands[place]).collect::<Vec<_>>(), index);
+    let mut found = (0..operands[0].len()).map(of).collect::<Option<Vec<_>>>()?.into_iter();
+    Some(Rc::new(first.with(|operand| found.next().unwrap_or_else(|| operand.clone()))))
 }
 
 /// One value of a coordinate for two, if their indices differ in proportion to it.

@@ -99,13 +99,31 @@ pub(crate) fn stores<'a>(module: &Module<'a>, declarations: &[Declaration<'a>]) 
         }
     }
     match reader.block(&module.body) {
-        Ok(()) => Ok(reader.found),
+        Ok(()) => Ok(reader.found.needed()),
         Err(Stop::Fault(fault)) => Err(fault),
         Err(Stop::Divide { .. }) => unreachable!("only loops around are divided, and they read their parts"),
     }
 }
 
 impl Stores<'_> {
+    /// The program without stores on which no output depends, as those that count the rows of a folded array for checks.
+    fn needed(mut self) -> Self {
+        let mut is_needed: Vec<bool> = self.arrays.iter().map(|array| array.is_argument).collect();
+        loop {
+            let before = is_needed.clone();
+            for store in self.stores.iter().filter(|store| before[store.array]) {
+                let mut arrays = BTreeSet::new();
+                loaded(&store.value, &mut arrays);
+                arrays.into_iter().for_each(|array| is_needed[array] = true);
+            }
+            if is_needed == before {
+                break;
+            }
+        }
+        self.stores.retain(|store| is_needed[store.array]);
+        self
+    }
+
     /// The program with an array of its own for each place where an array is produced; nothing if there is one place, or if
     /// it is an argument. A load is of what was produced last above it.
     pub fn apart(&self, array: usize) -> Option<Self> {
@@ -139,6 +157,15 @@ impl Store {
         };
         (self.site, around) == (other.site, &other.loops[..other.outer]) && around.iter().all(at_once)
     }
+}
+
+/// Adds the arrays that a value depends on.
+fn loaded(value: &Value<Flat>, arrays: &mut BTreeSet<usize>) {
+    if let Value::Load(load) = value {
+        arrays.insert(load.array);
+        loaded(&load.address, arrays);
+    }
+    value.operands().into_iter().for_each(|operand| loaded(operand, arrays));
 }
 
 /// The value with loads of another array.

@@ -7,6 +7,7 @@ use pushmem_nest::{Index, Span};
 
 use crate::fault::{Fault, Result};
 use crate::fit::index_of;
+use crate::folding::folded_strides;
 use crate::program::{Array, Store, Stores};
 use crate::value::{Element, Flat, Place, Value};
 
@@ -19,7 +20,8 @@ pub(crate) fn shapes(program: &Stores) -> Result<Vec<Vec<Shape>>> {
         let sites = array.sites.iter().map(|site| match site {
             // The size of a small allocation is one number, whatever its dimensions are.
             Some(shape) if !array.is_argument && shape.len() == 1 && array.entries.is_none() => {
-                Ok(infer(program, number).ok().and_then(|found| fill(found, shape[0])).unwrap_or(shape.clone()))
+                let found = infer(program, number).ok().map(|found| unfolded(program, number, found, shape[0]));
+                Ok(found.and_then(|found| fill(found, shape[0])).unwrap_or(shape.clone()))
             }
             Some(shape) => Ok(shape.clone()),
             None => infer(program, number),
@@ -27,6 +29,23 @@ pub(crate) fn shapes(program: &Stores) -> Result<Vec<Vec<Shape>>> {
         sites.collect::<Result<Vec<Shape>>>()
     };
     program.arrays.iter().enumerate().map(of).collect()
+}
+
+/// The shape of an array of this size with one dimension of what is kept in turn. `(y + 2*n) % 4` may be written as
+/// `y + 2*(n % 2)`, which looks like two.
+fn unfolded(program: &Stores, array: usize, mut shape: Shape, size: i64) -> Shape {
+    let addresses = accesses(program, array).into_iter();
+    let Some(stride) = addresses.flat_map(|(address, ..)| folded_strides(address, size)).min() else { return shape };
+    let mut inner = 1;
+    let within = shape.iter().take_while(|extent| {
+        inner *= **extent;
+        inner < stride
+    });
+    let count = within.count();
+    let rest: i64 = shape[..count].iter().product();
+    shape.truncate(count);
+    shape.extend([stride / rest, size / stride]);
+    shape
 }
 
 /// The shape with an outermost dimension that makes it as large as the allocation.
@@ -42,18 +61,9 @@ fn infer(program: &Stores, array: usize) -> Result<Shape> {
     let name = program.arrays[array].name;
     let mut places = Vec::new();
     let mut addresses = Vec::new();
-    for store in &program.stores {
-        let mut accesses = Vec::new();
-        if store.array == array {
-            accesses.push((&store.address, store.span));
-        }
-        let mut loads = Vec::new();
-        all_loads(&store.value, &mut loads);
-        accesses.extend(loads.iter().filter(|load| load.array == array).map(|load| (&load.address, load.place.0)));
-        for (address, span) in accesses {
-            places.push(span);
-            addresses.push((index_of(address, &store.ranges).ok_or_else(|| no_index(span))?, &store.ranges));
-        }
+    for (address, store, span) in accesses(program, array) {
+        places.push(span);
+        addresses.push((index_of(address, &store.ranges).ok_or_else(|| no_index(span))?, &store.ranges));
     }
     let Some(&span) = places.first() else {
         return Err(Fault::new(program.arrays[array].span, format!("`{name}` is never used")));
@@ -92,6 +102,19 @@ fn infer(program: &Stores, array: usize) -> Result<Shape> {
     }
     shape.push(high / strides[strides.len() - 1] + 1);
     Ok(shape)
+}
+
+/// The addresses of all accesses to an array, with their stores and places.
+fn accesses<'a>(program: &'a Stores, array: usize) -> Vec<(&'a Rc<Value<Flat>>, &'a Store, Span)> {
+    let of = |store: &'a Store| {
+        let Store { array: stored, address, value, span, .. } = store;
+        let mut loads = Vec::new();
+        all_loads(value, &mut loads);
+        let loads = loads.into_iter().filter(|load| load.array == array);
+        let loads = loads.map(move |load| (&load.address, store, load.place.0));
+        (*stored == array).then_some((address, store, *span)).into_iter().chain(loads)
+    };
+    program.stores.iter().flat_map(of).collect()
 }
 
 /// All loads, those in addresses too.
@@ -166,6 +189,8 @@ pub(crate) struct Located<'a> {
     pub store: &'a Store,
     pub target: Vec<Index>,
     pub value: Rc<Value<Element>>,
+    /// The addresses of the loads, in the order of [`Value::array_loads`], and then of what is written.
+    pub addresses: Vec<Rc<Value<Flat>>>,
 }
 
 /// Finds the elements that stores access. Arrays of `is_table` are looked up as tables.
@@ -178,9 +203,11 @@ pub(crate) fn locate<'a>(program: &'a Stores, shapes: &[Vec<Shape>], is_table: &
         let ranges = &store.ranges;
         let address = index_of(&store.address, ranges).ok_or_else(|| no_index(store.span))?;
         let target = indices(&address, &shapes[store.array][store.site], ranges, store.span)?;
-        let locator = Locator { shapes, is_table, latest: &latest, ranges };
+        let mut locator = Locator { shapes, is_table, latest: &latest, ranges, addresses: Vec::new() };
         let value = locator.value(&store.value)?;
-        located.push(Located { store, target, value });
+        let mut addresses = locator.addresses;
+        addresses.push(store.address.clone());
+        located.push(Located { store, target, value, addresses });
     }
     Ok(located)
 }
@@ -190,10 +217,12 @@ struct Locator<'a> {
     is_table: &'a [bool],
     latest: &'a [usize],
     ranges: &'a [(i64, i64)],
+    /// Those of all loads of arrays so far.
+    addresses: Vec<Rc<Value<Flat>>>,
 }
 
 impl Locator<'_> {
-    fn value(&self, value: &Rc<Value<Flat>>) -> Result<Rc<Value<Element>>> {
+    fn value(&mut self, value: &Rc<Value<Flat>>) -> Result<Rc<Value<Element>>> {
         Ok(Rc::new(match &**value {
             Value::Number(number, of) => Value::Number(*number, *of),
             Value::Variable(variable) => Value::Variable(*variable),
@@ -207,13 +236,14 @@ impl Locator<'_> {
         }))
     }
 
-    fn load(&self, load: &Flat) -> Result<Element> {
+    fn load(&mut self, load: &Flat) -> Result<Element> {
         let Flat { array, address, place } = load;
         if self.is_table[*array] {
             return Ok(Element::Table { table: *array, index: self.value(address)? });
         }
         let index = index_of(address, self.ranges).ok_or_else(|| no_index(place.0))?;
         let indices = indices(&index, &self.shapes[*array][self.latest[*array]], self.ranges, place.0)?;
+        self.addresses.push(address.clone());
         Ok(Element::Array { array: *array, indices, outside: None, place: Place(place.0) })
     }
 }

@@ -18,7 +18,7 @@ use crate::fault::{Fault, Result};
 use crate::fit::MOST_VALUES;
 use crate::program::{Store, Stores};
 use crate::rebuild::{mapped, residual};
-use crate::shapes::{Located, Shape};
+use crate::shapes::Located;
 use crate::unfold::rewrite::Rewriter;
 use crate::value::{Element, Place, Value, Variable};
 
@@ -34,6 +34,8 @@ pub(crate) struct Definition {
     pub updates: bool,
     /// Whether the whole array is computed in one place, not by parts in the iterations of a loop.
     pub is_whole: bool,
+    /// Whether it is in a part of the iterations of a loop, and not a copy of a statement.
+    pub is_part: bool,
     /// The loops, outermost first.
     pub order: Vec<Level>,
     pub span: Span,
@@ -65,25 +67,18 @@ pub(crate) struct Unfolded {
 struct Placement {
     /// Of each dimension, what is added: a function of the loops around.
     offsets: Vec<Index>,
-    /// Of each dimension, the number of elements that are kept in turn.
-    folds: Vec<Option<i64>>,
-    /// The greatest coordinate of each dimension, a function of the loops around.
-    highest: Vec<Index>,
     /// The coordinates behind those of the dimensions, functions of the loops around.
     extras: Vec<Index>,
-    /// The loops around with the iterations in which this holds.
-    around: Vec<(Variable, (i64, i64))>,
 }
 
-/// Puts all stores into coordinates.
-pub(crate) fn unfold<'a>(program: &Stores, shapes: &[Vec<Shape>], located: &'a [Located<'a>]) -> Result<Unfolded> {
+/// Puts all stores into coordinates. The dimensions of arrays that were kept in turn are `in_turn`.
+pub(crate) fn unfold<'a>(program: &Stores, located: &'a [Located<'a>], in_turn: &'a [Vec<bool>]) -> Result<Unfolded> {
     let arrays = program.arrays.len();
     let mut unfolder = Unfolder {
         located,
-        folds: folds(program, shapes, located),
+        in_turn,
         placements: vec![None; arrays],
         references: BTreeMap::new(),
-        turns: Vec::new(),
         variables: program.variables.len(),
         result: Unfolded {
             definitions: Vec::new(),
@@ -95,33 +90,11 @@ pub(crate) fn unfold<'a>(program: &Stores, shapes: &[Vec<Shape>], located: &'a [
     for store in located {
         unfolder.store(program, store)?;
     }
-    Ok(unfolder.result)
-}
-
-/// Of each dimension of each array, how many elements are kept in turn, if an access says that.
-fn folds(program: &Stores, shapes: &[Vec<Shape>], located: &[Located]) -> Vec<Vec<Option<i64>>> {
-    let mut folds: Vec<Vec<Option<i64>>> = shapes.iter().map(|sites| vec![None; sites[0].len()]).collect();
-    for Located { store, target, value } in located {
-        let mut loads = Vec::new();
-        value.loads(&mut loads);
-        let loads = loads.into_iter().filter_map(|load| match load {
-            Element::Array { array, indices, .. } => Some((*array, indices)),
-            Element::Table { .. } => None,
-        });
-        for (array, indices) in loads.chain([(store.array, target)]) {
-            for (dimension, index) in indices.iter().enumerate() {
-                let extent = shapes[array].iter().filter_map(|shape| shape.get(dimension)).max();
-                let fold = index.pieces.iter().find_map(|(_, piece)| match piece {
-                    Piece::Remainder { by, .. } if Some(by) == extent => Some(*by),
-                    _ => None,
-                });
-                if fold.is_some() && !program.arrays[array].is_argument && folds[array].len() > dimension {
-                    folds[array][dimension] = fold;
-                }
-            }
-        }
+    let Unfolded { definitions, coordinates, .. } = &unfolder.result;
+    match definitions.iter().find(|each| each.domain.len() != coordinates[each.array].len()) {
+        Some(Definition { array, span, .. }) => Err(unrelated(*span, *array)),
+        None => Ok(unfolder.result),
     }
-    folds
 }
 
 /// The dividend and the divisor of an index that is a quotient or an affine function, whatever limits it.
@@ -144,17 +117,6 @@ fn numerator(index: &Index) -> Option<(Affine, i64)> {
     }
 }
 
-/// The index without the remainder that folds it.
-fn unfolded(index: &Index, fold: Option<i64>) -> Index {
-    match (&index.pieces[..], fold) {
-        ([(1, Piece::Remainder { of, by })], Some(fold)) if *by == fold => {
-            let rest = Index { affine: index.affine.clone(), pieces: Vec::new() };
-            of.plus(&rest, 1).unwrap_or_else(|| index.clone())
-        }
-        _ => index.clone(),
-    }
-}
-
 /// Where the coordinate of a dimension was found: what it must agree with in other stores of the array.
 #[derive(Clone, Debug, PartialEq)]
 struct Anchor {
@@ -163,7 +125,7 @@ struct Anchor {
     slope: i64,
     /// The least constant of the loads.
     least: i64,
-    /// What the loops around add, before the division by the slope.
+    /// What the loops around add, before the division by the slope; rounded down, where that is not exact.
     outer: Affine,
 }
 
@@ -174,8 +136,9 @@ impl Anchor {
     }
 }
 
-/// What an index has more than the slope times the index of the element that is written.
-fn relative(store: &Store, of: &Affine, base: &Affine, slope: i64) -> Option<Anchor> {
+/// What an index `of / by` has more than the slope times the index of the element that is written, before it is divided. It
+/// is a multiple of the slope, or the index has as much of the element's as is divided by.
+fn relative(store: &Store, (of, by): (&Affine, i64), base: &Affine, slope: i64) -> Option<Anchor> {
     let whole = |affine: &Affine| Index { affine: affine.clone(), pieces: Vec::new() };
     let rest = whole(of).plus(&whole(base), -slope)?;
     let own = &store.loops[store.outer..];
@@ -189,7 +152,10 @@ fn relative(store: &Store, of: &Affine, base: &Affine, slope: i64) -> Option<Anc
         }
     }
     let whole = outer.terms.iter().all(|(_, factor)| factor % slope == 0);
-    whole.then_some(Anchor { array: 0, dimension: 0, slope, least, outer })
+    if !whole {
+        outer.constant = least.rem_euclid(slope);
+    }
+    (whole || by == slope).then_some(Anchor { array: 0, dimension: 0, slope, least, outer })
 }
 
 /// Where the first store of a local array has its coordinates from.
@@ -199,16 +165,6 @@ struct Reference<'a> {
     /// The constant of its index.
     constant: i64,
     located: &'a Located<'a>,
-}
-
-/// A part of a window in which the elements of an array are kept in turn.
-#[derive(Clone)]
-struct Turn<'a> {
-    located: &'a Located<'a>,
-    dimension: usize,
-    offset: i64,
-    /// The last coordinate.
-    last: i64,
 }
 
 /// A store in coordinates.
@@ -223,13 +179,12 @@ struct Rewritten {
 
 struct Unfolder<'a> {
     located: &'a [Located<'a>],
-    folds: Vec<Vec<Option<i64>>>,
+    /// Of each dimension of each array, whether its elements were kept in turn.
+    in_turn: &'a [Vec<bool>],
     /// Of each array, how its last store placed it.
     placements: Vec<Option<Placement>>,
     /// Of each dimension of each array, what the coordinates of its other stores are compared with.
     references: BTreeMap<(usize, usize), Reference<'a>>,
-    /// The parts of windows that are kept in turn, in the order of the text.
-    turns: Vec<Turn<'a>>,
     /// How many variables there are.
     variables: usize,
     result: Unfolded,
@@ -271,17 +226,11 @@ impl<'a> Unfolder<'a> {
             self.rewritten(program, located, forced.as_deref())?;
         let dimensions = located.target.len();
         let own = &store.loops[store.outer..];
-        let is_own = |variable: &Variable| own.contains(variable);
-        let highest = |index| highest(index, is_own, &store.ranges);
-        placement.highest = coordinates[..dimensions].iter().map(highest).collect();
         placement.extras = coordinates[dimensions..].to_vec();
-        placement.around = store.loops[..store.outer].iter().map(|each| (*each, store.ranges[*each])).collect();
         if coordinates.len() != self.result.coordinates[array].len() {
-            return Err(Fault::new(store.span, "it is not known which elements of the Func these are")
-                .with_help("compute it at another loop, or without `store_at`")
-                .about_parts_of(array));
+            return Err(unrelated(store.span, array));
         }
-        let updates = loads_of(&value, array);
+        let updates = value.array_loads().into_iter().any(|(loaded, _)| loaded == array);
         let domain = self.domain(&coordinates, located)?;
         // Loops that no coordinate follows.
         let followed: BTreeSet<Variable> = coordinates.iter().flat_map(Index::variables).collect();
@@ -312,7 +261,9 @@ impl<'a> Unfolder<'a> {
         order.sort_by_key(position);
         self.placements[array] = Some(placement);
         let is_whole = store.outer == 0;
-        self.result.definitions.push(Definition { array, domain, value, updates, is_whole, order, span: store.span });
+        let is_part = !divided(program, store).is_empty();
+        let span = store.span;
+        self.result.definitions.push(Definition { array, domain, value, updates, is_whole, is_part, order, span });
         Ok(())
     }
 
@@ -327,10 +278,9 @@ impl<'a> Unfolder<'a> {
     fn extras(&mut self, program: &Stores, located: &'a Located<'a>) -> Option<Vec<Index>> {
         let before = (self.variables, self.result.coordinates.clone(), self.result.names.clone());
         let (ranges, references) = (self.result.ranges.clone(), self.references.clone());
-        let turns = self.turns.clone();
         let rewritten = self.rewritten(program, located, None);
         (self.variables, self.result.coordinates, self.result.names) = before;
-        (self.result.ranges, self.references, self.turns) = (ranges, references, turns);
+        (self.result.ranges, self.references) = (ranges, references);
         Some(rewritten.ok()?.coordinates.split_off(located.target.len()))
     }
 
@@ -339,22 +289,22 @@ impl<'a> Unfolder<'a> {
         let store = located.store;
         let is_local = store.outer > 0;
         let value = Placed { unfolder: self, located }.globalized(&located.value)?;
-        let folds = self.folds[store.array].clone();
-        let mut placement = Placement { folds: folds.clone(), ..Placement::default() };
+        let mut placement = Placement::default();
         let mut coordinates = Vec::new();
         for (dimension, target) in located.target.iter().enumerate() {
-            let base = unfolded(target, folds[dimension]);
-            let offset = match is_local {
+            // All rows of a window over the whole array have their indices already.
+            let is_whole = store.allocated == 0 && self.in_turn[store.array][dimension];
+            let offset = match is_local && !is_whole {
                 true => self.offset(located, dimension, &value)?,
-                false if folds[dimension].is_some() => self.offset(located, dimension, &value)?,
                 false => Index::constant(0),
             };
-            coordinates.push(tidy(&sum(&base, &offset, store.span)?, &store.ranges));
+            coordinates.push(tidy(&sum(target, &offset, store.span)?, &store.ranges));
             placement.offsets.push(offset);
         }
         let dimensions = coordinates.len();
         let mut rewriter =
             Rewriter { located, value, coordinates, substitutions: Vec::new(), pivots: Vec::new(), unfolder: self };
+        rewriter.simplify()?;
         rewriter.name_pieces()?;
         for dimension in 0..dimensions {
             rewriter.solve(program, dimension)?;
@@ -376,22 +326,14 @@ impl<'a> Unfolder<'a> {
     /// What the loops around add to the index of a local array: the same for all stores of it in these loops.
     fn offset(&mut self, located: &'a Located<'a>, dimension: usize, value: &Value<Element>) -> Result<Index> {
         let store = located.store;
-        let fold = self.folds[store.array][dimension];
-        if let Some(fold) = fold.filter(|_| store.allocated == 0) {
-            return self.next_turn(located, dimension, fold);
-        }
-        let own = (self.anchor(located, dimension, value), unfolded(&located.target[dimension], fold).affine.constant);
+        let own = (self.anchor(located, dimension, value), located.target[dimension].affine.constant);
         let of_siblings = self.siblings(located).into_iter().filter_map(|sibling| {
             let value = Placed { unfolder: self, located: sibling }.globalized(&sibling.value).ok()?;
-            let constant = unfolded(&sibling.target[dimension], fold).affine.constant;
+            let constant = sibling.target[dimension].affine.constant;
             Some((Some(self.anchor(sibling, dimension, &value)?), constant))
         });
         // Of a part at an edge, the loops around may be constant; the others say what they add.
-        let all: Vec<(Option<Anchor>, i64)> = match fold {
-            // What is kept in turn may begin anew at each store.
-            Some(_) if own.0.is_some() => vec![own.clone()],
-            _ => of_siblings.collect(),
-        };
+        let all: Vec<(Option<Anchor>, i64)> = of_siblings.collect();
         let says = |(anchor, _): &&(Option<Anchor>, i64)| anchor.as_ref().map_or(0, |anchor| anchor.outer.terms.len());
         let best = all.iter().rev().max_by_key(says).cloned();
         let (mut anchor, constant) = best.unwrap_or(own);
@@ -410,9 +352,9 @@ impl<'a> Unfolder<'a> {
             }
         }
         let outer = match &anchor {
-            Some(anchor) => {
-                let terms = anchor.outer.terms.iter().map(|&(variable, factor)| (variable, factor / anchor.slope));
-                Index { affine: Affine { constant: 0, terms: terms.collect() }, pieces: Vec::new() }
+            Some(Anchor { outer, slope, .. }) => {
+                let outer = Index { affine: outer.clone(), pieces: Vec::new() };
+                outer.divided(*slope, &store.ranges).ok_or_else(|| unrelated(store.span, store.array))?
             }
             None => Index::constant(0),
         };
@@ -421,78 +363,37 @@ impl<'a> Unfolder<'a> {
             return Ok(outer);
         };
         let first = reference.located.store;
-        if fold.is_none() && first.site == store.site && (first.is_beside(store) || anchor.is_none()) {
+        // In one allocation that does not move with the loops around, an index is the same element for all.
+        let stays = |anchor: &Option<Anchor>| anchor.as_ref().is_none_or(|anchor| anchor.outer.terms.is_empty());
+        let same_place = first.is_beside(store) || anchor.is_none() || (stays(&reference.anchor) && stays(&anchor));
+        if first.site == store.site && same_place {
             return Ok(outer);
         }
-        let unrelated = || {
-            Fault::new(store.span, "it is not known which elements of the Func these are")
-                .with_help("compute it at another loop, or without `store_at`")
-                .about_parts_of(store.array)
-        };
         let shift = match (&reference.anchor, &anchor) {
             (Some(first), Some(anchor)) if first.is_at(anchor) => {
                 let by = anchor.least - first.least;
                 if by % anchor.slope != 0 {
-                    return Err(unrelated());
+                    return Err(unrelated(store.span, store.array));
                 }
                 reference.constant + by / anchor.slope - constant
             }
             (None, None) => 0,
-            _ => return Err(unrelated()),
+            _ => return Err(unrelated(store.span, store.array)),
         };
-        if fold.is_some_and(|fold| shift % fold != 0) {
-            return Err(unrelated());
-        }
         sum(&outer, &Index::constant(shift), store.span)
-    }
-
-    /// What is added to an index of a window over the whole array: it goes on where the stores before have come to.
-    fn next_turn(&mut self, located: &'a Located<'a>, dimension: usize, fold: i64) -> Result<Index> {
-        let store = located.store;
-        let near = |other: &Turn| other.located.store.array == store.array && other.located.store.is_beside(store);
-        let base = unfolded(&located.target[dimension], Some(fold));
-        // What follows the same loop goes on with it.
-        let along = |other: &Turn| {
-            let there = unfolded(&other.located.target[dimension], Some(fold)).affine.terms;
-            other.located.store.array == store.array && !there.is_empty() && there == base.affine.terms
-        };
-        if let Some(turn) = self.turns.iter().find(|turn| turn.dimension == dimension && (near(turn) || along(turn))) {
-            return Ok(Index::constant(turn.offset));
-        }
-        let before =
-            self.turns.iter().filter(|turn| turn.dimension == dimension && turn.located.store.array == store.array);
-        let last = before.map(|turn| turn.last).max();
-        // All stores of this part of the window together.
-        let part = self.siblings(located).into_iter().map(|sibling| {
-            let base = unfolded(&sibling.target[dimension], Some(fold));
-            tidy(&base, &sibling.store.ranges).range(&sibling.store.ranges)
-        });
-        let (low, high) = part.fold((i64::MAX, i64::MIN), |(low, high), (first, end)| (low.min(first), high.max(end)));
-        let offset = last.map_or(0, |last| last + 1 - low);
-        if offset % fold != 0 {
-            return Err(Fault::new(store.span, "it is not known which elements of the Func these are")
-                .with_help("compute it at another loop, or without `store_at`")
-                .about_parts_of(store.array));
-        }
-        self.turns.push(Turn { located, dimension, offset, last: high + offset });
-        Ok(Index::constant(offset))
     }
 
     /// What the loads say that are known to say it for another store of the array.
     fn anchor_at(&self, located: &Located, dimension: usize, value: &Value<Element>, known: &Anchor) -> Option<Anchor> {
         let store = located.store;
-        let base = unfolded(&located.target[dimension], self.folds[store.array][dimension]);
-        let base = base.as_affine()?.clone();
-        let mut loads = Vec::new();
-        value.loads(&mut loads);
+        let base = located.target[dimension].as_affine()?.clone();
         let mut found: Option<Anchor> = None;
-        for load in loads {
-            let Element::Array { array, indices, .. } = load else { continue };
-            if *array != known.array {
+        for (array, indices) in value.array_loads() {
+            if array != known.array {
                 continue;
             }
-            let (of, _) = numerator(&indices[known.dimension])?;
-            let anchor = relative(store, &of, &base, known.slope)?;
+            let (of, by) = numerator(&indices[known.dimension])?;
+            let anchor = relative(store, (&of, by), &base, known.slope)?;
             let anchor = Anchor { array: known.array, dimension: known.dimension, ..anchor };
             match &mut found {
                 Some(found) if found.outer != anchor.outer => return None,
@@ -506,31 +407,21 @@ impl<'a> Unfolder<'a> {
     /// The loads from whose coordinates that of a dimension follows.
     fn anchor(&self, located: &Located, dimension: usize, value: &Value<Element>) -> Option<Anchor> {
         let store = located.store;
-        let base = unfolded(&located.target[dimension], self.folds[store.array][dimension]);
-        let mut loads = Vec::new();
-        value.loads(&mut loads);
-        let loads = loads.into_iter().filter_map(|load| match load {
-            Element::Array { array, indices, .. } => Some((array, indices)),
-            Element::Table { .. } => None,
-        });
         let own = &store.loops[store.outer..];
-        let (base, by) = numerator(&base)?;
-        if by != 1 {
-            return None;
-        }
+        let (base, 1) = numerator(&located.target[dimension])? else { return None };
         let inner = own.iter().rev().find(|variable| base.coefficient(**variable) != 0);
         let variable = *inner.or_else(|| store.loops.iter().rev().find(|each| base.coefficient(**each) != 0))?;
         let mut best: Option<Anchor> = None;
-        for (array, indices) in loads.filter(|(array, _)| **array != store.array) {
+        for (array, indices) in value.array_loads().into_iter().filter(|(array, _)| *array != store.array) {
             for (dimension, index) in indices.iter().enumerate() {
-                let Some((of, _)) = numerator(index) else { continue };
+                let Some((of, by)) = numerator(index) else { continue };
                 let (here, there) = (base.coefficient(variable), of.coefficient(variable));
                 if there == 0 || there % here != 0 {
                     continue;
                 }
                 let slope = there / here;
-                let Some(found) = relative(store, &of, &base, slope) else { continue };
-                let found = Anchor { array: *array, dimension, ..found };
+                let Some(found) = relative(store, (&of, by), &base, slope) else { continue };
+                let found = Anchor { array, dimension, ..found };
                 match &mut best {
                     None => best = Some(found),
                     Some(best) => {
@@ -584,27 +475,20 @@ impl<'a> Unfolder<'a> {
     }
 }
 
+/// The positions of loops of which the store is in a part of the iterations.
+fn divided(program: &Stores, store: &Store) -> Vec<usize> {
+    let in_part = |(_, variable): &(usize, &Variable)| store.ranges[**variable] != program.variables[**variable].range;
+    store.loops.iter().enumerate().filter(in_part).map(|(position, _)| position).collect()
+}
+
+fn unrelated(span: Span, array: usize) -> Fault {
+    Fault::new(span, "it is not known which elements of the Func these are")
+        .with_help("compute it at another loop, or without `store_at`")
+        .about_parts_of(array)
+}
+
 fn sum(left: &Index, right: &Index, span: Span) -> Result<Index> {
     left.plus(right, 1).ok_or_else(|| Fault::new(span, "this index becomes too large or too complicated"))
-}
-
-/// The index with the greatest values of some variables.
-fn highest(index: &Index, is_own: impl Fn(&Variable) -> bool, ranges: &[(i64, i64)]) -> Index {
-    let mut highest = index.clone();
-    for variable in index.variables().into_iter().filter(is_own) {
-        let (first, last) = ranges[variable];
-        let factor = highest.affine.coefficient(variable);
-        let at = Index::constant(if factor < 0 { first } else { last });
-        highest = highest.substituted(variable, &at).unwrap_or(highest);
-    }
-    highest
-}
-
-/// Whether the value depends on elements of the array.
-fn loads_of(value: &Value<Element>, wanted: usize) -> bool {
-    let mut loads = Vec::new();
-    value.loads(&mut loads);
-    loads.iter().any(|load| matches!(load, Element::Array { array, .. } if *array == wanted))
 }
 
 /// Turns the loads of a store into loads of coordinates.
@@ -637,26 +521,7 @@ impl Placed<'_, '_> {
         }
         let mut coordinates = Vec::new();
         for (dimension, index) in indices.iter().enumerate() {
-            let fold = placement.folds[dimension];
-            let mut coordinate = sum(&unfolded(index, fold), &placement.offsets[dimension], span)?;
-            if let Some(fold) = fold {
-                let unknown = || Fault::new(span, format!("it is not known which of the last {fold} elements is read"));
-                let behind = coordinate.plus(&placement.highest[dimension], -1).ok_or_else(unknown)?;
-                let holds = |(variable, (first, last)): &(Variable, (i64, i64))| {
-                    let (low, high) = store.ranges[*variable];
-                    first <= &low && &high <= last
-                };
-                if !placement.around.iter().all(holds) {
-                    return Err(unknown());
-                }
-                let (low, high) = behind.range(&store.ranges);
-                // The element that was written last is 0 behind, the oldest that is kept is `fold - 1` behind.
-                let turns = -(high.div_euclid(fold) + i64::from(high.rem_euclid(fold) != 0));
-                if low + turns * fold <= -fold {
-                    return Err(unknown());
-                }
-                coordinate = sum(&coordinate, &Index::constant(turns * fold), span)?;
-            }
+            let coordinate = sum(index, &placement.offsets[dimension], span)?;
             coordinates.push(coordinate);
         }
         coordinates.extend(placement.extras.iter().cloned());

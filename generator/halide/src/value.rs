@@ -61,6 +61,19 @@ impl std::hash::Hash for Place {
     fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
 }
 
+impl Value<Element> {
+    /// All loads from arrays, those of which tables are looked up too, in the order of the text: each array with its indices.
+    pub fn array_loads(&self) -> Vec<(usize, &[Index])> {
+        let mut loads = Vec::new();
+        self.loads(&mut loads);
+        let of = |load| match load {
+            &Element::Array { array, ref indices, .. } => vec![(array, indices.as_slice())],
+            Element::Table { index, .. } => index.array_loads(),
+        };
+        loads.into_iter().flat_map(of).collect()
+    }
+}
+
 impl<L: Clone> Value<L> {
     pub fn number(value: i64) -> Rc<Self> {
         Rc::new(Value::Number(value, Type::I32))

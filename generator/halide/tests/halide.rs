@@ -59,6 +59,29 @@ fn what_was_found_is_understood() {
         ("reduction_in_rows", "for y in 0..9:"),
         // Each place of a Func has loads of its own.
         ("places_apart", "output[x, y] = sel("),
+        // Initial values of rows that are kept in turn, in two parts of the loop (`random_459`).
+        ("reduction_in_turns", "stage1[x, y] = stage0[x, y + 1] as i8 - stage0[x, y] as i8\n"),
+        // Rows before the image, in the loop, and behind the image, with constant indices (`random_14`).
+        ("rows_before_the_image", "min(1, stage1[x, y]), stage1[x + 1, y]), stage1[x, y + 1])"),
+        // Columns in three parts, in rows that are kept in turn (`random_319`).
+        ("rows_in_three_parts", "= 0 + stage0[x, y] as i16 + stage0[x + 1, y] as i16 + stage0[x + 2, y] as i16 + "),
+        // Rows that are computed again for each two rows of the consumer (`random_3`).
+        ("rows_for_twice_the_rows", "stage1[x, y] = stage0[x, y] as i8 | 9\n"),
+        // Tiles of a consumer with twice the rows and columns: a quotient of a few values (`random_306`).
+        ("tiles_of_twice_the_rows", "output[x, y] = max(stage0[(x/2) + 2, (y/2)] as i16"),
+        // Four copies of a statement that read two elements (`random_84`).
+        (
+            "copies_of_twice_the_columns",
+            "for x in 0..12 unroll 4:\n      - output[x, y] = min((sel(stage1[(x/2), (y/2)]",
+        ),
+        // Counters of rows that nobody reads (`random_59`).
+        ("counted_rows", "stage1[x, y] = absd(stage0_95[x, y], stage0_95[x + 2, y])"),
+        // One row, whose index is not in the text, for each two rows of the consumer (`random_400`).
+        ("one_row_in_turn", "output[x, y] = min(stage2[(x/2), (y/2)], 255) as u8 % 4\n"),
+        // Rows of which each second one is computed (`random_198`).
+        ("skipped_rows", "output[x, y] = stage2[2*x, 2*y] as u8 & 60\n"),
+        // The last of each two rows, at a constant address (`random_460`).
+        ("rows_without_a_loop", "output[x, y] = 5 + stage1[2*x, 2*y] as u16 + "),
     ] {
         let file = format!("{}/tests/found/{name}.stmt", env!("CARGO_MANIFEST_DIR"));
         let program = pushmem_halide::read(Path::new(&file)).unwrap().program.to_string();

@@ -26,9 +26,24 @@ fn statements() -> Vec<(String, String)> {
     texts("tests/statements")
 }
 
-fn statement<'a>(read: &'a Read, inferred: &'a Inferred, emitted: &'a Emitted) -> Statement<'a> {
-    let Emitted { names, boundaries, .. } = emitted;
-    Statement { module: &read.module, inferred, names, boundaries, seed: read.seed }
+/// Gives each statement with the nest that is made of it to `check`.
+fn each_nest(texts: impl IntoIterator<Item = (String, String)>, mut check: impl FnMut(&str, &Statement, &Emitted)) {
+    for (name, text) in texts {
+        let read = Read::new(&text).unwrap();
+        let inferred = Inferred::new(&read.program).unwrap();
+        let emitted = inferred.emitted(&name, None).unwrap();
+        let Emitted { names, boundaries, .. } = &emitted;
+        let statement = Statement { module: &read.module, inferred: &inferred, names, boundaries, seed: read.seed };
+        check(&name, &statement, &emitted);
+    }
+}
+
+/// A nest, random images for it, and what it computes of them.
+fn example(emitted: &Emitted) -> (Program, BTreeMap<String, Image>, BTreeMap<String, Image>) {
+    let program = program(&emitted.text).unwrap();
+    let inputs = program.random_inputs(&mut ChaCha8Rng::seed_from_u64(3));
+    let expected = program.run(&inputs).unwrap();
+    (program, inputs, expected)
 }
 
 fn program(text: &str) -> Option<Program> {
@@ -69,16 +84,12 @@ fn steps_of_nests_are_the_nests() {
 /// Samples need less than everything, and agree.
 #[test]
 fn samples_are_what_all_of_it_gives() {
-    for (name, text) in statements() {
-        let read = Read::new(&text).unwrap();
-        let inferred = Inferred::new(&read.program).unwrap();
-        let emitted = inferred.emitted(&name, None).unwrap();
-        let statement = statement(&read, &inferred, &emitted);
+    each_nest(statements(), |name, statement, emitted| {
         let nest = program(&emitted.text).unwrap();
-        let compared = |limits| prove(&statement, &nest, limits).unwrap();
+        let compared = |limits| prove(statement, &nest, limits).unwrap();
         assert_eq!(compared(LIMITS), Compared::Everything, "{name}");
         assert_eq!(compared(ONLY_SAMPLES), Compared::Samples { missed: Vec::new() }, "{name}");
-    }
+    });
 }
 
 /// The places of the numbers in a text from `start` on; digits in names are none.
@@ -126,26 +137,21 @@ fn what_is_accepted_is_computed() {
 #[test]
 fn wrong_imports_are_found() {
     let (mut runner, mut wrong, mut by_samples) = (TestRunner::deterministic(), 0, 0);
-    for (name, text) in statements().into_iter().filter(|(_, text)| text.len() < 4000) {
-        let read = Read::new(&text).unwrap();
-        let inferred = Inferred::new(&read.program).unwrap();
-        let emitted = inferred.emitted(&name, None).unwrap();
-        let statement = statement(&read, &inferred, &emitted);
-        let right = program(&emitted.text).unwrap();
-        let inputs = right.random_inputs(&mut ChaCha8Rng::seed_from_u64(3));
-        let expected = right.run(&inputs).unwrap();
+    let small = statements().into_iter().filter(|(_, text)| text.len() < 4000);
+    each_nest(small, |_, statement, emitted| {
+        let (_, inputs, expected) = example(emitted);
         let strategy = changed(vec![(emitted.text.clone(), emitted.text.find("nest:").unwrap())]);
         for _ in 0..20 {
             let text = strategy.new_tree(&mut runner).unwrap().current();
             let Some(nest) = program(&text) else { continue };
             if nest.run(&inputs).is_ok_and(|found| found != expected) {
-                let problem = prove(&statement, &nest, LIMITS).expect_err(&text);
+                let problem = prove(statement, &nest, LIMITS).expect_err(&text);
                 assert!(problem.message.starts_with("on random images"), "{}", problem.message);
                 wrong += 1;
-                by_samples += usize::from(prove(&statement, &nest, ONLY_SAMPLES).is_err());
+                by_samples += usize::from(prove(statement, &nest, ONLY_SAMPLES).is_err());
             }
         }
-    }
+    });
     assert!(wrong >= 40 && 4 * by_samples >= 3 * wrong, "{by_samples} of {wrong} by samples");
 }
 
@@ -153,20 +159,14 @@ fn wrong_imports_are_found() {
 #[test]
 fn faults_at_edges_are_found_by_samples() {
     let mut found = 0;
-    for (name, text) in statements() {
-        let read = Read::new(&text).unwrap();
-        let inferred = Inferred::new(&read.program).unwrap();
-        let emitted = inferred.emitted(&name, None).unwrap();
-        let statement = statement(&read, &inferred, &emitted);
-        let right = program(&emitted.text).unwrap();
-        let inputs = right.random_inputs(&mut ChaCha8Rng::seed_from_u64(3));
-        let expected = right.run(&inputs).unwrap();
+    each_nest(statements(), |name, statement, emitted| {
+        let (right, inputs, expected) = example(emitted);
         let output = right.arrays.iter().find(|array| array.kind == ArrayKind::Output).unwrap();
         let start = emitted.text.rfind(&format!("- {}[", output.name)).unwrap();
-        let Some((target, value)) = emitted.text[start..].trim_end().split_once(" = ") else { continue };
+        let Some((target, value)) = emitted.text[start..].trim_end().split_once(" = ") else { return };
         let indices = target.split_once('[').unwrap().1.trim_end_matches(']').split(", ");
         // The extents of the tiles.
-        let tile = match name.as_str() {
+        let tile = match name {
             "gaussian_tiled" => Some(31),
             "harris_tiled" => Some(29),
             "laplacian_pyramid_tiled" => Some(32),
@@ -181,12 +181,12 @@ fn faults_at_edges_are_found_by_samples() {
                 let nest = program(&wrong).unwrap_or_else(|| panic!("{wrong}"));
                 // Where the last operation writes each second row, it does not write all of these.
                 if nest.run(&inputs).unwrap() != expected {
-                    assert!(prove(&statement, &nest, ONLY_SAMPLES).is_err(), "{name}: {index} = {at}");
+                    assert!(prove(statement, &nest, ONLY_SAMPLES).is_err(), "{name}: {index} = {at}");
                     found += 1;
                 }
             }
         }
-    }
+    });
     assert!(found >= 60, "only {found} faults");
 }
 

@@ -90,6 +90,11 @@ impl Rewriter<'_, '_> {
         limited.iter().copied().chain(all[limited.len()..].iter().copied()).collect()
     }
 
+    /// Makes the variables of loops with one iteration numbers.
+    pub fn simplify(&mut self) -> Result<()> {
+        self.map(|index| Some(index.clone()))
+    }
+
     /// Gives names to what is no sum in the coordinates, as the start of a tile that is shifted inwards.
     pub fn name_pieces(&mut self) -> Result<()> {
         while let Some(piece) =
@@ -133,8 +138,14 @@ impl Rewriter<'_, '_> {
             (std::cmp::Reverse(factor.abs()), own(variable), depth(variable).map_or(0, |depth| depth + 1))
         });
         let Some(&(pivot, factor)) = pivot else {
-            self.unfolder.coordinate(store.array, dimension, range, None);
-            self.pivots.push(None);
+            // In one iteration of a divided loop, the coordinate follows that loop, though it does not change.
+            let of_parts = super::divided(program, store).into_iter();
+            let single =
+                |position: &usize| store.ranges[store.loops[*position]].0 == store.ranges[store.loops[*position]].1;
+            let position = of_parts.filter(single).find(|position| !self.pivots.contains(&Some(*position)));
+            let name = position.map(|position| program.variables[store.loops[position]].name);
+            self.unfolder.coordinate(store.array, dimension, range, name);
+            self.pivots.push(position);
             return Ok(());
         };
         let position = original.variables().iter().filter_map(depth).max();
@@ -177,11 +188,8 @@ impl Rewriter<'_, '_> {
         loop {
             let outer = &store.loops[..store.outer];
             let mut forms: Vec<Affine> = Vec::new();
-            let mut loads = Vec::new();
-            self.value.loads(&mut loads);
-            for load in loads {
-                let Element::Array { array, indices, .. } = load else { continue };
-                if *array != store.array {
+            for (array, indices) in self.value.array_loads() {
+                if array != store.array {
                     forms.extend(indices.iter().filter_map(numerator).map(|(form, _)| form));
                 }
             }
