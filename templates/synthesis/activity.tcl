@@ -1,9 +1,4 @@
-{%- for file in job.liberty %}
-read_liberty {{ file }}
-{%- endfor %}
-read_verilog numbered.v
-link_design {{ job.top }}
-source {{ job.name }}.sdc
+{% include "design.tcl" %}
 set_cmd_units -capacitance fF -power W
 set corner [sta::find_corner default]
 # An activity that was set for one pin is lost where OpenSTA propagates its own from inputs, one that is global is not. So each
@@ -34,6 +29,16 @@ proc block {block cells} {
     }
     puts "BLOCK {$block} $clock $cell_power $net_power $leakage"
 }
+proc passes {block cell} {
+    global passing
+    set passing($block/$cell) [power [find $block $cell] 0]
+}
+proc gate {block cell taken given} {
+    global passing
+    lassign $passing($block/$cell) inside nets rest
+    lassign [power [find $block $cell] 0] own
+    puts "BLOCK {$block} [expr {$taken * $own + $given * ($inside - $own)}] 0 [expr {$given * $nets}] $rest"
+}
 proc at_rest {block cell} {
     lassign [power [find $block $cell] 0] inside nets rest
     puts "BLOCK {$block} 0 0 0 $rest"
@@ -44,5 +49,19 @@ block {{ "{" }}{{ block }}{{ "}" }} {{ "{" }}{{ cells }}{{ "}" }}
 {%- for (block, cell) in macros %}
 at_rest {{ "{" }}{{ block }}{{ "}" }} {{ cell }}
 {%- endfor %}
+{%- if let Some(gate) = job.gate %}
+# A clock-gate cell: what it takes itself in each pulse, and what more in those that it passes on, with the net behind. With outputs
+# that are constant there is the first alone.
+{%- for (block, cell, taken, given) in gates %}
+passes {{ "{" }}{{ block }}{{ "}" }} {{ cell }}
+{%- endfor %}
+{%- for (block, cell, taken, given) in gates %}
+set_case_analysis 0 [get_pins {{ "{" }}{% if !block.is_empty() %}{{ block }}/{% endif %}{{ cell }}/{{ gate.output }}{{ "}" }}]
+{%- endfor %}
+{%- for (block, cell, taken, given) in gates %}
+gate {{ "{" }}{{ block }}{{ "}" }} {{ cell }} {{ taken }} {{ given }}
+{%- endfor %}
+{%- endif %}
 puts "SECTION clock"
 report_net -connections -verbose -digits 6 clk
+puts "SECTION end"

@@ -3,8 +3,8 @@
 Usage: python equivalence.py job.json NETLIST
 
 reference.il has the blocks of the RTL as synthesize.py read them, before it mapped them; NETLIST has modules of the same names, of
-cells of the library. What is in a block and is a block or a macro itself is cut out: its pins are outputs and inputs of the one
-around it, and it is proven by itself. Signals of one name are compared, registers among them: equal in a cycle under equal inputs,
+cells of the library. What is in a block and is a block, a macro or a clock-gate cell itself is cut out: its pins are outputs and
+inputs of the one around it, and a block is proven by itself. Signals of one name are compared, registers among them: equal in a cycle under equal inputs,
 or else by induction over cycles. That takes all registers for registers of one clock, so the clock and the asynchronous controls
 of each are signals of their own, which are compared, too. Writes equivalence.json, with the signals of each block that were
 compared and those of which there is no proof; progress goes to standard output, a line for each step.
@@ -121,8 +121,8 @@ def main() -> None:
     print("STEP reading the netlist", flush=True)
     run("read_rtlil reference.il")
     blocks = [name for name, module in modules().items() if not module.get_blackbox_attribute(False)]
-    run(*(f"delete {name}" for name in blocks), "write_rtlil macros.il")
-    run("design -reset", f"read_liberty -ignore_miss_func {job['liberty'][0]}", "read_rtlil macros.il",
+    run(*(f"delete {name}" for name in blocks), "write_rtlil black_boxes.il")
+    run("design -reset", f"read_liberty -ignore_miss_func {job['liberty'][0]}", "read_rtlil -overwrite black_boxes.il",
         f"read_verilog {netlist}")
     if missing := [name for name in blocks if name not in modules()]:
         sys.exit(f"the netlist has no module {missing[0]}")
@@ -131,7 +131,7 @@ def main() -> None:
     result = []
     for block in blocks:
         print(f"STEP proving {block.split('$')[0]}", flush=True)
-        inside = [name for name in [*blocks, *job["macros"]] if name != block]
+        inside = [name for name in [*blocks, *job["black_boxes"]] if name != block]
 
         def cut(module: str) -> tuple[set[str], set[str], list[list[str]]]:
             named = name_clocks(design, module)

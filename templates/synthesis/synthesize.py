@@ -5,8 +5,8 @@ Usage: python synthesize.py job.json
 job.json names the SystemVerilog files, the top module, the libraries, and the blocks: modules that stay as they are, each
 synthesized once for all its instances. What is not a block is flattened into the block around it. Writes netlist.v, cells.v
 with the functions of the library's cells, numbered.v, which is the netlist with numbers for the names of what is inside it,
-so that they are the same for every tool, and result.json with the cells, flip-flops and area of each block, and the blocks
-and macros in it by their numbers. Progress goes to standard output, a line for each step.
+so that they are the same for every tool, and result.json with the cells, flip-flops and area of each block, and the blocks,
+macros and clock-gate cells in it by their numbers. Progress goes to standard output, a line for each step.
 """
 
 import hashlib
@@ -164,7 +164,7 @@ def main() -> None:
     run("rename -hide c:* w:*", "rename -enumerate -pattern n%", "write_verilog -noattr -noexpr -nohex -simple-lhs numbered.v")
     for name, module in modules().items():
         cells_now = {str(cell): str(kind.type) for cell, kind in module.cells_.items()}
-        inside = {cell: kind for cell, kind in cells_now.items() if kind in stat or kind.removeprefix("\\") in job["macros"]}
+        inside = {cell: kind for cell, kind in cells_now.items() if kind in stat or kind.removeprefix("\\") in job["black_boxes"]}
         plain = {cell.removeprefix("\\"): kind.removeprefix("\\") for cell, kind in inside.items()}
         result[name.removeprefix("\\")] |= {"netlist": name.removeprefix("\\"), "inside": plain}
     with open("result.json", "w") as file:

@@ -30,9 +30,6 @@ pub(crate) struct StreamPorts {
     pub outputs: Vec<String>,
 }
 
-/// The port that lets all clocks run, where there are clock gates.
-const TEST_ENABLE: &str = "test_enable";
-
 /// The top module.
 pub(crate) struct Top {
     pub text: String,

@@ -4,7 +4,7 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_rtl::{checker_module, registers_module, tile_module};
 use pushmem_technology::Technology;
-use pushmem_tile::{Reset, TileSpec};
+use pushmem_tile::{Reset, TEST_ENABLE, TileSpec};
 use serde_json::{Value, json};
 
 use crate::macros;
@@ -37,9 +37,6 @@ pub struct Design<'a> {
 
 /// Inputs with constraints of their own: the clock, the reset, and the port that only tests change.
 const UNTIMED: [&str; 3] = ["clk", "rst_n", TEST_ENABLE];
-
-/// The port that lets all clocks run, where there are clock gates.
-const TEST_ENABLE: &str = "test_enable";
 
 /// Version of generated packages: that of the generator.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use askama::Template;
 use itertools::Itertools;
@@ -14,8 +13,8 @@ use pushmem_technology::{Active, Binding, MacroPort, Pin};
 use serde::{Deserialize, Serialize};
 
 use crate::path::section;
-use crate::run::{BlockKind, Design, Job, Synthesis, execute, job, kept, library_texts};
-use crate::toggles::{self, Access, Toggles, Window};
+use crate::run::{BlockKind, Design, Job, Synthesis, job, kept, library_texts, made_by, run_opensta, write_library};
+use crate::toggles::{self, Access, Pulses, Toggles, Window};
 use crate::tools::Tools;
 
 /// What a netlist runs.
@@ -93,8 +92,11 @@ pub struct Activity {
 #[template(path = "activity.tcl", escape = "none")]
 struct ActivityScript<'a> {
     job: &'a Job<'a>,
+    netlist: &'static str,
     /// Path of each block, and its cells, each with its activity and the share of clock pulses that it gets.
     blocks: Vec<(&'a str, String)>,
+    /// Clock-gate cells: path of the block, name in it, and the shares of clock pulses that it gets and that it passes on.
+    gates: Vec<(&'a str, &'a str, f64, f64)>,
     /// Macros whose power at rest is known: path of the block, and name in it.
     macros: Vec<(&'a str, &'a str)>,
 }
@@ -145,12 +147,15 @@ pub fn measure(
     let libraries = library_texts(&job)?;
     let constraints = format!("{}.sdc", job.name);
     let (_, constraints_text) = files.iter().find(|(path, _)| *path == constraints).expect("a package has constraints");
-    let figures = design.package.technology.bindings().map(|binding| format!("{:?}", binding.figures)).collect_vec();
-    let script =
-        |blocks, macros| ActivityScript { job: &job, blocks, macros }.render().expect("templates write to memory");
-    let empty = script(Vec::new(), Vec::new());
+    let technology = design.package.technology;
+    let script = |blocks, gates, macros| {
+        let netlist = "numbered.v";
+        ActivityScript { job: &job, netlist, blocks, gates, macros }.render().expect("templates write to memory")
+    };
+    let empty = script(Vec::new(), Vec::new(), Vec::new());
+    let made_by = made_by(design, tools);
     let mut texts = vec![synthesis.numbered.as_str(), constraints_text, &empty];
-    texts.extend(libraries.iter().chain(&figures).map(String::as_str));
+    texts.extend(libraries.iter().chain(&made_by).map(String::as_str));
     texts.extend(application.texts.iter().copied());
     let kept = kept("activity", &key(&texts));
     if let Some(activity) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
@@ -162,9 +167,9 @@ pub fn measure(
     let wave = work.path().join("wave.fst");
     let words = simulate(&traced(synthesis, &job), &wave)?;
     step("counting what switches");
-    let bindings = |name: &str| design.package.technology.bindings().find(|binding| binding.name == name);
-    let uses = synthesis
-        .macros
+    let bindings = |name: &str| technology.bindings().find(|binding| binding.name == name);
+    let black_boxes = &synthesis.black_boxes;
+    let uses = black_boxes
         .iter()
         .filter_map(|(path, name)| Some((path, bindings(name)?)))
         .flat_map(|(path, binding)| binding.ports.iter().map(move |port| (path, binding, port)))
@@ -176,27 +181,32 @@ pub fn measure(
     step("power");
     let per_cycle = |changes: f64| changes / cycles.max(1) as f64;
     let mut of_block: BTreeMap<&str, String> = BTreeMap::new();
-    // Macros are counted for themselves, and the nets of a block are outputs of the cells in it.
-    let is_cell = |path: &str| !synthesis.macros.contains_key(path) && !synthesis.instances.contains_key(path);
+    // Macros and clock gates are counted for themselves, and the nets of a block are outputs of the cells in it.
+    let is_cell = |path: &str| !black_boxes.contains_key(path) && !synthesis.instances.contains_key(path);
+    let pulses = |path: &str| pulses.get(path).copied().unwrap_or_default();
     for (path, changes) in cells.iter().filter(|(path, _)| is_cell(path)) {
         let (block, cell) = placed(path);
-        let running = per_cycle(pulses.get(path).map_or(0.0, |pulses| *pulses as f64));
+        let Pulses { taken, given } = pulses(path);
+        let running = per_cycle(taken.max(given) as f64);
         of_block.entry(block).or_default().push_str(&format!("{cell} {:.6} {running:.6} ", per_cycle(*changes)));
     }
     let known = |name: &str| bindings(name).is_some_and(|binding| binding.liberty().is_some());
-    let at_rest = synthesis.macros.iter().filter(|(_, name)| known(name)).map(|(path, _)| placed(path)).collect();
-    let script = script(of_block.into_iter().collect(), at_rest);
+    let at_rest = black_boxes.iter().filter(|(_, name)| known(name)).map(|(path, _)| placed(path)).collect();
+    let gates = job.gate.into_iter().flat_map(|gate| {
+        let paths = black_boxes.iter().filter(|(_, name)| **name == gate.cell).map(|(path, _)| path);
+        paths.map(|path| {
+            let ((block, cell), Pulses { taken, given }) = (placed(path), pulses(path));
+            (block, cell, per_cycle(taken as f64), per_cycle(given as f64))
+        })
+    });
+    let script = script(of_block.into_iter().collect(), gates.collect(), at_rest);
     for (path, text) in
         [("numbered.v", &synthesis.numbered), (&constraints, constraints_text), ("activity.tcl", &script)]
     {
         write_file(&work.path().join(path), text.as_bytes())?;
     }
-    let mut sta = Command::new(&tools.sta);
-    sta.args(["-no_splash", "-exit", "activity.tcl"]).current_dir(work.path());
-    let said = execute(&mut sta, "OpenSTA", &mut step)?;
-    if let Some(error) = said.lines().find(|line| line.starts_with("Error")) {
-        return Err(Diagnostic::new(format!("OpenSTA: {error}")));
-    }
+    write_library(&job, &libraries, work.path())?;
+    let said = run_opensta("activity.tcl", work.path(), &tools.sta, &mut step)?;
 
     let mut activity = Activity {
         application: application.name.clone(),
@@ -221,7 +231,7 @@ pub fn measure(
         });
     }
     activity.accesses.sort_by(|left, right| left.name.cmp(&right.name));
-    activity.blocks = blocks(&said, synthesis);
+    activity.blocks = blocks(&said, synthesis, tools.overcharge);
     let energy = activity.accesses.iter().map(|accesses| accesses.energy_fj).sum::<Option<u64>>();
     if let Some(energy) = energy.filter(|_| !activity.accesses.is_empty()) {
         let power = activity.milliwatts(energy);
@@ -250,7 +260,8 @@ fn traced(synthesis: &Synthesis, job: &Job) -> Vec<(String, String)> {
     for (_, text) in files.iter_mut().filter(|(name, _)| name == "cells.v") {
         let registers = registers(text);
         *text = with_tracing(text, |module, line| {
-            line.starts_with("  output ") || line.starts_with("  input ") && registers.iter().any(|name| name == module)
+            let line = line.trim_start();
+            line.starts_with("output ") || line.starts_with("input ") && registers.iter().any(|name| name == module)
         });
     }
     let is_net = |line: &str| ["  input ", "  output ", "  wire "].iter().any(|start| line.starts_with(start));
@@ -314,7 +325,7 @@ fn uses<'a>(path: &str, binding: &'a Binding, port: &'a MacroPort) -> Vec<Use<'a
 }
 
 /// What OpenSTA said of blocks, by their kinds.
-fn blocks(said: &str, synthesis: &Synthesis) -> Vec<BlockPower> {
+fn blocks(said: &str, synthesis: &Synthesis, overcharge: f64) -> Vec<BlockPower> {
     let mut sums: BTreeMap<BlockKind, [f64; 4]> = BTreeMap::new();
     for line in said.lines() {
         let Some((path, figures)) = line.strip_prefix("BLOCK {").and_then(|rest| rest.split_once("} ")) else {
@@ -328,8 +339,8 @@ fn blocks(said: &str, synthesis: &Synthesis) -> Vec<BlockPower> {
     }
     let power = |(block, [clock_mw, cells_mw, nets_mw, leakage_mw]): (BlockKind, [f64; 4])| BlockPower {
         block,
-        clock_mw,
-        cells_mw,
+        clock_mw: clock_mw / overcharge,
+        cells_mw: cells_mw / overcharge,
         nets_mw,
         leakage_mw,
         accesses_mw: None,

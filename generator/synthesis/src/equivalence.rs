@@ -39,9 +39,9 @@ pub fn prove(
     mut step: impl FnMut(&str),
 ) -> Result<Vec<ProvenBlock>, Diagnostic> {
     let liberty = &design.library.path;
-    let macros = design.package.technology.bindings().map(|binding| &binding.name);
-    let job = json!({"liberty": [liberty.display().to_string()], "macros": macros.collect::<Vec<_>>()}).to_string();
-    let texts = [PROVE, &job, &read(liberty)?, &synthesis.reference, netlist];
+    let black_boxes = design.package.technology.black_boxes().collect::<Vec<_>>();
+    let job = json!({"liberty": [liberty.display().to_string()], "black_boxes": black_boxes}).to_string();
+    let texts = [PROVE, &job, &read(liberty)?, &synthesis.reference, netlist, &tools.versions];
     let kept = cache_folder().join("equivalence").join(key(&texts)).with_extension("json");
     if let Some(blocks) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
         return Ok(blocks);

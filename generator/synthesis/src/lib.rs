@@ -5,6 +5,7 @@
 
 mod activity;
 mod equivalence;
+mod liberty;
 mod path;
 mod report;
 mod run;

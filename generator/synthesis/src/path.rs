@@ -3,7 +3,7 @@
 use itertools::Itertools;
 use serde::{Deserialize, Serialize};
 
-/// A path from a register or an input to a register or an output.
+/// A path from a register or an input to a register or an output. Macros with a library file are registers, too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Path {
     /// Where it begins, in words.
@@ -14,6 +14,8 @@ pub struct Path {
     pub gates: usize,
     /// Delay in picoseconds: from the clock edge or the input to the end, with the time that the register there needs.
     pub delay_ps: f64,
+    /// Clock cycles that it has for that: 1, or half of one between a register and a macro that works at the falling edge.
+    pub cycles: f64,
     /// The instance and cell that takes longest, with its delay in picoseconds.
     pub slowest: Option<(String, f64)>,
 }
@@ -21,7 +23,7 @@ pub struct Path {
 /// The longest paths by their ends; none where there is no such path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Paths {
-    /// From register to register or clock gate: its delay is the least clock period.
+    /// From register to register or clock gate: of all, the one with the longest [`Path::period_ps`].
     pub registers: Option<Path>,
     /// From an input to a register or clock gate.
     pub inputs: Option<Path>,
@@ -35,13 +37,15 @@ impl Paths {
     /// Reads what OpenSTA reports, in sections.
     pub(crate) fn of_report(text: &str) -> Self {
         // The latch of a clock gate needs its enable before the edge that a register needs its data before.
-        let longer = |registers: &str, gates: &str| {
-            let paths = [registers, gates].into_iter().filter_map(|name| Path::of_report(section(text, name)));
-            paths.max_by(|left, right| left.delay_ps.total_cmp(&right.delay_ps))
+        let longest = |names: &[&str]| {
+            let paths = names.iter().filter_map(|name| Path::of_report(section(text, name)));
+            paths.max_by(|left, right| left.period_ps().total_cmp(&right.period_ps()))
         };
+        let edges = ["rise to rise", "rise to fall", "fall to rise", "fall to fall"];
+        let registers = edges.map(|edges| format!("registers, {edges}"));
         Paths {
-            registers: longer("registers", "gates"),
-            inputs: longer("inputs", "inputs of gates"),
+            registers: longest(&registers.iter().map(String::as_str).chain(["gates"]).collect_vec()),
+            inputs: longest(&["inputs", "inputs of gates"]),
             outputs: Path::of_report(section(text, "outputs")),
             through: Path::of_report(section(text, "through")),
         }
@@ -55,6 +59,11 @@ pub(crate) fn section<'a>(text: &'a str, name: &str) -> &'a str {
 }
 
 impl Path {
+    /// The least clock period with this path, in picoseconds.
+    pub fn period_ps(&self) -> f64 {
+        self.delay_ps / self.cycles
+    }
+
     fn of_report(text: &str) -> Option<Self> {
         let after = |key: &str| text.lines().find_map(|line| line.trim().strip_prefix(key)).map(str::trim);
         let begin = place(after("Startpoint:")?);
@@ -68,6 +77,15 @@ impl Path {
         let lent = || after("library setup time")?.split_whitespace().next()?.parse::<f64>().ok();
         let setup = number("library setup time").or_else(lent).unwrap_or(0.0);
         let external = number("input external delay").unwrap_or(0.0);
+        // The edges at which it begins and ends: time, and whether the clock falls.
+        let edges = text.lines().filter_map(|line| match line.split_whitespace().collect_vec().as_slice() {
+            [_, time, "clock", _, edge, "edge)"] => Some((time.parse::<f64>().ok()?, *edge == "(fall")),
+            _ => None,
+        });
+        let edges = edges.collect_vec();
+        let launch = edges.first().map_or(0.0, |(time, _)| *time);
+        // What a latch lends is a part of the cycle.
+        let half = matches!(edges.as_slice(), [(_, from), (_, to)] if from != to) && lent().is_none();
         // Arcs: delay, time, edge, instance/pin (CELL); those of the path before the arrival.
         let data = text.split("data arrival time").next().unwrap_or_default();
         let arc = |line: &str| {
@@ -89,14 +107,15 @@ impl Path {
             from: begin,
             to: end,
             gates: outputs.len().saturating_sub(usize::from(from_register)),
-            delay_ps: (arrival - external - setup) * 1000.0,
+            delay_ps: (arrival - launch - external - setup) * 1000.0,
+            cycles: if half { 0.5 } else { 1.0 },
             slowest: slowest.map(|(delay, pin, cell)| (format!("{cell} in {}", instance(pin)), delay * 1000.0)),
         })
     }
 }
 
 /// What the registers of the modules hold, by the ends of their names.
-const MEANINGS: [(&str, &str); 8] = [
+const MEANINGS: [(&str, &str); 11] = [
     ("count_q", "loop counter"),
     ("wait_q", "countdown to the next firing"),
     ("cycle_q", "cycle counter"),
@@ -105,6 +124,10 @@ const MEANINGS: [(&str, &str); 8] = [
     ("words", "words"),
     ("read_data_q", "data read back"),
     ("owned", "flags of rows of this tile"),
+    // The latch of a clock gate, and a cell of the library.
+    ("enabled", "clock gate"),
+    ("cell", "clock gate"),
+    ("macro", "SRAM macro"),
 ];
 
 /// A name of the netlist in words: `u_in2agg_0/u_iteration_domain.g_level[0].count_q[3]\DFFPOSX1` is the loop counter of
@@ -147,7 +170,7 @@ mod tests {
     use super::*;
 
     const REPORT: &str = "\
-SECTION registers
+SECTION registers, rise to rise
 Startpoint: u_in2agg_0/u_iteration_domain.g_level[3].count_q[0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
 Endpoint: u_transpose_buffer_0/g_lane[0].words[1][0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
 Path Group: clk
@@ -191,16 +214,41 @@ max time borrow                         2.35000
         assert_eq!(path.to, "words in transpose_buffer_0");
         assert_eq!(path.gates, 2);
         assert!((path.delay_ps - 1740.0).abs() < 1e-6, "{}", path.delay_ps);
+        assert_eq!(path.cycles, 1.0);
         let (slowest, delay) = path.slowest.unwrap();
         assert_eq!((slowest.as_str(), delay.round()), ("AND2X1 in the top module", 1125.0));
         assert!(paths.inputs.is_none());
     }
 
     #[test]
+    fn a_path_between_edges_has_half_a_cycle() {
+        let half = "\
+SECTION registers, fall to rise
+Startpoint: u_sram/g_small_sram.u_memory/g_bank[0].g_column[0].u_macro (falling edge-triggered flip-flop clocked by clk)
+Endpoint: u_transpose_buffer_0/g_lane[0].words[1][0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
+
+   2.50000    2.50000   clock clk (fall edge)
+   0.00000    2.50000 v u_sram/g_small_sram.u_memory/g_bank[0].g_column[0].u_macro/CLK (macro)
+   0.80000    3.30000 v u_sram/g_small_sram.u_memory/g_bank[0].g_column[0].u_macro/Q[0] (macro)
+   0.00000    3.30000 ^ u_transpose_buffer_0/words\\\\DFFPOSX1/D (DFFPOSX1)
+              3.30000   data arrival time
+
+   5.00000    5.00000   clock clk (rise edge)
+  -0.10000    4.90000   library setup time
+              4.90000   data required time
+";
+        let path =
+            Paths::of_report(&(REPORT.split("SECTION gates").next().unwrap().to_owned() + half)).registers.unwrap();
+        assert_eq!(path.from, "SRAM macro in sram");
+        assert!((path.delay_ps - 900.0).abs() < 1e-6, "{}", path.delay_ps);
+        assert!((path.period_ps() - 1800.0).abs() < 1e-6, "{}", path.period_ps());
+    }
+
+    #[test]
     fn the_enable_of_a_clock_gate_is_there_before_the_rising_edge() {
         let later = REPORT.replace("1.67000   data arrival", "1.77000   data arrival");
         let path = Paths::of_report(&later).registers.unwrap();
-        assert_eq!(path.to, "register enabled in registers");
+        assert_eq!(path.to, "clock gate in registers");
         assert!((path.delay_ps - 1920.0).abs() < 1e-6, "{}", path.delay_ps);
         let shorter = REPORT.replace("1.67000   data arrival", "1.58000   data arrival");
         assert_eq!(Paths::of_report(&shorter).registers.unwrap().to, "words in transpose_buffer_0");

@@ -72,7 +72,7 @@ impl Report {
 
     /// The least clock period in picoseconds: the longest path from register to register.
     pub fn minimum_period_ps(&self) -> Option<f64> {
-        self.paths.registers.as_ref().map(|path| path.delay_ps)
+        self.paths.registers.as_ref().map(Path::period_ps)
     }
 }
 
@@ -112,7 +112,12 @@ impl Display for Report {
             )?;
         }
         if let Some(period) = self.minimum_period_ps() {
-            writeln!(formatter, "minimum period     {period:.0} ps, register to register")?;
+            let included = match (all.macros, self.timed_macros) {
+                (0, _) => "register to register",
+                (_, true) => "between registers and SRAM macros",
+                (_, false) => "register to register, SRAM macros outside",
+            };
+            writeln!(formatter, "minimum period     {period:.0} ps, {included}")?;
         }
         let paths = [
             ("register path", &self.paths.registers),
@@ -121,8 +126,9 @@ impl Display for Report {
             ("through path", &self.paths.through),
         ];
         for (name, path) in paths {
-            let Some(Path { from, to, gates, delay_ps, slowest }) = path else { continue };
-            write!(formatter, "{name:<18} {delay_ps:.0} ps: {from} to {to}, {gates} gates")?;
+            let Some(Path { from, to, gates, delay_ps, cycles, slowest }) = path else { continue };
+            let half = if *cycles < 1.0 { " in half a cycle" } else { "" };
+            write!(formatter, "{name:<18} {delay_ps:.0} ps{half}: {from} to {to}, {gates} gates")?;
             if let Some((cell, delay)) = slowest {
                 write!(formatter, ", the slowest {cell} with {delay:.0} ps")?;
             }

@@ -12,10 +12,11 @@ use pushmem_files::{Diagnostic, write_file};
 use pushmem_packaging::{Design as Package, Timing, package};
 use pushmem_rtl::{registers_module, tile_module};
 use pushmem_simulation::{cache_folder, key};
-use pushmem_technology::Binding;
+use pushmem_technology::{Binding, ClockGate};
 use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
 
+use crate::liberty::{find_clock_gate, with_passing_clock};
 use crate::path::{Paths, section};
 use crate::report::{Block, Power, Report};
 use crate::tools::{Library, Tools};
@@ -144,8 +145,14 @@ pub(crate) struct Job<'a> {
     pub(crate) top: &'a str,
     files: Vec<String>,
     pub(crate) liberty: Vec<String>,
+    /// The cell of clock gates.
+    #[serde(skip)]
+    pub(crate) gate: Option<&'a ClockGate>,
     optimize: Optimize,
+    /// What is no cell: the macros.
     macros: Vec<String>,
+    /// What has no inside: the macros, and the cell of clock gates.
+    black_boxes: Vec<String>,
     blocks: Vec<String>,
 }
 
@@ -153,6 +160,18 @@ pub(crate) struct Job<'a> {
 #[template(path = "timing.tcl", escape = "none")]
 struct TimingScript<'a> {
     job: &'a Job<'a>,
+    netlist: &'static str,
+}
+
+/// The library for OpenSTA where there is a cell for clock gates.
+const PASSING_LIBRARY: &str = "library.lib";
+
+impl Job<'_> {
+    /// The libraries that OpenSTA reads.
+    pub(crate) fn libraries(&self) -> impl Iterator<Item = &str> {
+        let first = self.gate.map(|_| PASSING_LIBRARY);
+        first.into_iter().chain(self.liberty.iter().map(String::as_str).skip(usize::from(self.gate.is_some())))
+    }
 }
 
 /// A module of the netlist, without those below it.
@@ -166,7 +185,7 @@ struct Module {
     macros: BTreeMap<String, u32>,
     /// Its name in the netlist.
     netlist: String,
-    /// The blocks and macros in it: number, and name of the module in the netlist.
+    /// The blocks and black boxes in it: number, and name of the module in the netlist.
     inside: BTreeMap<String, String>,
 }
 
@@ -175,15 +194,15 @@ struct Module {
 pub struct Synthesis {
     /// Area, speed and power.
     pub report: Report,
-    /// Verilog for simulation, name and text of each file: the models of macros, the cells, and the netlist, whose top
-    /// module has the name and ports of the design's.
+    /// Verilog for simulation, name and text of each file: the models of macros, the cells with a clock gate, and the netlist, whose
+    /// top module has the name and ports of the design's.
     pub netlist: Vec<(String, String)>,
     /// The netlist again, with numbers for the names of all that is inside.
     pub numbered: String,
     /// The blocks by the path of their instance in it.
     pub instances: BTreeMap<String, BlockKind>,
-    /// The names of the macros by the path of their instance in it.
-    pub macros: BTreeMap<String, String>,
+    /// The names of the macros and of the cells of clock gates by the path of their instance in it.
+    pub black_boxes: BTreeMap<String, String>,
     /// The blocks of the RTL before they were mapped, in the text form of Yosys.
     pub reference: String,
 }
@@ -191,17 +210,19 @@ pub struct Synthesis {
 /// Synthesizes a design, or finds the result in the cache. `step` is told what is being done.
 ///
 /// # Errors
-/// When a program fails, with what it said.
+/// When the library lacks the cell of clock gates, or a program fails, with what it said.
 pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result<Synthesis, Diagnostic> {
     let made = design.package;
     let (job, files) = job(design);
-    let script = TimingScript { job: &job }.render().expect("templates write to memory");
+    let script = TimingScript { job: &job, netlist: "netlist.v" }.render().expect("templates write to memory");
     let description = serde_json::to_string(&job).expect("names and numbers");
     let libraries = library_texts(&job)?;
-    // The report has them, and no file.
-    let figures = made.technology.bindings().map(|binding| format!("{:?}", binding.figures)).collect_vec();
+    if let Some(gate) = job.gate {
+        find_clock_gate(gate, &design.library.name, &libraries[0])?;
+    }
+    let made_by = made_by(design, tools);
     let mut texts = vec![SYNTHESIZE, &script, &description];
-    texts.extend(libraries.iter().chain(&figures).map(String::as_str));
+    texts.extend(libraries.iter().chain(&made_by).map(String::as_str));
     texts.extend(files.iter().flat_map(|(path, text)| [path.as_str(), text.as_str()]));
     let kept = kept("synthesis", &key(&texts));
     if let Some(synthesis) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
@@ -219,28 +240,27 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
     let mut yosys = Command::new(&tools.python);
     execute(yosys.args(["synthesize.py", "job.json"]).current_dir(work.path()), "Yosys", &mut step)?;
     step("timing");
-    let mut sta = Command::new(&tools.sta);
-    let timed =
-        execute(sta.args(["-no_splash", "-exit", "timing.tcl"]).current_dir(work.path()), "OpenSTA", &mut step)?;
-    if let Some(error) = timed.lines().find(|line| line.starts_with("Error")) {
-        return Err(Diagnostic::new(format!("OpenSTA: {error}")));
-    }
+    write_library(&job, &libraries, work.path())?;
+    let timed = run_opensta("timing.tcl", work.path(), &tools.sta, &mut step)?;
     let text = read(&work.path().join("result.json"))?;
     let modules: Vec<Module> =
         serde_json::from_str(&text).map_err(|error| Diagnostic::new(format!("the result of Yosys: {error}")))?;
-    let models = job.macros.iter().map(|name| format!("{name}.sv"));
-    let model = |file: String| {
-        let (_, text) = made.rtl.iter().find(|(path, _)| path.ends_with(&format!("/{file}")))?;
-        Some((file, text.clone()))
-    };
-    let mut netlist = models.filter_map(model).collect_vec();
-    netlist.push(("cells.v".to_owned(), read(&work.path().join("cells.v"))?));
+    let model = |name: &str| made.rtl.iter().find(|(path, _)| path.ends_with(&format!("/{name}.sv")));
+    let model = |name: &str| model(name).map(|(_, text)| text.clone());
+    let mut cells = read(&work.path().join("cells.v"))?;
+    // The table of states that libraries have for a clock gate is no function that Yosys reads.
+    if let Some(gate) = job.gate.filter(|gate| !has_module(&cells, &gate.cell)) {
+        cells.push_str(&model(&gate.cell).unwrap_or_default());
+    }
+    let models = job.macros.iter().filter_map(|name| Some((format!("{name}.sv"), model(name)?)));
+    let mut netlist = models.collect_vec();
+    netlist.push(("cells.v".to_owned(), cells));
     netlist.push((format!("{}.v", job.top), read(&work.path().join("netlist.v"))?));
-    let (instances, macros) = instances(design, &modules);
+    let (instances, black_boxes) = instances(design, &modules);
     let numbered = read(&work.path().join("numbered.v"))?;
     let reference = read(&work.path().join("reference.il"))?;
-    let report = report(design, &modules, &timed);
-    let synthesis = Synthesis { report, netlist, numbered, instances, macros, reference };
+    let report = report(design, &modules, &timed, tools.overcharge);
+    let synthesis = Synthesis { report, netlist, numbered, instances, black_boxes, reference };
     // Without a cache it only takes longer.
     if let Ok(text) = serde_json::to_string(&synthesis) {
         let _ = write_file(&kept, text.as_bytes());
@@ -262,8 +282,10 @@ pub(crate) fn job<'a>(design: &Design<'a>) -> (Job<'a>, Vec<(String, String)>) {
     let job = Job {
         name: &made.name,
         top: &made.top,
+        gate: made.technology.clock_gate(),
         files: sources,
         macros: made.technology.bindings().map(|binding| binding.name.clone()).collect(),
+        black_boxes: made.technology.black_boxes().map(str::to_owned).collect(),
         blocks,
         optimize,
         liberty,
@@ -276,25 +298,38 @@ pub(crate) fn library_texts(job: &Job) -> Result<Vec<String>, Diagnostic> {
     job.liberty.iter().map(|file| read(Path::new(file))).collect()
 }
 
+/// What makes a result besides what is in files: what bindings say of macros, which the report has, the tools, and what reads what
+/// they say.
+pub(crate) fn made_by(design: &Design, tools: &Tools) -> Vec<String> {
+    let figures = design.package.technology.bindings().map(|binding| format!("{:?}", binding.figures));
+    figures.chain([tools.versions.clone(), env!("PUSHMEM_MADE_BY").to_owned()]).collect()
+}
+
+/// Whether a text of Verilog has a module of that name.
+fn has_module(text: &str, name: &str) -> bool {
+    let mut modules = text.lines().filter_map(|line| line.strip_prefix("module ")?.split([' ', '(', ';']).next());
+    modules.any(|module| module == name)
+}
+
 /// Where a result is kept.
 pub(crate) fn kept(what: &str, key: &str) -> PathBuf {
     cache_folder().join(what).join(key).with_extension("json")
 }
 
-/// The blocks and the macros of a netlist by the paths of their instances.
+/// The blocks and the black boxes of a netlist by the paths of their instances.
 fn instances(design: &Design, modules: &[Module]) -> (BTreeMap<String, BlockKind>, BTreeMap<String, String>) {
-    let (mut blocks, mut macros) = (BTreeMap::new(), BTreeMap::new());
+    let (mut blocks, mut black_boxes) = (BTreeMap::new(), BTreeMap::new());
     let mut left = vec![(String::new(), design.package.top.as_str())];
     while let Some((path, name)) = left.pop() {
         let Some(module) = modules.iter().find(|module| module.netlist == name) else {
-            macros.insert(path, name.to_owned());
+            black_boxes.insert(path, name.to_owned());
             continue;
         };
         let below = |number: &String| if path.is_empty() { number.clone() } else { format!("{path}/{number}") };
         left.extend(module.inside.iter().map(|(number, name)| (below(number), name.as_str())));
         blocks.insert(path, BlockKind::of(&module.module, design.package));
     }
-    (blocks, macros)
+    (blocks, black_boxes)
 }
 
 fn absolute(file: &str) -> String {
@@ -306,8 +341,36 @@ pub(crate) fn read(path: &Path) -> Result<String, Diagnostic> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
+/// Writes the library that OpenSTA reads for a job with these texts of libraries, if there is one of its own.
+pub(crate) fn write_library(job: &Job, libraries: &[String], folder: &Path) -> Result<(), Diagnostic> {
+    let Some(gate) = job.gate else { return Ok(()) };
+    write_file(&folder.join(PASSING_LIBRARY), with_passing_clock(gate, &libraries[0]).as_bytes())
+}
+
+/// Runs a script for OpenSTA in a folder and returns what it printed. Its last line is `SECTION end`: at an error, OpenSTA
+/// stops and says that all is well.
+pub(crate) fn run_opensta(
+    script: &str,
+    folder: &Path,
+    sta: &Path,
+    step: &mut impl FnMut(&str),
+) -> Result<String, Diagnostic> {
+    let mut sta = Command::new(sta);
+    sta.args(["-no_splash", "-exit", script]).current_dir(folder);
+    execute_to(&mut sta, "OpenSTA", |text| text.trim_end().ends_with("SECTION end"), step)
+}
+
 /// Runs a program and returns what it printed. A line `STEP …` is a step.
 pub(crate) fn execute(command: &mut Command, name: &str, step: &mut impl FnMut(&str)) -> Result<String, Diagnostic> {
+    execute_to(command, name, |_| true, step)
+}
+
+fn execute_to(
+    command: &mut Command,
+    name: &str,
+    is_whole: impl Fn(&str) -> bool,
+    step: &mut impl FnMut(&str),
+) -> Result<String, Diagnostic> {
     let failed = |error: std::io::Error| Diagnostic::new(format!("{name} cannot be run: {error}"));
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
@@ -326,7 +389,7 @@ pub(crate) fn execute(command: &mut Command, name: &str, step: &mut impl FnMut(&
     }
     let status = child.wait().map_err(failed)?;
     let errors = errors.and_then(|reader| reader.join().ok()).unwrap_or_default();
-    if status.success() {
+    if status.success() && is_whole(&text) {
         return Ok(text);
     }
     let said = text.lines().chain(errors.lines()).filter(|line| !line.trim().is_empty()).collect_vec();
@@ -334,7 +397,7 @@ pub(crate) fn execute(command: &mut Command, name: &str, step: &mut impl FnMut(&
     Err(Diagnostic::new(format!("{name} failed; it said last:\n{last}")))
 }
 
-fn report(design: &Design, modules: &[Module], timed: &str) -> Report {
+fn report(design: &Design, modules: &[Module], timed: &str, overcharge: f64) -> Report {
     // A library file tells the area of a macro; a binding can, where there is none.
     let untimed = |name: &str| {
         design.package.technology.bindings().find(|binding| binding.name == name && binding.liberty().is_none())
@@ -360,7 +423,7 @@ fn report(design: &Design, modules: &[Module], timed: &str) -> Report {
     let watts = total.split_whitespace().filter_map(|word| word.parse::<f64>().ok()).collect_vec();
     let power = match watts.as_slice() {
         [internal, switching, leakage, ..] => Some(Power {
-            internal_mw: internal * 1000.0,
+            internal_mw: internal * 1000.0 / overcharge,
             switching_mw: switching * 1000.0,
             leakage_mw: leakage * 1000.0,
         }),

@@ -33,10 +33,19 @@ pub(crate) struct Toggles {
     pub cycles: u64,
     /// Changes from cycle to cycle, by the path of the cell in the top module: the mean of its outputs.
     pub cells: BTreeMap<String, f64>,
-    /// Clock pulses that reach a cell or leave it, by its path.
-    pub pulses: BTreeMap<String, u64>,
+    /// Clock pulses of cells, by the path.
+    pub pulses: BTreeMap<String, Pulses>,
     /// The cycles of each access.
     pub accesses: Vec<u64>,
+}
+
+/// Clock pulses of a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pulses {
+    /// Those that an input gets; inputs of gates are not in the wave.
+    pub taken: u64,
+    /// Those that an output has.
+    pub given: u64,
 }
 
 /// The signals of a wave: path below the top module, and its number among the changes.
@@ -157,11 +166,12 @@ pub(crate) fn read(wave: &Path, top: &str, window: Window, accesses: &[Access]) 
     sampled.iter_mut().for_each(|sampled| sampled.settle(&counts));
 
     let mut cells: BTreeMap<String, (f64, f64)> = BTreeMap::new();
-    let mut pulses: BTreeMap<String, u64> = BTreeMap::new();
+    let mut pulses: BTreeMap<String, Pulses> = BTreeMap::new();
     for (path, signal) in &signals {
         let Some((cell, _)) = path.rsplit_once('/') else { continue };
         let Sampled { changes, pulses: seen, .. } = sampled[signal.number];
-        let most = pulses.entry(cell.to_owned()).or_default();
+        let of_cell = pulses.entry(cell.to_owned()).or_default();
+        let most = if signal.is_input { &mut of_cell.taken } else { &mut of_cell.given };
         *most = seen.max(*most);
         if !signal.is_input {
             let (sum, outputs) = cells.entry(cell.to_owned()).or_default();

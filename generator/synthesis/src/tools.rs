@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, write_file};
+
+use crate::run::run_opensta;
 
 /// Names a Python that has the package pyosys.
 const PYTHON_VARIABLE: &str = "PUSHMEM_PYTHON";
@@ -25,7 +27,24 @@ pub struct Tools {
     pub(crate) python: PathBuf,
     /// OpenSTA.
     pub(crate) sta: PathBuf,
+    /// The versions of both.
+    pub(crate) versions: String,
+    /// How many times OpenSTA counts what happens inside cells. Version 2.0 takes the energies of rising and of falling for each change,
+    /// which is twice too much, where later ones take their mean.
+    pub(crate) overcharge: f64,
 }
+
+/// What OpenSTA is asked for to know that: files by name.
+const ENERGY: [(&str, &str); 3] = [
+    ("cell.lib", include_str!("../../../templates/synthesis/energy/cell.lib")),
+    ("two_cells.v", include_str!("../../../templates/synthesis/energy/two_cells.v")),
+    (ENERGY_SCRIPT, include_str!("../../../templates/synthesis/energy/energy.tcl")),
+];
+
+const ENERGY_SCRIPT: &str = "energy.tcl";
+
+/// The mean energy of a change in `cell.lib`, in joules.
+const MEAN_ENERGY: f64 = 2e-12;
 
 impl Tools {
     /// Finds them.
@@ -33,19 +52,35 @@ impl Tools {
     /// # Errors
     /// A message that says how to install what is missing.
     pub fn find() -> Result<Self, Diagnostic> {
-        let (python, _) = python().ok_or_else(|| {
+        let (python, yosys) = python().ok_or_else(|| {
             Diagnostic::new("synthesis needs Yosys, the Python package pyosys, which is not here")
                 .with_help(format!("{INSTALL_HELP}; or name a Python that has it in the variable {PYTHON_VARIABLE}"))
         })?;
         let sta = which::which("sta")
             .map_err(|_| Diagnostic::new("timing needs OpenSTA, which is not here").with_help(INSTALL_HELP))?;
-        Ok(Tools { python, sta })
+        let said = Command::new(&sta).arg("-version").stdin(Stdio::null()).output();
+        let opensta = said.map(|said| String::from_utf8_lossy(&said.stdout).trim().to_owned()).unwrap_or_default();
+        let overcharge = overcharge(&sta)?;
+        Ok(Tools { python, sta, versions: format!("Yosys {yosys}, OpenSTA {opensta}"), overcharge })
     }
 
     /// The version of Yosys, if it is there.
     pub fn yosys_version() -> Option<String> {
         python().map(|(_, version)| version)
     }
+}
+
+/// How many times OpenSTA counts what happens inside cells.
+fn overcharge(sta: &Path) -> Result<f64, Diagnostic> {
+    let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
+    for (name, text) in ENERGY {
+        write_file(&work.path().join(name), text.as_bytes())?;
+    }
+    let said = run_opensta(ENERGY_SCRIPT, work.path(), sta, &mut |_| {})?;
+    let energy = said.lines().find_map(|line| line.strip_prefix("ENERGY ")?.trim().parse::<f64>().ok());
+    energy.filter(|energy| *energy > 0.0).map(|energy| energy / MEAN_ENERGY).ok_or_else(|| {
+        Diagnostic::new(format!("{} does not know the power of a cell", sta.display())).with_help(INSTALL_HELP)
+    })
 }
 
 /// A Python that has pyosys, and the version of that.

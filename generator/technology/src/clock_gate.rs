@@ -89,12 +89,12 @@ impl ClockGate {
         if name != WRAPPER {
             return vec![(name, text)];
         }
-        vec![self.module(true), (name, render(&Wrapper { gate: self }))]
+        vec![(format!("{}.sv", self.cell), self.module(true)), (name, render(&Wrapper { gate: self }))]
     }
 
-    /// The file of the cell: name, and text of its model or of a black box.
-    pub(crate) fn module(&self, model: bool) -> (String, String) {
-        (format!("{}.sv", self.cell), render(&Cell { gate: self, model }))
+    /// The module of the cell: its model, or a black box.
+    pub(crate) fn module(&self, model: bool) -> String {
+        render(&Cell { gate: self, model })
     }
 }
 
@@ -117,8 +117,8 @@ mod tests {
         let wrapper = |gate: &ClockGate| render(&Wrapper { gate });
         assert!(wrapper(&pin).contains(".E (enable),\n        .TE (test_enable),"), "{}", wrapper(&pin));
         assert!(wrapper(&none).contains(".E (enable | test_enable),\n        .Q"), "{}", wrapper(&none));
-        assert!(pin.module(true).1.contains("enabled = E | TE;"));
-        assert!(!pin.module(false).1.contains("enabled"));
+        assert!(pin.module(true).contains("enabled = E | TE;"));
+        assert!(!pin.module(false).contains("enabled"));
     }
 
     #[test]

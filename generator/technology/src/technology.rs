@@ -112,8 +112,20 @@ impl Technology {
 
     /// What synthesis reads instead of the models: name and text of each file. Names are those of the models.
     pub fn stubs(&self) -> Vec<(String, String)> {
-        let macros = self.bindings().map(|binding| (format!("{}.sv", binding.name), render(&Stub { binding })));
-        macros.chain(self.clock_gate.iter().map(|gate| gate.module(false))).collect()
+        let macros = self.bindings().map(|binding| (&binding.name, render(&Stub { binding })));
+        let gates = self.clock_gate.iter().map(|gate| (&gate.cell, gate.module(false)));
+        macros.chain(gates).map(|(name, text)| (format!("{name}.sv"), text)).collect()
+    }
+
+    /// The modules that are the chip's own, and black boxes for synthesis: the macros, and the cell of clock gates.
+    pub fn black_boxes(&self) -> impl Iterator<Item = &str> {
+        let gates = self.clock_gate.iter().map(|gate| gate.cell.as_str());
+        self.bindings().map(|binding| binding.name.as_str()).chain(gates)
+    }
+
+    /// The cell of clock gates, where one is named.
+    pub fn clock_gate(&self) -> Option<&ClockGate> {
+        self.clock_gate.as_ref()
     }
 
     /// The memories.

@@ -13,4 +13,4 @@ mod spec;
 pub mod timing;
 
 pub use controller::{AddressGenerator, Controller, Memory, Role};
-pub use spec::{ControllerSpec, Kind, Reset, Style, TileSpec, address_bits_for};
+pub use spec::{ControllerSpec, Kind, Reset, Style, TEST_ENABLE, TileSpec, address_bits_for};

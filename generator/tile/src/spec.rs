@@ -35,6 +35,9 @@ impl Style {
     }
 }
 
+/// The port that lets all clocks run, where there are clock gates.
+pub const TEST_ENABLE: &str = "test_enable";
+
 /// How flip-flops are reset. Both kinds of reset are active low; the chip around the tile decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -189,7 +192,7 @@ pub struct TileSpec {
     pub bist: bool,
     /// How its flip-flops are reset.
     pub reset: Reset,
-    /// Whether clocks stop where nothing changes.
+    /// Whether clocks stop where nothing changes; then there is a port [`TEST_ENABLE`].
     pub clock_gating: bool,
     /// Levels and widths by role, for every role of the tile.
     pub controllers: BTreeMap<Role, ControllerSpec>,

@@ -1,8 +1,9 @@
 //! The configuration bus that the memory tiles share.
 
 use itertools::Itertools;
+use pushmem_tile::TEST_ENABLE;
 
-use super::{Context, Section, TEST_ENABLE};
+use super::{Context, Section};
 use crate::instance::Instance;
 use crate::text::{literal, range};
 

@@ -3,9 +3,10 @@
 use itertools::Itertools;
 use pushmem_accelerator::{Stream, WORD_BITS};
 use pushmem_files::counted;
+use pushmem_tile::TEST_ENABLE;
 
 use super::Context;
-use super::{TEST_ENABLE, self_test::self_tested};
+use super::self_test::self_tested;
 use crate::text::{lines, range};
 
 /// Ports with a common comment.

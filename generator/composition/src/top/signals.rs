@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use pushmem_accelerator::{Accelerator, Driver, Kernel, Source, Stream, Wire, WireId};
+use pushmem_tile::TEST_ENABLE;
 
+use super::StreamPorts;
 use super::promises::{Promise, promises};
-use super::{StreamPorts, TEST_ENABLE};
 use crate::loops::{LoopCounter, depends};
 use crate::names::Names;
 

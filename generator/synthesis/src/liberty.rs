@@ -1,0 +1,182 @@
+//! What a library in the Liberty format has.
+
+use std::ops::Range;
+
+use itertools::Itertools;
+use pushmem_files::Diagnostic;
+use pushmem_technology::ClockGate;
+
+/// A cell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Cell {
+    name: String,
+    pins: Vec<String>,
+    /// The kind of an integrated clock gate.
+    clock_gate: Option<String>,
+    /// Where in the text is what outputs do by a table of states.
+    state_functions: Vec<Range<usize>>,
+}
+
+/// How many clock gates of a library are named.
+const SHOWN: usize = 6;
+
+/// The text of a library for OpenSTA: where outputs of a cell of clock gates have a function of its state, which ends OpenSTA, the clock
+/// passes. That is what timing takes, as it does for a latch and an AND.
+pub(crate) fn with_passing_clock(gate: &ClockGate, text: &str) -> String {
+    let mut result = text.to_owned();
+    let cells = cells(text).into_iter().filter(|cell| cell.name == gate.cell);
+    for range in cells.flat_map(|cell| cell.state_functions).rev() {
+        result.replace_range(range, &format!(" function : \"{}\"", gate.clock));
+    }
+    result
+}
+
+/// Looks for the cell of clock gates in the text of a library.
+///
+/// # Errors
+/// When the library, by its name, lacks the cell or a pin of it. Its area, timing and power would not be known.
+pub(crate) fn find_clock_gate(gate: &ClockGate, library: &str, text: &str) -> Result<(), Diagnostic> {
+    let cells = cells(text);
+    let Some(cell) = cells.iter().find(|cell| cell.name == gate.cell) else {
+        let gates = cells.iter().filter(|cell| cell.clock_gate.is_some()).collect_vec();
+        let named = gates.iter().take(SHOWN).map(|cell| {
+            let kind = cell.clock_gate.as_deref().unwrap_or_default();
+            format!("`{}` ({kind}; pins {})", cell.name, cell.pins.join(", "))
+        });
+        let more = gates.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        let help = if gates.is_empty() {
+            "it has no clock-gate cell at all: leave `--clock-gate` out, then gates are a latch and an AND of the library"
+                .to_owned()
+        } else {
+            format!("its clock gates are {}{more}", named.format("; "))
+        };
+        let message = format!("the clock gate `{}` is not in the library {library}", gate.cell);
+        return Err(Diagnostic::new(message).with_help(help));
+    };
+    let named = [Some(&gate.clock), Some(&gate.enable), gate.test_enable.as_ref(), Some(&gate.output)];
+    match named.into_iter().flatten().find(|pin| !cell.pins.contains(pin)) {
+        None => Ok(()),
+        Some(pin) => Err(Diagnostic::new(format!("`{}` has no pin `{pin}` in the library {library}", gate.cell))
+            .with_help(format!("its pins are {}", cell.pins.join(", ")))),
+    }
+}
+
+/// The cells of a library: groups `cell (NAME) { … pin (NAME) { … } … }` at any depth of the text, with a semicolon behind each
+/// attribute or without.
+fn cells(text: &str) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = Vec::new();
+    // The groups around, and what is read of the next statement.
+    let (mut groups, mut statement): (Vec<String>, String) = (Vec::new(), String::new());
+    let (mut rest, mut begin) = (text, 0);
+    while let Some(letter) = rest.chars().next() {
+        let here = text.len() - rest.len();
+        rest = &rest[letter.len_utf8()..];
+        match letter {
+            '/' if rest.starts_with('*') => rest = rest.split_once("*/").map_or("", |(_, behind)| behind),
+            '"' => {
+                let (quoted, behind) = rest.split_once('"').unwrap_or((rest, ""));
+                statement.push_str(quoted);
+                rest = behind;
+            }
+            '{' => {
+                let (kind, name) = group(&statement);
+                match kind {
+                    "cell" => cells.push(Cell { name, ..Cell::default() }),
+                    "pin" if groups.last().is_some_and(|around| around == "cell") => {
+                        cells.last_mut().into_iter().for_each(|cell| cell.pins.push(name.clone()));
+                    }
+                    _ => {}
+                }
+                groups.push(kind.to_owned());
+                statement.clear();
+                begin = here + 1;
+            }
+            '}' | ';' | '\n' => {
+                if let (Some((key, value)), Some(cell)) = (statement.split_once(':'), cells.last_mut()) {
+                    match (key.trim(), value.trim()) {
+                        ("clock_gating_integrated_cell", kind) => cell.clock_gate = Some(kind.to_owned()),
+                        ("state_function", _) => cell.state_functions.push(begin..here),
+                        ("direction", "internal") => drop(cell.pins.pop()),
+                        _ => {}
+                    }
+                }
+                if letter == '}' {
+                    groups.pop();
+                }
+                // The brace of a group may be in the line behind its name.
+                if letter != '\n' || statement.contains(':') {
+                    statement.clear();
+                    begin = here + 1;
+                }
+            }
+            _ => statement.push(letter),
+        }
+    }
+    cells
+}
+
+/// The kind and the name of a group.
+fn group(statement: &str) -> (&str, String) {
+    let (kind, name) = statement.split_once('(').unwrap_or((statement, ""));
+    (kind.trim(), name.trim().trim_end_matches(')').trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIBRARY: &str = r#"
+library (one) {
+  /* cell (none) { pin (no) { } } */
+  time_unit : "1ns";
+  cell ("icg_1") {
+    clock_gating_integrated_cell : "latch_posedge_precontrol"
+    statetable ("CK E", "held") { table : "L L : - : L ; { }"; }
+    pin (CK) { clock : true; }
+    pin ("E") { timing () { related_pin : "CK"; } }
+    pin (TE)
+    { direction : input; }
+    pin (held) { direction : internal; }
+    pin (Q) { direction : output; state_function : "CK * held"; }
+  }
+  cell (INV) { pin (A) {} pin (Y) { function : "!A"; } }
+}
+"#;
+
+    #[test]
+    fn opensta_reads_that_the_clock_passes() {
+        let passing = LIBRARY.replace("state_function : \"CK * held\"", "function : \"CK\"");
+        assert_eq!(with_passing_clock(&gate("icg_1", "E"), LIBRARY), passing);
+        assert_eq!(with_passing_clock(&gate("INV", "A"), LIBRARY), LIBRARY);
+    }
+
+    fn gate(cell: &str, enable: &str) -> ClockGate {
+        let (clock, output) = ("CK".to_owned(), "Q".to_owned());
+        ClockGate {
+            cell: cell.to_owned(),
+            clock,
+            enable: enable.to_owned(),
+            test_enable: Some("TE".to_owned()),
+            output,
+        }
+    }
+
+    #[test]
+    fn cells_have_pins_and_clock_gates_a_kind() {
+        let found = cells(LIBRARY);
+        let names = found.iter().map(|cell| (cell.name.as_str(), cell.pins.join(" "))).collect_vec();
+        assert_eq!(names, [("icg_1", "CK E TE Q".to_owned()), ("INV", "A Y".to_owned())]);
+        assert_eq!(found[0].clock_gate.as_deref(), Some("latch_posedge_precontrol"));
+        assert_eq!(found[1].clock_gate, None);
+    }
+
+    #[test]
+    fn a_gate_that_a_library_lacks_is_refused_with_those_it_has() {
+        find_clock_gate(&gate("icg_1", "E"), "one", LIBRARY).unwrap();
+        let error = find_clock_gate(&gate("icg_2", "E"), "one", LIBRARY).unwrap_err().to_string();
+        assert!(error.contains("`icg_2` is not in the library one"), "{error}");
+        let error = find_clock_gate(&gate("icg_1", "EN"), "one", LIBRARY).unwrap_err().to_string();
+        assert!(error.contains("`icg_1` has no pin `EN`"), "{error}");
+    }
+}
