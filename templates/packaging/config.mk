@@ -1,11 +1,11 @@
 # {{ design.about }}: a design of OpenROAD-flow-scripts.
 #
-#   make DESIGN_CONFIG=…/config.mk PLATFORM=nangate45
+#   make DESIGN_CONFIG=…/config.mk PLATFORM={{ platform }}
 HERE := $(dir $(lastword $(MAKEFILE_LIST)))
 
 export DESIGN_NAME = {{ design.top }}
 export DESIGN_NICKNAME = {{ design.name }}
-export PLATFORM ?= nangate45
+export PLATFORM ?= {{ platform }}
 export SYNTH_HDL_FRONTEND = slang
 export VERILOG_FILES = $(addprefix $(HERE), \
 {%- for path in files %}
@@ -16,13 +16,17 @@ export SDC_FILE = $(HERE){{ design.name }}.sdc
 # The timing constraints name pins of register files.
 export SYNTH_HIERARCHICAL = 1
 export SYNTH_MINIMUM_KEEP_SIZE = 0
+export OPENROAD_HIERARCHICAL = 1
 {%- endif %}
 export CORE_UTILIZATION ?= 40
 {%- if !views.is_empty() %}
 
-# Views of the SRAM macros, which their library provides.
-export MACRO_FOLDER ?= $(HERE)
+# Views of the SRAM macros, below the folder of {% if kit.is_some() %}their kit{% else %}their library{% endif %}.
+MACRO_FOLDER ?= {% if let Some(kit) = kit %}$(PDK_ROOT)/{{ kit }}{% else %}$(HERE){% endif %}
 {%- for (variable, files) in views %}
-export {{ variable }} = $(addprefix $(MACRO_FOLDER)/, {{ files.join(" ") }})
+export {{ variable }} ={% for file in files %} $(MACRO_FOLDER)/{{ file }}{% endfor %}
 {%- endfor %}
+{%- endif %}
+{%- if let Some(file) = supplies %}
+export PRE_PDN_TCL = $(HERE){{ file }}
 {%- endif %}

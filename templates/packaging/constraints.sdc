@@ -1,7 +1,9 @@
-# Timing constraints of {{ design.top }}. Times are in ns.
+# Timing constraints of {{ design.top }}. Times are in ns; a tool with another unit says so here.
+set_units -time ns
 
 create_clock -name clk -period {{ timing.period() }} [get_ports clk]
 set_clock_uncertainty -setup {{ timing.share(timing.clock_uncertainty_percent) }} [get_clocks clk]
+set_clock_uncertainty -hold {{ timing.hold_uncertainty() }} [get_clocks clk]
 
 # At most {{ timing.input_delay_percent }} % of the period pass before an input changes, and {{ timing.output_delay_percent }} % after an output; at least, no time.
 {%- for name in inputs %}
@@ -26,6 +28,24 @@ set_input_delay -min 0 -clock clk [get_ports rst_n]
 # Outside of scan tests clocks stop. They are one clock behind their gates, too.
 set_case_analysis 0 [get_ports {{ TEST_ENABLE }}]
 {%- endif %}
+
+# LibreLane leaves to this file what its kit says of the outside: what drives inputs, the load of outputs, in fF, and how much
+# the library may be off, in percent.
+if {[info exists ::env(TIME_DERATING_CONSTRAINT)]} {
+    set inputs [list]
+    foreach input [all_inputs] {
+        if {[get_property $input full_name] ne "clk"} {
+            lappend inputs $input
+        }
+    }
+    lassign [split $::env(SYNTH_DRIVING_CELL) /] cell output
+    set_driving_cell -lib_cell $cell -pin $output $inputs
+    set_load [expr {$::env(OUTPUT_CAP_LOAD) / 1000.0}] [all_outputs]
+    set_clock_transition $::env(CLOCK_TRANSITION_CONSTRAINT) [get_clocks clk]
+    set_max_fanout $::env(MAX_FANOUT_CONSTRAINT) [current_design]
+    set_timing_derate -early [expr {1 - $::env(TIME_DERATING_CONSTRAINT) / 100.0}]
+    set_timing_derate -late [expr {1 + $::env(TIME_DERATING_CONSTRAINT) / 100.0}]
+}
 {%- if timing.registers_are_early() && !register_files.is_empty() %}
 
 # Software lets {{ timing.configuration_cycles }} cycles pass between the last write of a register and the next flush, so that paths through the

@@ -2,6 +2,8 @@
 // Model of the cell {{ gate.cell }}, made from its binding: a latch holds the enable while the clock is high.
 {%- else -%}
 // The cell {{ gate.cell }} as synthesis sees it: a black box.
+// verilator lint_off UNUSEDSIGNAL
+// verilator lint_off UNDRIVEN
 (* blackbox *)
 {%- endif %}
 module {{ gate.cell }} (
@@ -22,3 +24,7 @@ module {{ gate.cell }} (
     assign {{ gate.output }} = {{ gate.clock }} & enabled;
 {%- endif %}
 endmodule
+{%- if !model %}
+// verilator lint_on UNDRIVEN
+// verilator lint_on UNUSEDSIGNAL
+{%- endif %}

@@ -1,4 +1,6 @@
 // The macro {{ binding.name }} as synthesis sees it: a black box.
+// verilator lint_off UNUSEDSIGNAL
+// verilator lint_off UNDRIVEN
 (* blackbox *)
 module {{ binding.name }} (
 {%- for declaration in crate::technology::declarations(binding) %}
@@ -6,3 +8,5 @@ module {{ binding.name }} (
 {%- endfor %}
 );
 endmodule
+// verilator lint_on UNDRIVEN
+// verilator lint_on UNUSEDSIGNAL

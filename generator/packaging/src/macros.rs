@@ -36,12 +36,16 @@ fn sram(binding: &Binding) -> Value {
     let extra = constants.map(
         |(name, constant)| json!({"name": name, "width": constant.bits, "type": "constant", "value": constant.value}),
     );
+    // Hammer wants a threshold voltage and a column multiplexer of each macro; one that is named has them already.
     json!({
         "type": "sram",
         "name": binding.name,
         "depth": binding.depth.to_string(),
         "width": binding.width,
         "family": family,
+        "mask": binding.mask_bits().is_some(),
+        "vt": "",
+        "mux": 1,
         "ports": binding.ports.iter().map(port).collect_vec(),
         "extra ports": extra.collect_vec(),
     })

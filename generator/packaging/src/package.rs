@@ -3,7 +3,7 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_rtl::{checker_module, registers_module, tile_module};
-use pushmem_technology::Technology;
+use pushmem_technology::{Binding, Technology, Views};
 use pushmem_tile::{Reset, TEST_ENABLE, TileSpec};
 use serde_json::{Value, json};
 
@@ -37,6 +37,13 @@ pub struct Design<'a> {
 
 /// Inputs with constraints of their own: the clock, the reset, and the port that only tests change.
 const UNTIMED: [&str; 3] = ["clk", "rst_n", TEST_ENABLE];
+
+/// The nets of the supplies, as all platforms of OpenROAD-flow-scripts name them.
+const POWER_NET: &str = "VDD";
+const GROUND_NET: &str = "VSS";
+
+/// The instances of macros in a netlist: what a regular expression matches.
+const MACRO_INSTANCES: &str = ".*u_macro";
 
 /// Version of generated packages: that of the generator.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -88,9 +95,22 @@ struct Constraints<'a> {
 struct OpenRoad<'a> {
     design: &'a Design<'a>,
     files: Vec<&'a String>,
-    views: Vec<(&'static str, Vec<String>)>,
+    /// The platform of the macros' kit, or one that ships with the flow.
+    platform: &'a str,
+    /// The folder of that kit.
+    kit: Option<&'a String>,
+    views: Vec<(&'static str, Vec<&'a String>)>,
+    /// The file with the supplies of macros.
+    supplies: Option<&'a str>,
     /// Whether modules stay as they are.
     keeps_hierarchy: bool,
+}
+
+#[derive(Template)]
+#[template(path = "supplies.tcl", escape = "none")]
+struct Supplies<'a> {
+    design: &'a Design<'a>,
+    bindings: Vec<&'a Binding>,
 }
 
 /// The files of a package, without the RTL: path and text of each.
@@ -103,6 +123,9 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
     let lines = |paths: Vec<&String>| paths.into_iter().map(|path| format!("{path}\n")).collect::<String>();
     let (headers, harness) = design.testbench.iter().partition(|path| path.ends_with(".h"));
     let synthesis = || sources.stubs.iter().chain(&sources.rtl).collect_vec();
+    let kits = || design.technology.bindings().map(|binding| &binding.views.kit);
+    let powered = design.technology.bindings().filter(|binding| !binding.views.power.is_empty()).collect_vec();
+    let supplies = format!("{name}_supplies.tcl");
     let mut files = vec![
         (format!("{name}.core"), render(&FuseSoc { design, sources: &sources, headers, harness })),
         ("Bender.yml".to_owned(), render(&Bender { design, sources: &sources })),
@@ -113,12 +136,18 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
             render(&OpenRoad {
                 design,
                 files: synthesis(),
+                platform: kits().find_map(|kit| kit.openroad.as_deref()).unwrap_or("nangate45"),
+                kit: kits().find_map(|kit| kit.librelane.as_ref()),
                 views: views(design.technology),
+                supplies: (!powered.is_empty()).then_some(supplies.as_str()),
                 keeps_hierarchy: timing.registers_are_early(),
             }),
         ),
         ("config.json".to_owned(), libre_lane(design, timing, &synthesis())),
     ];
+    if !powered.is_empty() {
+        files.push((supplies, render(&Supplies { design, bindings: powered })));
+    }
     if design.technology.bindings().next().is_some() {
         files.push(("memories.conf".to_owned(), macros::list(design.technology)));
         files.push(("memories.json".to_owned(), macros::json(design.technology)));
@@ -182,9 +211,9 @@ impl<'a> Constraints<'a> {
 }
 
 /// Files of the macros' libraries by the variable of OpenROAD-flow-scripts.
-fn views(technology: &Technology) -> Vec<(&'static str, Vec<String>)> {
-    let of = |view: fn(&pushmem_technology::Views) -> &Option<String>| {
-        technology.bindings().filter_map(|binding| view(&binding.views).clone()).collect_vec()
+fn views(technology: &Technology) -> Vec<(&'static str, Vec<&String>)> {
+    let of = |view: fn(&Views) -> &Option<String>| {
+        technology.bindings().filter_map(|binding| view(&binding.views).as_ref()).collect_vec()
     };
     let views = [
         ("ADDITIONAL_LEFS", of(|views| &views.lef)),
@@ -209,21 +238,49 @@ fn libre_lane(design: &Design, timing: &Timing, files: &[&String]) -> String {
         "SIGNOFF_SDC_FILE": sdc,
     });
     if timing.registers_are_early() {
-        // The timing constraints name pins of register files.
+        // The timing constraints name pins of register files, which both the reader and synthesis would dissolve.
         config["SYNTH_HIERARCHY_MODE"] = "keep".into();
+        config["SLANG_ARGUMENTS"] = json!(["--keep-hierarchy"]);
     }
-    let macros = design.technology.bindings().filter(|binding| binding.views.lef.is_some());
-    let macros = macros.map(|binding| {
-        let views = &binding.views;
-        let files = |view: &Option<String>| view.iter().map(here).collect_vec();
-        let views = json!({"gds": files(&views.gds), "lef": files(&views.lef), "lib": {"*": files(&views.liberty)}});
-        (binding.name.clone(), views)
-    });
-    let macros = macros.collect::<serde_json::Map<_, _>>();
+    let macros = design.technology.bindings().filter(|binding| binding.views.lef.is_some()).collect_vec();
     if !macros.is_empty() {
-        config["MACROS"] = Value::Object(macros);
+        let views = macros.iter().map(|binding| (binding.name.clone(), libre_lane_views(&binding.views)));
+        config["MACROS"] = Value::Object(views.collect());
+    }
+    if let Some(kit) = design.technology.bindings().find_map(|binding| binding.views.kit.librelane.as_ref()) {
+        config["PDK"] = kit.as_str().into();
+    }
+    let connections = macros.iter().flat_map(|binding| connections(&binding.views)).unique().collect_vec();
+    if !connections.is_empty() {
+        // The names of nets are the kit's otherwise.
+        config["VDD_NETS"] = json!([POWER_NET]);
+        config["GND_NETS"] = json!([GROUND_NET]);
+        config["PDN_MACRO_CONNECTIONS"] = connections.into();
     }
     serde_json::to_string_pretty(&config).expect("names and numbers") + "\n"
+}
+
+/// The views of a macro, by the names that LibreLane has for them.
+fn libre_lane_views(views: &Views) -> Value {
+    let folder = if views.kit.librelane.is_some() { "pdk_dir" } else { "dir" };
+    let files = |view: &Option<String>| view.iter().map(|path| format!("{folder}::{path}")).collect_vec();
+    let corner = |(corner, path): (&String, &String)| (corner.clone(), json!([format!("{folder}::{path}")]));
+    let lib = if views.corners.is_empty() {
+        json!({"*": files(&views.liberty)})
+    } else {
+        Value::Object(views.corners.iter().map(corner).collect())
+    };
+    json!({"gds": files(&views.gds), "lef": files(&views.lef), "lib": lib})
+}
+
+/// Each supply pin of a macro and its net, as LibreLane wants them: in pairs, so that the shorter list repeats its last.
+fn connections(views: &Views) -> Vec<String> {
+    let pin = |pins: &[String], number: usize| pins.get(number).or(pins.last()).cloned().unwrap_or_default();
+    let pair = |number| {
+        let (power, ground) = (pin(&views.power, number), pin(&views.ground, number));
+        format!("{MACRO_INSTANCES} {POWER_NET} {GROUND_NET} {power} {ground}")
+    };
+    (0..views.power.len().max(views.ground.len())).map(pair).collect()
 }
 
 fn file_name(path: &str) -> &str {

@@ -17,6 +17,8 @@ pub struct Timing {
     pub clock_period_ps: u32,
     /// Uncertainty of the clock, in percent of the period.
     pub clock_uncertainty_percent: u32,
+    /// Uncertainty of the clock between two flip-flops at one edge, in picoseconds.
+    pub hold_uncertainty_ps: u32,
     /// Delay before inputs, in percent of the period.
     pub input_delay_percent: u32,
     /// Delay after outputs, in percent of the period.
@@ -32,6 +34,7 @@ pub struct Timing {
 struct TimingFile {
     clock_period_ps: Option<u32>,
     clock_uncertainty_percent: Option<u32>,
+    hold_uncertainty_ps: Option<u32>,
     input_delay_percent: Option<u32>,
     output_delay_percent: Option<u32>,
     reset_is_false_path: Option<bool>,
@@ -47,6 +50,7 @@ impl Default for Timing {
         Timing {
             clock_period_ps: file.clock_period_ps.expect(complete),
             clock_uncertainty_percent: file.clock_uncertainty_percent.expect(complete),
+            hold_uncertainty_ps: file.hold_uncertainty_ps.expect(complete),
             input_delay_percent: file.input_delay_percent.expect(complete),
             output_delay_percent: file.output_delay_percent.expect(complete),
             reset_is_false_path: file.reset_is_false_path.expect(complete),
@@ -81,6 +85,7 @@ impl Timing {
         let timing = Timing {
             clock_period_ps: file.clock_period_ps.unwrap_or(default.clock_period_ps),
             clock_uncertainty_percent: file.clock_uncertainty_percent.unwrap_or(default.clock_uncertainty_percent),
+            hold_uncertainty_ps: file.hold_uncertainty_ps.unwrap_or(default.hold_uncertainty_ps),
             input_delay_percent: file.input_delay_percent.unwrap_or(default.input_delay_percent),
             output_delay_percent: file.output_delay_percent.unwrap_or(default.output_delay_percent),
             reset_is_false_path: file.reset_is_false_path.unwrap_or(default.reset_is_false_path),
@@ -89,6 +94,7 @@ impl Timing {
         let limits = [
             ("clock_period_ps", timing.clock_period_ps, 1, 1_000_000),
             ("clock_uncertainty_percent", timing.clock_uncertainty_percent, 0, 99),
+            ("hold_uncertainty_ps", timing.hold_uncertainty_ps, 0, 1_000_000),
             ("input_delay_percent", timing.input_delay_percent, 0, 99),
             ("output_delay_percent", timing.output_delay_percent, 0, 99),
             ("configuration_cycles", timing.configuration_cycles, 1, 1000),
@@ -129,6 +135,11 @@ impl Timing {
     /// The clock period in nanoseconds.
     pub(crate) fn period(&self) -> String {
         nanoseconds(u64::from(self.clock_period_ps) * 100)
+    }
+
+    /// The uncertainty at hold in nanoseconds.
+    pub(crate) fn hold_uncertainty(&self) -> String {
+        nanoseconds(u64::from(self.hold_uncertainty_ps) * 100)
     }
 
     /// A share of the period in nanoseconds.

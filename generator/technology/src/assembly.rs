@@ -400,6 +400,22 @@ mod tests {
     const READ: &str = "  - {kind: read, clock: c, select: {port: s1}, address: a1, data_out: q1}\n";
 
     #[test]
+    fn views_are_complete() {
+        let refused = |views: &str| {
+            let text = format!("macro: m\nwidth: 16\ndepth: 64\nports:\n{SINGLE}views: {views}\n");
+            let document = Document::parse("m.yaml", text).unwrap();
+            Binding::of_document(document, &memory(16, 64, false)).err().map(|error| error.message().to_owned())
+        };
+        assert_eq!(refused("{lef: a.lef, gds: a.gds, power: [VDD!, VDDA!], ground: [VSS!]}"), None);
+        assert_eq!(refused("{liberty: typ.lib, corners: {'*_slow_*': slow.lib}}"), None);
+        assert_eq!(refused("{lef: a.lef}").unwrap(), "`lef` is given without `gds`");
+        assert_eq!(refused("{gds: a.gds}").unwrap(), "`gds` is given without `lef`");
+        assert_eq!(refused("{ground: [VSS]}").unwrap(), "`ground` is given without `power`");
+        assert_eq!(refused("{corners: {'*': a.lib}}").unwrap(), "`corners` is given without `liberty`");
+        assert_eq!(refused("{power: ['V DD'], ground: [VSS]}").unwrap(), "`V DD` is not the name of a pin");
+    }
+
+    #[test]
     fn macros_stand_beside_and_behind_each_other() {
         let shape = |made: Result<Assembly, String>| made.map(|made| (made.columns, made.banks, made.lanes));
         let of = |width: u32, depth: u32, ports: &str, memory| {

@@ -147,19 +147,43 @@ pub struct Constant {
     pub value: u64,
 }
 
-/// Files of a macro's library.
+/// What the tools of place and route read of a macro: the files of its library, and what Verilog does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Views {
+    /// The kit that has the files.
+    #[serde(default)]
+    pub kit: Kit,
     /// Outline and pins.
     #[serde(default)]
     pub lef: Option<String>,
-    /// Timing.
+    /// Timing, for tools that know one corner.
     #[serde(default)]
     pub liberty: Option<String>,
+    /// Timing by the names of corners, with wildcards, for tools that know several.
+    #[serde(default)]
+    pub corners: BTreeMap<String, String>,
     /// Layout.
     #[serde(default)]
     pub gds: Option<String>,
+    /// Pins of the outline that take the supply voltage.
+    #[serde(default)]
+    pub power: Vec<String>,
+    /// Pins of the outline that take the ground.
+    #[serde(default)]
+    pub ground: Vec<String>,
+}
+
+/// The name of a design kit to each flow. Paths of views begin at the kit's folder, or without a kit at that of the package.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kit {
+    /// As LibreLane calls it.
+    #[serde(default)]
+    pub librelane: Option<String>,
+    /// The platform of OpenROAD-flow-scripts.
+    #[serde(default)]
+    pub openroad: Option<String>,
 }
 
 /// What a macro takes, as its compiler, a measurement or an estimate says; keys that are not there are not known.
@@ -346,6 +370,7 @@ impl Reader<'_> {
 
     fn resolve(&self, file: BindingFile) -> Result<Described, Diagnostic> {
         let root = FieldPath::root();
+        self.check_views(&file.views)?;
         if file.any_shape {
             let given = [
                 ("macro", file.name.is_some()),
@@ -388,6 +413,37 @@ impl Reader<'_> {
         self.check_ports(&binding)?;
         self.check_names(&binding)?;
         Ok(Described::Macro(binding))
+    }
+
+    fn check_views(&self, views: &Views) -> Result<(), Diagnostic> {
+        let path = FieldPath::root().key("views");
+        let pairs = [
+            (("lef", views.lef.is_some()), ("gds", views.gds.is_some()), "an outline and a layout"),
+            (("power", !views.power.is_empty()), ("ground", !views.ground.is_empty()), "pins of both supplies"),
+        ];
+        for (one, other, what) in pairs {
+            let (missing, given) = if one.1 { (other, one) } else { (one, other) };
+            if given.1 && !missing.1 {
+                let message = format!("`{}` is given without `{}`", given.0, missing.0);
+                let help = format!("flows need {what}: add `{}`", missing.0);
+                return Err(self.refuse(&path.key(given.0), message, help));
+            }
+        }
+        if !views.corners.is_empty() && views.liberty.is_none() {
+            let help = "add `liberty`: the one of these files for tools that know one corner";
+            return Err(self.refuse(&path.key("corners"), "`corners` is given without `liberty`", help));
+        }
+        // Names go to Tcl and into lists separated by spaces.
+        let plain = |name: &&String| {
+            !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || "{}[]$\"\\;".contains(c))
+        };
+        for (key, pins) in [("power", &views.power), ("ground", &views.ground)] {
+            if let Some(name) = pins.iter().find(|name| !plain(name)) {
+                let help = "name the pins as the LEF file does";
+                return Err(self.refuse(&path.key(key), format!("`{name}` is not the name of a pin"), help));
+            }
+        }
+        Ok(())
     }
 
     fn check_ports(&self, binding: &Binding) -> Result<(), Diagnostic> {

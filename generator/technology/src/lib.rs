@@ -11,7 +11,9 @@ mod memory;
 mod technology;
 
 pub use assembly::Assembly;
-pub use binding::{Active, Binding, Constant, Described, Edge, Figures, MacroPort, Mask, Output, Pin, PortKind, Views};
+pub use binding::{
+    Active, Binding, Constant, Described, Edge, Figures, Kit, MacroPort, Mask, Output, Pin, PortKind, Views,
+};
 pub use clock_gate::ClockGate;
 pub use memory::Memory;
 pub use technology::Technology;
