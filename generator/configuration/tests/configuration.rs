@@ -299,7 +299,8 @@ fn encode_refuses_what_check_refuses() {
 #[test]
 fn refuses_writes_of_another_tile() {
     let (small, rom) = (tile("small"), spec_of("{name: narrow, kind: rom, rows: 8, word_bits: 12}"));
-    let shadowed = spec_of("{name: shadowed, kind: rom, rows: 8, shadow_registers: true, controllers: {all: {levels: 1}}}");
+    let shadowed =
+        spec_of("{name: shadowed, kind: rom, rows: 8, shadow_registers: true, controllers: {all: {levels: 1}}}");
     let contents = RegisterMap::of(&rom).contents.expect("a rom has contents");
     let odd_rows = tile("one_in_one_out");
     let map = RegisterMap::of(&odd_rows);
