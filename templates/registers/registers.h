@@ -1,5 +1,10 @@
 /* Registers of the memory tile `{{ map.tile }}`.
  * Byte offsets from the tile's base; positions and masks of fields within a 32-bit register.
+{%- if let Some(commit) = map.commit() %}
+ *
+ * These are shadow registers: they can be written while the tile runs. The next flush takes what they hold if {{ self::upper(commit.name) }} is
+ * set, and clears it; otherwise the tile goes on with the configuration that it has.{% if map.contents.is_some() %} The contents have no shadow.{% endif %}
+{%- endif %}
  */
 {%- let prefix = self::upper(map.tile) %}
 #ifndef PUSHMEM_{{ prefix }}_REGISTERS_H

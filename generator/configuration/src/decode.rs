@@ -35,7 +35,8 @@ impl std::error::Error for DecodeError {}
 /// are not enabled, of which nothing is kept.
 ///
 /// # Errors
-/// When the first write is not the digest of the specification or a register is never written, as in a file that was cut; when a write goes to no register, sets unused bits or an address beyond the memory.
+/// When the first write is not the digest of the specification, a register is never written or a commit is missing, as in
+/// a file that was cut; when a write goes to no register, sets unused bits or an address beyond the memory.
 pub fn decode(writes: &[RegisterWrite], spec: &TileSpec, map: &RegisterMap) -> Result<Configuration, DecodeError> {
     let controllers = spec.controllers();
     let mut state: BTreeMap<u32, u32> = BTreeMap::new();
@@ -69,7 +70,8 @@ pub fn decode(writes: &[RegisterWrite], spec: &TileSpec, map: &RegisterMap) -> R
     })
 }
 
-/// The writes must begin with the digest, or they may be for another tile, and set every register, or some were lost.
+/// The writes must begin with the digest, or they may be for another tile, and set every register, or some were lost. With
+/// shadow registers they end with a commit.
 fn check_complete(writes: &[RegisterWrite], map: &RegisterMap) -> Result<(), DecodeError> {
     let [digest, others @ ..] = map.registers.as_slice() else { return Ok(()) };
     if writes.first().map(|write| write.address) != Some(digest.offset) {
@@ -81,7 +83,13 @@ fn check_complete(writes: &[RegisterWrite], map: &RegisterMap) -> Result<(), Dec
             let message = format!("the writes end without one to `{}`: the file was cut", missing.name);
             Err(DecodeError { write: writes.len(), message })
         }
-        None => Ok(()),
+        None => match (map.commit(), writes.last()) {
+            (Some(commit), Some(last)) if *last != (RegisterWrite { address: commit.offset, data: 1 }) => {
+                let message = format!("the writes end without one of 1 to `{}`: no flush would take them", commit.name);
+                Err(DecodeError { write: writes.len(), message })
+            }
+            _ => Ok(()),
+        },
     }
 }
 

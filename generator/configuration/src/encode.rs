@@ -11,8 +11,9 @@ use crate::writes::RegisterWrite;
 /// The register writes that load a configuration into a tile.
 ///
 /// Every register is written, so that nothing of an earlier configuration is left. The first write is the digest of the
-/// specification to its read-only register: hardware ignores it and [`crate::decode()`] checks it. The control register is
-/// cleared before everything else and written last, so that a half-loaded configuration enables nothing.
+/// specification to its read-only register: hardware ignores it and [`crate::decode()`] checks it. What brings a
+/// configuration into force is cleared before everything else and written last, so that a half-loaded configuration does
+/// nothing: the control register, or with shadow registers `commit`.
 ///
 /// # Errors
 /// The first finding when the configuration does not fit the tile.
@@ -27,18 +28,22 @@ pub fn encode(
     let mut last = Vec::new();
     for register in &map.registers {
         let mut data = 0;
-        let mut controls = false;
+        let mut into_force = false;
         for field in &register.fields {
             let value = values.field(field.meaning, field.reset);
             let value = u32::try_from(value).expect("a checked value fits its field");
             debug_assert!(value <= field.mask() >> field.low, "{} does not fit {}", value, field.name);
             data |= value << field.low;
-            controls |= matches!(field.meaning, Meaning::Enable { .. });
+            into_force |= match field.meaning {
+                Meaning::Commit => true,
+                Meaning::Enable { .. } => !spec.shadow_registers,
+                _ => false,
+            };
         }
-        debug_assert!(register.access == Access::ReadWrite || !controls);
+        debug_assert!(register.access != Access::ReadOnly || !into_force);
         let write = RegisterWrite { address: register.offset, data };
-        if controls {
-            // Whatever ran before must not run on what is only half loaded.
+        if into_force {
+            // Nothing must run on what is only half loaded.
             writes.push(RegisterWrite { data: 0, ..write });
             last.push(write);
         } else {
@@ -107,6 +112,7 @@ impl Values {
         let at = |values: &[u64], level: u32| values.get(level as usize).copied().unwrap_or(0);
         match meaning {
             Meaning::SpecDigest => u64::from(reset),
+            Meaning::Commit => 1,
             Meaning::Enable { controller } => u64::from(of(controller).is_some()),
             Meaning::ChainEnable => u64::from(self.chain.enable),
             Meaning::TileId => u64::from(self.chain.tile_id),

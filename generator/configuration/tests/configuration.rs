@@ -299,6 +299,8 @@ fn encode_refuses_what_check_refuses() {
 #[test]
 fn refuses_writes_of_another_tile() {
     let (small, rom) = (tile("small"), spec_of("{name: narrow, kind: rom, rows: 8, word_bits: 12}"));
+    let shadowed =
+        spec_of("{name: shadowed, kind: rom, rows: 8, shadow_registers: true, controllers: {all: {levels: 1}}}");
     let contents = RegisterMap::of(&rom).contents.expect("a rom has contents");
     let odd_rows = tile("one_in_one_out");
     let map = RegisterMap::of(&odd_rows);
@@ -319,6 +321,8 @@ fn refuses_writes_of_another_tile() {
             2,
             "`start` of `agg2sram_0_sram_0` is 100, but addresses wrap at 100",
         ),
+        (&shadowed, begun(&shadowed, "8 1 c 0 10 0"), 5, "end without one of 1 to `commit`"),
+        (&shadowed, begun(&shadowed, "8 1 c 0 4 1 10 0"), 6, "end without one of 1 to `commit`"),
         (&rom, begun(&rom, &format!("{:x} 1000", contents.offset)), 2, "sets bits above a 12-bit word"),
         (&rom, begun(&rom, &format!("{:x} 0", contents.offset_of(8, 0))), 2, "no register at"),
     ];
@@ -472,17 +476,21 @@ proptest! {
         }
     }
 
-    /// All registers are written, so that nothing of an earlier configuration survives; the control register is cleared
-    /// first and set last.
+    /// All registers are written, so that nothing of an earlier configuration survives. The control register, or with shadow
+    /// registers `commit`, is cleared first and set last.
     #[test]
     fn every_register_is_written((spec, configuration) in configured_tiles()) {
         let map = RegisterMap::of(&spec);
         let writes = encode(&configuration, &spec, &map).unwrap();
         let state = state(&writes);
         prop_assert_eq!(state.len(), writes.len() - 1);
-        let control = map.registers.iter().find(|register| register.name.starts_with("control")).unwrap().offset;
-        prop_assert_eq!((writes[1].address, writes[1].data), (control, 0));
-        prop_assert_eq!(writes.last().unwrap().address, control);
+        let name = if spec.shadow_registers { "commit" } else { "control" };
+        let last = map.registers.iter().find(|register| register.name.starts_with(name)).unwrap().offset;
+        prop_assert_eq!((writes[1].address, writes[1].data), (last, 0));
+        prop_assert_eq!(writes.last().unwrap().address, last);
+        if spec.shadow_registers {
+            prop_assert_eq!(writes.last().unwrap().data, 1);
+        }
         prop_assert!(map.registers.iter().all(|register| state.contains_key(&register.offset)));
     }
 

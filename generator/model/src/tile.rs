@@ -145,12 +145,18 @@ impl Tile {
         self.drop_pending();
     }
 
-    /// Loads a checked configuration. It counts from the next flush on; load it while no controller runs.
+    /// Loads a checked configuration and its contents. It counts from the next flush on. Without shadow registers, load it
+    /// while no controller runs; with them, what the hardware is given while it runs is loaded here ahead of the flush that
+    /// takes it, and its contents, which have no shadow, by [`Tile::load`].
     pub fn configure(&mut self, configuration: &Configuration) {
+        self.load(&configuration.contents);
         self.configuration = configuration.clone();
-        self.context.chain = configuration.chain;
+    }
+
+    /// Loads the first words of a rom; load them while no controller runs. Other tiles have no contents.
+    pub fn load(&mut self, contents: &[u64]) {
         if let Datapath::Rom(rom) = &mut self.datapath {
-            rom.load(&configuration.contents);
+            rom.load(contents);
         }
     }
 
@@ -226,6 +232,7 @@ impl Tile {
         for (controller, parameters) in self.context.controllers.iter_mut().zip(&self.parameters) {
             controller.flush(parameters, self.configuration.controllers.get(&parameters.name));
         }
+        self.context.chain = self.configuration.chain;
         self.context.cycle = 0;
     }
 

@@ -195,7 +195,9 @@ impl<'a> Constraints<'a> {
         let instances = text.lines().filter_map(|line| line.trim().strip_suffix('(')?.trim().split_once(' '));
         let instances = instances.map(|(module, name)| (module.trim(), name.trim()));
         let register_files = instances.filter_map(|(module, name)| {
-            let is = |named: fn(&TileSpec) -> String| design.tiles.iter().any(|spec| named(spec) == module);
+            // What is active changes at a flush, so that it is used in the next cycle.
+            let stable = design.tiles.iter().filter(|spec| !spec.shadow_registers);
+            let is = |named: fn(&TileSpec) -> String| stable.clone().any(|spec| named(spec) == module);
             let own = is(registers_module).then(|| name.to_owned());
             own.or_else(|| is(tile_module).then(|| format!("{name}/u_registers")))
         });

@@ -48,7 +48,7 @@ impl Component<'_> {
     fn access(&self, access: &Access) -> &'static str {
         match access {
             Access::ReadOnly => "read-only",
-            Access::ReadWrite => "read-write",
+            Access::ReadWrite | Access::Request => "read-write",
         }
     }
 }

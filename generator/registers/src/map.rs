@@ -15,6 +15,8 @@ const WORD_BITS: u32 = 8 * WORD_BYTES;
 pub enum Meaning {
     /// The first 32 bits of the digest of the specification (read only).
     SpecDigest,
+    /// Whether the next flush takes what the shadow registers hold.
+    Commit,
     /// Whether a controller runs.
     Enable {
         /// Index of the controller.
@@ -71,6 +73,8 @@ pub enum Access {
     ReadOnly,
     /// Reads give what was written.
     ReadWrite,
+    /// Reads give what was written, until the hardware has done it and clears the register.
+    Request,
 }
 
 /// A field of a register.
@@ -175,6 +179,17 @@ impl RegisterMap {
             }],
         );
         let controllers = spec.controllers();
+        if spec.shadow_registers {
+            // Ahead of all that it brings into force: registers are written in this order, and a commit that no flush has
+            // taken yet must be withdrawn first.
+            let description = "The next flush takes the configuration that was written";
+            layout.group(
+                "commit",
+                "Asks that the next flush take what all other registers hold, and is cleared by it.",
+                Access::Request,
+                vec![field("commit", 1, description, Meaning::Commit)],
+            );
+        }
         layout.group("control", "Which controllers run, and chaining.", Access::ReadWrite, control(spec, &controllers));
         for (index, controller) in controllers.iter().enumerate() {
             layout.controller(spec.style, index, controller);
@@ -200,7 +215,12 @@ impl RegisterMap {
         self.registers.iter().flat_map(|register| register.fields.iter().map(move |field| (register, field)))
     }
 
-    /// Bits of configuration that can be written, contents excluded.
+    /// The register that brings the others into force, where they are shadow registers.
+    pub fn commit(&self) -> Option<&Register> {
+        self.registers.iter().find(|register| register.access == Access::Request)
+    }
+
+    /// Bits of configuration that can be written, contents excluded. With shadow registers the tile holds each twice.
     pub fn configuration_bits(&self) -> u32 {
         self.registers.iter().filter(|register| register.access == Access::ReadWrite).map(Register::used_bits).sum()
     }

@@ -41,6 +41,9 @@ fn expected_fields(spec: &TileSpec) -> Vec<(Meaning, u32)> {
     if spec.chaining {
         fields.extend([(Meaning::ChainEnable, 1), (Meaning::TileId, spec.tile_id_bits())]);
     }
+    if spec.shadow_registers {
+        fields.push((Meaning::Commit, 1));
+    }
     fields
 }
 
@@ -59,8 +62,9 @@ fn layout_holds(spec: &TileSpec, map: &RegisterMap) {
         assert!((1..=32).contains(&next), "{} has {next} bits", register.name);
         assert_eq!(register.used_bits(), next);
         all_different("field", register.fields.iter().map(|field| &field.name));
-        let digest = register.fields.iter().any(|field| field.meaning == Meaning::SpecDigest);
-        assert_eq!(register.access == Access::ReadOnly, digest, "{}", register.name);
+        let has = |meaning| register.fields.iter().any(|field| field.meaning == meaning);
+        assert_eq!(register.access == Access::ReadOnly, has(Meaning::SpecDigest), "{}", register.name);
+        assert_eq!(register.access == Access::Request, has(Meaning::Commit), "{}", register.name);
     }
     all_different("register", map.registers.iter().map(|register| &register.name));
 
@@ -71,7 +75,8 @@ fn layout_holds(spec: &TileSpec, map: &RegisterMap) {
     let expected = expected_fields(spec);
     let present = map.fields().map(|(_, field)| format!("{:?} {}", field.meaning, field.bits)).collect();
     assert_eq!(sorted(present), sorted(expected.iter().map(|(meaning, bits)| format!("{meaning:?} {bits}")).collect()));
-    assert_eq!(map.configuration_bits() + 32, expected.iter().map(|(_, bits)| bits).sum::<u32>());
+    let not_configuration = 32 + u32::from(spec.shadow_registers);
+    assert_eq!(map.configuration_bits() + not_configuration, expected.iter().map(|(_, bits)| bits).sum::<u32>());
 
     let end = 4 * map.registers.len() as u32;
     match map.contents {

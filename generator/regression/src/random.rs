@@ -411,7 +411,8 @@ fn with_random_options(spec: TileSpec, rng: &mut ChaCha8Rng) -> TileSpec {
     let clock_gating = rng.random();
     // A register file has no SRAM to test.
     let bist = spec.kind != Kind::RegisterFile && rng.random();
-    TileSpec { reset, clock_gating, bist, ..spec }
+    let shadow_registers = rng.random();
+    TileSpec { reset, clock_gating, bist, shadow_registers, ..spec }
 }
 
 /// Lines that make some addresses of a specification wider than they need to be.

@@ -183,10 +183,11 @@ pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let spec = random_spec(&mut rng);
             let described = spec.to_yaml();
-            let mut runner = Runner::new(spec, build, &mut result)?;
-            runner
-                .legal(seed, *configurations)
-                .and_then(|()| runner.arbitrary(seed, *configurations))
+            Runner::new(spec, build, &mut result)
+                .and_then(|mut runner| {
+                    runner.legal(seed, *configurations)?;
+                    runner.arbitrary(seed, *configurations)
+                })
                 .map_err(|failure| format!("{failure}\nspecification of seed {seed}:\n{described}"))
         }),
     };

@@ -29,6 +29,10 @@ const COINCIDENCES: u32 = 24;
 pub(crate) struct Scenario<'a> {
     bench: Bench<'a>,
     counts: ScenarioCounts,
+    /// Whether a configuration can be loaded while another runs.
+    shadow_registers: bool,
+    /// The configuration that was exercised last.
+    last: Option<Configuration>,
 }
 
 impl<'a> Scenario<'a> {
@@ -46,7 +50,8 @@ impl<'a> Scenario<'a> {
         let schedule = spec.controllers.values().map(|controller| 1_u64 << controller.cycle_bits).max();
         bench.rest(schedule.unwrap_or(0).min(LONG_RUN))?;
         bench.restless = true;
-        Ok(Scenario { bench, counts: ScenarioCounts::default() })
+        let shadow_registers = spec.shadow_registers;
+        Ok(Scenario { bench, counts: ScenarioCounts::default(), shadow_registers, last: None })
     }
 
     /// Everything one configuration should survive, in a random order of the events that interrupt a run.
@@ -94,6 +99,27 @@ impl<'a> Scenario<'a> {
                 self.run_to_end(0.2)?;
             }
         }
+        if self.shadow_registers {
+            self.reconfigure(configuration)?;
+            self.last = Some(configuration.clone());
+        }
+        Ok(())
+    }
+
+    /// This configuration and the one before it, in turn, each loaded while the other runs.
+    fn reconfigure(&mut self, configuration: &Configuration) -> Result<(), BenchError> {
+        let other = self.last.clone().unwrap_or_else(|| configuration.clone());
+        for next in [&other, configuration, &other, configuration] {
+            let cycles = self.bench.rng().random_range(0..60);
+            self.run(cycles, 0.2)?;
+            self.bench.reconfigure(next)?;
+            let cycles = self.bench.rng().random_range(1..200);
+            self.run(cycles, 0.2)?;
+            // Without a commit a flush starts the same run again.
+            let stalled = self.bench.rng().random_bool(0.5);
+            self.bench.flush(stalled)?;
+        }
+        self.run_to_end(0.1)?;
         Ok(())
     }
 

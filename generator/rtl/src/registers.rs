@@ -1,7 +1,7 @@
 //! The register file of a tile.
 
 use askama::Template;
-use pushmem_registers::{Access, Register, RegisterMap};
+use pushmem_registers::{Access, Meaning, Register, RegisterMap};
 use pushmem_tile::{Reset, TileSpec};
 use pushmem_veryl::Source;
 
@@ -16,6 +16,11 @@ struct Registers<'a> {
     map: &'a RegisterMap,
     names: &'a Names,
     writable: Vec<&'a Register>,
+    /// Of these, those that say which controllers run, and the others.
+    enabling: Vec<&'a Register>,
+    others: Vec<&'a Register>,
+    /// What makes the other registers active, where they are a shadow.
+    commit: Option<&'a Register>,
     signals: &'a [Signal],
     /// Lowest bit of the write data that no register has.
     unused_from: Option<u32>,
@@ -26,16 +31,25 @@ struct Registers<'a> {
 pub(crate) fn source(view: &TileView) -> Source {
     let writable = writable(view.map);
     let widest = writable.iter().map(|register| register.used_bits()).max().unwrap_or(0);
+    let (enabling, others) = writable.iter().partition(|register| enables(register));
     let template = Registers {
         spec: view.spec,
         map: view.map,
         names: &view.names,
         writable,
+        enabling,
+        others,
+        commit: view.map.commit(),
         signals: &view.signals,
         unused_from: (widest < 32).then_some(widest),
         synchronous: view.spec.reset == Reset::Synchronous,
     };
     render(&view.names.registers, &template)
+}
+
+/// Whether the register says which controllers run.
+fn enables(register: &Register) -> bool {
+    register.fields.iter().any(|field| matches!(field.meaning, Meaning::Enable { .. }))
 }
 
 fn address(register: &Register) -> String {
@@ -49,7 +63,7 @@ fn read_value(register: &Register) -> String {
             let value = register.fields.iter().map(|field| field.reset << field.low).sum::<u32>();
             format!("32'h{value:08x}")
         }
-        Access::ReadWrite => match 32 - register.used_bits() {
+        Access::ReadWrite | Access::Request => match 32 - register.used_bits() {
             0 => format!("{}_q", register.name),
             unused => format!("{{{unused}'d0, {}_q}}", register.name),
         },

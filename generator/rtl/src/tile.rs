@@ -105,6 +105,9 @@ struct Checker<'a> {
     spec: &'a TileSpec,
     names: &'a Names,
     controllers: &'a [ControllerView],
+    signals: &'a [Signal],
+    /// Width of all signals together.
+    configuration_bits: u32,
     exclusive: Vec<Exclusive>,
 }
 
@@ -263,7 +266,14 @@ fn checker(view: &TileView) -> Source {
         }
         Kind::Rom => {}
     }
-    let template = Checker { spec, names: &view.names, controllers: &view.controllers, exclusive };
+    let template = Checker {
+        spec,
+        names: &view.names,
+        controllers: &view.controllers,
+        signals: &view.signals,
+        configuration_bits: view.map.configuration_bits(),
+        exclusive,
+    };
     let Source { name, text } = render(&view.names.checker, &template);
     // Veryl leaves the SystemVerilog in it as it is.
     Source { name, text: spec.reset.of_system_verilog(&text) }

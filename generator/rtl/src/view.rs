@@ -1,7 +1,7 @@
 //! What templates see of a tile.
 
 use itertools::Itertools;
-use pushmem_registers::{Access, Meaning, Register, RegisterMap};
+use pushmem_registers::{Access, Field, Meaning, Register, RegisterMap};
 use pushmem_tile::{Kind, Memory, Role, Style, TileSpec};
 
 use crate::names::{Names, bits_for};
@@ -142,7 +142,7 @@ fn signals(spec: &TileSpec, map: &RegisterMap, names: &Names) -> Vec<Signal> {
             format!("{}_{}", controllers[index].name, generator.memory.name())
         };
         Some(match meaning {
-            Meaning::SpecDigest => return None,
+            Meaning::SpecDigest | Meaning::Commit => return None,
             Meaning::Enable { controller: index } => format!("{}_enable", controller(index)),
             Meaning::ChainEnable => "chain_enable".to_owned(),
             Meaning::TileId => "tile_id".to_owned(),
@@ -157,24 +157,45 @@ fn signals(spec: &TileSpec, map: &RegisterMap, names: &Names) -> Vec<Signal> {
             }
         })
     };
-    let slices = map.fields().filter_map(|(register, field)| {
-        let slice = format!("{}_q[{}:{}]", register.name, field.high(), field.low);
-        Some((name_of(field.meaning)?, field.bits, slice))
-    });
+    let fields = map.fields().filter_map(|(register, field)| Some((name_of(field.meaning)?, register, field)));
     // Fields of one signal are consecutive in the map, in order of levels.
-    slices
+    fields
         .chunk_by(|(name, _, _)| name.clone())
         .into_iter()
         .map(|(name, fields)| {
-            let fields = fields.collect_vec();
-            let slices = fields.iter().rev().map(|(_, _, slice)| slice).join(", ");
-            Signal {
-                name,
-                bits: fields.iter().map(|(_, bits, _)| bits).sum(),
-                value: if fields.len() == 1 { slices } else { format!("{{{slices}}}") },
-            }
+            let fields = fields.map(|(_, register, field)| (register, field)).collect_vec();
+            let value = match fields[0].1.meaning {
+                _ if !spec.shadow_registers => slices(&fields, "_q"),
+                meaning if is_loaded_at_flush(meaning, spec.style) => {
+                    format!("if take ? {} : {}", slices(&fields, "_q"), slices(&fields, "_active_q"))
+                }
+                _ => slices(&fields, "_active_q"),
+            };
+            Signal { name, bits: fields.iter().map(|(_, field)| field.bits).sum(), value }
         })
         .collect()
+}
+
+/// The bits of fields, level 0 lowest, in flip-flops named as their registers with an ending.
+fn slices(fields: &[(&Register, &Field)], ending: &str) -> String {
+    let slices = fields.iter().rev();
+    let slices =
+        slices.map(|(register, field)| format!("{}{ending}[{}:{}]", register.name, field.high(), field.low)).join(", ");
+    if fields.len() == 1 { slices } else { format!("{{{slices}}}") }
+}
+
+/// Whether controllers take the field in the cycle of the flush. They look at all others in the cycles of a run alone, and
+/// then at what is active: in the cycle of a flush, the run before it may still fire.
+fn is_loaded_at_flush(meaning: Meaning, style: Style) -> bool {
+    match meaning {
+        Meaning::Enable { .. } => true,
+        // Loop indices count up from 0.
+        Meaning::Extent { .. } => style != Style::Multiplier,
+        // The other styles add the start to a sum.
+        Meaning::CycleStart { .. } | Meaning::AddressStart { .. } => style == Style::Recurrence,
+        Meaning::CycleStep { .. } | Meaning::AddressStep { .. } | Meaning::ChainEnable | Meaning::TileId => false,
+        Meaning::SpecDigest | Meaning::Commit => false,
+    }
 }
 
 /// The registers that hold configuration.

@@ -9,6 +9,7 @@ use pushmem_files::Diagnostic;
 use pushmem_model::{Inputs, MAX_PORTS, Outputs, Tile, Violation, ViolationKind};
 use pushmem_registers::{Access, Register, RegisterMap, WORD_BYTES};
 use pushmem_tile::{Kind, Reset, TileSpec};
+use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -63,6 +64,16 @@ impl fmt::Display for BenchError {
 
 impl std::error::Error for BenchError {}
 
+/// Shadow registers, and what is active.
+struct Shadow {
+    /// Byte offset of the commit register.
+    commit: u32,
+    /// The configuration that the shadow registers hold, if it is one.
+    held: Option<Configuration>,
+    /// Whether what is active is a configuration, too.
+    runs_configuration: bool,
+}
+
 /// A tile on the bench: the model, what the registers hold, and the RTL if there is one.
 pub struct Bench<'a> {
     spec: &'a TileSpec,
@@ -75,6 +86,8 @@ pub struct Bench<'a> {
     clock: u64,
     /// What configuration reads give, by address; registers not listed read their reset value.
     registers: BTreeMap<u32, u32>,
+    /// What else there is to know of the registers of a tile that holds them twice.
+    shadow: Option<Shadow>,
     read_data: Option<u32>,
     /// Contents of a rom on their way from the SRAM: unstalled or not, they arrive after its latency.
     contents_read: Option<(u32, u32)>,
@@ -118,6 +131,7 @@ impl<'a> Bench<'a> {
             expected: Vec::new(),
             clock: 0,
             registers: BTreeMap::new(),
+            shadow: map.commit().map(|commit| Shadow { commit: commit.offset, held: None, runs_configuration: false }),
             read_data: None,
             contents_read: None,
             disturbed: unknown,
@@ -190,6 +204,10 @@ impl<'a> Bench<'a> {
         // The contents of a memory stay.
         let map = self.map;
         self.registers.retain(|&address, _| is_in_contents(map, address));
+        if let Some(shadow) = &mut self.shadow {
+            shadow.held = Some(Configuration { tile: self.spec.name.clone(), ..Configuration::default() });
+            shadow.runs_configuration = true;
+        }
         self.read_data = Some(0);
         self.contents_read = None;
         self.disturbed = false;
@@ -238,12 +256,17 @@ impl<'a> Bench<'a> {
     /// When the RTL differs.
     pub fn coincide(&mut self, cycles: u32) -> Result<(), BenchError> {
         let flushes = self.rng.random_bool(0.5);
-        let registers: [u32; 3] = std::array::from_fn(|_| self.random_register());
+        let mut registers: [u32; 3] = std::array::from_fn(|_| self.random_register());
+        if let Some(shadow) = &self.shadow
+            && self.rng.random_bool(0.5)
+        {
+            registers[0] = shadow.commit;
+        }
         for _ in 0..cycles {
             let flush = flushes && self.rng.random_bool(0.3);
             let frame = Frame {
                 flush,
-                stall: self.disturbed || self.tile.is_active() || self.rng.random(),
+                stall: self.disturbed || self.shadow.is_none() && self.tile.is_active() || self.rng.random(),
                 config_write: self.rng.random(),
                 config_read: self.rng.random(),
                 config_address: registers[self.rng.random_range(0..registers.len())],
@@ -251,8 +274,8 @@ impl<'a> Bench<'a> {
                 ..self.random_frame()
             };
             self.step(frame)?;
-            // What was flushed may be half a configuration.
-            self.disturbed |= flush;
+            // What was flushed may be half a configuration; a shadow is watched by what it holds.
+            self.disturbed |= flush && self.shadow.is_none();
         }
         registers.iter().try_for_each(|&register| self.read(register))
     }
@@ -324,12 +347,13 @@ impl<'a> Bench<'a> {
         while self.spec.kind == Kind::Rom && !self.disturbed && !self.tile.is_active() && !self.tile.is_idle() {
             self.idle(1)?;
         }
-        // What a tile does while its controllers run and their registers change is not defined; a stall holds them.
-        let stall = self.tile.is_active() || self.rng.random_bool(0.5);
+        // What a tile does while its controllers run and what they look at changes is not defined; a stall holds them.
+        let disturbs = self.shadow.is_none() || !configuration.contents.is_empty();
+        let stall = disturbs && self.tile.is_active() || self.rng.random_bool(0.5);
         for &write in &writes {
             self.write(write, stall)?;
         }
-        self.tile.configure(configuration);
+        self.loaded(configuration);
         for write in &writes {
             if self.spec.kind != Kind::Rom || !self.tile.is_active() {
                 self.read(write.address)?;
@@ -347,8 +371,84 @@ impl<'a> Bench<'a> {
         for &write in &writes {
             self.write(write, true)?;
         }
-        self.tile.configure(configuration);
+        self.loaded(configuration);
         Ok(())
+    }
+
+    /// Loads a configuration into shadow registers while the tile runs, with stalls, flushes and reads at random between the
+    /// writes, which the run before it must not notice; ends with the flush that takes it. The contents of a rom stay as they
+    /// are.
+    ///
+    /// # Errors
+    /// When it does not fit the tile, or the RTL differs.
+    pub fn reconfigure(&mut self, configuration: &Configuration) -> Result<(), BenchError> {
+        let configuration = Configuration { contents: Vec::new(), ..configuration.clone() };
+        let writes = encode(&configuration, self.spec, self.map).map_err(BenchError::Configuration)?;
+        let flushes = *[0.0, 0.0, 0.02, 0.2].choose(&mut self.rng).expect("there are some");
+        let [others @ .., commit] = writes.as_slice() else { return Ok(()) };
+        for &write in others {
+            self.pass(flushes, None)?;
+            self.pass(flushes, Some(write))?;
+        }
+        self.loaded(&configuration);
+        // A commit that is withdrawn, or written again, also in the cycle of a flush.
+        for _ in 0..self.rng.random_range(0..4) {
+            let data = self.rng.random_range(0..=1);
+            self.pass(0.3, Some(RegisterWrite { data, ..*commit }))?;
+            self.pass(0.1, None)?;
+        }
+        self.pass(flushes, Some(*commit))?;
+        self.pass(0.0, None)?;
+        // The next configuration may begin in the cycle that takes this one.
+        let address = self.random_register();
+        let frame = Frame {
+            flush: true,
+            stall: self.rng.random(),
+            config_write: self.rng.random(),
+            config_address: address,
+            config_data: self.rng.random(),
+            ..self.random_frame()
+        };
+        self.step(frame)?;
+        Ok(())
+    }
+
+    /// Some cycles, or the one of a write; any of them may flush.
+    fn pass(&mut self, flushes: f64, write: Option<RegisterWrite>) -> Result<(), BenchError> {
+        let cycles = if write.is_some() { 1 } else { self.rng.random_range(0..4) };
+        for _ in 0..cycles {
+            let mut frame =
+                Frame { flush: self.rng.random_bool(flushes), stall: self.rng.random_bool(0.2), ..self.random_frame() };
+            if let Some(RegisterWrite { address, data }) = write {
+                frame = Frame { config_write: true, config_address: address, config_data: data, ..frame };
+            }
+            self.step(frame)?;
+        }
+        Ok(())
+    }
+
+    /// All registers hold a configuration, and a rom its contents.
+    fn loaded(&mut self, configuration: &Configuration) {
+        match &mut self.shadow {
+            None => self.tile.configure(configuration),
+            Some(shadow) => {
+                self.tile.load(&configuration.contents);
+                shadow.held = Some(configuration.clone());
+            }
+        }
+    }
+
+    /// What a flush makes of shadow registers, ahead of what the bus writes in its cycle.
+    fn take(&mut self) {
+        let Some(shadow) = &mut self.shadow else { return };
+        if self.registers.get(&shadow.commit) == Some(&1) {
+            shadow.runs_configuration = shadow.held.is_some();
+            if let Some(held) = &shadow.held {
+                self.tile.configure(&Configuration { contents: Vec::new(), ..held.clone() });
+            }
+            self.registers.remove(&shadow.commit);
+        }
+        self.disturbed |= !shadow.runs_configuration;
     }
 
     /// Starts a run, while stalled or not.
@@ -358,7 +458,7 @@ impl<'a> Bench<'a> {
     pub fn flush(&mut self, stall: bool) -> Result<(), BenchError> {
         let frame = Frame { flush: true, stall: stall || self.disturbed, ..self.random_frame() };
         self.step(frame)?;
-        self.disturbed = false;
+        self.disturbed = self.shadow.as_ref().is_some_and(|shadow| !shadow.runs_configuration);
         Ok(())
     }
 
@@ -509,7 +609,7 @@ impl<'a> Bench<'a> {
         Ok(outputs)
     }
 
-    /// What a cycle does through the configuration port. A read in the cycle of a write gives the old value.
+    /// What a cycle does to registers. A read in the cycle of a write, or of a flush, gives the old value.
     fn access(&mut self, frame: &Frame) {
         let address = frame.config_address;
         let in_contents = is_in_contents(self.map, address);
@@ -521,13 +621,24 @@ impl<'a> Bench<'a> {
             self.read_data = Some(self.register_value(address));
             self.contents_read = None;
         }
+        if frame.flush {
+            self.take();
+        }
         let register = self.register(address);
-        let writable = register.is_some_and(|register| register.access == Access::ReadWrite);
+        let writable = register.is_some_and(|register| register.access != Access::ReadOnly);
         if frame.config_write && (in_contents || writable) {
             let bits = register.map_or(32, |register| register.used_bits());
             let data = frame.config_data & (u32::MAX >> (32 - bits));
             // Writing what is there does not disturb a run.
-            self.disturbed |= self.tile.is_active() && (in_contents || data != self.register_value(address));
+            let changes = in_contents || data != self.register_value(address);
+            match &mut self.shadow {
+                Some(shadow) if !in_contents => {
+                    if changes && address != shadow.commit {
+                        shadow.held = None;
+                    }
+                }
+                _ => self.disturbed |= changes && self.tile.is_active(),
+            }
             self.registers.insert(address, data);
         }
     }

@@ -87,6 +87,8 @@ struct SpecFile {
     reset: Option<Reset>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     clock_gating: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shadow_registers: Option<bool>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     controllers: BTreeMap<String, ControllerFile>,
 }
@@ -179,6 +181,7 @@ impl TileSpec {
             // What the chip decides is there where it decides otherwise, so that digests stay what they were.
             reset: (self.reset != Reset::default()).then_some(self.reset),
             clock_gating: self.clock_gating.then_some(true),
+            shadow_registers: self.shadow_registers.then_some(true),
             controllers,
         }
     }
@@ -241,6 +244,7 @@ impl Reader<'_> {
             bist: self.bist(kind, file.bist)?,
             reset: file.reset.unwrap_or_default(),
             clock_gating: file.clock_gating.unwrap_or(false),
+            shadow_registers: file.shadow_registers.unwrap_or(false),
             controllers: BTreeMap::new(),
         };
         spec.controllers = self.controllers(file, &spec)?;

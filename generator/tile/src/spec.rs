@@ -194,6 +194,8 @@ pub struct TileSpec {
     pub reset: Reset,
     /// Whether clocks stop where nothing changes; then there is a port [`TEST_ENABLE`].
     pub clock_gating: bool,
+    /// Whether configuration registers are there twice, so that the next configuration can be loaded during a run.
+    pub shadow_registers: bool,
     /// Levels and widths by role, for every role of the tile.
     pub controllers: BTreeMap<Role, ControllerSpec>,
 }

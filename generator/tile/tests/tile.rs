@@ -55,6 +55,20 @@ fn the_digest_does_not_depend_on_the_count_or_the_self_test() {
     round_trips(&tested);
 }
 
+/// Writes for a tile with shadow registers have one to `commit`, so they are not those of a tile without.
+#[test]
+fn shadow_registers_change_the_digest() {
+    let read = |key: &str| {
+        let text = format!("name: t\nkind: dual_port\nrows: 64\n{key}");
+        TileSpec::from_document(&Document::parse("t.yaml", text).unwrap()).unwrap()
+    };
+    let (plain, shadowed) = (read(""), read("shadow_registers: true"));
+    assert_eq!(read("shadow_registers: false"), plain);
+    assert_eq!(shadowed, TileSpec { shadow_registers: true, ..plain.clone() });
+    assert_ne!(shadowed.digest(), plain.digest());
+    round_trips(&shadowed);
+}
+
 #[test]
 fn shipped_specifications_read_and_round_trip() {
     let mut digests = Vec::new();
@@ -89,6 +103,7 @@ fn defaults() {
         stencil_valid: false,
         reset: Reset::default(),
         clock_gating: false,
+        shadow_registers: false,
         bist: false,
         style: Style::Recurrence,
         controllers: BTreeMap::from([

@@ -80,7 +80,8 @@ pub fn read_levels(
 /// tile that nobody names is made so; one that is named has to be.
 fn read_beside(memory: &TileSpec, named: Option<&Path>, default: &str) -> Result<TileSpec, Diagnostic> {
     let Some(named) = named else {
-        return Ok(TileSpec { reset: memory.reset, clock_gating: memory.clock_gating, ..read_shipped(default)? });
+        let TileSpec { reset, clock_gating, shadow_registers, .. } = *memory;
+        return Ok(TileSpec { reset, clock_gating, shadow_registers, ..read_shipped(default)? });
     };
     let spec = read_named(named)?;
     if spec.reset == memory.reset {

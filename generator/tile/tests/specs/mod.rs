@@ -54,18 +54,18 @@ pub fn styled(spec: &TileSpec, style: Style) -> TileSpec {
 pub fn specs() -> impl Strategy<Value = TileSpec> {
     let kinds = select(vec!["wide_fetch", "wide_fetch", "dual_port", "quad_port", "register_file", "rom"]);
     let style = select(Style::ALL.map(Style::name).to_vec());
-    let memory = (8_u32..=64, 2_u32..=300, 1_u32..=2, any::<bool>(), any::<bool>());
+    let memory = (8_u32..=64, 2_u32..=300, 1_u32..=2, any::<bool>(), any::<bool>(), any::<bool>());
     let ports = (1_u32..=4, 1_u32..=4);
     let wide_fetch = (0_u32..=3, 1_u32..=4, 1_u32..=4);
     let controllers = (1_u32..=8, 1_u32..=8, 1_u32..=32, 1_u32..=32, 0_u32..=9);
     (kinds, style, memory, ports, wide_fetch, controllers).prop_map(
         |(kind, style, memory, ports, wide_fetch, controllers)| {
-            let (word_bits, rows, latency, chaining, stencil_valid) = memory;
+            let (word_bits, rows, latency, chaining, stencil_valid, shadow_registers) = memory;
             let chaining = chaining && kind != "rom";
             let rows = if chaining { rows.next_power_of_two() } else { rows };
             let mut text = format!(
                 "name: random\nkind: {kind}\nstyle: {style}\nword_bits: {word_bits}\nrows: {rows}\n\
-                 chaining: {chaining}\nstencil_valid: {stencil_valid}\n"
+                 chaining: {chaining}\nstencil_valid: {stencil_valid}\nshadow_registers: {shadow_registers}\n"
             );
             let (mut inputs, mut outputs) = ports;
             if kind == "wide_fetch" {
