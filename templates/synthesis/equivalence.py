@@ -2,12 +2,12 @@
 
 Usage: python equivalence.py job.json NETLIST
 
-reference.il has the blocks of the RTL as synthesize.py read them, before it mapped them; NETLIST has modules of the same names, of
-cells of the library. What is in a block and is a block, a macro or a clock-gate cell itself is cut out: its pins are outputs and
-inputs of the one around it, and a block is proven by itself. Signals of one name are compared, registers among them: equal in a cycle under equal inputs,
-or else by induction over cycles. That takes all registers for registers of one clock, so the clock and the asynchronous controls
-of each are signals of their own, which are compared, too. Writes equivalence.json, with the signals of each block that were
-compared and those of which there is no proof; progress goes to standard output, a line for each step.
+reference.il has the blocks of the RTL as synthesize.py read them, before it mapped them; NETLIST has modules of the same names,
+of cells of the library. What is in a block and is a block, a macro or a clock-gate cell itself is cut out: its pins are outputs
+and inputs of the one around it, and a block is proven by itself. Signals of one name are compared, registers among them: equal in
+a cycle under equal inputs, or else by induction over cycles. That takes all registers for registers of one clock, so the clock
+and the asynchronous controls of each are signals of their own, which are compared, too. Writes equivalence.json, with the signals
+of each block that were compared and those of which there is no proof; progress goes to standard output, a line for each step.
 """
 
 import json
@@ -135,8 +135,8 @@ def main() -> None:
 
         def cut(module: str) -> tuple[set[str], set[str], list[list[str]]]:
             named = name_clocks(design, module)
-            run(f"async2sync {module}", "select -none", *(f"select -add {module}/t:{name}" for name in inside), "expose -evert", "select -clear",
-                f"opt_clean {module}", f"design -stash {module}")
+            run(f"async2sync {module}", "select -none", *(f"select -add {module}/t:{name}" for name in inside), "expose -evert",
+                "select -clear", f"opt_clean {module}", f"design -stash {module}")
             return named
 
         run("design -reset", "read_rtlil reference.il", f"rename {block} gold", "memory_map gold", "opt_clean gold")
