@@ -348,10 +348,11 @@ impl<'s> Execution<'s> {
         }
         if let Some(target) = step.target {
             let (place, row) = self.place(target);
-            if let Some(memory) = self.memories[self.accesses[target].site].get_mut(place) {
-                if let Some((before, _)) = memory.replace((target, row)).filter(|(before, _)| *before != target) {
-                    self.overwritten.insert((before, target));
-                }
+            if let Some(memory) = self.memories[self.accesses[target].site].get_mut(place)
+                && let Some((before, _)) = memory.replace((target, row))
+                && before != target
+            {
+                self.overwritten.insert((before, target));
             }
         }
         Ok(())
