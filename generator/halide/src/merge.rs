@@ -13,7 +13,7 @@ use pushmem_nest::{Binary, Index, Piece, Span, Type, Unary};
 
 use crate::canonical::{Canonical, tidy};
 use crate::fault::{Fault, Result};
-use crate::fit::{fit, only_variable};
+use crate::fit::{constant_of, fit, only_variable};
 use crate::proof::{Boundaries, add_ends};
 use crate::rebuild::{mapped, value_of};
 use crate::unfold::{Definition, Level};
@@ -457,7 +457,7 @@ impl Merger<'_> {
         Some(value)
     }
 
-    /// The value with `select(x < 1, 0, image[max(x, 1) - 1])` as a load that is 0 outside.
+    /// The value with `select(x < 1, 0, image[max(x, 1) - 1])` as a load that is 0 outside, and no choices that are none.
     fn with_outside(&self, definition: &Definition) -> Rc<Value<Element>> {
         let box_of: Vec<(i64, i64)> = bounding_box([&definition.domain]);
         let ranges = self.within(&box_of);
@@ -466,6 +466,9 @@ impl Merger<'_> {
 
     fn outside_in(&self, value: &Rc<Value<Element>>, ranges: &[(i64, i64)]) -> Rc<Value<Element>> {
         if let Value::Select(condition, then, otherwise) = &**value {
+            if let Some(truth) = constant_of(&**condition, ranges) {
+                return self.outside_in(if truth != 0 { then } else { otherwise }, ranges);
+            }
             let opposite = Rc::new(Value::Unary(Unary::Not, condition.clone()));
             let found = match (&**then, &**otherwise) {
                 (Value::Number(number, _), Value::Load(load)) => self.outside(condition, *number, load, ranges),

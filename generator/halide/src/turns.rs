@@ -22,7 +22,7 @@ use crate::shapes::{Located, Shape};
 use crate::value::{Element, Flat, Place, Value, Variable};
 
 /// The most accesses that are executed for an array. What follows was not seen, and may be refused.
-const MOST_ACCESSES: usize = 1 << 24;
+const MOST_ACCESSES: usize = 1 << 22;
 
 /// The accesses with the indices of their rows. Says also which dimensions of which arrays were kept in turn.
 pub(crate) fn unrolled<'a>(
@@ -41,7 +41,7 @@ pub(crate) fn unrolled<'a>(
             }
         }
         // A single row has no index: it gets one, if one part of a loop after another computes it.
-        if folds.iter().all(Option::is_none) && !program.arrays[array].is_argument {
+        if folds.iter().all(Option::is_none) && is_in_parts(program, array) {
             let turns = Turns { shapes: &shapes[array], array, dimension: folds.len(), fold: 1 };
             if let Some(shifted) = turns.shifted(program, &located).ok().filter(|shifted| shifted.overwritten) {
                 located = turns.replaced(located, shifted.indices)?;
@@ -50,6 +50,13 @@ pub(crate) fn unrolled<'a>(
         }
     }
     Ok((located, in_turn))
+}
+
+/// Whether one allocation of a local array is written in several places.
+fn is_in_parts(program: &Stores, array: usize) -> bool {
+    let mut stores = program.stores.iter().filter(|store| store.array == array && store.allocated < store.outer);
+    let Some(first) = stores.next().filter(|_| !program.arrays[array].is_argument) else { return false };
+    stores.any(|store| store.site == first.site && !store.is_beside(first))
 }
 
 /// Of each dimension of each array, how many elements are kept in turn, if an address says that.
@@ -348,10 +355,11 @@ impl<'s> Execution<'s> {
         }
         if let Some(target) = step.target {
             let (place, row) = self.place(target);
-            if let Some(memory) = self.memories[self.accesses[target].site].get_mut(place) {
-                if let Some((before, _)) = memory.replace((target, row)).filter(|(before, _)| *before != target) {
-                    self.overwritten.insert((before, target));
-                }
+            if let Some(memory) = self.memories[self.accesses[target].site].get_mut(place)
+                && let Some((before, _)) = memory.replace((target, row))
+                && before != target
+            {
+                self.overwritten.insert((before, target));
             }
         }
         Ok(())

@@ -143,7 +143,8 @@ impl Rewriter<'_, '_> {
             let single =
                 |position: &usize| store.ranges[store.loops[*position]].0 == store.ranges[store.loops[*position]].1;
             let position = of_parts.filter(single).find(|position| !self.pivots.contains(&Some(*position)));
-            let name = position.map(|position| program.variables[store.loops[position]].name);
+            let named = position.filter(|position| *position >= store.outer);
+            let name = named.map(|position| program.variables[store.loops[position]].name);
             self.unfolder.coordinate(store.array, dimension, range, name);
             self.pivots.push(position);
             return Ok(());
