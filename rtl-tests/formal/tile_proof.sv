@@ -28,6 +28,9 @@ module tile_proof (
     logic [31:0] config_read_data;
     logic        data_in_0_taken, data_in_1_taken, data_out_0_valid, data_out_1_valid, stencil_valid;
     logic [15:0] data_out_0, data_out_1;
+    // With clock gates there is one more input, for scan tests.
+    logic        test_enable;
+    always_comb test_enable = 1'b0;
     small_tile u_tile (.*);
 
     // Which controllers fire, and which are in the middle of a run; their last steps.

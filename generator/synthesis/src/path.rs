@@ -77,17 +77,18 @@ impl Path {
         let lent = || after("library setup time")?.split_whitespace().next()?.parse::<f64>().ok();
         let setup = number("library setup time").or_else(lent).unwrap_or(0.0);
         let external = number("input external delay").unwrap_or(0.0);
+        let (data, required) = text.split_once("data arrival time").unwrap_or((text, ""));
         // The edges at which it begins and ends: time, and whether the clock falls.
-        let edges = text.lines().filter_map(|line| match line.split_whitespace().collect_vec().as_slice() {
-            [_, time, "clock", _, edge, "edge)"] => Some((time.parse::<f64>().ok()?, *edge == "(fall")),
-            _ => None,
-        });
-        let edges = edges.collect_vec();
-        let launch = edges.first().map_or(0.0, |(time, _)| *time);
+        let edge = |text: &str| {
+            text.lines().find_map(|line| match line.split_whitespace().collect_vec().as_slice() {
+                [_, time, "clock", _, edge, "edge)"] => Some((time.parse::<f64>().ok()?, *edge == "(fall")),
+                _ => None,
+            })
+        };
+        let (launch, falls) = edge(data).unwrap_or_default();
         // What a latch lends is a part of the cycle.
-        let half = matches!(edges.as_slice(), [(_, from), (_, to)] if from != to) && lent().is_none();
+        let half = edge(required).is_some_and(|(_, to)| to != falls) && lent().is_none();
         // Arcs: delay, time, edge, instance/pin (CELL); those of the path before the arrival.
-        let data = text.split("data arrival time").next().unwrap_or_default();
         let arc = |line: &str| {
             let words = line.split_whitespace().collect_vec();
             match words.as_slice() {
