@@ -8,7 +8,7 @@ use pushmem_veryl::Source;
 
 use crate::library::render;
 use crate::names::{Names, bits_for};
-use crate::view::{ControllerView, Signal, TileView, wide_fetch};
+use crate::view::{AddressView, ControllerView, Signal, TileView, wide_fetch};
 
 /// Row and lane of a word in a buffer of rows.
 struct WordPlace {
@@ -106,6 +106,14 @@ struct Checker<'a> {
     names: &'a Names,
     controllers: &'a [ControllerView],
     exclusive: Vec<Exclusive>,
+    bounded: Vec<Bounded<'a>>,
+}
+
+/// An address that could be beyond its memory, whose size is no power of two.
+struct Bounded<'a> {
+    address: &'a AddressView,
+    /// The bit of the controller in `fires`.
+    fires: usize,
 }
 
 /// The tile's module and its checker.
@@ -263,7 +271,13 @@ fn checker(view: &TileView) -> Source {
         }
         Kind::Rom => {}
     }
-    let template = Checker { spec, names: &view.names, controllers: &view.controllers, exclusive };
+    let bits = (0..view.controllers.len()).rev();
+    let bounded = view.controllers.iter().zip(bits).flat_map(|(controller, fires)| {
+        let addresses = controller.addresses.iter().filter(|address| address.modulus > 0);
+        addresses.map(move |address| Bounded { address, fires })
+    });
+    let bounded = bounded.collect();
+    let template = Checker { spec, names: &view.names, controllers: &view.controllers, exclusive, bounded };
     let Source { name, text } = render(&view.names.checker, &template);
     // Veryl leaves the SystemVerilog in it as it is.
     Source { name, text: spec.reset.of_system_verilog(&text) }
