@@ -68,5 +68,16 @@ static inline void {{ lower }}_configure(void (*write)(void *context, uint32_t a
     }
 }
 {%- endif %}
+{%- if !self_tested.is_empty() %}
+
+/* Memories with a self-test, and words of 32 bits for a row of any. */
+#define {{ upper }}_SELF_TESTED {{ self_tested.len() }}
+#define {{ upper }}_ROW_WORDS {{ row_words }}
+static const char *const {{ lower }}_self_tested[{{ upper }}_SELF_TESTED] = {
+{%- for name in self_tested %}
+    "{{ name }}",
+{%- endfor %}
+};
+{%- endif %}
 
 #endif

@@ -7,6 +7,7 @@ use pushmem_configuration::RegisterWrite;
 
 use crate::names::Names;
 use crate::text::listing;
+use crate::top::self_test::{self_tested, widest};
 
 #[derive(Template)]
 #[template(path = "accelerator.h", escape = "none")]
@@ -20,6 +21,9 @@ struct Header<'a> {
     tiles: Vec<TileWrites<'a>>,
     writes: usize,
     streams: Vec<StreamLayout>,
+    /// Names of the tiles whose memories have a self-test, and words of 32 bits in the widest of their rows.
+    self_tested: Vec<&'a str>,
+    row_words: u32,
 }
 
 struct TileWrites<'a> {
@@ -65,6 +69,8 @@ pub(crate) fn print(
     };
     let tiles = accelerator.configured().into_iter().zip(writes);
     let tiles = tiles.map(|(tile, writes)| TileWrites { name: tile.name, lines: writes.chunks(4).map(line).collect() });
+    let configured = accelerator.configured();
+    let self_tested = self_tested(accelerator).into_iter().map(|(place, _)| configured[place].name);
     let header = Header {
         name: &accelerator.name,
         upper: lower.to_uppercase(),
@@ -73,6 +79,8 @@ pub(crate) fn print(
         tiles: tiles.collect(),
         writes: writes.iter().map(Vec::len).sum(),
         streams: streams.collect(),
+        self_tested: self_tested.collect(),
+        row_words: widest(accelerator).map_or(0, |(width, _)| width.div_ceil(32)),
         lower,
     };
     header.render().expect("templates write to memory").trim().to_owned() + "\n"

@@ -32,6 +32,9 @@ struct Ports<'a> {
     read_cycles: u32,
     /// Cycles of the self-test of the memories, if there is one.
     self_test_cycles: Option<u64>,
+    /// Memories with a self-test, and the bits of their widest row.
+    self_tested: usize,
+    row_bits: u32,
     run_cycles: u64,
 }
 
@@ -63,6 +66,8 @@ pub(crate) fn ports(accelerator: &Accelerator, name: &str, streams: &StreamPorts
         has_clock_gates: accelerator.has_clock_gates(),
         read_cycles: read_cycles(accelerator),
         self_test_cycles: self_test::cycles(accelerator),
+        self_tested: self_test::self_tested(accelerator).len(),
+        row_bits: self_test::widest(accelerator).map_or(0, |(width, _)| width),
         run_cycles,
     };
     ports.render().expect("templates write to memory").trim().to_owned() + "\n"

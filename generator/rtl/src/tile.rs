@@ -8,7 +8,7 @@ use pushmem_veryl::Source;
 
 use crate::library::render;
 use crate::names::{Names, bits_for};
-use crate::view::{ControllerView, Signal, TileView, wide_fetch};
+use crate::view::{AddressView, ControllerView, Signal, TileView, wide_fetch};
 
 /// Row and lane of a word in a buffer of rows.
 struct WordPlace {
@@ -109,6 +109,14 @@ struct Checker<'a> {
     /// Width of all signals together.
     configuration_bits: u32,
     exclusive: Vec<Exclusive>,
+    bounded: Vec<Bounded<'a>>,
+}
+
+/// An address that could be beyond its memory, whose size is no power of two.
+struct Bounded<'a> {
+    address: &'a AddressView,
+    /// The bit of the controller in `fires`.
+    fires: usize,
 }
 
 /// The tile's module and its checker.
@@ -266,6 +274,12 @@ fn checker(view: &TileView) -> Source {
         }
         Kind::Rom => {}
     }
+    let bits = (0..view.controllers.len()).rev();
+    let bounded = view.controllers.iter().zip(bits).flat_map(|(controller, fires)| {
+        let addresses = controller.addresses.iter().filter(|address| address.modulus > 0);
+        addresses.map(move |address| Bounded { address, fires })
+    });
+    let bounded = bounded.collect();
     let template = Checker {
         spec,
         names: &view.names,
@@ -273,6 +287,7 @@ fn checker(view: &TileView) -> Source {
         signals: &view.signals,
         configuration_bits: view.map.configuration_bits(),
         exclusive,
+        bounded,
     };
     let Source { name, text } = render(&view.names.checker, &template);
     // Veryl leaves the SystemVerilog in it as it is.

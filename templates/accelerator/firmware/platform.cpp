@@ -64,6 +64,49 @@ public:
 #endif
     }
 
+    int self_test() {
+#ifdef PUSHMEM_SELF_TEST
+        top_->bist_start = 1;
+        cycle();
+        top_->bist_start = 0;
+        settle();
+        for (uint64_t cycles = 0; top_->bist_busy; settle()) {
+            if (++cycles > SELF_TEST_CYCLES) return -1;
+            cycle();
+        }
+        int faulty = 0;
+        for (unsigned memory = 0; memory < SELF_TESTED; ++memory) faulty += fault(memory, nullptr, nullptr);
+        return faulty;
+#else
+        stop("this accelerator has no self-test");
+#endif
+    }
+
+    int fault(unsigned memory, uint32_t* row, uint32_t* bits) {
+#ifdef PUSHMEM_SELF_TEST
+        if (memory >= SELF_TESTED) stop("pushmem_fault: no such memory");
+#ifdef PUSHMEM_SELF_TEST_SELECT
+        top_->bist_select = memory;
+#endif
+        settle();
+        uint16_t halves[2 * ((ROW_BITS + 31) / 32)] = {};
+        get(top_->bist_fail_bits, halves, (ROW_BITS + 15) / 16);
+        bool faulty = false;
+        for (unsigned half = 0; half < sizeof halves / sizeof *halves; half += 2) {
+            const uint32_t word = halves[half] | uint32_t{halves[half + 1]} << 16;
+            if (bits != nullptr) bits[half / 2] = word;
+            faulty = faulty || word != 0;
+        }
+        if (row != nullptr) *row = top_->bist_fail_address;
+        return faulty;
+#else
+        static_cast<void>(memory);
+        static_cast<void>(row);
+        static_cast<void>(bits);
+        stop("this accelerator has no self-test");
+#endif
+    }
+
     void send(unsigned stream, const uint16_t* words, size_t count) {
         if (stream >= sends_.size() || count % INPUTS[stream].lanes != 0) stop("pushmem_send: no such stream, or no whole beats");
         sends_[stream].from = words;
@@ -169,3 +212,5 @@ void pushmem_send(unsigned stream, const uint16_t* words, size_t count) { the_sy
 void pushmem_receive(unsigned stream, uint16_t* words, size_t count) { the_system().receive(stream, words, count); }
 void pushmem_start(void) { the_system().start(); }
 int pushmem_wait(void) { return the_system().wait(); }
+int pushmem_self_test(void) { return the_system().self_test(); }
+int pushmem_fault(unsigned memory, uint32_t *row, uint32_t *bits) { return the_system().fault(memory, row, bits); }

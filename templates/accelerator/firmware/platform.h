@@ -27,6 +27,14 @@ void pushmem_start(void);
 /* Waits until the run is over and all words have passed. Returns 0, or -1 if nothing moves any more. */
 int pushmem_wait(void);
 
+/* Lets all memories test themselves, between runs; words in them are undefined afterwards. Returns how many have a fault, or -1
+ * if there is no end. */
+int pushmem_self_test(void);
+
+/* Whether the last self-test found a fault in a memory; the row that failed first, and all bits that failed in any row, 32 in
+ * each word of `bits`, the lowest first. Memories have the numbers of the bits of `bist_fail_tiles`. */
+int pushmem_fault(unsigned memory, uint32_t *row, uint32_t *bits);
+
 #ifdef __cplusplus
 }
 #endif

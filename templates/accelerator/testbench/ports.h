@@ -21,9 +21,14 @@ constexpr unsigned READ_CYCLES = {{ read_cycles }};
 {%- endif %}
 {%- if let Some(cycles) = self_test_cycles %}
 
-// There is a self-test of the memories, which takes so many cycles.
+// There is a self-test, which takes so many cycles, of so many memories, whose widest row has so many bits.
 #define PUSHMEM_SELF_TEST
 constexpr uint64_t SELF_TEST_CYCLES = {{ cycles }};
+constexpr unsigned SELF_TESTED = {{ self_tested }};
+constexpr unsigned ROW_BITS = {{ row_bits }};
+{%- if self_tested > 1 %}
+#define PUSHMEM_SELF_TEST_SELECT
+{%- endif %}
 {%- endif %}
 
 constexpr const char* ACCELERATOR = "{{ name }}";

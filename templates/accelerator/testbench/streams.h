@@ -99,6 +99,9 @@ void reset(Vtop& top, Cycle cycle) {
 #ifdef PUSHMEM_SELF_TEST
     top.bist_start = 0;
 #endif
+#ifdef PUSHMEM_SELF_TEST_SELECT
+    top.bist_select = 0;
+#endif
     // An asynchronous reset acts on its falling edge, so there must be one; a synchronous one in the cycles after
     // it. What it was before is arbitrary, and different in each module that is Verilated on its own: their second
     // falling edge is surely one.

@@ -6,8 +6,8 @@ use pushmem_files::counted;
 use pushmem_tile::TEST_ENABLE;
 
 use super::Context;
-use super::self_test::self_tested;
-use crate::text::{lines, range};
+use super::self_test::{self_tested, widest};
+use crate::text::{bits_for, lines, range};
 
 /// Ports with a common comment.
 struct Group {
@@ -108,19 +108,28 @@ impl Context<'_> {
 
     fn self_test_ports(&self) -> Option<Group> {
         let tiles = self_tested(self.accelerator).len() as u32;
-        (tiles > 0).then(|| Group {
+        let (width, address_bits) = widest(self.accelerator)?;
+        let whose = if tiles > 1 { "`bist_select` chooses whose" } else { "The" };
+        let mut ports = vec![
+            input(1, "bist_start"),
+            output(1, "bist_busy"),
+            output(1, "bist_done"),
+            output(1, "bist_fail"),
+            output(tiles, "bist_fail_tiles"),
+            output(address_bits, "bist_fail_address"),
+            output(width, "bist_fail_bits"),
+        ];
+        if tiles > 1 {
+            ports.insert(1, input(bits_for(u64::from(tiles) - 1), "bist_select"));
+        }
+        Some(Group {
             comment: format!(
                 "Self-test of the memories, between runs: a pulse on `bist_start` starts all. Words in memories are undefined \
-                 afterwards. Which fail, the lowest bit first: {}.",
+                 afterwards. Which fail, the lowest bit first: {}. {whose} row that failed first and bits that failed in any \
+                 are shown.",
                 self.self_tested_names()
             ),
-            ports: vec![
-                input(1, "bist_start"),
-                output(1, "bist_busy"),
-                output(1, "bist_done"),
-                output(1, "bist_fail"),
-                output(tiles, "bist_fail_tiles"),
-            ],
+            ports,
         })
     }
 

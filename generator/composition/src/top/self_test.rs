@@ -6,12 +6,20 @@ use pushmem_bist::Shape;
 
 use super::{Context, Section};
 use crate::instance::Instance;
-use crate::text::range;
+use crate::text::{bits_for, literal, range};
 
 /// Places, on the configuration bus, of the tiles that have a self-test, with their SRAMs.
 pub(crate) fn self_tested(accelerator: &Accelerator) -> Vec<(usize, Shape)> {
     let configured = accelerator.configured();
     configured.iter().enumerate().filter_map(|(place, tile)| Some((place, Shape::of(tile.spec)?))).collect()
+}
+
+/// The widest row of the memories with a self-test, in bits, and the bits of the longest address of a row; nothing when no tile
+/// has one.
+pub(crate) fn widest(accelerator: &Accelerator) -> Option<(u32, u32)> {
+    let tested = self_tested(accelerator);
+    let address = tested.iter().map(|(_, shape)| pushmem_tile::address_bits_for(shape.rows)).max();
+    Some((tested.iter().map(|(_, shape)| shape.width).max()?, address?))
 }
 
 /// Cycles until the last self-test is done; nothing when no tile has one.
@@ -23,9 +31,7 @@ impl Context<'_> {
     /// What the self-tests show together.
     pub(super) fn self_tests(&self) -> Option<Section> {
         let tested = self_tested(self.accelerator);
-        if tested.is_empty() {
-            return None;
-        }
+        let (width, address_bits) = widest(self.accelerator)?;
         let count = range(tested.len() as u32);
         let mut body = vec![format!("    logic{count} bist_tile_busy;"), format!("    logic{count} bist_tile_done;")];
         for (place, shape) in &tested {
@@ -36,7 +42,43 @@ impl Context<'_> {
         body.push("    assign bist_busy = |bist_tile_busy;".to_owned());
         body.push("    assign bist_done = &bist_tile_done;".to_owned());
         body.push("    assign bist_fail = |bist_fail_tiles;".to_owned());
-        Some(Section::new("Self-tests: the longest is done last.", body.join("\n")))
+        let shown = |place: usize| {
+            let address = format!("bist_fail_address = {address_bits}'({});", self.failing(place, "address"));
+            [address, format!("bist_fail_bits = {width}'({});", self.failing(place, "bits"))]
+        };
+        match tested.as_slice() {
+            [(only, _)] => body.extend(shown(*only).map(|shown| format!("    assign {shown}"))),
+            _ => {
+                let bits = bits_for(tested.len() as u64 - 1);
+                body.push("    always_comb begin".to_owned());
+                body.push("        bist_fail_address = '0;".to_owned());
+                body.push("        bist_fail_bits = '0;".to_owned());
+                body.push("        case (bist_select)".to_owned());
+                for (number, (place, _)) in tested.iter().enumerate() {
+                    body.push(format!("            {}: begin", literal(bits, number as u64)));
+                    body.extend(shown(*place).map(|shown| format!("                {shown}")));
+                    body.push("            end".to_owned());
+                }
+                body.push("            default: ;".to_owned());
+                body.push("        endcase".to_owned());
+                body.push("    end".to_owned());
+            }
+        }
+        body.push(format!("`ifndef SYNTHESIS\n{}\n`endif", self.self_test_assertion()));
+        Some(Section::new(
+            "Self-tests: the longest is done last. What one of them found is shown until the next start.",
+            body.join("\n"),
+        ))
+    }
+
+    /// The memories are the self-test's or a run's.
+    fn self_test_assertion(&self) -> String {
+        [
+            "    a_test_between_runs: assert property (@(posedge clk)",
+            "        rst_n !== 1'b1 || !((bist_start || bist_busy) && (start || busy)))",
+            &format!("        else $error(\"{}: a run and a self-test at the same time\");", self.accelerator.name),
+        ]
+        .join("\n")
     }
 
     /// Which tiles have the bits of `bist_fail_tiles`, as text.
@@ -58,9 +100,9 @@ impl Context<'_> {
             .port("bist_fail_bits", self.failing(place, "bits"))
     }
 
-    /// The signal of what fails in a tile, for who looks into it.
+    /// The signal of what fails in a tile.
     fn failing(&self, place: usize, what: &str) -> String {
-        format!("{}_bist_{what}_unused", self.place_name(place))
+        format!("{}_bist_{what}", self.place_name(place))
     }
 
     fn place_name(&self, place: usize) -> &str {

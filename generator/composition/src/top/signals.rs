@@ -12,7 +12,7 @@ use crate::loops::{LoopCounter, depends};
 use crate::names::Names;
 
 /// Names of ports and of what every top module has.
-const RESERVED: [&str; 27] = [
+const RESERVED: [&str; 30] = [
     "clk",
     "rst_n",
     TEST_ENABLE,
@@ -29,6 +29,9 @@ const RESERVED: [&str; 27] = [
     "bist_done",
     "bist_fail",
     "bist_fail_tiles",
+    "bist_select",
+    "bist_fail_address",
+    "bist_fail_bits",
     "bist_tile_busy",
     "bist_tile_done",
     "config_tile",
@@ -259,8 +262,8 @@ const ROM_SUFFIXES: [&str; 8] = [
     "_valid_unused",
     "_upper_unused",
     "_stencil_valid_unused",
-    "_bist_address_unused",
-    "_bist_bits_unused",
+    "_bist_address",
+    "_bist_bits",
 ];
 
 /// What is behind the name of a tile in names of its signals.
@@ -268,7 +271,7 @@ fn tile_suffixes(outputs: u32) -> Vec<String> {
     let of_output = |output: u32| {
         ["", "_unused", "_upper_unused", "_valid", "_valid_unused"].map(|end| format!("_out_{output}{end}"))
     };
-    let of_tile = ["_taken_unused", "_stencil_valid_unused", "_bist_address_unused", "_bist_bits_unused"];
+    let of_tile = ["_taken_unused", "_stencil_valid_unused", "_bist_address", "_bist_bits"];
     let of_tile = of_tile.map(str::to_owned);
     (0..outputs).flat_map(of_output).chain(of_tile).collect()
 }
