@@ -80,13 +80,21 @@ function drawDensity(row, { context, width, height }, color) {
   }
 }
 
-/// Boxes: what happens in each cycle, with indices where there is room.
+/// What may stand in the box of an event, the longest first.
+function textsOf(row, track, index) {
+  const text = indexText(track.seq, index);
+  if (row.kind !== "stage") return [`${track.name} ${text}`, track.name, track.short];
+  const values = [...index].map((value, level) => String(track.seq.first[level] + value));
+  return [text, [...values].reverse().join(","), values[0] || ""];
+}
+
+/// Boxes: what happens in each cycle, with indices where there is room: in all boxes of a row as much.
 function drawEvents(row, { context, width, height }, color) {
   const scale = width / timeline.span, box = Math.max(scale - (scale > 3 ? 1 : 0), 1);
   const [from, to] = [Math.floor(timeline.from), Math.ceil(timeline.from + timeline.span) + 1];
   const together = row.capacity > 1;
   context.font = "10.5px system-ui, sans-serif";
-  const counts = new Map();
+  const counts = new Map(), texts = [];
   for (const track of row.tracks) {
     const tail = track.latency || 0;
     for (const { cycle, index } of eventsOf(track.seq, from - tail - 1, to)) {
@@ -100,13 +108,14 @@ function drawEvents(row, { context, width, height }, color) {
       context.globalAlpha = 1;
       if (tail) context.fillRect(x, height - 4, box + tail * scale, 1);
       if (together || scale < 18 || !own) continue;
-      const text = indexText(track.seq, index), brief = [...index].map((value, level) => track.seq.first[level] + value).reverse().join(",");
-      const texts = row.kind !== "stage" ? [`${track.name} ${text}`, track.name, track.short] : [text, brief];
-      const fits = texts.find(text => context.measureText(text).width < box - 4);
-      context.fillStyle = color("on");
-      if (fits) context.fillText(fits, x + 3, height / 2 + 3);
+      texts.push({ x, choices: textsOf(row, track, index) });
     }
   }
+  const fits = choice => texts.every(({ choices }) => context.measureText(choices[choice]).width < box - 4);
+  const choice = [0, 1, 2].find(fits);
+  if (choice === undefined) return;
+  context.fillStyle = color("on");
+  texts.forEach(({ x, choices }) => context.fillText(choices[choice], x + 3, height / 2 + 3));
 }
 
 /// The words in a buffer: in each cycle, or in one of the cycles of each pixel; above it what comes, below what leaves.

@@ -106,7 +106,8 @@ pub(crate) fn ports(
     }
     let residues = residues(pipeline, &writers, reads).into_iter().chain(vec![1; versions]);
     let residues = residues.zip_longest(divisors).map(|pair| pair.or(1, &1)).map(|(of, by)| lcm(of, *by)).collect_vec();
-    // Read ports by what they do, whatever their names.
+    let array_name = &pipeline.arrays[array].name;
+    // Read ports by what they do, whatever their names, which are those of wires, too.
     let mut number_of = HashMap::new();
     let mut of_reads = Vec::new();
     for &read in reads {
@@ -114,7 +115,7 @@ pub(crate) fn ports(
         let access = &content.reads[read.read];
         let mut parts = Vec::new();
         for (conditions, iterations) in split(content, access, versions, &residues) {
-            let name = format!("{}_read_{}", content.name, ports.len());
+            let name = format!("{}_read_{array_name}_{}", content.name, ports.len());
             let made = port(read.stage, access, &iterations, 0, name, Direction::Read);
             let what = (made.domain.clone(), made.access.clone(), made.schedule.clone());
             let number = *number_of.entry(what).or_insert(ports.len());
@@ -125,8 +126,7 @@ pub(crate) fn ports(
         }
         of_reads.push((read, parts));
     }
-    let name = pipeline.arrays[array].name.clone();
-    ArrayPorts { buffer: UnifiedBuffer { name, ports }, writers, reads: of_reads }
+    ArrayPorts { buffer: UnifiedBuffer { name: array_name.clone(), ports }, writers, reads: of_reads }
 }
 
 /// How many of the outermost loops make an array anew: all its accesses are in them, none of its subscripts follows them, and

@@ -9,6 +9,7 @@ mod doctor;
 mod encode;
 mod generate;
 mod import;
+mod man;
 mod map;
 mod mutants;
 mod output;
@@ -18,6 +19,7 @@ mod regress;
 mod shipped;
 mod simulate;
 mod synth;
+mod table;
 mod technology;
 mod waves;
 
@@ -83,6 +85,8 @@ enum Command {
     Doctor(doctor::Doctor),
     /// Print what completes commands and options in a shell.
     Completions(completions::Completions),
+    /// Write the manual pages: one of pushmem, and one of each command.
+    Man(man::Man),
 }
 
 fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
@@ -101,6 +105,7 @@ fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
         Command::Check(command) => command.run(),
         Command::Doctor(command) => command.run(),
         Command::Completions(command) => command.run(&mut Arguments::command()),
+        Command::Man(command) => command.run(Arguments::command()),
     }
 }
 

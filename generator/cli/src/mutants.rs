@@ -13,8 +13,8 @@ use pushmem_regression::{Mutant, MutantList, MutantResult, Progress, RegressionL
 use pushmem_simulation::Verilator;
 use serde::Serialize;
 
-use crate::output;
 use crate::progress::Bar;
+use crate::{output, table};
 use accelerators::AcceleratorList;
 
 #[derive(Args)]
@@ -90,24 +90,45 @@ impl Mutants {
         results.extend(accelerators.run(&verilator, jobs)?);
         let survived = results.iter().filter(|result| result.caught.is_none()).count();
         let report = Report { mutants: &results };
-        output::result(self.json, &report, || table(&results, survived, start.elapsed()))?;
+        output::result(self.json, &report, || text(&results, survived, start.elapsed()))?;
         Ok(if survived == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 
-fn table(results: &[MutantResult], survived: usize, elapsed: Duration) -> String {
-    let mut text = format!("{:<40} {:<40} {:>8}\n", "mutant", "caught by", "clock");
-    for MutantResult { name, fault, caught } in results {
+fn text(results: &[MutantResult], survived: usize, elapsed: Duration) -> String {
+    let row = |MutantResult { name, caught, .. }: &MutantResult| {
         let (test, clock) = match caught {
             None => ("SURVIVED", String::new()),
             Some(catch) => (&*catch.test, catch.clock.map_or("stopped".to_owned(), |clock| clock.to_string())),
         };
-        text.push_str(&format!("{name:<40} {test:<40} {clock:>8}\n"));
-        if caught.is_none() {
-            text.push_str(&format!("  {fault}\n"));
-        }
+        [name.clone(), test.to_owned(), clock]
+    };
+    let mut text = table::table(2, ["mutant", "caught by", "clock"], &results.iter().map(row).collect_vec());
+    for MutantResult { name, fault, .. } in results.iter().filter(|result| result.caught.is_none()) {
+        text.push_str(&format!("SURVIVED  {name}: {fault}\n"));
     }
     let caught = results.len() - survived;
     text.push_str(&format!("{caught} caught, {survived} survived in {:.1} s\n", elapsed.as_secs_f64()));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use pushmem_regression::{Catch, MutantResult};
+
+    use crate::table::{COLUMNS, fit};
+
+    /// Wide contents: long names and faults.
+    #[test]
+    fn the_table_fits() {
+        let long = "the_schedule_generator_of_the_second_output_takes_the_stride_of_another_level";
+        let catch = Catch { test: long.to_owned(), clock: Some(u64::MAX), failure: String::new() };
+        let result = |caught| MutantResult { name: long.to_owned(), fault: "a fault ".repeat(30), caught };
+        let text = fit(&super::text(&[result(Some(catch)), result(None)], 1, Duration::from_secs(1_000_000)));
+        assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
+        assert_eq!(text.matches(long).count(), 4, "{text}");
+        assert!(text.contains(&format!("SURVIVED  {long}: a fault")), "{text}");
+    }
 }

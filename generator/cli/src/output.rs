@@ -4,8 +4,11 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use itertools::Itertools;
 use pushmem_files::Diagnostic;
 use serde::Serialize;
+
+use crate::table::fit;
 
 /// Whether nothing is said but what was asked for and what is wrong.
 static QUIET: AtomicBool = AtomicBool::new(false);
@@ -23,7 +26,7 @@ pub fn is_quiet() -> bool {
 pub fn result(json: bool, report: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Diagnostic> {
     match json {
         true => print(&(serde_json::to_string_pretty(report).expect("reports are plain data") + "\n")),
-        false => say(&text()),
+        false => say(&fit(&text())),
     }
 }
 
@@ -75,7 +78,14 @@ pub fn prepare(quiet: bool) {
     let _ = miette::set_hook(Box::new(|_| Box::new(miette::MietteHandlerOpts::new().wrap_lines(false).build())));
 }
 
-/// Prints a diagnostic on standard error: with the place in the file, in colours on a terminal.
+/// Prints a diagnostic on standard error: with the place in the file, in colours on a terminal. Of several problems each has
+/// its own place, and the last line counts the errors.
 pub fn report(diagnostic: Diagnostic) {
-    warn(format!("{:?}", miette::Report::new(diagnostic)).trim_end());
+    let problems = diagnostic.into_problems();
+    let errors = problems.iter().filter(|problem| problem.is_error()).count();
+    let shown = |problem| format!("{:?}", miette::Report::new(problem)).trim_end().to_owned();
+    warn(&problems.into_iter().map(shown).join("\n\n"));
+    if errors > 1 {
+        warn(&format!("\n{errors} errors"));
+    }
 }

@@ -10,8 +10,8 @@ use pushmem_files::{Diagnostic, write_file};
 use pushmem_regression::{Progress, RegressionList, Test, TestResult, for_programs, run, to_junit};
 use pushmem_simulation::Verilator;
 
-use crate::output;
 use crate::progress::Bar;
+use crate::{output, table};
 
 #[derive(Args)]
 pub struct Regress {
@@ -72,25 +72,24 @@ impl Regress {
             write_file(path, to_junit(&results).as_bytes())?;
         }
         let failed = results.iter().filter(|result| result.failure.is_some()).count();
-        output::result(self.json, &for_programs(&results), || table(&results, failed, elapsed))?;
+        output::result(self.json, &for_programs(&results), || text(&results, failed, elapsed))?;
         Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 
-fn table(results: &[TestResult], failed: usize, elapsed: Duration) -> String {
-    let mut text =
-        format!("{:<38} {:>6} {:>8} {:>11} {:>8} {:>8}\n", "test", "result", "configs", "cycles", "build s", "run s");
-    for result in results {
-        text.push_str(&format!(
-            "{:<38} {:>6} {:>8} {:>11} {:>8.2} {:>8.2}\n",
-            result.name,
-            if result.failure.is_none() { "ok" } else { "FAILED" },
-            result.counts.configurations,
-            result.counts.cycles,
-            result.build.as_secs_f64(),
-            result.run.as_secs_f64(),
-        ));
-    }
+fn text(results: &[TestResult], failed: usize, elapsed: Duration) -> String {
+    let row = |result: &TestResult| {
+        [
+            result.name.clone(),
+            if result.failure.is_none() { "ok" } else { "FAILED" }.to_owned(),
+            result.counts.configurations.to_string(),
+            result.counts.cycles.to_string(),
+            format!("{:.2}", result.build.as_secs_f64()),
+            format!("{:.2}", result.run.as_secs_f64()),
+        ]
+    };
+    let heading = ["test", "result", "configs", "cycles", "build s", "run s"];
+    let mut text = table::table(1, heading, &results.iter().map(row).collect_vec());
     let configurations: u64 = results.iter().map(|result| result.counts.configurations).sum();
     let cycles: u64 = results.iter().map(|result| result.counts.cycles).sum();
     let running: f64 = results.iter().map(|result| result.run.as_secs_f64()).sum();
@@ -103,4 +102,31 @@ fn table(results: &[TestResult], failed: usize, elapsed: Duration) -> String {
     ));
     text.push_str(&format!("{} passed, {failed} failed\n", results.len() - failed));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use pushmem_regression::{ScenarioCounts, TestResult};
+
+    use crate::table::{COLUMNS, fit};
+
+    /// Wide contents: a long name of a test that ran for days.
+    #[test]
+    fn the_table_fits() {
+        let result = |name: &str, failure: Option<&str>| TestResult {
+            name: name.to_owned(),
+            failure: failure.map(str::to_owned),
+            counts: ScenarioCounts { configurations: 1_000_000_000, cycles: 1_000_000_000_000_000 },
+            build: Duration::from_secs(1_000_000),
+            run: Duration::from_secs(1_000_000),
+        };
+        let long = "random_configurations_of_the_wide_fetch_tile_with_all_options_and_many_rows";
+        let results = [result("amber", None), result(long, Some("differs"))];
+        let text = fit(&super::text(&results, 1, Duration::from_secs(1_000_000)));
+        let mut table = text.lines().filter(|line| !line.contains(" compared in "));
+        assert!(table.all(|line| line.chars().count() <= COLUMNS), "{text}");
+        assert!(text.contains(long) && text.contains("FAILED") && text.ends_with("1 passed, 1 failed\n"), "{text}");
+    }
 }

@@ -357,3 +357,73 @@ impl Display for Found {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pushmem_synthesis::{
+        Accesses, Activity, Block, BlockKind, BlockPower, Optimize, Path, Paths, Power, Report, Words,
+    };
+
+    use super::{Checked, Found, Proven};
+    use crate::table::{COLUMNS, fit};
+
+    /// Wide contents: as many cells as a chip has, in modules deep within it.
+    #[test]
+    fn the_tables_fit() {
+        let deep = |end: &str| {
+            format!("{end} in pushmem_iteration_domain_of_a_controller_with_a_long_name of the accelerator")
+        };
+        let path = Path {
+            from: deep("counter"),
+            to: deep("delta"),
+            gates: usize::MAX,
+            delay_ps: 1e9,
+            slowest: Some(("DFFPOSX1_WITH_A_LONG_NAME".to_owned(), 1e9)),
+        };
+        let paths = Paths {
+            registers: Some(path.clone()),
+            inputs: Some(path.clone()),
+            outputs: Some(path.clone()),
+            through: Some(path),
+        };
+        let most = u32::MAX;
+        let block = |block| Block { block, instances: most, cells: most, flip_flops: most, macros: most, area: 1e9 };
+        let report = Report {
+            design: "accelerator".to_owned(),
+            library: "library".to_owned(),
+            optimize: Optimize::Speed,
+            clock_ps: most,
+            blocks: vec![block(BlockKind::Registers), block(BlockKind::Rest)],
+            macro_area: 0.0,
+            timed_macros: false,
+            paths,
+            power: Some(Power { internal_mw: 1e6, switching_mw: 1e6, leakage_mw: 1e6 }),
+        };
+        let power = BlockPower {
+            block: BlockKind::Rest,
+            clock_mw: 1e3,
+            cells_mw: 1e3,
+            nets_mw: 1e3,
+            leakage_mw: 1e3,
+            accesses_mw: Some(1e3),
+        };
+        let activity = Activity {
+            application: "accelerator_of_a_network".to_owned(),
+            cycles: u64::MAX,
+            words: Words { taken: u64::MAX, given: u64::MAX },
+            clock_ps: most,
+            blocks: vec![power],
+            clock_net_mw: 1e3,
+            accesses: vec![Accesses { name: deep("memory"), reads: u64::MAX, writes: u64::MAX, energy_fj: None }],
+        };
+        let proven = Proven { blocks: usize::MAX, signals: most };
+        let checked = Checked { configurations: u64::MAX, cycles: u64::MAX };
+        let found = Found { report, activity: Some(activity), proven: Some(proven), checked: Some(checked) };
+        let text = fit(&found.to_string());
+        let is_sentence = |line: &str| line.starts_with("power of") || line.starts_with("memory in");
+        assert!(text.lines().all(|line| is_sentence(line) || line.chars().count() <= COLUMNS), "{text}");
+        assert!(text.contains("counter in") && text.contains("power of") && text.contains("proven"), "{text}");
+        let blocks = text.lines().filter(|line| line.starts_with("registers ") || line.starts_with("rest "));
+        assert!(blocks.count() >= 2, "{text}");
+    }
+}

@@ -68,7 +68,7 @@ fn trial(command: &str, folder: &str) -> Trial {
         "check" => Trial::Reports(arguments(&["check", AMBER, GAUSSIAN, "apps/gaussian.yaml"])),
         "doctor" => Trial::Reports(arguments(&["doctor"])),
         "regress" | "mutants" | "synth" => Trial::Long,
-        "completions" => Trial::NoReport,
+        "completions" | "man" => Trial::NoReport,
         _ => panic!("`{command}` is new: say here how it is tried"),
     }
 }
@@ -118,6 +118,18 @@ fn every_command_reports_as_one_json_object() {
     }
 }
 
+/// Mappings of loops as deep as a convolution has, in banks and copies.
+#[test]
+fn tables_of_mappings_fit() {
+    for buffer in ["accumulator", "convolution", "double_buffer", "layers", "upsample"] {
+        let output = pushmem(&["map", &format!("apps/buffers/{buffer}.yaml")]);
+        assert!(output.status.success(), "{buffer}: {}", text(&output.stderr));
+        for line in text(&output.stdout).lines() {
+            assert!(line.chars().count() <= COLUMNS, "{buffer}: {line}");
+        }
+    }
+}
+
 #[test]
 fn what_is_wrong_is_said_even_if_quiet() {
     let output = pushmem(&["check", "--quiet", "no_such_file.yaml"]);
@@ -128,6 +140,30 @@ fn what_is_wrong_is_said_even_if_quiet() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["files"][0]["error"], Value::Null);
     assert!(report["files"][1]["error"].as_str().unwrap().contains("no_such_file.yaml"));
+}
+
+/// Every command has a page that shows its options, and groff finds nothing to complain about in any.
+#[test]
+fn manual_pages_know_every_command() {
+    let folder = tempdir().unwrap();
+    let pages = folder.path().join("man1");
+    assert!(pushmem(&["man", pages.to_str().unwrap()]).status.success());
+    let mut found: Vec<_> =
+        fs::read_dir(&pages).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    found.sort();
+    let mut expected: Vec<_> = commands().iter().map(|command| format!("pushmem-{command}.1")).collect();
+    expected.extend(["pushmem.1".to_owned(), "pushmem-import-halide.1".to_owned()]);
+    expected.sort();
+    assert_eq!(found, expected);
+    let page = |name: &str| fs::read_to_string(pages.join(name)).unwrap();
+    assert!(page("pushmem-simulate.1").contains(r"\-\-stall\-seed") && page("pushmem.1").contains("Exit codes"));
+    assert!(commands().iter().all(|command| page("pushmem.1").contains(&format!(r"pushmem\-{command}(1)"))));
+    let Ok(groff) = which::which("groff") else { return };
+    for name in found {
+        let output =
+            Command::new(&groff).args(["-man", "-Tutf8", "-ww", "-z"]).arg(pages.join(&name)).output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{name}: {}", text(&output.stderr));
+    }
 }
 
 #[test]

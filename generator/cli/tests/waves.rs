@@ -50,9 +50,16 @@ impl Waves {
         let gtkwave = fs::read_to_string(folder.join(format!("{name}.gtkw"))).unwrap();
         let of_gtkwave: Vec<(&str, u32)> =
             gtkwave.lines().filter(|line| line.starts_with("top.")).map(bits_of).collect();
-        let surfer = fs::read_to_string(folder.join(format!("{name}.sucl"))).unwrap();
-        let of_surfer: Vec<&str> = surfer.lines().filter_map(|line| line.strip_prefix("variable_add ")).collect();
-        assert!(of_surfer.iter().eq(of_gtkwave.iter().map(|(name, _)| name)), "the layouts show different signals");
+        let of_surfer = items_of_surfer(&fs::read_to_string(folder.join(format!("{name}.sucl"))).unwrap());
+        let of_surfer: Vec<&(String, Option<String>)> =
+            of_surfer.iter().filter(|(name, _)| name.starts_with("top.")).collect();
+        assert!(
+            of_surfer.iter().map(|(name, _)| name.as_str()).eq(of_gtkwave.iter().map(|(name, _)| *name)),
+            "the layouts show different signals"
+        );
+        for ((name, format), (_, bits)) in of_surfer.iter().zip(&of_gtkwave) {
+            assert!(format.as_deref().is_some_and(|format| format != "Bit" || *bits == 1), "{name}");
+        }
         assert!(of_surfer.len() > 10);
         let (mut shown, mut widths) = (Vec::new(), BTreeMap::new());
         for (name, bits) in of_gtkwave {
@@ -83,6 +90,76 @@ fn bits_of(name: &str) -> (&str, u32) {
         Some((name, range)) => (name, range.split(':').next().unwrap().parse::<u32>().unwrap() + 1),
         None => (name, 1),
     }
+}
+
+/// What Surfer shows after the commands of a layout: dividers, and signals with their formats. It takes a command as it is
+/// here or drops it: dividers are named by one word, signals by their paths, and items by their places in hexadecimal digits
+/// from `a` to `p`, whatever comes after these.
+fn items_of_surfer(commands: &str) -> Vec<(String, Option<String>)> {
+    let mut items: Vec<(String, Option<String>)> = Vec::new();
+    let mut focused = None;
+    for line in commands.lines().filter(|line| !line.starts_with('#')) {
+        let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match command {
+            "divider_add" => {
+                assert!(
+                    !rest.is_empty() && rest.chars().all(|letter| letter.is_alphanumeric() || letter == '_'),
+                    "{line}"
+                );
+                items.push((rest.to_owned(), None));
+            }
+            "variable_add" => items.push((rest.to_owned(), None)),
+            "item_focus" => {
+                let (place, name) = rest.split_once('_').unwrap();
+                let digit = |letter: char| "abcdefghijklmnop".find(letter).unwrap();
+                let place = place.chars().fold(0, |place, letter| 16 * place + digit(letter));
+                assert!(items[place].0.ends_with(&format!(".{name}")), "{line}: {}", items[place].0);
+                focused = Some(place);
+            }
+            "item_set_format" => {
+                assert!(["Bit", "Unsigned", "Hexadecimal"].contains(&rest), "{line}");
+                items[focused.unwrap()].1 = Some(rest.to_owned());
+            }
+            "item_unfocus" | "zoom_fit" => assert_eq!(rest, "", "{line}"),
+            _ => panic!("`{line}` is no command"),
+        }
+    }
+    items
+}
+
+/// What a script of GTKWave prints of each line of a layout: its name and its flags.
+const TRACES: &str = "for {set i 0} {$i < [gtkwave::getTotalNumTraces]} {incr i} {
+    puts \"TRACE [gtkwave::getTraceFlagsFromIndex $i] [gtkwave::getTraceNameFromIndex $i]\"
+}
+gtkwave::/File/Quit
+";
+
+/// Has GTKWave read a layout, on a screen that nobody sees: it must show every line of it, as the line says.
+fn shown_by_gtkwave(folder: &Path, name: &str) {
+    let script = folder.join("traces.tcl");
+    fs::write(&script, TRACES).unwrap();
+    let mut command = Command::new("xvfb-run");
+    command.args(["--auto-servernum", "gtkwave", "--script"]).arg(&script).current_dir(folder);
+    let output = command.args(["fst", "gtkw"].map(|ending| format!("{name}.{ending}"))).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let traces: Vec<(u32, &str)> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("TRACE ")?.split_once(' '))
+        .map(|(flags, name)| (flags.parse().unwrap(), name))
+        .collect();
+    let layout = fs::read_to_string(folder.join(format!("{name}.gtkw"))).unwrap();
+    let (mut flags, mut lines) = (0, Vec::new());
+    for line in layout.lines().filter(|line| !line.starts_with("[*]")) {
+        match line.strip_prefix('@') {
+            Some(digits) => flags = u32::from_str_radix(digits, 16).unwrap(),
+            None => lines.push((flags, line.strip_prefix('-').unwrap_or(line.rsplit('.').next().unwrap()))),
+        }
+    }
+    assert_eq!(traces, lines, "{text}{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn has_gtkwave() -> bool {
+    ["xvfb-run", "gtkwave"].iter().all(|program| which::which(program).is_ok())
 }
 
 fn cycles(file: &Waveform, shown: &[(String, wellen::SignalRef)]) -> Vec<BTreeMap<String, u64>> {
@@ -252,6 +329,33 @@ fn waves_of_an_accelerator_show_loop_indices() {
     }
 }
 
+/// A layer of a network in a memory for each of two products.
+const LAYER: &str = "name: layer
+inputs:
+  input: {type: i16, shape: [16]}
+  weights: {type: i16, shape: [16, 4]}
+outputs:
+  output: {type: i16, shape: [4]}
+buffers:
+  in_loaded: {type: i16, shape: [16]}
+  k_loaded: {type: i16, shape: [16, 4]}
+  sums: {type: i16, shape: [4]}
+nest:
+  - for z in 0..16 unroll 2:
+    - in_loaded[z] = input[z]
+  - for w in 0..4:
+    - for z in 0..16 unroll 2:
+      - k_loaded[z, w] = weights[z, w]
+  - for w in 0..4:
+    - sums[w] = 0
+  - for zo in 0..8:
+    - for w in 0..4:
+      - for zi in 0..2 unroll 2:
+        - sums[w] += k_loaded[2*zo+zi, w] * in_loaded[2*zo+zi]
+  - for w in 0..4:
+    - output[w] = max(sums[w], 0)
+";
+
 /// Arrays that stay in memory, and loops that are named after those of the program.
 #[test]
 fn waves_of_a_network_show_its_loops() {
@@ -259,9 +363,11 @@ fn waves_of_a_network_show_its_loops() {
         return;
     }
     let folder = tempdir().unwrap();
-    let accelerator = folder.path().join("fully_connected").display().to_string();
-    assert!(pushmem(&["build", "apps/fully_connected.yaml", "-o", &accelerator]).status.success());
-    let (_waves, waves) = waves(&["compare", &accelerator]);
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (program, accelerator) = (path("layer.yaml"), path("layer"));
+    fs::write(&program, LAYER).unwrap();
+    assert!(pushmem(&["build", &program, "-o", &accelerator]).status.success());
+    let (files, waves) = waves(&["compare", &accelerator]);
     let names: Vec<&String> = waves.cycles[0].keys().collect();
     let controllers: Vec<&str> = names.iter().filter_map(|name| name.strip_suffix(".fires")).collect();
     let in_memories = controllers.iter().filter(|name| name.starts_with("memories."));
@@ -272,6 +378,9 @@ fn waves_of_a_network_show_its_loops() {
     // Arrays are written and read by loops of the program.
     let has_loop = |controller: &&&str| names.iter().any(|name| name.starts_with(**controller) && name.ends_with(".w"));
     assert!(in_memories.filter(has_loop).count() > 0, "{names:?}");
+    if has_gtkwave() {
+        shown_by_gtkwave(files.path(), "waves");
+    }
 }
 
 /// A layout is no wave file.

@@ -140,9 +140,9 @@ impl fmt::Display for Report {
                 count => format!("{count} multipliers"),
             };
             let buffered =
-                double_buffered.map_or(String::new(), |share| format!(", {} with double buffers", percent(share)));
+                double_buffered.map_or(String::new(), |share| format!(", {} double-buffered", percent(share)));
             let value = format!(
-                "{} of {of} ({} one stage after the other{buffered})",
+                "{} of {of} ({} one after the other{buffered})",
                 percent(*loop_optimized),
                 percent(*sequential)
             );

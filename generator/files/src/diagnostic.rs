@@ -124,6 +124,17 @@ impl Diagnostic {
         &self.content.related
     }
 
+    /// Whether it is an error, not a warning or a note.
+    pub fn is_error(&self) -> bool {
+        self.content.severity == Severity::Error
+    }
+
+    /// This problem and those that were found together with it, each by itself, in order.
+    pub fn into_problems(mut self) -> Vec<Diagnostic> {
+        let related = std::mem::take(&mut self.content.related);
+        std::iter::once(self).chain(related.into_iter().flat_map(Diagnostic::into_problems)).collect()
+    }
+
     /// File, line and column (in characters) of the offending text, line and column counted
     /// from 1.
     pub fn location(&self) -> Option<(String, usize, usize)> {
@@ -271,6 +282,15 @@ mod tests {
         for expected in ["first", "a.yaml:2:1", "this one", "do that", "second", "b.yaml:1:1"] {
             assert!(shown.contains(expected), "{expected} is not in\n{shown}");
         }
+    }
+
+    #[test]
+    fn problems_come_one_by_one() {
+        let second = Diagnostic::new("second").with_related(vec![Diagnostic::new("note").as_note()]);
+        let problems = Diagnostic::new("first").with_related(vec![second, Diagnostic::new("third")]).into_problems();
+        let told: Vec<_> = problems.iter().map(|problem| (format!("{problem:?}"), problem.is_error())).collect();
+        let expected = [("first", true), ("second", true), ("note", false), ("third", true)];
+        assert_eq!(told, expected.map(|(text, is_error)| (text.to_owned(), is_error)));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Reading text files.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::Diagnostic;
+use crate::{Diagnostic, nearest};
 
 /// The largest input file that is read, in bytes: 64 MiB.
 ///
@@ -20,12 +20,31 @@ pub fn read_text(path: &Path) -> Result<String, Diagnostic> {
     read_text_up_to(path, SIZE_LIMIT)
 }
 
+/// The file of the folder with the same ending that is called most alike.
+fn meant(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let files = fs::read_dir(folder).ok()?.filter_map(|entry| Some(PathBuf::from(entry.ok()?.file_name())));
+    let alike = files.filter(|file| file.extension() == path.extension());
+    let mut stems: Vec<String> = alike.filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect();
+    stems.sort();
+    let stem = nearest(path.file_stem()?.to_str()?, stems.iter().map(String::as_str))?;
+    let mut file = path.with_file_name(stem).into_os_string();
+    if let Some(ending) = path.extension() {
+        file.push(".");
+        file.push(ending);
+    }
+    Some(file.into())
+}
+
 fn read_text_up_to(path: &Path, limit: u64) -> Result<String, Diagnostic> {
     let shown = path.display();
     let refused = |reason| {
         let problem = Diagnostic::refused("read", path, &reason);
         match reason.kind() {
-            ErrorKind::NotFound => problem.with_help("check the name of the file"),
+            ErrorKind::NotFound => problem.with_help(match meant(path) {
+                Some(other) => format!("did you mean `{}`?", other.display()),
+                None => "check the name of the file".to_owned(),
+            }),
             ErrorKind::PermissionDenied => problem.with_help("check the permissions of the file"),
             _ => problem,
         }
@@ -65,6 +84,13 @@ mod tests {
         let missing = read_text(&folder.path().join("tile.yaml")).unwrap_err();
         assert!(missing.message().contains("tile.yaml"), "{missing:?}");
         assert_eq!(missing.help(), Some("check the name of the file"));
+
+        let there = folder.path().join("gaussian.two.yaml");
+        std::fs::write(&there, "").unwrap();
+        let misspelt = read_text(&folder.path().join("gausian.two.yaml")).unwrap_err();
+        assert_eq!(misspelt.help(), Some(format!("did you mean `{}`?", there.display()).as_str()));
+        let other_ending = read_text(&folder.path().join("gaussian.two.hex")).unwrap_err();
+        assert_eq!(other_ending.help(), Some("check the name of the file"));
 
         let directory = read_text(folder.path()).unwrap_err();
         assert!(directory.message().ends_with("is a folder, not a file"), "{directory:?}");

@@ -142,9 +142,9 @@ impl Image {
         let shown = path.display();
         if trimmed(&found.shape) != trimmed(shape) {
             let message = format!("`{shown}` holds an image of shape {:?}; expected {shape:?}", found.shape);
-            return Err(
-                Diagnostic::new(message).with_help("shapes are given innermost dimension first: [width, height]")
-            );
+            return Err(Diagnostic::new(message).with_help(
+                "give an image of that size, or the program the shape of this one; innermost dimension first: [width, height]",
+            ));
         }
         if let Some(position) = found.values.iter().position(|&value| !element.holds(value)) {
             let message = format!(

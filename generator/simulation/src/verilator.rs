@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Mutex;
 
 use askama::Template;
 use itertools::Itertools;
@@ -37,6 +38,12 @@ const VERILATOR_FLAGS: [&str; 11] = [
     "verilated",
     "-O3",
 ];
+
+/// Flags for models that write waves. Parameters are no signals.
+const WAVE_FLAGS: [&str; 2] = ["--trace-fst", "--no-trace-params"];
+
+/// Bytes of Verilated sources that are compiled together: less would read the headers too often, more take too much memory.
+const UNIT_BYTES: u64 = 4 << 20;
 
 /// The file that tells Verilator about modules.
 const CONFIGURATION: &str = "modules.vlt";
@@ -215,7 +222,8 @@ impl Verilator {
         let ModelSources { top, class, rtl, libraries, harness, wave } = sources;
         let texts = rtl.iter().chain(harness).flat_map(|(name, text)| [name.as_str(), text.as_str()]);
         let modules = libraries.iter().map(|library| library.module);
-        let key = self.key([top, class].into_iter().chain(modules).chain(texts));
+        let flags = if wave { &WAVE_FLAGS[..] } else { &[] };
+        let key = self.key([top, class].into_iter().chain(flags.iter().copied()).chain(modules).chain(texts));
         let models = cache_folder().join("models");
         let executable = models.join(&key).join("model");
         if executable.is_file() {
@@ -231,7 +239,7 @@ impl Verilator {
         let mut objects = vec![runtime];
         let mut replaced = BTreeSet::new();
         if wave {
-            verilate.args(["--trace-fst", CONFIGURATION]);
+            verilate.args(flags).arg(CONFIGURATION);
             write(&work.path().join(CONFIGURATION), &configuration(&libraries))?;
         } else {
             for library in &libraries {
@@ -270,7 +278,8 @@ impl Verilator {
             }
             let mut verilate = self.verilate(work.path(), &format!("V{module}"), module);
             run(verilate.args(["--lib-create", module]).args(files.iter().map(|(name, _)| name)))?;
-            write(&work.path().join("all.cpp"), &verilated_sources(work.path())?)?;
+            let all = Unit { sources: names(verilated_sources(work.path())?), runs_once: false };
+            write(&work.path().join("all.cpp"), &all.text())?;
             let mut compile = self.compiler_command();
             run(compile.current_dir(work.path()).args(["-Iverilated", "-c", "all.cpp", "-o", "library.o"]))?;
             keep(work, &folder);
@@ -285,16 +294,36 @@ impl Verilator {
         command
     }
 
-    /// Compiles the Verilated sources and the harness as one translation unit, which is faster than many.
+    /// Compiles the Verilated sources and the harness, side by side if they are many.
     fn compile(&self, folder: &Path, objects: &[PathBuf], wave: bool) -> Result<(), Diagnostic> {
-        write(&folder.join("all.cpp"), &(verilated_sources(folder)? + "#include \"../harness.cpp\"\n"))?;
-        let mut compile = self.compiler_command();
-        compile.current_dir(folder).args(["-Iverilated", "all.cpp", "-o", "model"]).args(objects).arg("-pthread");
-        if wave {
-            compile.arg("-lz");
+        let mut units = units(verilated_sources(folder)?);
+        units[0].sources.push("../harness.cpp".to_owned());
+        let mut compiles = Vec::new();
+        let mut compiled = Vec::new();
+        for (number, unit) in units.iter().enumerate() {
+            let (source, object) = (format!("unit_{number}.cpp"), format!("unit_{number}.o"));
+            write(&folder.join(&source), &unit.text())?;
+            let mut compile = self.compiler_command();
+            compile.current_dir(folder).args(["-Iverilated", "-c", &source, "-o", &object]);
+            compile.args(unit.runs_once.then_some("-O0"));
+            compiles.push(compile);
+            compiled.push(object);
         }
-        run(&mut compile)?;
+        run_all(compiles)?;
+        let mut link = self.compiler_command();
+        link.current_dir(folder).args(compiled).args(objects).args(["-pthread", "-o", "model"]);
+        if wave {
+            link.args(self.wave_libraries()?);
+        }
+        run(&mut link)?;
         Ok(())
+    }
+
+    /// The libraries that its writer of wave files calls: newer ones do not bring their own compression.
+    fn wave_libraries(&self) -> Result<&'static [&'static str], Diagnostic> {
+        let rules = self.root.join("include").join("verilated.mk");
+        let text = fs::read_to_string(&rules).map_err(io(&rules))?;
+        Ok(if text.contains("-llz4") { &["-llz4", "-lz"] } else { &["-lz"] })
     }
 
     fn compiler_command(&self) -> Command {
@@ -321,11 +350,12 @@ impl Verilator {
         }
         let work = tempfile::Builder::new().prefix(".building-").tempdir_in(&folder).map_err(io(&folder))?;
         let objects = sources.iter().map(|source| work.path().join(source).with_extension("o")).collect_vec();
-        for (source, object) in sources.iter().zip(&objects) {
+        let compile = |(source, object): (&&str, &PathBuf)| {
             let mut compile = self.compiler_command();
             compile.arg("-c").arg(self.root.join("include").join(source)).arg("-o").arg(object);
-            run(&mut compile)?;
-        }
+            compile
+        };
+        run_all(sources.iter().zip(&objects).map(compile).collect())?;
         let joined = work.path().join("runtime.o");
         run(Command::new(&self.compiler).args(["-r", "-nostdlib", "-o"]).arg(&joined).args(&objects))?;
         fs::rename(&joined, &object).map_err(io(&object))?;
@@ -342,12 +372,55 @@ impl Verilator {
     }
 }
 
-/// The Verilated sources of a folder as one.
-fn verilated_sources(folder: &Path) -> Result<String, Diagnostic> {
+/// The Verilated sources of a folder with their sizes in bytes, in order.
+fn verilated_sources(folder: &Path) -> Result<Vec<(String, u64)>, Diagnostic> {
     let verilated = folder.join("verilated");
-    let entries = fs::read_dir(&verilated).map_err(io(&verilated))?;
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    Ok(names.filter(|name| name.ends_with(".cpp")).sorted().map(|name| format!("#include \"{name}\"\n")).collect())
+    let source = |entry: std::io::Result<fs::DirEntry>| {
+        let entry = entry?;
+        Ok((entry.file_name().to_string_lossy().into_owned(), entry.metadata()?.len()))
+    };
+    let entries = fs::read_dir(&verilated).and_then(|entries| entries.map(source).collect::<Result<Vec<_>, _>>());
+    let sources = entries.map_err(io(&verilated))?;
+    Ok(sources.into_iter().filter(|(name, _)| name.ends_with(".cpp")).sorted().collect())
+}
+
+fn names(sources: Vec<(String, u64)>) -> Vec<String> {
+    sources.into_iter().map(|(name, _)| name).collect()
+}
+
+/// Sources that are compiled together, which is faster than one by one.
+struct Unit {
+    sources: Vec<String>,
+    /// Whether all they have is run once, before the first cycle: not worth to be optimized.
+    runs_once: bool,
+}
+
+impl Unit {
+    fn text(&self) -> String {
+        self.sources.iter().map(|source| format!("#include \"{source}\"\n")).collect()
+    }
+}
+
+/// Verilated sources in units: small models are one, of large ones what runs once is in units of its own. In a model that
+/// writes waves of many tiles, that is nearly half. The first is not one of those.
+fn units(sources: Vec<(String, u64)>) -> Vec<Unit> {
+    if sources.iter().map(|(_, bytes)| bytes).sum::<u64>() <= UNIT_BYTES {
+        return vec![Unit { sources: names(sources), runs_once: false }];
+    }
+    let (once, often): (Vec<_>, Vec<_>) = sources.into_iter().partition(|(name, _)| name.ends_with("__Slow.cpp"));
+    let mut units = Vec::new();
+    for (sources, runs_once) in [(often, false), (once, true)] {
+        let mut room = 0;
+        for (name, bytes) in sources {
+            if bytes > room {
+                units.push(Unit { sources: Vec::new(), runs_once });
+                room = UNIT_BYTES;
+            }
+            room = room.saturating_sub(bytes);
+            units.last_mut().expect("there is room in none").sources.push(name);
+        }
+    }
+    units
 }
 
 /// What keeps Verilator from copying modules into their users: then it shares most of their C++ between instances.
@@ -383,6 +456,23 @@ fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Diagnostic {
     }
 }
 
+/// Runs commands, as many at a time as the machine has cores.
+fn run_all(commands: Vec<Command>) -> Result<(), Diagnostic> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(commands.len());
+    let commands = Mutex::new(commands.into_iter());
+    let next = || commands.lock().expect("no worker panics while it holds the lock").next();
+    let work = || {
+        while let Some(mut command) = next() {
+            run(&mut command)?;
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let workers = (0..workers).map(|_| scope.spawn(work)).collect_vec();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("workers do not panic"))
+    })
+}
+
 fn run(command: &mut Command) -> Result<Output, Diagnostic> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| Diagnostic::new(format!("cannot run `{program}`: {error}")))?;
@@ -391,7 +481,8 @@ fn run(command: &mut Command) -> Result<Output, Diagnostic> {
     }
     let text = String::from_utf8_lossy(&output.stderr);
     // Errors explain why it failed, and may come after many warnings.
-    let is_error = |line: &str| line.starts_with("%Error") || line.contains("error:");
+    let is_error =
+        |line: &str| line.starts_with("%Error") || line.contains("error:") || line.contains("undefined reference");
     let first = text.lines().position(is_error).unwrap_or(0);
     let shown = text.lines().skip(first).take(30).join("\n");
     Err(Diagnostic::new(format!("`{program}` failed ({}):\n{shown}", output.status)))

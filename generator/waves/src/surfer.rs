@@ -4,8 +4,13 @@ use itertools::Itertools;
 
 use crate::{Format, Group, View};
 
+/// Between the name of a group and that of one within it.
+const WITHIN: &str = "__";
+
 impl View {
     /// The layout for Surfer: a command file, which it is given by `--command-file`. Groups have a divider above them.
+    /// Commands run in order, and one that Surfer refuses is left out: the names of dividers are single words, as it wants
+    /// them, or all items behind one would have other numbers than [`letters`] says.
     pub fn surfer(&self) -> String {
         let mut adds = vec!["# Waves of pushmem: surfer WAVES.fst --command-file LAYOUT.sucl".to_owned()];
         let mut items = Vec::new();
@@ -35,7 +40,7 @@ fn print(group: &Group, path: &str, outer: &str, adds: &mut Vec<String>, items: 
         items.push(Some((signal.name.clone(), format)));
     }
     for inner in &group.groups {
-        print(inner, &path, &format!("{title}."), adds, items);
+        print(inner, &path, &format!("{title}{WITHIN}"), adds, items);
     }
 }
 
