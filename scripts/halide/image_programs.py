@@ -9,8 +9,8 @@ from functools import partial
 
 import halide as hl
 import numpy as np
-from pipeline import (I16, I32, LARGE, LONG, PROGRAMS, U8, U16, Pipeline, c, centred, k, nothing, program, roots, sliding, square,
-                      t, total, unrolled, weighted, x, xi, xo, y, yi, yo)
+from pipeline import (I16, I32, LARGE, LONG, PROGRAMS, U8, U16, Pipeline, c, centred, k, nothing, program, roots, sliding,
+                      square, t, total, unrolled, weighted, x, xi, xo, y, yi, yo)
 from pushmem_halide import compute_at, store_at, stream_to_accelerator, tile, unroll
 
 

@@ -15,8 +15,8 @@
 //! | `emit` | definitions | the text of a nest |
 //! | `proof` | the statement and the nest | whether they compute the same |
 //!
-//! Two of them rest on helpers: `fit` finds the simplest index with given values, `canonical` tells whether two expressions
-//! compute the same in a box.
+//! Some of them rest on helpers: `fit` finds the simplest index with given values, `folding` the remainders that keep rows in
+//! turn, `canonical` tells whether two expressions compute the same in a box.
 //!
 //! The text is read by [`pushmem_nest`], so that its checks and messages hold here, too. Places are those of Halide's text.
 //!

@@ -215,8 +215,8 @@ impl Merger<'_> {
     /// The definitions of one stage, none of which depends on another.
     fn stage(&mut self, stage: &[Definition]) -> Result<Vec<Merged>> {
         // What is at the edges may have lost its loops.
-        let largest =
-            stage.iter().enumerate().max_by_key(|(place, each)| (volume(&each.domain), std::cmp::Reverse(*place)));
+        let size = |each: &Definition| (each.followed, volume(&each.domain));
+        let largest = stage.iter().enumerate().max_by_key(|(place, each)| (size(each), std::cmp::Reverse(*place)));
         let first = largest.map_or(&stage[0], |(_, definition)| definition);
         let mut parts: Vec<(usize, Part)> = Vec::new();
         for definition in stage {

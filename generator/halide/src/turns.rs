@@ -327,6 +327,9 @@ impl<'s> Execution<'s> {
             let (first, last) =
                 ranges.fold((i64::MAX, i64::MIN), |all, range| (all.0.min(range.0), all.1.max(range.1)));
             for at in first..=last {
+                if self.executed >= MOST_ACCESSES {
+                    return Ok(());
+                }
                 self.point[variable] = at;
                 let holds =
                     |step: &&&Step| (step.store.ranges[variable].0..=step.store.ranges[variable].1).contains(&at);
@@ -338,9 +341,6 @@ impl<'s> Execution<'s> {
     }
 
     fn step<'a>(&mut self, step: &Step<'a>) -> Result<(), Conflict<'a>> {
-        if self.executed >= MOST_ACCESSES {
-            return Ok(());
-        }
         self.executed += step.loads.len() + 1;
         for &load in &step.loads {
             let (place, row) = self.place(load);

@@ -38,6 +38,8 @@ pub(crate) struct Definition {
     pub is_part: bool,
     /// The loops, outermost first.
     pub order: Vec<Level>,
+    /// How many of the coordinates follow a loop. The others are innermost.
+    pub followed: usize,
     pub span: Span,
 }
 
@@ -262,8 +264,9 @@ impl<'a> Unfolder<'a> {
         self.placements[array] = Some(placement);
         let is_whole = store.outer == 0;
         let is_part = !divided(program, store).is_empty();
-        let span = store.span;
-        self.result.definitions.push(Definition { array, domain, value, updates, is_whole, is_part, order, span });
+        let (followed, span) = (pivots.iter().flatten().count(), store.span);
+        let definition = Definition { array, domain, value, updates, is_whole, is_part, order, followed, span };
+        self.result.definitions.push(definition);
         Ok(())
     }
 

@@ -80,6 +80,8 @@ fn what_was_found_is_understood() {
         ("one_row_in_turn", "output[x, y] = min(stage2[(x/2), (y/2)], 255) as u8 % 4\n"),
         // Rows of which each second one is computed (`random_198`).
         ("skipped_rows", "output[x, y] = stage2[2*x, 2*y] as u8 & 60\n"),
+        // The first row has no loop, and more columns than each part of the others (`random_369`).
+        ("row_of_its_own", "for i1 in 0..10:\n    - for i0 in 0..17:\n"),
         // The last of each two rows, at a constant address (`random_460`).
         ("rows_without_a_loop", "output[x, y] = 5 + stage1[2*x, 2*y] as u16 + "),
     ] {
