@@ -128,17 +128,17 @@ impl Display for Report {
         for (name, path) in paths {
             let Some(Path { from, to, gates, delay_ps, cycles, slowest }) = path else { continue };
             let half = if *cycles < 1.0 { " in half a cycle" } else { "" };
-            write!(formatter, "{name:<18} {delay_ps:.0} ps{half}: {from} to {to}, {gates} gates")?;
+            write!(formatter, "{name:<18} {delay_ps:.0} ps{half}, {gates} gates")?;
             if let Some((cell, delay)) = slowest {
                 write!(formatter, ", the slowest {cell} with {delay:.0} ps")?;
             }
-            writeln!(formatter)?;
+            writeln!(formatter, "\n{:<18} from {from}\n{:<18} to {to}", "", "")?;
         }
         if let Some(power) = self.power {
             let sum = power.internal_mw + power.switching_mw + power.leakage_mw;
             writeln!(
                 formatter,
-                "power              {sum:.3} mW at {} ps with assumed activity: {:.3} in cells, {:.3} in nets, {:.3} at rest",
+                "power              {sum:.3} mW at {} ps, assumed: {:.3} in cells, {:.3} in nets, {:.3} at rest",
                 self.clock_ps, power.internal_mw, power.switching_mw, power.leakage_mw
             )?;
         }
