@@ -7,8 +7,8 @@ LibreLane checks each variable against those that the steps of the flow declare:
 errors. With a STEP, the flow runs up to it, in FOLDER/run.
 
 There is no design kit here, so a stand-in is written to FOLDER: the cells of osu018 as qflow has them, and for all else that a
-kit has to say a value of the declared type, which nothing before floorplanning uses. Files of macros that config.json expects in
-the kit are there, but empty. Yosys is that of the Python environment.
+kit has to say a value of the declared type, which nothing before floorplanning uses. Files of macros that are
+missing are there, but empty. Yosys is that of the Python environment.
 """
 
 import json
@@ -53,8 +53,8 @@ def value_of(kind, file: Path) -> str:
     return "1" if kind in (int, Decimal) else str(file) if kind is File else "none"
 
 
-def write_kit(kit: Path, flow, config: dict) -> None:
-    """The stand-in for a design kit."""
+def write_kit(kit: Path, package: Path, flow, config: dict) -> None:
+    """The stand-in for a design kit, and for files of macros that nobody put into the package."""
     tools = kit / "libs.tech" / "librelane"
     (tools / GIVEN["STD_CELL_LIBRARY"]).mkdir(parents=True)
     (tools / GIVEN["STD_CELL_LIBRARY"] / "config.tcl").write_text("")
@@ -66,8 +66,9 @@ def write_kit(kit: Path, flow, config: dict) -> None:
     (tools / "config.tcl").write_text("".join(f'set ::env({name}) "{value}"\n' for name, value in values.items()))
     for macro in config.get("MACROS", {}).values():
         for path in [*macro["lef"], *macro["gds"], *(path for paths in macro["lib"].values() for path in paths)]:
-            if path.startswith("pdk_dir::"):
-                file = kit / path.removeprefix("pdk_dir::")
+            base, _, rest = path.partition("::")
+            file = {"pdk_dir": kit, "dir": package}[base] / rest
+            if not file.exists():
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text("")
 
@@ -77,7 +78,7 @@ folder = Path(folder)
 config = json.loads(Path(path).read_text())
 flow = Flow.factory.get(config["meta"]["flow"])
 kit = config.get("PDK", "stand_in")
-write_kit(folder / kit, flow, config)
+write_kit(folder / kit, Path(path).parent, flow, config)
 yosys = folder / "yosys"
 yosys.write_text(YOSYS.format(python=sys.executable))
 yosys.chmod(0o755)

@@ -32,7 +32,7 @@ module pushmem_wave_indices #(
         assign at_last[level]                            = index_q == extents[level * EXTENT_BITS+:EXTENT_BITS];
         assign indices[level * EXTENT_BITS+:EXTENT_BITS] = index_q;
         always_ff @(posedge clk) begin
-            if (flush || advance && changes[level] && at_last[level]) begin
+            if (flush || (advance && changes[level] && at_last[level])) begin
                 index_q <= '0;
             end else if (advance && changes[level]) begin
                 index_q <= index_q + 1'b1;

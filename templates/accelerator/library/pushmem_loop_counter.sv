@@ -52,7 +52,7 @@ module pushmem_loop_counter #(
         always_comb at_last[level]                             = index_q == EXTENTS[level * COUNT_BITS+:COUNT_BITS];
         always_comb indices[level * COUNT_BITS+:COUNT_BITS] = index_q;
         always_ff @(posedge clk) begin
-            if (flush || advance && changes[level] && at_last[level]) begin
+            if (flush || (advance && changes[level] && at_last[level])) begin
                 index_q <= '0;
             end else if (advance && changes[level]) begin
                 index_q <= index_q + 1'b1;

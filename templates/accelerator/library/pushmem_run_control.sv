@@ -37,7 +37,7 @@ module pushmem_run_control #(
             busy_q   <= 1'b0;
             wanted_q <= 1'b0;
         end else begin
-            busy_q   <= flush || busy_q && !done;
+            busy_q   <= flush || (busy_q && !done);
             // A flush serves the request that waited; one that comes at the same time waits in its place.
             wanted_q <= flush ? start && wanted_q : start || wanted_q;
         end

@@ -36,7 +36,7 @@ module pushmem_stream_buffer #(
             first_valid_q  <= 1'b0;
             second_valid_q <= 1'b0;
         end else begin
-            first_valid_q  <= enters || second_valid_q || first_valid_q && !leaves;
+            first_valid_q  <= enters || second_valid_q || (first_valid_q && !leaves);
             second_valid_q <= first_valid_q && !leaves && (enters || second_valid_q);
         end
     end
@@ -68,7 +68,7 @@ module pushmem_stream_buffer #(
     // A beat that is offered stays until it is taken, or it would be lost. No concurrent assertion: Verilator 5.006 cannot
     // sample the beats of wide streams.
     always_ff @(posedge clk) begin
-        a_beat_waits: assert (waits_q !== 1'b1 || in_valid && in_data == waiting_q)
+        a_beat_waits: assert (waits_q !== 1'b1 || (in_valid && in_data == waiting_q))
             else $error("pushmem_stream_buffer: a beat that was not yet taken went away");
     end
 `endif
