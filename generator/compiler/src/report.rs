@@ -142,7 +142,7 @@ impl fmt::Display for Report {
             let buffered =
                 double_buffered.map_or(String::new(), |share| format!(", {} double-buffered", percent(share)));
             let value = format!(
-                "{} of {of} ({} one after the other{buffered})",
+                "{} of {of} ({} in sequence{buffered})",
                 percent(*loop_optimized),
                 percent(*sequential)
             );
