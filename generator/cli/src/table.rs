@@ -5,6 +5,9 @@ use itertools::Itertools;
 /// The widest line of a report, where it can be broken.
 pub const COLUMNS: usize = 100;
 
+/// Columns between two cells.
+const GAP: usize = 2;
+
 /// A table with a heading: columns of `names` first, then of figures, which are right-aligned. A name that would make it too
 /// wide stands on a line of its own.
 pub fn table<const CELLS: usize>(names: usize, heading: [&str; CELLS], rows: &[[String; CELLS]]) -> String {
@@ -16,8 +19,8 @@ pub fn table<const CELLS: usize>(names: usize, heading: [&str; CELLS], rows: &[[
             *width = cell.chars().count().max(*width);
         }
     }
-    let figures = widths[names..].iter().map(|width| width + 1).sum::<usize>();
-    let widest = COLUMNS.saturating_sub(figures) / names.max(1) - 1;
+    let figures = widths[names..].iter().map(|width| width + GAP).sum::<usize>();
+    let widest = COLUMNS.saturating_sub(figures) / names.max(1) - GAP;
     widths[..names].iter_mut().for_each(|width| *width = widest.min(*width));
     rows.iter().map(|row| line(names, &widths, *row)).collect()
 }
@@ -33,9 +36,9 @@ fn line(names: usize, widths: &[usize], row: &[String]) -> String {
             used = 0;
         }
         let cell = if column < names { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
-        text += &(" ".repeat(at - used) + &cell + " ");
-        used = at + length.max(*width) + 1;
-        start += width + 1;
+        text += &(" ".repeat(at - used) + &cell);
+        used = at + length.max(*width);
+        start += width + GAP;
     }
     text.trim_end().to_owned() + "\n"
 }
@@ -90,7 +93,7 @@ mod tests {
         );
         assert_eq!(text.matches(&long).count(), 4);
         assert_eq!(lines.len(), 1 + 1 + 2 + 3 + 3, "{text}");
-        assert_eq!(table(1, ["a", "b"], &[["x".to_owned(), "10".to_owned()]]), "a  b\nx 10\n");
+        assert_eq!(table(1, ["a", "b"], &[["x".to_owned(), "10".to_owned()]]), "a   b\nx  10\n");
     }
 
     #[test]

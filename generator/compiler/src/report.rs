@@ -141,11 +141,8 @@ impl fmt::Display for Report {
             };
             let buffered =
                 double_buffered.map_or(String::new(), |share| format!(", {} double-buffered", percent(share)));
-            let value = format!(
-                "{} of {of} ({} one after the other{buffered})",
-                percent(*loop_optimized),
-                percent(*sequential)
-            );
+            let value =
+                format!("{} of {of} ({} in sequence{buffered})", percent(*loop_optimized), percent(*sequential));
             line("compute occupancy", value)?;
         }
         line("words a cycle", format!("{} in, {} out", self.input_words, self.output_words))?;

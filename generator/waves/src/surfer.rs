@@ -10,7 +10,7 @@ const WITHIN: &str = "__";
 impl View {
     /// The layout for Surfer: a command file, which it is given by `--command-file`. Groups have a divider above them.
     /// Commands run in order, and one that Surfer refuses is left out: the names of dividers are single words, as it wants
-    /// them, or all items behind one would have other numbers than [`letters`] says.
+    /// them, or all items behind one would have other numbers.
     pub fn surfer(&self) -> String {
         let mut adds = vec!["# Waves of pushmem: surfer WAVES.fst --command-file LAYOUT.sucl".to_owned()];
         let mut items = Vec::new();
