@@ -564,6 +564,21 @@ fn the_memory_tile_decides_on_resets() {
     assert!(error.to_string().contains("`rom` is asynchronous, that of the accelerator synchronous"), "{error}");
 }
 
+/// The testbench loads all of them during runs.
+#[test]
+fn shadow_registers_of_several_tiles_are_written_during_runs() {
+    let (program, mut accelerator) = with_tiles();
+    let ports = |accelerator: &Accelerator| {
+        let files = composed(&program, accelerator);
+        files.others.iter().find(|(path, _)| path == "testbench/ports.h").unwrap().1.clone()
+    };
+    assert!(!ports(&accelerator).contains("PUSHMEM_SHADOW_REGISTERS"));
+    accelerator.spec.shadow_registers = true;
+    assert!(ports(&accelerator).contains("PUSHMEM_SHADOW_REGISTERS"));
+    let Some(verilator) = verilator() else { return };
+    simulate(&program, &accelerator, &verilator);
+}
+
 #[test]
 fn memory_tiles_share_the_configuration_bus() {
     let (program, accelerator) = with_tiles();
