@@ -378,6 +378,7 @@ mod tests {
             to: deep("delta"),
             gates: usize::MAX,
             delay_ps: 1e9,
+            cycles: 1.0,
             slowest: Some(("DFFPOSX1_WITH_A_LONG_NAME".to_owned(), 1e9)),
         };
         let paths = Paths {

@@ -28,6 +28,7 @@ struct Ports<'a> {
     inputs: Vec<StreamPort<'a>>,
     outputs: Vec<StreamPort<'a>>,
     has_configuration: bool,
+    has_shadow_registers: bool,
     has_clock_gates: bool,
     read_cycles: u32,
     /// Cycles of the self-test of the memories, if there is one.
@@ -63,6 +64,7 @@ pub(crate) fn ports(accelerator: &Accelerator, name: &str, streams: &StreamPorts
         inputs: accelerator.inputs.iter().zip(&streams.inputs).map(stream_port).collect(),
         outputs: accelerator.outputs.iter().zip(&streams.outputs).map(stream_port).collect(),
         has_configuration: !accelerator.configured().is_empty(),
+        has_shadow_registers: accelerator.roms.is_empty() && all_shadow(accelerator),
         has_clock_gates: accelerator.has_clock_gates(),
         read_cycles: read_cycles(accelerator),
         self_test_cycles: self_test::cycles(accelerator),
@@ -71,6 +73,12 @@ pub(crate) fn ports(accelerator: &Accelerator, name: &str, streams: &StreamPorts
         run_cycles,
     };
     ports.render().expect("templates write to memory").trim().to_owned() + "\n"
+}
+
+/// Whether there are registers on the configuration bus, all of them shadow registers.
+fn all_shadow(accelerator: &Accelerator) -> bool {
+    let tiles = accelerator.configured();
+    !tiles.is_empty() && tiles.iter().all(|tile| tile.spec.shadow_registers)
 }
 
 /// Cycles from a read on the configuration bus until all kinds of data show.

@@ -564,6 +564,21 @@ fn the_memory_tile_decides_on_resets() {
     assert!(error.to_string().contains("`rom` is asynchronous, that of the accelerator synchronous"), "{error}");
 }
 
+/// The contents of ROMs have no shadow.
+#[test]
+fn the_testbench_writes_registers_during_runs_if_all_have_a_shadow() {
+    let ports = |program: &Program, accelerator: &Accelerator| {
+        let files = composed(program, accelerator);
+        files.harness.iter().find(|(path, _)| path.ends_with("ports.h")).unwrap().1.clone()
+    };
+    for (with_rom, (program, mut accelerator)) in [(false, with_tiles()), (true, lookup(1))] {
+        assert!(!ports(&program, &accelerator).contains("PUSHMEM_SHADOW_REGISTERS"));
+        accelerator.spec.shadow_registers = true;
+        accelerator.rom_spec.shadow_registers = true;
+        assert_eq!(ports(&program, &accelerator).contains("PUSHMEM_SHADOW_REGISTERS"), !with_rom);
+    }
+}
+
 #[test]
 fn memory_tiles_share_the_configuration_bus() {
     let (program, accelerator) = with_tiles();

@@ -40,7 +40,7 @@ public:
         top_->config_write = 1;
         top_->config_address = address;
         top_->config_write_data = data;
-        cycle();
+        step();
         top_->config_write = 0;
 #else
         static_cast<void>(address);
@@ -53,9 +53,9 @@ public:
 #ifdef PUSHMEM_CONFIGURATION
         top_->config_read = 1;
         top_->config_address = address;
-        cycle();
+        step();
         top_->config_read = 0;
-        for (unsigned waited = 1; waited < READ_CYCLES; ++waited) cycle();
+        for (unsigned waited = 1; waited < READ_CYCLES; ++waited) step();
         settle();
         return top_->config_read_data;
 #else

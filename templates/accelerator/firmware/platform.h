@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-/* Writes and reads a word on the configuration bus, at a byte address. Not during a run. */
+/* Writes and reads a word on the configuration bus, at a byte address. During a run, which goes on meanwhile, only shadow
+ * registers. */
 void pushmem_write(uint32_t address, uint32_t data);
 uint32_t pushmem_read(uint32_t address);
 

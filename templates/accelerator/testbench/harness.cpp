@@ -220,11 +220,17 @@ private:
             cycle();
         }
         top_->config_write = 0;
-        // Only the control register of a tile is written twice, within its sequence.
+        // Only one register of a tile is written twice, behind the digest and at the end of its sequence: what brings all into
+        // force.
         std::unordered_map<uint32_t, size_t> last;
         for (size_t at = 0; at + 1 < writes.size(); at += 2) last[writes[at]] = at;
         for (size_t at = 0; at + 1 < writes.size(); at += 2) {
-            if (last[writes[at]] != at) continue;
+            if (last[writes[at]] != at) {
+#ifdef PUSHMEM_SHADOW_REGISTERS
+                tiles_.push_back(at / 2 - 1);
+#endif
+                continue;
+            }
             top_->config_read = 1;
             top_->config_address = writes[at];
             cycle();
@@ -240,6 +246,49 @@ private:
 #endif
         return !failed();
     }
+
+#ifdef PUSHMEM_SHADOW_REGISTERS
+    // Loads shadow registers while runs go on, an access a cycle: when a tile has taken what was committed, random words until
+    // the next run has begun, then its configuration; one tile after the other, again and again. The streams must not show it.
+    void reload(uint64_t finished) {
+        const size_t first = tiles_[tile_];
+        const size_t end = tile_ + 1 < tiles_.size() ? tiles_[tile_ + 1] : beats_.writes.size() / 2;
+        const auto write = [this](size_t place, uint32_t data) {
+            top_->config_write = 1;
+            top_->config_address = beats_.writes[2 * place];
+            top_->config_write_data = data;
+        };
+        const bool taken = top_->config_read == 1 && top_->config_read_data == 0;
+        top_->config_read = 0;
+        top_->config_write = 0;
+        switch (load_) {
+            case Load::commit:
+                if (taken) {
+                    load_ = Load::random_words;
+                    place_ = first + 2;
+                    finished_ = finished;
+                } else {
+                    top_->config_read = 1;
+                    top_->config_address = beats_.writes[2 * (first + 1)];
+                }
+                break;
+            case Load::random_words:
+                write(place_, static_cast<uint32_t>(random_()));
+                if (++place_ != end - 1) break;
+                place_ = first + 2;
+                if (finished == finished_) break;
+                load_ = Load::configuration;
+                place_ = first;
+                break;
+            case Load::configuration:
+                write(place_, beats_.writes[2 * place_ + 1]);
+                if (++place_ != end) break;
+                load_ = Load::commit;
+                tile_ = (tile_ + 1) % tiles_.size();
+                break;
+        }
+    }
+#endif
 
     bool stalls() { return options_.stalls != 0 && random_() % 100 < options_.stalls; }
 
@@ -283,6 +332,9 @@ private:
                 ready_.push_back(!stalls());
                 port.accept(*top_, ready_.back());
             }
+#ifdef PUSHMEM_SHADOW_REGISTERS
+            if (options_.runs > 1) reload(finished);
+#endif
             settle();
             if (top_->busy != (wanted != 0) || (top_->done && wanted == 0)) {
                 std::printf("busy is %d and done is %d in cycle %" PRIu64 ", with %" PRIu64 " runs to do\n", int{top_->busy},
@@ -385,6 +437,15 @@ private:
 #endif
     std::vector<Words> found_;
     std::vector<bool> ready_;
+#ifdef PUSHMEM_SHADOW_REGISTERS
+    // The place of the first write of each tile; the tile that is loaded, how far, and how many runs were over when it began.
+    std::vector<size_t> tiles_;
+    enum class Load { commit, random_words, configuration };
+    Load load_ = Load::commit;
+    size_t tile_ = 0;
+    size_t place_ = 0;
+    uint64_t finished_ = 0;
+#endif
 };
 
 // --- Command line ----------------------------------------------------------------------------------------------------

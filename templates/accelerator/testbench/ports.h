@@ -14,6 +14,11 @@
 #define PUSHMEM_CONFIGURATION
 constexpr unsigned READ_CYCLES = {{ read_cycles }};
 {%- endif %}
+{%- if has_shadow_registers %}
+
+// All of it can be written while a run goes on.
+#define PUSHMEM_SHADOW_REGISTERS
+{%- endif %}
 {%- if has_clock_gates %}
 
 // Clocks of some tiles stop; a port lets them run.
