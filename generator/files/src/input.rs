@@ -23,7 +23,8 @@ pub fn read_text(path: &Path) -> Result<String, Diagnostic> {
 /// The file of the folder with the same ending that is called most alike.
 fn meant(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let files = fs::read_dir(folder).ok()?.filter_map(|entry| Some(PathBuf::from(entry.ok()?.file_name())));
+    // A link to nowhere is no file.
+    let files = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).filter(|file| file.is_file());
     let alike = files.filter(|file| file.extension() == path.extension());
     let mut stems: Vec<String> = alike.filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect();
     stems.sort();
@@ -91,6 +92,9 @@ mod tests {
         assert_eq!(misspelt.help(), Some(format!("did you mean `{}`?", there.display()).as_str()));
         let other_ending = read_text(&folder.path().join("gaussian.two.hex")).unwrap_err();
         assert_eq!(other_ending.help(), Some("check the name of the file"));
+        std::fs::create_dir(folder.path().join("gaussian.two.hex")).unwrap();
+        let like_a_folder = read_text(&folder.path().join("gausian.two.hex")).unwrap_err();
+        assert_eq!(like_a_folder.help(), Some("check the name of the file"));
 
         let directory = read_text(folder.path()).unwrap_err();
         assert!(directory.message().ends_with("is a folder, not a file"), "{directory:?}");
