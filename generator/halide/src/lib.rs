@@ -12,6 +12,7 @@
 //! | `unfold` | tiles, sliding windows, copies | whole arrays with coordinates |
 //! | `merge` | the parts of partitioned and unrolled loops | one definition of each Func |
 //! | `trim` | what is read | definitions of that |
+//! | `order` | the order in which streams arrive | loops of image pipelines in that order |
 //! | `emit` | definitions | the text of a nest |
 //! | `proof` | the statement and the nest | whether they compute the same |
 //!
@@ -50,6 +51,7 @@ mod folding;
 mod intrinsics;
 mod lexer;
 mod merge;
+mod order;
 mod parser;
 mod program;
 mod proof;
@@ -256,6 +258,7 @@ impl<'a> Inferred<'a> {
         let mut definitions: Vec<(usize, Vec<Merged>)> =
             definitions.into_iter().map(|(_, array, each)| (array, each)).collect();
         trim::trim(program, &is_table, &mut unfolded, &mut definitions);
+        order::follow_streams(schedule, &unfolded, &mut definitions);
         let nest = Nest {
             name,
             schedule,
