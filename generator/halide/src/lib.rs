@@ -258,7 +258,7 @@ impl<'a> Inferred<'a> {
         let mut definitions: Vec<(usize, Vec<Merged>)> =
             definitions.into_iter().map(|(_, array, each)| (array, each)).collect();
         trim::trim(program, &is_table, &mut unfolded, &mut definitions);
-        order::follow_streams(schedule, &unfolded, &mut definitions);
+        order::follow_streams(program, schedule, &unfolded, &mut definitions)?;
         let nest = Nest {
             name,
             schedule,

@@ -11,7 +11,10 @@ use std::collections::BTreeSet;
 use itertools::Itertools;
 use pushmem_nest::{Index, Schedule};
 
+use crate::emit::loop_name;
+use crate::fault::{Fault, Result};
 use crate::merge::Merged;
+use crate::program::Stores;
 use crate::unfold::{Level, Unfolded};
 use crate::value::Variable;
 
@@ -19,11 +22,15 @@ use crate::value::Variable;
 ///
 /// A network keeps its loops: there they decide what is kept. A loop that is wholly unrolled keeps its place, and so does one
 /// that no index follows.
+///
+/// # Errors
+/// Where what a definition reads arrives in two orders.
 pub(crate) fn follow_streams(
+    program: &Stores,
     schedule: Option<Schedule>,
     unfolded: &Unfolded,
     definitions: &mut [(usize, Vec<Merged>)],
-) {
+) -> Result<()> {
     let accumulates = |each: &Merged| {
         each.order.iter().any(|level| matches!(level, Level::Reduction(_, (first, last)) if first < last))
     };
@@ -33,7 +40,7 @@ pub(crate) fn follow_streams(
         None => !definitions.iter().flat_map(|(_, merged)| merged).any(accumulates),
     };
     if !is_pipeline {
-        return;
+        return Ok(());
     }
     let coordinates = &unfolded.coordinates;
     let stored: BTreeSet<usize> = definitions.iter().map(|(array, _)| *array).collect();
@@ -47,11 +54,17 @@ pub(crate) fn follow_streams(
                 let arrival = if stored.contains(&loaded) { arrivals[loaded].clone()? } else { in_turn };
                 let followed =
                     arrival.into_iter().filter_map(|dimension| followed(&indices[dimension], &coordinates[*array]));
-                Some(followed.unique().collect::<Vec<usize>>())
+                let rolled = followed.unique().filter(|dimension| is_rolled(each, *dimension));
+                Some(Arrival { array: loaded, order: rolled.collect() })
             });
+            let orders: Vec<Arrival> = orders.collect();
             // The first of those that say most.
-            if let Some(order) = orders.rev().max_by_key(Vec::len).filter(|order| !order.is_empty()) {
-                rearrange(each, &order);
+            let Some(first) = orders.iter().rev().max_by_key(|arrival| arrival.order.len()) else { continue };
+            if let Some((other, loops)) = orders.iter().find_map(|other| Some((other, first.exchanged(other)?))) {
+                return Err(two_orders(program, unfolded, each, [first.array, other.array], loops));
+            }
+            if !first.order.is_empty() {
+                rearrange(each, &first.order);
                 arrivals[*array] = Some(scan(each));
             }
         }
@@ -78,6 +91,47 @@ pub(crate) fn follow_streams(
             arrivals[array] = definitions[place].1.last().map(scan);
         }
     }
+    Ok(())
+}
+
+/// The order in which a definition finds what it reads of an array.
+struct Arrival {
+    array: usize,
+    /// Coordinates of the definition whose loops are not wholly unrolled, outermost first.
+    order: Vec<usize>,
+}
+
+impl Arrival {
+    /// Two coordinates that have the other order there.
+    fn exchanged(&self, other: &Arrival) -> Option<[usize; 2]> {
+        let place = |coordinate: usize| other.order.iter().position(|each| *each == coordinate);
+        let mut pairs = self.order.iter().copied().array_combinations();
+        pairs.find(|&[outer, inner]| place(inner).is_some() && place(inner) < place(outer))
+    }
+}
+
+fn two_orders(
+    program: &Stores,
+    unfolded: &Unfolded,
+    definition: &Merged,
+    read: [usize; 2],
+    loops: [usize; 2],
+) -> Fault {
+    let name = |array: usize| program.arrays[array].name;
+    let [outer, inner] = loops.map(|dimension| {
+        let coordinate = unfolded.coordinates[definition.array][dimension];
+        unfolded.names.get(&coordinate).map_or_else(|| format!("dimension {dimension}"), |name| loop_name(name))
+    });
+    let [first, second] = read.map(name);
+    let read_second = if first == second { "and" } else { &format!("but `{second}`") };
+    let message = format!(
+        "`{}` reads `{first}` with its loop `{outer}` around `{inner}`, {read_second} with `{inner}` around `{outer}`",
+        name(definition.array)
+    );
+    Fault::new(definition.span, message).with_help(
+        "an image pipeline is scanned in one order, the same for all it reads; where arrays are to be kept whole, write \
+         `// schedule: dnn` at the top, and the loops stay as they are",
+    )
 }
 
 /// The coordinate that an index follows, if it is one.
@@ -96,13 +150,15 @@ fn scan(definition: &Merged) -> Vec<usize> {
     definition.order.iter().filter_map(coordinate).collect()
 }
 
+/// Whether a coordinate has a loop that is not wholly unrolled.
+fn is_rolled(definition: &Merged, dimension: usize) -> bool {
+    let (low, high) = definition.domain[dimension];
+    high - low + 1 > definition.unroll[dimension]
+}
+
 /// Puts the loops of these coordinates into this order, in the places that they have together.
 fn rearrange(definition: &mut Merged, order: &[usize]) {
-    let is_rolled = |dimension: &usize| {
-        let (low, high) = definition.domain[*dimension];
-        high - low + 1 > definition.unroll[*dimension]
-    };
-    let order: Vec<usize> = order.iter().copied().filter(is_rolled).collect();
+    let order: Vec<usize> = order.iter().copied().filter(|dimension| is_rolled(definition, *dimension)).collect();
     let is_moved = |level: &Level| matches!(level, Level::Coordinate(dimension) if order.contains(dimension));
     let places: Vec<usize> = definition.order.iter().positions(is_moved).collect();
     for (place, dimension) in places.into_iter().zip(order) {

@@ -151,6 +151,48 @@ fn a_func_of_constants_is_a_table() {
     assert_eq!(program.tables[0].values[..8], [0, 0, 0, 0, 0, 1, 1, 1]);
 }
 
+#[test]
+fn loops_follow_the_order_in_which_streams_arrive() {
+    // Columns that are computed as they are needed, and columns in parts.
+    let rows = nest("brighten_blur_columns");
+    assert!(rows.starts_with("  - for y in 0..64:\n    - for x in 0..64:\n"), "{rows}");
+    assert!(rows.contains("  - for y in 0..63:\n    - for x in 0..63:\n"), "{rows}");
+    assert!(nest("bc_mirror_columns").contains("for y in 0..64:\n    - for x in 0..64:\n"));
+    let order = |text: &str| {
+        let program = import("test.stmt", text).unwrap().program.to_string();
+        let loops = program.lines().filter_map(|line| line.trim_start().strip_prefix("- for ")?.split(' ').next());
+        loops.collect::<String>()
+    };
+    let text = POINTWISE.replace("input: u16[8, 4]", "input: u16[8, 8]");
+    let value = |value: &str| text.replace("VALUE", value);
+    let (straight, transposed) = ("input[output.s0.x + output.s0.y*8]", "input[output.s0.x*8 + output.s0.y]");
+    assert_eq!(order(&value(straight)), "yx");
+    assert_eq!(order(&value(transposed)), "xy");
+    // What reads nothing has its own order, and that of its reader if there is one.
+    assert_eq!(order(&value("uint16(output.s0.x + output.s0.y)")), "yx");
+    let ramp = "allocate ramp[uint16 * 32]
+produce ramp {
+ for (ramp.s0.x, 0, 8) {
+  for (ramp.s0.y, 0, 4) {
+   ramp[ramp.s0.x + (ramp.s0.y*8)] = uint16(ramp.s0.x + ramp.s0.y)
+  }
+ }
+}
+consume ramp {
+produce output {";
+    let after = |value: &str| {
+        let text = text.replace("VALUE", value).replace("produce output {", ramp);
+        text.trim_end().to_owned() + "\n}\n"
+    };
+    assert_eq!(order(&after(&format!("{straight} + ramp[output.s0.x + output.s0.y*8]"))), "yxyx");
+    assert_eq!(order(&after("ramp[output.s0.x + output.s0.y*8]")), "xyyx");
+    // A network keeps its arrays, and its loops.
+    assert_eq!(order(&format!("// schedule: dnn\n{}", value(transposed))), "yx");
+    let (message, line, help) = refused(&value(&format!("{straight} + {transposed}")));
+    assert_eq!(message, "`output` reads `input` with its loop `y` around `x`, and with `x` around `y`");
+    assert!(line == 9 && help.contains("// schedule: dnn"), "{line}: {help}");
+}
+
 const POINTWISE: &str = "// input: u16[8, 4]
 module name=pointwise, target=x86-64
 external_plus_metadata func pointwise (input, output) {
