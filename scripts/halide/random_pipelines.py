@@ -74,7 +74,7 @@ class Generator:
         def schedule():
             if inlined:
                 source.compute_root()
-            self.schedule(output, compute, width, height)
+            self.schedule(output, compute, kept, width, height)
 
         return Pipeline(output, [image], [width, height], {"input": [(least, size) for _, size in extent]},
                         {f"{boundary or 'none'}_{compute}": schedule}, self.tables,
@@ -99,7 +99,7 @@ class Generator:
         }[combine]()
         self.updates.append((func, window))
 
-    def schedule(self, output: hl.Func, compute: str, width: int, height: int) -> None:
+    def schedule(self, output: hl.Func, compute: str, kept: bool, width: int, height: int) -> None:
         choose, stages = self.choose, self.stages
         for func, window in self.updates:
             # Rolled in its array, a window is a network's reduction: those are in the list of programs.
@@ -113,7 +113,7 @@ class Generator:
             unroll(output, x, choose.choice([2, 4]))
         if compute == "reordered":
             output.reorder(y, x)
-            is_sliding = choose.random() < 0.5
+            is_sliding = not kept and choose.random() < 0.5
         for stage in stages:
             if compute in ("root", "unrolled"):
                 stage.compute_root()

@@ -44,68 +44,78 @@ pub(crate) fn follow_streams(
     }
     let coordinates = &unfolded.coordinates;
     let stored: BTreeSet<usize> = definitions.iter().map(|(array, _)| *array).collect();
-    // Of each array, its dimensions in the order in which its elements come, outermost first, if that is known.
-    let mut arrivals: Vec<Option<Vec<usize>>> = vec![None; coordinates.len()];
+    // Of each array, its dimensions in the order in which its elements come, if it is known.
+    let mut arrivals: Vec<Option<Order>> = vec![None; coordinates.len()];
     for (array, merged) in definitions.iter_mut() {
         for each in merged {
             let loads = each.value.array_loads().into_iter().filter(|(loaded, _)| loaded != array);
             let orders = loads.filter_map(|(loaded, indices)| {
-                let in_turn = (0..indices.len()).rev().collect();
-                let arrival = if stored.contains(&loaded) { arrivals[loaded].clone()? } else { in_turn };
-                let followed =
-                    arrival.into_iter().filter_map(|dimension| followed(&indices[dimension], &coordinates[*array]));
-                let rolled = followed.unique().filter(|dimension| is_rolled(each, *dimension));
-                Some(Arrival { array: loaded, order: rolled.collect() })
+                let in_turn = || Order((0..indices.len()).rev().map(|dimension| (dimension, true)).collect());
+                let arrival = if stored.contains(&loaded) { arrivals[loaded].clone()? } else { in_turn() };
+                let coordinate = |dimension: usize| {
+                    let coordinate = followed(&indices[dimension], &coordinates[*array])?;
+                    is_rolled(each, coordinate).then_some(coordinate)
+                };
+                let order = arrival.0.into_iter().filter_map(|(dimension, said)| Some((coordinate(dimension)?, said)));
+                Some((loaded, Order(order.unique_by(|(coordinate, _)| *coordinate).collect())))
             });
-            let orders: Vec<Arrival> = orders.collect();
+            let orders: Vec<(usize, Order)> = orders.collect();
             // The first of those that say most.
-            let Some(first) = orders.iter().rev().max_by_key(|arrival| arrival.order.len()) else { continue };
-            if let Some((other, loops)) = orders.iter().find_map(|other| Some((other, first.exchanged(other)?))) {
-                return Err(two_orders(program, unfolded, each, [first.array, other.array], loops));
+            let says = |(_, order): &&(usize, Order)| (order.said().count(), order.0.len());
+            let Some((first, order)) = orders.iter().rev().max_by_key(says) else { continue };
+            if let Some((other, loops)) =
+                orders.iter().find_map(|(array, other)| Some((array, order.exchanged(other)?)))
+            {
+                return Err(two_orders(program, unfolded, each, [*first, *other], loops));
             }
-            if !first.order.is_empty() {
-                rearrange(each, &first.order);
-                arrivals[*array] = Some(scan(each));
-            }
+            rearrange(each, order);
+            arrivals[*array] = (!order.0.is_empty()).then(|| {
+                Order(scan(each).map(|coordinate| (coordinate, order.said().contains(&coordinate))).collect())
+            });
         }
     }
-    // What reads nothing follows its first reader.
+    // What does not follow from what is read follows from the first reader.
     for place in (0..definitions.len()).rev() {
         let array = definitions[place].0;
-        if arrivals[array].is_some() {
+        if definitions[place].1.iter().all(|each| {
+            let is_said = |coordinate| arrivals[array].iter().any(|order| order.said().contains(&coordinate));
+            scan(each).all(|coordinate| is_said(coordinate) || !is_rolled(each, coordinate))
+        }) {
             continue;
         }
         let readers = definitions[place + 1..].iter().filter(|(reader, _)| arrivals[*reader].is_some());
         let order = readers.flat_map(|(_, merged)| merged).find_map(|reader| {
             let (_, indices) = reader.value.array_loads().into_iter().find(|(loaded, _)| *loaded == array)?;
-            let scanned = scan(reader);
             let position = |dimension: &usize| {
                 let coordinate = followed(&indices[*dimension], &coordinates[reader.array])?;
-                scanned.iter().position(|each| *each == coordinate)
+                scan(reader).position(|each| each == coordinate)
             };
             let dimensions = (0..indices.len()).filter(|dimension| position(dimension).is_some());
-            Some(dimensions.sorted_by_key(position).collect::<Vec<usize>>())
+            Some(Order(dimensions.sorted_by_key(position).map(|dimension| (dimension, true)).collect()))
         });
         if let Some(order) = order {
             definitions[place].1.iter_mut().for_each(|each| rearrange(each, &order));
-            arrivals[array] = definitions[place].1.last().map(scan);
+            arrivals[array] = Some(order);
         }
     }
     Ok(())
 }
 
-/// The order in which a definition finds what it reads of an array.
-struct Arrival {
-    array: usize,
-    /// Coordinates of the definition whose loops are not wholly unrolled, outermost first.
-    order: Vec<usize>,
-}
+/// Dimensions or coordinates, outermost first, each with whether its place follows from a stream. The others are where
+/// Halide's loops are.
+#[derive(Clone, Debug)]
+struct Order(Vec<(usize, bool)>);
 
-impl Arrival {
+impl Order {
+    /// Those whose place follows from a stream.
+    fn said(&self) -> impl Iterator<Item = usize> + Clone {
+        self.0.iter().filter(|(_, said)| *said).map(|(coordinate, _)| *coordinate)
+    }
+
     /// Two coordinates that have the other order there.
-    fn exchanged(&self, other: &Arrival) -> Option<[usize; 2]> {
-        let place = |coordinate: usize| other.order.iter().position(|each| *each == coordinate);
-        let mut pairs = self.order.iter().copied().array_combinations();
+    fn exchanged(&self, other: &Order) -> Option<[usize; 2]> {
+        let place = |coordinate: usize| other.said().position(|each| each == coordinate);
+        let mut pairs = self.said().array_combinations();
         pairs.find(|&[outer, inner]| place(inner).is_some() && place(inner) < place(outer))
     }
 }
@@ -142,12 +152,11 @@ fn followed(index: &Index, coordinates: &[Variable]) -> Option<usize> {
 }
 
 /// The coordinates of a definition, in the order of its loops.
-fn scan(definition: &Merged) -> Vec<usize> {
-    let coordinate = |level: &Level| match level {
+fn scan(definition: &Merged) -> impl Iterator<Item = usize> {
+    definition.order.iter().filter_map(|level| match level {
         Level::Coordinate(dimension) => Some(*dimension),
         Level::Reduction(..) => None,
-    };
-    definition.order.iter().filter_map(coordinate).collect()
+    })
 }
 
 /// Whether a coordinate has a loop that is not wholly unrolled.
@@ -157,8 +166,9 @@ fn is_rolled(definition: &Merged, dimension: usize) -> bool {
 }
 
 /// Puts the loops of these coordinates into this order, in the places that they have together.
-fn rearrange(definition: &mut Merged, order: &[usize]) {
-    let order: Vec<usize> = order.iter().copied().filter(|dimension| is_rolled(definition, *dimension)).collect();
+fn rearrange(definition: &mut Merged, order: &Order) {
+    let coordinates = order.0.iter().map(|(coordinate, _)| *coordinate);
+    let order: Vec<usize> = coordinates.filter(|coordinate| is_rolled(definition, *coordinate)).collect();
     let is_moved = |level: &Level| matches!(level, Level::Coordinate(dimension) if order.contains(dimension));
     let places: Vec<usize> = definition.order.iter().positions(is_moved).collect();
     for (place, dimension) in places.into_iter().zip(order) {

@@ -186,6 +186,9 @@ produce output {";
     };
     assert_eq!(order(&after(&format!("{straight} + ramp[output.s0.x + output.s0.y*8]"))), "yxyx");
     assert_eq!(order(&after("ramp[output.s0.x + output.s0.y*8]")), "xyyx");
+    // What reads one row only follows its reader, too.
+    let row = after(&format!("ramp[output.s0.x + output.s0.y*8] + {straight}"));
+    assert_eq!(order(&row.replace("uint16(ramp.s0.x + ramp.s0.y)", "input[ramp.s0.x]")), "yxyx");
     // A network keeps its arrays, and its loops.
     assert_eq!(order(&format!("// schedule: dnn\n{}", value(transposed))), "yx");
     let (message, line, help) = refused(&value(&format!("{straight} + {transposed}")));
@@ -254,6 +257,22 @@ fn a_number_of_iterations_is_what_it_comes_to() {
         import("test.stmt", &text).unwrap().program.to_string()
     };
     assert_eq!(read("min(max(output.s0.y, 2000000000), 8)"), read("8"));
+}
+
+/// A condition on the smaller of two counters is one on both, as where columns are kept in turn.
+#[test]
+fn a_condition_may_be_on_two_loops() {
+    let nest = |condition: &str| {
+        let text = POINTWISE.replace("VALUE", "input[(output.s0.x + output.s0.y*8) + -9]\n   }");
+        let text = text.replace("   output[", &format!("   if ({condition}) {{\n   output["));
+        let text =
+            text.replace("(output.s0.y*8)]", "(output.s0.y*8) + -9]").replace("output.s0.x, 0, 8", "output.s0.x, 0, 9");
+        import("test.stmt", &format!("// output: u16[8, 3]\n{text}")).unwrap().program.to_string()
+    };
+    let expected = nest("(1 <= output.s0.x) && (1 <= output.s0.y)");
+    assert!(expected.contains("for y in 0..3:") && expected.contains("for x in 0..8:"), "{expected}");
+    assert_eq!(nest("1 <= min(output.s0.x, output.s0.y)"), expected);
+    assert_eq!(nest("max(1 - output.s0.x, 1 - output.s0.y) < 1"), expected);
 }
 
 /// Loops that are unrolled are bounded though nothing in them is ever stored.
