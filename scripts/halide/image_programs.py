@@ -181,7 +181,8 @@ def unsharp() -> Pipeline:
 
     return Pipeline(output, [image], [3, 60, 60], {"input": square(64, -2, (0, 3))}, {
         "root": colours(roots(*stages)), "recomputed": colours(roots(ratio)), "few": colours(roots(gray, ratio)),
-        "rolled": roots(*stages), "columns": colours(columns(output, *stages)), "tiled": colours(tiled), "sliding": colours(sliding(output, *stages)),
+        "rolled": roots(*stages), "columns": colours(columns(output, *stages)),
+        "tiled": colours(tiled), "sliding": colours(sliding(output, *stages)),
         "unrolled": colours(unrolled(2, output, *stages)), "unrolled_by_4": colours(unrolled(4, output, *stages))},
         nests=["unsharp", "unsharp_unroll2", "unsharp_unroll4"])
 
@@ -200,7 +201,8 @@ def up_sample() -> Pipeline:
         return schedule
 
     return Pipeline(output, [image], [128, 128], {"input": square(64)},
-                    {"root": roots(nearest), "columns": columns(output, nearest), "rows": rows(2), "unrolled_by_4": rows(4), "inline": nothing},
+                    {"root": roots(nearest), "columns": columns(output, nearest), "rows": rows(2),
+                     "unrolled_by_4": rows(4), "inline": nothing},
                     nests=["up_sample", "up_sample_unroll4"])
 
 
