@@ -82,6 +82,8 @@ fn what_was_found_is_understood() {
         ("skipped_rows", "output[x, y] = stage2[2*x, 2*y] as u8 & 60\n"),
         // The first row has no loop, and more columns than each part of the others (`random_369`).
         ("row_of_its_own", "for i1 in 0..10:\n    - for i0 in 0..17:\n"),
+        // Rows that are kept in turn for twice as many rows: their places are arrays of their own (`random_477`).
+        ("rows_of_two_places", "stage2[x, y] = stage1_487[x, y] as i8 / 8\n"),
         // The last of each two rows, at a constant address (`random_460`).
         ("rows_without_a_loop", "output[x, y] = 5 + stage1[2*x, 2*y] as u16 + "),
     ] {
