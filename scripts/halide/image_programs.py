@@ -9,8 +9,8 @@ from functools import partial
 
 import halide as hl
 import numpy as np
-from pipeline import (I16, I32, LARGE, LONG, PROGRAMS, U8, U16, Pipeline, c, centred, k, nothing, program, roots, sliding,
-                      square, t, total, unrolled, weighted, x, xi, xo, y, yi, yo)
+from pipeline import (I16, I32, LARGE, LONG, PROGRAMS, U8, U16, Pipeline, c, centred, columns, k, nothing, program, roots,
+                      sliding, square, t, total, unrolled, weighted, x, xi, xo, y, yi, yo)
 from pushmem_halide import compute_at, store_at, stream_to_accelerator, tile, unroll
 
 
@@ -37,8 +37,8 @@ def stencil(weights, divisor: int | None = None, size=(64, 64), step: int = 1, s
         compute_at(copy, output, y)
         compute_at(sums, output, y)
 
-    all_schedules = {"root": roots(copy, sums), "inline": nothing, "tiled": tiled, "sliding": windowed,
-                     **{f"unrolled{name}": unrolled(factor, output, sums)
+    all_schedules = {"root": roots(copy, sums), "columns": columns(output, sums), "inline": nothing, "tiled": tiled,
+                     "sliding": windowed, **{f"unrolled{name}": unrolled(factor, output, sums)
                         for name, factor in (("", 2), ("_by_4", 4), ("_by_8", 8))}}
     return Pipeline(output, [image], extents, {"input": [(0, extent) for extent in size]},
                     {name: all_schedules[name] for name in schedules}, nests=nests)
@@ -49,8 +49,8 @@ WEIGHTS = [[11, 14, 17], [12, 255, 18], [13, 16, 19]]
 #: Programs of one stencil.
 PROGRAMS |= {
     "pointwise": partial(stencil, [[2]], schedules=("inline", "unrolled_by_4")),
-    "gaussian": partial(stencil, GAUSSIAN, 256, schedules=("root", "inline", "tiled", "sliding", "unrolled", "unrolled_by_4"),
-                        nests=["gaussian"]),
+    "gaussian": partial(stencil, GAUSSIAN, 256, schedules=("root", "inline", "tiled", "sliding", "columns", "unrolled",
+                                                              "unrolled_by_4"), nests=["gaussian"]),
     "gaussian_unroll2": partial(stencil, GAUSSIAN, 256, (66, 64), extents=[64, 62], schedules=("root", "unrolled")),
     "gaussian_unroll4": partial(stencil, GAUSSIAN, 256, (68, 64), extents=[64, 62], schedules=("root", "unrolled_by_4")),
     "gaussian_unroll8": partial(stencil, GAUSSIAN, 256, (72, 66), extents=[64, 64], schedules=("root", "unrolled_by_8")),
@@ -102,7 +102,8 @@ def corners(image, streams, limit: int, divisor: int, extents, box, nests: list[
 
     all_schedules = {
         "recomputed": roots(image.in_()), "products": roots(*products, measure), "few": roots(gx, gy, measure),
-        "root": roots(*stages), "tiled": tiled, "sliding": sliding(output, *stages), "rows": rows,
+        "root": roots(*stages), "tiled": tiled, "sliding": sliding(output, *stages),
+        "columns": columns(output, *stages), "rows": rows,
         "unrolled": unrolled(2, output, *stages), "unrolled_by_4": unrolled(4, output, *stages)}
     return Pipeline(output, [streams], list(extents), {"input": box},
                     {name: all_schedules[name] for name in schedules or all_schedules}, nests=nests)
@@ -112,7 +113,7 @@ def corners(image, streams, limit: int, divisor: int, extents, box, nests: list[
 def harris() -> Pipeline:
     image = stream_to_accelerator("input", I16, 2)
     return corners(image, image, 255, 128, (58, 58), square(64, -3), ["harris", "harris_unroll2"],
-                   schedules=["root", "few", "tiled", "sliding", "rows", "unrolled"])
+                   schedules=["root", "few", "tiled", "sliding", "columns", "rows", "unrolled"])
 
 
 @program
@@ -180,7 +181,8 @@ def unsharp() -> Pipeline:
 
     return Pipeline(output, [image], [3, 60, 60], {"input": square(64, -2, (0, 3))}, {
         "root": colours(roots(*stages)), "recomputed": colours(roots(ratio)), "few": colours(roots(gray, ratio)),
-        "rolled": roots(*stages), "tiled": colours(tiled), "sliding": colours(sliding(output, *stages)),
+        "rolled": roots(*stages), "columns": colours(columns(output, *stages)),
+        "tiled": colours(tiled), "sliding": colours(sliding(output, *stages)),
         "unrolled": colours(unrolled(2, output, *stages)), "unrolled_by_4": colours(unrolled(4, output, *stages))},
         nests=["unsharp", "unsharp_unroll2", "unsharp_unroll4"])
 
@@ -199,7 +201,8 @@ def up_sample() -> Pipeline:
         return schedule
 
     return Pipeline(output, [image], [128, 128], {"input": square(64)},
-                    {"root": roots(nearest), "rows": rows(2), "unrolled_by_4": rows(4), "inline": nothing},
+                    {"root": roots(nearest), "columns": columns(output, nearest), "rows": rows(2),
+                     "unrolled_by_4": rows(4), "inline": nothing},
                     nests=["up_sample", "up_sample_unroll4"])
 
 
@@ -220,7 +223,8 @@ def brightened(tiles: int | None) -> Pipeline:
 
     counts = [] if tiles is None else [tiles]
     return Pipeline(blur, [image], [63, 63, *counts], {"input": [*square(64), *((0, count) for count in counts)]},
-                    {"root": roots(brighten), **({"sliding": pixels} if tiles is None else {"tiled": tiled})})
+                    {"root": roots(brighten), "columns": columns(blur, brighten),
+                     **({"sliding": pixels} if tiles is None else {"tiled": tiled})})
 
 
 def halved(tiles: int | None) -> Pipeline:
@@ -352,7 +356,7 @@ def bordered(name: str, wrap) -> Pipeline:
         output.partition(x, hl.Partition.Never).partition(y, hl.Partition.Never)
 
     return Pipeline(output, [image], [64, 64], {"input": square(64)},
-                    {"inline": nothing, "root": roots(border), "whole": whole,
+                    {"inline": nothing, "root": roots(border), "columns": columns(output), "whole": whole,
                      "rows": lambda: compute_at(border, output, y)})
 
 

@@ -70,13 +70,14 @@ LARGE_LAYERS = {
     "resnet3_x": (128, 128, 28), "resnet4_1": (256, 128, 14, 3, 2), "resnet4_x": (256, 256, 14),
     "resnet5_1": (512, 256, 7, 3, 2), "resnet5_x": (512, 512, 7),
 }
-PROGRAMS |= {name: partial(convolution, *layer) for name, layer in {**LAYERS, **LARGE_LAYERS}.items()}
+PROGRAMS |= {name: partial(convolution, *layer) for name, layer in LAYERS.items()}
+PROGRAMS |= {name: partial(convolution, *layer, nests=[f"layers/{name}"]) for name, layer in LARGE_LAYERS.items()}
 LARGE.update([*LARGE_LAYERS, "resnet1_small", "fsrcnn"])
 #: A tile of those.
 PROGRAMS |= {"resnet1_tile": partial(convolution, 8, 3, 14, 7, 2, nests=[])}
 
 
-def largest(channels: int, edge: int, tiles: int) -> Pipeline:
+def largest(channels: int, edge: int, tiles: int, nests: list[str] | None = None) -> Pipeline:
     """The largest of 3 x 3 pixels."""
     image, output = stream_to_accelerator("input", I16, 3), hl.Func("output")
     best = image[c, x, y]
@@ -90,10 +91,10 @@ def largest(channels: int, edge: int, tiles: int) -> Pipeline:
         output.reorder(c if channels <= LANES else ci, xi, yi, xo, yo)
 
     return Pipeline(output, [image], [channels, edge, edge], {"input": square(edge + 2, 0, (0, channels))},
-                    {"inline": nothing, "tiled": tiled})
+                    {"inline": nothing, "tiled": tiled}, nests=nests)
 
 
-PROGRAMS |= {"max_pool": partial(largest, 8, 28, 2)}
+PROGRAMS |= {"max_pool": partial(largest, 8, 28, 2), "max_pool_layer": partial(largest, 16, 56, 4, ["layers/max_pool"])}
 
 
 def product(size: int, tiles: int | None, nests: list[str]) -> Pipeline:

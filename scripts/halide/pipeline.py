@@ -87,6 +87,16 @@ def sliding(output, *funcs):
     return schedule
 
 
+def columns(output, *funcs):
+    """As `sliding`, but all are scanned by columns."""
+    def schedule():
+        output.reorder(y, x)
+        for func in funcs:
+            func.store_root().reorder(y, x)
+            compute_at(func, output, x)
+    return schedule
+
+
 def unrolled(factor, output, *funcs):
     """The schedule that computes these wholly, and some neighbours of them and of the output at once."""
     def schedule():

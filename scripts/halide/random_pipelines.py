@@ -67,19 +67,18 @@ class Generator:
         if rate == "half":
             width, height = width // 2, height // 2
         compute = choose.choice(SCHEDULES)
-        if compute == "reordered" and (boundary or rate == "twice"):
-            # Columns are for arrays that are kept, and those have affine addresses.
-            compute = "root"
+        # Arrays that a network keeps have affine addresses.
+        kept = compute == "reordered" and not boundary and rate != "twice" and choose.random() < 0.5
         inlined = boundary and choose.random() < 0.5
 
         def schedule():
             if inlined:
                 source.compute_root()
-            self.schedule(output, compute, width, height)
+            self.schedule(output, compute, kept, width, height)
 
         return Pipeline(output, [image], [width, height], {"input": [(least, size) for _, size in extent]},
                         {f"{boundary or 'none'}_{compute}": schedule}, self.tables,
-                        schedule="dnn" if compute == "reordered" else None)
+                        schedule="dnn" if kept else None)
 
     def define(self, func: hl.Func, sources, at) -> None:
         """A pure definition, or a reduction over a small window."""
@@ -100,7 +99,7 @@ class Generator:
         }[combine]()
         self.updates.append((func, window))
 
-    def schedule(self, output: hl.Func, compute: str, width: int, height: int) -> None:
+    def schedule(self, output: hl.Func, compute: str, kept: bool, width: int, height: int) -> None:
         choose, stages = self.choose, self.stages
         for func, window in self.updates:
             # Rolled in its array, a window is a network's reduction: those are in the list of programs.
@@ -114,9 +113,12 @@ class Generator:
             unroll(output, x, choose.choice([2, 4]))
         if compute == "reordered":
             output.reorder(y, x)
+            is_sliding = not kept and choose.random() < 0.5
         for stage in stages:
             if compute in ("root", "unrolled"):
                 stage.compute_root()
+            elif compute == "reordered" and is_sliding:
+                compute_at(stage.store_root().reorder(y, x), output, x)
             elif compute == "reordered":
                 stage.compute_root().reorder(y, x)
             elif compute == "rows":

@@ -283,7 +283,7 @@ fn identifier(name: &str) -> String {
 }
 
 /// The name of a variable of a Func, out of the name of its loop: `x` of `blur.s0.x.rebased`, `r_x` of `sum.s1.r12$x`.
-fn loop_name(name: &str) -> String {
+pub(crate) fn loop_name(name: &str) -> String {
     let is_stage = |part: &&str| part.strip_prefix('s').is_some_and(|number| number.parse::<u32>().is_ok());
     let mut parts = name.split('.');
     let part = match parts.find(is_stage) {

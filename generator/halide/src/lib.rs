@@ -12,6 +12,7 @@
 //! | `unfold` | tiles, sliding windows, copies | whole arrays with coordinates |
 //! | `merge` | the parts of partitioned and unrolled loops | one definition of each Func |
 //! | `trim` | what is read | definitions of that |
+//! | `order` | the order in which streams arrive | loops of image pipelines in that order |
 //! | `emit` | definitions | the text of a nest |
 //! | `proof` | the statement and the nest | whether they compute the same |
 //!
@@ -50,6 +51,7 @@ mod folding;
 mod intrinsics;
 mod lexer;
 mod merge;
+mod order;
 mod parser;
 mod program;
 mod proof;
@@ -118,13 +120,21 @@ fn import_within(name: &str, text: &str, limits: Limits) -> Result<Checked, Diag
     };
     // Where the parts of an array do not fit together, they may be understood as arrays of their own. That is a guess, which
     // only a comparison makes good.
-    let (mut program, mut parts_of) = (read.program.clone(), first.parts_of);
-    while let Some(apart) = parts_of.and_then(|array| program.apart(array)) {
-        program = apart;
-        match read.nest(&source, &program, limits) {
-            Err(refusal) => parts_of = refusal.parts_of,
-            Ok((checked, compared)) if compared.missed().is_empty() => return Ok(checked),
-            Ok(_) => break,
+    let guesses = match first.parts_of {
+        Some(array) => vec![array],
+        // Rows were taken for others, and it is not known of which array.
+        None if first.is_misread => (0..read.program.arrays.len()).collect(),
+        None => Vec::new(),
+    };
+    for array in guesses {
+        let (mut program, mut parts_of) = (read.program.clone(), Some(array));
+        while let Some(apart) = parts_of.and_then(|array| program.apart(array)) {
+            program = apart;
+            match read.nest(&source, &program, limits) {
+                Err(refusal) => parts_of = refusal.parts_of,
+                Ok((checked, compared)) if compared.missed().is_empty() => return Ok(checked),
+                Ok(_) => break,
+            }
         }
     }
     Err(first.diagnostic)
@@ -170,11 +180,13 @@ struct Refusal {
     diagnostic: Diagnostic,
     /// The array whose parts do not fit together, if it is about that.
     parts_of: Option<usize>,
+    /// Whether the checks of nests have found it.
+    is_misread: bool,
 }
 
 impl From<Diagnostic> for Refusal {
     fn from(diagnostic: Diagnostic) -> Self {
-        Self { diagnostic, parts_of: None }
+        Self { diagnostic, parts_of: None, is_misread: true }
     }
 }
 
@@ -194,7 +206,7 @@ impl<'a> Read<'a> {
     fn nest(&self, source: &Source, program: &Stores, limits: Limits) -> Result<(Checked, Compared), Refusal> {
         let refuse = |fault: Fault| {
             let parts_of = fault.parts_of;
-            Refusal { diagnostic: located(source, fault), parts_of }
+            Refusal { diagnostic: located(source, fault), parts_of, is_misread: false }
         };
         let inferred = Inferred::new(program).map_err(refuse)?;
         let emitted = inferred.emitted(&stem(source.name()), self.schedule).map_err(refuse)?;
@@ -256,6 +268,7 @@ impl<'a> Inferred<'a> {
         let mut definitions: Vec<(usize, Vec<Merged>)> =
             definitions.into_iter().map(|(_, array, each)| (array, each)).collect();
         trim::trim(program, &is_table, &mut unfolded, &mut definitions);
+        order::follow_streams(program, schedule, &unfolded, &mut definitions)?;
         let nest = Nest {
             name,
             schedule,

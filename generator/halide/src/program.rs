@@ -450,8 +450,8 @@ impl<'a> Reader<'a> {
     /// Limits the ranges of variables to where the condition is true, and says whether it ever is; nothing if that is no
     /// range.
     fn limit(&mut self, condition: &Rc<Value<Flat>>) -> Option<bool> {
-        if let Value::Binary(Binary::And, left, right) = &**condition {
-            return Some(self.limit(left)? && self.limit(right)?);
+        if let Some([one, other]) = both(condition) {
+            return Some(self.limit(&one)? && self.limit(&other)?);
         }
         if let Some(value) = constant_of(condition, &self.ranges) {
             return Some(value != 0);
@@ -547,6 +547,26 @@ impl<'a> Reader<'a> {
             Some(_) => Fault::new(span, format!("`{name}` is a buffer")).with_help("there are no pointers"),
             None => Fault::new(span, format!("unknown name `{name}`")),
         })
+    }
+}
+
+/// Two conditions that hold where this one does: the sides of `&&`, or those of a bound for the smaller or the larger of two.
+fn both(condition: &Rc<Value<Flat>>) -> Option<[Rc<Value<Flat>>; 2]> {
+    let Value::Binary(operator, left, right) = &**condition else { return None };
+    if *operator == Binary::And {
+        return Some([left.clone(), right.clone()]);
+    }
+    if !matches!(operator, Binary::Less | Binary::LessEqual) {
+        return None;
+    }
+    match (&**left, &**right) {
+        (_, Value::Binary(Binary::Minimum, one, other)) => {
+            Some([one, other].map(|each| Value::binary(*operator, left.clone(), each.clone())))
+        }
+        (Value::Binary(Binary::Maximum, one, other), _) => {
+            Some([one, other].map(|each| Value::binary(*operator, each.clone(), right.clone())))
+        }
+        _ => None,
     }
 }
 

@@ -82,6 +82,8 @@ fn what_was_found_is_understood() {
         ("skipped_rows", "output[x, y] = stage2[2*x, 2*y] as u8 & 60\n"),
         // The first row has no loop, and more columns than each part of the others (`random_369`).
         ("row_of_its_own", "for i1 in 0..10:\n    - for i0 in 0..17:\n"),
+        // Rows that are kept in turn for twice as many rows: their places are arrays of their own (`random_477`).
+        ("rows_of_two_places", "stage2[x, y] = stage1_487[x, y] as i8 / 8\n"),
         // The last of each two rows, at a constant address (`random_460`).
         ("rows_without_a_loop", "output[x, y] = 5 + stage1[2*x, 2*y] as u16 + "),
     ] {
@@ -151,6 +153,51 @@ fn a_func_of_constants_is_a_table() {
     assert_eq!(program.tables[0].values[..8], [0, 0, 0, 0, 0, 1, 1, 1]);
 }
 
+#[test]
+fn loops_follow_the_order_in_which_streams_arrive() {
+    // Columns that are computed as they are needed, and columns in parts.
+    let rows = nest("brighten_blur_columns");
+    assert!(rows.starts_with("  - for y in 0..64:\n    - for x in 0..64:\n"), "{rows}");
+    assert!(rows.contains("  - for y in 0..63:\n    - for x in 0..63:\n"), "{rows}");
+    assert!(nest("bc_mirror_columns").contains("for y in 0..64:\n    - for x in 0..64:\n"));
+    let order = |text: &str| {
+        let program = import("test.stmt", text).unwrap().program.to_string();
+        let loops = program.lines().filter_map(|line| line.trim_start().strip_prefix("- for ")?.split(' ').next());
+        loops.collect::<String>()
+    };
+    let text = POINTWISE.replace("input: u16[8, 4]", "input: u16[8, 8]");
+    let value = |value: &str| text.replace("VALUE", value);
+    let (straight, transposed) = ("input[output.s0.x + output.s0.y*8]", "input[output.s0.x*8 + output.s0.y]");
+    assert_eq!(order(&value(straight)), "yx");
+    assert_eq!(order(&value(transposed)), "xy");
+    // What reads nothing has its own order, and that of its reader if there is one.
+    assert_eq!(order(&value("uint16(output.s0.x + output.s0.y)")), "yx");
+    let ramp = "allocate ramp[uint16 * 32]
+produce ramp {
+ for (ramp.s0.x, 0, 8) {
+  for (ramp.s0.y, 0, 4) {
+   ramp[ramp.s0.x + (ramp.s0.y*8)] = uint16(ramp.s0.x + ramp.s0.y)
+  }
+ }
+}
+consume ramp {
+produce output {";
+    let after = |value: &str| {
+        let text = text.replace("VALUE", value).replace("produce output {", ramp);
+        text.trim_end().to_owned() + "\n}\n"
+    };
+    assert_eq!(order(&after(&format!("{straight} + ramp[output.s0.x + output.s0.y*8]"))), "yxyx");
+    assert_eq!(order(&after("ramp[output.s0.x + output.s0.y*8]")), "xyyx");
+    // What reads one row only follows its reader, too.
+    let row = after(&format!("ramp[output.s0.x + output.s0.y*8] + {straight}"));
+    assert_eq!(order(&row.replace("uint16(ramp.s0.x + ramp.s0.y)", "input[ramp.s0.x]")), "yxyx");
+    // A network keeps its arrays, and its loops.
+    assert_eq!(order(&format!("// schedule: dnn\n{}", value(transposed))), "yx");
+    let (message, line, help) = refused(&value(&format!("{straight} + {transposed}")));
+    assert_eq!(message, "`output` reads `input` with its loop `y` around `x`, and with `x` around `y`");
+    assert!(line == 9 && help.contains("// schedule: dnn"), "{line}: {help}");
+}
+
 const POINTWISE: &str = "// input: u16[8, 4]
 module name=pointwise, target=x86-64
 external_plus_metadata func pointwise (input, output) {
@@ -212,6 +259,22 @@ fn a_number_of_iterations_is_what_it_comes_to() {
         import("test.stmt", &text).unwrap().program.to_string()
     };
     assert_eq!(read("min(max(output.s0.y, 2000000000), 8)"), read("8"));
+}
+
+/// A condition on the smaller of two counters is one on both, as where columns are kept in turn.
+#[test]
+fn a_condition_may_be_on_two_loops() {
+    let nest = |condition: &str| {
+        let text = POINTWISE.replace("VALUE", "input[(output.s0.x + output.s0.y*8) + -9]\n   }");
+        let text = text.replace("   output[", &format!("   if ({condition}) {{\n   output["));
+        let text =
+            text.replace("(output.s0.y*8)]", "(output.s0.y*8) + -9]").replace("output.s0.x, 0, 8", "output.s0.x, 0, 9");
+        import("test.stmt", &format!("// output: u16[8, 3]\n{text}")).unwrap().program.to_string()
+    };
+    let expected = nest("(1 <= output.s0.x) && (1 <= output.s0.y)");
+    assert!(expected.contains("for y in 0..3:") && expected.contains("for x in 0..8:"), "{expected}");
+    assert_eq!(nest("1 <= min(output.s0.x, output.s0.y)"), expected);
+    assert_eq!(nest("max(1 - output.s0.x, 1 - output.s0.y) < 1"), expected);
 }
 
 /// Loops that are unrolled are bounded though nothing in them is ever stored.
