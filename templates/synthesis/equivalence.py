@@ -5,7 +5,8 @@ Usage: python equivalence.py job.json NETLIST
 reference.il has the blocks of the RTL as synthesize.py read them, before it mapped them; NETLIST has modules of the same names,
 of cells of the library. What is in a block and is a block, a macro or a clock-gate cell itself is cut out: its pins are outputs
 and inputs of the one around it, and a block is proven by itself. Signals of one name are compared, registers among them: equal in
-a cycle under equal inputs, or else by induction over cycles. That takes all registers for registers of one clock, so the clock
+a cycle under equal inputs, or else by induction over cycles. Arithmetic of the RTL becomes gates as in synthesis, by the same
+rules of Yosys: no proof finds that two multipliers of different structure are the same. That takes all registers for registers of one clock, so the clock
 and the asynchronous controls of each are signals of their own, which are compared, too. Writes equivalence.json, with the signals
 of each block that were compared and those of which there is no proof; progress goes to standard output, a line for each step.
 """
@@ -22,6 +23,8 @@ CONTROLS = {
     "DFF": "C", "DFFE": "CE", "SDFF": "C", "SDFFE": "C", "SDFFCE": "C", "ALDFF": "CL", "ALDFFE": "CLE",
     "DFFSR": "CSR", "DFFSRE": "CSRE", "DLATCH": "E", "DLATCHSR": "ESR",
 }
+# What is found to be equal from inputs on, also between signals that are compared, becomes one, so that products are proven, too.
+SWEEP = "strash;&get,-n;&fraig,-x;&put;map"
 EVENTS = ["clock", "set", "reset", "load"]
 # Nothing reads their signals.
 KEPT = " ".join(f"equiv/w:*.{event}" for event in EVENTS)
@@ -179,8 +182,9 @@ def main() -> None:
         tie_low(design, "gate", written, open_bits(written)[0])
         _, plain, registers = cut("gate")
         run("design -reset", "design -copy-from gold -as gold gold", "design -copy-from gate -as gate gate",
-            "equiv_make gold gate equiv", "hierarchy -top equiv", f"setattr -set keep 1 {KEPT}", "opt_clean", "equiv_simple",
-            "equiv_induct", "write_json equiv.json")
+            "equiv_make gold gate equiv", "hierarchy -top equiv", f"setattr -set keep 1 {KEPT}", "opt_clean", "dffunmap equiv",
+            "alumacc equiv", "techmap", "opt_clean", f"abc -script +{SWEEP}", "opt_clean", "equiv_simple", "equiv_induct",
+            "write_json equiv.json")
         compared, unproven = outcome("equiv.json")
         # Registers of one of both only: what is between them is not comparable cycle by cycle.
         unproven += sorted(f"{bit}.clock" for bit in held & plain)
