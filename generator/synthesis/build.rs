@@ -4,7 +4,8 @@ use std::fs;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 
-/// What runs a netlist, and what reads that and what the tools say, by its folders.
+/// What runs a netlist, and what reads that and what the tools say, by its folders. What makes RTL, testbenches and register writes
+/// is none of them: all that it makes is in the key of a result itself.
 const MADE_BY: [&str; 4] = ["src", "../simulation/src", "../../templates/synthesis", "../../templates/testbench"];
 
 fn main() {

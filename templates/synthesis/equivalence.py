@@ -5,7 +5,8 @@ Usage: python equivalence.py job.json NETLIST
 reference.il has the blocks of the RTL as synthesize.py read them, before it mapped them; NETLIST has modules of the same names,
 of cells of the library. What is in a block and is a block, a macro or a clock-gate cell itself is cut out: its pins are outputs
 and inputs of the one around it, and a block is proven by itself. Signals of one name are compared, registers among them: equal in
-a cycle under equal inputs, or else by induction over cycles. That takes all registers for registers of one clock, so the clock
+a cycle under equal inputs, or else by induction over cycles. Arithmetic of the RTL becomes gates as in synthesis, by the same
+rules of Yosys: no proof finds that two multipliers of different structure are the same. That takes all registers for registers of one clock, so the clock
 and the asynchronous controls of each are signals of their own, which are compared, too. Writes equivalence.json, with the signals
 of each block that were compared and those of which there is no proof; progress goes to standard output, a line for each step.
 """
@@ -22,6 +23,8 @@ CONTROLS = {
     "DFF": "C", "DFFE": "CE", "SDFF": "C", "SDFFE": "C", "SDFFCE": "C", "ALDFF": "CL", "ALDFFE": "CLE",
     "DFFSR": "CSR", "DFFSRE": "CSRE", "DLATCH": "E", "DLATCHSR": "ESR",
 }
+# What is found to be equal from inputs on, also between signals that are compared, becomes one, so that products are proven, too.
+SWEEP = "strash;&get,-n;&fraig,-x;&put;map"
 EVENTS = ["clock", "set", "reset", "load"]
 # Nothing reads their signals.
 KEPT = " ".join(f"equiv/w:*.{event}" for event in EVENTS)
@@ -44,17 +47,48 @@ def controls(kind: str) -> dict[str, tuple[str, bool]] | None:
     return result
 
 
+def read_module(design: libyosys.Design, name: str) -> dict:
+    """A module in the JSON format of Yosys: names of nets, and cells with their pins, by numbers of bits."""
+    libyosys.run_pass(f"select {name}", design)
+    libyosys.run_pass("write_json -selected module.json", design)
+    libyosys.run_pass("select -clear", design)
+    with open("module.json") as file:
+        return json.load(file)["modules"][name]
+
+
+def open_bits(module: dict) -> tuple[set[int], set[int]]:
+    """The bits that nothing drives: those that something reads, and those that are but a name, the rest of a vector of which
+    other bits are in use."""
+    driven: set[int | str] = set()
+    read: set[int | str] = set()
+    for port in module["ports"].values():
+        (driven if port["direction"] == "input" else read).update(port["bits"])
+    for cell in module["cells"].values():
+        for pin, bits in cell["connections"].items():
+            (driven if cell["port_directions"][pin] == "output" else read).update(bits)
+    named = {bit for net in module["netnames"].values() for bit in net["bits"] if not isinstance(bit, str)}
+    return (named - driven) & read, named - driven - read
+
+
+def tie_low(design: libyosys.Design, name: str, module: dict, bits: set[int]) -> None:
+    """Drives these bits with 0."""
+    written = design.modules_[libyosys.IdString(f"\\{name}")]
+    for wire, net in module["netnames"].items():
+        signal = libyosys.SigSpec(written.wire(libyosys.IdString(wire if wire.startswith("$") else f"\\{wire}")))
+        for number, bit in enumerate(net["bits"]):
+            if bit in bits:
+                bits = bits - {bit}
+                written.connect(signal.extract(number, 1), libyosys.SigSpec(libyosys.Const(0, 1)))
+
+
 def name_clocks(design: libyosys.Design, name: str) -> tuple[set[str], set[str], list[list[str]]]:
     """Gives each bit of a register signals of its clock, set, reset and load, all active high, by the name of the bit.
 
-    Returns the bits with a name that a register holds, those that are neither of a register nor constant, and the names of each
-    register. A register behind an inverter is that of the inverter's output, with set and reset exchanged."""
+    Returns the bits with a name that a register holds, those that something else drives, which is no constant, and the names of
+    each register. A register behind an inverter is that of the inverter's output, with set and reset exchanged."""
     libyosys.run_pass(f"simplemap {name}/t:$*ff* {name}/t:$*latch* {name}/t:$sr", design)
-    libyosys.run_pass(f"select {name}", design)
-    libyosys.run_pass("write_json -selected clocks.json", design)
-    libyosys.run_pass("select -clear", design)
-    with open("clocks.json") as file:
-        module = json.load(file)["modules"][name]
+    module = read_module(design, name)
+    undriven = set().union(*open_bits(module))
     names: dict[int | str, list[str]] = {}
     for wire, net in module["netnames"].items():
         if not wire.startswith("$"):
@@ -90,7 +124,7 @@ def name_clocks(design: libyosys.Design, name: str) -> tuple[set[str], set[str],
                     signal = ports.getPort(libyosys.IdString(f"\\{pin}")) if pin else libyosys.SigSpec(libyosys.Const(0, 1))
                     gate = written.addNotGate if low else written.addBufGate
                     gate(libyosys.IdString(f"\\{each}.{what}.driver"), signal.as_bit(), wire)
-    plain = {each for bit, same in names.items() if not isinstance(bit, str) for each in same}
+    plain = {each for bit, same in names.items() if not isinstance(bit, str) and bit not in undriven for each in same}
     return held, plain - held, registers
 
 
@@ -143,12 +177,14 @@ def main() -> None:
         held, _, _ = cut("gold")
         run("design -load netlist", f"rename {block} gate", *(f"blackbox {name}" for name in blocks if name != block),
             "flatten -noscopeinfo gate", "opt_clean gate")
+        # A signal that nothing drives is one that is not compared: right where nothing reads it, either.
+        written = read_module(design, "gate")
+        tie_low(design, "gate", written, open_bits(written)[0])
         _, plain, registers = cut("gate")
-        # A signal that nothing drives would be one of which nothing is to be proven.
-        run("design -load gate", "setundef -undriven -zero gate", "design -stash gate")
         run("design -reset", "design -copy-from gold -as gold gold", "design -copy-from gate -as gate gate",
-            "equiv_make gold gate equiv", "hierarchy -top equiv", f"setattr -set keep 1 {KEPT}", "opt_clean", "equiv_simple",
-            "equiv_induct", "write_json equiv.json")
+            "equiv_make gold gate equiv", "hierarchy -top equiv", f"setattr -set keep 1 {KEPT}", "opt_clean", "dffunmap equiv",
+            "alumacc equiv", "techmap", "opt_clean", f"abc -script +{SWEEP}", "opt_clean", "equiv_simple", "equiv_induct",
+            "write_json equiv.json")
         compared, unproven = outcome("equiv.json")
         # Registers of one of both only: what is between them is not comparable cycle by cycle.
         unproven += sorted(f"{bit}.clock" for bit in held & plain)

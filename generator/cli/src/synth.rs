@@ -8,10 +8,11 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use itertools::Itertools;
-use pushmem_configuration::Configuration;
+use pushmem_configuration::{Configuration, encode};
 use pushmem_files::{Diagnostic, Document, read_text, write_file};
 use pushmem_nest::Program;
 use pushmem_packaging::{Design as Package, Timing};
+use pushmem_registers::RegisterMap;
 use pushmem_regression::run_files;
 use pushmem_simulation::{Verilator, rtl_files};
 use pushmem_synthesis::{
@@ -186,11 +187,18 @@ impl Synth {
             Some(file) => Some((Configuration::read(file, spec)?, file)),
             None => None,
         };
-        let described = configuration.as_ref().map(|(configuration, _)| configuration.to_yaml());
+        // Both decide what runs: which register is which may change with the order of registers alone.
+        let described = match &configuration {
+            Some((configuration, _)) => {
+                let writes = encode(configuration, spec, &RegisterMap::of(spec))?;
+                Some([configuration.to_yaml(), format!("{writes:?}")])
+            }
+            None => None,
+        };
         let run = configuration.as_ref().zip(described.as_ref()).map(|((configuration, file), described)| Run {
             application: Application {
                 name: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-                texts: vec![described],
+                texts: described.iter().map(String::as_str).collect(),
                 window: activity::OF_TILE,
             },
             simulate: Box::new(|netlist, wave| activity::run_tile(spec, configuration, netlist, wave)),

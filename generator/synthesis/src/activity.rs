@@ -12,6 +12,7 @@ use pushmem_simulation::key;
 use pushmem_technology::{Active, Binding, MacroPort, Pin};
 use serde::{Deserialize, Serialize};
 
+use crate::liberty::voltage;
 use crate::path::section;
 use crate::run::{BlockKind, Design, Job, Synthesis, job, kept, library_texts, made_by, run_opensta, write_library};
 use crate::toggles::{self, Access, Pulses, Toggles, Window};
@@ -145,6 +146,7 @@ pub fn measure(
 ) -> Result<Activity, Diagnostic> {
     let (job, files) = job(design);
     let libraries = library_texts(&job)?;
+    let volts = voltage(&design.library.name, &libraries[0])?;
     let constraints = format!("{}.sdc", job.name);
     let (_, constraints_text) = files.iter().find(|(path, _)| *path == constraints).expect("a package has constraints");
     let technology = design.package.technology;
@@ -214,7 +216,7 @@ pub fn measure(
         words,
         clock_ps: design.timing.clock_period_ps,
         blocks: Vec::new(),
-        clock_net_mw: clock_net(&said, &libraries, design.timing.clock_period_ps)?,
+        clock_net_mw: clock_net(&said, volts, design.timing.clock_period_ps)?,
         accesses: Vec::new(),
     };
     for (name, used) in uses.iter().zip(&accesses).into_group_map_by(|(used, _)| used.binding.name.clone()) {
@@ -349,11 +351,7 @@ fn blocks(said: &str, synthesis: &Synthesis, overcharge: f64) -> Vec<BlockPower>
 }
 
 /// Power of the clock's net in milliwatts: it is charged once a cycle.
-fn clock_net(said: &str, libraries: &[String], clock_ps: u32) -> Result<f64, Diagnostic> {
-    let volts = libraries.iter().find_map(|text| {
-        let value = text.lines().find_map(|line| line.trim().strip_prefix("nom_voltage"))?;
-        value.trim_matches(|letter: char| !letter.is_ascii_digit()).parse::<f64>().ok()
-    });
+fn clock_net(said: &str, volts: f64, clock_ps: u32) -> Result<f64, Diagnostic> {
     let load = section(said, "clock").lines().find_map(|line| line.trim().strip_prefix("Total capacitance:"));
     let femtofarads = load.and_then(|text| {
         let values = text
@@ -361,9 +359,7 @@ fn clock_net(said: &str, libraries: &[String], clock_ps: u32) -> Result<f64, Dia
             .filter_map(|word| word.split('-').filter_map(|part| part.parse::<f64>().ok()).next_back());
         values.reduce(f64::max)
     });
-    let (volts, femtofarads) = volts
-        .zip(femtofarads)
-        .ok_or_else(|| Diagnostic::new("the load of the clock or the voltage of the library is not known"))?;
+    let femtofarads = femtofarads.ok_or_else(|| Diagnostic::new("OpenSTA does not say the load of the clock"))?;
     Ok(femtofarads * volts * volts / f64::from(clock_ps))
 }
 

@@ -17,6 +17,16 @@ struct Cell {
     state_functions: Vec<Range<usize>>,
 }
 
+/// What is read of a library.
+#[derive(Default)]
+struct Contents {
+    cells: Vec<Cell>,
+    /// Its own attributes, in order.
+    attributes: Vec<(String, String)>,
+    /// The names of its operating conditions, and their voltages.
+    conditions: Vec<(String, Option<f64>)>,
+}
+
 /// How many clock gates of a library are named.
 const SHOWN: usize = 6;
 
@@ -24,7 +34,7 @@ const SHOWN: usize = 6;
 /// passes. That is what timing takes, as it does for a latch and an AND.
 pub(crate) fn with_passing_clock(gate: &ClockGate, text: &str) -> String {
     let mut result = text.to_owned();
-    let cells = cells(text).into_iter().filter(|cell| cell.name == gate.cell);
+    let cells = contents(text).cells.into_iter().filter(|cell| cell.name == gate.cell);
     for range in cells.flat_map(|cell| cell.state_functions).rev() {
         result.replace_range(range, &format!(" function : \"{}\"", gate.clock));
     }
@@ -36,7 +46,7 @@ pub(crate) fn with_passing_clock(gate: &ClockGate, text: &str) -> String {
 /// # Errors
 /// When the library, by its name, lacks the cell or a pin of it. Its area, timing and power would not be known.
 pub(crate) fn find_clock_gate(gate: &ClockGate, library: &str, text: &str) -> Result<(), Diagnostic> {
-    let cells = cells(text);
+    let cells = contents(text).cells;
     let Some(cell) = cells.iter().find(|cell| cell.name == gate.cell) else {
         let gates = cells.iter().filter(|cell| cell.clock_gate.is_some()).collect_vec();
         let named = gates.iter().take(SHOWN).map(|cell| {
@@ -62,10 +72,38 @@ pub(crate) fn find_clock_gate(gate: &ClockGate, library: &str, text: &str) -> Re
     }
 }
 
-/// The cells of a library: groups `cell (NAME) { … pin (NAME) { … } … }` at any depth of the text, with a semicolon behind each
-/// attribute or without.
-fn cells(text: &str) -> Vec<Cell> {
-    let mut cells: Vec<Cell> = Vec::new();
+/// The supply voltage of a library, in volts: that of its default operating conditions, as OpenSTA takes for nets, or else the
+/// nominal one.
+///
+/// # Errors
+/// When the library, by its name, has neither.
+pub(crate) fn voltage(library: &str, text: &str) -> Result<f64, Diagnostic> {
+    let Contents { attributes, conditions, .. } = contents(text);
+    let attribute = |name: &str| attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+    let default = attribute("default_operating_conditions");
+    let of_conditions =
+        conditions.iter().find(|(name, _)| Some(name.as_str()) == default).and_then(|(_, volts)| *volts);
+    let nominal = || attribute("nom_voltage")?.parse().ok();
+    let voltage = of_conditions.or_else(nominal).filter(|voltage| *voltage > 0.0).ok_or_else(|| {
+        Diagnostic::new(format!("the library {library} does not say its voltage, which the power of the clock's net needs"))
+            .with_help("give it `nom_voltage`, or `operating_conditions` with a `voltage` and their name as `default_operating_conditions`")
+    })?;
+    let unit = attribute("voltage_unit").unwrap_or("1V");
+    let volts = match unit.strip_suffix("mV") {
+        Some(millivolts) => millivolts.trim().parse::<f64>().map(|millivolts| millivolts * 1e-3),
+        None => unit.trim_end_matches('V').trim().parse(),
+    };
+    let volts = volts.map_err(|_| {
+        Diagnostic::new(format!("the library {library} has the voltage unit `{unit}`, which is not one of volts"))
+            .with_help("write it as `1V` or `1mV`")
+    })?;
+    Ok(voltage * volts)
+}
+
+/// Reads a library: groups `cell (NAME) { … pin (NAME) { … } … }` at any depth of the text, with a semicolon behind each attribute or
+/// without.
+fn contents(text: &str) -> Contents {
+    let Contents { mut cells, mut attributes, mut conditions } = Contents::default();
     // The groups around, and what is read of the next statement.
     let (mut groups, mut statement): (Vec<String>, String) = (Vec::new(), String::new());
     let (mut rest, mut begin) = (text, 0);
@@ -83,6 +121,7 @@ fn cells(text: &str) -> Vec<Cell> {
                 let (kind, name) = group(&statement);
                 match kind {
                     "cell" => cells.push(Cell { name, ..Cell::default() }),
+                    "operating_conditions" => conditions.push((name, None)),
                     "pin" if groups.last().is_some_and(|around| around == "cell") => {
                         cells.last_mut().into_iter().for_each(|cell| cell.pins.push(name.clone()));
                     }
@@ -93,11 +132,16 @@ fn cells(text: &str) -> Vec<Cell> {
                 begin = here + 1;
             }
             '}' | ';' | '\n' => {
-                if let (Some((key, value)), Some(cell)) = (statement.split_once(':'), cells.last_mut()) {
-                    match (key.trim(), value.trim()) {
-                        ("clock_gating_integrated_cell", kind) => cell.clock_gate = Some(kind.to_owned()),
-                        ("state_function", _) => cell.state_functions.push(begin..here),
-                        ("direction", "internal") => drop(cell.pins.pop()),
+                if let Some((key, value)) = statement.split_once(':').map(|(key, value)| (key.trim(), value.trim())) {
+                    let around = groups.last().map(String::as_str);
+                    match (key, value, cells.last_mut()) {
+                        _ if around == Some("library") => attributes.push((key.to_owned(), value.to_owned())),
+                        ("voltage", value, _) if around == Some("operating_conditions") => {
+                            conditions.last_mut().expect("it is in them").1 = value.parse().ok();
+                        }
+                        ("clock_gating_integrated_cell", kind, Some(cell)) => cell.clock_gate = Some(kind.to_owned()),
+                        ("state_function", _, Some(cell)) => cell.state_functions.push(begin..here),
+                        ("direction", "internal", Some(cell)) => drop(cell.pins.pop()),
                         _ => {}
                     }
                 }
@@ -113,7 +157,7 @@ fn cells(text: &str) -> Vec<Cell> {
             _ => statement.push(letter),
         }
     }
-    cells
+    Contents { cells, attributes, conditions }
 }
 
 /// The kind and the name of a group.
@@ -164,11 +208,25 @@ library (one) {
 
     #[test]
     fn cells_have_pins_and_clock_gates_a_kind() {
-        let found = cells(LIBRARY);
+        let found = contents(LIBRARY).cells;
         let names = found.iter().map(|cell| (cell.name.as_str(), cell.pins.join(" "))).collect_vec();
         assert_eq!(names, [("icg_1", "CK E TE Q".to_owned()), ("INV", "A Y".to_owned())]);
         assert_eq!(found[0].clock_gate.as_deref(), Some("latch_posedge_precontrol"));
         assert_eq!(found[1].clock_gate, None);
+    }
+
+    #[test]
+    fn the_voltage_is_that_of_the_default_conditions_or_the_nominal_one() {
+        let conditions =
+            "operating_conditions (hot) { voltage : 0.9; } operating_conditions (\"cold\") { voltage : 1.2 }";
+        let of = |rest: &str| voltage("one", &format!("library (one) {{ {rest} cell (A) {{ area : 1; }} }}"));
+        assert_eq!(of(&format!("nom_voltage : 1.1; {conditions} default_operating_conditions : cold;")).unwrap(), 1.2);
+        assert_eq!(of(&format!("{conditions} nom_voltage : 1.1 \n")).unwrap(), 1.1);
+        assert_eq!(of("voltage_unit : \"100mV\"; nom_voltage : \"18\";").unwrap(), 1.8);
+        let error = of(conditions).unwrap_err().to_string();
+        assert!(error.contains("the library one does not say its voltage"), "{error}");
+        let error = of("voltage_unit : \"1A\"; nom_voltage : 1;").unwrap_err().to_string();
+        assert!(error.contains("the voltage unit `1A`"), "{error}");
     }
 
     #[test]
