@@ -69,6 +69,8 @@ fn cells(text: &str) -> Vec<Cell> {
     // The groups around, and what is read of the next statement.
     let (mut groups, mut statement): (Vec<String>, String) = (Vec::new(), String::new());
     let (mut rest, mut begin) = (text, 0);
+    // The pins of a cell before those of the last group of pins.
+    let mut before = 0;
     while let Some(letter) = rest.chars().next() {
         let here = text.len() - rest.len();
         rest = &rest[letter.len_utf8()..];
@@ -84,7 +86,12 @@ fn cells(text: &str) -> Vec<Cell> {
                 match kind {
                     "cell" => cells.push(Cell { name, ..Cell::default() }),
                     "pin" if groups.last().is_some_and(|around| around == "cell") => {
-                        cells.last_mut().into_iter().for_each(|cell| cell.pins.push(name.clone()));
+                        // One group may be of several pins.
+                        let names = name.split([',', ' ']).filter(|name| !name.is_empty()).map(str::to_owned);
+                        if let Some(cell) = cells.last_mut() {
+                            before = cell.pins.len();
+                            cell.pins.extend(names);
+                        }
                     }
                     _ => {}
                 }
@@ -94,10 +101,11 @@ fn cells(text: &str) -> Vec<Cell> {
             }
             '}' | ';' | '\n' => {
                 if let (Some((key, value)), Some(cell)) = (statement.split_once(':'), cells.last_mut()) {
+                    let is_of_pin = matches!(groups.as_slice(), [.., cell, pin] if cell == "cell" && pin == "pin");
                     match (key.trim(), value.trim()) {
                         ("clock_gating_integrated_cell", kind) => cell.clock_gate = Some(kind.to_owned()),
                         ("state_function", _) => cell.state_functions.push(begin..here),
-                        ("direction", "internal") => drop(cell.pins.pop()),
+                        ("direction", "internal") if is_of_pin => cell.pins.truncate(before),
                         _ => {}
                     }
                 }
@@ -169,6 +177,18 @@ library (one) {
         assert_eq!(names, [("icg_1", "CK E TE Q".to_owned()), ("INV", "A Y".to_owned())]);
         assert_eq!(found[0].clock_gate.as_deref(), Some("latch_posedge_precontrol"));
         assert_eq!(found[1].clock_gate, None);
+    }
+
+    #[test]
+    fn a_group_may_be_of_several_pins() {
+        let text = r#"cell (one) { pin (A, B) { } pin ("C", "D") { } pin (Y) { direction : output; } pin (m, n) { direction : internal; } }"#;
+        assert_eq!(cells(text)[0].pins, ["A", "B", "C", "D", "Y"]);
+    }
+
+    #[test]
+    fn only_pins_that_are_internal_themselves_are_none() {
+        let text = r#"cell (one) { pin (A) { } pg_pin (VDDI) { direction : internal; } bus (D) { pin (D[0]) { direction : internal; } } }"#;
+        assert_eq!(cells(text)[0].pins, ["A"]);
     }
 
     #[test]
