@@ -2,17 +2,24 @@
 
 use std::fs;
 use std::hash::{DefaultHasher, Hasher};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// What runs a netlist, and what reads that and what the tools say, by its folders. What makes RTL, testbenches and register writes
-/// is none of them: all that it makes is in the key of a result itself.
-const MADE_BY: [&str; 4] = ["src", "../simulation/src", "../../templates/synthesis", "../../templates/testbench"];
+/// What has a netlist made and run, and reads the wave and what the tools say: files, and folders of them. What makes RTL,
+/// testbenches and register writes is none of them: all that it makes is in the key of a result itself.
+const MADE_BY: [&str; 6] = [
+    "src",
+    "../simulation/src",
+    "../cli/src/synth/activity.rs",
+    "../cli/src/application/rtl.rs",
+    "../../templates/synthesis",
+    "../../templates/testbench",
+];
 
 fn main() {
     let mut files = Vec::new();
-    for folder in MADE_BY {
-        println!("cargo::rerun-if-changed={folder}");
-        collect(Path::new(folder), &mut files);
+    for path in MADE_BY {
+        println!("cargo::rerun-if-changed={path}");
+        collect(PathBuf::from(path), &mut files);
     }
     files.sort();
     let mut hash = DefaultHasher::new();
@@ -23,9 +30,10 @@ fn main() {
     println!("cargo::rustc-env=PUSHMEM_MADE_BY={:016x}", hash.finish());
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    for path in entries.map(|entry| entry.expect("a folder can be listed").path()) {
-        if path.is_dir() { collect(&path, files) } else { files.push(path) }
+fn collect(path: PathBuf, files: &mut Vec<PathBuf>) {
+    if !path.is_dir() {
+        return files.push(path);
     }
+    let entries = fs::read_dir(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    entries.for_each(|entry| collect(entry.expect("a folder can be listed").path(), files));
 }

@@ -282,6 +282,8 @@ impl Synth {
         let spinner = Spinner::new();
         let design = Design { package, timing: &timing, library, optimize };
         let outcome = synthesize(&design, tools, |step| spinner.say(step)).and_then(|synthesis| {
+            // The power of a program is a part of its report where it can be known; for a tile, somebody asked.
+            let run = run.filter(|_| self.activity.is_some() || synthesis.report.power_unknown.is_none());
             let activity = run.map(|Run { application, simulate }| {
                 measure(&design, &synthesis, &application, tools, simulate, |step| spinner.say(step))
             });
@@ -303,7 +305,7 @@ impl Synth {
             write_file(path, text.as_bytes())?;
         }
         let checked = checked.map(|counts| Checked { configurations: counts.configurations, cycles: counts.cycles });
-        let found = Found { report, activity, proven, checked };
+        let found = Found { minimum_period_ps: report.minimum_period_ps(), report, activity, proven, checked };
         output::result(self.json, &found, || found.to_string())?;
         Ok(ExitCode::SUCCESS)
     }
@@ -337,6 +339,8 @@ struct Checked {
 struct Found {
     #[serde(flatten)]
     report: Report,
+    /// [`Report::minimum_period_ps`].
+    minimum_period_ps: Option<f64>,
     activity: Option<Activity>,
     #[serde(rename = "equivalence")]
     proven: Option<Proven>,
@@ -408,6 +412,7 @@ mod tests {
             timed_macros: false,
             paths,
             power: Some(Power { internal_mw: 1e6, switching_mw: 1e6, leakage_mw: 1e6 }),
+            power_unknown: None,
         };
         let power = BlockPower {
             block: BlockKind::Rest,
@@ -428,7 +433,13 @@ mod tests {
         };
         let proven = Proven { blocks: usize::MAX, signals: most };
         let checked = Checked { configurations: u64::MAX, cycles: u64::MAX };
-        let found = Found { report, activity: Some(activity), proven: Some(proven), checked: Some(checked) };
+        let found = Found {
+            minimum_period_ps: report.minimum_period_ps(),
+            report,
+            activity: Some(activity),
+            proven: Some(proven),
+            checked: Some(checked),
+        };
         let text = fit(&found.to_string());
         let is_sentence = |line: &str| line.starts_with("power of") || line.starts_with("memory in");
         assert!(text.lines().all(|line| is_sentence(line) || line.chars().count() <= COLUMNS), "{text}");

@@ -135,7 +135,7 @@ impl Activity {
 /// SystemVerilog files, of which the last is that of the top module, and writes the wave. `step` is told what is being done.
 ///
 /// # Errors
-/// When the simulation or OpenSTA fails, with what it said.
+/// When the simulation or OpenSTA fails, with what it said, or OpenSTA does not tell the energy of cells.
 pub fn measure(
     design: &Design,
     synthesis: &Synthesis,
@@ -144,6 +144,8 @@ pub fn measure(
     simulate: impl FnOnce(&[(String, String)], &Path) -> Result<Words, Diagnostic>,
     mut step: impl FnMut(&str),
 ) -> Result<Activity, Diagnostic> {
+    let overcharge =
+        tools.overcharge().map_err(|why| Diagnostic::new(format!("the power of cells is not known: {why}")))?;
     let (job, files) = job(design);
     let libraries = library_texts(&job)?;
     let volts = voltage(&design.library.name, &libraries[0])?;
@@ -159,6 +161,8 @@ pub fn measure(
     let mut texts = vec![synthesis.numbered.as_str(), constraints_text, &empty];
     texts.extend(libraries.iter().chain(&made_by).map(String::as_str));
     texts.extend(application.texts.iter().copied());
+    let window = format!("{:?}", application.window);
+    texts.extend([application.name.as_str(), &window]);
     let kept = kept("activity", &key(&texts));
     if let Some(activity) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
         return Ok(activity);
@@ -233,7 +237,7 @@ pub fn measure(
         });
     }
     activity.accesses.sort_by(|left, right| left.name.cmp(&right.name));
-    activity.blocks = blocks(&said, synthesis, tools.overcharge);
+    activity.blocks = blocks(&said, synthesis, overcharge);
     let energy = activity.accesses.iter().map(|accesses| accesses.energy_fj).sum::<Option<u64>>();
     if let Some(energy) = energy.filter(|_| !activity.accesses.is_empty()) {
         let power = activity.milliwatts(energy);

@@ -107,6 +107,8 @@ fn contents(text: &str) -> Contents {
     // The groups around, and what is read of the next statement.
     let (mut groups, mut statement): (Vec<String>, String) = (Vec::new(), String::new());
     let (mut rest, mut begin) = (text, 0);
+    // The pins of a cell before those of the last group of pins.
+    let mut before = 0;
     while let Some(letter) = rest.chars().next() {
         let here = text.len() - rest.len();
         rest = &rest[letter.len_utf8()..];
@@ -123,7 +125,12 @@ fn contents(text: &str) -> Contents {
                     "cell" => cells.push(Cell { name, ..Cell::default() }),
                     "operating_conditions" => conditions.push((name, None)),
                     "pin" if groups.last().is_some_and(|around| around == "cell") => {
-                        cells.last_mut().into_iter().for_each(|cell| cell.pins.push(name.clone()));
+                        // One group may be of several pins.
+                        let names = name.split([',', ' ']).filter(|name| !name.is_empty()).map(str::to_owned);
+                        if let Some(cell) = cells.last_mut() {
+                            before = cell.pins.len();
+                            cell.pins.extend(names);
+                        }
                     }
                     _ => {}
                 }
@@ -134,6 +141,7 @@ fn contents(text: &str) -> Contents {
             '}' | ';' | '\n' => {
                 if let Some((key, value)) = statement.split_once(':').map(|(key, value)| (key.trim(), value.trim())) {
                     let around = groups.last().map(String::as_str);
+                    let is_of_pin = matches!(groups.as_slice(), [.., cell, pin] if cell == "cell" && pin == "pin");
                     match (key, value, cells.last_mut()) {
                         _ if around == Some("library") => attributes.push((key.to_owned(), value.to_owned())),
                         ("voltage", value, _) if around == Some("operating_conditions") => {
@@ -141,7 +149,7 @@ fn contents(text: &str) -> Contents {
                         }
                         ("clock_gating_integrated_cell", kind, Some(cell)) => cell.clock_gate = Some(kind.to_owned()),
                         ("state_function", _, Some(cell)) => cell.state_functions.push(begin..here),
-                        ("direction", "internal", Some(cell)) => drop(cell.pins.pop()),
+                        ("direction", "internal", Some(cell)) if is_of_pin => cell.pins.truncate(before),
                         _ => {}
                     }
                 }
@@ -227,6 +235,18 @@ library (one) {
         assert!(error.contains("the library one does not say its voltage"), "{error}");
         let error = of("voltage_unit : \"1A\"; nom_voltage : 1;").unwrap_err().to_string();
         assert!(error.contains("the voltage unit `1A`"), "{error}");
+    }
+
+    #[test]
+    fn a_group_may_be_of_several_pins() {
+        let text = r#"cell (one) { pin (A, B) { } pin ("C", "D") { } pin (Y) { direction : output; } pin (m, n) { direction : internal; } }"#;
+        assert_eq!(cells(text)[0].pins, ["A", "B", "C", "D", "Y"]);
+    }
+
+    #[test]
+    fn only_pins_that_are_internal_themselves_are_none() {
+        let text = r#"cell (one) { pin (A) { } pg_pin (VDDI) { direction : internal; } bus (D) { pin (D[0]) { direction : internal; } } }"#;
+        assert_eq!(cells(text)[0].pins, ["A"]);
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub struct Report {
     pub paths: Paths,
     /// Power, where OpenSTA knows it.
     pub power: Option<Power>,
+    /// Why it is not known, in one line, if it is not.
+    pub power_unknown: Option<String>,
 }
 
 impl Report {
@@ -141,6 +143,9 @@ impl Display for Report {
                 "power              {sum:.3} mW at {} ps, assumed: {:.3} in cells, {:.3} in nets, {:.3} at rest",
                 self.clock_ps, power.internal_mw, power.switching_mw, power.leakage_mw
             )?;
+        }
+        if let Some(why) = &self.power_unknown {
+            writeln!(formatter, "power              not known: {why}")?;
         }
         Ok(())
     }

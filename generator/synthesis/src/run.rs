@@ -259,7 +259,7 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
     let (instances, black_boxes) = instances(design, &modules);
     let numbered = read(&work.path().join("numbered.v"))?;
     let reference = read(&work.path().join("reference.il"))?;
-    let report = report(design, &modules, &timed, tools.overcharge);
+    let report = report(design, &modules, &timed, tools.overcharge());
     let synthesis = Synthesis { report, netlist, numbered, instances, black_boxes, reference };
     // Without a cache it only takes longer.
     if let Ok(text) = serde_json::to_string(&synthesis) {
@@ -298,11 +298,12 @@ pub(crate) fn library_texts(job: &Job) -> Result<Vec<String>, Diagnostic> {
     job.liberty.iter().map(|file| read(Path::new(file))).collect()
 }
 
-/// What makes a result besides what is in files: what bindings say of macros, which the report has, the tools, and what reads what
-/// they say.
+/// What makes a result besides what is in files: what bindings say of macros, which the report has, the tools, what power is divided by,
+/// and what reads what they say.
 pub(crate) fn made_by(design: &Design, tools: &Tools) -> Vec<String> {
     let figures = design.package.technology.bindings().map(|binding| format!("{:?}", binding.figures));
-    figures.chain([tools.versions.clone(), env!("PUSHMEM_MADE_BY").to_owned()]).collect()
+    let overcharge = format!("{:?}", tools.overcharge());
+    figures.chain([tools.versions.clone(), overcharge, env!("PUSHMEM_MADE_BY").to_owned()]).collect()
 }
 
 /// Whether a text of Verilog has a module of that name.
@@ -397,7 +398,7 @@ fn execute_to(
     Err(Diagnostic::new(format!("{name} failed; it said last:\n{last}")))
 }
 
-fn report(design: &Design, modules: &[Module], timed: &str, overcharge: f64) -> Report {
+fn report(design: &Design, modules: &[Module], timed: &str, overcharge: Result<f64, &str>) -> Report {
     // A library file tells the area of a macro; a binding can, where there is none.
     let untimed = |name: &str| {
         design.package.technology.bindings().find(|binding| binding.name == name && binding.liberty().is_none())
@@ -419,16 +420,7 @@ fn report(design: &Design, modules: &[Module], timed: &str, overcharge: f64) -> 
         };
         (!members.is_empty()).then_some(block)
     });
-    let total = section(timed, "power").lines().find(|line| line.starts_with("Total")).unwrap_or_default();
-    let watts = total.split_whitespace().filter_map(|word| word.parse::<f64>().ok()).collect_vec();
-    let power = match watts.as_slice() {
-        [internal, switching, leakage, ..] => Some(Power {
-            internal_mw: internal * 1000.0 / overcharge,
-            switching_mw: switching * 1000.0,
-            leakage_mw: leakage * 1000.0,
-        }),
-        _ => None,
-    };
+    let power = overcharge.and_then(|overcharge| power(section(timed, "power"), overcharge));
     Report {
         design: design.package.top.clone(),
         library: design.library.name.clone(),
@@ -438,6 +430,35 @@ fn report(design: &Design, modules: &[Module], timed: &str, overcharge: f64) -> 
         macro_area: modules.iter().map(|module| macro_area(module) * f64::from(module.instances)).sum(),
         timed_macros: design.package.technology.bindings().all(|binding| binding.liberty().is_some()),
         paths: Paths::of_report(timed),
-        power,
+        power: power.ok(),
+        power_unknown: power.err().map(str::to_owned),
+    }
+}
+
+/// Reads what OpenSTA reports of power, or says why that is not known.
+fn power(report: &str, overcharge: f64) -> Result<Power, &'static str> {
+    let total = report.lines().find(|line| line.starts_with("Total")).unwrap_or_default();
+    let watts = total.split_whitespace().filter_map(|word| word.parse::<f64>().ok()).collect_vec();
+    match watts.as_slice() {
+        [internal, switching, leakage, ..] => Ok(Power {
+            internal_mw: internal * 1000.0 / overcharge,
+            switching_mw: switching * 1000.0,
+            leakage_mw: leakage * 1000.0,
+        }),
+        _ => Err("OpenSTA reports no total"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn power_is_known_by_the_total() {
+        let report = "Group Internal Switching Leakage Total\nTotal 0.004 0.001 0.0005 0.0055 100.0%\n";
+        let Power { internal_mw, switching_mw, leakage_mw } = power(report, 2.0).unwrap();
+        assert!((internal_mw - 2.0).abs() < 1e-9 && (switching_mw - 1.0).abs() < 1e-9, "{internal_mw} {switching_mw}");
+        assert!((leakage_mw - 0.5).abs() < 1e-9, "{leakage_mw}");
+        assert_eq!(power("Error: no power\n", 2.0), Err("OpenSTA reports no total"));
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use pushmem_files::{Diagnostic, write_file};
 
@@ -29,9 +30,8 @@ pub struct Tools {
     pub(crate) sta: PathBuf,
     /// The versions of both.
     pub(crate) versions: String,
-    /// How many times OpenSTA counts what happens inside cells. Version 2.0 takes the energies of rising and of falling for each change,
-    /// which is twice too much, where later ones take their mean.
-    pub(crate) overcharge: f64,
+    /// What OpenSTA said of the energy of a known cell, once it was asked.
+    overcharge: OnceLock<Result<f64, String>>,
 }
 
 /// What OpenSTA is asked for to know that: files by name.
@@ -60,27 +60,41 @@ impl Tools {
             .map_err(|_| Diagnostic::new("timing needs OpenSTA, which is not here").with_help(INSTALL_HELP))?;
         let said = Command::new(&sta).arg("-version").stdin(Stdio::null()).output();
         let opensta = said.map(|said| String::from_utf8_lossy(&said.stdout).trim().to_owned()).unwrap_or_default();
-        let overcharge = overcharge(&sta)?;
-        Ok(Tools { python, sta, versions: format!("Yosys {yosys}, OpenSTA {opensta}"), overcharge })
+        Ok(Tools { python, sta, versions: format!("Yosys {yosys}, OpenSTA {opensta}"), overcharge: OnceLock::new() })
     }
 
     /// The version of Yosys, if it is there.
     pub fn yosys_version() -> Option<String> {
         python().map(|(_, version)| version)
     }
+
+    /// How many times OpenSTA counts what happens inside cells. Version 2.0 takes the energies of rising and of falling for each change,
+    /// which is twice too much, where later ones take their mean.
+    ///
+    /// # Errors
+    /// Why that is not known: OpenSTA has no documented command for the energy of a cell, and a version may lack the one of others.
+    pub(crate) fn overcharge(&self) -> Result<f64, &str> {
+        self.overcharge.get_or_init(|| overcharge(&self.sta)).as_ref().copied().map_err(String::as_str)
+    }
 }
 
-/// How many times OpenSTA counts what happens inside cells.
-fn overcharge(sta: &Path) -> Result<f64, Diagnostic> {
-    let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
-    for (name, text) in ENERGY {
-        write_file(&work.path().join(name), text.as_bytes())?;
-    }
-    let said = run_opensta(ENERGY_SCRIPT, work.path(), sta, &mut |_| {})?;
+/// How many times OpenSTA counts what happens inside cells, or why that is not known, in one line.
+fn overcharge(sta: &Path) -> Result<f64, String> {
+    let ask = || {
+        let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
+        for (name, text) in ENERGY {
+            write_file(&work.path().join(name), text.as_bytes())?;
+        }
+        run_opensta(ENERGY_SCRIPT, work.path(), sta, &mut |_| {})
+    };
+    let unknown = |why: &str| format!("OpenSTA does not tell the energy of a known cell ({why})");
+    let said = ask().map_err(|error| unknown(error.to_string().lines().last().unwrap_or_default()))?;
     let energy = said.lines().find_map(|line| line.strip_prefix("ENERGY ")?.trim().parse::<f64>().ok());
-    energy.filter(|energy| *energy > 0.0).map(|energy| energy / MEAN_ENERGY).ok_or_else(|| {
-        Diagnostic::new(format!("{} does not know the power of a cell", sta.display())).with_help(INSTALL_HELP)
-    })
+    let positive = energy.filter(|energy| *energy > 0.0 && energy.is_finite());
+    let complaint = || said.lines().find_map(|line| line.strip_prefix("Error: "));
+    positive
+        .map(|energy| energy / MEAN_ENERGY)
+        .ok_or_else(|| unknown(complaint().unwrap_or("it is no positive number")))
 }
 
 /// A Python that has pyosys, and the version of that.
@@ -130,5 +144,18 @@ impl Library {
             name: shipped.map_or(stem, |(name, _)| (*name).to_owned()),
             path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_that_does_not_know_energies_says_so_in_a_line() {
+        // It prints nothing, and ends well.
+        let why = overcharge(&which::which("true").unwrap()).unwrap_err();
+        assert!(why.starts_with("OpenSTA does not tell the energy of a known cell"), "{why}");
+        assert_eq!(why.lines().count(), 1, "{why}");
     }
 }
