@@ -29,13 +29,15 @@ fn without(address: &Value<Flat>, scale: i64, period: i64, found: &mut impl FnMu
             Value::Binary(*operator, left, inner(right, scale))
         }
         Value::Binary(Binary::Multiply, left, right) => match (&**left, &**right) {
-            (_, Value::Number(factor, _)) => {
-                Value::Binary(Binary::Multiply, inner(left, scale * factor), right.clone())
-            }
+            (_, Value::Number(factor, _)) => match scale.checked_mul(*factor) {
+                Some(scale) => Value::Binary(Binary::Multiply, inner(left, scale), right.clone()),
+                None => address.clone(),
+            },
             _ => address.clone(),
         },
         Value::Binary(Binary::Modulo, row, by) => match **by {
-            Value::Number(by, _) if by * scale == period => {
+            // A negative factor turns the order of the rows around.
+            Value::Number(by, _) if by > 0 && scale > 0 && by.checked_mul(scale) == Some(period) => {
                 found(scale);
                 without(row, scale, period, found)
             }

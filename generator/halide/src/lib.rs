@@ -17,7 +17,8 @@
 //! | `proof` | the statement and the nest | whether they compute the same |
 //!
 //! Some of them rest on helpers: `fit` finds the simplest index with given values, `folding` the remainders that keep rows in
-//! turn, `canonical` tells whether two expressions compute the same in a box.
+//! turn, `canonical` tells whether two expressions compute the same in a box, `boundaries` where an output shows the ends of
+//! definitions.
 //!
 //! The text is read by [`pushmem_nest`], so that its checks and messages hold here, too. Places are those of Halide's text.
 //!
@@ -42,6 +43,7 @@
 //! "));
 //! ```
 
+mod boundaries;
 mod canonical;
 mod declarations;
 mod emit;
@@ -249,7 +251,7 @@ impl<'a> Inferred<'a> {
                 false => unfolded.coordinates[number].iter().map(|variable| unfolded.ranges[*variable]).collect(),
             })
             .collect();
-        let boundaries = merge::boundaries(&unfolded.definitions);
+        let boundaries = boundaries::boundaries(&unfolded);
         // An array is computed where its last part is: all it reads is above, and all that reads it below.
         let mut of_array: BTreeMap<usize, (usize, Vec<Definition>)> = BTreeMap::new();
         for (place, definition) in unfolded.definitions.iter().enumerate() {
@@ -261,7 +263,8 @@ impl<'a> Inferred<'a> {
         for (array, (place, parts)) in of_array {
             let canonical = Canonical::new(types, &bounds);
             let coordinates = &unfolded.coordinates[array];
-            let mut merger = Merger { canonical, ranges: &unfolded.ranges, coordinates };
+            let is_argument = program.arrays[array].is_argument;
+            let mut merger = Merger { canonical, ranges: &unfolded.ranges, coordinates, is_argument };
             definitions.push((place, array, merger.merge(&parts)?));
         }
         definitions.sort_by_key(|(place, ..)| *place);

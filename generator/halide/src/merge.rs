@@ -14,7 +14,6 @@ use pushmem_nest::{Binary, Index, Piece, Span, Type, Unary};
 use crate::canonical::{Canonical, tidy};
 use crate::fault::{Fault, Result};
 use crate::fit::{constant_of, fit, only_variable};
-use crate::proof::{Boundaries, add_ends};
 use crate::rebuild::{mapped, value_of};
 use crate::unfold::{Definition, Level};
 use crate::value::{Element, Place, Value, Variable};
@@ -48,6 +47,8 @@ pub(crate) struct Merger<'a> {
     pub ranges: &'a [(i64, i64)],
     /// The variables of the coordinates of the array.
     pub coordinates: &'a [Variable],
+    /// Whether the array is an argument: somebody else reads all of it.
+    pub is_argument: bool,
 }
 
 /// A value that depends on the element it is for.
@@ -59,7 +60,7 @@ struct Update<'a> {
 }
 
 /// Elements of an array: the values of each coordinate.
-type Domain = Vec<Vec<i64>>;
+pub(crate) type Domain = Vec<Vec<i64>>;
 
 /// Parts of an array with one definition.
 #[derive(Clone, Debug)]
@@ -82,8 +83,8 @@ impl Merger<'_> {
             }
         }
         let mut merged: Vec<Merged> = Vec::new();
-        for stage in stages {
-            let mut next = self.stage(&stage)?;
+        for stage in &stages {
+            let mut next = self.stage(stage, stages.len() == 1)?;
             // An update without a loop is a part of the definition that it updates.
             if let ([last], [update]) = (&mut merged[..], &next[..])
                 && !last.updates
@@ -212,8 +213,8 @@ impl Merger<'_> {
         ranges
     }
 
-    /// The definitions of one stage, none of which depends on another.
-    fn stage(&mut self, stage: &[Definition]) -> Result<Vec<Merged>> {
+    /// The definitions of one stage, none of which depends on another; it may be the only one of the array.
+    fn stage(&mut self, stage: &[Definition], is_only: bool) -> Result<Vec<Merged>> {
         // What is at the edges may have lost its loops.
         let size = |each: &Definition| (each.followed, volume(&each.domain));
         let largest = stage.iter().enumerate().max_by_key(|(place, each)| (size(each), std::cmp::Reverse(*place)));
@@ -254,9 +255,12 @@ impl Merger<'_> {
         if let [Part { value, .. }] = &parts[..]
             && !covers
             && !first.updates
+            && is_only
+            && !self.is_argument
             && self.stays_inside(value, &self.within(&whole))
         {
-            // What is between is never read, as rows that a consumer of half the rate skips; a box is computed.
+            // What is between has no value, so that nothing reads it, as rows that a consumer of half the rate skips; a box
+            // is computed.
             return Ok(vec![merged(whole.clone(), vec![1; whole.len()], value.clone())]);
         }
         if let Some(value) = self.fitted(&parts, &whole).filter(|_| covers && !first.updates) {
@@ -575,15 +579,6 @@ fn disjoint(parts: &[Part]) -> bool {
     })
 }
 
-/// Where the definitions of all arrays begin and end, in each dimension: what is made of them may be wrong there.
-pub(crate) fn boundaries(definitions: &[Definition]) -> Boundaries {
-    let mut boundaries = Boundaries::new();
-    for range in definitions.iter().flat_map(|definition| boxes(&definition.domain)) {
-        range.into_iter().enumerate().for_each(|(dimension, ends)| add_ends(&mut boundaries, dimension, ends));
-    }
-    boundaries
-}
-
 /// The least and the greatest values of each coordinate.
 fn bounding_box<'a>(domains: impl IntoIterator<Item = &'a Domain>) -> Vec<(i64, i64)> {
     let mut whole: Vec<(i64, i64)> = Vec::new();
@@ -600,7 +595,7 @@ fn bounding_box<'a>(domains: impl IntoIterator<Item = &'a Domain>) -> Vec<(i64, 
 }
 
 /// The boxes of a domain. Where the values have many gaps, as those of a copy of a statement, these are filled.
-fn boxes(domain: &Domain) -> Vec<Vec<(i64, i64)>> {
+pub(crate) fn boxes(domain: &Domain) -> Vec<Vec<(i64, i64)>> {
     const MOST_RUNS: usize = 4;
     let runs = domain.iter().map(|values| {
         let mut runs: Vec<(i64, i64)> = Vec::new();

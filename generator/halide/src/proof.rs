@@ -19,9 +19,10 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use crate::Inferred;
+pub(crate) use crate::boundaries::Boundaries;
+use crate::boundaries::{Edges, add_ends};
 use crate::fault::{Fault, Result};
 use crate::proof::machine::{Machine, Script, Stop, UNKNOWN};
-pub(crate) use crate::proof::samples::{Boundaries, add_ends};
 use crate::syntax::Module;
 
 /// The most operations of a proof. Indices are computed by operations, too.
@@ -65,7 +66,7 @@ pub(crate) struct Statement<'a> {
     pub inferred: &'a Inferred<'a>,
     /// The names of the arrays in the nest.
     pub names: &'a [String],
-    /// Where definitions begin and end.
+    /// Where definitions begin and end, of each array.
     pub boundaries: &'a Boundaries,
     /// Where the random samples come from: each text has others.
     pub seed: u64,
@@ -136,18 +137,18 @@ impl Statement<'_> {
 
     /// Where definitions begin and end, and the first and the last iterations of loops around stores of an output, which
     /// may be tiles.
-    fn boundaries_of(&self, output: usize, shape: &[i64]) -> Boundaries {
-        let mut boundaries = self.boundaries.clone();
+    fn edges_of(&self, output: usize, shape: &[i64]) -> Edges {
+        let mut edges = self.boundaries[output].clone();
         let stores = self.inferred.program.stores.iter().filter(|store| store.array == output);
         let loops: BTreeSet<(i64, i64)> =
             stores.flat_map(|store| store.loops.iter().map(|each| store.ranges[*each])).collect();
         for (low, high) in loops {
             let extent = high - low + 1;
             for (dimension, size) in shape.iter().enumerate().filter(|(_, size)| extent < **size) {
-                add_ends(&mut boundaries, dimension, (extent, size - extent - 1));
+                add_ends(&mut edges, dimension, (extent, size - extent - 1));
             }
         }
-        boundaries
+        edges
     }
 
     /// Both, with the same images.
@@ -177,9 +178,9 @@ impl Statement<'_> {
         (in_statement, in_nest): (usize, usize),
         limits: Limits,
     ) -> Result<bool> {
-        let boundaries = self.boundaries_of(in_statement, &nest.arrays[in_nest].shape);
+        let edges = self.edges_of(in_statement, &nest.arrays[in_nest].shape);
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
-        let samples = samples::samples(&nest.arrays[in_nest].shape, &boundaries, &mut random);
+        let samples = samples::samples(&nest.arrays[in_nest].shape, &edges, &mut random);
         let mut allowed = [limits.samples; 2];
         let (mut compared, mut size) = (0, 1);
         while compared < samples.len() {

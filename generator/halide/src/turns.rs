@@ -21,8 +21,9 @@ use crate::rebuild::mapped;
 use crate::shapes::{Located, Shape};
 use crate::value::{Element, Flat, Place, Value, Variable};
 
-/// The most accesses that are executed for an array. What follows was not seen, and may be refused.
-const MOST_ACCESSES: usize = 1 << 22;
+/// The most accesses that are executed for a dimension of an array, in all that begins again. What follows was not seen, and
+/// may be refused.
+const MOST_ACCESSES: usize = 1 << 23;
 
 /// The accesses with the indices of their rows. Says also which dimensions of which arrays were kept in turn.
 pub(crate) fn unrolled<'a>(
@@ -119,17 +120,26 @@ impl Turns<'_> {
         let mut accesses = Vec::new();
         let steps = self.steps(located, &mut accesses);
         let all: Vec<&Step> = steps.iter().collect();
-        let mut execution = Execution::new(self, program, &steps, accesses);
+        let mut execution = Execution::new(self, program, accesses);
+        execution.begin(&steps);
         let mut moved = BTreeSet::new();
         while let Err(Conflict { store, moves }) = execution.run(&all, 0) {
-            let Some((access, variable, by)) = moves.filter(|(access, variable, _)| moved.insert((*access, *variable)))
-            else {
+            let Some(Move { access, variable, by }) = moves else { return Err(self.refuse(store)) };
+            // Of all loads of a row by one store, each would be found out alone.
+            let alike = execution.alike(&steps, access);
+            let turns = Index::variable(variable).times(by).ok_or_else(|| self.refuse(store))?;
+            for each in alike {
+                if !moved.insert((each, variable)) {
+                    return Err(self.refuse(store));
+                }
+                let row = &mut execution.accesses[each].row;
+                *row = row.plus(&turns, 1).ok_or_else(|| self.refuse(store))?;
+            }
+            // To see less than before would be no progress.
+            if 2 * execution.executed - execution.began > MOST_ACCESSES {
                 return Err(self.refuse(store));
-            };
-            let Execution { mut accesses, .. } = execution;
-            let along = Index::variable(variable).times(by).and_then(|turns| accesses[access].row.plus(&turns, 1));
-            accesses[access].row = along.ok_or_else(|| self.refuse(store))?;
-            execution = Execution::new(self, program, &steps, accesses);
+            }
+            execution.begin(&steps);
         }
         let shifts = self.placed(&steps, &mut execution);
         let Execution { accesses, mut shifts_of, overwritten, .. } = execution;
@@ -264,8 +274,15 @@ impl Shifts {
 /// Why an execution stops: a store reads rows of another turn than before.
 struct Conflict<'a> {
     store: &'a Store,
-    /// The access whose index lacks a loop, as the last row of each two has none, with the loop and its factor.
-    moves: Option<(usize, Variable, i64)>,
+    moves: Option<Move>,
+}
+
+/// An access whose index lacks a loop, as the last row of each two has none.
+struct Move {
+    access: usize,
+    /// The loop, and its factor.
+    variable: Variable,
+    by: i64,
 }
 
 /// The state of an execution.
@@ -282,15 +299,16 @@ struct Execution<'a> {
     shapes: &'a [Shape],
     /// The values of all variables.
     point: Vec<i64>,
+    /// The accesses that were executed, and how many of them before the beginning.
     executed: usize,
+    began: usize,
 }
 
 impl<'s> Execution<'s> {
-    /// The state before the first store.
-    fn new(turns: &Turns<'s>, program: &Stores, steps: &[Step], accesses: Vec<Access>) -> Self {
-        let mut execution = Self {
+    fn new(turns: &Turns<'s>, program: &Stores, accesses: Vec<Access>) -> Self {
+        Self {
             fold: turns.fold,
-            shifts_of: Shifts((0..accesses.len()).map(|access| (access, 0)).collect()),
+            shifts_of: Shifts(Vec::new()),
             accesses,
             overwritten: BTreeSet::new(),
             first: BTreeMap::new(),
@@ -298,20 +316,37 @@ impl<'s> Execution<'s> {
             shapes: turns.shapes,
             point: vec![0; program.variables.len()],
             executed: 0,
-        };
+            began: 0,
+        }
+    }
+
+    /// Forgets what was found: the state before the first store. What was executed counts on.
+    fn begin(&mut self, steps: &[Step]) {
+        self.shifts_of = Shifts((0..self.accesses.len()).map(|access| (access, 0)).collect());
+        self.overwritten.clear();
+        self.first.clear();
+        self.memories.iter_mut().for_each(|memory| memory.fill(None));
+        self.point.fill(0);
+        self.began = self.executed;
         for step in steps {
             // What an update reads is what it writes.
             let same = |load: &&usize, target: usize| {
-                let (one, other) = (&execution.accesses[**load], &execution.accesses[target]);
+                let (one, other) = (&self.accesses[**load], &self.accesses[target]);
                 (&one.indices, &one.row) == (&other.indices, &other.row)
             };
             if let Some((target, load)) =
                 step.target.and_then(|target| Some((target, *step.loads.iter().find(|load| same(load, target))?)))
             {
-                execution.shifts_of.relate(target, load, 0);
+                self.shifts_of.relate(target, load, 0);
             }
         }
-        execution
+    }
+
+    /// The accesses of the same store to the same row of the same allocation, with this one: loads, or what is written.
+    fn alike(&self, steps: &[Step], access: usize) -> Vec<usize> {
+        let Some(step) = steps.iter().find(|step| step.loads.contains(&access)) else { return vec![access] };
+        let key = |access: usize| (self.accesses[access].site, &self.accesses[access].row);
+        step.loads.iter().copied().filter(|load| key(*load) == key(access)).collect()
     }
 
     /// Executes what is in the loops of this depth.
@@ -366,14 +401,14 @@ impl<'s> Execution<'s> {
     }
 
     /// The access that must follow the loop by which this conflict differs from the first time: the one that does not.
-    fn moves(&self, of: &Store, load: usize, store: usize, more: i64) -> Option<(usize, Variable, i64)> {
+    fn moves(&self, of: &Store, load: usize, store: usize, more: i64) -> Option<Move> {
         let (point, before) = self.first.get(&(load, store))?;
         let variable = *of.loops.iter().find(|variable| self.point[**variable] != point[**variable])?;
         let steps = self.point[variable] - point[variable];
         let by = (more - before) / steps;
         let lacks = |access: usize| !self.accesses[access].row.variables().contains(&variable);
-        let access = if lacks(load) { (load, by) } else { (store, -by) };
-        (by != 0 && by * steps == more - before && lacks(access.0)).then_some((access.0, variable, access.1))
+        let (access, factor) = if lacks(load) { (load, by) } else { (store, -by) };
+        (by != 0 && by * steps == more - before && lacks(access)).then_some(Move { access, variable, by: factor })
     }
 
     /// The place that is accessed, and the row.

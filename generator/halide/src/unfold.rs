@@ -100,7 +100,7 @@ pub(crate) fn unfold<'a>(program: &Stores, located: &'a [Located<'a>], in_turn: 
 }
 
 /// The dividend and the divisor of an index that is a quotient or an affine function, whatever limits it.
-fn numerator(index: &Index) -> Option<(Affine, i64)> {
+pub(crate) fn numerator(index: &Index) -> Option<(Affine, i64)> {
     match &index.pieces[..] {
         [] => Some((index.affine.clone(), 1)),
         [(1, Piece::Clamp { of, .. } | Piece::Mirror { of, .. })] => {

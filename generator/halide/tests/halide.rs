@@ -312,6 +312,80 @@ fn what_is_not_printed_must_be_declared() {
     assert_eq!((message.as_str(), line), ("this declaration cannot be read", 1));
 }
 
+/// A Func that has gaps, and something between that is read: values of another definition, or what an output lacks.
+#[test]
+fn gaps_that_are_read_are_not_filled() {
+    let row = |address: &str, value: &str, rows: usize| {
+        format!(" for (f.y, 0, {rows}) {{\n  for (f.x, 0, 8) {{\n   {address} = {value}\n  }}\n }}\n")
+    };
+    let text = |body: &str| {
+        format!(
+            "// input: u8[8, 16]\n// output: u8[8, 15]\nmodule name=gaps, target=x86-64\n\
+             external_plus_metadata func gaps (input, output) {{\n{body}}}\n"
+        )
+    };
+    let input = "input[f.x + f.y*8]";
+    let whole = row("output[f.x + f.y*8]", input, 15);
+    let of_output = row("output[f.x + f.y*16]", input, 8);
+    let over_output = format!("{whole}{}", row("output[f.x + f.y*16]", "(uint8)7", 8));
+    let read = row("output[f.x + f.y*8]", "f[f.x + f.y*8]", 15);
+    let over_local = format!(
+        "allocate f[uint8 * 8 * 16]\n{}{}{read}free f\n",
+        row("f[f.x + f.y*8]", input, 16),
+        row("f[f.x + (f.y*2 + 3)*8]", "(uint8)7", 2)
+    );
+    for body in [of_output, over_output, over_local] {
+        let body = format!("produce output {{\n{body}}}\n");
+        assert_eq!(refused(&text(&body)).0, "the parts of this Func cannot be put together", "{body}");
+    }
+}
+
+/// Two rows in turn, of `columns`, whose address has this remainder and factor.
+fn two_rows_in_turn(columns: usize, row: &str, value: &str) -> String {
+    format!(
+        "// input: u8[{columns}, 6]
+// output: u8[{columns}, 3]
+module name=turns, target=x86-64
+external_plus_metadata func turns (input, output) {{
+allocate f[uint8 * {columns} * 2]
+produce output {{
+ for (output.s0.y, 0, 3) {{
+  for (f.s0.y, 0, 2) {{
+   let t = output.s0.y*2 + f.s0.y
+   for (f.s0.x, 0, {columns}) {{
+    f[{row} + f.s0.x] = input[t*{columns} + f.s0.x]
+   }}
+  }}
+  for (output.s0.x, 0, {columns}) {{
+   output[output.s0.x + output.s0.y*{columns}] = {value}
+  }}
+ }}
+}}
+free f
+}}
+"
+    )
+}
+
+/// All loads of a row are found to follow a loop at once: one after the other takes more accesses than are executed.
+#[test]
+fn many_loads_of_a_row_in_turn_are_understood() {
+    let loads = (0..150).map(|by| format!("f[max(output.s0.x - {by}, 0) + 1000]")).collect::<Vec<_>>().join(" + ");
+    let text = two_rows_in_turn(1000, "(t % 2)*1000", &loads);
+    let nest = import("turns.stmt", &text).unwrap().program.to_string();
+    assert!(nest.contains("f[x, 2*y + 1]"), "{nest}");
+}
+
+/// Factors and remainders that are negative, or too large, are no rows in turn.
+#[test]
+fn remainders_of_rows_in_turn_are_positive() {
+    let value = "f[output.s0.x + 16]";
+    assert!(import("turns.stmt", &two_rows_in_turn(16, "(t % 2)*16", value)).is_ok());
+    for row in ["((t % -2)*-16 + 16)", "((t % 2)*4000000000000*4000000000000)", "((t % 4000000000000)*4000000000000)"] {
+        assert!(import("turns.stmt", &two_rows_in_turn(16, row, value)).is_err(), "{row}");
+    }
+}
+
 /// Elements of a tile that depend on more than where they are.
 #[test]
 fn an_element_with_several_values_is_refused() {

@@ -3,48 +3,56 @@
 //! What is inferred changes at edges: of the image, of a tile, of a part of a partitioned loop. Pixels on both sides of these
 //! are compared before any at random, which are hardly ever there.
 
-use std::collections::BTreeSet;
-
 use itertools::Itertools;
 use rand::Rng;
+use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use crate::boundaries::Edges;
+
 /// How many pixels are taken at random.
-const RANDOM: usize = 16;
-
-/// Coordinates of which both sides are compared, of each dimension.
-pub(crate) type Boundaries = Vec<BTreeSet<i64>>;
-
-/// Adds both ends of a range, with the coordinates beyond.
-pub(crate) fn add_ends(boundaries: &mut Boundaries, dimension: usize, (low, high): (i64, i64)) {
-    if boundaries.len() <= dimension {
-        boundaries.resize(dimension + 1, BTreeSet::new());
-    }
-    boundaries[dimension].extend([low - 1, low, high, high + 1]);
-}
+const RANDOM: i64 = 64;
 
 /// Flat places of an output, each once, the most important first: the corners; for each dimension pixels on and beside its
-/// edges, and then on both sides of the boundaries, at random places of the other dimensions; pixels at random.
-pub(crate) fn samples(shape: &[i64], boundaries: &Boundaries, random: &mut ChaCha8Rng) -> Vec<i64> {
+/// edges, and then where edges of definitions are seen, at random places of the other dimensions; where edges of all dimensions
+/// meet; pixels at random, one in each of as many strips of each dimension.
+pub(crate) fn samples(shape: &[i64], of_definitions: &Edges, random: &mut ChaCha8Rng) -> Vec<i64> {
     let mut points: Vec<Vec<i64>> = shape.iter().map(|extent| [0, extent - 1]).multi_cartesian_product().collect();
-    let mut anywhere = || shape.iter().map(|&extent| random.random_range(0..extent)).collect::<Vec<i64>>();
-    let edges = |dimension: usize| {
+    let within = |dimension: usize, coordinates: Vec<i64>| -> Vec<i64> {
         let extent = shape[dimension];
-        [0, extent - 1, 1, extent - 2].to_vec()
+        coordinates.into_iter().filter(|at| (0..extent).contains(at)).unique().collect()
     };
-    let inner = |dimension: usize| boundaries.get(dimension).into_iter().flatten().copied().collect();
-    for coordinates in [&edges as &dyn Fn(usize) -> Vec<i64>, &inner] {
-        for dimension in 0..shape.len() {
-            for coordinate in coordinates(dimension) {
-                if (0..shape[dimension]).contains(&coordinate) {
-                    let mut point = anywhere();
-                    point[dimension] = coordinate;
-                    points.push(point);
-                }
+    let edges = |dimension: usize| within(dimension, vec![0, shape[dimension] - 1, 1, shape[dimension] - 2]);
+    let inner = |dimension: usize| {
+        let ranges = of_definitions.get(dimension).into_iter().flatten();
+        within(dimension, ranges.flat_map(|(low, high)| [*low, *high]).collect())
+    };
+    let (edges, mut inner): (Vec<_>, Vec<_>) =
+        (0..shape.len()).map(|dimension| (edges(dimension), inner(dimension))).unzip();
+    for coordinates in [&edges, &inner] {
+        for (dimension, coordinates) in coordinates.iter().enumerate() {
+            for &coordinate in coordinates {
+                let mut point: Vec<i64> = shape.iter().map(|&extent| random.random_range(0..extent)).collect();
+                point[dimension] = coordinate;
+                points.push(point);
             }
         }
     }
-    points.extend((0..RANDOM).map(|_| anywhere()));
+    if inner.iter().all(|coordinates| !coordinates.is_empty()) {
+        inner.iter_mut().for_each(|coordinates| coordinates.shuffle(random));
+        let most = inner.iter().map(Vec::len).max().unwrap_or(0);
+        points.extend((0..most).map(|turn| inner.iter().map(|each| each[turn % each.len()]).collect()));
+    }
+    let mut strips: Vec<Vec<i64>> = vec![(0..RANDOM).collect(); shape.len()];
+    strips.iter_mut().for_each(|strips| strips.shuffle(random));
+    for turn in 0..RANDOM as usize {
+        let in_strip = |(extent, strips): (&i64, &Vec<i64>)| {
+            let start = |strip: i64| (i128::from(*extent) * i128::from(strip) / i128::from(RANDOM)) as i64;
+            let (first, next) = (start(strips[turn]), start(strips[turn] + 1));
+            random.random_range(first..next.max(first + 1))
+        };
+        points.push(shape.iter().zip(&strips).map(in_strip).collect());
+    }
     let place = |point: Vec<i64>| point.iter().zip(shape).rev().fold(0, |place, (at, extent)| place * extent + at);
     points.into_iter().map(place).unique().collect()
 }

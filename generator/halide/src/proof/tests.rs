@@ -190,6 +190,73 @@ fn faults_at_edges_are_found_by_samples() {
     assert!(found >= 60, "only {found} faults");
 }
 
+/// A fault at the end of a definition is found by samples where the output shows it, through any index.
+#[test]
+fn faults_at_edges_of_inner_definitions_are_found_by_samples() {
+    for row in ["y*4 + 4000", "10236 - y*4", "(y/2)*4 + 4000"] {
+        let text = format!(
+            "// input: u8[4, 2560]
+// output: u8[4, 1560]
+module name=inner, target=x86-64
+external_plus_metadata func inner (input, output) {{
+allocate f[uint8 * 4 * 2560]
+allocate g[uint8 * 4 * 2560]
+produce f {{
+ for (y, 0, 2560) {{
+  for (x, 0, 4) {{
+   f[x + y*4] = input[x + y*4]
+  }}
+ }}
+ for (x, 0, 4) {{
+  f[x + 5200] = (uint8)7
+ }}
+}}
+produce g {{
+ for (y, 0, 2560) {{
+  for (x, 0, 4) {{
+   g[x + y*4] = f[x + y*4] + (uint8)1
+  }}
+ }}
+}}
+produce output {{
+ for (y, 0, 1560) {{
+  for (x, 0, 4) {{
+   output[x + y*4] = g[x + {row}]
+  }}
+ }}
+}}
+free g
+free f
+}}
+"
+        );
+        each_nest([("inner".to_owned(), text)], |_, statement, emitted| {
+            let (right, wrong) = ("<= 1300i32", "<= 1301i32");
+            assert_eq!(emitted.text.matches(right).count(), 1, "{}", emitted.text);
+            assert!(prove(statement, &program(&emitted.text).unwrap(), ONLY_SAMPLES).is_ok());
+            assert!(prove(statement, &program(&emitted.text.replace(right, wrong)).unwrap(), ONLY_SAMPLES).is_err());
+        });
+    }
+}
+
+/// The random samples leave no wide strip of any dimension out, and edges of all dimensions meet.
+#[test]
+fn samples_are_everywhere() {
+    let shape = [640, 1280];
+    let edges = vec![[(100, 100)].into(), [(200, 200), (7, 300)].into()];
+    let places = samples::samples(&shape, &edges, &mut ChaCha8Rng::seed_from_u64(1));
+    for (dimension, extent) in shape.iter().enumerate() {
+        let at = |place: &i64| [place % shape[0], place / shape[0]][dimension];
+        for start in (0..*extent).step_by(*extent as usize / 64) {
+            assert!(
+                places.iter().any(|place| (start..start + extent / 64).contains(&at(place))),
+                "{dimension} {start}"
+            );
+        }
+    }
+    assert!(places.contains(&(100 + 200 * shape[0])) && places.contains(&(100 + 300 * shape[0])));
+}
+
 /// What is inferred from the text is taken with a warning if nothing can be compared; a guess at its parts is not.
 #[test]
 fn guesses_are_compared() {
