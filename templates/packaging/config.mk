@@ -21,10 +21,10 @@ export OPENROAD_HIERARCHICAL = 1
 export CORE_UTILIZATION ?= 40
 {%- if !views.is_empty() %}
 
-# Views of the SRAM macros, below the folder of {% if kit.is_some() %}their kit{% else %}their library{% endif %}.
-MACRO_FOLDER ?= {% if let Some(kit) = kit %}$(PDK_ROOT)/{{ kit }}{% else %}$(HERE){% endif %}
+# Views of the SRAM macros{% if let Some(kit) = kit %}; those of the kit are in its folder.
+MACRO_FOLDER ?= $(PDK_ROOT)/{{ kit.librelane }}{% else %}.{% endif %}
 {%- for (variable, files) in views %}
-export {{ variable }} ={% for file in files %} $(MACRO_FOLDER)/{{ file }}{% endfor %}
+export {{ variable }} ={% for file in files %} {{ file }}{% endfor %}
 {%- endfor %}
 {%- endif %}
 {%- if let Some(file) = supplies %}

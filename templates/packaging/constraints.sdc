@@ -46,7 +46,7 @@ if {[info exists ::env(TIME_DERATING_CONSTRAINT)]} {
     set_timing_derate -early [expr {1 - $::env(TIME_DERATING_CONSTRAINT) / 100.0}]
     set_timing_derate -late [expr {1 + $::env(TIME_DERATING_CONSTRAINT) / 100.0}]
 }
-{%- if timing.registers_are_early() && !register_files.is_empty() %}
+{%- if !register_files.is_empty() %}
 
 # Software lets {{ timing.configuration_cycles }} cycles pass between the last write of a register and the next flush, so that paths through the
 # outputs of the register files have as many. What is read back has one. Flows keep the hierarchy of the register files.

@@ -3,7 +3,7 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_rtl::{checker_module, registers_module, tile_module};
-use pushmem_technology::{Binding, Technology, Views};
+use pushmem_technology::{Binding, Kit, Technology, Views};
 use pushmem_tile::{Reset, TEST_ENABLE, TileSpec};
 use serde_json::{Value, json};
 
@@ -84,7 +84,7 @@ struct Constraints<'a> {
     timing: &'a Timing,
     inputs: Vec<String>,
     outputs: Vec<String>,
-    /// Register files, as instances below the top module.
+    /// Register files whose outputs have several cycles, as instances below the top module.
     register_files: Vec<String>,
     /// Whether some clocks stop.
     clock_gates: bool,
@@ -97,9 +97,10 @@ struct OpenRoad<'a> {
     files: Vec<&'a String>,
     /// The platform of the macros' kit, or one that ships with the flow.
     platform: &'a str,
-    /// The folder of that kit.
-    kit: Option<&'a String>,
-    views: Vec<(&'static str, Vec<&'a String>)>,
+    /// The kit of the macros.
+    kit: Option<&'a Kit>,
+    /// Files of the macros' libraries by the variable that names them.
+    views: Vec<(&'static str, Vec<String>)>,
     /// The file with the supplies of macros.
     supplies: Option<&'a str>,
     /// Whether modules stay as they are.
@@ -123,27 +124,30 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
     let lines = |paths: Vec<&String>| paths.into_iter().map(|path| format!("{path}\n")).collect::<String>();
     let (headers, harness) = design.testbench.iter().partition(|path| path.ends_with(".h"));
     let synthesis = || sources.stubs.iter().chain(&sources.rtl).collect_vec();
-    let kits = || design.technology.bindings().map(|binding| &binding.views.kit);
+    let kit = design.technology.kit();
+    let constraints = Constraints::of(design, timing, &ports, text);
+    // The timing constraints name pins of register files, which the flows would dissolve.
+    let keeps_hierarchy = !constraints.register_files.is_empty();
     let powered = design.technology.bindings().filter(|binding| !binding.views.power.is_empty()).collect_vec();
     let supplies = format!("{name}_supplies.tcl");
     let mut files = vec![
         (format!("{name}.core"), render(&FuseSoc { design, sources: &sources, headers, harness })),
         ("Bender.yml".to_owned(), render(&Bender { design, sources: &sources })),
         ("filelist_synthesis.f".to_owned(), lines(synthesis())),
-        (format!("{name}.sdc"), render(&Constraints::of(design, timing, &ports, text))),
+        (format!("{name}.sdc"), render(&constraints)),
         (
             "config.mk".to_owned(),
             render(&OpenRoad {
                 design,
                 files: synthesis(),
-                platform: kits().find_map(|kit| kit.openroad.as_deref()).unwrap_or("nangate45"),
-                kit: kits().find_map(|kit| kit.librelane.as_ref()),
+                platform: kit.map_or("nangate45", |kit| &kit.openroad),
+                kit,
                 views: views(design.technology),
                 supplies: (!powered.is_empty()).then_some(supplies.as_str()),
-                keeps_hierarchy: timing.registers_are_early(),
+                keeps_hierarchy,
             }),
         ),
-        ("config.json".to_owned(), libre_lane(design, timing, &synthesis())),
+        ("config.json".to_owned(), libre_lane(design, timing, &synthesis(), keeps_hierarchy)),
     ];
     if !powered.is_empty() {
         files.push((supplies, render(&Supplies { design, bindings: powered })));
@@ -194,7 +198,8 @@ impl<'a> Constraints<'a> {
         // A tile's own, or those of an accelerator's tiles.
         let instances = text.lines().filter_map(|line| line.trim().strip_suffix('(')?.trim().split_once(' '));
         let instances = instances.map(|(module, name)| (module.trim(), name.trim()));
-        let register_files = instances.filter_map(|(module, name)| {
+        let early = instances.filter(|_| timing.registers_are_early());
+        let register_files = early.filter_map(|(module, name)| {
             // What is active changes at a flush, so that it is used in the next cycle.
             let stable = design.tiles.iter().filter(|spec| !spec.shadow_registers);
             let is = |named: fn(&TileSpec) -> String| stable.clone().any(|spec| named(spec) == module);
@@ -212,10 +217,13 @@ impl<'a> Constraints<'a> {
     }
 }
 
-/// Files of the macros' libraries by the variable of OpenROAD-flow-scripts.
-fn views(technology: &Technology) -> Vec<(&'static str, Vec<&String>)> {
+/// Files of the macros' libraries by the variable of OpenROAD-flow-scripts: those of a kit in its folder, others in that of the
+/// package.
+fn views(technology: &Technology) -> Vec<(&'static str, Vec<String>)> {
     let of = |view: fn(&Views) -> &Option<String>| {
-        technology.bindings().filter_map(|binding| view(&binding.views).as_ref()).collect_vec()
+        let views = technology.bindings().map(|binding| &binding.views);
+        let folder = |views: &Views| if views.kit.is_some() { "$(MACRO_FOLDER)/" } else { "$(HERE)" };
+        views.filter_map(|views| Some(format!("{}{}", folder(views), view(views).as_ref()?))).collect_vec()
     };
     let views = [
         ("ADDITIONAL_LEFS", of(|views| &views.lef)),
@@ -225,7 +233,7 @@ fn views(technology: &Technology) -> Vec<(&'static str, Vec<&String>)> {
     views.into_iter().filter(|(_, files)| !files.is_empty()).collect()
 }
 
-fn libre_lane(design: &Design, timing: &Timing, files: &[&String]) -> String {
+fn libre_lane(design: &Design, timing: &Timing, files: &[&String], keeps_hierarchy: bool) -> String {
     let here = |path: &String| Value::from(format!("dir::{path}"));
     let sdc = format!("dir::{}.sdc", design.name);
     let period = f64::from(timing.clock_period_ps) / 1000.0;
@@ -239,8 +247,8 @@ fn libre_lane(design: &Design, timing: &Timing, files: &[&String]) -> String {
         "PNR_SDC_FILE": sdc,
         "SIGNOFF_SDC_FILE": sdc,
     });
-    if timing.registers_are_early() {
-        // The timing constraints name pins of register files, which both the reader and synthesis would dissolve.
+    if keeps_hierarchy {
+        // Both the reader and synthesis would dissolve it.
         config["SYNTH_HIERARCHY_MODE"] = "keep".into();
         config["SLANG_ARGUMENTS"] = json!(["--keep-hierarchy"]);
     }
@@ -249,8 +257,8 @@ fn libre_lane(design: &Design, timing: &Timing, files: &[&String]) -> String {
         let views = macros.iter().map(|binding| (binding.name.clone(), libre_lane_views(&binding.views)));
         config["MACROS"] = Value::Object(views.collect());
     }
-    if let Some(kit) = design.technology.bindings().find_map(|binding| binding.views.kit.librelane.as_ref()) {
-        config["PDK"] = kit.as_str().into();
+    if let Some(kit) = design.technology.kit() {
+        config["PDK"] = kit.librelane.as_str().into();
     }
     let connections = macros.iter().flat_map(|binding| connections(&binding.views)).unique().collect_vec();
     if !connections.is_empty() {
@@ -264,7 +272,7 @@ fn libre_lane(design: &Design, timing: &Timing, files: &[&String]) -> String {
 
 /// The views of a macro, by the names that LibreLane has for them.
 fn libre_lane_views(views: &Views) -> Value {
-    let folder = if views.kit.librelane.is_some() { "pdk_dir" } else { "dir" };
+    let folder = if views.kit.is_some() { "pdk_dir" } else { "dir" };
     let files = |view: &Option<String>| view.iter().map(|path| format!("{folder}::{path}")).collect_vec();
     let corner = |(corner, path): (&String, &String)| (corner.clone(), json!([format!("{folder}::{path}")]));
     let lib = if views.corners.is_empty() {

@@ -1,6 +1,7 @@
 //! Bindings: what the ports of an SRAM macro mean.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 
 use itertools::Itertools;
@@ -151,9 +152,9 @@ pub struct Constant {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Views {
-    /// The kit that has the files.
+    /// The kit that has the files. Their paths begin at its folder, or without a kit at that of the package.
     #[serde(default)]
-    pub kit: Kit,
+    pub kit: Option<Kit>,
     /// Outline and pins.
     #[serde(default)]
     pub lef: Option<String>,
@@ -174,16 +175,21 @@ pub struct Views {
     pub ground: Vec<String>,
 }
 
-/// The name of a design kit to each flow. Paths of views begin at the kit's folder, or without a kit at that of the package.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+/// The name of a design kit to each flow.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kit {
-    /// As LibreLane calls it.
-    #[serde(default)]
-    pub librelane: Option<String>,
+    /// As LibreLane calls it, and its folder in that with all kits.
+    pub librelane: String,
     /// The platform of OpenROAD-flow-scripts.
-    #[serde(default)]
-    pub openroad: Option<String>,
+    pub openroad: String,
+}
+
+/// Both names, as a binding has them.
+impl Display for Kit {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        write!(f, "`{{librelane: {}, openroad: {}}}`", self.librelane, self.openroad)
+    }
 }
 
 /// What a macro takes, as its compiler, a measurement or an estimate says; keys that are not there are not known.

@@ -7,7 +7,7 @@ use itertools::Itertools;
 use pushmem_files::Diagnostic;
 
 use crate::assembly::Assembly;
-use crate::binding::{Active, Binding, Edge, Output, Pin};
+use crate::binding::{Active, Binding, Edge, Kit, Output, Pin};
 use crate::clock_gate::ClockGate;
 
 /// The file of the SRAM wrapper.
@@ -48,7 +48,7 @@ impl Technology {
     /// The memories of a design; each wrapper has one.
     ///
     /// # Errors
-    /// When two tiles need the same wrapper, but different macros were named for them.
+    /// When two tiles need the same wrapper, but different macros were named for them, or their macros are of different kits.
     pub fn new(memories: Vec<Assembly>) -> Result<Self, Diagnostic> {
         let mut assemblies: Vec<Assembly> = Vec::new();
         for one in memories {
@@ -77,6 +77,11 @@ impl Technology {
                 let message = format!("the macro `{}` is described in two ways", left.binding.name);
                 return Err(Diagnostic::new(message).with_help("use one binding for it"));
             }
+        }
+        let kits = assemblies.iter().filter_map(|one| Some((&one.memory.tile, one.binding.views.kit.as_ref()?)));
+        if let Some(((one, left), (two, right))) = kits.tuple_windows().find(|((_, left), (_, right))| left != right) {
+            let message = format!("the macros of `{one}` and `{two}` are of different kits: {left} and {right}");
+            return Err(Diagnostic::new(message).with_help("a design is made in one kit: bind macros of the same"));
         }
         Ok(Technology { assemblies, clock_gate: None })
     }
@@ -131,6 +136,11 @@ impl Technology {
     /// The memories.
     pub fn assemblies(&self) -> &[Assembly] {
         &self.assemblies
+    }
+
+    /// The kit of the macros, if one of them is of a kit.
+    pub fn kit(&self) -> Option<&Kit> {
+        self.bindings().find_map(|binding| binding.views.kit.as_ref())
     }
 
     /// The macros, each once.
