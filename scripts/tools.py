@@ -64,6 +64,12 @@ def applications() -> tuple[list[str], dict[str, list[str]]]:
     return re.findall(r"(?m)^  - (\w+)$", text), lists
 
 
+def accelerators_with_options() -> list[tuple[Path, Path]]:
+    """From the same file: programs with a specification each, beside the shipped tiles."""
+    text = (ROOT / "rtl-tests" / "applications" / "applications.yaml").read_text()
+    return [(ROOT / program, ROOT / spec) for program, spec in re.findall(r"(?m)^  - \{program: (\S+), tile: (\S+)\}$", text)]
+
+
 def spec_in_style(spec: Path, style: str, folder: Path) -> Path:
     """A copy of a specification with another controller style."""
     text = re.sub(r"(?m)^style:.*\n", "", spec.read_text())

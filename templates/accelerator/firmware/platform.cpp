@@ -67,15 +67,17 @@ public:
     int self_test() {
 #ifdef PUSHMEM_SELF_TEST
         top_->bist_start = 1;
-        cycle();
+        step();
         top_->bist_start = 0;
         settle();
         for (uint64_t cycles = 0; top_->bist_busy; settle()) {
             if (++cycles > SELF_TEST_CYCLES) return -1;
-            cycle();
+            step();
         }
+        if (!top_->bist_done) return -1;
         int faulty = 0;
         for (unsigned memory = 0; memory < SELF_TESTED; ++memory) faulty += fault(memory, nullptr, nullptr);
+        if ((faulty != 0) != bool(top_->bist_fail)) stop("pushmem_self_test: bist_fail contradicts the faults of the memories");
         return faulty;
 #else
         stop("this accelerator has no self-test");

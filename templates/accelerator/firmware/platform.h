@@ -29,7 +29,7 @@ void pushmem_start(void);
 int pushmem_wait(void);
 
 /* Lets all memories test themselves, between runs; words in them are undefined afterwards. Returns how many have a fault, or -1
- * if there is no end. */
+ * if no test began or it does not end. */
 int pushmem_self_test(void);
 
 /* Whether the last self-test found a fault in a memory; the row that failed first, and all bits that failed in any row, 32 in

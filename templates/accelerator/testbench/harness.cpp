@@ -243,16 +243,21 @@ private:
                 return false;
             }
         }
+#ifdef PUSHMEM_SHADOW_REGISTERS
+        // Those behind the digest and the first write to `commit`, up to the last.
+        for (size_t tile = 0; tile < tiles_.size(); ++tile) {
+            const size_t end = tile + 1 < tiles_.size() ? tiles_[tile + 1] : writes.size() / 2;
+            for (size_t place = tiles_[tile] + 2; place + 1 < end; ++place) shadows_.push_back(place);
+        }
+#endif
 #endif
         return !failed();
     }
 
 #ifdef PUSHMEM_SHADOW_REGISTERS
-    // Loads shadow registers while runs go on, an access a cycle: when a tile has taken what was committed, random words until
-    // the next run has begun, then its configuration; one tile after the other, again and again. The streams must not show it.
+    // Loads shadow registers while runs go on, an access a cycle: when all tiles have taken what was committed, random words to
+    // all until the next run has begun, then all configurations, again and again. The streams must not show it.
     void reload(uint64_t finished) {
-        const size_t first = tiles_[tile_];
-        const size_t end = tile_ + 1 < tiles_.size() ? tiles_[tile_ + 1] : beats_.writes.size() / 2;
         const auto write = [this](size_t place, uint32_t data) {
             top_->config_write = 1;
             top_->config_address = beats_.writes[2 * place];
@@ -262,29 +267,27 @@ private:
         top_->config_read = 0;
         top_->config_write = 0;
         switch (load_) {
-            case Load::commit:
-                if (taken) {
+            case Load::commits:
+                if (taken && ++place_ == tiles_.size()) {
                     load_ = Load::random_words;
-                    place_ = first + 2;
+                    place_ = 0;
                     finished_ = finished;
-                } else {
-                    top_->config_read = 1;
-                    top_->config_address = beats_.writes[2 * (first + 1)];
+                    break;
                 }
+                top_->config_read = 1;
+                top_->config_address = beats_.writes[2 * (tiles_[place_] + 1)];
                 break;
             case Load::random_words:
-                write(place_, static_cast<uint32_t>(random_()));
-                if (++place_ != end - 1) break;
-                place_ = first + 2;
-                if (finished == finished_) break;
-                load_ = Load::configuration;
-                place_ = first;
+                write(shadows_[place_], static_cast<uint32_t>(random_()));
+                if (++place_ != shadows_.size()) break;
+                place_ = 0;
+                if (finished != finished_) load_ = Load::configurations;
                 break;
-            case Load::configuration:
+            case Load::configurations:
                 write(place_, beats_.writes[2 * place_ + 1]);
-                if (++place_ != end) break;
-                load_ = Load::commit;
-                tile_ = (tile_ + 1) % tiles_.size();
+                if (++place_ != beats_.writes.size() / 2) break;
+                place_ = 0;
+                load_ = Load::commits;
                 break;
         }
     }
@@ -438,11 +441,12 @@ private:
     std::vector<Words> found_;
     std::vector<bool> ready_;
 #ifdef PUSHMEM_SHADOW_REGISTERS
-    // The place of the first write of each tile; the tile that is loaded, how far, and how many runs were over when it began.
+    // The place of the first write of each tile, and of all writes to registers with a shadow; what is done to all tiles, how far,
+    // and how many runs were over when random words began.
     std::vector<size_t> tiles_;
-    enum class Load { commit, random_words, configuration };
-    Load load_ = Load::commit;
-    size_t tile_ = 0;
+    std::vector<size_t> shadows_;
+    enum class Load { commits, random_words, configurations };
+    Load load_ = Load::commits;
     size_t place_ = 0;
     uint64_t finished_ = 0;
 #endif
