@@ -6,9 +6,10 @@ reference.il has the blocks of the RTL as synthesize.py read them, before it map
 of cells of the library. What is in a block and is a block, a macro or a clock-gate cell itself is cut out: its pins are outputs
 and inputs of the one around it, and a block is proven by itself. Signals of one name are compared, registers among them: equal in
 a cycle under equal inputs, or else by induction over cycles. Arithmetic of the RTL becomes gates as in synthesis, by the same
-rules of Yosys: no proof finds that two multipliers of different structure are the same. That takes all registers for registers of one clock, so the clock
-and the asynchronous controls of each are signals of their own, which are compared, too. Writes equivalence.json, with the signals
-of each block that were compared and those of which there is no proof; progress goes to standard output, a line for each step.
+rules of Yosys: no proof finds that two multipliers of different structure are the same. That takes all registers for registers of
+one clock, so the clock and the asynchronous controls of each are signals of their own, which are compared, too. Writes
+equivalence.json, with the signals of each block that were compared and those of which there is no proof; progress goes to
+standard output, a line for each step.
 """
 
 import json
