@@ -240,13 +240,13 @@ library (one) {
     #[test]
     fn a_group_may_be_of_several_pins() {
         let text = r#"cell (one) { pin (A, B) { } pin ("C", "D") { } pin (Y) { direction : output; } pin (m, n) { direction : internal; } }"#;
-        assert_eq!(cells(text)[0].pins, ["A", "B", "C", "D", "Y"]);
+        assert_eq!(contents(text).cells[0].pins, ["A", "B", "C", "D", "Y"]);
     }
 
     #[test]
     fn only_pins_that_are_internal_themselves_are_none() {
         let text = r#"cell (one) { pin (A) { } pg_pin (VDDI) { direction : internal; } bus (D) { pin (D[0]) { direction : internal; } } }"#;
-        assert_eq!(cells(text)[0].pins, ["A"]);
+        assert_eq!(contents(text).cells[0].pins, ["A"]);
     }
 
     #[test]
