@@ -425,7 +425,7 @@ mod tests {
         let activity = Activity {
             application: "accelerator_of_a_network".to_owned(),
             cycles: u64::MAX,
-            words: Words { taken: u64::MAX, given: u64::MAX },
+            words: Words { taken: u64::MAX / 2, given: u64::MAX / 2 },
             clock_ps: most,
             blocks: vec![power],
             clock_net_mw: 1e3,

@@ -85,7 +85,7 @@ module pushmem_loop_counter #(
     // No index is ever beyond its loop.
     for (genvar level = 0; level < LEVELS; level++) begin : g_range
         a_index_in_range: assert property (@(posedge clk)
-            rst_n !== 1'b1 || active_q !== 1'b1 || indices[level * COUNT_BITS+:COUNT_BITS] <= EXTENTS[level * COUNT_BITS+:COUNT_BITS])
+            active_q !== 1'b1 || indices[level * COUNT_BITS+:COUNT_BITS] <= EXTENTS[level * COUNT_BITS+:COUNT_BITS])
             else $error("pushmem_loop_counter: the index of level %0d is beyond its loop", level);
     end
 `endif

@@ -58,18 +58,15 @@ module pushmem_stream_buffer #(
         if (!rst_n) begin
             waits_q <= 1'b0;
         end else begin
+            // A beat that is offered stays until it is taken, or it would be lost. No concurrent assertion: Verilator 5.006
+            // cannot sample the beats of wide streams.
+            a_beat_waits: assert (waits_q !== 1'b1 || (in_valid && in_data == waiting_q))
+                else $error("pushmem_stream_buffer: a beat that was not yet taken went away");
             waits_q <= in_valid && !in_ready;
         end
     end
     always_ff @(posedge clk) begin
         waiting_q <= in_data;
-    end
-
-    // A beat that is offered stays until it is taken, or it would be lost; before the end of a reset nothing was offered. No
-    // concurrent assertion: Verilator 5.006 cannot sample the beats of wide streams.
-    always_ff @(posedge clk) begin
-        a_beat_waits: assert (rst_n !== 1'b1 || waits_q !== 1'b1 || (in_valid && in_data == waiting_q))
-            else $error("pushmem_stream_buffer: a beat that was not yet taken went away");
     end
 `endif
 endmodule
