@@ -67,9 +67,9 @@ pub(crate) fn print(
     let line = |writes: &[RegisterWrite]| {
         writes.iter().map(|write| format!("{{0x{:08x}u, 0x{:08x}u}},", write.address, write.data)).join(" ")
     };
-    let tiles = accelerator.configured().into_iter().zip(writes);
-    let tiles = tiles.map(|(tile, writes)| TileWrites { name: tile.name, lines: writes.chunks(4).map(line).collect() });
     let configured = accelerator.configured();
+    let tiles = configured.iter().zip(writes);
+    let tiles = tiles.map(|(tile, writes)| TileWrites { name: tile.name, lines: writes.chunks(4).map(line).collect() });
     let self_tested = self_tested(accelerator).into_iter().map(|(place, _)| configured[place].name);
     let header = Header {
         name: &accelerator.name,

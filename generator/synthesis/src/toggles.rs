@@ -231,6 +231,7 @@ mod tests {
         signal.settle(&counts);
         assert_eq!((signal.changes, signal.pulses), (2, 0));
     }
+
     #[test]
     fn a_clock_is_what_both_edges_change() {
         let counts = |cycle: usize| (2..=5).contains(&cycle);
