@@ -2,19 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
-use std::fs;
 use std::path::Path;
 
 use askama::Template;
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, write_file};
-use pushmem_simulation::key;
 use pushmem_technology::{Active, Binding, MacroPort, Pin};
 use serde::{Deserialize, Serialize};
 
+use crate::block::BlockKind;
+use crate::job::{Design, Job, job, library_texts, made_by, write_library};
+use crate::kept::Kept;
 use crate::liberty::voltage;
 use crate::path::section;
-use crate::run::{BlockKind, Design, Job, Synthesis, job, kept, library_texts, made_by, run_opensta, write_library};
+use crate::process::run_opensta;
+use crate::run::Synthesis;
 use crate::toggles::{self, Access, Pulses, Toggles, Window};
 use crate::tools::Tools;
 
@@ -163,8 +165,8 @@ pub fn measure(
     texts.extend(application.texts.iter().copied());
     let window = format!("{:?}", application.window);
     texts.extend([application.name.as_str(), &window]);
-    let kept = kept("activity", &key(&texts));
-    if let Some(activity) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
+    let kept = Kept::of("activity", &texts);
+    if let Some(activity) = kept.result() {
         return Ok(activity);
     }
 
@@ -245,10 +247,7 @@ pub fn measure(
             memory.accesses_mw = Some(power);
         }
     }
-    // Without a cache it only takes longer.
-    if let Ok(text) = serde_json::to_string(&activity) {
-        let _ = write_file(&kept, text.as_bytes());
-    }
+    kept.keep(&activity);
     Ok(activity)
 }
 

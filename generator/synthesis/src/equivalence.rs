@@ -1,14 +1,15 @@
 //! The proof that a netlist does what the RTL does.
 
-use std::fs;
 use std::process::Command;
 
 use pushmem_files::{Diagnostic, write_file};
-use pushmem_simulation::{cache_folder, key};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::run::{Design, Synthesis, execute, read};
+use crate::job::{Design, made_by};
+use crate::kept::Kept;
+use crate::process::{execute, read};
+use crate::run::Synthesis;
 use crate::tools::Tools;
 
 /// Yosys runs in Python.
@@ -41,9 +42,11 @@ pub fn prove(
     let liberty = &design.library.path;
     let black_boxes = design.package.technology.black_boxes().collect::<Vec<_>>();
     let job = json!({"liberty": [liberty.display().to_string()], "black_boxes": black_boxes}).to_string();
-    let texts = [PROVE, &job, &read(liberty)?, &synthesis.reference, netlist, &tools.versions];
-    let kept = cache_folder().join("equivalence").join(key(&texts)).with_extension("json");
-    if let Some(blocks) = fs::read_to_string(&kept).ok().and_then(|text| serde_json::from_str(&text).ok()) {
+    let (library, made_by) = (read(liberty)?, made_by(design, tools));
+    let mut texts = vec![PROVE, &job, &library, &synthesis.reference, netlist];
+    texts.extend(made_by.iter().map(String::as_str));
+    let kept = Kept::of("equivalence", &texts);
+    if let Some(blocks) = kept.result() {
         return Ok(blocks);
     }
     let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
@@ -55,9 +58,8 @@ pub fn prove(
     let yosys = yosys.args(["equivalence.py", "job.json", "netlist.v"]).current_dir(work.path());
     execute(yosys, "Yosys", &mut step)?;
     let text = read(&work.path().join("equivalence.json"))?;
-    let blocks =
+    let blocks: Vec<ProvenBlock> =
         serde_json::from_str(&text).map_err(|error| Diagnostic::new(format!("the result of Yosys: {error}")))?;
-    // Without a cache it only takes longer.
-    let _ = write_file(&kept, text.as_bytes());
+    kept.keep(&blocks);
     Ok(blocks)
 }

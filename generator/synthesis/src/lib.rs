@@ -4,18 +4,24 @@
 //! the netlist and says what power that takes.
 
 mod activity;
+mod block;
 mod equivalence;
+mod job;
+mod kept;
 mod liberty;
 mod path;
+mod process;
 mod report;
 mod run;
 mod toggles;
 mod tools;
 
 pub use activity::{Accesses, Activity, Application, BlockPower, Words, measure};
+pub use block::BlockKind;
 pub use equivalence::{ProvenBlock, prove};
+pub use job::{Design, Optimize};
 pub use path::{Path, Paths};
 pub use report::{Block, Power, Report};
-pub use run::{BlockKind, Design, Optimize, Synthesis, run};
+pub use run::{Synthesis, run};
 pub use toggles::Window;
 pub use tools::{Library, Tools};

@@ -4,8 +4,9 @@ use std::fmt::{Display, Formatter, Result};
 
 use serde::{Deserialize, Serialize};
 
+use crate::block::BlockKind;
+use crate::job::Optimize;
 use crate::path::{Path, Paths};
-use crate::run::{BlockKind, Optimize};
 
 /// The modules of one kind, all instances together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

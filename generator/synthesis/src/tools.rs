@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use pushmem_files::{Diagnostic, write_file};
 
-use crate::run::run_opensta;
+use crate::process::run_opensta;
 
 /// Names a Python that has the package pyosys.
 const PYTHON_VARIABLE: &str = "PUSHMEM_PYTHON";
