@@ -1,8 +1,6 @@
 //! Running tests.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use itertools::Itertools;
@@ -18,6 +16,8 @@ use pushmem_technology::{Assembly, Binding, Memory, Technology};
 use pushmem_tile::TileSpec;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rayon::ThreadPoolBuilder;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::list::{Delays, Test, Work};
 use crate::random::{arbitrary_configuration, legal_configuration, random_spec};
@@ -93,22 +93,14 @@ pub fn in_parallel<Item: Sync, Outcome: Send>(
     progress: &impl Progress<Item, Outcome>,
     work: impl Fn(&Item) -> Outcome + Sync,
 ) -> Vec<Outcome> {
-    let next = AtomicUsize::new(0);
-    let outcomes = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, items.len().max(1)) {
-            scope.spawn(|| {
-                while let Some((number, item)) = items.iter().enumerate().nth(next.fetch_add(1, Ordering::Relaxed)) {
-                    progress.started(item);
-                    let outcome = work(item);
-                    progress.finished(&outcome);
-                    outcomes.lock().expect("no worker panics while it holds the lock").push((number, outcome));
-                }
-            });
-        }
-    });
-    let outcomes = outcomes.into_inner().expect("no worker panics while it holds the lock");
-    outcomes.into_iter().sorted_by_key(|(number, _)| *number).map(|(_, outcome)| outcome).collect()
+    let work = |item: &Item| {
+        progress.started(item);
+        let outcome = work(item);
+        progress.finished(&outcome);
+        outcome
+    };
+    let pool = ThreadPoolBuilder::new().num_threads(jobs.max(1)).build().expect("the system has threads");
+    pool.install(|| items.par_iter().map(work).collect())
 }
 
 /// Executable models of a tile's RTL.

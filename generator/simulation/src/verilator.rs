@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Mutex;
 
 use askama::Template;
 use itertools::Itertools;
@@ -13,6 +12,7 @@ use pushmem_configuration::Configuration;
 use pushmem_files::Diagnostic;
 use pushmem_tile::{Kind, TileSpec};
 use pushmem_waves::tile_view;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use tempfile::TempDir;
 
 use crate::cache::{CACHE_VARIABLE, cache_folder, key};
@@ -456,21 +456,9 @@ fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Diagnostic {
     }
 }
 
-/// Runs commands, as many at a time as the machine has cores.
+/// Runs commands, some at a time: as many as the machine has cores, or as many as the caller works on things.
 fn run_all(commands: Vec<Command>) -> Result<(), Diagnostic> {
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(commands.len());
-    let commands = Mutex::new(commands.into_iter());
-    let next = || commands.lock().expect("no worker panics while it holds the lock").next();
-    let work = || {
-        while let Some(mut command) = next() {
-            run(&mut command)?;
-        }
-        Ok(())
-    };
-    std::thread::scope(|scope| {
-        let workers = (0..workers).map(|_| scope.spawn(work)).collect_vec();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("workers do not panic"))
-    })
+    commands.into_par_iter().try_for_each(|mut command| run(&mut command).map(drop))
 }
 
 fn run(command: &mut Command) -> Result<Output, Diagnostic> {
