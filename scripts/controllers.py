@@ -119,7 +119,7 @@ def sources(pushmem: str, style: str, scratch: Path) -> tuple[list[str], dict[st
     return [str(scratch / style / f) for f in tools.sources(scratch / style) if "pushmem_" in f] + [str(wrapper)], parts
 
 
-def synthesize(pushmem: str, spec: str, *options: str) -> dict:
+def synthesize(pushmem: str, spec: str | Path, *options: object) -> dict:
     """The report of `pushmem synth`."""
     ok, log = tools.run([pushmem, "synth", spec, "--json", *options], tools.ROOT)
     if not ok:
