@@ -27,6 +27,15 @@ def stop(message: str):
     sys.exit(f"{Path(sys.argv[0]).name}: {message}")
 
 
+def find_tool(name: str, *places: Path, installed: bool = True) -> str | None:
+    """A program on the path, or at one of these places, if it is there. Under PUSHMEM_ALL_TOOLS it must be, unless it was not to be
+    installed: scripts/test skips nothing."""
+    found = next(filter(None, map(shutil.which, [name, *places])), None)
+    if installed and not found and os.environ.get("PUSHMEM_ALL_TOOLS"):
+        stop(f"there is no {name}, which PUSHMEM_ALL_TOOLS says there is")
+    return found
+
+
 def find_pushmem(program: str | None) -> str:
     """The generator: the one that was asked for, or else this workspace's, up to date."""
     if program:
