@@ -5,7 +5,6 @@ everything 16 bits wide, for 2, 4 and 6 levels. Recipe: synth -flatten; dfflibma
 inputs here, so they are in none of the figures.
 """
 
-import json
 import re
 from pathlib import Path
 
@@ -121,10 +120,10 @@ def sources(pushmem: str, style: str, scratch: Path) -> tuple[list[str], dict[st
 
 def synthesize(pushmem: str, spec: str | Path, *options: object) -> dict:
     """The report of `pushmem synth`."""
-    ok, log = tools.run([pushmem, "synth", spec, "--json", *options], tools.ROOT)
-    if not ok:
+    report, log = tools.report([pushmem, "synth", spec, "--json", *options])
+    if report is None:
         tools.stop(f"synthesis of {spec} failed:\n{log}")
-    return json.loads(log)
+    return report
 
 
 def area(report: dict, *, without: tuple[str, ...] = ("registers",)) -> float:

@@ -1,6 +1,7 @@
-"""What scripts/lint, scripts/area and scripts/formal share: the generator, Yosys, and tables of results."""
+"""What the scripts share: the generator and its reports, Yosys, and tables of results."""
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -54,6 +55,15 @@ def run(command, folder: Path | None = None, seconds: float | None = None) -> tu
         return done.returncode == 0, done.stdout
     except subprocess.TimeoutExpired as expired:
         return False, (expired.stdout or b"").decode(errors="replace") + f"\nno result in {seconds:.0f} s"
+
+
+def report(command, folder: Path = ROOT) -> tuple[dict | list | None, str]:
+    """Runs a command that prints JSON: what it prints, or None where it fails; and what it says besides, such as warnings, which are
+    not part of it."""
+    done = subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True, errors="replace")
+    if done.returncode != 0:
+        return None, done.stdout + done.stderr
+    return json.loads(done.stdout), done.stderr
 
 
 def generate(pushmem: str, spec: Path, folder: Path) -> tuple[bool, str]:
