@@ -577,7 +577,8 @@ fn memory_tiles_share_the_configuration_bus() {
     assert_eq!(writes[1][0].address - writes[0][0].address, map.bytes().next_power_of_two());
     let Some(verilator) = verilator() else { return };
     let folder = written(&files);
-    let (ok, log) = run(Command::new("make").args(["lint", &format!("VERILATOR={}", verilator.display())]).current_dir(&folder));
+    let (ok, log) =
+        run(Command::new("make").args(["lint", &format!("VERILATOR={}", verilator.display())]).current_dir(&folder));
     assert!(ok && !log.contains('%'), "{log}");
 }
 
