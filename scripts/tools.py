@@ -66,6 +66,15 @@ def report(command, folder: Path = ROOT) -> tuple[dict | list | None, str]:
     return json.loads(done.stdout), done.stderr
 
 
+def library(pushmem: str, name: str) -> Path:
+    """The file of a cell library that `pushmem synth` knows. Ends the script if it is not there."""
+    told, log = report([pushmem, "doctor", "--json"])
+    if told is None:
+        stop(log)
+    found = next(each for each in told["libraries"] if each["name"] == name)
+    return ROOT / found["file"] if found["there"] else stop(f"no {name} library: run {found['install']} first")
+
+
 def generate(pushmem: str, spec: Path, folder: Path) -> tuple[bool, str]:
     """Generates a tile; all paths in FOLDER/filelist.f are relative to FOLDER."""
     return run([pushmem, "generate", spec, "-o", folder])
