@@ -1,6 +1,7 @@
 """What the scripts share: the generator and its reports, Yosys, and tables of results."""
 
 import argparse
+import difflib
 import json
 import os
 import re
@@ -131,6 +132,27 @@ def read_slang(files: list[str], top: str, parameters: dict[str, int] | None = N
     """The pass that reads SystemVerilog with `top` as the only top module."""
     settings = " ".join(f"-G {name}={value}" for name, value in (parameters or {}).items())
     return f"read_slang {flags} --top {top} {settings} {' '.join(files)}"
+
+
+# Stands in a page to be compared for what was not measured.
+UNKNOWN = "…"
+
+
+def hold_page(page: Path, text: str, without: str = "") -> None:
+    """Ends the script if a page that it writes is not this text, up to what is unknown in it. What matches a pattern is left out of
+    the page before."""
+    expected = text.splitlines()
+    own = (re.sub(without, "", page.read_text()) if without else page.read_text()).splitlines()
+    own = [next((line for line in expected if says(line, one)), one) for one in own]
+    if difference := list(difflib.unified_diff(own, expected, "the page", "the figures", n=0, lineterm="")):
+        print("\n".join(difference), file=sys.stderr)
+        stop(f"{page.relative_to(ROOT)} has other figures; run scripts/{Path(sys.argv[0]).name}")
+    print(f"{page.relative_to(ROOT)} has these figures")
+
+
+def says(pattern: str, line: str) -> bool:
+    """Whether a line is this, with anything in the place of what is unknown."""
+    return re.fullmatch(".*".join(map(re.escape, pattern.split(UNKNOWN))), line) is not None
 
 
 class Table:
