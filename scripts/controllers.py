@@ -5,13 +5,13 @@ everything 16 bits wide, for 2, 4 and 6 levels. Recipe: synth -flatten; dfflibma
 inputs here, so they are in none of the figures.
 """
 
-import json
 import re
 from pathlib import Path
 
 import tools
 
-LIBERTY = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
+# The cell library of the figures.
+LIBRARY = "osu018"
 LEVELS = [2, 4, 6]
 # The peer's areas for 2, 4 and 6 levels, from its own generator, by the same recipe and library.
 PEER = {
@@ -82,15 +82,15 @@ def tops(style: str) -> tuple[str, dict[str, str]]:
     }
 
 
-def measure(files: list[str], top: str, levels: int) -> dict[str, float]:
-    """Area, flip-flops, generic cells and delay of a module."""
+def measure(files: list[str], top: str, levels: int, liberty: Path) -> dict[str, float]:
+    """Area, flip-flops, generic cells and delay of a module in a cell library."""
     ok, log = tools.yosys([
         tools.read_slang(files, top, {"LEVELS": levels}),
         f"synth -flatten -top {top}", "check -assert",
         "log COUNT GENERIC", "select -count t:*", "log COUNT FLIPFLOPS", "select -count t:*DFF*",
-        f"dfflibmap -liberty {LIBERTY}", "design -save unmapped", f"abc -liberty {LIBERTY}", "opt_clean",
-        f"stat -liberty {LIBERTY}",
-        "design -load unmapped", f"abc -liberty {LIBERTY} -script +{TIMED}",
+        f"dfflibmap -liberty {liberty}", "design -save unmapped", f"abc -liberty {liberty}", "opt_clean",
+        f"stat -liberty {liberty}",
+        "design -load unmapped", f"abc -liberty {liberty} -script +{TIMED}",
     ])
     if not ok:
         tools.stop(f"synthesis of {top} failed:\n{log[-3000:]}")
@@ -121,18 +121,12 @@ def sources(pushmem: str, style: str, scratch: Path) -> tuple[list[str], dict[st
 
 def synthesize(pushmem: str, spec: str | Path, *options: object) -> dict:
     """The report of `pushmem synth`."""
-    ok, log = tools.run([pushmem, "synth", spec, "--json", *options], tools.ROOT)
-    if not ok:
+    report, log = tools.report([pushmem, "synth", spec, "--json", *options])
+    if report is None:
         tools.stop(f"synthesis of {spec} failed:\n{log}")
-    return json.loads(log)
+    return report
 
 
 def area(report: dict, *, without: tuple[str, ...] = ("registers",)) -> float:
     """The area of a report without some blocks."""
     return sum(block["area"] for block in report["blocks"] if block["block"] not in without)
-
-
-def need_library() -> None:
-    """Ends the script if the library is not there."""
-    if not LIBERTY.exists():
-        tools.stop("no osu018 library: run scripts/setup --area first")

@@ -5,10 +5,13 @@ use std::process::{Command, ExitCode};
 use clap::Args;
 use pushmem_files::Diagnostic;
 use pushmem_simulation::{Verilator, cache_folder};
-use pushmem_synthesis::Tools;
+use pushmem_synthesis::{Library, Tools};
 use serde::Serialize;
 
 use crate::output;
+
+/// What installs all that synthesis runs.
+const SYNTHESIS: &str = "scripts/setup --synthesis";
 
 #[derive(Args)]
 pub struct Doctor {
@@ -27,10 +30,20 @@ struct Tool {
     install: &'static str,
 }
 
+/// A cell library that `synth` knows by its name.
+#[derive(Serialize)]
+struct CellLibrary {
+    name: String,
+    file: String,
+    there: bool,
+    install: &'static str,
+}
+
 /// What is there.
 #[derive(Serialize)]
 struct Report<'a> {
     tools: &'a [Tool],
+    libraries: &'a [CellLibrary],
     /// The folder of built models.
     cache: String,
 }
@@ -42,6 +55,12 @@ impl Report<'_> {
             text += &match version {
                 Some(version) => format!("✓ {name:<10} {version}\n"),
                 None => format!("✗ {name:<10} not found; needed for: {purpose};\n{:13}install by {install}\n", ""),
+            };
+        }
+        for CellLibrary { name, file, there, install } in self.libraries {
+            text += &match there {
+                true => format!("✓ {name:<10} {file}\n"),
+                false => format!("✗ {name:<10} not found; a cell library of synth;\n{:13}install by {install}\n", ""),
             };
         }
         text += &format!("Built models are kept in {}\n", self.cache);
@@ -80,7 +99,7 @@ impl Doctor {
                 name: "yosys",
                 purpose: "synth",
                 version: Tools::yosys_version(),
-                install: "scripts/setup --synthesis",
+                install: SYNTHESIS,
             },
             Tool {
                 name: "sta",
@@ -89,7 +108,14 @@ impl Doctor {
                 install: "scripts/setup --synthesis, or apt-get install opensta",
             },
         ];
-        let report = Report { tools: &tools, cache: cache_folder().display().to_string() };
+        let library = |(library, there): (Library, bool)| CellLibrary {
+            name: library.name,
+            file: library.path.display().to_string(),
+            there,
+            install: SYNTHESIS,
+        };
+        let libraries: Vec<CellLibrary> = Library::shipped().map(library).collect();
+        let report = Report { tools: &tools, libraries: &libraries, cache: cache_folder().display().to_string() };
         output::result(self.json, &report, || report.text())?;
         Ok(ExitCode::SUCCESS)
     }

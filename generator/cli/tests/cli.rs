@@ -6,6 +6,7 @@ use std::io::{Write, pipe};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use pushmem_testing::verilator;
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 
@@ -563,9 +564,7 @@ fn json_can_be_parsed() {
 
 #[test]
 fn simulate_compares_with_the_rtl() {
-    let tools = parsed(&succeeds(&["doctor", "--json"]).out);
-    if tools["tools"].as_array().unwrap().iter().any(|tool| tool["name"] == "verilator" && tool["version"].is_null()) {
-        eprintln!("skipped: Verilator is not installed");
+    if verilator().is_none() {
         return;
     }
     let said = succeeds(&["simulate", SMALL, DELAY_9, "--rtl", "--json", "--stall-seed", "1"]);

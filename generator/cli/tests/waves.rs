@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
+use pushmem_testing::{tool, verilator};
 use tempfile::{TempDir, tempdir};
 use wellen::simple::{Waveform, read};
 
@@ -13,11 +13,6 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 fn pushmem(arguments: &[&str]) -> std::process::Output {
     Command::new(env!("CARGO_BIN_EXE_pushmem")).args(arguments).current_dir(ROOT).output().unwrap()
-}
-
-fn has_verilator() -> bool {
-    let doctor: Value = serde_json::from_slice(&pushmem(&["doctor", "--json"]).stdout).unwrap();
-    doctor["tools"].as_array().unwrap().iter().any(|tool| tool["name"] == "verilator" && !tool["version"].is_null())
 }
 
 /// A folder with the waves that a command has written.
@@ -159,7 +154,7 @@ fn shown_by_gtkwave(folder: &Path, name: &str) {
 }
 
 fn has_gtkwave() -> bool {
-    ["xvfb-run", "gtkwave"].iter().all(|program| which::which(program).is_ok())
+    ["xvfb-run", "gtkwave"].iter().all(|program| tool(program).is_some())
 }
 
 fn cycles(file: &Waveform, shown: &[(String, wellen::SignalRef)]) -> Vec<BTreeMap<String, u64>> {
@@ -228,7 +223,7 @@ controllers:
 /// Every controller of a tile fires at the cycles, indices and addresses of its affine functions, whatever stalls.
 #[test]
 fn waves_of_a_tile_show_its_configuration() {
-    if !has_verilator() {
+    if verilator().is_none() {
         return;
     }
     let own = tempdir().unwrap();
@@ -284,7 +279,7 @@ fn image(folder: &Path, name: &str) -> Vec<u64> {
 /// The loop indices beside a word say which element it is: in streams, in operations, and in the memory between.
 #[test]
 fn waves_of_an_accelerator_show_loop_indices() {
-    if !has_verilator() {
+    if verilator().is_none() {
         return;
     }
     const WIDTH: u64 = 64;
@@ -359,7 +354,7 @@ nest:
 /// Arrays that stay in memory, and loops that are named after those of the program.
 #[test]
 fn waves_of_a_network_show_its_loops() {
-    if !has_verilator() {
+    if verilator().is_none() {
         return;
     }
     let folder = tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! Small accelerators, made by hand: printed, linted, and simulated against the model.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use pushmem_accelerator::{
@@ -15,6 +15,7 @@ use pushmem_images::Image;
 use pushmem_kernels::{Datapath, TableMemories};
 use pushmem_nest::{ArrayKind, Level, Program, Type};
 use pushmem_registers::RegisterMap;
+use pushmem_testing::{tool, verilator};
 use pushmem_tile::{Reset, TileSpec};
 use tempfile::TempDir;
 
@@ -399,26 +400,10 @@ fn run(command: &mut Command) -> (bool, String) {
     (status.success(), String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr))
 }
 
-/// A program, or a message that the test is skipped without it.
-fn tool(name: &str) -> Option<PathBuf> {
-    let found = which::which(name).ok();
-    if found.is_none() {
-        eprintln!("skipped: there is no {name}");
-    }
-    found
-}
-
-fn verilator() -> Option<String> {
-    tool("make")?;
-    let named = std::env::var("VERILATOR").ok().filter(|name| !name.is_empty());
-    let name = named.unwrap_or_else(|| "verilator".to_owned());
-    tool(&name).map(|_| name)
-}
-
 /// Builds and runs the testbench; returns its folder.
-fn simulate(program: &Program, accelerator: &Accelerator, verilator: &str) -> TempDir {
+fn simulate(program: &Program, accelerator: &Accelerator, verilator: &Path) -> TempDir {
     let folder = written(&composed(program, accelerator));
-    let variable = format!("VERILATOR={verilator}");
+    let variable = format!("VERILATOR={}", verilator.display());
     let (ok, log) = run(Command::new("make").args(["lint", &variable]).current_dir(&folder));
     assert!(ok && !log.contains('%'), "{log}");
     let (ok, log) = run(Command::new("make").args(["--silent", &variable]).current_dir(&folder));
@@ -474,7 +459,7 @@ fn the_firmware_that_is_named_is_the_one_that_runs() {
     let folder = written(&composed(&program, &accelerator));
     let firmware = |program: Option<&str>| {
         let mut make = Command::new("make");
-        make.args(["--silent", "firmware", &format!("VERILATOR={verilator}")]).current_dir(&folder);
+        make.args(["--silent", "firmware", &format!("VERILATOR={}", verilator.display())]).current_dir(&folder);
         run(make.args(program.map(|program| format!("PROGRAM={program}.c"))))
     };
     // Each is older than the one before.
@@ -504,7 +489,7 @@ fn an_input_stream_that_ends_early_is_noticed() {
     let input = folder.path().join("testbench/clk.hex");
     let words = std::fs::read_to_string(&input).unwrap();
     std::fs::write(&input, words.lines().take(5).collect::<Vec<_>>().join("\n")).unwrap();
-    let variable = format!("VERILATOR={verilator}");
+    let variable = format!("VERILATOR={}", verilator.display());
     let (ok, log) = run(Command::new("make").args(["--silent", &variable]).current_dir(&folder));
     assert!(!ok && log.contains("nothing happens any more") && log.contains("result: fail"), "{log}");
 }
@@ -592,7 +577,8 @@ fn memory_tiles_share_the_configuration_bus() {
     assert_eq!(writes[1][0].address - writes[0][0].address, map.bytes().next_power_of_two());
     let Some(verilator) = verilator() else { return };
     let folder = written(&files);
-    let (ok, log) = run(Command::new("make").args(["lint", &format!("VERILATOR={verilator}")]).current_dir(&folder));
+    let (ok, log) =
+        run(Command::new("make").args(["lint", &format!("VERILATOR={}", verilator.display())]).current_dir(&folder));
     assert!(ok && !log.contains('%'), "{log}");
 }
 

@@ -114,6 +114,11 @@ fn absolute(program: PathBuf) -> PathBuf {
     if program.components().count() > 1 { std::path::absolute(&program).unwrap_or(program) } else { program }
 }
 
+/// Whether there is a file, which may be behind a link.
+fn is_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.is_file())
+}
+
 /// A cell library in the Liberty format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Library {
@@ -124,6 +129,15 @@ pub struct Library {
 }
 
 impl Library {
+    /// The libraries that have names, and whether each is there.
+    pub fn shipped() -> impl Iterator<Item = (Self, bool)> {
+        LIBRARIES.into_iter().map(|(name, path)| {
+            let path = PathBuf::from(path);
+            let there = is_file(&path);
+            (Library { name: name.to_owned(), path }, there)
+        })
+    }
+
     /// A library by its name, or a file.
     ///
     /// # Errors
@@ -131,7 +145,7 @@ impl Library {
     pub fn find(named: &Path) -> Result<Self, Diagnostic> {
         let shipped = LIBRARIES.iter().find(|(name, _)| named.as_os_str() == *name);
         let path = shipped.map_or(named, |(_, path)| Path::new(path));
-        if !fs::metadata(path).is_ok_and(|file| file.is_file()) {
+        if !is_file(path) {
             let names = LIBRARIES.map(|(name, _)| name).join(" or ");
             let help = match shipped {
                 Some(_) => INSTALL_HELP.to_owned(),
