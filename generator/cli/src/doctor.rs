@@ -4,7 +4,7 @@ use std::process::{Command, ExitCode};
 
 use clap::Args;
 use pushmem_files::Diagnostic;
-use pushmem_simulation::{Verilator, cache_folder};
+use pushmem_simulation::Verilator;
 use pushmem_synthesis::{Library, Tools};
 use serde::Serialize;
 
@@ -95,12 +95,7 @@ impl Doctor {
                 version: version_of("python3"),
                 install: "apt-get install python3 python3-venv",
             },
-            Tool {
-                name: "yosys",
-                purpose: "synth",
-                version: Tools::yosys_version(),
-                install: SYNTHESIS,
-            },
+            Tool { name: "yosys", purpose: "synth", version: Tools::yosys_version(), install: SYNTHESIS },
             Tool {
                 name: "sta",
                 purpose: "synth",
@@ -115,7 +110,8 @@ impl Doctor {
             install: SYNTHESIS,
         };
         let libraries: Vec<CellLibrary> = Library::shipped().map(library).collect();
-        let report = Report { tools: &tools, libraries: &libraries, cache: cache_folder().display().to_string() };
+        let report =
+            Report { tools: &tools, libraries: &libraries, cache: pushmem_cache::folder().display().to_string() };
         output::result(self.json, &report, || report.text())?;
         Ok(ExitCode::SUCCESS)
     }

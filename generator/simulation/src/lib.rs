@@ -5,7 +5,6 @@
 //! cycle.
 
 mod bench;
-mod cache;
 mod frame;
 mod process;
 mod rtl;
@@ -14,7 +13,6 @@ mod streams;
 mod verilator;
 
 pub use bench::{Bench, BenchError, Mismatch};
-pub use cache::{cache_folder, key};
 pub use frame::{Bist, Frame, Response};
 pub use process::RtlProcess;
 pub use rtl::rtl_files;

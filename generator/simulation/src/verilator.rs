@@ -15,7 +15,6 @@ use pushmem_waves::tile_view;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use tempfile::TempDir;
 
-use crate::cache::{CACHE_VARIABLE, cache_folder, key};
 use crate::rtl::rtl_files;
 
 /// Names the Verilator to use, instead of the one on the search path.
@@ -224,7 +223,7 @@ impl Verilator {
         let modules = libraries.iter().map(|library| library.module);
         let flags = if wave { &WAVE_FLAGS[..] } else { &[] };
         let key = self.key([top, class].into_iter().chain(flags.iter().copied()).chain(modules).chain(texts));
-        let models = cache_folder().join("models");
+        let models = pushmem_cache::folder().join("models");
         let executable = models.join(&key).join("model");
         if executable.is_file() {
             return Ok(executable);
@@ -266,7 +265,7 @@ impl Verilator {
         let LibrarySources { module, files, .. } = sources;
         let files = rtl.iter().filter(|(name, _)| files.contains(name)).collect_vec();
         let texts = files.iter().flat_map(|(name, text)| [name.as_str(), text.as_str()]);
-        let libraries = cache_folder().join("libraries");
+        let libraries = pushmem_cache::folder().join("libraries");
         let folder = libraries.join(self.key(["library", module].into_iter().chain(texts)));
         let wrapper = format!("{module}.sv");
         let (object, text) = (folder.join("library.o"), folder.join("verilated").join(&wrapper));
@@ -338,7 +337,7 @@ impl Verilator {
     fn runtime(&self, wave: bool) -> Result<PathBuf, Diagnostic> {
         let kind = if wave { "wave" } else { "plain" };
         let key = self.key([kind].into_iter());
-        let folder = cache_folder().join("runtimes");
+        let folder = pushmem_cache::folder().join("runtimes");
         let object = folder.join(format!("{key}.o"));
         if object.is_file() {
             return Ok(object);
@@ -368,7 +367,7 @@ impl Verilator {
         let tools = [&*self.version, &*program, &*compiler, &*self.compiler_version];
         let texts: Vec<&str> = texts.collect();
         let all = [&tools[..], &VERILATOR_FLAGS, &COMPILER_FLAGS, &texts].concat();
-        key(&all)
+        pushmem_cache::key(&all)
     }
 }
 
@@ -450,8 +449,9 @@ fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Diagnostic {
     move |error| {
         Diagnostic::new(format!("{path}: {error}")).with_help(format!(
             "models are built in {}; the variable \
-            {CACHE_VARIABLE} names another folder",
-            cache_folder().display()
+            {} names another folder",
+            pushmem_cache::folder().display(),
+            pushmem_cache::VARIABLE
         ))
     }
 }
