@@ -17,6 +17,9 @@ use crate::progress::Bar;
 use crate::{output, table};
 use accelerators::AcceleratorList;
 
+/// What of it runs Verilator, for `doctor`.
+pub const WITH_VERILATOR: &str = "mutants";
+
 #[derive(Args)]
 pub struct Mutants {
     /// Run only mutants with this in their names.
