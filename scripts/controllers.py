@@ -1,4 +1,5 @@
-"""What scripts/area and scripts/comparison share: the controllers of the styles, measured as the published peer's were.
+"""What scripts/area and scripts/comparison share: the controllers of the styles, measured as the published peer's were, and the
+goals that areas and periods are held against.
 
 One iteration domain (ID), address generator (AG) and schedule generator (SG), each alone and all together, with
 everything 16 bits wide, for 2, 4 and 6 levels. Recipe: synth -flatten; dfflibmap; abc. Configuration registers are
@@ -7,6 +8,7 @@ inputs here, so they are in none of the figures.
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 import tools
 
@@ -29,6 +31,11 @@ PEER_TILES = {
     "dual port": ("dual_port", 288626),
     "register file": ("pond", 85016),
 }
+
+# The most that the default style and the tile of the first kind may take, of the peer's area.
+GOAL = 0.80
+# The longest period of `amber` in gscl45nm, in ps.
+LONGEST_PERIOD = 1200
 
 # For the estimate of the delay: what `abc` does by default, then buffers and gate sizes for the loads.
 TIMED = "strash;&get,-n;&fraig,-x;&put;scorr;dc2;dretime;strash;&get,-n;&dch,-f;&nf;&put;buffer;upsize;dnsize;stime,-p"
@@ -125,6 +132,33 @@ def synthesize(pushmem: str, spec: str | Path, *options: object) -> dict:
     if report is None:
         tools.stop(f"synthesis of {spec} failed:\n{log}")
     return report
+
+
+class Held(NamedTuple):
+    """A figure that must not be above its goal, with its unit and the peer's, if there is one."""
+    name: str
+    found: float
+    goal: float
+    unit: str
+    peer: int | None = None
+
+    def __str__(self):
+        return f"{self.name}: {self.found:.0f} {self.unit}, goal {self.goal:.0f}"
+
+
+def held_controllers(areas: dict[int, float]) -> list[Held]:
+    """The areas of the default style, all parts together, by levels."""
+    return [Held(f"ID + AG + SG, {levels} levels", area, GOAL * PEER["ID+AG+SG"][LEVELS.index(levels)], "µm²",
+                 PEER["ID+AG+SG"][LEVELS.index(levels)]) for levels, area in areas.items()]
+
+
+def held_tiles(pushmem: str) -> list[Held]:
+    """The area of the tile that does what the peer's does, and the period of `amber` for speed, its SRAM a macro outside."""
+    spec, peer = PEER_TILES["wide fetch"]
+    own = area(synthesize(pushmem, spec))
+    report = synthesize(pushmem, "amber", "--library", "gscl45nm", "--optimize", "speed", "--sram", "openram_freepdk45_512x64")
+    return [Held(f"`{Path(spec).stem}`, osu018", own, GOAL * peer, "µm²", peer),
+            Held("`amber` for speed, gscl45nm: period", report["minimum_period_ps"], LONGEST_PERIOD, "ps")]
 
 
 def area(report: dict, *, without: tuple[str, ...] = ("registers",)) -> float:

@@ -8,8 +8,8 @@ use pushmem_extraction::Extraction;
 use pushmem_schedule::{Access, Pipeline, Schedule, Stage};
 
 use crate::arrays::version_loops;
+use crate::error::{PartError, require};
 use crate::pointwise::{followed, range};
-use crate::proof::{PartError, require};
 
 /// What happened last to an element.
 #[derive(Clone, Copy, Debug)]

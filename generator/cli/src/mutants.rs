@@ -19,6 +19,9 @@ use crate::{output, table};
 use accelerators::AcceleratorList;
 use choice::{Choice, Shard};
 
+/// What of it runs Verilator, for `doctor`.
+pub const WITH_VERILATOR: &str = "mutants";
+
 #[derive(Args)]
 pub struct Mutants {
     /// Run only mutants with this in their names.

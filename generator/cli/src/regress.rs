@@ -13,6 +13,9 @@ use pushmem_simulation::Verilator;
 use crate::progress::Bar;
 use crate::{output, table};
 
+/// What of it runs Verilator, for `doctor`.
+pub const WITH_VERILATOR: &str = "regress";
+
 #[derive(Args)]
 pub struct Regress {
     /// Run only tests with this in their names.

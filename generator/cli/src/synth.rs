@@ -29,6 +29,10 @@ use crate::check::has_key;
 use crate::progress::Spinner;
 use crate::{output, package, technology};
 
+/// What runs Yosys and OpenSTA, and what of it Verilator, for `doctor`.
+pub const WITH_SYNTHESIS: &str = "synth";
+pub const WITH_VERILATOR: &str = "synth --check, synth --activity, synth of a program";
+
 /// Where the programs come from that this needs.
 const TOOLS: &str = "Yosys is that of the Python environment build/venv below the working directory, which scripts/setup --synthesis makes, or
 of the Python that the variable PUSHMEM_PYTHON names; OpenSTA is the program sta.";

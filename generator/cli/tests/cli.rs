@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Write, pipe};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -290,6 +291,20 @@ fn without_tools() {
         assert_eq!(tool["version"], Value::Null, "{tool}");
         assert!(tool["install"].as_str().is_some_and(|how| !how.is_empty()), "{tool}");
     }
+}
+
+/// A program that is there but fails is no tool.
+#[test]
+fn doctor_finds_what_is_broken() {
+    let folder = Folder::new();
+    let broken = folder.file("sta", "#!/bin/sh\necho 3.0\nexit 7\n");
+    fs::set_permissions(&broken, fs::Permissions::from_mode(0o755)).unwrap();
+    let doctor = |arguments: &[&str]| ends(0, pushmem(arguments).env("PATH", folder.path(""))).out;
+    let report = parsed(&doctor(&["doctor", "--json"]));
+    let sta = report["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "sta").unwrap();
+    assert_eq!(sta["version"], Value::Null);
+    assert!(sta["problem"].as_str().is_some_and(|problem| problem.contains("does not run (exit status: 7)")), "{sta}");
+    assert!(doctor(&["doctor"]).contains("✗ sta"));
 }
 
 #[test]

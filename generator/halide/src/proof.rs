@@ -19,8 +19,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use crate::Inferred;
-pub(crate) use crate::boundaries::Boundaries;
-use crate::boundaries::{Edges, add_ends};
+use crate::boundaries::{Boundaries, Edges, add_ends};
 use crate::fault::{Fault, Result};
 use crate::proof::machine::{Machine, Script, Stop, UNKNOWN};
 use crate::syntax::Module;

@@ -12,6 +12,9 @@ use serde::Serialize;
 
 use crate::waves;
 
+/// The commands that run it in Verilator, for `doctor`.
+pub const WITH_VERILATOR: &str = "build --rtl, build --wave, compare";
+
 /// What the RTL did, all of it as expected.
 #[derive(Debug, Serialize)]
 pub struct RtlRun {
