@@ -18,6 +18,6 @@ pub use cache::{cache_folder, key};
 pub use frame::{Bist, Frame, Response};
 pub use process::RtlProcess;
 pub use rtl::rtl_files;
-pub use self_test::self_test;
+pub use self_test::{SelfTestError, self_test};
 pub use streams::{SimulationError, StreamOptions, StreamRun, run_streams};
 pub use verilator::{LibrarySources, ModelSources, Verilator};
