@@ -69,7 +69,7 @@ pub struct Synth {
     #[command(flatten)]
     choices: Choices,
     /// Run the netlist in Verilator as well, in lockstep with the model, through so many random configurations.
-    #[arg(long, value_name = "CONFIGURATIONS")]
+    #[arg(long, value_name = "CONFIGURATIONS", value_parser = clap::value_parser!(u32).range(1..))]
     check: Option<u32>,
     /// Prove that the netlist does what the RTL does: the one that is made, or another of the same blocks.
     #[arg(long, value_name = "NETLIST", num_args = 0..=1, require_equals = true)]

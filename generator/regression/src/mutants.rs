@@ -10,7 +10,7 @@ use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::FailureKind;
-use crate::list::Test;
+use crate::list::{Test, second_of_a_name};
 use crate::run::{Build, Progress, in_parallel, run_test};
 
 #[derive(Debug, Deserialize)]
@@ -77,8 +77,8 @@ impl MutantList {
     /// As [`MutantList::read`].
     pub fn from_document(document: Document, folder: &Path) -> Result<Self, Diagnostic> {
         let file: ListFile = document.deserialize()?;
-        let names = file.mutants.iter().map(|mutant| &mutant.name).collect_vec();
-        if let Some(index) = (0..names.len()).find(|&index| names[..index].contains(&names[index])) {
+        let names = file.mutants.iter().map(|mutant| mutant.name.as_str()).collect_vec();
+        if let Some(index) = second_of_a_name(&names) {
             let path = FieldPath::root().key("mutants").index(index).key("name");
             return Err(document.error(&path, format!("two mutants are named `{}`", names[index])));
         }
