@@ -21,6 +21,6 @@ pub use build::{LibrarySources, ModelSources};
 pub use frame::{Bist, Frame, Response};
 pub use process::RtlProcess;
 pub use rtl::rtl_files;
-pub use self_test::self_test;
+pub use self_test::{SelfTestError, self_test};
 pub use streams::{SimulationError, StreamOptions, StreamRun, run_streams};
 pub use verilator::Verilator;

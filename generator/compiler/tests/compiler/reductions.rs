@@ -185,7 +185,7 @@ nest:
       - output[x] += input[x + i]
 ";
     let error = try_compile(program(text), TILE).unwrap_err();
-    assert_eq!(error.offending_text(), Some("output[x] = input[x]"));
+    assert_eq!(error.diagnostic().offending_text(), Some("output[x] = input[x]"));
 }
 
 #[test]
