@@ -121,6 +121,17 @@ impl Extraction {
         }
     }
 
+    /// Where the text of the program has an access of a stage: one of its reads, or its write.
+    pub fn access_span(&self, program: &Program, stage: usize, read: Option<usize>) -> Span {
+        let Origin::Operation { operation, .. } = &self.origins[stage] else { return self.span(program, stage) };
+        let operation = program.operations()[*operation].1;
+        // The copies that are one stage read the same loads, one after the other; the target comes last.
+        let of_copies = self.pipeline.stages[stage].reads.len() - usize::from(operation.reduce);
+        match read.filter(|&read| read < of_copies) {
+            Some(read) => operation.loads[read % operation.loads.len()].access.span,
+            None => operation.target.span,
+        }
+    }
 }
 
 /// A program, and the stages that were extracted so far.

@@ -276,3 +276,53 @@ fn only_windows_are_to_be_unrolled() {
     let product = program(", sums: {type: u16, shape: [8, 8]}", &(nest.to_owned() + &output("sums[x, y]")));
     assert_eq!(unrolling(&product), None);
 }
+
+#[test]
+fn the_access_at_odds_with_the_others_is_blamed() {
+    let blamed = |body: &str| {
+        let error = refused(&program("", &output(body)));
+        let places = std::iter::once(&error).chain(error.related());
+        places.map(|each| (each.to_string(), each.offending_text().unwrap().to_owned())).collect::<Vec<_>>()
+    };
+    let told = |variable: &str, (index, other): (usize, usize)| {
+        let here =
+            format!("`loaded` is read here with `{variable}` along index {index}, elsewhere along index {other}");
+        let elsewhere = format!("here `{variable}` runs along index {other} of `loaded`");
+        [(here, "loaded[y, x + 1]".to_owned()), (elsewhere, "loaded[x, y]".to_owned())]
+    };
+    // Wherever it stands.
+    assert_eq!(blamed("loaded[x, y] + loaded[y, x + 1] + loaded[x, y + 2]"), told("y", (0, 1)));
+    assert_eq!(blamed("loaded[x, y] + loaded[x, y + 2] + loaded[y, x + 1]"), told("y", (0, 1)));
+    assert_eq!(blamed("loaded[y, x + 1] + loaded[x, y] + loaded[x, y + 2]"), told("x", (1, 0)));
+    let diagonal = "`loaded` is read here with `x` along index 0 and along index 1";
+    assert_eq!(blamed("loaded[x, x]"), [(diagonal.to_owned(), "loaded[x, x]".to_owned())]);
+    assert_eq!(
+        blamed("loaded[x, 0] + loaded[0, x]"),
+        [
+            (
+                "`loaded` is read here with `x` along index 1, elsewhere along index 0".to_owned(),
+                "loaded[0, x]".to_owned()
+            ),
+            ("here `x` runs along index 0 of `loaded`".to_owned(), "loaded[x, 0]".to_owned()),
+        ]
+    );
+    // Two arrays of one source.
+    let turned = "
+  - for y in 0..8:
+    - for x in 0..8:
+      - one[x, y] = loaded[x, y]
+  - for y in 0..8:
+    - for x in 0..8:
+      - other[x, y] = loaded[x, y]
+"
+    .to_owned()
+        + &output("one[x, y] + other[y, x]");
+    let error = refused(&program(", one: {type: u16, shape: [8, 8]}, other: {type: u16, shape: [8, 8]}", &turned));
+    assert_eq!(
+        error.to_string(),
+        "`other` is read here with `y` along index 0, a dimension of the data that `x` runs along"
+    );
+    assert_eq!(error.offending_text(), Some("other[y, x]"));
+    assert_eq!(error.related()[0].to_string(), "here `x` runs along index 0 of `one`");
+    assert_eq!(error.related()[0].offending_text(), Some("one[x, y]"));
+}
