@@ -81,12 +81,11 @@ impl Emit {
 impl Build {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         let checked = self.read()?;
-        for warning in checked.warnings {
-            output::report(warning);
-        }
+        checked.warnings.into_iter().for_each(output::report);
         let chosen = self.choices.read()?;
         self.package.check(&chosen.specs())?;
         let compiled = chosen.compile(checked.program)?;
+        compiled.warnings().into_iter().for_each(output::report);
         if let Some(emit) = self.emit {
             output::print(&emit.stage().text(&compiled))?;
             return Ok(ExitCode::SUCCESS);

@@ -382,7 +382,7 @@ fn waves_of_a_network_show_its_loops() {
 /// A ROM is read by the loops of the kernel that looks up.
 #[test]
 fn waves_of_a_rom_show_the_loops_of_its_kernel() {
-    if !has_verilator() {
+    if verilator().is_none() {
         return;
     }
     const WIDTH: u64 = 64;

@@ -3,7 +3,7 @@
 use pushmem_accelerator::{
     Accelerator, AssemblyError, Constraints, Levels, StoredArray, WORD_BITS, assemble, prove, prove_roms,
 };
-use pushmem_extraction::{Extraction, diagnose, extract};
+use pushmem_extraction::{Extraction, diagnose, extract, unrolling};
 use pushmem_files::{Diagnostic, counted};
 use pushmem_kernels::{Datapath, TableMemories};
 use pushmem_nest::{Level, Operation, Program, Schedule as Policy};
@@ -133,11 +133,12 @@ fn compile_at_levels(
             )));
         }
         Err(ref error @ AssemblyError::Array { array, .. }) => {
-            let diagnostic = program.diagnostic(program.arrays[array].span, error.to_string());
-            return Err(CompileError::Refused(diagnostic.with_help(
-                "choose a tile with more rows or ports, or with larger `cycle_bits` for a longer schedule, or divide the \
-                 work into smaller tiles of the array",
-            )));
+            let smaller = "choose a tile with more rows or ports, or with larger `cycle_bits` for a longer schedule, or divide the \
+                 work into smaller tiles of the array";
+            // An image pipeline keeps rows, not arrays, and is as long as the image.
+            let help = unrolling(&program).map_or(smaller.to_owned(), |unrolled| format!("{unrolled}; or {smaller}"));
+            let refused = program.diagnostic(program.arrays[array].span, error.to_string()).with_help(help);
+            return Err(CompileError::Refused(refused.with_related(extraction.warnings(&program))));
         }
     };
     if let Some(array) = too_large(source, &program, &accelerator)? {
@@ -415,6 +416,11 @@ fn coarse_options(spec: &TileSpec) -> CoarseOptions {
 }
 
 impl Compiled {
+    /// What is probably not meant, though it can be built.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        self.extraction.warnings(&self.program)
+    }
+
     /// Proves the accelerator, as every compile does: what is printed of it computes what the program says.
     ///
     /// # Errors

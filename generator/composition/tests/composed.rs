@@ -385,8 +385,9 @@ fn composed(program: &Program, accelerator: &Accelerator) -> Files {
     compose(accelerator, program, &tiles, &inputs, &expected).unwrap()
 }
 
+/// Writes the files to a folder whose path has spaces, as those of users may.
 fn written(files: &Files) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::Builder::new().prefix("a folder with spaces ").tempdir().unwrap();
     for (path, text) in files.all() {
         let path = folder.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -421,6 +422,10 @@ fn a_kernel_with_a_selection_agrees_with_the_model() {
     let Some(verilator) = verilator() else { return };
     let (program, accelerator) = smooth();
     let folder = simulate(&program, &accelerator, &verilator);
+    let wave = ["--silent", "wave", &format!("VERILATOR={verilator}")];
+    let (ok, log) = run(Command::new("make").args(wave).current_dir(&folder));
+    assert!(ok && log.contains("result: pass scenarios=1"), "{log}");
+    assert!(folder.path().join("build/smooth.fst").is_file(), "{log}");
 
     // The model and the testbench do not just agree on anything.
     let testbench = folder.path().join("testbench");
@@ -463,7 +468,7 @@ fn the_firmware_that_is_named_is_the_one_that_runs() {
         run(make.args(program.map(|program| format!("PROGRAM={program}.c"))))
     };
     // Each is older than the one before.
-    for (age, name) in ["first", "second"].into_iter().enumerate() {
+    for (age, name) in ["first", "the second"].into_iter().enumerate() {
         let text = format!(
             "#include <stdio.h>\n#include \"platform.h\"\n#include \"rotate.h\"\n\
              int main(void) {{ pushmem_start(); puts(\"this is the {name}\"); return 0; }}\n"
@@ -473,7 +478,7 @@ fn the_firmware_that_is_named_is_the_one_that_runs() {
         let written = std::time::SystemTime::now() - std::time::Duration::from_secs(3600 * (1 + age as u64));
         std::fs::File::options().append(true).open(&path).unwrap().set_modified(written).unwrap();
     }
-    for name in ["first", "second", "first"] {
+    for name in ["first", "the second", "first"] {
         let (ok, log) = firmware(Some(name));
         assert!(ok && log.trim_end().ends_with(&format!("this is the {name}")), "{log}");
     }
