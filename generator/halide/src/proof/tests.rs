@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use proptest::prelude::*;
@@ -57,7 +58,8 @@ fn steps_of_nests_are_the_nests() {
     let mut compared = 0;
     for (name, text) in texts("../../apps") {
         let program = program(&text).unwrap();
-        let inputs: BTreeMap<&str, Vec<i64>> = images(&program);
+        let worlds = &worlds::worlds()[..1];
+        let inputs: BTreeMap<&str, Vec<i64>> = worlds::images(&program, worlds, &[]);
         let image = |(name, values): (&&str, &Vec<i64>)| {
             let array = program.array(name).unwrap();
             let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
@@ -66,7 +68,7 @@ fn steps_of_nests_are_the_nests() {
         };
         let arrays = program.arrays.iter().map(|array| inputs.get(array.name.as_str()).cloned().unwrap_or_default());
         let memories = arrays.chain(program.tables.iter().map(|table| table.values.clone())).collect();
-        let execution = Execution { script: nest::script(&program), memories };
+        let execution = Execution { script: nest::script(&program), worlds, memories };
         let Ok(found) = execution.whole(1 << 21) else { continue };
         for (output, image) in program.run(&inputs.iter().map(image).collect()).unwrap() {
             let number = program.arrays.iter().position(|array| array.name == output).unwrap();
