@@ -422,7 +422,7 @@ fn a_kernel_with_a_selection_agrees_with_the_model() {
     let Some(verilator) = verilator() else { return };
     let (program, accelerator) = smooth();
     let folder = simulate(&program, &accelerator, &verilator);
-    let wave = ["--silent", "wave", &format!("VERILATOR={verilator}")];
+    let wave = ["--silent", "wave", &format!("VERILATOR={}", verilator.display())];
     let (ok, log) = run(Command::new("make").args(wave).current_dir(&folder));
     assert!(ok && log.contains("result: pass scenarios=1"), "{log}");
     assert!(folder.path().join("build/smooth.fst").is_file(), "{log}");
