@@ -2,7 +2,7 @@
 
 use pushmem_files::Document;
 use pushmem_kernels::{Datapath, NodeKind, TableMemories};
-use pushmem_nest::{Binary, Program, Source, Type};
+use pushmem_nest::{Binary, Language, Program, Source, Type};
 
 use crate::common::read;
 use crate::expressions::program;
@@ -147,7 +147,8 @@ nest:
     - output[x] = input[x+1]*2 + input[x]
 ";
     let document = Document::parse("test.yaml", nest).unwrap();
-    let source = Source::new("test.stmt", "output[output.s0.x - t3] = input[t4 + 1]*(uint16)2 + input[t4]");
+    let statement = "output[output.s0.x - t3] = input[t4 + 1]*(uint16)2 + input[t4]";
+    let source = Source::new("test.stmt", statement, Language::Halide);
     let program = Program::translated(&document, source, |span| span).unwrap().program;
     let operation = program.operations()[0].1;
     let module = Datapath::of(&program, operation).module(&program, operation, "kernel");
