@@ -43,11 +43,6 @@ impl Source {
         &self.text
     }
 
-    /// The text at this place.
-    pub fn excerpt(&self, span: Span) -> &str {
-        self.text.get(span.start..span.end).unwrap_or_default()
-    }
-
     /// A diagnostic that points at this place.
     pub fn diagnostic(&self, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(message).at(self.name.as_str(), self.text.clone(), span.start..span.end)
