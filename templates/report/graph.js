@@ -11,6 +11,12 @@ function storageText(array) {
   return array.kind === "output" ? "stream out" : "wires only";
 }
 
+/// The part of an edge that goes to the right into a lane, along it down or up, and out of it to the left.
+function laneTo(lane, from, to) {
+  const corner = Math.min(6, Math.abs(to - from) / 2) * Math.sign(to - from);
+  return `H${lane - 6}Q${lane} ${from},${lane} ${from + corner}V${to - corner}Q${lane} ${to},${lane - 6} ${to}`;
+}
+
 function drawGraph() {
   const { stages, arrays } = contents;
   const ownerOf = arrays.map((_, array) => stages.findLastIndex(stage => stage.writes === array));
@@ -56,7 +62,7 @@ function drawGraph() {
       const key = `into ${stage.writes}`;
       if (!lanes.has(key)) lanes.set(key, lanes.size);
       const [x, below, lane, y] = [to.x + STAGE.width / 2, to.y + STAGE.height + 7, broad + 18 + 9 * lanes.get(key), target.y + ARRAY.height / 2];
-      edge(`M${x} ${to.y + STAGE.height}V${below - 4}Q${x} ${below},${x + 4} ${below}H${lane - 6}Q${lane} ${below},${lane} ${below + 6}V${y - 6}Q${lane} ${y},${lane - 6} ${y}H${target.x + ARRAY.width + 2}`, `${stage.name} writes ${arrays[stage.writes].name}`);
+      edge(`M${x} ${to.y + STAGE.height}V${below - 4}Q${x} ${below},${x + 4} ${below}${laneTo(lane, below, y)}H${target.x + ARRAY.width + 2}`, `${stage.name} writes ${arrays[stage.writes].name}`);
     }
     const reads = stage.reads.filter(array => array !== stage.writes);
     reads.forEach((array, place) => {
@@ -70,7 +76,7 @@ function drawGraph() {
         if (!lanes.has(array)) lanes.set(array, lanes.size);
         const place = lanes.get(array), lane = broad + 18 + 9 * place, out = middle + 24;
         const below = from.y + (STAGE.height + ARRAY.height) / 2 + 5 + 4 * (place % 4), above = to.y - 8 - 3 * (place % 4);
-        edge(`M${out} ${bottom}V${below - 4}Q${out} ${below},${out + 4} ${below}H${lane - 6}Q${lane} ${below},${lane} ${below + 6}V${above - 6}Q${lane} ${above},${lane - 6} ${above}H${x + 6}Q${x} ${above},${x} ${above + 4}V${to.y - 2}`, title);
+        edge(`M${out} ${bottom}V${below - 4}Q${out} ${below},${out + 4} ${below}${laneTo(lane, below, above)}H${x + 6}Q${x} ${above},${x} ${above + 4}V${to.y - 2}`, title);
       }
     });
   });
