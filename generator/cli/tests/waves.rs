@@ -117,7 +117,7 @@ fn items_of_surfer(commands: &str) -> Vec<(String, Option<String>)> {
                 focused = Some(place);
             }
             "item_set_format" => {
-                assert!(["Bit", "Unsigned", "Hexadecimal"].contains(&rest), "{line}");
+                assert!(["Bit", "Unsigned", "Signed", "Hexadecimal"].contains(&rest), "{line}");
                 items[focused.unwrap()].1 = Some(rest.to_owned());
             }
             "item_unfocus" | "zoom_fit" => assert_eq!(rest, "", "{line}"),
@@ -380,6 +380,58 @@ fn waves_of_a_network_show_its_loops() {
     assert!(in_memories.filter(has_loop).count() > 0, "{names:?}");
     if has_gtkwave() {
         shown_by_gtkwave(files.path(), "waves");
+    }
+}
+
+/// Differences have a sign, pixels have none.
+const EDGES: &str = "name: edges
+inputs:
+  input: {type: u8, shape: [64, 8]}
+outputs:
+  output: {type: i16, shape: [62, 7]}
+buffers:
+  across: {type: i16, shape: [62, 8]}
+nest:
+  - for y in 0..8:
+    - for x in 0..62:
+      - across[x, y] = input[x + 2, y] as i16 - input[x, y] as i16
+  - for y in 0..7:
+    - for x in 0..62:
+      - output[x, y] = across[x, y + 1] - across[x, y]
+";
+
+/// Words are shown with a sign where those of their array have one: at kernels, in streams, and at the ports of memories.
+#[test]
+fn words_with_a_sign_are_shown_with_it() {
+    let folder = tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (program, accelerator) = (path("edges.yaml"), path("edges"));
+    fs::write(&program, EDGES).unwrap();
+    assert!(pushmem(&["build", &program, "-o", &accelerator]).status.success());
+    let layout = |ending: &str| fs::read_to_string(Path::new(&accelerator).join("testbench/waves").with_extension(ending));
+    let (mut gtkwave, mut flags) = (BTreeMap::new(), String::new());
+    for line in layout("gtkw").unwrap().lines() {
+        match line.strip_prefix('@') {
+            Some(digits) => flags = digits.to_owned(),
+            None => drop(gtkwave.insert(line.split('[').next().unwrap().to_owned(), flags.clone())),
+        }
+    }
+    let surfer: BTreeMap<_, _> = items_of_surfer(&layout("sucl").unwrap()).into_iter().collect();
+    let (number, signed, curve, signed_curve) = (("24", "Unsigned"), ("420", "Signed"), ("8024", "Unsigned"), ("8420", "Signed"));
+    for (name, (flags, format)) in [
+        ("operations.across.x", number),
+        ("operations.across.operand_0", number),
+        ("operations.across.result", signed),
+        ("operations.output_operation.operand_1", signed),
+        ("streams.input_stream.word", curve),
+        ("streams.output_stream.word", signed_curve),
+        ("memories.across_1_ago_memory.ports.in_0", signed_curve),
+        ("memories.across_1_ago_memory.ports.out_0", signed_curve),
+        ("memories.across_1_ago_memory.ports.out_1", curve),
+    ] {
+        let name = format!("top.edges.waves.{name}");
+        assert_eq!(gtkwave.get(&name).map(String::as_str), Some(flags), "{name}: {gtkwave:#?}");
+        assert_eq!(surfer[&name].as_deref(), Some(format), "{name}");
     }
 }
 

@@ -4,9 +4,11 @@ use itertools::Itertools;
 use pushmem_accelerator::{Counter, Delayed, Driver, Kernel, Source as Wired, Stream, Tile, WORD_BITS, WireId};
 use pushmem_buffers::{Direction, Port};
 use pushmem_configuration::{Affine, ControllerConfiguration};
+use pushmem_kernels::Datapath;
 use pushmem_mapping::{MappedBuffer, MappedTile, Source};
+use pushmem_nest::Operation;
 use pushmem_tile::{Controller, Role, timing};
-use pushmem_waves::{Format, Group, LoopIndex, Signal, View, WAVE_NAMES, levels, tile_group};
+use pushmem_waves::{Format, Group, LoopIndex, Signal, SignedPorts, View, WAVE_NAMES, levels, tile_group};
 
 use super::Context;
 use crate::error::CompositionError;
@@ -45,7 +47,12 @@ impl Context<'_> {
             };
             let name = names.claim(name, "tile");
             let path = format!("{module}.u_{}", self.signals.tiles[number]);
-            memories.groups.push(tile_group(self.accelerator.spec_at(tile.level), &name, &path, loops));
+            let is_signed = |wire: &Option<WireId>| wire.is_some_and(|wire| self.is_signed(wire));
+            let signed = SignedPorts {
+                inputs: tile.inputs.iter().map(is_signed).collect(),
+                outputs: tile.outputs.iter().map(is_signed).collect(),
+            };
+            memories.groups.push(tile_group(self.accelerator.spec_at(tile.level), &name, &path, &signed, loops));
         }
         for (rom, name) in self.accelerator.roms.iter().zip(&self.signals.roms) {
             let loops = |controller: &Controller| {
@@ -54,7 +61,11 @@ impl Context<'_> {
             };
             let path = format!("{module}.u_{name}");
             let name = names.claim(name, "rom");
-            memories.groups.push(tile_group(&self.accelerator.rom_spec, &name, &path, loops));
+            // Narrower entries have zeros above their sign.
+            let entry = self.program.tables[rom.table].element;
+            let signed = entry.is_signed() && entry.bits() == self.accelerator.rom_spec.word_bits;
+            let signed = SignedPorts { outputs: vec![signed], ..SignedPorts::default() };
+            memories.groups.push(tile_group(&self.accelerator.rom_spec, &name, &path, &signed, loops));
         }
         let groups = [control, streams, operations, memories].into_iter();
         Ok(View {
@@ -79,7 +90,7 @@ impl Context<'_> {
                 1 => data.clone(),
                 _ => format!("{data}[{}+:{WORD_BITS}]", lane as u32 * WORD_BITS),
             };
-            group.signal(word, WORD_BITS, value, Format::Curve);
+            group.signal(word, WORD_BITS, value, Format::curve(stream.element.is_signed()));
         }
         Ok(group)
     }
@@ -90,17 +101,47 @@ impl Context<'_> {
         let names = (0..operands.len()).map(|number| format!("operand_{number}")).collect_vec();
         let mut group = self.iterations(name, iterations, module, &names)?;
         group.open = false;
-        for (operand, name) in operands.iter().zip(names) {
+        let accesses = Datapath::accesses(self.program, self.operation_of(kernel));
+        for ((operand, access), name) in operands.iter().zip(accesses).zip(names) {
             if let Wired::Wire(wire) = operand {
-                group.signal(name, WORD_BITS, format!("{module}.{}", self.signals.wires[*wire]), Format::Decimal);
+                let format = Format::number(self.program.arrays[access.array].element.is_signed());
+                group.signal(name, WORD_BITS, format!("{module}.{}", self.signals.wires[*wire]), format);
             }
         }
         let driver = Driver::Kernel { kernel };
         if let Some(wire) = self.accelerator.wires.iter().position(|wire| wire.driver == driver) {
             let value = format!("{module}.{}", self.signals.wires[wire]);
-            group.signal("result", WORD_BITS, value, Format::Decimal);
+            group.signal("result", WORD_BITS, value, Format::number(self.is_signed(wire)));
         }
         Ok(group)
+    }
+
+    /// The operation that a kernel executes.
+    fn operation_of(&self, kernel: usize) -> &Operation {
+        let datapath = self.accelerator.kernels[kernel].datapath;
+        self.program.operations()[self.accelerator.datapaths[datapath].operation].1
+    }
+
+    /// Whether the words of a wire are in two's complement, as those of the array are that they belong to.
+    fn is_signed(&self, wire: WireId) -> bool {
+        let of_array = |array: usize| self.program.arrays[array].element.is_signed();
+        let driver = &self.accelerator.wires[wire].driver;
+        match *driver {
+            Driver::Input { stream, .. } => self.accelerator.inputs[stream].element.is_signed(),
+            Driver::Kernel { kernel } => of_array(self.operation_of(kernel).target.array),
+            Driver::Tile { .. } => {
+                let stored = self.accelerator.arrays.iter().find(|stored| stored.wires.contains(&wire));
+                let mut streams = self.accelerator.memories.iter().flat_map(|memory| &memory.streams);
+                let delayed = streams.find(|stream| stream.wires.contains(&wire));
+                stored.map_or_else(
+                    || delayed.is_some_and(|stream| self.is_signed(stream.of)),
+                    |stored| of_array(stored.array),
+                )
+            }
+            Driver::ShiftRegister { .. } | Driver::Turns { .. } | Driver::Select { .. } => {
+                driver.wires().first().is_some_and(|&source| self.is_signed(source))
+            }
+        }
     }
 
     /// A group with the steps and the indices of loops: those of the hardware if it counts them, else of a counter that is
