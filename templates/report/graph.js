@@ -1,6 +1,8 @@
 // The pipeline as a graph: each stage with the array that it is the last to write, below those that it reads from.
 
 const STAGE = { width: 226, height: 60 }, ARRAY = { width: 168, height: 44 }, GAP = { inside: 30, column: 40, row: 40 };
+// A graph that is wider than the page becomes so much smaller, and no more: its text has to be read.
+const SMALLEST = 0.85;
 
 /// What keeps the words of an array, in a few words.
 function storageText(array) {
@@ -105,11 +107,14 @@ function drawGraph() {
   const [w, h] = [broad + 30 + 9 * lanes.size, levels.length * (STAGE.height + GAP.row)];
   const marker = svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { class: "graph-arrow", d: "M0 0L8 4L0 8z" }));
   const picture = svg("svg", { viewBox: `0 0 ${w} ${h}`, width: w, height: h, role: "group", "aria-label": `${stages.length} stages and ${arrays.length} arrays` }, svg("defs", {}, marker), edges, nodes);
-  picture.style.cssText = `max-width:${w <= 1500 ? "100%" : "none"};min-width:${Math.min(w, 640)}px;height:auto;display:block;margin:0 auto`;
-  document.getElementById("graph").append(picture);
+  picture.style.cssText = `max-width:100%;min-width:${Math.ceil(SMALLEST * w)}px;height:auto;display:block;margin:0 auto`;
+  const graph = document.getElementById("graph");
+  graph.append(picture);
+  // The first stage is in the middle.
+  graph.scrollLeft = (graph.scrollWidth - graph.clientWidth) / 2;
   const kinds = { stream: "words come from outside", kernel: "computed by a kernel", copy: "passed on, no hardware", constant: "always the same" };
   const used = Object.entries(kinds).filter(([kind]) => stages.some(stage => stage.executed === kind));
-  document.getElementById("graph").after(legend(used.map(([kind, text]) => [`var(--${kind})`, text])));
+  graph.after(legend(used.map(([kind, text]) => [`var(--${kind})`, text])));
 }
 
 
