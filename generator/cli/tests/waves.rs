@@ -296,7 +296,8 @@ fn waves_of_an_accelerator_show_loop_indices() {
     let at = |x: u64, y: u64| input[(x + WIDTH * y) as usize];
     let inner = points(&[WIDTH as i64 - 2, WIDTH as i64 - 2]);
 
-    let sums = waves.firings("operations.sums", &["x", "y", "operand_0", "operand_5", "operand_8"]);
+    let sums = waves
+        .firings("operations.sums", &["x", "y", "loaded_x_y", "loaded_x_plus_2_y_plus_1", "loaded_x_plus_2_y_plus_2"]);
     assert_eq!(sums.len(), inner.len());
     for ((_, values), point) in sums.iter().zip(&inner) {
         let [x, y, ref operands @ ..] = values[..] else { unreachable!() };
@@ -383,6 +384,28 @@ fn waves_of_a_network_show_its_loops() {
     }
 }
 
+/// A ROM is read by the loops of the kernel that looks up.
+#[test]
+fn waves_of_a_rom_show_the_loops_of_its_kernel() {
+    if !has_verilator() {
+        return;
+    }
+    const WIDTH: u64 = 64;
+    let folder = tempdir().unwrap();
+    let accelerator = folder.path().join("rom").display().to_string();
+    let (_waves, waves) = waves(&["build", "apps/rom.yaml", "-o", &accelerator]);
+    let input = image(Path::new(&accelerator), "input.hex");
+    let rom = "memories.output_curve_rom";
+    let steps = waves.cycles.iter().filter(|cycle| cycle["timeline.steps"] == 1);
+    let addresses: BTreeMap<u64, u64> =
+        steps.map(|cycle| (cycle["timeline.cycle"], cycle[&format!("{rom}.ports.address_0")])).collect();
+    let found = waves.firings(&format!("{rom}.rom2out_0"), &["x", "y"]);
+    assert_eq!(found.len() as u64, WIDTH * WIDTH);
+    for (cycle, indices) in found {
+        assert_eq!(addresses[&cycle], input[(indices[0] + WIDTH * indices[1]) as usize].min(255), "{indices:?}");
+    }
+}
+
 /// Differences have a sign, pixels have none.
 const EDGES: &str = "name: edges
 inputs:
@@ -408,7 +431,8 @@ fn words_with_a_sign_are_shown_with_it() {
     let (program, accelerator) = (path("edges.yaml"), path("edges"));
     fs::write(&program, EDGES).unwrap();
     assert!(pushmem(&["build", &program, "-o", &accelerator]).status.success());
-    let layout = |ending: &str| fs::read_to_string(Path::new(&accelerator).join("testbench/waves").with_extension(ending));
+    let layout =
+        |ending: &str| fs::read_to_string(Path::new(&accelerator).join("testbench/waves").with_extension(ending));
     let (mut gtkwave, mut flags) = (BTreeMap::new(), String::new());
     for line in layout("gtkw").unwrap().lines() {
         match line.strip_prefix('@') {
@@ -417,17 +441,18 @@ fn words_with_a_sign_are_shown_with_it() {
         }
     }
     let surfer: BTreeMap<_, _> = items_of_surfer(&layout("sucl").unwrap()).into_iter().collect();
-    let (number, signed, curve, signed_curve) = (("24", "Unsigned"), ("420", "Signed"), ("8024", "Unsigned"), ("8420", "Signed"));
+    let (number, signed, curve, signed_curve) =
+        (("24", "Unsigned"), ("420", "Signed"), ("8024", "Unsigned"), ("8420", "Signed"));
     for (name, (flags, format)) in [
         ("operations.across.x", number),
-        ("operations.across.operand_0", number),
+        ("operations.across.input_x_plus_2_y", number),
         ("operations.across.result", signed),
-        ("operations.output_operation.operand_1", signed),
+        ("operations.output_operation.across_x_y", signed),
         ("streams.input_stream.word", curve),
         ("streams.output_stream.word", signed_curve),
-        ("memories.across_1_ago_memory.ports.in_0", signed_curve),
-        ("memories.across_1_ago_memory.ports.out_0", signed_curve),
-        ("memories.across_1_ago_memory.ports.out_1", curve),
+        ("memories.across_memory.ports.in_0", signed_curve),
+        ("memories.across_memory.ports.out_0", signed_curve),
+        ("memories.across_memory.ports.out_1", curve),
     ] {
         let name = format!("top.edges.waves.{name}");
         assert_eq!(gtkwave.get(&name).map(String::as_str), Some(flags), "{name}: {gtkwave:#?}");

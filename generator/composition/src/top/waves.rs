@@ -1,6 +1,6 @@
 //! What a wave viewer shows of the accelerator.
 
-use itertools::Itertools;
+use itertools::{Itertools, izip};
 use pushmem_accelerator::{Counter, Delayed, Driver, Kernel, Source as Wired, Stream, Tile, WORD_BITS, WireId};
 use pushmem_buffers::{Direction, Port};
 use pushmem_configuration::{Affine, ControllerConfiguration};
@@ -55,9 +55,12 @@ impl Context<'_> {
             memories.groups.push(tile_group(self.accelerator.spec_at(tile.level), &name, &path, &signed, loops));
         }
         for (rom, name) in self.accelerator.roms.iter().zip(&self.signals.roms) {
+            // It is read once in each iteration of its kernel, by loops of the same strides.
+            let words = Words::of_iterations(&self.accelerator.kernels[rom.kernel].iterations);
             let loops = |controller: &Controller| {
                 let configured = rom.configuration.controllers.get(&controller.name)?;
-                Some(configured_levels(controller, configured))
+                let followed = words.as_ref().and_then(|words| follow(&words.loops, 0, configured));
+                Some(named(followed, controller, configured, module))
             };
             let path = format!("{module}.u_{name}");
             let name = names.claim(name, "rom");
@@ -97,8 +100,10 @@ impl Context<'_> {
 
     fn operation(&self, kernel: usize, names: &mut Names, module: &str) -> Result<Group, CompositionError> {
         let name = names.claim(&self.accelerator.kernels[kernel].name, "operation");
-        let Kernel { iterations, operands, .. } = &self.accelerator.kernels[kernel];
-        let names = (0..operands.len()).map(|number| format!("operand_{number}")).collect_vec();
+        let Kernel { iterations, operands, datapath, .. } = &self.accelerator.kernels[kernel];
+        // As the ports of the kernel are called.
+        let mut names = Names::with(loop_names(module));
+        let names = self.kernels[*datapath].loads.iter().map(|load| names.claim(load, "operand")).collect_vec();
         let mut group = self.iterations(name, iterations, module, &names)?;
         group.open = false;
         let accesses = Datapath::accesses(self.program, self.operation_of(kernel));
@@ -198,14 +203,7 @@ impl Context<'_> {
             let late = self.first_word(tile, controller)? - words.start;
             follow(&words.loops, late, configured)
         });
-        let mut names = Names::with(loop_names(module));
-        match of_words {
-            Some(loops) => {
-                let named = |index: LoopIndex| LoopIndex { name: names.claim(&index.name, "loop"), ..index };
-                loops.into_iter().map(named).collect()
-            }
-            None => configured_levels(controller, configured),
-        }
+        named(of_words, controller, configured, module)
     }
 
     /// The cycle of the run in which the first word passes the port that a controller serves. Rows are called by their first
@@ -284,6 +282,14 @@ impl Words {
         (loops.first()?.2 > 0).then_some(Words { start: port.schedule.start, loops })
     }
 
+    /// Words that come in the iterations of a stage.
+    fn of_iterations(counter: &Counter) -> Option<Self> {
+        let levels =
+            izip!(counter.loops.iter().cloned(), counter.extent.iter().copied(), counter.cycle.stride.iter().copied());
+        let loops = levels.sorted_by_key(|(_, _, stride)| *stride).collect_vec();
+        (loops.first()?.2 > 0).then_some(Words { start: counter.cycle.start, loops })
+    }
+
     /// Words that come at all times, also between the iterations of a stage: where one of its loops ends and the next has not
     /// stepped yet, the inner index goes on.
     fn of_every_cycle(counter: &Counter, late: i64, run: u64) -> Option<Self> {
@@ -317,6 +323,23 @@ fn direction(role: Role) -> Option<Direction> {
 /// Names that no loop may have.
 fn loop_names(module: &str) -> impl Iterator<Item = &str> {
     WAVE_NAMES.into_iter().chain(["valid", "ready", "due", "u_loops", "result", "index", module])
+}
+
+/// The loops that a controller follows, by names of their own; without such, its levels.
+fn named(
+    followed: Option<Vec<LoopIndex>>,
+    controller: &Controller,
+    configured: &ControllerConfiguration,
+    module: &str,
+) -> Vec<LoopIndex> {
+    let mut names = Names::with(loop_names(module));
+    match followed {
+        Some(loops) => {
+            let named = |index: LoopIndex| LoopIndex { name: names.claim(&index.name, "loop"), ..index };
+            loops.into_iter().map(named).collect()
+        }
+        None => configured_levels(controller, configured),
+    }
 }
 
 /// The levels of a controller that are configured.
