@@ -88,8 +88,9 @@ function drawGraph() {
     const copies = stage.copies > 1 ? ` × ${stage.copies}` : "";
     const words = shown(rateOf(seq) * stage.copies), rate = `${words} ${words === "1" ? "word" : "words"}/cycle`;
     const latency = stage.latency ? `, latency ${stage.latency}` : "";
-    const lines = [rate + latency, `cycles ${shown(seq.start)} to ${shown(seq.last + stage.latency)}`];
-    nodes.push(svg("g", { class: "stage-node", "data-stage": stage.name, "data-copies": stage.copies },
+    const roms = contents.roms.filter(rom => rom.stage === number).length, tables = roms ? `, ${plural(roms, "ROM")}` : "";
+    const lines = [rate + latency, `cycles ${shown(seq.start)} to ${shown(seq.last + stage.latency)}${tables}`];
+    nodes.push(svg("g", { class: "stage-node", "data-stage": stage.name, "data-copies": stage.copies, "data-roms": roms },
       svg("title", {}, `${stage.statement || `input ${stage.name}`}\n${rate}${latency} cycles, ${lines[1]}`),
       svg("rect", { class: "box", x, y, width: STAGE.width, height: STAGE.height, rx: 5 }),
       svg("rect", { class: stage.executed, x, y, width: 5, height: STAGE.height, rx: 2 }),

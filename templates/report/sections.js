@@ -127,7 +127,17 @@ function buildTiles() {
   });
   if (!contents.tiles.length) section.append(html("p", { class: "note" }, "There are none: all that is kept is in shift registers."));
   if (contents.roms.length) {
-    section.append(html("h3", {}, "Tables in ROM tiles"), table(["tile", "table", "entries", "kernel"], contents.roms.map(rom => [code(rom.name), rom.table, rom.words, code(rom.kernel)]), [2]));
+    // Those of one stage with the same table are told once.
+    const alike = new Map();
+    for (const rom of contents.roms) {
+      const key = `${rom.stage} ${rom.table}`;
+      alike.set(key, [...(alike.get(key) ?? []), rom]);
+    }
+    const rows = [...alike.values()].map(roms => {
+      const [{ name, table, words, stage }] = roms;
+      return [roms.length, code(namesOf(roms.map(rom => rom.name))), table, words, contents.stages[stage].name];
+    });
+    section.append(html("h3", {}, "Tables in ROM tiles"), html("div", { id: "roms" }, table(["tiles", "", "table", "entries", "looked up by"], rows, [0, 3])));
   }
 }
 
