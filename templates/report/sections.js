@@ -183,7 +183,8 @@ function buildResults() {
     const rows = contents.loops.map(loop => [loop.parent === null ? loop.name : `${loop.name}, within ${contents.loops[loop.parent].name}`, loop.extent, loop.interval, loop.length, loop.bound, loop.versions.map(([array, count]) => `${count} of ${array}`).join(", ")]);
     section.append(html("h3", {}, "Loops that stages share"), table(["loop", "iterations", "initiation interval, cycles", "cycles of one iteration", "bound by", "versions of arrays"], rows, [1, 2, 3]));
   }
-  section.append(html("footer", {}, `The proof covers ${plural(figures.proven_cycles, "cycle")} of tiles and simulates ${shown(figures.simulated_cycles)} of them, because the state repeats.`));
+  const tiles = figures.proven_cycles ? `; of the tiles it covers ${plural(figures.proven_cycles, "cycle")} and simulates ${shown(figures.simulated_cycles)} of them, because the state repeats` : "";
+  section.append(html("footer", {}, `The proof covers all that operations read${tiles}.`));
 }
 
 /// A link to a card opens it.

@@ -17,6 +17,9 @@ pub struct Doctor {
     json: bool,
 }
 
+/// What Chromium is called.
+const BROWSERS: [&str; 4] = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
+
 /// An external tool.
 #[derive(Serialize)]
 struct Tool {
@@ -60,7 +63,7 @@ impl Doctor {
         let tools = [
             Tool {
                 name: "verilator",
-                purpose: "simulate --rtl, simulate --wave, regress",
+                purpose: "--rtl and --wave of simulate and build, compare, regress, mutants",
                 version: verilator,
                 install: "scripts/setup, or apt-get install verilator",
             },
@@ -87,6 +90,18 @@ impl Doctor {
                 purpose: "synth",
                 version: version_of("sta"),
                 install: "scripts/setup --synthesis, or apt-get install opensta",
+            },
+            Tool {
+                name: "halide",
+                purpose: "programs in Python that write lowered statements",
+                version: Tools::package_version("halide"),
+                install: "scripts/setup --halide",
+            },
+            Tool {
+                name: "chromium",
+                purpose: "scripts/report (tests of report.html, which any browser shows)",
+                version: BROWSERS.into_iter().find_map(version_of),
+                install: "scripts/setup --report",
             },
         ];
         let report = Report { tools: &tools, cache: cache_folder().display().to_string() };
