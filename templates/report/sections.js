@@ -19,8 +19,8 @@ function buildSummary() {
 function livePlot(memory) {
   const { live, live_words: most } = memory;
   if (!live) return html("p", { class: "note" }, `At most ${plural(most, "word")}; there are too many accesses to show them over time.`);
-  const [width, height, left, bottom] = [860, 130, 62, 20], cycles = contents.figures.cycles;
-  const x = cycle => left + cycle / cycles * (width - left - 8), y = words => 12 + (1 - words / Math.max(most, 1)) * (height - 12 - bottom);
+  const [width, height, left, top, bottom] = [860, 138, 62, 20, 20], cycles = contents.figures.cycles;
+  const x = cycle => left + cycle / cycles * (width - left - 8), y = words => top + (1 - words / Math.max(most, 1)) * (height - top - bottom);
   const points = live.words.map((words, sample) => `${x(sample * live.step).toFixed(1)} ${y(words).toFixed(1)}`);
   const end = `${x(cycles).toFixed(1)} ${y(live.words.at(-1)).toFixed(1)}`;
   const marks = [], step = niceStep(cycles / 8);
@@ -32,7 +32,7 @@ function livePlot(memory) {
     svg("path", { class: "plot-line", d: `M${points.join("L")}L${end}` }),
     svg("path", { class: "plot-grid", d: `M${left} ${y(0)}H${width - 8}` }), svg("path", { class: "plot-most", d: `M${left} ${y(most)}H${width - 8}` }),
     svg("text", { class: "small", x: left - 6, y: y(most) + 4, "text-anchor": "end" }, shown(most)), svg("text", { class: "small", x: left - 6, y: y(0) + 4, "text-anchor": "end" }, "0"),
-    svg("text", { class: "small", x: width - 8, y: height - 4, "text-anchor": "end" }, "cycles"), svg("text", { class: "small", x: left + 6, y: 9 }, "live words"), marks));
+    svg("text", { class: "small", x: width - 8, y: height - 4, "text-anchor": "end" }, "cycles"), svg("text", { class: "small plot-label", x: left + 6, y: top - 9 }, "live words"), marks));
 }
 
 function memoryPart(memory) {
@@ -183,7 +183,8 @@ function buildResults() {
     const rows = contents.loops.map(loop => [loop.parent === null ? loop.name : `${loop.name}, within ${contents.loops[loop.parent].name}`, loop.extent, loop.interval, loop.length, loop.bound, loop.versions.map(([array, count]) => `${count} of ${array}`).join(", ")]);
     section.append(html("h3", {}, "Loops that stages share"), table(["loop", "iterations", "initiation interval, cycles", "cycles of one iteration", "bound by", "versions of arrays"], rows, [1, 2, 3]));
   }
-  section.append(html("footer", {}, `The proof covers ${plural(figures.proven_cycles, "cycle")} of tiles and simulates ${shown(figures.simulated_cycles)} of them, because the state repeats.`));
+  const tiles = figures.proven_cycles ? `; of the tiles it covers ${plural(figures.proven_cycles, "cycle")} and simulates ${shown(figures.simulated_cycles)} of them, because the state repeats` : "";
+  section.append(html("footer", {}, `The proof covers all that operations read${tiles}.`));
 }
 
 /// A link to a card opens it.

@@ -24,6 +24,9 @@ pub struct Doctor {
     json: bool,
 }
 
+/// What Chromium is called.
+const BROWSERS: [&str; 4] = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
+
 /// An external tool.
 #[derive(Serialize)]
 struct Tool {
@@ -111,12 +114,16 @@ impl Doctor {
         let with_python = format!("{}, and the scripts of lint, proofs and area", synth::WITH_SYNTHESIS);
         let yosys = Tools::yosys_version().ok_or_else(|| NOT_FOUND.to_owned());
         let opensta = "scripts/setup --synthesis, or apt-get install opensta";
+        let halide = Tools::package_version("halide").ok_or_else(|| NOT_FOUND.to_owned());
+        let browser = BROWSERS.into_iter().find_map(|name| version_of(name).ok()).ok_or_else(|| NOT_FOUND.to_owned());
         let tools = [
             Tool::new("verilator", with_verilator.join(", "), verilator, "scripts/setup, or apt-get install verilator"),
             Tool::new("g++", "what Verilator writes", version_of("g++"), "scripts/setup, or apt-get install g++"),
             Tool::new("python3", with_python, version_of("python3"), "apt-get install python3 python3-venv"),
             Tool::new("yosys", synth::WITH_SYNTHESIS, yosys, SYNTHESIS),
             Tool::new("sta", synth::WITH_SYNTHESIS, version_of("sta"), opensta),
+            Tool::new("halide", "programs in Python that write lowered statements", halide, "scripts/setup --halide"),
+            Tool::new("chromium", "tests of report.html, which any browser shows", browser, "scripts/setup --report"),
         ];
         let library = |(library, there): (Library, bool)| CellLibrary {
             name: library.name,

@@ -574,7 +574,7 @@ fn json_can_be_parsed() {
     assert!(report["violations"][0].as_str().is_some_and(|first| first.starts_with("cycle 0: ")), "{report}");
     let names = parsed(&succeeds(&["doctor", "--json"]).out);
     let names: Vec<_> = names["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
-    assert_eq!(names, ["verilator", "g++", "python3", "yosys", "sta"]);
+    assert_eq!(names, ["verilator", "g++", "python3", "yosys", "sta", "halide", "chromium"]);
 }
 
 #[test]
@@ -761,6 +761,31 @@ fn build_prints_every_stage() {
     assert_eq!(succeeds(&["build", &again, "--emit", "loopnest"]).out, loop_nest);
     let report = parsed(&succeeds(&["build", BLUR, "--json"]).out);
     assert_eq!((report["memory_tiles"].as_u64(), report["checked_by_model"].as_bool()), (Some(1), Some(false)));
+}
+
+/// One thing is not told as several, a proof without tiles not as one of nothing; and the folder keeps all that is told.
+#[test]
+fn figures_of_a_small_build() {
+    let folder = Folder::new();
+    let text = "name: small\ninputs: {input: {type: u16, shape: [8]}}\noutputs: {output: {type: u16, shape: [8]}}\n\
+                nest:\n  - for x in 0..8:\n    - output[x] = input[x] + 1\n";
+    let (program, out) = (folder.file("small.yaml", text), folder.path("out"));
+    let said = succeeds(&["build", &program]).out;
+    let line = |name: &str| said.lines().find_map(|line| line.trim().strip_prefix(name)).unwrap().trim().to_owned();
+    assert_eq!(line("kernels"), "1 with 1 processing element");
+    assert_eq!(line("proof"), "all that operations read; no tile to simulate");
+    let doctor = parsed(&succeeds(&["doctor", "--json"]).out);
+    let verilator = &doctor["tools"][0];
+    assert!(
+        ["build", "compare"].iter().all(|name| verilator["purpose"].as_str().unwrap().contains(name)),
+        "{verilator}"
+    );
+    let rtl: &[&str] = if verilator["version"].is_null() { &[] } else { &["--rtl"] };
+    let mut told = parsed(&succeeds(&[&["build", &program, "-o", &out, "--json"], rtl].concat()).out);
+    if let Some(rtl) = told["rtl"].as_object_mut() {
+        assert!(rtl.remove("seconds").is_some() && rtl["words"].as_u64() > Some(0), "{rtl:?}");
+    }
+    assert_eq!(parsed(&fs::read_to_string(folder.path("out/report.json")).unwrap()), told);
 }
 
 /// Kernels bear the names of arrays; what is a tile's own among the modules does not depend on them.

@@ -292,7 +292,7 @@ fn waves_of_an_accelerator_show_loop_indices() {
     let inner = points(&[WIDTH as i64 - 2, WIDTH as i64 - 2]);
 
     let sums = waves
-        .firings("operations.sums", &["x", "y", "input_x_y", "input_x_plus_2_y_plus_1", "input_x_plus_2_y_plus_2"]);
+        .firings("operations.sums", &["x", "y", "loaded_x_y", "loaded_x_plus_2_y_plus_1", "loaded_x_plus_2_y_plus_2"]);
     assert_eq!(sums.len(), inner.len());
     for ((_, values), point) in sums.iter().zip(&inner) {
         let [x, y, ref operands @ ..] = values[..] else { unreachable!() };
@@ -445,9 +445,9 @@ fn words_with_a_sign_are_shown_with_it() {
         ("operations.output_operation.across_x_y", signed),
         ("streams.input_stream.word", curve),
         ("streams.output_stream.word", signed_curve),
-        ("memories.across_1_ago_memory.ports.in_0", signed_curve),
-        ("memories.across_1_ago_memory.ports.out_0", signed_curve),
-        ("memories.across_1_ago_memory.ports.out_1", curve),
+        ("memories.across_memory.ports.in_0", signed_curve),
+        ("memories.across_memory.ports.out_0", signed_curve),
+        ("memories.across_memory.ports.out_1", curve),
     ] {
         let name = format!("top.edges.waves.{name}");
         assert_eq!(gtkwave.get(&name).map(String::as_str), Some(flags), "{name}: {gtkwave:#?}");

@@ -68,6 +68,12 @@ impl Tools {
         python().map(|(_, version)| version)
     }
 
+    /// The version of a package of Python, if it is where Yosys would be.
+    pub fn package_version(package: &str) -> Option<String> {
+        python_that(&format!("import importlib.metadata; print(importlib.metadata.version('{package}'))"))
+            .map(|(_, version)| version)
+    }
+
     /// How many times OpenSTA counts what happens inside cells. Version 2.0 takes the energies of rising and of falling for each change,
     /// which is twice too much, where later ones take their mean.
     ///
@@ -99,13 +105,17 @@ fn overcharge(sta: &Path) -> Result<f64, String> {
 
 /// A Python that has pyosys, and the version of that.
 fn python() -> Option<(PathBuf, String)> {
-    const VERSION: &str = "import importlib.metadata, pyosys; print(importlib.metadata.version('pyosys'))";
+    python_that("import importlib.metadata, pyosys; print(importlib.metadata.version('pyosys'))")
+}
+
+/// A Python that runs this, and what it prints.
+fn python_that(runs: &str) -> Option<(PathBuf, String)> {
     let named = std::env::var_os(PYTHON_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from);
     let candidates = named.into_iter().chain([PathBuf::from(ENVIRONMENT), PathBuf::from("python3")]);
     candidates.map(absolute).find_map(|python| {
-        let output = Command::new(&python).args(["-c", VERSION]).stderr(Stdio::null()).output().ok()?;
-        let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        output.status.success().then_some((python, version))
+        let output = Command::new(&python).args(["-c", runs]).stderr(Stdio::null()).output().ok()?;
+        let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        output.status.success().then_some((python, printed))
     })
 }
 
