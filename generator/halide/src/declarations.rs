@@ -36,8 +36,11 @@ fn comments(text: &str) -> impl Iterator<Item = (&str, Span)> {
 
 /// How the program is to be scheduled, if a line `// schedule: dnn` says so.
 pub(crate) fn schedule(text: &str) -> Result<Option<Schedule>> {
-    let said =
-        |(comment, span): (&str, Span)| Some((comment.trim().strip_prefix("schedule:")?.trim().to_owned(), span));
+    let said = |(comment, span): (&str, Span)| {
+        let said = comment.trim().strip_prefix("schedule:")?.trim();
+        // An argument may have that name, too.
+        (!said.contains('[')).then(|| (said.to_owned(), span))
+    };
     let Some((said, span)) = comments(text).find_map(said) else { return Ok(None) };
     match [Schedule::Dnn, Schedule::Stencil].into_iter().find(|schedule| schedule.name() == said) {
         Some(schedule) => Ok(Some(schedule)),
@@ -51,7 +54,7 @@ pub(crate) fn declarations(text: &str) -> Result<Vec<Declaration<'_>>> {
     for (comment, span) in comments(text) {
         if let Some((name, contents)) = comment.split_once(':')
             && let Some((element, rest)) = contents.split_once('[')
-            && let Some(element) = Type::from_name(element.trim())
+            && let Some(element) = element_type(element.trim(), span)?
         {
             found.push(declaration(name.trim(), element, rest).ok_or_else(|| {
                 Fault::new(span, "this declaration cannot be read")
@@ -60,6 +63,22 @@ pub(crate) fn declarations(text: &str) -> Result<Vec<Declaration<'_>>> {
         }
     }
     Ok(found)
+}
+
+/// The type of this name; nothing if it is none, so that the line is a comment.
+fn element_type(name: &str, span: Span) -> Result<Option<Type>> {
+    let stem = name.trim_end_matches(|character: char| character.is_ascii_digit());
+    let help = match (Type::from_name(name), stem) {
+        (Some(Type::Bool), _) | (None, "u" | "uint") if matches!(name, "bool" | "u1" | "uint1") => {
+            "Halide keeps truth values in bytes: write `u8`"
+        }
+        (Some(element), _) => return Ok(Some(element)),
+        (None, _) if stem == name => return Ok(None),
+        (None, "f" | "float" | "bfloat") => "there is no floating point: scale to integers",
+        (None, "u" | "i" | "s" | "uint" | "int" | "sint") => "memories hold u8, i8, u16 and i16",
+        (None, _) => return Ok(None),
+    };
+    Err(Fault::new(span, format!("the type `{name}`")).with_help(help))
 }
 
 fn declaration<'a>(name: &'a str, element: Type, rest: &str) -> Option<Declaration<'a>> {

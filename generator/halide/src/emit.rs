@@ -11,7 +11,7 @@ use crate::boundaries::Boundaries;
 use crate::fault::{Fault, Result};
 use crate::merge::{Merged, tidied};
 use crate::program::Stores;
-use crate::shapes::Shape;
+use crate::shapes::{Shape, lookup};
 use crate::unfold::{Level, Unfolded};
 use crate::value::{Element, Value, Variable};
 
@@ -157,7 +157,7 @@ impl Nest<'_> {
         }
         let of_data = || {
             Fault::new(
-                array.span,
+                lookup(self.program, table).unwrap_or(array.span),
                 format!("`{}` is looked up by data, but is itself no table of constants", array.name),
             )
             .with_help("addresses are computed by counters, not from data; only what is constant can be looked up")
@@ -284,9 +284,8 @@ fn identifier(name: &str) -> String {
 
 /// The name of a variable of a Func, out of the name of its loop: `x` of `blur.s0.x.rebased`, `r_x` of `sum.s1.r12$x`.
 pub(crate) fn loop_name(name: &str) -> String {
-    let is_stage = |part: &&str| part.strip_prefix('s').is_some_and(|number| number.parse::<u32>().is_ok());
     let mut parts = name.split('.');
-    let part = match parts.find(is_stage) {
+    let part = match parts.find(|part| is_stage(part)) {
         Some(_) => parts.next().unwrap_or(name),
         None => name.rsplit('.').next().unwrap_or(name),
     };
@@ -299,6 +298,11 @@ pub(crate) fn loop_name(name: &str) -> String {
     let part = identifier(&part);
     // Boundary conditions have the variables `_0` and `_1`.
     if part.starts_with('_') { format!("i{}", part.trim_start_matches('_')) } else { part }
+}
+
+/// Whether a part of a name is that of a definition of a Func: `s0` is the first, `s1` the first update.
+pub(crate) fn is_stage(part: &str) -> bool {
+    part.strip_prefix('s').is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 /// The terms of a sum with their signs.
@@ -417,6 +421,11 @@ impl Printer<'_> {
             Value::Unary(Unary::Negate, operand) => format!("-{}", self.operand(operand)),
             Value::Unary(Unary::Not, operand) => format!("!{}", self.operand(operand)),
             Value::Unary(Unary::Absolute, operand) => format!("abs({})", self.value(operand)),
+            // Halide keeps truth values in bytes, and takes the lowest bit of what becomes one.
+            Value::Cast(Type::Bool, operand) => match self.value_type(operand) {
+                Type::Bool => self.value(operand),
+                _ => format!("({} & 1) != 0", self.operand(operand)),
+            },
             Value::Cast(to, operand) => format!("{} as {}", self.operand(operand), to.name()),
             Value::Select(condition, then, otherwise) => {
                 format!("sel({}, {}, {})", self.value(condition), self.value(then), self.value(otherwise))

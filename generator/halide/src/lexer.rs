@@ -10,6 +10,8 @@ pub(crate) enum Token<'a> {
     Name(&'a str),
     Integer(i64),
     Symbol(&'static str),
+    /// A text in quotation marks, which only calls have that are refused.
+    Text,
     /// After the last token.
     End,
 }
@@ -42,21 +44,30 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token<'_>, Span)>> {
         } else if first.is_ascii_alphabetic() || first == '_' {
             let length = length_while(is_part);
             (Token::Name(&rest[..length]), length)
+        } else if let Some(length) = quoted(rest) {
+            (Token::Text, length)
         } else if let Some(symbol) = SYMBOLS.into_iter().find(|symbol| rest.starts_with(symbol)) {
             (Token::Symbol(symbol), symbol.len())
         } else {
             let span = Span { start, end: start + first.len_utf8() };
-            let fault = Fault::new(span, format!("unexpected character `{}`", first.escape_debug()));
-            return Err(match first {
-                '"' => fault.with_help("compile with the target features no_asserts, no_bounds_query and no_runtime"),
-                _ => fault,
-            });
+            return Err(Fault::new(span, format!("unexpected character `{}`", first.escape_debug())));
         };
         tokens.push((token, Span { start, end: start + length }));
         start += length;
     }
     tokens.push((Token::End, Span { start: text.len(), end: text.len() }));
     Ok(tokens)
+}
+
+/// The length of the text in quotation marks that is first, if there is one.
+fn quoted(rest: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    let end = rest.strip_prefix('"')?.find(|character| {
+        let ends = character == '"' && !is_escaped;
+        is_escaped = character == '\\' && !is_escaped;
+        ends
+    });
+    end.map(|end| end + 2)
 }
 
 fn integer(text: &str, span: Span) -> Result<Token<'_>> {

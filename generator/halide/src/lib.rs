@@ -6,6 +6,7 @@
 //! |---|---|---|
 //! | `lexer`, `parser` | text | a tree with places |
 //! | `program` | names, `let`, loops, conditions | stores with their loops, expressions of loop variables and loads |
+//! | `wide` | Funcs of 32 bits | the expressions that use them |
 //! | `types` | what elements are used with | the types of the arguments, which are not printed |
 //! | `shapes` | flat addresses | indices of dimensions |
 //! | `turns` | rows that are kept in turn | rows that are all kept |
@@ -65,13 +66,14 @@ mod turns;
 mod types;
 mod unfold;
 mod value;
+mod wide;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, read_text};
-use pushmem_nest::{Checked, Language, Program, Schedule, Source, Type};
+use pushmem_nest::{Checked, Language, Program, Schedule, Source, Type, is_reserved};
 
 use crate::canonical::Canonical;
 use crate::emit::{Emitted, Nest};
@@ -155,6 +157,20 @@ fn warned(mut checked: Checked, compared: &Compared) -> Checked {
     checked
 }
 
+/// Warnings of arguments that have other names in the nest: commands know them by these.
+fn renamed(source: &Source, program: &Stores, names: &[String]) -> Vec<Diagnostic> {
+    let arguments = program.arrays.iter().zip(names).filter(|(array, _)| array.is_argument);
+    let renamed = arguments.filter_map(|(array, name)| {
+        let said = array.name.split('$').next().unwrap_or(array.name);
+        let why = if is_reserved(said) { "is a word of the language of nests" } else { "is the name of another array" };
+        (said != name).then(|| {
+            let message = format!("`{said}` is called `{name}` in the nest: it {why}");
+            source.diagnostic(array.span, message).with_help(format!("rename it, or write `{name}` in commands"))
+        })
+    });
+    renamed.collect()
+}
+
 fn located(source: &Source, fault: Fault) -> Diagnostic {
     let diagnostic = source.diagnostic(fault.span, fault.message);
     match fault.help {
@@ -196,7 +212,7 @@ impl<'a> Read<'a> {
     fn new(text: &'a str) -> Result<Self, Fault> {
         let declarations = declarations::declarations(text)?;
         let module = parser::parse(text)?;
-        let program = program::stores(&module, &declarations)?;
+        let program = wide::inlined(program::stores(&module, &declarations)?);
         // The hash of Fowler, Noll and Vo (FNV-1a): the standard library's may change with its version.
         let seed = text
             .bytes()
@@ -213,7 +229,8 @@ impl<'a> Read<'a> {
         let inferred = Inferred::new(program).map_err(refuse)?;
         let emitted = inferred.emitted(&stem(source.name()), self.schedule).map_err(refuse)?;
         let document = Document::parse(source.name(), emitted.text.as_str())?;
-        let checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
+        let mut checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
+        checked.warnings.extend(renamed(source, program, &emitted.names));
         let statement = Statement {
             module: &self.module,
             inferred: &inferred,
@@ -235,7 +252,9 @@ struct Inferred<'a> {
 
 impl<'a> Inferred<'a> {
     fn new(program: &'a Stores<'a>) -> Result<Self, Fault> {
-        Ok(Self { program, types: types::infer(program)?, shapes: shapes::shapes(program)? })
+        let types = types::infer(program)?;
+        wide::check(program, &types)?;
+        Ok(Self { program, types, shapes: shapes::shapes(program)? })
     }
 
     /// The text of the nest.

@@ -9,6 +9,8 @@ use crate::syntax::{Expression, ExpressionKind, Module, Statement, StatementKind
 /// The deepest nesting of braces and parentheses, so that no walk over a tree exhausts the stack.
 const DEEPEST_NESTING: usize = 200;
 
+const NO_VECTORS: &str = "vectors are for CPUs: use `unroll` in the place of `vectorize`";
+
 /// Reads a text.
 pub(crate) fn parse(text: &str) -> Result<Module<'_>> {
     let mut parser = Parser { tokens: tokens(text)?, next: 0, nesting: 0 };
@@ -44,7 +46,7 @@ fn type_name(name: &str) -> TypeName {
             TypeName::Foreign("there is no floating point: scale to integers")
         }
         "void" | "handle" => TypeName::Foreign("there are no pointers"),
-        _ if is_vector(name) => TypeName::Foreign("vectors are for CPUs: use `unroll` in the place of `vectorize`"),
+        _ if is_vector(name) => TypeName::Foreign(NO_VECTORS),
         _ => TypeName::None,
     }
 }
@@ -55,6 +57,35 @@ fn is_vector(name: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.chars().all(|character| character.is_ascii_digit());
     let stem = element.trim_end_matches(|character: char| character.is_ascii_digit());
     digits(lanes) && (element.is_empty() || ["int", "uint", "float", "bfloat"].contains(&stem))
+}
+
+/// Refuses functions that only a CPU has, with the call of a schedule that makes them.
+fn check_call(name: &str, span: Span) -> Result<()> {
+    let help = match name {
+        "ramp" | "concat_vectors" | "interleave_vectors" | "shuffle_vectors" | "slice_vectors" | "extract_element" => {
+            return Err(Fault::new(span, "a vectorized loop").with_help(NO_VECTORS));
+        }
+        _ if name.starts_with("vector_reduce") => {
+            return Err(Fault::new(span, "a vectorized loop").with_help(NO_VECTORS));
+        }
+        "halide_do_par_for" | "halide_do_parallel_tasks" => return Err(parallel(span)),
+        "halide_print" | "return_second" | "stringify" => "hardware prints nothing: remove `print`",
+        "halide_trace_helper" | "halide_trace" => {
+            "hardware traces nothing: remove `trace_loads`, `trace_stores` and `trace_realizations`"
+        }
+        "prefetch" | "_halide_prefetch" => "what is needed next is streamed: remove `prefetch`",
+        "halide_memoization_cache_lookup" | "halide_memoization_cache_store" => "remove `memoize`",
+        _ if name.starts_with("_halide_buffer_get_") => "fix the bounds and strides of all buffers",
+        "assert" => "compile with the target features no_asserts, no_bounds_query and no_runtime",
+        _ => return Ok(()),
+    };
+    Err(Fault::new(span, format!("a call of `{name}`")).with_help(help))
+}
+
+fn parallel(span: Span) -> Fault {
+    Fault::new(span, "a parallel loop").with_help(
+        "threads are for CPUs: remove `parallel` and `async`; what hardware does at once is for the compiler to find",
+    )
 }
 
 impl<'a> Parser<'a> {
@@ -89,6 +120,7 @@ impl<'a> Parser<'a> {
             Token::Name(name) => format!("`{name}`"),
             Token::Integer(value) => format!("`{value}`"),
             Token::Symbol(symbol) => format!("`{symbol}`"),
+            Token::Text => "a text".to_owned(),
             Token::End => "the end".to_owned(),
         };
         Fault::new(self.span(), format!("expected {expected}, found {found}"))
@@ -146,15 +178,19 @@ impl<'a> Parser<'a> {
         self.name("the name of the module")?;
         let mut constants = Vec::new();
         // What is left of the line is the target, which says nothing about the program.
-        while !matches!(self.peek(), Token::Name("func" | "buffer") | Token::End) {
+        while !matches!(self.peek(), Token::Name("func" | "buffer" | "internal") | Token::End) {
             self.advance();
         }
         while self.peek() == Token::Name("buffer") {
             self.advance();
             constants.push(self.name("the name of a buffer")?);
-            while !matches!(self.peek(), Token::Name("func" | "buffer") | Token::End) {
+            while !matches!(self.peek(), Token::Name("func" | "buffer" | "internal") | Token::End) {
                 self.advance();
             }
+        }
+        // The body of a loop becomes a function where threads call it.
+        if self.peek() == Token::Name("internal") {
+            return Err(parallel(self.span().to(self.tokens[(self.next + 2).min(self.tokens.len() - 1)].1)));
         }
         self.word("func").map_err(|fault| fault.with_help(help))?;
         self.name("the name of the function")?;
@@ -226,10 +262,10 @@ impl<'a> Parser<'a> {
                 StatementKind::Let { name, value: self.expression()? }
             }
             (Token::Name("for" | "parallel" | "unrolled"), Token::Symbol("(")) => self.for_loop()?,
-            (Token::Name("vectorized"), _) => {
-                return Err(Fault::new(start, "a vectorized loop")
-                    .with_help("vectors are for CPUs: use `unroll` in the place of `vectorize`"));
+            (Token::Name("vectorized"), Token::Symbol("(")) => {
+                return Err(Fault::new(start, "a vectorized loop").with_help(NO_VECTORS));
             }
+            (Token::Name("fork"), Token::Symbol("{")) => return Err(parallel(start)),
             (Token::Name("if"), Token::Symbol("(")) => self.choice()?,
             (Token::Name(array), Token::Symbol("[")) => {
                 self.advance();
@@ -241,6 +277,7 @@ impl<'a> Parser<'a> {
                 StatementKind::Store { array, index, value: self.expression()? }
             }
             (Token::Name(name), Token::Symbol("(")) => {
+                check_call(name, start)?;
                 return Err(Fault::new(start, format!("a call of `{name}`"))
                     .with_help("calls of other functions cannot become hardware; compile without asserts"));
             }
@@ -383,7 +420,7 @@ impl<'a> Parser<'a> {
                 ExpressionKind::Not(Box::new(self.nested(Self::primary)?))
             }
             Token::Symbol("(") => return self.parenthesis(),
-            Token::Name("let") => {
+            Token::Name("let") if matches!(self.peek_at(1), Token::Name(_)) => {
                 self.advance();
                 let (name, _) = self.name("a name")?;
                 self.symbol("=")?;
@@ -422,7 +459,7 @@ impl<'a> Parser<'a> {
                 number(if negative { -number_here } else { number_here }, value, place)?
             }
             Token::Name(name) if !negative && self.peek_at(1) == Token::Symbol("(") => {
-                self.advance();
+                check_call(name, self.advance())?;
                 ExpressionKind::Call { name, value: Some(value), arguments: self.arguments()? }
             }
             _ => return Err(self.unexpected("a number or a call")),
@@ -443,6 +480,7 @@ impl<'a> Parser<'a> {
                 Err(Fault::new(span, format!("the type `{name}`")).with_help(reason))
             }
             (Token::Symbol("("), TypeName::None) => {
+                check_call(name, span)?;
                 Ok(ExpressionKind::Call { name, value: None, arguments: self.arguments()? })
             }
             (Token::Symbol("["), _) => {

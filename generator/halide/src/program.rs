@@ -160,7 +160,7 @@ impl Store {
 }
 
 /// Adds the arrays that a value depends on.
-fn loaded(value: &Value<Flat>, arrays: &mut BTreeSet<usize>) {
+pub(crate) fn loaded(value: &Value<Flat>, arrays: &mut BTreeSet<usize>) {
     if let Value::Load(load) = value {
         arrays.insert(load.array);
         loaded(&load.address, arrays);
@@ -479,9 +479,7 @@ impl<'a> Reader<'a> {
         }
         let address = self.value(index)?;
         let value = self.value(value)?;
-        let mut size = 0;
-        count(&value, &mut size);
-        if size >= LARGEST_EXPRESSION {
+        if is_too_large(&value) {
             return Err(Fault::new(span, format!("an expression of more than {LARGEST_EXPRESSION} operations"))
                 .with_help("compute some of the Funcs that are inlined here by `compute_root` or `compute_at`"));
         }
@@ -545,7 +543,8 @@ impl<'a> Reader<'a> {
             Some(&array) if self.found.arrays[array].is_argument => Fault::new(span, format!("`{name}` is a number"))
                 .with_help("hardware is made for one value: write a constant in the place of the parameter"),
             Some(_) => Fault::new(span, format!("`{name}` is a buffer")).with_help("there are no pointers"),
-            None => Fault::new(span, format!("unknown name `{name}`")),
+            None => Fault::new(span, format!("unknown name `{name}`"))
+                .with_help("the text must be all that Halide prints for a pipeline whose buffers have fixed bounds"),
         })
     }
 }
@@ -574,6 +573,13 @@ fn both(condition: &Rc<Value<Flat>>) -> Option<[Rc<Value<Flat>>; 2]> {
         }
         _ => None,
     }
+}
+
+/// Whether an expression has too many operations.
+pub(crate) fn is_too_large(value: &Value<Flat>) -> bool {
+    let mut size = 0;
+    count(value, &mut size);
+    size >= LARGEST_EXPRESSION
 }
 
 /// Counts operations, up to [`LARGEST_EXPRESSION`].

@@ -5,11 +5,12 @@ use std::rc::Rc;
 use itertools::Itertools;
 use pushmem_nest::{Index, Span};
 
+use crate::emit::is_stage;
 use crate::fault::{Fault, Result};
 use crate::fit::index_of;
 use crate::folding::folded_strides;
 use crate::program::{Array, Store, Stores};
-use crate::value::{Element, Flat, Place, Value};
+use crate::value::{Element, Flat, Place, Value, Variable};
 
 /// The shape of an array where it is accessed, innermost first.
 pub(crate) type Shape = Vec<i64>;
@@ -24,7 +25,12 @@ pub(crate) fn shapes(program: &Stores) -> Result<Vec<Vec<Shape>>> {
                 Ok(found.and_then(|found| fill(found, shape[0])).unwrap_or(shape.clone()))
             }
             Some(shape) => Ok(shape.clone()),
-            None => infer(program, number),
+            None => {
+                infer(program, number).and_then(|shape| match array.is_argument && is_guess(program, number, &shape) {
+                    true => Err(unclear(program, number)),
+                    false => Ok(shape),
+                })
+            }
         });
         sites.collect::<Result<Vec<Shape>>>()
     };
@@ -59,21 +65,14 @@ fn fill(mut shape: Shape, size: i64) -> Option<Shape> {
 /// The shape of an array that nothing says, from the addresses of its elements.
 fn infer(program: &Stores, array: usize) -> Result<Shape> {
     let name = program.arrays[array].name;
-    let mut places = Vec::new();
     let mut addresses = Vec::new();
     for (address, store, span) in accesses(program, array) {
-        places.push(span);
         addresses.push((index_of(address, &store.ranges).ok_or_else(|| no_index(span))?, &store.ranges));
     }
-    let Some(&span) = places.first() else {
+    if addresses.is_empty() {
         return Err(Fault::new(program.arrays[array].span, format!("`{name}` is never used")));
-    };
-    let unclear = || {
-        Fault::new(span, format!("the shape of `{name}` does not follow from its addresses")).with_help(format!(
-            "declare it at the top of the file, innermost dimension first: `// {}: u16[64, 64]`",
-            name.split('$').next().unwrap_or(name)
-        ))
-    };
+    }
+    let unclear = || unclear(program, array);
     let coefficients = addresses.iter().flat_map(|(index, _)| terms(index)).map(|(coefficient, _)| coefficient.abs());
     let coefficients: Vec<i64> = coefficients.sorted().dedup().collect();
     let (low, high) = addresses
@@ -102,6 +101,43 @@ fn infer(program: &Stores, array: usize) -> Result<Shape> {
     }
     shape.push(high / strides[strides.len() - 1] + 1);
     Ok(shape)
+}
+
+/// Whether the addresses of an array fall into other shapes, too: where a loop is split, its parts may be dimensions, and where
+/// a loop is read in parts of one iteration, its stride is not seen.
+fn is_guess(program: &Stores, array: usize, shape: &Shape) -> bool {
+    let strides = shape.iter().scan(1, |stride, extent| Some(std::mem::replace(stride, *stride * extent)));
+    let strides: Vec<i64> = strides.collect();
+    accesses(program, array).into_iter().any(|(address, store, _)| {
+        let is_one_of_several = |variable: &Variable| {
+            let (first, last) = store.ranges[*variable];
+            first == last && (first, last) != program.variables[*variable].range
+        };
+        // The loops in the address, each with the dimension that it runs along.
+        let terms = index_of(address, &store.ranges).map_or(Vec::new(), |index| terms(&index));
+        let runs = terms.into_iter().flat_map(|(coefficient, term)| {
+            let along = strides.iter().rposition(|stride| *stride <= coefficient.abs());
+            term.variables().into_iter().map(move |variable| (dimension_of(program.variables[variable].name), along))
+        });
+        let runs: Vec<_> = runs.unique().collect();
+        store.loops.iter().any(is_one_of_several) || !runs.iter().map(|(dimension, _)| dimension).all_unique()
+    })
+}
+
+/// The Func, the definition and the variable of a loop, without the part of it: `blur.s0.x` of `blur.s0.x.xi`.
+fn dimension_of(name: &str) -> &str {
+    let parts = name.match_indices('.').map(|(place, _)| place);
+    let stage = name.split('.').position(is_stage).map_or(0, |stage| stage + 1);
+    parts.into_iter().nth(stage).map_or(name, |end| &name[..end])
+}
+
+fn unclear(program: &Stores, array: usize) -> Fault {
+    let name = program.arrays[array].name;
+    let span = accesses(program, array).first().map_or(program.arrays[array].span, |(.., span)| *span);
+    Fault::new(span, format!("the shape of `{name}` does not follow from its addresses")).with_help(format!(
+        "declare it at the top of the file, innermost dimension first: `// {}: u16[64, 64]`",
+        name.split('$').next().unwrap_or(name)
+    ))
 }
 
 /// The addresses of all accesses to an array, with their stores and places.
@@ -158,12 +194,12 @@ fn split(address: &Index, stride: i64, limit: i64, ranges: &[(i64, i64)]) -> Opt
 
 /// The indices of an address, innermost first.
 pub(crate) fn indices(address: &Index, shape: &Shape, ranges: &[(i64, i64)], place: Span) -> Result<Vec<Index>> {
-    let apart = || {
-        Fault::new(place, format!("this address does not fall into dimensions of {}", shape.iter().join(" × ")))
-            .with_help("give every buffer its bounds and dense strides before compiling to a statement")
-    };
     let strides: Vec<i64> =
         shape.iter().scan(1, |stride, extent| Some(std::mem::replace(stride, *stride * extent))).collect();
+    let apart = || {
+        Fault::new(place, format!("this address does not fall into dimensions of {}", shape.iter().join(" × ")))
+            .with_help(why_apart(address, &strides, ranges))
+    };
     let mut rest = address.clone();
     let mut indices = vec![Index::constant(0); shape.len()];
     for dimension in (1..shape.len()).rev().filter(|&dimension| shape[dimension] > 1) {
@@ -181,6 +217,25 @@ pub(crate) fn indices(address: &Index, shape: &Shape, ranges: &[(i64, i64)], pla
         }
     }
     Ok(indices)
+}
+
+/// What to do where an address does not fall into dimensions of these strides.
+fn why_apart(address: &Index, strides: &[i64], ranges: &[(i64, i64)]) -> &'static str {
+    for (coefficient, term) in terms(address) {
+        let (low, high) = term.range(ranges);
+        let within = |stride: &&i64| coefficient.abs() < **stride;
+        let Some(next) = strides.iter().find(within) else {
+            // A step of the loop is as far as some rows, and a part of one.
+            if strides.iter().any(|stride| coefficient % stride != 0) {
+                return "a loop runs along two dimensions, as by an index `x + y`: index each by loops of its own";
+            }
+            continue;
+        };
+        if coefficient.abs() * (high - low) >= *next {
+            return "one loop runs over two dimensions, as `fuse` and `reorder_storage` make it: do without";
+        }
+    }
+    "give every buffer its bounds and dense strides before compiling to a statement"
 }
 
 /// A store whose address and loads are elements of arrays.
@@ -252,15 +307,24 @@ impl Locator<'_> {
 pub(crate) fn tables(program: &Stores) -> Vec<bool> {
     let mut is_table: Vec<bool> = program.arrays.iter().map(|array| array.entries.is_some()).collect();
     for store in &program.stores {
-        let mut loads = Vec::new();
-        all_loads(&store.value, &mut loads);
-        for load in loads {
-            let mut inner = Vec::new();
-            load.address.loads(&mut inner);
-            if !inner.is_empty() || index_of(&load.address, &store.ranges).is_none() {
-                is_table[load.array] = true;
-            }
-        }
+        lookups(store).for_each(|load| is_table[load.array] = true);
     }
     is_table
+}
+
+/// Where an address depending on data looks an array up first.
+pub(crate) fn lookup(program: &Stores, array: usize) -> Option<Span> {
+    let found = program.stores.iter().find_map(|store| lookups(store).find(|load| load.array == array));
+    found.map(|load| load.place.0)
+}
+
+/// The loads of a store whose addresses depend on data.
+fn lookups(store: &Store) -> impl Iterator<Item = &Flat> {
+    let mut loads = Vec::new();
+    all_loads(&store.value, &mut loads);
+    loads.into_iter().filter(|load| {
+        let mut inner = Vec::new();
+        load.address.loads(&mut inner);
+        !inner.is_empty() || index_of(&load.address, &store.ranges).is_none()
+    })
 }

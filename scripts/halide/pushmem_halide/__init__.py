@@ -27,8 +27,9 @@ __all__ = ["Accelerator", "compute_at", "hw_accelerate", "store_at", "stream_to_
 #: The least index and the extent of every dimension, innermost first.
 Box = Sequence[tuple[int, int]]
 
-#: Neither checks nor calls of the runtime: what is left is the computation.
-TARGET = "host-no_asserts-no_bounds_query-no_runtime"
+#: Neither checks nor calls of the runtime: what is left is the computation. The target is the same on every machine, and has no
+#: vectors, as Halide lowers some operators in other ways for processors that have them.
+TARGET = "x86-64-linux-no_asserts-no_bounds_query-no_runtime"
 
 
 def stream_to_accelerator(source: str | hl.Func, element: hl.Type | None = None,
@@ -40,6 +41,7 @@ def stream_to_accelerator(source: str | hl.Func, element: hl.Type | None = None,
     """
     if isinstance(source, str):
         return hl.ImageParam(element, dimensions, source)
+    check_output(source)
     return hl.ImageParam(source.type(), source.dimensions(), source.name())
 
 
@@ -49,9 +51,22 @@ def tile(func: hl.Func, x: hl.Var, y: hl.Var, xo: hl.Var, yo: hl.Var, xi: hl.Var
     return func.tile(x, y, xo, yo, xi, yi, width, height)
 
 
-def unroll(func: hl.Func, variable: hl.Var | hl.RVar, factor: int | None = None) -> hl.Func:
-    """Computes neighbours at once: `Func.unroll`. The text has a copy of the statement for each."""
-    return func.unroll(variable) if factor is None else func.unroll(variable, factor)
+def unroll(func: hl.Func | hl.Stage, variable: hl.Var | hl.RVar, factor: int | None = None) -> hl.Func | hl.Stage:
+    """Computes neighbours at once: `Func.unroll`. The text has a copy of the statement for each.
+
+    A variable of a reduction is unrolled in the updates that have it, and a variable of a Func in its first definition. Give
+    a stage, `func.update(1)`, to unroll in that one only.
+    """
+    amount = () if factor is None else (factor,)
+    if isinstance(func, hl.Stage) or isinstance(variable, hl.Var):
+        return func.unroll(variable, *amount)
+    updates = [number for number in range(func.num_update_definitions())
+               if variable.name() in (each.name() for each in func.rvars(number))]
+    if not updates:
+        raise ValueError(f"no update of `{func.name()}` has the variable `{variable.name()}`")
+    for number in updates:
+        func.update(number).unroll(variable, *amount)
+    return func
 
 
 def compute_at(func: hl.Func, consumer: hl.Func, variable: hl.Var | hl.RVar) -> hl.Func:
@@ -89,11 +104,11 @@ class Accelerator:
         streams = [(parameter.name(), parameter.type(), [extent for _, extent in box]) for parameter, box in self.inputs]
         streams.append((self.output.name(), self.output.type(), self.extents))
         lines = [f"// schedule: {self.schedule}\n"] if self.schedule else []
-        lines += [f"// {name}: {type_name(element)}{list(extents)}\n" for name, element, extents in streams]
+        lines += [f"// {name}: {type_name(name, element)}{list(extents)}\n" for name, element, extents in streams]
         for table in self.tables:
             extents = [table.dim(dimension).extent() for dimension in range(table.dimensions())]
             entries = ", ".join(str(value) for value in memoryview_of(table))
-            lines.append(f"// {table.name()}: {type_name(table.type())}{extents} = {entries}\n")
+            lines.append(f"// {table.name()}: {type_name(table.name(), table.type())}{extents} = {entries}\n")
         Path(file).write_text("".join(lines) + Path(file).read_text())
 
 
@@ -105,11 +120,18 @@ def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[hl.I
     `inputs` are what `stream_to_accelerator` gave. The boxes that the tile reads follow from its bounds; `boxes` says them
     where they are larger, for each name the least index and the extent of every dimension. `tables` are the constant
     buffers that the program looks up. `schedule` is written into the text, as a nest says it: `dnn` or `stencil`.
+
+    Raises TypeError for values that no memory holds, and what has more than one output; ValueError for extents and inputs that
+    do not fit the Func; and Halide's own `HalideError` for schedules that it refuses.
     """
+    check_output(output)
     extents = [int(extent) for extent in extents]
     boxes = dict(boxes or {})
+    if len(extents) != output.dimensions():
+        raise ValueError(f"`{output.name()}` has {output.dimensions()} dimensions, but extents are {extents}")
+    check_inputs(output, inputs)
     if any(parameter.name() not in boxes for parameter in inputs):
-        output.infer_input_bounds(extents)
+        infer_boxes(output, extents)
     streams = []
     for parameter in inputs:
         box = boxes.get(parameter.name())
@@ -122,6 +144,40 @@ def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[hl.I
     return Accelerator(output, extents, streams, list(tables), schedule)
 
 
+def check_output(func: hl.Func) -> None:
+    """Refuses what is no Func of one value that memories hold."""
+    if not isinstance(func, hl.Func):
+        raise TypeError(f"an accelerator computes one Func, not a {type(func).__name__}: build one for each output")
+    if not func.defined():
+        raise ValueError(f"`{func.name()}` is not defined")
+    if func.outputs() != 1:
+        raise TypeError(f"`{func.name()}` has {func.outputs()} values for each element, and an accelerator one output: "
+                        "make each value a Func of its own")
+    type_name(func.name(), func.type())
+
+
+def check_inputs(output: hl.Func, inputs: Sequence[hl.ImageParam]) -> None:
+    """Refuses what a Func reads, but is not streamed to it."""
+    given = {parameter.name() for parameter in inputs}
+    for argument in output.infer_arguments():
+        if argument.kind == hl.ArgumentKind.InputScalar:
+            raise ValueError(f"`{argument.name}` is a parameter, and hardware is made for one value: write a constant in its place")
+        if argument.name not in given:
+            raise ValueError(f"`{output.name()}` reads `{argument.name}`, which is not in the list of inputs")
+    for parameter in inputs:
+        type_name(parameter.name(), parameter.type())
+
+
+def infer_boxes(output: hl.Func, extents: list[int]) -> None:
+    """Gives the inputs of a Func buffers of the size that it reads."""
+    try:
+        output.infer_input_bounds(extents)
+    except ValueError:
+        # It does not say what Halide finds wrong, such as a schedule. The compiler does.
+        output.compile_jit()
+        raise
+
+
 def fix(parameter: hl.ImageParam | hl.OutputImageParam, box: Box) -> None:
     """Fixes bounds and strides, so that addresses in the text are sums with constant coefficients."""
     stride = 1
@@ -130,9 +186,15 @@ def fix(parameter: hl.ImageParam | hl.OutputImageParam, box: Box) -> None:
         stride *= extent
 
 
-def type_name(element: hl.Type) -> str:
-    """The name that pushmem gives a type: `u16` of `uint16`."""
-    return f"{'u' if element.is_uint() else 'i' if element.is_int() else 'f'}{element.bits()}"
+def type_name(name: str, element: hl.Type) -> str:
+    """The name that pushmem gives the type of what has a name: `u16` of `uint16`. Halide keeps truth values in bytes."""
+    if element.is_bool():
+        return "u8"
+    if not (element.is_int() or element.is_uint()):
+        raise TypeError(f"`{name}` is of type {element}: there is no floating point, scale to integers")
+    if element.bits() not in (8, 16):
+        raise TypeError(f"`{name}` is of type {element}: memories hold 8 or 16 bits")
+    return f"{'u' if element.is_uint() else 'i'}{element.bits()}"
 
 
 def memoryview_of(table: hl.Buffer) -> list[int]:
