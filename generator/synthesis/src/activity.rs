@@ -11,7 +11,7 @@ use pushmem_technology::{Active, Binding, MacroPort, Pin};
 use serde::{Deserialize, Serialize};
 
 use crate::block::BlockKind;
-use crate::job::{Design, Job, job, library_texts, made_by, write_library};
+use crate::job::{Design, Job, job, library_texts, made_by, write_libraries};
 use crate::kept::Kept;
 use crate::liberty::voltage;
 use crate::path::{figure, section};
@@ -149,7 +149,7 @@ pub fn measure(
     let overcharge =
         tools.overcharge().map_err(|why| Diagnostic::new(format!("the power of cells is not known: {why}")))?;
     let (job, files) = job(design);
-    let libraries = library_texts(&job)?;
+    let libraries = library_texts(design)?;
     let volts = voltage(&design.library.name, &libraries[0])?;
     let constraints = format!("{}.sdc", job.name);
     let (_, constraints_text) = files.iter().find(|(path, _)| *path == constraints).expect("a package has constraints");
@@ -213,7 +213,7 @@ pub fn measure(
     {
         write_file(&work.path().join(path), text.as_bytes())?;
     }
-    write_library(&job, &libraries, work.path())?;
+    write_libraries(&job, &libraries, work.path())?;
     let said = run_opensta("activity.tcl", work.path(), &tools.sta, &mut step)?;
 
     let mut activity = Activity {

@@ -9,7 +9,7 @@ use pushmem_files::{Diagnostic, write_file};
 use serde::{Deserialize, Serialize};
 
 use crate::block::BlockKind;
-use crate::job::{Design, Job, job, library_texts, made_by, write_library};
+use crate::job::{Design, Job, job, library_texts, made_by, write_libraries};
 use crate::kept::Kept;
 use crate::liberty::find_clock_gate;
 use crate::path::{Paths, figure, section};
@@ -69,7 +69,7 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
     let (job, files) = job(design);
     let script = TimingScript { job: &job, netlist: "netlist.v" }.render().expect("templates write to memory");
     let description = serde_json::to_string(&job).expect("names and numbers");
-    let libraries = library_texts(&job)?;
+    let libraries = library_texts(design)?;
     if let Some(gate) = job.gate {
         find_clock_gate(gate, &design.library.name, &libraries[0])?;
     }
@@ -90,10 +90,10 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
     ]) {
         write_file(&work.path().join(path), text.as_bytes())?;
     }
+    write_libraries(&job, &libraries, work.path())?;
     let mut yosys = Command::new(&tools.python);
     execute(yosys.args(["synthesize.py", "job.json"]).current_dir(work.path()), "Yosys", &mut step)?;
     step("timing");
-    write_library(&job, &libraries, work.path())?;
     let timed = run_opensta("timing.tcl", work.path(), &tools.sta, &mut step)?;
     let text = read(&work.path().join("result.json"))?;
     let modules: Vec<Module> =
