@@ -842,10 +842,39 @@ fn synth_reads_its_files_first() {
     assert!(said.contains("no file and no tile `nosuch`"), "{said}");
     let said = bare(&[BLUR, "--style", "multiplier"]);
     assert!(said.contains("`--style` is for tiles"), "{said}");
+    let nothing = ends(2, pushmem(&["synth", SMALL, "--check", "0"]).env("PATH", "")).err;
+    assert!(nothing.contains("invalid value '0' for '--check <CONFIGURATIONS>'"), "{nothing}");
     let (library, tile) = (folder.file("cells.lib", "library (none) {}"), folder.path("tile.yaml"));
     fs::copy(root().join(SMALL), &tile).unwrap();
     for input in [&tile, &library] {
         let said = bare(&[&tile, "--library", &library, "--netlist", input]);
         assert!(said.contains(&format!("the output `{input}` is also an input")), "{said}");
+    }
+}
+
+/// A program that divides by 0, which gives 0 and is probably not meant.
+const DIVIDES: &str = "
+name: divides
+inputs: {i: {type: u8, shape: [8]}}
+outputs: {o: {type: u8, shape: [8]}}
+nest:
+  - for x in 0..8:
+    - o[x] = i[x] / 0
+";
+
+#[test]
+fn all_commands_on_programs_report_their_warnings() {
+    let folder = Folder::new();
+    let (program, out) = (folder.file("divides.yaml", DIVIDES), folder.path("out"));
+    let warns = |said: Said| assert!(said.err.contains("division by 0"), "{}", said.err);
+    warns(succeeds(&["build", &program, "-o", &out]));
+    warns(succeeds(&["compare", &out, "--no-rtl"]));
+    // It looks for its tools after that.
+    warns(ends(1, pushmem(&["synth", &program]).env("PATH", "").env("PUSHMEM_PYTHON", "/no/python")));
+    let statement = fs::read(root().join("generator/halide/tests/statements/gaussian_sliding.stmt")).unwrap();
+    let misnamed = folder.file("gaussian.txt", statement);
+    for command in ["build", "synth"] {
+        let said = fails(&[command, &misnamed]);
+        assert!(said.err.contains("name the file *.stmt"), "{}", said.err);
     }
 }
