@@ -1,8 +1,9 @@
-//! What commands on applications share: the tile, the images, the files of an accelerator and the run of its RTL.
+//! What commands on applications share: the program, the tile, the images, the files of an accelerator and the run of its RTL.
 
 pub mod choices;
 pub mod folder;
 pub mod images;
+pub mod program;
 pub mod rtl;
 pub mod tiles;
 

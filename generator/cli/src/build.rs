@@ -1,20 +1,17 @@
 //! `pushmem build`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use pushmem_compiler::{Report, Stage};
-use pushmem_files::{Diagnostic, Document};
-use pushmem_nest::{Checked, Program};
+use pushmem_files::Diagnostic;
 use pushmem_packaging::Design;
 use serde::Serialize;
 
 use crate::application::choices::Choices;
 use crate::application::rtl::{RtlResult, RtlRun};
-use crate::application::{folder, images, rtl, run_model};
-use crate::check::suggest_command;
+use crate::application::{folder, images, program, rtl, run_model};
 use crate::output;
 use crate::package::{self, FOLDER, Package, RTL};
 use crate::waves;
@@ -80,11 +77,10 @@ impl Emit {
 
 impl Build {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let checked = self.read()?;
-        checked.warnings.into_iter().for_each(output::report);
+        let program = program::read(&self.program)?;
         let chosen = self.choices.read()?;
         self.package.check(&chosen.specs())?;
-        let compiled = chosen.compile(checked.program)?;
+        let compiled = chosen.compile(program)?;
         compiled.warnings().into_iter().for_each(output::report);
         if let Some(emit) = self.emit {
             output::print(&emit.stage().text(&compiled))?;
@@ -119,21 +115,6 @@ impl Build {
         }
         output::result(self.json, &outcome, || outcome.text(self.folder.as_deref()))?;
         Ok(ExitCode::SUCCESS)
-    }
-
-    fn read(&self) -> Result<Checked, Diagnostic> {
-        if pushmem_halide::is_statement(&self.program) {
-            return pushmem_halide::read(&self.program);
-        }
-        let named_otherwise =
-            || fs::read_to_string(&self.program).is_ok_and(|text| pushmem_halide::holds_statement(&text));
-        let document = Document::read(&self.program).map_err(|error| match named_otherwise() {
-            true => error.with_help("this is a lowered statement of Halide: name the file *.stmt"),
-            false => error,
-        })?;
-        suggest_command(&document, "nest", "kind", "this is a tile: `pushmem generate` prints it")?;
-        suggest_command(&document, "nest", "ports", "this is a buffer: `pushmem map` maps it")?;
-        Program::from_document(&document)
     }
 }
 

@@ -10,11 +10,10 @@ use pushmem_accelerator::Constraints;
 use pushmem_compiler::compile;
 use pushmem_composition::{Files, SimulationSources};
 use pushmem_files::{Diagnostic, write_file};
-use pushmem_nest::Program;
 use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
 
-use crate::application::{folder, images, rtl, run_model, tiles};
+use crate::application::{folder, images, program, rtl, run_model, tiles};
 use crate::{output, waves};
 
 const FOLDER: &str = "the folder is one that `pushmem build PROGRAM -o FOLDER` has written";
@@ -74,13 +73,13 @@ impl Report<'_> {
 
 impl Compare {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let program = self.folder.join("program.yaml");
-        if !program.is_file() {
+        let file = self.folder.join("program.yaml");
+        if !file.is_file() {
             let message =
                 format!("`{}` is not the folder of an accelerator: it holds no program", self.folder.display());
             return Err(Diagnostic::new(message).with_help(FOLDER));
         }
-        let program = Program::read(&program)?.program;
+        let program = program::read(&file)?;
         let spec = TileSpec::read(&self.folder.join("tile.yaml"))?;
         let rom_tile = self.folder.join(folder::ROM_TILE);
         let rom_spec = tiles::read_rom(rom_tile.is_file().then_some(rom_tile.as_path()), &spec)?;

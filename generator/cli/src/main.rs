@@ -23,7 +23,7 @@ mod table;
 mod technology;
 mod waves;
 
-use std::panic::catch_unwind;
+use std::panic::{UnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -52,7 +52,8 @@ const EXAMPLES: &str = "Examples:
   pushmem generate constraints/tiles/amber.yaml --package --sram amber=ihp_sg13g2_512x64 -o out/amber
   pushmem synth amber --library gscl45nm --optimize speed
 
-Exit codes: 0 all is well; 1 something is wrong with the input or a test failed; 2 wrong usage.";
+Exit codes: 0 all is well; 1 something is wrong with the input or a test failed; 2 wrong usage;
+3 a fault of pushmem itself.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -112,18 +113,35 @@ fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     output::prepare(arguments.quiet);
-    // A panic is a fault of ours; scripts still get an exit code they know.
-    let outcome = catch_unwind(|| {
-        run(&arguments.command).unwrap_or_else(|diagnostic| {
+    exit_code(|| run(&arguments.command))
+}
+
+/// The exit code of a panic: a fault of ours, which is neither a wrong input nor a test that failed.
+const FAULT: u8 = 3;
+
+/// Reports how a command ended.
+fn exit_code(run: impl FnOnce() -> Result<ExitCode, Diagnostic> + UnwindSafe) -> ExitCode {
+    match catch_unwind(run) {
+        Ok(Ok(code)) => code,
+        Ok(Err(diagnostic)) => {
             output::report(diagnostic);
             ExitCode::FAILURE
-        })
-    });
-    match outcome {
-        Ok(code) => code,
+        }
         Err(_) => {
             output::warn("this is a fault of pushmem; please report it with the command and its inputs");
-            ExitCode::FAILURE
+            ExitCode::from(FAULT)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_has_an_exit_code_of_its_own() {
+        assert_eq!(exit_code(|| panic!("on purpose")), ExitCode::from(3));
+        assert_eq!(exit_code(|| Err(Diagnostic::new("a wrong input"))), ExitCode::from(1));
+        assert_eq!(exit_code(|| Ok(ExitCode::SUCCESS)), ExitCode::from(0));
     }
 }

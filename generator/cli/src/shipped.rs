@@ -1,16 +1,22 @@
 //! Files of `constraints` that are part of the program, so that they are there wherever it is run.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
+use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, nearest};
 
-/// The names and texts of files in a folder of `constraints`.
+/// The files of one kind that are in a folder of the project, with these names.
 macro_rules! shipped {
-    ($folder:literal: $($name:literal),* $(,)?) => {
-        &[$((
-            $name,
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../constraints/", $folder, "/", $name, ".yaml")),
-        )),*]
+    ($what:literal in $folder:literal: $($name:literal),* $(,)?) => {
+        $crate::shipped::Shipped {
+            what: $what,
+            folder: $folder,
+            files: &[$((
+                $name,
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $folder, "/", $name, ".yaml")),
+            )),*],
+        }
     };
 }
 pub(crate) use shipped;
@@ -19,28 +25,55 @@ pub(crate) use shipped;
 pub struct Shipped {
     /// What one of them describes.
     pub what: &'static str,
+    /// Their folder in a project.
+    pub folder: &'static str,
     /// Their names and texts.
     pub files: &'static [(&'static str, &'static str)],
 }
 
 impl Shipped {
-    /// The file of a name.
+    /// What is named on the command line: a file, or the name of one of these, as [`Shipped::by_name`].
     ///
     /// # Errors
-    /// When none has the name.
-    pub fn document(&self, name: &str) -> Result<Document, Diagnostic> {
+    /// When there is no such file or name, or the file is not YAML.
+    pub fn document(&self, named: &Path) -> Result<Document, Diagnostic> {
+        match name(named) {
+            Some(name) => self.by_name(name),
+            None => Document::read(named),
+        }
+    }
+
+    /// The file of a name: where there is a project, what is in its folder now; the one that is part of the program elsewhere.
+    ///
+    /// # Errors
+    /// As [`Shipped::document`].
+    pub fn by_name(&self, name: &str) -> Result<Document, Diagnostic> {
+        let in_project = Path::new(self.folder).join(format!("{name}.yaml"));
+        if in_project.is_file() {
+            return Document::read(&in_project);
+        }
         if let Some((_, text)) = self.files.iter().find(|(shipped, _)| *shipped == name) {
             return Document::parse(format!("{name}.yaml"), *text);
         }
-        let names = || self.files.iter().map(|(shipped, _)| *shipped);
-        let suggestion = nearest(name, names()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
+        let names = self.names();
+        let suggestion = nearest(name, names.iter().map(String::as_str));
+        let suggestion = suggestion.map_or(String::new(), |near| format!("did you mean `{near}`? "));
         Err(Diagnostic::new(format!("there is no file and no {} `{name}`", self.what))
-            .with_help(format!("{suggestion}give a file, or one of {}", names().collect::<Vec<_>>().join(", "))))
+            .with_help(format!("{suggestion}give a file, or one of {}", names.join(", "))))
+    }
+
+    /// All names, of the project's files and of those that are part of the program.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder).into_iter().flatten();
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let yaml = paths.filter(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+        let in_project = yaml.filter_map(|path: PathBuf| Some(path.file_stem()?.to_str()?.to_owned()));
+        in_project.chain(self.files.iter().map(|(name, _)| (*name).to_owned())).sorted().dedup().collect()
     }
 }
 
-/// What is named on the command line, if it is no file: the name of one that is shipped.
-pub fn name(named: &Path) -> Option<&str> {
+/// What is named on the command line, if it is no file: a name.
+fn name(named: &Path) -> Option<&str> {
     let is_name = named.components().count() == 1 && named.extension().is_none() && !named.exists();
     named.to_str().filter(|_| is_name)
 }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use itertools::Itertools;
 use pushmem_configuration::{Configuration, encode};
-use pushmem_files::{Diagnostic, Document, read_text, write_file};
+use pushmem_files::{Diagnostic, read_text, write_file};
 use pushmem_nest::Program;
 use pushmem_packaging::{Design as Package, Timing};
 use pushmem_registers::RegisterMap;
@@ -24,8 +24,7 @@ use pushmem_tile::{Style, TileSpec};
 use serde::Serialize;
 
 use crate::application::choices::Choices;
-use crate::application::{folder, images, run_model, tiles};
-use crate::check::has_key;
+use crate::application::{folder, images, program, run_model, tiles};
 use crate::progress::Spinner;
 use crate::{output, package, technology};
 
@@ -157,17 +156,10 @@ impl Synth {
 
     /// The target, if it is a program.
     fn program(&self) -> Result<Option<Program>, Diagnostic> {
-        if !self.target.is_file() {
+        if !self.target.is_file() || !program::is_program(&self.target)? {
             return Ok(None);
         }
-        if pushmem_halide::is_statement(&self.target) {
-            return Ok(Some(pushmem_halide::read(&self.target)?.program));
-        }
-        let document = Document::read(&self.target)?;
-        if !has_key(&document, "nest")? {
-            return Ok(None);
-        }
-        Ok(Some(Program::from_document(&document)?.program))
+        program::read(&self.target).map(Some)
     }
 
     /// The target as a tile, in the style that is wanted.

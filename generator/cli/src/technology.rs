@@ -8,25 +8,21 @@ use pushmem_rtl::{checker_module, registers_module, tile_module};
 use pushmem_technology::{Assembly, Binding, ClockGate, Memory, Technology};
 use pushmem_tile::TileSpec;
 
-use crate::shipped::{self, Shipped, shipped};
+use crate::shipped::{Shipped, shipped};
 
 /// The bindings of `constraints/sram`.
-const SHIPPED: Shipped = Shipped {
-    what: "binding",
-    files: shipped![
-        "sram":
-        "freepdk45_1r1w_2048x16",
-        "freepdk45_2r2w_2048x16",
-        "generic",
-        "ihp_sg13g2_512x64",
-        "openram_freepdk45_512x64",
-        "sky130_1rw1r_512x32",
-    ],
-};
+const BINDINGS: Shipped = shipped![
+    "binding" in "constraints/sram":
+    "freepdk45_1r1w_2048x16",
+    "freepdk45_2r2w_2048x16",
+    "generic",
+    "ihp_sg13g2_512x64",
+    "openram_freepdk45_512x64",
+    "sky130_1rw1r_512x32",
+];
 
 /// The cells of `constraints/clock_gates`.
-const CLOCK_GATES: Shipped =
-    Shipped { what: "clock gate", files: shipped!["clock_gates": "ihp_sg13g2", "sky130_fd_sc_hd"] };
+const CLOCK_GATES: Shipped = shipped!["clock gate" in "constraints/clock_gates": "ihp_sg13g2", "sky130_fd_sc_hd"];
 
 /// The memories of these tiles, in the macros that are named for them; in macros of their own shapes without. Their clock
 /// gates, in the cell that is named; as the model is without.
@@ -53,10 +49,7 @@ pub fn read_clock_gate(specs: &[&TileSpec], assemblies: &[Assembly], named: &Pat
         return Err(Diagnostic::new(format!("there is no clock gate for the cell of `{}`", named.display()))
             .with_help("a tile with `clock_gating: true` in its specification has them"));
     }
-    let document = match shipped::name(named) {
-        Some(name) => CLOCK_GATES.document(name)?,
-        None => Document::read(named)?,
-    };
+    let document = CLOCK_GATES.document(named)?;
     let gate = ClockGate::of_document(&document)?;
     refuse_own_module(specs, &gate.cell, "cell", &document)?;
     if assemblies.iter().any(|assembly| assembly.binding.name == gate.cell) {
@@ -116,8 +109,5 @@ fn modules(spec: &TileSpec) -> Vec<String> {
 
 /// Reads a binding: a file, or one of `constraints/sram` by its name.
 fn read_binding(named: &Path, memory: &Memory) -> Result<(Binding, Document), Diagnostic> {
-    match shipped::name(named) {
-        Some(name) => Binding::of_document(SHIPPED.document(name)?, memory),
-        None => Binding::read(named, memory),
-    }
+    Binding::of_document(BINDINGS.document(named)?, memory)
 }

@@ -881,10 +881,75 @@ fn synth_reads_its_files_first() {
     assert!(said.contains("no file and no tile `nosuch`"), "{said}");
     let said = bare(&[BLUR, "--style", "multiplier"]);
     assert!(said.contains("`--style` is for tiles"), "{said}");
+    let nothing = ends(2, pushmem(&["synth", SMALL, "--check", "0"]).env("PATH", "")).err;
+    assert!(nothing.contains("invalid value '0' for '--check <CONFIGURATIONS>'"), "{nothing}");
     let (library, tile) = (folder.file("cells.lib", "library (none) {}"), folder.path("tile.yaml"));
     fs::copy(root().join(SMALL), &tile).unwrap();
     for input in [&tile, &library] {
         let said = bare(&[&tile, "--library", &library, "--netlist", input]);
         assert!(said.contains(&format!("the output `{input}` is also an input")), "{said}");
     }
+}
+
+/// A program that divides by 0, which gives 0 and is probably not meant.
+const DIVIDES: &str = "
+name: divides
+inputs: {i: {type: u8, shape: [8]}}
+outputs: {o: {type: u8, shape: [8]}}
+nest:
+  - for x in 0..8:
+    - o[x] = i[x] / 0
+";
+
+#[test]
+fn all_commands_on_programs_report_their_warnings() {
+    let folder = Folder::new();
+    let (program, out) = (folder.file("divides.yaml", DIVIDES), folder.path("out"));
+    let warns = |said: Said| assert!(said.err.contains("division by 0"), "{}", said.err);
+    warns(succeeds(&["build", &program, "-o", &out]));
+    warns(succeeds(&["compare", &out, "--no-rtl"]));
+    // It looks for its tools after that.
+    warns(ends(1, pushmem(&["synth", &program]).env("PATH", "").env("PUSHMEM_PYTHON", "/no/python")));
+    let statement = fs::read(root().join("generator/halide/tests/statements/gaussian_sliding.stmt")).unwrap();
+    let misnamed = folder.file("gaussian.txt", statement);
+    for command in ["build", "synth"] {
+        let said = fails(&[command, &misnamed]);
+        assert!(said.err.contains("name the file *.stmt"), "{}", said.err);
+    }
+}
+
+/// In a project, a name stands for what is in its folder now; what is shipped is for the names that it lacks.
+#[test]
+fn names_stand_for_the_files_of_the_project_first() {
+    let folder = Folder::new();
+    let project = folder.path("");
+    let write = |path: &str, text: &str| {
+        let path = Path::new(&project).join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let run = |code: i32, arguments: &[&str]| ends(code, pushmem(arguments).current_dir(&project));
+    let small = fs::read_to_string(root().join(SMALL)).unwrap() + "clock_gating: true\n";
+    write("small.yaml", &small);
+    let gates = |name: &str| format!("cell: {name}\nclock: c\nenable: e\noutput: q\n");
+    write("constraints/sram/mine.yaml", "any_shape: true\n");
+    write("constraints/clock_gates/mine.yaml", &gates("MINE"));
+    write("constraints/clock_gates/ihp_sg13g2.yaml", &gates("EDITED"));
+    for (clock_gate, cell) in
+        [("mine", "MINE"), ("ihp_sg13g2", "EDITED"), ("sky130_fd_sc_hd", "sky130_fd_sc_hd__sdlclkp_1")]
+    {
+        run(0, &["generate", "small.yaml", "--sram", "small=mine", "--clock-gate", clock_gate, "-o", "out"]);
+        assert!(Path::new(&project).join(format!("out/stubs/{cell}.sv")).is_file(), "{cell}");
+    }
+    let said = run(1, &["generate", "small.yaml", "--sram", "small=min", "-o", "out"]);
+    assert!(said.err.contains("no binding `min`") && said.err.contains("did you mean `mine`?"), "{}", said.err);
+    write("constraints/sram/generic.yaml", "any_shape: maybe\n");
+    let said = run(1, &["generate", "small.yaml", "--sram", "small=generic", "-o", "out"]);
+    assert!(said.err.contains("constraints/sram/generic.yaml:1:12"), "{}", said.err);
+    // So do the names that nobody gives.
+    write("divides.yaml", DIVIDES);
+    run(0, &["build", "divides.yaml"]);
+    write("constraints/tiles/amber.yaml", "name: amber\nkind: rom\nrows: 64\n");
+    let said = run(1, &["build", "divides.yaml"]);
+    assert!(said.err.contains("amber tiles hold constants"), "{}", said.err);
 }

@@ -12,9 +12,9 @@ use pushmem_technology::{Active, Binding, MacroPort, Pin};
 use serde::{Deserialize, Serialize};
 
 use crate::block::BlockKind;
-use crate::job::{Design, Job, job, library_texts, made_by, write_library};
+use crate::job::{Design, Job, job, library_texts, made_by, write_libraries};
 use crate::liberty::voltage;
-use crate::path::section;
+use crate::path::{figure, section};
 use crate::process::run_opensta;
 use crate::run::Synthesis;
 use crate::toggles::{self, Access, Pulses, Toggles, Window};
@@ -149,7 +149,7 @@ pub fn measure(
     let overcharge =
         tools.overcharge().map_err(|why| Diagnostic::new(format!("the power of cells is not known: {why}")))?;
     let (job, files) = job(design);
-    let libraries = library_texts(&job)?;
+    let libraries = library_texts(design)?;
     let volts = voltage(&design.library.name, &libraries[0])?;
     let constraints = format!("{}.sdc", job.name);
     let (_, constraints_text) = files.iter().find(|(path, _)| *path == constraints).expect("a package has constraints");
@@ -213,7 +213,7 @@ pub fn measure(
     {
         write_file(&work.path().join(path), text.as_bytes())?;
     }
-    write_library(&job, &libraries, work.path())?;
+    write_libraries(&job, &libraries, work.path())?;
     let said = run_opensta("activity.tcl", work.path(), &tools.sta, &mut step)?;
 
     let mut activity = Activity {
@@ -239,7 +239,7 @@ pub fn measure(
         });
     }
     activity.accesses.sort_by(|left, right| left.name.cmp(&right.name));
-    activity.blocks = blocks(&said, synthesis, overcharge);
+    activity.blocks = blocks(&said, &synthesis.instances, overcharge)?;
     let energy = activity.accesses.iter().map(|accesses| accesses.energy_fj).sum::<Option<u64>>();
     if let Some(energy) = energy.filter(|_| !activity.accesses.is_empty()) {
         let power = activity.milliwatts(energy);
@@ -330,16 +330,22 @@ fn uses<'a>(path: &str, binding: &'a Binding, port: &'a MacroPort) -> Vec<Use<'a
 }
 
 /// What OpenSTA said of blocks, by their kinds.
-fn blocks(said: &str, synthesis: &Synthesis, overcharge: f64) -> Vec<BlockPower> {
+///
+/// # Errors
+/// When it is not four numbers of each.
+fn blocks(said: &str, instances: &BTreeMap<String, BlockKind>, overcharge: f64) -> Result<Vec<BlockPower>, Diagnostic> {
     let mut sums: BTreeMap<BlockKind, [f64; 4]> = BTreeMap::new();
     for line in said.lines() {
         let Some((path, figures)) = line.strip_prefix("BLOCK {").and_then(|rest| rest.split_once("} ")) else {
             continue;
         };
-        let kind = synthesis.instances.get(path).copied().unwrap_or(BlockKind::Rest);
-        let sum = sums.entry(kind).or_default();
-        for (sum, figure) in sum.iter_mut().zip(figures.split_whitespace()) {
-            *sum += figure.parse::<f64>().unwrap_or(0.0) * 1000.0;
+        let watts: Option<Vec<f64>> = figures.split_whitespace().map(figure).collect();
+        let watts: Option<[f64; 4]> = watts.and_then(|watts| watts.try_into().ok());
+        let unknown = || Diagnostic::new(format!("OpenSTA does not say the power of a block, but: {line}"));
+        let watts = watts.ok_or_else(unknown)?;
+        let kind = instances.get(path).copied().unwrap_or(BlockKind::Rest);
+        for (sum, watts) in sums.entry(kind).or_default().iter_mut().zip(watts) {
+            *sum += watts * 1000.0;
         }
     }
     let power = |(block, [clock_mw, cells_mw, nets_mw, leakage_mw]): (BlockKind, [f64; 4])| BlockPower {
@@ -350,17 +356,18 @@ fn blocks(said: &str, synthesis: &Synthesis, overcharge: f64) -> Vec<BlockPower>
         leakage_mw,
         accesses_mw: None,
     };
-    sums.into_iter().map(power).collect()
+    Ok(sums.into_iter().map(power).collect())
 }
 
 /// Power of the clock's net in milliwatts: it is charged once a cycle.
 fn clock_net(said: &str, volts: f64, clock_ps: u32) -> Result<f64, Diagnostic> {
-    let load = section(said, "clock").lines().find_map(|line| line.trim().strip_prefix("Total capacitance:"));
+    let net = section(said, "clock").unwrap_or_default();
+    let load = net.lines().find_map(|line| line.trim().strip_prefix("Total capacitance:"));
     let femtofarads = load.and_then(|text| {
-        let values = text
-            .split_whitespace()
-            .filter_map(|word| word.split('-').filter_map(|part| part.parse::<f64>().ok()).next_back());
-        values.reduce(f64::max)
+        // Of rising and of falling edges, or from least to most.
+        let values = text.split(|letter: char| letter.is_whitespace() || letter == '-');
+        let values: Option<Vec<f64>> = values.filter(|word| !["", "r", "f"].contains(word)).map(figure).collect();
+        values?.into_iter().reduce(f64::max)
     });
     let femtofarads = femtofarads.ok_or_else(|| Diagnostic::new("OpenSTA does not say the load of the clock"))?;
     Ok(femtofarads * volts * volts / f64::from(clock_ps))
@@ -422,5 +429,41 @@ impl Display for Activity {
             each(self.words.given),
             each(self.words.taken + self.words.given)
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_power_of_blocks_is_summed_by_their_kinds() {
+        let instances = BTreeMap::from([("n1".to_owned(), BlockKind::Sram), ("n2".to_owned(), BlockKind::Sram)]);
+        let said = "BLOCK {n1} 2e-3 4e-3 1e-3 0\nBLOCK {n2} 0 0 5e-4 1e-3\n";
+        let found = blocks(said, &instances, 2.0).unwrap();
+        let [BlockPower { block: BlockKind::Sram, clock_mw, cells_mw, nets_mw, leakage_mw, .. }] = found[..] else {
+            panic!("{found:?}");
+        };
+        let expected = [1.0, 2.0, 1.5, 1.0];
+        for (found, expected) in [clock_mw, cells_mw, nets_mw, leakage_mw].into_iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+        }
+    }
+
+    /// What cannot be read is not 0.
+    #[test]
+    fn power_that_is_told_otherwise_is_an_error() {
+        for figures in ["nan 0 0 0", "0 0 - 0", "0 0 0", "0 0 0 0 0"] {
+            let error = blocks(&format!("BLOCK {{n1}} {figures}\n"), &BTreeMap::new(), 2.0).unwrap_err();
+            assert!(error.message().contains(figures), "{error}");
+        }
+        let clock =
+            |load: &str| clock_net(&format!("SECTION clock\n Total capacitance: {load}\nSECTION end\n"), 1.0, 1000);
+        for load in ["r 20.5 f 30.0", "20.5-30.0", "30"] {
+            assert!((clock(load).unwrap() - 0.03).abs() < 1e-9, "{load}");
+        }
+        for load in ["", "nan", "r 20.5 f x", "20.5 fF"] {
+            assert!(clock(load).is_err(), "{load}");
+        }
     }
 }

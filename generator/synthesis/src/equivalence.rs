@@ -7,7 +7,7 @@ use pushmem_files::{Diagnostic, write_file};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::job::{Design, made_by};
+use crate::job::{CELLS, Design, made_by};
 use crate::process::{execute, read};
 use crate::run::Synthesis;
 use crate::tools::Tools;
@@ -39,10 +39,9 @@ pub fn prove(
     tools: &Tools,
     mut step: impl FnMut(&str),
 ) -> Result<Vec<ProvenBlock>, Diagnostic> {
-    let liberty = &design.library.path;
     let black_boxes = design.package.technology.black_boxes().collect::<Vec<_>>();
-    let job = json!({"liberty": [liberty.display().to_string()], "black_boxes": black_boxes}).to_string();
-    let (library, made_by) = (read(liberty)?, made_by(design, tools));
+    let job = json!({"liberty": [CELLS], "black_boxes": black_boxes}).to_string();
+    let (library, made_by) = (read(&design.library.path)?, made_by(design, tools));
     let mut texts = vec![PROVE, &job, &library, &synthesis.reference, netlist];
     texts.extend(made_by.iter().map(String::as_str));
     let kept = Kept::of("equivalence", &texts);
@@ -50,8 +49,13 @@ pub fn prove(
         return Ok(blocks);
     }
     let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
-    let files = [("job.json", job.as_str()), ("reference.il", &synthesis.reference), ("netlist.v", netlist)];
-    for (path, text) in files.into_iter().chain([("equivalence.py", PROVE)]) {
+    for (path, text) in [
+        ("job.json", job.as_str()),
+        ("equivalence.py", PROVE),
+        (CELLS, &library),
+        ("reference.il", &synthesis.reference),
+        ("netlist.v", netlist),
+    ] {
         write_file(&work.path().join(path), text.as_bytes())?;
     }
     let mut yosys = Command::new(&tools.python);

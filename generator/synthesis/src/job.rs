@@ -43,7 +43,8 @@ pub(crate) struct Job<'a> {
     pub(crate) name: &'a str,
     pub(crate) top: &'a str,
     files: Vec<String>,
-    pub(crate) liberty: Vec<String>,
+    /// The libraries, by the names that they have in the work folder: the cells first, then the macros.
+    liberty: Vec<String>,
     /// The cell of clock gates.
     #[serde(skip)]
     pub(crate) gate: Option<&'a ClockGate>,
@@ -55,8 +56,11 @@ pub(crate) struct Job<'a> {
     blocks: Vec<String>,
 }
 
-/// The library for OpenSTA where there is a cell for clock gates.
-const PASSING_LIBRARY: &str = "library.lib";
+/// The library of the cells, in a work folder.
+pub(crate) const CELLS: &str = "cells.lib";
+
+/// The same for OpenSTA where there is a cell for clock gates.
+const PASSING_LIBRARY: &str = "passing.lib";
 
 impl Job<'_> {
     /// The libraries that OpenSTA reads.
@@ -68,13 +72,13 @@ impl Job<'_> {
 
 /// What the scripts are told of a design, and the files that they read.
 pub(crate) fn job<'a>(design: &Design<'a>) -> (Job<'a>, Vec<(String, String)>) {
-    let Design { package: made, timing, library, optimize } = *design;
+    let Design { package: made, timing, optimize, .. } = *design;
     let mut files: Vec<(String, String)> = made.rtl.clone();
     files.extend(package(made, timing));
     let list = files.iter().find(|(path, _)| path == "filelist_synthesis.f").map_or("", |(_, text)| text);
     let sources = list.lines().map(str::to_owned).collect_vec();
-    let mut liberty = vec![library.path.display().to_string()];
-    liberty.extend(made.technology.bindings().filter_map(Binding::liberty).map(absolute));
+    let macros = (0..of_macros(design).count()).map(|number| format!("macro_{number}.lib"));
+    let liberty = std::iter::once(CELLS.to_owned()).chain(macros).collect();
     let modules = sources.iter().filter_map(|path| path.rsplit('/').next()?.strip_suffix(".sv"));
     let blocks = modules.filter(|module| BlockKind::of(module, made) != BlockKind::Rest).map(str::to_owned).collect();
     let job = Job {
@@ -91,25 +95,91 @@ pub(crate) fn job<'a>(design: &Design<'a>) -> (Job<'a>, Vec<(String, String)>) {
     (job, files)
 }
 
-/// The texts of the libraries.
-pub(crate) fn library_texts(job: &Job) -> Result<Vec<String>, Diagnostic> {
-    job.liberty.iter().map(|file| read(Path::new(file))).collect()
+/// The files of the libraries of macros.
+fn of_macros<'a>(design: &Design<'a>) -> impl Iterator<Item = &'a Path> {
+    design.package.technology.bindings().filter_map(Binding::liberty).map(Path::new)
 }
 
-/// Writes the library that OpenSTA reads for a job with these texts of libraries, if there is one of its own.
-pub(crate) fn write_library(job: &Job, libraries: &[String], folder: &Path) -> Result<(), Diagnostic> {
+/// The texts of the libraries, in the order of those of the job.
+pub(crate) fn library_texts(design: &Design) -> Result<Vec<String>, Diagnostic> {
+    std::iter::once(design.library.path.as_path()).chain(of_macros(design)).map(read).collect()
+}
+
+/// Writes the libraries of a job, which have these texts, to a work folder: there they have names that scripts can hold,
+/// wherever they are from.
+pub(crate) fn write_libraries(job: &Job, texts: &[String], folder: &Path) -> Result<(), Diagnostic> {
+    for (name, text) in job.liberty.iter().zip(texts) {
+        write_file(&folder.join(name), text.as_bytes())?;
+    }
     let Some(gate) = job.gate else { return Ok(()) };
-    write_file(&folder.join(PASSING_LIBRARY), with_passing_clock(gate, &libraries[0]).as_bytes())
+    write_file(&folder.join(PASSING_LIBRARY), with_passing_clock(gate, &texts[0]).as_bytes())
 }
 
-/// What makes a result besides what is in files: what bindings say of macros, which the report has, the tools, what power is divided by,
-/// and what reads what they say.
+/// What makes a result besides what is in files: the name of the library and what bindings say of macros, which the report has, the
+/// tools, what power is divided by, and what reads what they say.
 pub(crate) fn made_by(design: &Design, tools: &Tools) -> Vec<String> {
     let figures = design.package.technology.bindings().map(|binding| format!("{:?}", binding.figures));
     let overcharge = format!("{:?}", tools.overcharge());
-    figures.chain([tools.versions.clone(), overcharge, env!("PUSHMEM_MADE_BY").to_owned()]).collect()
+    let library = design.library.name.clone();
+    figures.chain([library, tools.versions.clone(), overcharge, env!("PUSHMEM_MADE_BY").to_owned()]).collect()
 }
 
-fn absolute(file: &str) -> String {
-    std::path::absolute(file).map_or_else(|_| file.to_owned(), |path| path.display().to_string())
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use pushmem_files::Document;
+    use pushmem_simulation::rtl_files;
+    use pushmem_technology::{Assembly, Memory, Technology};
+    use pushmem_tile::{Reset, TileSpec};
+
+    use super::*;
+
+    /// Scripts name files in places where a blank ends a name.
+    #[test]
+    fn libraries_are_in_the_work_folder_wherever_they_are_from() {
+        let folder = tempfile::tempdir().unwrap();
+        let from = folder.path().join("a folder [1]");
+        let [cells, sram] = ["the cells.lib", "the sram.lib"].map(|name| from.join(name));
+        write_file(&cells, b"library (cells) {}\n").unwrap();
+        write_file(&sram, b"library (sram) {}\n").unwrap();
+        let spec = Document::parse("tile.yaml", "name: rom\nkind: rom\nrows: 64\n").unwrap();
+        let spec = TileSpec::from_document(&spec).unwrap();
+        let memory = Memory::of(&spec).unwrap();
+        let binding = format!(
+            "macro: sram\nwidth: {}\ndepth: {}\nviews: {{liberty: '{}'}}\nports:\n  - {{kind: read_write, clock: c, select: {{port: \
+             s}}, write: {{port: w}}, address: a, data_in: d, data_out: q}}\n",
+            memory.width,
+            memory.depth,
+            sram.display()
+        );
+        let binding = Document::parse("binding.yaml", binding).unwrap();
+        let (binding, document) = Binding::of_document(binding, &memory).unwrap();
+        let technology = Technology::new(vec![Assembly::new(memory, binding, Some(&document)).unwrap()]).unwrap();
+        let rtl = rtl_files(&spec).unwrap().into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect();
+        let package = Package {
+            name: "rom".to_owned(),
+            top: "rom_tile".to_owned(),
+            about: String::new(),
+            rtl: technology.bind(rtl),
+            tiles: vec![&spec],
+            testbench: Vec::new(),
+            reset: Reset::default(),
+            technology: &technology,
+            blocks: Vec::new(),
+        };
+        let library = Library { name: "cells".to_owned(), path: cells };
+        let design =
+            Design { package: &package, timing: &Timing::default(), library: &library, optimize: Optimize::Area };
+        let (job, _) = job(&design);
+        let work = folder.path().join("work");
+        write_libraries(&job, &library_texts(&design).unwrap(), &work).unwrap();
+        let told: serde_json::Value = serde_json::to_value(&job).unwrap();
+        let told = told["liberty"].as_array().unwrap();
+        let named = told.iter().map(|name| name.as_str().unwrap()).collect_vec();
+        assert_eq!(named, job.libraries().collect_vec());
+        assert!(named.iter().all(|name| !name.contains([' ', '[', '/'])), "{named:?}");
+        let texts = named.iter().map(|name| fs::read_to_string(work.join(name)).unwrap()).collect_vec();
+        assert_eq!(texts, ["library (cells) {}\n", "library (sram) {}\n"]);
+    }
 }

@@ -1,6 +1,7 @@
 //! Timing paths, in words.
 
 use itertools::Itertools;
+use pushmem_files::Diagnostic;
 use serde::{Deserialize, Serialize};
 
 /// A path from a register or an input to a register or an output. Macros with a library file are registers, too.
@@ -35,27 +36,48 @@ pub struct Paths {
 
 impl Paths {
     /// Reads what OpenSTA reports, in sections.
-    pub(crate) fn of_report(text: &str) -> Self {
-        // The latch of a clock gate needs its enable before the edge that a register needs its data before.
+    ///
+    /// # Errors
+    /// When a path is not told as it is known here.
+    pub(crate) fn of_report(text: &str) -> Result<Self, Diagnostic> {
+        let path = |name: &str| section(text, name).map_or(Ok(None), Path::of_report);
         let longest = |names: &[&str]| {
-            let paths = names.iter().filter_map(|name| Path::of_report(section(text, name)));
-            paths.max_by(|left, right| left.period_ps().total_cmp(&right.period_ps()))
+            let paths: Vec<Option<Path>> = names.iter().map(|name| path(name)).try_collect()?;
+            Ok::<_, Diagnostic>(
+                paths.into_iter().flatten().max_by(|left, right| left.period_ps().total_cmp(&right.period_ps())),
+            )
         };
         let edges = ["rise to rise", "rise to fall", "fall to rise", "fall to fall"];
         let registers = edges.map(|edges| format!("registers, {edges}"));
-        Paths {
-            registers: longest(&registers.iter().map(String::as_str).chain(["gates"]).collect_vec()),
-            inputs: longest(&["inputs", "inputs of gates"]),
-            outputs: Path::of_report(section(text, "outputs")),
-            through: Path::of_report(section(text, "through")),
-        }
+        Ok(Paths {
+            // The latch of a clock gate needs its enable before the edge that a register needs its data before.
+            registers: longest(&registers.iter().map(String::as_str).chain(["gates"]).collect_vec())?,
+            inputs: longest(&["inputs", "inputs of gates"])?,
+            outputs: path("outputs")?,
+            through: path("through")?,
+        })
     }
 }
 
-/// A section of what the timing script prints.
-pub(crate) fn section<'a>(text: &'a str, name: &str) -> &'a str {
-    let rest = text.split_once(&format!("SECTION {name}\n")).map_or("", |(_, rest)| rest);
-    rest.split("SECTION ").next().unwrap_or_default()
+/// A section of what a script for OpenSTA prints, if it has that.
+pub(crate) fn section<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("SECTION {name}\n"))?;
+    rest.split("SECTION ").next()
+}
+
+/// A number that OpenSTA prints.
+pub(crate) fn figure(word: &str) -> Option<f64> {
+    word.parse::<f64>().ok().filter(|figure| figure.is_finite())
+}
+
+/// What stands for a section in which there is no path.
+const NONE: &str = "No paths found.";
+
+/// A pin that a path goes through, with the delay to it and the cell that it is of.
+struct Arc<'a> {
+    delay: f64,
+    pin: &'a str,
+    cell: &'a str,
 }
 
 impl Path {
@@ -64,55 +86,75 @@ impl Path {
         self.delay_ps / self.cycles
     }
 
-    fn of_report(text: &str) -> Option<Self> {
+    /// Reads a section; nothing where it says that there is no path.
+    fn of_report(text: &str) -> Result<Option<Self>, Diagnostic> {
+        if text.lines().any(|line| line.trim() == NONE) {
+            return Ok(None);
+        }
+        let unknown =
+            |what: &str| Diagnostic::new(format!("OpenSTA does not say {what} of a path, but:\n{}", text.trim_end()));
         let after = |key: &str| text.lines().find_map(|line| line.trim().strip_prefix(key)).map(str::trim);
-        let begin = place(after("Startpoint:")?);
-        let end = place(after("Endpoint:")?);
+        let begin = after("Startpoint:").ok_or_else(|| unknown("the beginning"))?;
+        let end = after("Endpoint:").ok_or_else(|| unknown("the end"))?;
+        // What is in the first column of a line with this behind, if there is one.
         let number = |key: &str| {
-            let line = text.lines().find(|line| line.trim_end().ends_with(key))?;
-            line.split_whitespace().find_map(|word| word.parse::<f64>().ok())
+            let line = text.lines().find_map(|line| line.trim_end().strip_suffix(key));
+            line.map(|line| line.split_whitespace().next().and_then(figure).ok_or_else(|| unknown(key))).transpose()
         };
-        let arrival = number("data arrival time")?;
+        let arrival = number("data arrival time")?.ok_or_else(|| unknown("the arrival"))?;
         // Of a latch, it is a part of what is said of the time that it lends.
-        let lent = || after("library setup time")?.split_whitespace().next()?.parse::<f64>().ok();
-        let setup = number("library setup time").or_else(lent).unwrap_or(0.0);
-        let external = number("input external delay").unwrap_or(0.0);
+        let lent = after("library setup time").map(|rest| figure(rest).ok_or_else(|| unknown("the setup time")));
+        let lent = lent.transpose()?;
+        let to_register = !end.contains("(output port");
+        let setup = match number("library setup time")?.or(lent) {
+            Some(setup) => setup,
+            None if to_register => return Err(unknown("the setup time")),
+            None => 0.0,
+        };
+        let external = number("input external delay")?.unwrap_or(0.0);
         let (data, required) = text.split_once("data arrival time").unwrap_or((text, ""));
         // The edges at which it begins and ends: time, and whether the clock falls.
-        let edge = |text: &str| {
-            text.lines().find_map(|line| match line.split_whitespace().collect_vec().as_slice() {
-                [_, time, "clock", _, edge, "edge)"] => Some((time.parse::<f64>().ok()?, *edge == "(fall")),
+        let edge = |text: &str, what: &str| {
+            let edge = text.lines().find_map(|line| match words(line).as_slice() {
+                [_, time, "clock", _, edge, "edge)"] => Some((figure(time)?, *edge == "(fall")),
                 _ => None,
-            })
+            });
+            edge.ok_or_else(|| unknown(what))
         };
-        let (launch, falls) = edge(data).unwrap_or_default();
+        let (launch, falls) = edge(data, "the clock edge that begins")?;
+        let (_, ends_falling) = edge(required, "the clock edge that ends")?;
         // What a latch lends is a part of the cycle.
-        let half = edge(required).is_some_and(|(_, to)| to != falls) && lent().is_none();
-        // Arcs: delay, time, edge, instance/pin (CELL); those of the path before the arrival.
-        let arc = |line: &str| {
-            let words = line.split_whitespace().collect_vec();
-            match words.as_slice() {
-                [delay, _, "^" | "v", pin, cell] => {
-                    Some((delay.parse::<f64>().ok()?, (*pin).to_owned(), cell.trim_matches(['(', ')']).to_owned()))
-                }
-                _ => None,
-            }
-        };
-        let arcs = data.lines().filter_map(arc).filter(|(_, _, cell)| cell != "in" && cell != "out").collect_vec();
-        // The clock pin of the first register, and the data pin of the last.
-        let outputs = arcs.iter().filter(|(_, pin, _)| !pin.ends_with("/CLK") && !pin.ends_with("/D")).collect_vec();
-        let slowest = outputs.iter().max_by(|left, right| left.0.total_cmp(&right.0));
-        let from_register =
-            text.lines().any(|line| line.trim().starts_with("Startpoint:") && line.contains("flip-flop"));
-        Some(Path {
-            from: begin,
-            to: end,
-            gates: outputs.len().saturating_sub(usize::from(from_register)),
+        let half = ends_falling != falls && lent.is_none();
+        let arcs = arcs(data).ok_or_else(|| unknown("the delay to a pin"))?;
+        // Not the clock pin of the register where it begins, and not the pin where it ends.
+        let from_register = usize::from(!begin.contains("(input port"));
+        let outputs = arcs.get(from_register..arcs.len().saturating_sub(usize::from(to_register))).unwrap_or_default();
+        let slowest = outputs.iter().max_by(|left, right| left.delay.total_cmp(&right.delay));
+        Ok(Some(Path {
+            from: place(begin),
+            to: place(end),
+            gates: outputs.len().saturating_sub(from_register),
             delay_ps: (arrival - launch - external - setup) * 1000.0,
             cycles: if half { 0.5 } else { 1.0 },
-            slowest: slowest.map(|(delay, pin, cell)| (format!("{cell} in {}", instance(pin)), delay * 1000.0)),
-        })
+            slowest: slowest.map(|arc| (format!("{} in {}", arc.cell, instance(arc.pin)), arc.delay * 1000.0)),
+        }))
     }
+}
+
+/// The pins of cells on a path, from lines with delay, time, edge, instance/pin (CELL). Nothing if a delay is no number.
+fn arcs(data: &str) -> Option<Vec<Arc<'_>>> {
+    let arc = |line| match words(line).as_slice() {
+        [_, _, "^" | "v", _, "(in)" | "(out)"] => None,
+        [delay, _, "^" | "v", pin, cell] => {
+            Some(figure(delay).map(|delay| Arc { delay, pin, cell: cell.trim_matches(['(', ')']) }))
+        }
+        _ => None,
+    };
+    data.lines().filter_map(arc).collect()
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
 }
 
 /// What the registers of the modules hold, by the ends of their names.
@@ -193,6 +235,8 @@ SECTION gates
 Startpoint: u_in2agg_0/active_q\\\\DFFSR (rising edge-triggered flip-flop clocked by clk)
 Endpoint: u_registers/u_clock.enabled\\\\LATCH (positive level-sensitive latch clocked by clk')
 
+   0.00000    0.00000   clock clk (rise edge)
+   0.00000    0.00000 ^ u_in2agg_0/active_q\\\\DFFSR/CLK (DFFSR)
    0.24500    0.24500 ^ u_in2agg_0/active_q\\\\DFFSR/Q (DFFSR)
    1.42500    1.67000 ^ u_registers/_182_/Y (OR2X1)
    0.00000    1.67000 ^ u_registers/u_clock.enabled\\\\LATCH/D (LATCH)
@@ -209,7 +253,7 @@ max time borrow                         2.35000
 
     #[test]
     fn paths_are_told_in_words() {
-        let paths = Paths::of_report(REPORT.split("SECTION gates").next().unwrap());
+        let paths = Paths::of_report(REPORT.split("SECTION gates").next().unwrap()).unwrap();
         let path = paths.registers.unwrap();
         assert_eq!(path.from, "loop counter of level 3 in in2agg_0");
         assert_eq!(path.to, "words in transpose_buffer_0");
@@ -238,8 +282,10 @@ Endpoint: u_transpose_buffer_0/g_lane[0].words[1][0]\\\\DFFPOSX1 (rising edge-tr
   -0.10000    4.90000   library setup time
               4.90000   data required time
 ";
-        let path =
-            Paths::of_report(&(REPORT.split("SECTION gates").next().unwrap().to_owned() + half)).registers.unwrap();
+        let path = Paths::of_report(&(REPORT.split("SECTION gates").next().unwrap().to_owned() + half))
+            .unwrap()
+            .registers
+            .unwrap();
         assert_eq!(path.from, "SRAM macro in sram");
         assert!((path.delay_ps - 900.0).abs() < 1e-6, "{}", path.delay_ps);
         assert!((path.period_ps() - 1800.0).abs() < 1e-6, "{}", path.period_ps());
@@ -248,10 +294,68 @@ Endpoint: u_transpose_buffer_0/g_lane[0].words[1][0]\\\\DFFPOSX1 (rising edge-tr
     #[test]
     fn the_enable_of_a_clock_gate_is_there_before_the_rising_edge() {
         let later = REPORT.replace("1.67000   data arrival", "1.77000   data arrival");
-        let path = Paths::of_report(&later).registers.unwrap();
+        let path = Paths::of_report(&later).unwrap().registers.unwrap();
         assert_eq!(path.to, "clock gate in registers");
         assert!((path.delay_ps - 1920.0).abs() < 1e-6, "{}", path.delay_ps);
         let shorter = REPORT.replace("1.67000   data arrival", "1.58000   data arrival");
-        assert_eq!(Paths::of_report(&shorter).registers.unwrap().to, "words in transpose_buffer_0");
+        assert_eq!(Paths::of_report(&shorter).unwrap().registers.unwrap().to, "words in transpose_buffer_0");
+    }
+
+    #[test]
+    fn pins_of_registers_have_any_names() {
+        let with_pins = |clock: &str, data: &str| {
+            let report = REPORT.replace("/CLK (", &format!("/{clock} (")).replace("/D (", &format!("/{data} ("));
+            Paths::of_report(&report).unwrap().registers.unwrap()
+        };
+        assert_eq!(with_pins("CK", "DATA"), with_pins("CLK", "D"));
+        // A gate has pins of such names, too.
+        let output = REPORT.replace("_336_/Y (AND2X1)", "_336_/D (AND2X1)");
+        assert_eq!(Paths::of_report(&output).unwrap().registers.unwrap().gates, with_pins("CLK", "D").gates);
+    }
+
+    #[test]
+    fn a_path_to_an_output_ends_with_a_gate() {
+        let output = "\
+SECTION outputs
+Startpoint: u_in2sram_0/wait_q[0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
+Endpoint: data_in_0_taken (output port clocked by clk)
+
+   0.00000    0.00000   clock clk (rise edge)
+   0.00000    0.00000 ^ u_in2sram_0/wait_q[0]\\\\DFFPOSX1/CLK (DFFPOSX1)
+   0.17363    0.17363 ^ u_in2sram_0/wait_q[0]\\\\DFFPOSX1/Q (DFFPOSX1)
+   0.55666    0.73029 v u_in2sram_0/fire\\\\AND2X1/Y (AND2X1)
+   0.00000    0.73029 v data_in_0_taken (out)
+              0.73029   data arrival time
+
+   5.00000    5.00000   clock clk (rise edge)
+  -1.50000    3.50000   output external delay
+              3.50000   data required time
+";
+        let path = Paths::of_report(output).unwrap().outputs.unwrap();
+        assert_eq!((path.gates, path.slowest.unwrap().0.as_str()), (1, "AND2X1 in in2sram_0"));
+        assert!((path.delay_ps - 730.29).abs() < 1e-6, "{}", path.delay_ps);
+    }
+
+    /// What cannot be read is neither 0 nor no path.
+    #[test]
+    fn a_path_that_is_told_otherwise_is_an_error() {
+        let one = REPORT.split("SECTION gates").next().unwrap();
+        for (from, to, what) in [
+            ("Startpoint:", "Start:", "the beginning"),
+            ("Endpoint:", "End:", "the end"),
+            ("1.59260   data arrival time", "nan   data arrival time", "data arrival time"),
+            ("data arrival time", "arrival", "the arrival"),
+            ("-0.14740    4.85260   library setup time", "-    4.85260   library setup time", "library setup time"),
+            ("library setup time", "setup", "the setup time"),
+            ("   0.00000    0.00000   clock clk (rise edge)\n", "", "the clock edge that begins"),
+            ("   5.00000    5.00000   clock clk (rise edge)\n", "", "the clock edge that ends"),
+            ("1.12520    1.39260 v", "*    1.39260 v", "the delay to a pin"),
+            ("No paths found.", "No paths.", "the beginning"),
+            ("No paths found.", "", "the beginning"),
+        ] {
+            assert!(one.contains(from), "{from}");
+            let error = Paths::of_report(&one.replacen(from, to, 1)).unwrap_err();
+            assert!(error.message().starts_with(&format!("OpenSTA does not say {what} of a path")), "{from}: {error}");
+        }
     }
 }

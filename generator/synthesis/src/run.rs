@@ -10,9 +10,9 @@ use pushmem_files::{Diagnostic, write_file};
 use serde::{Deserialize, Serialize};
 
 use crate::block::BlockKind;
-use crate::job::{Design, Job, job, library_texts, made_by, write_library};
+use crate::job::{Design, Job, job, library_texts, made_by, write_libraries};
 use crate::liberty::find_clock_gate;
-use crate::path::{Paths, section};
+use crate::path::{Paths, figure, section};
 use crate::process::{execute, read, run_opensta};
 use crate::report::{Block, Power, Report};
 use crate::tools::Tools;
@@ -69,7 +69,7 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
     let (job, files) = job(design);
     let script = TimingScript { job: &job, netlist: "netlist.v" }.render().expect("templates write to memory");
     let description = serde_json::to_string(&job).expect("names and numbers");
-    let libraries = library_texts(&job)?;
+    let libraries = library_texts(design)?;
     if let Some(gate) = job.gate {
         find_clock_gate(gate, &design.library.name, &libraries[0])?;
     }
@@ -90,10 +90,10 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
     ]) {
         write_file(&work.path().join(path), text.as_bytes())?;
     }
+    write_libraries(&job, &libraries, work.path())?;
     let mut yosys = Command::new(&tools.python);
     execute(yosys.args(["synthesize.py", "job.json"]).current_dir(work.path()), "Yosys", &mut step)?;
     step("timing");
-    write_library(&job, &libraries, work.path())?;
     let timed = run_opensta("timing.tcl", work.path(), &tools.sta, &mut step)?;
     let text = read(&work.path().join("result.json"))?;
     let modules: Vec<Module> =
@@ -112,7 +112,7 @@ pub fn run(design: &Design, tools: &Tools, mut step: impl FnMut(&str)) -> Result
     let (instances, black_boxes) = instances(design, &modules);
     let numbered = read(&work.path().join("numbered.v"))?;
     let reference = read(&work.path().join("reference.il"))?;
-    let report = report(design, &modules, &timed, tools.overcharge());
+    let report = report(design, &modules, &timed, tools.overcharge())?;
     let synthesis = Synthesis { report, netlist, numbered, instances, black_boxes, reference };
     kept.keep(&synthesis);
     Ok(synthesis)
@@ -140,7 +140,12 @@ fn instances(design: &Design, modules: &[Module]) -> (BTreeMap<String, BlockKind
     (blocks, black_boxes)
 }
 
-fn report(design: &Design, modules: &[Module], timed: &str, overcharge: Result<f64, &str>) -> Report {
+fn report(
+    design: &Design,
+    modules: &[Module],
+    timed: &str,
+    overcharge: Result<f64, &str>,
+) -> Result<Report, Diagnostic> {
     // A library file tells the area of a macro; a binding can, where there is none.
     let untimed = |name: &str| {
         design.package.technology.bindings().find(|binding| binding.name == name && binding.liberty().is_none())
@@ -162,8 +167,8 @@ fn report(design: &Design, modules: &[Module], timed: &str, overcharge: Result<f
         };
         (!members.is_empty()).then_some(block)
     });
-    let power = overcharge.and_then(|overcharge| power(section(timed, "power"), overcharge));
-    Report {
+    let power = overcharge.and_then(|overcharge| power(section(timed, "power").unwrap_or_default(), overcharge));
+    Ok(Report {
         design: design.package.top.clone(),
         library: design.library.name.clone(),
         optimize: design.optimize,
@@ -171,18 +176,17 @@ fn report(design: &Design, modules: &[Module], timed: &str, overcharge: Result<f
         blocks: blocks.collect(),
         macro_area: modules.iter().map(|module| macro_area(module) * f64::from(module.instances)).sum(),
         timed_macros: design.package.technology.bindings().all(|binding| binding.liberty().is_some()),
-        paths: Paths::of_report(timed),
+        paths: Paths::of_report(timed)?,
         power: power.ok(),
         power_unknown: power.err().map(str::to_owned),
-    }
+    })
 }
 
 /// Reads what OpenSTA reports of power, or says why that is not known.
 fn power(report: &str, overcharge: f64) -> Result<Power, &'static str> {
-    let total = report.lines().find(|line| line.starts_with("Total")).unwrap_or_default();
-    let watts = total.split_whitespace().filter_map(|word| word.parse::<f64>().ok()).collect_vec();
-    match watts.as_slice() {
-        [internal, switching, leakage, ..] => Ok(Power {
+    let total = report.lines().find_map(|line| line.strip_prefix("Total")).unwrap_or_default();
+    match total.split_whitespace().map(figure).collect_vec().as_slice() {
+        [Some(internal), Some(switching), Some(leakage), ..] => Ok(Power {
             internal_mw: internal * 1000.0 / overcharge,
             switching_mw: switching * 1000.0,
             leakage_mw: leakage * 1000.0,
@@ -201,6 +205,8 @@ mod tests {
         let Power { internal_mw, switching_mw, leakage_mw } = power(report, 2.0).unwrap();
         assert!((internal_mw - 2.0).abs() < 1e-9 && (switching_mw - 1.0).abs() < 1e-9, "{internal_mw} {switching_mw}");
         assert!((leakage_mw - 0.5).abs() < 1e-9, "{leakage_mw}");
-        assert_eq!(power("Error: no power\n", 2.0), Err("OpenSTA reports no total"));
+        for unknown in ["Error: no power\n", "Total - 0.001 0.0005 0.0055\n", "Total 0.004 nan 0.0005 0.0055\n"] {
+            assert_eq!(power(unknown, 2.0), Err("OpenSTA reports no total"));
+        }
     }
 }

@@ -4,33 +4,30 @@ use std::path::Path;
 
 use pushmem_accelerator::Levels;
 use pushmem_composition::CompositionError;
-use pushmem_files::{Diagnostic, Document, FieldPath};
+use pushmem_files::{Diagnostic, FieldPath};
 use pushmem_tile::{Kind, TileSpec};
 
-use crate::shipped::{self, Shipped, shipped};
+use crate::shipped::{Shipped, shipped};
 
 /// The tiles of `constraints/tiles`.
-const SHIPPED: Shipped = Shipped {
-    what: "tile",
-    files: shipped![
-        "tiles":
-        "amber",
-        "amber_long",
-        "dual_port",
-        "dual_port_long",
-        "fetch2",
-        "fetch8",
-        "global_buffer",
-        "one_in_one_out",
-        "one_in_three_out",
-        "onyx",
-        "pond",
-        "quad_port",
-        "rom",
-        "small",
-        "word32",
-    ],
-};
+const TILES: Shipped = shipped![
+    "tile" in "constraints/tiles":
+    "amber",
+    "amber_long",
+    "dual_port",
+    "dual_port_long",
+    "fetch2",
+    "fetch8",
+    "global_buffer",
+    "one_in_one_out",
+    "one_in_three_out",
+    "onyx",
+    "pond",
+    "quad_port",
+    "rom",
+    "small",
+    "word32",
+];
 
 /// The tile that memories are made of, for those who name none.
 const MEMORY: &str = "amber";
@@ -43,7 +40,7 @@ const ROM: &str = "rom";
 /// # Errors
 /// Also for a tile that takes no streams, of which no memory can be made.
 pub fn read(named: Option<&Path>) -> Result<TileSpec, Diagnostic> {
-    let spec = named.map_or_else(|| read_shipped(MEMORY), read_named)?;
+    let spec = named.map_or_else(|| read_default(MEMORY), read_named)?;
     match spec.kind {
         Kind::Rom => {
             Err(Diagnostic::new(format!("{} tiles hold constants; no stream can be written to them", spec.name))
@@ -81,7 +78,7 @@ pub fn read_levels(
 fn read_beside(memory: &TileSpec, named: Option<&Path>, default: &str) -> Result<TileSpec, Diagnostic> {
     let Some(named) = named else {
         let TileSpec { reset, clock_gating, shadow_registers, .. } = *memory;
-        return Ok(TileSpec { reset, clock_gating, shadow_registers, ..read_shipped(default)? });
+        return Ok(TileSpec { reset, clock_gating, shadow_registers, ..read_default(default)? });
     };
     let spec = read_named(named)?;
     if spec.reset == memory.reset {
@@ -90,7 +87,7 @@ fn read_beside(memory: &TileSpec, named: Option<&Path>, default: &str) -> Result
     let (of_memory, of_spec) = (memory.reset.name(), spec.reset.name());
     let message = CompositionError::Reset { tile: spec.name, reset: spec.reset, wanted: memory.reset }.to_string();
     let key = FieldPath::root().key("reset");
-    let located = Document::read(named).map_or_else(|_| Diagnostic::new(&message), |text| text.error(&key, &message));
+    let located = TILES.document(named).map_or_else(|_| Diagnostic::new(&message), |text| text.error(&key, &message));
     Err(located.with_help(format!("an accelerator has one kind of reset: give this tile `reset: {of_memory}`, or the memory tile `reset: {of_spec}`")))
 }
 
@@ -99,15 +96,9 @@ fn read_beside(memory: &TileSpec, named: Option<&Path>, default: &str) -> Result
 /// # Errors
 /// When there is no such file or name, or the file is not a specification.
 pub fn read_named(named: &Path) -> Result<TileSpec, Diagnostic> {
-    // Where the project is, what is in its folder now.
-    let in_project = Path::new("constraints/tiles").join(named).with_extension("yaml");
-    match shipped::name(named) {
-        Some(_) if in_project.is_file() => TileSpec::read(&in_project),
-        Some(name) => read_shipped(name),
-        None => TileSpec::read(named),
-    }
+    TileSpec::from_document(&TILES.document(named)?)
 }
 
-fn read_shipped(name: &str) -> Result<TileSpec, Diagnostic> {
-    TileSpec::from_document(&SHIPPED.document(name)?)
+fn read_default(name: &str) -> Result<TileSpec, Diagnostic> {
+    TileSpec::from_document(&TILES.by_name(name)?)
 }
