@@ -1,12 +1,11 @@
 //! `pushmem build`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use pushmem_compiler::{Report, Stage};
-use pushmem_files::{Diagnostic, Document};
+use pushmem_files::Diagnostic;
 use pushmem_nest::{Checked, Program};
 use pushmem_packaging::Design;
 use serde::Serialize;
@@ -14,7 +13,7 @@ use serde::Serialize;
 use crate::application::choices::Choices;
 use crate::application::rtl::RtlRun;
 use crate::application::{folder, images, rtl, run_model};
-use crate::check::suggest_command;
+use crate::kinds::{self, FileKind};
 use crate::output;
 use crate::package::{self, FOLDER, Package, RTL};
 use crate::waves;
@@ -125,15 +124,7 @@ impl Build {
         if pushmem_halide::is_statement(&self.program) {
             return pushmem_halide::read(&self.program);
         }
-        let named_otherwise =
-            || fs::read_to_string(&self.program).is_ok_and(|text| pushmem_halide::holds_statement(&text));
-        let document = Document::read(&self.program).map_err(|error| match named_otherwise() {
-            true => error.with_help("this is a lowered statement of Halide: name the file *.stmt"),
-            false => error,
-        })?;
-        suggest_command(&document, "nest", "kind", "this is a tile: `pushmem generate` prints it")?;
-        suggest_command(&document, "nest", "ports", "this is a buffer: `pushmem map` maps it")?;
-        Program::from_document(&document)
+        Program::from_document(&kinds::read(&self.program, &[FileKind::Program])?)
     }
 }
 

@@ -9,6 +9,7 @@ mod doctor;
 mod encode;
 mod generate;
 mod import;
+mod kinds;
 mod man;
 mod map;
 mod mutants;

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use itertools::Itertools;
 use pushmem_configuration::{Configuration, encode};
-use pushmem_files::{Diagnostic, Document, read_text, write_file};
+use pushmem_files::{Diagnostic, read_text, write_file};
 use pushmem_nest::Program;
 use pushmem_packaging::{Design as Package, Timing};
 use pushmem_registers::RegisterMap;
@@ -25,7 +25,7 @@ use serde::Serialize;
 
 use crate::application::choices::Choices;
 use crate::application::{folder, images, run_model, tiles};
-use crate::check::has_key;
+use crate::kinds::{self, FileKind};
 use crate::progress::Spinner;
 use crate::{output, package, technology};
 
@@ -159,11 +159,11 @@ impl Synth {
         if pushmem_halide::is_statement(&self.target) {
             return Ok(Some(pushmem_halide::read(&self.target)?.program));
         }
-        let document = Document::read(&self.target)?;
-        if !has_key(&document, "nest")? {
-            return Ok(None);
+        let document = kinds::read(&self.target, &[FileKind::Program, FileKind::Specification])?;
+        match kinds::of(&document) {
+            Some(FileKind::Program) => Ok(Some(Program::from_document(&document)?.program)),
+            _ => Ok(None),
         }
-        Ok(Some(Program::from_document(&document)?.program))
     }
 
     /// The target as a tile, in the style that is wanted.
@@ -184,7 +184,10 @@ impl Synth {
         let rtl = technology.bind(rtl_files(spec)?);
         let rtl = rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect();
         let configuration = match &self.activity {
-            Some(file) => Some((Configuration::read(file, spec)?, file)),
+            Some(file) => {
+                let document = kinds::read(file, &[FileKind::Configuration])?;
+                Some((Configuration::from_document(&document, spec)?, file))
+            }
             None => None,
         };
         // Both decide what runs: which register is which may change with the order of registers alone.

@@ -8,6 +8,7 @@ use pushmem_rtl::{checker_module, registers_module, tile_module};
 use pushmem_technology::{Assembly, Binding, ClockGate, Memory, Technology};
 use pushmem_tile::TileSpec;
 
+use crate::kinds::{self, FileKind};
 use crate::shipped::{self, Shipped, shipped};
 
 /// The bindings of `constraints/sram`.
@@ -55,7 +56,7 @@ pub fn read_clock_gate(specs: &[&TileSpec], assemblies: &[Assembly], named: &Pat
     }
     let document = match shipped::name(named) {
         Some(name) => CLOCK_GATES.document(name)?,
-        None => Document::read(named)?,
+        None => kinds::read(named, &[FileKind::ClockGate])?,
     };
     let gate = ClockGate::of_document(&document)?;
     refuse_own_module(specs, &gate.cell, "cell", &document)?;
@@ -118,6 +119,6 @@ fn modules(spec: &TileSpec) -> Vec<String> {
 fn read_binding(named: &Path, memory: &Memory) -> Result<(Binding, Document), Diagnostic> {
     match shipped::name(named) {
         Some(name) => Binding::of_document(SHIPPED.document(name)?, memory),
-        None => Binding::read(named, memory),
+        None => Binding::of_document(kinds::read(named, &[FileKind::SramBinding])?, memory),
     }
 }

@@ -7,6 +7,7 @@ use pushmem_composition::CompositionError;
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_tile::{Kind, TileSpec};
 
+use crate::kinds::{self, FileKind};
 use crate::shipped::{self, Shipped, shipped};
 
 /// The tiles of `constraints/tiles`.
@@ -104,7 +105,7 @@ pub fn read_named(named: &Path) -> Result<TileSpec, Diagnostic> {
     match shipped::name(named) {
         Some(_) if in_project.is_file() => TileSpec::read(&in_project),
         Some(name) => read_shipped(name),
-        None => TileSpec::read(named),
+        None => TileSpec::from_document(&kinds::read(named, &[FileKind::Specification])?),
     }
 }
 
