@@ -30,17 +30,22 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use pushmem_files::Diagnostic;
 
+use crate::table::COLUMNS;
+
 /// Push memories and accelerators made of them: SystemVerilog and registers from a specification, and from a loop nest the
 /// schedule and the configuration that make that RTL run it.
 #[derive(Parser)]
-#[command(name = "pushmem", version, propagate_version = true, after_help = EXAMPLES)]
+#[command(name = "pushmem", version, propagate_version = true, after_help = EXAMPLES, max_term_width = COLUMNS)]
 struct Arguments {
-    /// Say nothing but what is wrong: no report, no progress. What was asked for is still printed, as JSON is.
-    #[arg(long, short, global = true)]
+    /// Print no report and no progress, only what is wrong, and what an option such as --json asks for.
+    #[arg(long, short, global = true, display_order = AFTER_OTHERS)]
     quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
+
+/// Where an option is listed that all commands have: after their own, before --help.
+const AFTER_OTHERS: usize = 900;
 
 const EXAMPLES: &str = "Examples:
   pushmem build apps/gaussian.yaml -o out/gaussian
@@ -48,9 +53,9 @@ const EXAMPLES: &str = "Examples:
   pushmem map apps/buffers/brighten_blur.yaml -o out/brighten_blur
   pushmem generate constraints/tiles/amber.yaml -o out/amber
   pushmem encode constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml -o regs.hex
-  pushmem simulate constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml --output 0=out.hex
+  pushmem simulate constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml --rtl
   pushmem regress amber --jobs 2
-  pushmem generate constraints/tiles/amber.yaml --package --sram amber=ihp_sg13g2_512x64 -o out/amber
+  pushmem generate constraints/tiles/amber.yaml --sram amber=ihp_sg13g2_512x64 -o out/amber
   pushmem synth amber --library gscl45nm --optimize speed
 
 Exit codes: 0 all is well; 1 something is wrong with the input or a test failed; 2 wrong usage.";

@@ -107,6 +107,15 @@ fn help_explains_itself() {
         assert_eq!(succeeds(&["help", command]).out, own);
     }
     assert!(help.contains("Exit codes: 0 all is well; 1 something is wrong"));
+    for arguments in [&["--help"][..], &["build", "--help"], &["synth", "--help"], &["import", "halide", "--help"]] {
+        let help = succeeds(arguments).out;
+        let widest = help.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(100), "{help}");
+        // What all commands have comes after what is their own.
+        let options = help.lines().filter(|line| line.starts_with("  -") || line.starts_with("      --"));
+        let names = options.map(|line| line.trim_start().split([',', ' ']).next().unwrap()).collect::<Vec<_>>();
+        assert!(names.ends_with(&["-q", "-h", "-V"]), "{help}");
+    }
     assert_eq!(succeeds(&["--version"]).out, format!("pushmem {}\n", env!("CARGO_PKG_VERSION")));
 }
 
@@ -124,8 +133,8 @@ fn exit_codes() {
         (1, &["generate", "nowhere.yaml", "-o", "x"], "nowhere.yaml"),
         (1, &["encode", AMBER, "nowhere.yaml"], "check the name of the file"),
         (1, &["encode", SMALL, GAUSSIAN], "this configuration is for the tile `amber`, not `small`"),
-        (1, &["encode", GAUSSIAN, GAUSSIAN], "unknown key `tile`"),
-        (1, &["decode", AMBER, AMBER], "is not a hexadecimal word"),
+        (1, &["encode", GAUSSIAN, GAUSSIAN], "this is a tile configuration, not a tile specification"),
+        (1, &["decode", AMBER, AMBER], "this is a tile specification, not a file of words"),
         (1, &["simulate", AMBER, GAUSSIAN, "--input", "2=x"], "there is no input 2: the tile has 2, counted from 0"),
         (1, &["simulate", AMBER, GAUSSIAN, "--output", "9=x"], "there is no output 9"),
         (1, &["simulate", AMBER, GAUSSIAN, "--input", "0=nowhere.hex"], "nowhere.hex"),
