@@ -27,8 +27,9 @@ mod waves;
 use std::panic::catch_unwind;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, nearest};
 
 use crate::table::COLUMNS;
 
@@ -115,8 +116,30 @@ fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
     }
 }
 
+/// An option that is misspelt in a way that clap does not think of, as one with letters exchanged, is suggested by the measure
+/// that all names have here.
+fn suggested(mut error: Error) -> Error {
+    let (ErrorKind::UnknownArgument, None, Some(ContextValue::String(unknown))) =
+        (error.kind(), error.get(ContextKind::SuggestedArg), error.get(ContextKind::InvalidArg))
+    else {
+        return error;
+    };
+    let mut program = Arguments::command();
+    program.build();
+    let words = std::env::args().skip(1);
+    let command = words.fold(&program, |command, word| command.find_subcommand(word).unwrap_or(command));
+    let options = command.get_arguments().filter_map(|argument| argument.get_long());
+    if let Some(near) = unknown.strip_prefix("--").and_then(|unknown| nearest(unknown, options)) {
+        let near = ContextValue::String(format!("--{near}"));
+        error.insert(ContextKind::SuggestedArg, near);
+        // That it could be passed as a value is no help then.
+        error.remove(ContextKind::Suggested);
+    }
+    error
+}
+
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| suggested(error).exit());
     output::prepare(arguments.quiet);
     // A panic is a fault of ours; scripts still get an exit code they know.
     let outcome = catch_unwind(|| {

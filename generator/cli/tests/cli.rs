@@ -126,6 +126,7 @@ fn exit_codes() {
         (2, &["genrate"], "unrecognized subcommand 'genrate'"),
         (2, &["generate", AMBER], "--output"),
         (2, &["generate", AMBER, "-o", "x", "--fast"], "unexpected argument '--fast'"),
+        (2, &["build", BLUR, "--rlt"], "a similar argument exists: '--rtl'"),
         (2, &["check"], "FILES"),
         (2, &["simulate", AMBER, GAUSSIAN, "--input", "in.hex"], "such as 0=a.hex"),
         (2, &["simulate", AMBER, GAUSSIAN, "--output", "x=out.hex"], "`x` is not the number of a port"),
