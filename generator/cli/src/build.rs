@@ -32,7 +32,7 @@ pub struct Build {
     /// Where to write an output, in the format of the file's ending.
     #[arg(long = "output", value_name = "NAME=FILE", value_parser = images::name_file)]
     outputs: Vec<(String, PathBuf)>,
-    /// Run the RTL as well, in Verilator: at full speed, with random stalls, and twice without a gap; compare every word.
+    /// Run the RTL as well, in Verilator: at full speed, with random stalls, and in three runs without a gap; compare every word.
     #[arg(long, group = RTL)]
     rtl: bool,
     /// Write the waves of the RTL at full speed (FST), and beside them layouts for GTKWave and Surfer. Implies --rtl.

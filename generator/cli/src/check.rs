@@ -1,6 +1,5 @@
 //! `pushmem check`.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -8,15 +7,15 @@ use clap::Args;
 use itertools::Itertools;
 use pushmem_buffers::UnifiedBuffer;
 use pushmem_configuration::Configuration;
-use pushmem_files::{Diagnostic, Document, FieldPath, counted, read_words};
+use pushmem_files::{Diagnostic, Document, counted, read_words};
 use pushmem_nest::{Checked, Program};
 use pushmem_packaging::Timing;
 use pushmem_regression::{MutantList, RegressionList};
 use pushmem_technology::{Binding, ClockGate, Described};
 use pushmem_tile::TileSpec;
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use crate::kinds::{self, FileKind};
 use crate::mutants::accelerators::AcceleratorList;
 use crate::mutants::choice::Choice;
 use crate::output;
@@ -35,6 +34,20 @@ pub struct Check {
     json: bool,
 }
 
+/// The documents that can be checked by themselves.
+const CHECKED: [FileKind; 10] = [
+    FileKind::Specification,
+    FileKind::RegressionList,
+    FileKind::MutantList,
+    FileKind::AcceleratorMutantList,
+    FileKind::Program,
+    FileKind::SramBinding,
+    FileKind::ClockGate,
+    FileKind::Buffer,
+    FileKind::Configuration,
+    FileKind::Timing,
+];
+
 /// What became of the files.
 #[derive(Serialize)]
 struct Report {
@@ -48,45 +61,6 @@ struct Checkup {
     is: Option<String>,
     /// What is wrong.
     error: Option<String>,
-}
-
-/// The keys that tell what a file is.
-#[derive(Deserialize)]
-struct Keys {
-    kind: Option<IgnoredAny>,
-    tile: Option<IgnoredAny>,
-    tests: Option<IgnoredAny>,
-    mutants: Option<IgnoredAny>,
-    accelerator_mutants: Option<IgnoredAny>,
-    nest: Option<IgnoredAny>,
-    #[serde(rename = "macro")]
-    sram: Option<IgnoredAny>,
-    any_shape: Option<IgnoredAny>,
-    cell: Option<IgnoredAny>,
-    ports: Option<IgnoredAny>,
-}
-
-/// Refuses a file that is for another command: it has a key of that, and not the one of this command.
-///
-/// # Errors
-/// At that key, with the help.
-pub fn suggest_command(document: &Document, own: &str, key: &str, help: &str) -> Result<(), Diagnostic> {
-    match has_key(document, key)? && !has_key(document, own)? {
-        true => Err(document.error_at_key(&FieldPath::root().key(key), format!("unknown key `{key}`")).with_help(help)),
-        false => Ok(()),
-    }
-}
-
-/// Whether a document is a mapping with this key.
-///
-/// # Errors
-/// When it is not a mapping.
-pub fn has_key(document: &Document, key: &str) -> Result<bool, Diagnostic> {
-    Ok(keys_of(document)?.contains_key(key))
-}
-
-fn keys_of(document: &Document) -> Result<BTreeMap<String, IgnoredAny>, Diagnostic> {
-    document.deserialize()
 }
 
 /// Reports the warnings of a program, and says what it is.
@@ -128,66 +102,62 @@ impl Check {
         if pushmem_halide::is_statement(file) {
             return Ok(accept(pushmem_halide::read(file)?));
         }
-        let document = Document::read(file)?;
-        let keys: Keys = document.deserialize()?;
+        let document = kinds::read(file, &CHECKED)?;
         let folder = file.parent().unwrap_or(Path::new("."));
-        match keys {
-            Keys { kind: Some(_), .. } => {
+        match kinds::of(&document) {
+            Some(FileKind::Specification) => {
                 let spec = TileSpec::from_document(&document)?;
                 Ok(format!("specification of the {} tile `{}`", spec.kind.name(), spec.name))
             }
-            Keys { tests: Some(_), .. } => {
+            Some(FileKind::RegressionList) => {
                 let list = RegressionList::from_document(&document, folder)?;
                 Ok(format!("regression list of {} tests", list.tests.len()))
             }
-            Keys { mutants: Some(_), .. } => {
+            Some(FileKind::MutantList) => {
                 let list = MutantList::from_document(document, folder)?;
                 Ok(format!("list of {} mutants", list.mutants.len()))
             }
-            Keys { accelerator_mutants: Some(_), .. } => {
+            Some(FileKind::AcceleratorMutantList) => {
                 let list = AcceleratorList::read(file, &Choice::default())?;
                 Ok(format!("list of {} mutants of accelerators", list.len()))
             }
-            Keys { nest: Some(_), .. } => {
-                Ok(accept(Program::from_document(&document)?))
-            }
-            Keys { sram: Some(_), .. } | Keys { any_shape: Some(_), .. } => match Described::of_document(&document)? {
+            Some(FileKind::Program) => Ok(accept(Program::from_document(&document)?)),
+            Some(FileKind::SramBinding) => match Described::of_document(&document)? {
                 Described::Macro(Binding { name, depth, width, .. }) => {
                     Ok(format!("binding of the macro `{name}` of {depth} rows of {width} bits"))
                 }
                 Described::AnyShape(_) => Ok("binding of macros in the shapes of memories".to_owned()),
             },
-            Keys { cell: Some(_), .. } => {
+            Some(FileKind::ClockGate) => {
                 Ok(format!("clock gate: the cell `{}`", ClockGate::of_document(&document)?.cell))
             }
-            Keys { ports: Some(_), .. } => {
+            Some(FileKind::Buffer) => {
                 let buffer = UnifiedBuffer::from_document(&document)?;
                 let (writes, reads) = (buffer.writes().count(), buffer.reads().count());
                 Ok(format!("buffer `{}` of {} ports: {writes} write, {reads} read", buffer.name, writes + reads))
             }
-            Keys { tile: Some(_), .. } => {
+            Some(FileKind::Configuration) => {
                 let spec = self.spec_of(&document, folder)?;
                 let configuration = Configuration::from_document(&document, &spec)?;
                 let names = configuration.controllers.keys().join(", ");
                 Ok(format!("configuration for `{}`: {names}", spec.name))
             }
-            _ if {
-                let keys = keys_of(&document)?;
-                Timing::keys().any(|key| keys.contains_key(&key))
-            } => {
+            Some(FileKind::Timing) => {
                 let timing = Timing::of_document(&document)?;
                 Ok(format!("timing constraints with a clock period of {} ps", timing.clock_period_ps))
             }
-            _ => Err(Diagnostic::new(format!("{}: it is not clear what this file is", file.display())).with_help(
-                "a specification has the key `kind`, a configuration `tile`, a program `nest`, a buffer `ports`, a regression \
-                 list `tests`, a list of mutants `mutants`, a binding `macro`, a clock gate `cell`, timing constraints `clock_period_ps`; streams are named *.hex; a misspelt key may be the reason",
-            )),
+            Some(FileKind::Statement | FileKind::Words | FileKind::Image | FileKind::Python | FileKind::Binary)
+            | None => {
+                let help =
+                    format!("{}; streams are named *.hex; a misspelt key may be the reason", kinds::keys_of_kinds());
+                Err(Diagnostic::new(format!("{}: it is not clear what this file is", file.display())).with_help(help))
+            }
         }
     }
 
     fn spec_of(&self, configuration: &Document, folder: &Path) -> Result<TileSpec, Diagnostic> {
         if let Some(path) = &self.tile {
-            return TileSpec::read(path);
+            return TileSpec::from_document(&kinds::read(path, &[FileKind::Specification])?);
         }
         let name = Configuration::tile_of(configuration)?;
         let file = format!("{name}.yaml");

@@ -10,6 +10,7 @@ use pushmem_registers::RegisterMap;
 use pushmem_tile::TileSpec;
 use serde::Serialize;
 
+use crate::kinds::{self, FileKind};
 use crate::output;
 
 #[derive(Args)]
@@ -41,8 +42,9 @@ struct Write {
 
 impl Encode {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let spec = TileSpec::read(&self.spec)?;
-        let configuration = Configuration::read(&self.configuration, &spec)?;
+        let spec = TileSpec::from_document(&kinds::read(&self.spec, &[FileKind::Specification])?)?;
+        let configuration = kinds::read(&self.configuration, &[FileKind::Configuration])?;
+        let configuration = Configuration::from_document(&configuration, &spec)?;
         let writes = encode(&configuration, &spec, &RegisterMap::of(&spec))?;
         let of_programs = writes.iter().map(|write| Write { address: write.address, data: write.data }).collect();
         let encoded = self.json.then_some(Encoded { tile: &spec.name, writes: of_programs });
@@ -67,7 +69,8 @@ pub struct Decode {
 
 impl Decode {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let spec = TileSpec::read(&self.spec)?;
+        let spec = TileSpec::from_document(&kinds::read(&self.spec, &[FileKind::Specification])?)?;
+        kinds::expect(&self.writes, &[FileKind::Words])?;
         let writes = read_writes(&self.writes)?;
         let configuration = decode(&writes, &spec, &RegisterMap::of(&spec))
             .map_err(|error| Diagnostic::new(format!("{}: {error}", self.writes.display())))?;

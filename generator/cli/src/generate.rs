@@ -5,14 +5,14 @@ use std::process::ExitCode;
 
 use clap::{ArgGroup, Args};
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, Document, OutputFolder};
+use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_packaging::{Block, Design};
 use pushmem_registers::RegisterMap;
 use pushmem_simulation::rtl_files;
 use pushmem_tile::TileSpec;
 use serde::Serialize;
 
-use crate::check::suggest_command;
+use crate::kinds::{self, FileKind};
 use crate::output;
 use crate::package::{self, FOLDER, Package, RTL};
 
@@ -47,9 +47,7 @@ struct Report<'a> {
 
 impl Generate {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let document = Document::read(&self.spec)?;
-        suggest_command(&document, "kind", "nest", "this is a program: `pushmem build` compiles it")?;
-        let spec = TileSpec::from_document(&document)?;
+        let spec = TileSpec::from_document(&kinds::read(&self.spec, &[FileKind::Specification])?)?;
         let map = RegisterMap::of(&spec);
         let technology = self.package.technology(&[&spec])?;
         let mut rtl = rtl_files(&spec)?;

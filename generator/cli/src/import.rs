@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use pushmem_files::{Diagnostic, write_file};
 use serde::Serialize;
 
+use crate::kinds::{self, FileKind};
 use crate::output;
 
 #[derive(Args)]
@@ -45,6 +46,7 @@ struct Report<'a> {
 impl Import {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         let From::Halide(Halide { statement, output: file, json }) = &self.from;
+        kinds::expect(statement, &[FileKind::Statement])?;
         let checked = pushmem_halide::read(statement)?;
         checked.warnings.into_iter().for_each(output::report);
         let text = checked.program.to_string();

@@ -9,6 +9,7 @@ mod doctor;
 mod encode;
 mod generate;
 mod import;
+mod kinds;
 mod man;
 mod map;
 mod mutants;
@@ -26,20 +27,26 @@ mod waves;
 use std::panic::{UnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
-use pushmem_files::Diagnostic;
+use pushmem_files::{Diagnostic, nearest};
+
+use crate::table::COLUMNS;
 
 /// Push memories and accelerators made of them: SystemVerilog and registers from a specification, and from a loop nest the
 /// schedule and the configuration that make that RTL run it.
 #[derive(Parser)]
-#[command(name = "pushmem", version, propagate_version = true, after_help = EXAMPLES)]
+#[command(name = "pushmem", version, propagate_version = true, after_help = EXAMPLES, max_term_width = COLUMNS)]
 struct Arguments {
-    /// Say nothing but what is wrong: no report, no progress. What was asked for is still printed, as JSON is.
-    #[arg(long, short, global = true)]
+    /// Print no report and no progress, only what is wrong, and what an option such as --json asks for.
+    #[arg(long, short, global = true, display_order = AFTER_OTHERS)]
     quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
+
+/// Where an option is listed that all commands have: after their own, before --help.
+const AFTER_OTHERS: usize = 900;
 
 const EXAMPLES: &str = "Examples:
   pushmem build apps/gaussian.yaml -o out/gaussian
@@ -47,9 +54,9 @@ const EXAMPLES: &str = "Examples:
   pushmem map apps/buffers/brighten_blur.yaml -o out/brighten_blur
   pushmem generate constraints/tiles/amber.yaml -o out/amber
   pushmem encode constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml -o regs.hex
-  pushmem simulate constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml --output 0=out.hex
+  pushmem simulate constraints/tiles/amber.yaml rtl-tests/configurations/gaussian.yaml --rtl
   pushmem regress amber --jobs 2
-  pushmem generate constraints/tiles/amber.yaml --package --sram amber=ihp_sg13g2_512x64 -o out/amber
+  pushmem generate constraints/tiles/amber.yaml --sram amber=ihp_sg13g2_512x64 -o out/amber
   pushmem synth amber --library gscl45nm --optimize speed
 
 Exit codes: 0 all is well; 1 something is wrong with the input or a test failed; 2 wrong usage;
@@ -110,8 +117,30 @@ fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
     }
 }
 
+/// An option that is misspelt in a way that clap does not think of, as one with letters exchanged, is suggested by the measure
+/// that all names have here.
+fn suggested(mut error: Error) -> Error {
+    let (ErrorKind::UnknownArgument, None, Some(ContextValue::String(unknown))) =
+        (error.kind(), error.get(ContextKind::SuggestedArg), error.get(ContextKind::InvalidArg))
+    else {
+        return error;
+    };
+    let mut program = Arguments::command();
+    program.build();
+    let words = std::env::args().skip(1);
+    let command = words.fold(&program, |command, word| command.find_subcommand(word).unwrap_or(command));
+    let options = command.get_arguments().filter_map(|argument| argument.get_long());
+    if let Some(near) = unknown.strip_prefix("--").and_then(|unknown| nearest(unknown, options)) {
+        let near = ContextValue::String(format!("--{near}"));
+        error.insert(ContextKind::SuggestedArg, near);
+        // That it could be passed as a value is no help then.
+        error.remove(ContextKind::Suggested);
+    }
+    error
+}
+
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| suggested(error).exit());
     output::prepare(arguments.quiet);
     exit_code(|| run(&arguments.command))
 }

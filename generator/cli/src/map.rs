@@ -17,7 +17,7 @@ use pushmem_tile::TileSpec;
 
 use self::report::MapReport;
 use crate::application::tiles;
-use crate::check::suggest_command;
+use crate::kinds::{self, FileKind};
 use crate::output;
 
 #[derive(Args)]
@@ -37,8 +37,7 @@ pub struct Map {
 
 impl Map {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let document = Document::read(&self.buffer)?;
-        suggest_command(&document, "ports", "nest", "this is a program: `pushmem build` compiles it")?;
+        let document = kinds::read(&self.buffer, &[FileKind::Buffer])?;
         let buffer = UnifiedBuffer::from_document(&document)?;
         let spec = tiles::read(self.tile.as_deref())?;
         let mapped = map(&buffer, &spec).map_err(|error| failure::unmapped(&document, &buffer, &spec, &error))?;

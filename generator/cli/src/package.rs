@@ -12,6 +12,7 @@ use pushmem_technology::Technology;
 use pushmem_tile::TileSpec;
 
 use crate::application::folder;
+use crate::kinds::{self, FileKind};
 use crate::technology;
 
 /// The argument that names the folder, which a package is a part of.
@@ -77,7 +78,7 @@ impl Package {
     /// Reads what is named, for those of these tiles that it is for: what is wrong there is said before anything is done.
     ///
     /// # Errors
-    /// As [`technology::read`] and [`Timing::read`].
+    /// As [`technology::read`] and [`Timing::of_document`].
     pub fn check(&self, specs: &[&TileSpec]) -> Result<(), Diagnostic> {
         let assemblies = technology::assemblies(specs, &self.sram)?;
         let clock_gate = self.clock_gate.as_deref();
@@ -86,7 +87,10 @@ impl Package {
     }
 
     fn timing(&self) -> Result<Timing, Diagnostic> {
-        self.timing.as_deref().map_or_else(|| Ok(Timing::default()), Timing::read)
+        match &self.timing {
+            None => Ok(Timing::default()),
+            Some(path) => Timing::of_document(&kinds::read(path, &[FileKind::Timing])?),
+        }
     }
 
     /// The memories of these tiles, where the model of the SRAM wrapper is not to stay.

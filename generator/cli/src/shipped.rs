@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, nearest};
 
+use crate::kinds::{self, FileKind};
+
 /// The files of one kind that are in a folder of the project, with these names.
 macro_rules! shipped {
-    ($what:literal in $folder:literal: $($name:literal),* $(,)?) => {
+    ($what:literal, $kind:ident in $folder:literal: $($name:literal),* $(,)?) => {
         $crate::shipped::Shipped {
             what: $what,
+            kind: $crate::kinds::FileKind::$kind,
             folder: $folder,
             files: &[$((
                 $name,
@@ -25,6 +28,8 @@ pub(crate) use shipped;
 pub struct Shipped {
     /// What one of them describes.
     pub what: &'static str,
+    /// What a file of them is.
+    pub kind: FileKind,
     /// Their folder in a project.
     pub folder: &'static str,
     /// Their names and texts.
@@ -35,11 +40,11 @@ impl Shipped {
     /// What is named on the command line: a file, or the name of one of these, as [`Shipped::by_name`].
     ///
     /// # Errors
-    /// When there is no such file or name, or the file is not YAML.
+    /// When there is no such file or name, or the file is clearly something else.
     pub fn document(&self, named: &Path) -> Result<Document, Diagnostic> {
         match name(named) {
             Some(name) => self.by_name(name),
-            None => Document::read(named),
+            None => kinds::read(named, &[self.kind]),
         }
     }
 
@@ -50,7 +55,7 @@ impl Shipped {
     pub fn by_name(&self, name: &str) -> Result<Document, Diagnostic> {
         let in_project = Path::new(self.folder).join(format!("{name}.yaml"));
         if in_project.is_file() {
-            return Document::read(&in_project);
+            return kinds::read(&in_project, &[self.kind]);
         }
         if let Some((_, text)) = self.files.iter().find(|(shipped, _)| *shipped == name) {
             return Document::parse(format!("{name}.yaml"), *text);

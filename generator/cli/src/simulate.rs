@@ -14,6 +14,7 @@ use pushmem_tile::{Kind, TileSpec};
 use pushmem_waves::tile_view;
 use serde::Serialize;
 
+use crate::kinds::{self, FileKind};
 use crate::progress::Spinner;
 use crate::{output, waves};
 
@@ -24,6 +25,7 @@ const SHOWN_VIOLATIONS: usize = 10;
 pub const WITH_VERILATOR: &str = "simulate --rtl, simulate --wave";
 
 #[derive(Args)]
+#[command(after_help = "A program is simulated by `pushmem build PROGRAM --rtl`.")]
 pub struct Simulate {
     /// Tile specification.
     spec: PathBuf,
@@ -70,8 +72,9 @@ fn port_file(text: &str) -> Result<(usize, PathBuf), String> {
 
 impl Simulate {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let spec = TileSpec::read(&self.spec)?;
-        let configuration = Configuration::read(&self.configuration, &spec)?;
+        let spec = TileSpec::from_document(&kinds::read(&self.spec, &[FileKind::Specification])?)?;
+        let configuration = kinds::read(&self.configuration, &[FileKind::Configuration])?;
+        let configuration = Configuration::from_document(&configuration, &spec)?;
         let inputs = self.read_inputs(&spec)?;
         self.check_outputs(&spec)?;
         let simulate = |path: &Path| self.simulate(&spec, &configuration, &inputs, Some(path));
@@ -128,6 +131,7 @@ impl Simulate {
             if place.is_some() {
                 return Err(Diagnostic::new(format!("input {port} has two files")).with_help("give one for each input"));
             }
+            kinds::expect(path, &[FileKind::Words])?;
             let words = read_words(path, if spec.kind == Kind::Rom { u64::BITS } else { spec.word_bits })?;
             if let Some(index) = words.iter().position(|&word| word > limit) {
                 let message = format!("{}: word {index} is address {:x}", path.display(), words[index]);

@@ -25,6 +25,7 @@ use serde::Serialize;
 
 use crate::application::choices::Choices;
 use crate::application::{folder, images, program, run_model, tiles};
+use crate::kinds::{self, FileKind};
 use crate::progress::Spinner;
 use crate::{output, package, technology};
 
@@ -180,7 +181,10 @@ impl Synth {
         let rtl = technology.bind(rtl_files(spec)?);
         let rtl = rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect();
         let configuration = match &self.activity {
-            Some(file) => Some((Configuration::read(file, spec)?, file)),
+            Some(file) => {
+                let document = kinds::read(file, &[FileKind::Configuration])?;
+                Some((Configuration::from_document(&document, spec)?, file))
+            }
             None => None,
         };
         // Both decide what runs: which register is which may change with the order of registers alone.

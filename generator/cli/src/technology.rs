@@ -12,7 +12,7 @@ use crate::shipped::{Shipped, shipped};
 
 /// The bindings of `constraints/sram`.
 const BINDINGS: Shipped = shipped![
-    "binding" in "constraints/sram":
+    "binding", SramBinding in "constraints/sram":
     "freepdk45_1r1w_2048x16",
     "freepdk45_2r2w_2048x16",
     "generic",
@@ -22,7 +22,8 @@ const BINDINGS: Shipped = shipped![
 ];
 
 /// The cells of `constraints/clock_gates`.
-const CLOCK_GATES: Shipped = shipped!["clock gate" in "constraints/clock_gates": "ihp_sg13g2", "sky130_fd_sc_hd"];
+const CLOCK_GATES: Shipped =
+    shipped!["clock gate", ClockGate in "constraints/clock_gates": "ihp_sg13g2", "sky130_fd_sc_hd"];
 
 /// The memories of these tiles, in the macros that are named for them; in macros of their own shapes without. Their clock
 /// gates, in the cell that is named; as the model is without.

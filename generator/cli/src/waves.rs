@@ -8,14 +8,18 @@ use pushmem_waves::View;
 /// The endings of layouts: for GTKWave and for Surfer.
 const LAYOUTS: [&str; 2] = ["gtkw", "sucl"];
 
+/// The ending of waves: their format.
+const WAVES: &str = "fst";
+
 /// Parses the name of a wave file.
 pub fn wave_file(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match path.extension().and_then(|ending| ending.to_str()) {
+        Some(WAVES) => Ok(path),
         Some(ending) if LAYOUTS.contains(&ending) => {
-            Err(format!("files *.{ending} are layouts, which are written beside the waves; name the waves *.fst"))
+            Err(format!("files *.{ending} are layouts, which are written beside the waves; name the waves *.{WAVES}"))
         }
-        _ => Ok(path),
+        _ => Err(format!("waves are written in the format FST, which viewers tell by the ending; name them *.{WAVES}")),
     }
 }
 

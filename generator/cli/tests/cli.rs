@@ -109,6 +109,15 @@ fn help_explains_itself() {
         assert_eq!(succeeds(&["help", command]).out, own);
     }
     assert!(help.contains("Exit codes: 0 all is well; 1 something is wrong"));
+    for arguments in [&["--help"][..], &["build", "--help"], &["synth", "--help"], &["import", "halide", "--help"]] {
+        let help = succeeds(arguments).out;
+        let widest = help.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(100), "{help}");
+        // What all commands have comes after what is their own.
+        let options = help.lines().filter(|line| line.starts_with("  -") || line.starts_with("      --"));
+        let names = options.map(|line| line.trim_start().split([',', ' ']).next().unwrap()).collect::<Vec<_>>();
+        assert!(names.ends_with(&["-q", "-h", "-V"]), "{help}");
+    }
     assert_eq!(succeeds(&["--version"]).out, format!("pushmem {}\n", env!("CARGO_PKG_VERSION")));
 }
 
@@ -119,6 +128,7 @@ fn exit_codes() {
         (2, &["genrate"], "unrecognized subcommand 'genrate'"),
         (2, &["generate", AMBER], "--output"),
         (2, &["generate", AMBER, "-o", "x", "--fast"], "unexpected argument '--fast'"),
+        (2, &["build", BLUR, "--rlt"], "a similar argument exists: '--rtl'"),
         (2, &["check"], "FILES"),
         (2, &["simulate", AMBER, GAUSSIAN, "--input", "in.hex"], "such as 0=a.hex"),
         (2, &["simulate", AMBER, GAUSSIAN, "--output", "x=out.hex"], "`x` is not the number of a port"),
@@ -126,8 +136,8 @@ fn exit_codes() {
         (1, &["generate", "nowhere.yaml", "-o", "x"], "nowhere.yaml"),
         (1, &["encode", AMBER, "nowhere.yaml"], "check the name of the file"),
         (1, &["encode", SMALL, GAUSSIAN], "this configuration is for the tile `amber`, not `small`"),
-        (1, &["encode", GAUSSIAN, GAUSSIAN], "unknown key `tile`"),
-        (1, &["decode", AMBER, AMBER], "is not a hexadecimal word"),
+        (1, &["encode", GAUSSIAN, GAUSSIAN], "this is a tile configuration, not a tile specification"),
+        (1, &["decode", AMBER, AMBER], "this is a tile specification, not a file of words"),
         (1, &["simulate", AMBER, GAUSSIAN, "--input", "2=x"], "there is no input 2: the tile has 2, counted from 0"),
         (1, &["simulate", AMBER, GAUSSIAN, "--output", "9=x"], "there is no output 9"),
         (1, &["simulate", AMBER, GAUSSIAN, "--input", "0=nowhere.hex"], "nowhere.hex"),
@@ -683,17 +693,71 @@ fn build_writes_nothing_when_an_output_cannot_be() {
 #[test]
 fn the_right_command_is_named() {
     let folder = Folder::new();
-    let said = fails(&["build", BRIGHTEN_BLUR]);
-    assert!(said.err.contains("this is a buffer: `pushmem map` maps it"), "{}", said.err);
-    let said = fails(&["build", AMBER]);
-    assert!(said.err.contains("this is a tile: `pushmem generate` prints it"), "{}", said.err);
     let statement = folder.file("blur.txt", "// input: u16[4]\nmodule name=blur, target=x86-64\n{\n");
-    let said = fails(&["build", &statement]);
-    assert!(said.err.contains("this is a lowered statement of Halide: name the file *.stmt"), "{}", said.err);
-    let said = fails(&["map", BLUR]);
-    assert!(said.err.contains("this is a program: `pushmem build` compiles it"), "{}", said.err);
-    let said = fails(&["generate", BLUR, "-o", &folder.path("tile")]);
-    assert!(said.err.contains("this is a program: `pushmem build` compiles it"), "{}", said.err);
+    let named = folder.file("blur.stmt", "// input: u16[4]\nmodule name=blur, target=x86-64\n{\n");
+    let python = folder.file("blur.py", "import halide as hl\nx = hl.Var(\"x\")\n");
+    let image = folder.file("photo.pgm", "P2 1 1 255 7\n");
+    let binary = folder.file("program", b"\x7fELF\0\0\xff");
+    let configuration = GAUSSIAN;
+    let out = folder.path("out");
+    let compiles = "`pushmem build` compiles it, and simulates it with --rtl";
+    let runs = "`pushmem simulate SPEC CONFIGURATION` runs it";
+    for (arguments, is, help) in [
+        (&["build", BRIGHTEN_BLUR][..], "a buffer, not a program", "`pushmem map` maps it to tiles"),
+        (&["build", AMBER], "a tile specification, not a program", "`pushmem generate` writes its RTL"),
+        (&["build", configuration], "a tile configuration, not a program", runs),
+        (&["build", &statement], "a lowered statement of Halide, not a program", "name the file *.stmt"),
+        (&["build", &python], "a Python script, not a program", "`pushmem build` takes the *.stmt that it writes"),
+        (&["build", &image], "an image, not a program", "`pushmem build PROGRAM --input NAME=FILE` runs"),
+        (&["build", &binary], "a binary file, not a program", "check the name"),
+        (&["build", BLUR, "--tile", BLUR], "a program, not a tile specification", compiles),
+        (&["build", BLUR, "--tile", configuration], "a tile configuration, not a tile specification", runs),
+        (&["map", BLUR], "a program, not a buffer", compiles),
+        (&["generate", BLUR, "-o", &out], "a program, not a tile specification", compiles),
+        (&["generate", &named, "-o", &out], "a lowered statement of Halide, not a tile", "`pushmem build` compiles it"),
+        (
+            &["generate", AMBER, "-o", &out, "--package", "--timing", AMBER],
+            "not a file of timing constraints",
+            "generate",
+        ),
+        (
+            &["generate", AMBER, "-o", &out, "--sram", &format!("amber={AMBER}")],
+            "not a binding of an SRAM macro",
+            "generate",
+        ),
+        (&["simulate", BLUR, BLUR], "a program, not a tile specification", compiles),
+        (&["simulate", AMBER, BLUR], "a program, not a tile configuration", compiles),
+        (&["simulate", AMBER, AMBER], "a tile specification, not a tile configuration", "`pushmem generate`"),
+        (
+            &["simulate", AMBER, configuration, "--input", &format!("0={image}")],
+            "an image, not a file of words",
+            "build",
+        ),
+        (&["encode", AMBER, BLUR], "a program, not a tile configuration", compiles),
+        (&["decode", AMBER, configuration], "a tile configuration, not a file of words", runs),
+        (&["import", "halide", BLUR], "a program, not a lowered statement of Halide", compiles),
+        (&["synth", configuration], "a tile configuration, not a program or a tile specification", runs),
+        (&["check", &image], "is an image", "`pushmem build PROGRAM --input NAME=FILE` runs"),
+    ] {
+        let said = fails(arguments);
+        assert!(said.err.contains(is), "{arguments:?}: {}", said.err);
+        assert!(said.err.contains(help), "{arguments:?}: {}", said.err);
+    }
+    assert!(!Path::new(&out).exists());
+    // A key of another kind does not hide what a file is.
+    let both = folder.file("both.yaml", "name: both\nkind: image\nnest: []\n");
+    let said = fails(&["build", &both]);
+    assert!(said.err.contains("unknown key `kind`"), "{}", said.err);
+    // Nor is a file read twice that can be read only once.
+    let piped = Command::new("bash")
+        .args(["-c", &format!("{} check <(cat {BLUR})", env!("CARGO_BIN_EXE_pushmem"))])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(piped.status.success(), "{piped:?}");
+    let said = ends(2, &mut pushmem(&["simulate", BLUR]));
+    assert!(said.err.contains("CONFIGURATION"), "{}", said.err);
+    assert!(succeeds(&["simulate", "--help"]).out.contains("A program is simulated by `pushmem build PROGRAM --rtl`"));
     let said = fails(&["build", BLUR, "--tile", "rom"]);
     assert!(said.err.contains("rom tiles hold constants"), "{}", said.err);
     let said = fails(&["compare", &folder.path("nosuch")]);

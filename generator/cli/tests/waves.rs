@@ -455,11 +455,15 @@ fn words_with_a_sign_are_shown_with_it() {
     }
 }
 
-/// A layout is no wave file.
+/// What is written is named as what it is: neither a layout nor waves of another format.
 #[test]
-fn waves_have_another_name_than_layouts() {
-    let arguments = ["simulate", "constraints/tiles/pond.yaml", "early.yaml", "--wave", "waves.gtkw"];
-    let output = pushmem(&arguments);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("name the waves *.fst"));
+fn waves_are_named_as_fst() {
+    for (name, help) in
+        [("waves.gtkw", "name the waves *.fst"), ("waves.vcd", "name them *.fst"), ("waves", "name them *.fst")]
+    {
+        let output = pushmem(&["simulate", "constraints/tiles/pond.yaml", "early.yaml", "--wave", name]);
+        assert_eq!(output.status.code(), Some(2));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(help), "{said}");
+    }
 }

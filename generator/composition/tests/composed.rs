@@ -482,6 +482,8 @@ fn the_firmware_that_is_named_is_the_one_that_runs() {
         let (ok, log) = firmware(Some(name));
         assert!(ok && log.trim_end().ends_with(&format!("this is the {name}")), "{log}");
     }
+    let (ok, log) = firmware(Some("third"));
+    assert!(!ok && log.contains("there is no third.c; its path is from the folder of this Makefile"), "{log}");
     let (ok, log) = firmware(None);
     assert!(!ok && log.contains("name the C program") && !log.contains("this is"), "{log}");
 }

@@ -37,19 +37,22 @@ fn meant(path: &Path) -> Option<PathBuf> {
     Some(file.into())
 }
 
+/// The operating system refused to read a file: with the name of a file that may be meant.
+pub fn unreadable(path: &Path, reason: &std::io::Error) -> Diagnostic {
+    let problem = Diagnostic::refused("read", path, reason);
+    match reason.kind() {
+        ErrorKind::NotFound => problem.with_help(match meant(path) {
+            Some(other) => format!("did you mean `{}`?", other.display()),
+            None => "check the name of the file".to_owned(),
+        }),
+        ErrorKind::PermissionDenied => problem.with_help("check the permissions of the file"),
+        _ => problem,
+    }
+}
+
 fn read_text_up_to(path: &Path, limit: u64) -> Result<String, Diagnostic> {
     let shown = path.display();
-    let refused = |reason| {
-        let problem = Diagnostic::refused("read", path, &reason);
-        match reason.kind() {
-            ErrorKind::NotFound => problem.with_help(match meant(path) {
-                Some(other) => format!("did you mean `{}`?", other.display()),
-                None => "check the name of the file".to_owned(),
-            }),
-            ErrorKind::PermissionDenied => problem.with_help("check the permissions of the file"),
-            _ => problem,
-        }
-    };
+    let refused = |reason| unreadable(path, &reason);
     if path.is_dir() {
         return Err(
             Diagnostic::new(format!("`{shown}` is a folder, not a file")).with_help("give the name of a file in it")

@@ -20,7 +20,7 @@ mod words;
 pub use counted::counted;
 pub use diagnostic::Diagnostic;
 pub use document::Document;
-pub use input::{SIZE_LIMIT, read_text};
+pub use input::{SIZE_LIMIT, read_text, unreadable};
 pub use nearest::nearest;
 pub use node::DEPTH_LIMIT;
 pub use output::{MARKER, OutputFolder, write_file, write_files, write_through};

@@ -68,7 +68,10 @@ fn parse(path: &Path, file: &[u8]) -> Result<Image, Diagnostic> {
     let length = usize::from(u16::from_le_bytes([low, high]));
     let header = file.get(PREFIX..PREFIX + length).ok_or_else(|| wrong("the header is cut off"))?;
     let header = std::str::from_utf8(header).map_err(|_| wrong("the header is not text"))?;
-    let element = element(header).map_err(|reason| wrong(&reason))?;
+    let element = element(header).map_err(|reason| {
+        wrong(&reason)
+            .with_help("save `array.astype('<u2')`, for example: of the type that the array has in the program")
+    })?;
     if value_of(header, "fortran_order").is_none_or(|order| !order.starts_with("False")) {
         return Err(wrong("the elements are in Fortran order").with_help("save `numpy.ascontiguousarray(array)`"));
     }
@@ -154,6 +157,14 @@ mod tests {
             problem(&file)
         };
         assert!(with(text.replace("<u2", ">u2")).contains("the type `>u2` is not supported"));
+        for type_of_other in ["<f4", "|b1"] {
+            let mut file = good.clone();
+            let place = 10 + text.find("<u2").unwrap();
+            file[place..place + 3].copy_from_slice(type_of_other.as_bytes());
+            let refused = parse(Path::new("a.npy"), &file).unwrap_err();
+            assert!(refused.message().contains(type_of_other), "{refused:?}");
+            assert!(refused.help().unwrap().contains("array.astype('<u2')"), "{refused:?}");
+        }
         assert!(with(text.replace("False", "True ")).contains("Fortran order"));
         assert!(with(text.replace("(2, 2)", "(2, z)")).contains("gives no shape"));
         let mut long = good.clone();

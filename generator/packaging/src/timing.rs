@@ -1,7 +1,6 @@
 //! Timing constraints.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use serde::Deserialize;
@@ -67,18 +66,10 @@ impl Timing {
         keys.into_keys()
     }
 
-    /// Reads a file; keys that it has not are those of the default.
+    /// Reads a document; keys that it has not are those of the default.
     ///
     /// # Errors
-    /// A located message when the file cannot be read, or a value makes no sense.
-    pub fn read(path: &Path) -> Result<Self, Diagnostic> {
-        Self::of_document(&Document::read(path)?)
-    }
-
-    /// As [`Timing::read`], of a document.
-    ///
-    /// # Errors
-    /// As [`Timing::read`].
+    /// A located message when a key is unknown or a value makes no sense.
     pub fn of_document(document: &Document) -> Result<Self, Diagnostic> {
         let file: TimingFile = document.deserialize()?;
         let default = Timing::default();

@@ -1,12 +1,11 @@
 //! The program that a command works on.
 
-use std::fs;
 use std::path::Path;
 
-use pushmem_files::{Diagnostic, Document};
+use pushmem_files::Diagnostic;
 use pushmem_nest::{Checked, Program};
 
-use crate::check::{has_key, suggest_command};
+use crate::kinds::{self, FileKind};
 use crate::output;
 
 /// Reads a program, a loop nest or a lowered statement of Halide, and reports its warnings.
@@ -16,30 +15,17 @@ use crate::output;
 pub fn read(path: &Path) -> Result<Program, Diagnostic> {
     let Checked { program, warnings } = match pushmem_halide::is_statement(path) {
         true => pushmem_halide::read(path)?,
-        false => {
-            let document = document(path)?;
-            suggest_command(&document, "nest", "kind", "this is a tile: `pushmem generate` prints it")?;
-            suggest_command(&document, "nest", "ports", "this is a buffer: `pushmem map` maps it")?;
-            Program::from_document(&document)?
-        }
+        false => Program::from_document(&kinds::read(path, &[FileKind::Program])?)?,
     };
     warnings.into_iter().for_each(output::report);
     Ok(program)
 }
 
-/// Whether a file is a program, for commands that take other files, too.
+/// Whether a file is a program, for commands that take specifications, too.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When it cannot be read, or is clearly neither.
 pub fn is_program(path: &Path) -> Result<bool, Diagnostic> {
-    Ok(pushmem_halide::is_statement(path) || has_key(&document(path)?, "nest")?)
-}
-
-fn document(path: &Path) -> Result<Document, Diagnostic> {
-    Document::read(path).map_err(|error| {
-        match fs::read_to_string(path).is_ok_and(|text| pushmem_halide::holds_statement(&text)) {
-            true => error.with_help("this is a lowered statement of Halide: name the file *.stmt"),
-            false => error,
-        }
-    })
+    let of = || kinds::read(path, &[FileKind::Program, FileKind::Specification]).map(|document| kinds::of(&document));
+    Ok(pushmem_halide::is_statement(path) || of()? == Some(FileKind::Program))
 }

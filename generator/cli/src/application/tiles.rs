@@ -11,7 +11,7 @@ use crate::shipped::{Shipped, shipped};
 
 /// The tiles of `constraints/tiles`.
 const TILES: Shipped = shipped![
-    "tile" in "constraints/tiles":
+    "tile", Specification in "constraints/tiles":
     "amber",
     "amber_long",
     "dual_port",
