@@ -39,9 +39,7 @@ pub(crate) fn intrinsic<L: Clone>(
         "select" | "if_then_else" => match arguments {
             [condition, then, otherwise] => Ok(select(condition.clone(), then.clone(), otherwise.clone())),
             // A load that is left away where the condition is false.
-            [condition, then] if name == "if_then_else" => {
-                Ok(select(condition.clone(), then.clone(), call.number(0)))
-            }
+            [condition, then] if name == "if_then_else" => Ok(select(condition.clone(), then.clone(), call.number(0))),
             _ => Err(call.wrong_count("3")),
         },
         "mux" => {
@@ -118,9 +116,9 @@ pub(crate) fn intrinsic<L: Clone>(
             Value::binary(Binary::And, moved, number(1, of))
         }),
         // Those below a power of two, and those that it divides.
-        "count_leading_zeros" => call.counted(|value, bit, of| {
-            cast(of, Value::binary(Binary::Less, value, number(1 << bit, of)))
-        }),
+        "count_leading_zeros" => {
+            call.counted(|value, bit, of| cast(of, Value::binary(Binary::Less, value, number(1 << bit, of))))
+        }
         "count_trailing_zeros" => call.counted(|value, bit, of| {
             let rest = Value::binary(Binary::And, value, number((2 << bit) - 1, of));
             cast(of, Value::binary(Binary::Equal, rest, number(0, of)))

@@ -152,7 +152,9 @@ mod tests {
     #[test]
     fn no_threshold_is_rare() {
         let orders: Vec<Order> = worlds().iter().filter_map(|world| world.order).collect();
-        for (operator, constant) in iproduct!([Binary::Equal, Binary::Less, Binary::GreaterEqual], [0, 255, 60000, 65535]) {
+        for (operator, constant) in
+            iproduct!([Binary::Equal, Binary::Less, Binary::GreaterEqual], [0, 255, 60000, 65535])
+        {
             let holds = |value: i64| move |order: &&Order| order.apply(operator, Type::U16, value, constant) != 0;
             let often: usize = (0..100).map(|value| orders.iter().filter(holds(value)).count()).sum();
             assert!((100..=500).contains(&often), "{operator:?} {constant}: {often} of 600");
