@@ -529,7 +529,17 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let before = self.ranges.clone();
-            let holds = self.limit(&condition).ok_or_else(refuse)?;
+            let holds = match self.limit(&condition) {
+                Some(holds) => holds,
+                // That of each second iteration chooses between iterations.
+                None => {
+                    self.ranges.copy_from_slice(&before);
+                    match self.parts(&condition).ok_or_else(refuse)? {
+                        Parts::Same(value) => value != 0,
+                        Parts::Divide { variable, parts } => return Err(Stop::Divide { variable, parts }),
+                    }
+                }
+            };
             let outcome = if holds { self.block(body) } else { Ok(()) };
             // Loops within have added theirs.
             self.ranges[..before.len()].copy_from_slice(&before);
