@@ -722,6 +722,40 @@ def nlmeans() -> Pipeline:
                     {"root": roots(*stages), "rows": rows})
 
 
+@program
+def first_greatest():
+    """Where the greatest of five pixels in a row is first: a tuple, whose values are updated from each other."""
+    image = stream_to_accelerator("input", U16, 2)
+    greatest, output = hl.Func("greatest"), hl.Func("output")
+    window = hl.RDom([(1, 4)])
+    greatest[x, y] = hl.Tuple([image[x, y], hl.cast(U16, 0)])
+    pixel, (value, place) = image[x + window.x, y], (greatest[x, y][0], greatest[x, y][1])
+    greatest[x, y] = hl.Tuple([hl.select(value < pixel, pixel, value),
+                               hl.select(value < pixel, hl.cast(U16, window.x), place)])
+    greatest.update().unroll(window.x)
+    output[x, y] = greatest[x, y][1] + 5 * greatest[x, y + 1][1]
+    return Pipeline(output, [image], [32, 16], {"input": [(0, 36), (0, 17)]}, {"root": roots(greatest)})
+
+
+@program
+def swapped():
+    """The values of a tuple, swapped where they are not in order."""
+    image = stream_to_accelerator("input", U8, 2)
+    pair, output = hl.Func("pair"), hl.Func("output")
+    pair[x, y] = hl.Tuple([image[x, y], image[x + 1, y]])
+    in_order = pair[x, y][0] <= pair[x, y][1]
+    pair[x, y] = hl.Tuple([hl.select(in_order, pair[x, y][0], pair[x, y][1]),
+                          hl.select(in_order, pair[x, y][1], pair[x, y][0])])
+    output[x, y] = pair[x, y][0] - pair[x, y + 1][1] / 2
+
+    def tiled():
+        tile(output, x, y, xo, yo, xi, yi, 8, 4)
+        compute_at(pair, output, xo)
+
+    return Pipeline(output, [image], [32, 16], {"input": [(0, 33), (0, 17)]},
+                    {"root": roots(pair), "rows": lambda: compute_at(pair, output, y), "tiled": tiled})
+
+
 #: The block matching of a whole image.
 PROGRAMS |= {"stereo": partial(matched, 128, [])}
 LARGE.add("stereo")

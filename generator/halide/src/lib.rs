@@ -19,7 +19,7 @@
 //!
 //! Some of them rest on helpers: `fit` finds the simplest index with given values, `folding` the remainders that keep rows in
 //! turn, `canonical` tells whether two expressions compute the same in a box, `boundaries` where an output shows the ends of
-//! definitions.
+//! definitions, `tuples` which updates read what they have stored.
 //!
 //! The text is read by [`pushmem_nest`], so that its checks and messages hold here, too. Places are those of Halide's text.
 //!
@@ -62,6 +62,7 @@ mod rebuild;
 mod shapes;
 mod syntax;
 mod trim;
+mod tuples;
 mod turns;
 mod types;
 mod unfold;

@@ -322,13 +322,19 @@ impl<'a> Parser<'a> {
             extents.push(self.primary()?);
         }
         self.symbol("]")?;
-        // Where it is, such as `in Stack`, is of no interest, but a condition is.
-        while matches!(self.peek(), Token::Name("in" | "if" | "custom_new")) {
-            if self.peek() == Token::Name("if") {
-                return Err(self.unexpected("a statement").with_help("an allocation cannot have a condition"));
+        // Where it is, such as `in Stack`, is of no interest.
+        while matches!(self.peek(), Token::Name("in" | "custom_new")) {
+            self.advance();
+            self.advance();
+        }
+        // Nor is a condition: where it is false, nothing is stored or read. What is next may also be a statement.
+        let next = self.next;
+        if self.peek() == Token::Name("if") {
+            self.advance();
+            self.expression()?;
+            if self.peek() == Token::Symbol("{") {
+                self.next = next;
             }
-            self.advance();
-            self.advance();
         }
         Ok(StatementKind::Allocate { name, element, extents })
     }

@@ -11,6 +11,7 @@ use crate::fault::{Fault, Result};
 use crate::fit::{MOST_VALUES, constant_of, only_variable};
 use crate::intrinsics::intrinsic;
 use crate::syntax::{Expression, ExpressionKind, Module, Statement, StatementKind};
+use crate::tuples::overtaken;
 use crate::value::{Flat, Place, Value, Variable};
 
 /// The most stores after unrolling.
@@ -82,6 +83,7 @@ pub(crate) fn stores<'a>(module: &Module<'a>, declarations: &[Declaration<'a>]) 
         found: Stores { arrays: Vec::new(), variables: Vec::new(), stores: Vec::new() },
         names: HashMap::new(),
         by_name: HashMap::new(),
+        versions: HashMap::new(),
         loops: Vec::new(),
         ranges: Vec::new(),
         produces: Vec::new(),
@@ -208,6 +210,9 @@ struct Reader<'a> {
     /// The meanings of names, the innermost last.
     names: HashMap<&'a str, Vec<Rc<Value<Flat>>>>,
     by_name: HashMap<&'a str, usize>,
+    /// Arrays that stand for others after an update of a tuple, by the array, the stage of the Func, and how many updates
+    /// were before in the same braces.
+    versions: HashMap<(&'a str, &'a str, usize), usize>,
     loops: Vec<Variable>,
     ranges: Vec<(i64, i64)>,
     /// The arrays that are being produced, each with the number of loops around.
@@ -235,7 +240,17 @@ impl<'a> Reader<'a> {
     /// A list of statements. Names last until its end.
     fn block(&mut self, statements: &[Statement<'a>]) -> Result<(), Stop> {
         let mut named = Vec::new();
+        let overtaken = overtaken(statements);
+        let mut updates: HashMap<&str, usize> = HashMap::new();
+        for array in &overtaken {
+            self.start_stage(array);
+        }
         let outcome = statements.iter().try_for_each(|statement| match &statement.kind {
+            StatementKind::Store { array, index, value } if overtaken.contains(array) => {
+                let update = updates.entry(array).or_default();
+                *update += 1;
+                Ok(self.updated(array, *update, [index, value], statement.span)?)
+            }
             StatementKind::Let { name, value } => {
                 let value = self.value(value)?;
                 self.names.entry(name).or_default().push(value);
@@ -250,6 +265,77 @@ impl<'a> Reader<'a> {
         outcome
     }
 
+    /// The stage of a Func that is being computed: `f.s1` of a loop `f.s1.x`.
+    fn stage(&self) -> &'a str {
+        let name = self.loops.last().map_or("", |variable| self.found.variables[*variable].name);
+        let parts = name.match_indices(".s").map(|(start, _)| start + 2);
+        let digits =
+            |start: usize| name[start..].find(|each: char| !each.is_ascii_digit()).unwrap_or(name.len() - start);
+        let end = { parts }.find(|start| digits(*start) > 0).map_or(0, |start| start + digits(start));
+        &name[..end]
+    }
+
+    /// Makes the names of a Func's arrays mean those before all of its updates.
+    fn start_func(&mut self, func: &str) {
+        let updated: Vec<&'a str> =
+            self.versions.keys().map(|(name, ..)| *name).filter(|name| is_of(name, func)).collect();
+        for name in updated {
+            self.by_name.extend(self.original(name).map(|original| (name, original)));
+        }
+    }
+
+    /// Makes a name mean the array from before the stage, as another part of its loops may have updated it.
+    fn start_stage(&mut self, name: &'a str) {
+        let stage = self.stage();
+        if let Some(&current) = self.by_name.get(name) {
+            let before = *self.versions.entry((name, stage, 0)).or_insert(current);
+            self.by_name.insert(name, before);
+        }
+    }
+
+    /// A store of a tuple's update, before which something is read that is used later: it is to an array of its own, which the
+    /// name means from here on.
+    fn updated(
+        &mut self,
+        name: &'a str,
+        update: usize,
+        [index, value]: [&Expression<'a>; 2],
+        span: Span,
+    ) -> Result<()> {
+        let before = self.array(name, span)?;
+        let mut variables = BTreeSet::new();
+        self.value(index)?.own_variables(&mut variables);
+        let again = |each: &&Variable| !variables.contains(each) && self.ranges[**each].0 < self.ranges[**each].1;
+        if let Some(reduction) = self.loops[self.outer(name)..].iter().find(again) {
+            let reduction = self.found.variables[*reduction].name;
+            return Err(Fault::new(
+                span,
+                format!("the loop `{reduction}` updates the values of a tuple from each other"),
+            )
+            .with_help("unroll the loop of the update"));
+        }
+        let original = self.original(name).unwrap_or(before);
+        if self.found.arrays[original].is_argument {
+            return Err(Fault::new(span, "the values of a tuple that is an output are updated from each other")
+                .with_help("let the output read a Func with the tuple"));
+        }
+        let (stage, next) = (self.stage(), self.found.arrays.len());
+        let after = *self.versions.entry((name, stage, update)).or_insert(next);
+        let array = self.found.arrays[original].clone();
+        match self.found.arrays.get_mut(after) {
+            Some(known) => *known = array,
+            None => self.found.arrays.push(array),
+        }
+        self.store(after, name, [index, value], span)?;
+        self.by_name.insert(name, after);
+        Ok(())
+    }
+
+    /// The array of a name, whatever updates stand for it now.
+    fn original(&self, name: &str) -> Option<usize> {
+        self.found.arrays.iter().position(|array| array.name == name)
+    }
+
     fn forget(&mut self, name: &str) {
         if let Some(meanings) = self.names.get_mut(name) {
             meanings.pop();
@@ -260,6 +346,7 @@ impl<'a> Reader<'a> {
         match &statement.kind {
             StatementKind::Produce { name, body } => {
                 self.produces.push((name, self.loops.len()));
+                self.start_func(name);
                 let outcome = self.block(body);
                 self.produces.pop();
                 outcome
@@ -273,7 +360,10 @@ impl<'a> Reader<'a> {
                 self.for_loop(variable, [first, extent], *unrolled, body)
             }
             StatementKind::If { condition, then, otherwise } => self.choice(condition, then, otherwise),
-            StatementKind::Store { array, index, value } => Ok(self.store(array, index, value, statement.span)?),
+            StatementKind::Store { array, index, value } => {
+                let number = self.array(array, statement.span)?;
+                Ok(self.store(number, array, [index, value], statement.span)?)
+            }
         }
     }
 
@@ -331,8 +421,9 @@ impl<'a> Reader<'a> {
                 .with_help(format!("an array has 1 to {LARGEST_ARRAY} elements"))
                 .into());
         }
-        match self.by_name.get(name) {
-            Some(&array) if !self.found.arrays[array].is_argument => {
+        match self.original(name) {
+            Some(array) if !self.found.arrays[array].is_argument => {
+                self.by_name.insert(name, array);
                 self.found.arrays[array].sites.push(Some(extents));
                 self.found.arrays[array].allocated = self.loops.len();
             }
@@ -438,7 +529,17 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let before = self.ranges.clone();
-            let holds = self.limit(&condition).ok_or_else(refuse)?;
+            let holds = match self.limit(&condition) {
+                Some(holds) => holds,
+                // That of each second iteration chooses between iterations.
+                None => {
+                    self.ranges.copy_from_slice(&before);
+                    match self.parts(&condition).ok_or_else(refuse)? {
+                        Parts::Same(value) => value != 0,
+                        Parts::Divide { variable, parts } => return Err(Stop::Divide { variable, parts }),
+                    }
+                }
+            };
             let outcome = if holds { self.block(body) } else { Ok(()) };
             // Loops within have added theirs.
             self.ranges[..before.len()].copy_from_slice(&before);
@@ -472,8 +573,13 @@ impl<'a> Reader<'a> {
         Some(true)
     }
 
-    fn store(&mut self, name: &'a str, index: &Expression<'a>, value: &Expression<'a>, span: Span) -> Result<()> {
-        let array = self.array(name, span)?;
+    /// How many loops are around what produces an array.
+    fn outer(&self, array: &str) -> usize {
+        self.produces.iter().rev().find(|(func, _)| is_of(array, func)).map_or(0, |(_, outer)| *outer)
+    }
+
+    /// A store to an array of a name.
+    fn store(&mut self, array: usize, name: &'a str, [index, value]: [&Expression<'a>; 2], span: Span) -> Result<()> {
         if self.found.stores.len() == MOST_STORES {
             return Err(Fault::new(span, format!("more than {MOST_STORES} stores")).with_help("unroll less"));
         }
@@ -483,12 +589,11 @@ impl<'a> Reader<'a> {
             return Err(Fault::new(span, format!("an expression of more than {LARGEST_EXPRESSION} operations"))
                 .with_help("compute some of the Funcs that are inlined here by `compute_root` or `compute_at`"));
         }
-        let produced = self.produces.iter().rev().find(|(produced, _)| is_of(name, produced));
         self.found.stores.push(Store {
             array,
             site: self.found.arrays[array].sites.len() - 1,
             loops: self.loops.clone(),
-            outer: produced.map_or(0, |(_, outer)| *outer),
+            outer: self.outer(name),
             allocated: self.found.arrays[array].allocated,
             ranges: self.ranges.clone(),
             address,

@@ -86,11 +86,97 @@ fn what_was_found_is_understood() {
         ("rows_of_two_places", "stage2[x, y] = stage1_487[x, y] as i8 / 8\n"),
         // The last of each two rows, at a constant address (`random_460`).
         ("rows_without_a_loop", "output[x, y] = 5 + stage1[2*x, 2*y] as u16 + "),
+        // Rows that each second iteration computes.
+        (
+            "rows_of_each_second_iteration",
+            "u[x, i] = sel(x % 2 == 0, d[(x/2), (i/2)], (d[(x/2) + 1, (i/2)] + d[(x/2), (i/2)]) / 2)\n",
+        ),
+        // The values of a tuple, each of which has an array.
+        ("tuple_in_rows", "o[x, y] = f_1_1[x + 1, y + 1] + f[x, y] as u16\n"),
+        // An update reads both values from before it, though the first is stored before the second is.
+        (
+            "tuple_in_turns",
+            "sel(a[x + 1, y] == 65535 && f_2_0[x, y] == 0, 1, sel(a[x, y] == 65535 && f[x, y] == 0, 0, 99))",
+        ),
     ] {
         let file = format!("{}/tests/found/{name}.stmt", env!("CARGO_MANIFEST_DIR"));
         let program = pushmem_halide::read(Path::new(&file)).unwrap().program.to_string();
         assert!(program.contains(expected), "{program}");
     }
+}
+
+/// Where a Func is used in some iterations only, there it is allocated and computed.
+#[test]
+fn an_allocation_may_have_a_condition() {
+    for (allocated, used) in
+        [("if f.used", "2 <= output.s0.y"), ("in Stack if (f.used)", "2 <= output.s0.y"), ("", "1 < output.s0.y")]
+    {
+        let text = format!(
+            "// input: u16[8, 4]
+module name=test, target=x86-64
+external_plus_metadata func test (input, output) {{
+produce output {{
+ for (output.s0.y, 0, 4) {{
+  let f.used = {used}
+  allocate f[uint16 * 8] {allocated}
+  if (f.used) {{
+   produce f {{
+    for (f.s0.x, 0, 8) {{
+     f[f.s0.x] = input[f.s0.x + (output.s0.y*8)]*(uint16)3
+    }}
+   }}
+  }}
+  for (output.s0.x, 0, 8) {{
+   output[output.s0.x + (output.s0.y*8)] = select(f.used, f[output.s0.x], (uint16)7)
+  }}
+ }}
+}}
+}}
+"
+        );
+        let program = import("test.stmt", &text).unwrap().program.to_string();
+        assert!(program.contains("for y in 2..4:") && program.contains("outside(f[x, y], 7)"), "{program}");
+    }
+}
+
+/// Where a loop updates the values of a tuple again and again, there is no array for each of them.
+#[test]
+fn tuples_are_not_updated_in_a_loop() {
+    let update = "let f.0.value = f.0[output.s0.x] + f.1[output.s0.x]
+   let f.1.value = f.0[output.s0.x]
+   f.0[output.s0.x] = f.0.value
+   f.1[output.s0.x] = f.1.value";
+    let text = |before: &str, after: &str| {
+        format!(
+            "// output: u16[8]
+module name=test, target=x86-64
+external_plus_metadata func test (output) {{
+allocate f.0[uint16 * 8]
+allocate f.1[uint16 * 8]
+produce f {{
+ for (output.s0.x, 0, 8) {{
+  f.0[output.s0.x] = uint16(output.s0.x)
+  f.1[output.s0.x] = (uint16)1
+ }}
+ for (output.s0.x, 0, 8) {{
+{before}   {update}
+{after} }}
+}}
+produce output {{
+ for (output.s0.x, 0, 8) {{
+  output[output.s0.x] = f.0[output.s0.x] - f.1[output.s0.x]
+ }}
+}}
+}}
+"
+        )
+    };
+    let program = import("test.stmt", &text("", "")).unwrap().program;
+    let output = program.run(&Default::default()).unwrap().remove("output").unwrap();
+    assert_eq!(output.values(), [1; 8]);
+    let (message, line, help) = refused(&text("  for (f.s1.r4$x, 0, 3) {\n", "  }\n"));
+    assert_eq!(message, "the loop `f.s1.r4$x` updates the values of a tuple from each other");
+    assert!(line == 15 && help.contains("unroll"), "{line}: {help}");
 }
 
 /// A line at the top says how to schedule, as a nest does.
@@ -225,7 +311,11 @@ fn what_has_no_hardware_is_refused_where_it_is() {
     for (text, message) in [
         ("sqrt_f32(input[0])", "a call of `sqrt_f32`"),
         ("uint16(float32(input[0]))", "the type `float32`"),
-        ("(uint16)count_leading_zeros(input[0])", "a call of `count_leading_zeros`"),
+        ("(uint16)dynamic_shuffle(input[0], 0, 0, 1)", "a call of `dynamic_shuffle`"),
+        (
+            "uint16((uint32)mul_shift_right(uint32(input[0]), (uint32)7, (uint32)4))",
+            "`mul_shift_right` of 32 bits needs 64",
+        ),
         ("uint16(int64(input[0]))", "the type `int64`"),
         ("uint16x8(input[0])", "the type `uint16x8`"),
         ("input[0] + 1.5f", "`1.5f` is not an integer"),
