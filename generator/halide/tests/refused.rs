@@ -119,6 +119,8 @@ fn examples() -> Vec<(String, usize)> {
             10,
         ),
         (value("input[int32(input[output.s0.x])]"), 10),
+        // As `mirror_interior` lowers.
+        (value("input[7 - int32((uint32)abs(((output.s0.x + 13) % 14) + -7))]"), 10),
         (value("input[output.s0.x] + input"), 10),
         (value("input[output.s0.x] + factor"), 10),
         // Strides that are not fixed.
