@@ -386,6 +386,7 @@ fn renamed_arguments_are_told() {
     let checked = import("test.stmt", &text.replace("input", "clamp")).unwrap();
     let [warning] = checked.warnings.as_slice() else { panic!("{:?}", checked.warnings) };
     assert_eq!(warning.message(), "`clamp` is called `clamp_2` in the nest: it is a word of the language of nests");
+    assert!(!warning.is_error());
     assert!(checked.program.to_string().contains("= clamp_2[x, y]"));
     // Names that are words elsewhere.
     for name in ["schedule", "let", "for", "ramp", "free"] {
