@@ -1,17 +1,19 @@
-"""What scripts/area and scripts/comparison share: the controllers of the styles, measured as the published peer's were.
+"""What scripts/area and scripts/comparison share: the controllers of the styles, measured as the published peer's were, and the
+goals that areas and periods are held against.
 
 One iteration domain (ID), address generator (AG) and schedule generator (SG), each alone and all together, with
 everything 16 bits wide, for 2, 4 and 6 levels. Recipe: synth -flatten; dfflibmap; abc. Configuration registers are
 inputs here, so they are in none of the figures.
 """
 
-import json
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 import tools
 
-LIBERTY = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
+# The cell library of the figures.
+LIBRARY = "osu018"
 LEVELS = [2, 4, 6]
 # The peer's areas for 2, 4 and 6 levels, from its own generator, by the same recipe and library.
 PEER = {
@@ -29,6 +31,11 @@ PEER_TILES = {
     "dual port": ("dual_port", 288626),
     "register file": ("pond", 85016),
 }
+
+# The most that the default style and the tile of the first kind may take, of the peer's area.
+GOAL = 0.80
+# The longest period of `amber` in gscl45nm, in ps.
+LONGEST_PERIOD = 1200
 
 # For the estimate of the delay: what `abc` does by default, then buffers and gate sizes for the loads.
 TIMED = "strash;&get,-n;&fraig,-x;&put;scorr;dc2;dretime;strash;&get,-n;&dch,-f;&nf;&put;buffer;upsize;dnsize;stime,-p"
@@ -82,15 +89,15 @@ def tops(style: str) -> tuple[str, dict[str, str]]:
     }
 
 
-def measure(files: list[str], top: str, levels: int) -> dict[str, float]:
-    """Area, flip-flops, generic cells and delay of a module."""
+def measure(files: list[str], top: str, levels: int, liberty: Path) -> dict[str, float]:
+    """Area, flip-flops, generic cells and delay of a module in a cell library."""
     ok, log = tools.yosys([
         tools.read_slang(files, top, {"LEVELS": levels}),
         f"synth -flatten -top {top}", "check -assert",
         "log COUNT GENERIC", "select -count t:*", "log COUNT FLIPFLOPS", "select -count t:*DFF*",
-        f"dfflibmap -liberty {LIBERTY}", "design -save unmapped", f"abc -liberty {LIBERTY}", "opt_clean",
-        f"stat -liberty {LIBERTY}",
-        "design -load unmapped", f"abc -liberty {LIBERTY} -script +{TIMED}",
+        f"dfflibmap -liberty {liberty}", "design -save unmapped", f"abc -liberty {liberty}", "opt_clean",
+        f"stat -liberty {liberty}",
+        "design -load unmapped", f"abc -liberty {liberty} -script +{TIMED}",
     ])
     if not ok:
         tools.stop(f"synthesis of {top} failed:\n{log[-3000:]}")
@@ -121,18 +128,39 @@ def sources(pushmem: str, style: str, scratch: Path) -> tuple[list[str], dict[st
 
 def synthesize(pushmem: str, spec: str | Path, *options: object) -> dict:
     """The report of `pushmem synth`."""
-    ok, log = tools.run([pushmem, "synth", spec, "--json", *options], tools.ROOT)
-    if not ok:
+    report, log = tools.report([pushmem, "synth", spec, "--json", *options])
+    if report is None:
         tools.stop(f"synthesis of {spec} failed:\n{log}")
-    return json.loads(log)
+    return report
+
+
+class Held(NamedTuple):
+    """A figure that must not be above its goal, with its unit and the peer's, if there is one."""
+    name: str
+    found: float
+    goal: float
+    unit: str
+    peer: int | None = None
+
+    def __str__(self):
+        return f"{self.name}: {self.found:.0f} {self.unit}, goal {self.goal:.0f}"
+
+
+def held_controllers(areas: dict[int, float]) -> list[Held]:
+    """The areas of the default style, all parts together, by levels."""
+    return [Held(f"ID + AG + SG, {levels} levels", area, GOAL * PEER["ID+AG+SG"][LEVELS.index(levels)], "µm²",
+                 PEER["ID+AG+SG"][LEVELS.index(levels)]) for levels, area in areas.items()]
+
+
+def held_tiles(pushmem: str) -> list[Held]:
+    """The area of the tile that does what the peer's does, and the period of `amber` for speed, its SRAM a macro outside."""
+    spec, peer = PEER_TILES["wide fetch"]
+    own = area(synthesize(pushmem, spec))
+    report = synthesize(pushmem, "amber", "--library", "gscl45nm", "--optimize", "speed", "--sram", "openram_freepdk45_512x64")
+    return [Held(f"`{Path(spec).stem}`, osu018", own, GOAL * peer, "µm²", peer),
+            Held("`amber` for speed, gscl45nm: period", report["minimum_period_ps"], LONGEST_PERIOD, "ps")]
 
 
 def area(report: dict, *, without: tuple[str, ...] = ("registers",)) -> float:
     """The area of a report without some blocks."""
     return sum(block["area"] for block in report["blocks"] if block["block"] not in without)
-
-
-def need_library() -> None:
-    """Ends the script if the library is not there."""
-    if not LIBERTY.exists():
-        tools.stop("no osu018 library: run scripts/setup --area first")

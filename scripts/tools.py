@@ -1,6 +1,8 @@
-"""What scripts/lint, scripts/area and scripts/formal share: the generator, Yosys, and tables of results."""
+"""What the scripts share: the generator and its reports, Yosys, and tables of results."""
 
 import argparse
+import difflib
+import json
 import os
 import re
 import shutil
@@ -27,6 +29,15 @@ def stop(message: str):
     sys.exit(f"{Path(sys.argv[0]).name}: {message}")
 
 
+def find_tool(name: str, *places: Path, installed: bool = True) -> str | None:
+    """A program on the path, or at one of these places, if it is there. Under PUSHMEM_ALL_TOOLS it must be, unless it was not to be
+    installed: scripts/test skips nothing."""
+    found = next(filter(None, map(shutil.which, [name, *places])), None)
+    if installed and not found and os.environ.get("PUSHMEM_ALL_TOOLS"):
+        stop(f"there is no {name}, which PUSHMEM_ALL_TOOLS says there is")
+    return found
+
+
 def find_pushmem(program: str | None) -> str:
     """The generator: the one that was asked for, or else this workspace's, up to date."""
     if program:
@@ -45,6 +56,24 @@ def run(command, folder: Path | None = None, seconds: float | None = None) -> tu
         return done.returncode == 0, done.stdout
     except subprocess.TimeoutExpired as expired:
         return False, (expired.stdout or b"").decode(errors="replace") + f"\nno result in {seconds:.0f} s"
+
+
+def report(command, folder: Path = ROOT) -> tuple[dict | list | None, str]:
+    """Runs a command that prints JSON: what it prints, or None where it fails; and what it says besides, such as warnings, which are
+    not part of it."""
+    done = subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True, errors="replace")
+    if done.returncode != 0:
+        return None, done.stdout + done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+def library(pushmem: str, name: str) -> Path:
+    """The file of a cell library that `pushmem synth` knows. Ends the script if it is not there."""
+    told, log = report([pushmem, "doctor", "--json"])
+    if told is None:
+        stop(log)
+    found = next(each for each in told["libraries"] if each["name"] == name)
+    return ROOT / found["file"] if found["there"] else stop(f"no {name} library: run {found['install']} first")
 
 
 def generate(pushmem: str, spec: Path, folder: Path) -> tuple[bool, str]:
@@ -103,6 +132,27 @@ def read_slang(files: list[str], top: str, parameters: dict[str, int] | None = N
     """The pass that reads SystemVerilog with `top` as the only top module."""
     settings = " ".join(f"-G {name}={value}" for name, value in (parameters or {}).items())
     return f"read_slang {flags} --top {top} {settings} {' '.join(files)}"
+
+
+# Stands in a page to be compared for what was not measured.
+UNKNOWN = "…"
+
+
+def hold_page(page: Path, text: str, without: str = "") -> None:
+    """Ends the script if a page that it writes is not this text, up to what is unknown in it. What matches a pattern is left out of
+    the page before."""
+    expected = text.splitlines()
+    own = (re.sub(without, "", page.read_text()) if without else page.read_text()).splitlines()
+    own = [next((line for line in expected if says(line, one)), one) for one in own]
+    if difference := list(difflib.unified_diff(own, expected, "the page", "the figures", n=0, lineterm="")):
+        print("\n".join(difference), file=sys.stderr)
+        stop(f"{page.relative_to(ROOT)} has other figures; run scripts/{Path(sys.argv[0]).name}")
+    print(f"{page.relative_to(ROOT)} has these figures")
+
+
+def says(pattern: str, line: str) -> bool:
+    """Whether a line is this, with anything in the place of what is unknown."""
+    return re.fullmatch(".*".join(map(re.escape, pattern.split(UNKNOWN))), line) is not None
 
 
 class Table:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import halide as hl
+import numpy as np
 from pushmem_halide import compute_at, unroll
 
 x, y, c, k, t = (hl.Var(name) for name in ("x", "y", "c", "k", "t"))
@@ -31,6 +32,8 @@ class Pipeline:
     nests: list[str] | None = None
     #: How pushmem schedules the accelerator, if it is not left to it.
     schedule: str | None = None
+    #: Images by name, rows from the top, in the place of random ones.
+    images: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 #: How programs are built, by name: each time anew, as a schedule changes the pipeline it is applied to.

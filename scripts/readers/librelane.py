@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Reads the config.json of a package as LibreLane does, and runs the first steps of its flow.
 
-Usage: librelane.py config.json FOLDER [STEP]
+Usage: librelane.py config.json FOLDER CELLS [STEP]
 
 LibreLane checks each variable against those that the steps of the flow declare: unknown ones, wrong types and missing files are
 errors. With a STEP, the flow runs up to it, in FOLDER/run.
 
-There is no design kit here, so a stand-in is written to FOLDER: the cells of osu018 as qflow has them, and for all else that a
+There is no design kit here, so a stand-in is written to FOLDER: CELLS, the cells of osu018 as qflow has them, and for all else that a
 kit has to say a value of the declared type, which nothing before floorplanning uses. Files of macros that are
 missing are there, but empty. Yosys is that of the Python environment.
 """
@@ -25,7 +25,8 @@ from librelane.common.types import Path as File  # noqa: E402
 from librelane.config.flow import flow_common_variables  # noqa: E402
 from librelane.flows import Flow  # noqa: E402
 
-CELLS = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
+path, folder, cells, *step = sys.argv[1:]
+CELLS = Path(cells)
 GIVEN = {
     "STD_CELL_LIBRARY": "osu018", "VDD_PIN": "vdd", "GND_PIN": "gnd", "SCL_POWER_PINS": "vdd", "SCL_GROUND_PINS": "gnd",
     "DEFAULT_CORNER": "nom_typ", "STA_CORNERS": "nom_typ", "LIB": f"*_typ {CELLS}",
@@ -73,7 +74,6 @@ def write_kit(kit: Path, package: Path, flow, config: dict) -> None:
                 file.write_text("")
 
 
-path, folder, *step = sys.argv[1:]
 folder = Path(folder)
 config = json.loads(Path(path).read_text())
 flow = Flow.factory.get(config["meta"]["flow"])

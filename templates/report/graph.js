@@ -1,6 +1,8 @@
 // The pipeline as a graph: each stage with the array that it is the last to write, below those that it reads from.
 
 const STAGE = { width: 226, height: 60 }, ARRAY = { width: 168, height: 44 }, GAP = { inside: 30, column: 40, row: 40 };
+// A graph that is wider than the page becomes so much smaller, and no more: its text has to be read.
+const SMALLEST = 0.85;
 
 /// What keeps the words of an array, in a few words.
 function storageText(array) {
@@ -9,6 +11,12 @@ function storageText(array) {
   if (parts.length) return parts.join(", ");
   if (array.copy_of !== null) return `words of ${contents.arrays[array.copy_of].name}`;
   return array.kind === "output" ? "stream out" : "wires only";
+}
+
+/// The part of an edge that goes to the right into a lane, along it down or up, and out of it to the left.
+function laneTo(lane, from, to) {
+  const corner = Math.min(6, Math.abs(to - from) / 2) * Math.sign(to - from);
+  return `H${lane - 6}Q${lane} ${from},${lane} ${from + corner}V${to - corner}Q${lane} ${to},${lane - 6} ${to}`;
 }
 
 function drawGraph() {
@@ -56,7 +64,7 @@ function drawGraph() {
       const key = `into ${stage.writes}`;
       if (!lanes.has(key)) lanes.set(key, lanes.size);
       const [x, below, lane, y] = [to.x + STAGE.width / 2, to.y + STAGE.height + 7, broad + 18 + 9 * lanes.get(key), target.y + ARRAY.height / 2];
-      edge(`M${x} ${to.y + STAGE.height}V${below - 4}Q${x} ${below},${x + 4} ${below}H${lane - 6}Q${lane} ${below},${lane} ${below + 6}V${y - 6}Q${lane} ${y},${lane - 6} ${y}H${target.x + ARRAY.width + 2}`, `${stage.name} writes ${arrays[stage.writes].name}`);
+      edge(`M${x} ${to.y + STAGE.height}V${below - 4}Q${x} ${below},${x + 4} ${below}${laneTo(lane, below, y)}H${target.x + ARRAY.width + 2}`, `${stage.name} writes ${arrays[stage.writes].name}`);
     }
     const reads = stage.reads.filter(array => array !== stage.writes);
     reads.forEach((array, place) => {
@@ -70,7 +78,7 @@ function drawGraph() {
         if (!lanes.has(array)) lanes.set(array, lanes.size);
         const place = lanes.get(array), lane = broad + 18 + 9 * place, out = middle + 24;
         const below = from.y + (STAGE.height + ARRAY.height) / 2 + 5 + 4 * (place % 4), above = to.y - 8 - 3 * (place % 4);
-        edge(`M${out} ${bottom}V${below - 4}Q${out} ${below},${out + 4} ${below}H${lane - 6}Q${lane} ${below},${lane} ${below + 6}V${above - 6}Q${lane} ${above},${lane - 6} ${above}H${x + 6}Q${x} ${above},${x} ${above + 4}V${to.y - 2}`, title);
+        edge(`M${out} ${bottom}V${below - 4}Q${out} ${below},${out + 4} ${below}${laneTo(lane, below, above)}H${x + 6}Q${x} ${above},${x} ${above + 4}V${to.y - 2}`, title);
       }
     });
   });
@@ -80,8 +88,9 @@ function drawGraph() {
     const copies = stage.copies > 1 ? ` × ${stage.copies}` : "";
     const words = shown(rateOf(seq) * stage.copies), rate = `${words} ${words === "1" ? "word" : "words"}/cycle`;
     const latency = stage.latency ? `, latency ${stage.latency}` : "";
-    const lines = [rate + latency, `cycles ${shown(seq.start)} to ${shown(seq.last + stage.latency)}`];
-    nodes.push(svg("g", { class: "stage-node", "data-stage": stage.name, "data-copies": stage.copies },
+    const roms = contents.roms.filter(rom => rom.stage === number).length, tables = roms ? `, ${plural(roms, "ROM")}` : "";
+    const lines = [rate + latency, `cycles ${shown(seq.start)} to ${shown(seq.last + stage.latency)}${tables}`];
+    nodes.push(svg("g", { class: "stage-node", "data-stage": stage.name, "data-copies": stage.copies, "data-roms": roms },
       svg("title", {}, `${stage.statement || `input ${stage.name}`}\n${rate}${latency} cycles, ${lines[1]}`),
       svg("rect", { class: "box", x, y, width: STAGE.width, height: STAGE.height, rx: 5 }),
       svg("rect", { class: stage.executed, x, y, width: 5, height: STAGE.height, rx: 2 }),
@@ -99,11 +108,14 @@ function drawGraph() {
   const [w, h] = [broad + 30 + 9 * lanes.size, levels.length * (STAGE.height + GAP.row)];
   const marker = svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, svg("path", { class: "graph-arrow", d: "M0 0L8 4L0 8z" }));
   const picture = svg("svg", { viewBox: `0 0 ${w} ${h}`, width: w, height: h, role: "group", "aria-label": `${stages.length} stages and ${arrays.length} arrays` }, svg("defs", {}, marker), edges, nodes);
-  picture.style.cssText = `max-width:${w <= 1500 ? "100%" : "none"};min-width:${Math.min(w, 640)}px;height:auto;display:block;margin:0 auto`;
-  document.getElementById("graph").append(picture);
+  picture.style.cssText = `max-width:100%;min-width:${Math.ceil(SMALLEST * w)}px;height:auto;display:block;margin:0 auto`;
+  const graph = document.getElementById("graph");
+  graph.append(picture);
+  // The first stage is in the middle.
+  graph.scrollLeft = (graph.scrollWidth - graph.clientWidth) / 2;
   const kinds = { stream: "words come from outside", kernel: "computed by a kernel", copy: "passed on, no hardware", constant: "always the same" };
   const used = Object.entries(kinds).filter(([kind]) => stages.some(stage => stage.executed === kind));
-  document.getElementById("graph").after(legend(used.map(([kind, text]) => [`var(--${kind})`, text])));
+  graph.after(legend(used.map(([kind, text]) => [`var(--${kind})`, text])));
 }
 
 

@@ -60,11 +60,11 @@ function bufferRows(tile) {
   }).filter(Boolean);
 }
 
-/// The name of a tile, or of several that do the same.
-function nameOf(tile) {
-  const names = tile.instances.map(instance => instance.name);
-  return names.length === 1 ? names[0] : `${names[0]} and ${names.length - 1} alike`;
-}
+/// The name of one, or of several that do the same.
+const namesOf = names => names.length === 1 ? names[0] : `${names[0]} and ${names.length - 1} alike`;
+
+/// The name of a tile, or of several with the same configuration.
+const nameOf = tile => namesOf(tile.instances.map(instance => instance.name));
 
 const rowLabel = tile => tile.instances[0].name + (tile.instances.length > 1 ? ` (+${tile.instances.length - 1})` : "");
 

@@ -19,8 +19,8 @@ function buildSummary() {
 function livePlot(memory) {
   const { live, live_words: most } = memory;
   if (!live) return html("p", { class: "note" }, `At most ${plural(most, "word")}; there are too many accesses to show them over time.`);
-  const [width, height, left, bottom] = [860, 130, 62, 20], cycles = contents.figures.cycles;
-  const x = cycle => left + cycle / cycles * (width - left - 8), y = words => 12 + (1 - words / Math.max(most, 1)) * (height - 12 - bottom);
+  const [width, height, left, top, bottom] = [860, 138, 62, 20, 20], cycles = contents.figures.cycles;
+  const x = cycle => left + cycle / cycles * (width - left - 8), y = words => top + (1 - words / Math.max(most, 1)) * (height - top - bottom);
   const points = live.words.map((words, sample) => `${x(sample * live.step).toFixed(1)} ${y(words).toFixed(1)}`);
   const end = `${x(cycles).toFixed(1)} ${y(live.words.at(-1)).toFixed(1)}`;
   const marks = [], step = niceStep(cycles / 8);
@@ -32,7 +32,7 @@ function livePlot(memory) {
     svg("path", { class: "plot-line", d: `M${points.join("L")}L${end}` }),
     svg("path", { class: "plot-grid", d: `M${left} ${y(0)}H${width - 8}` }), svg("path", { class: "plot-most", d: `M${left} ${y(most)}H${width - 8}` }),
     svg("text", { class: "small", x: left - 6, y: y(most) + 4, "text-anchor": "end" }, shown(most)), svg("text", { class: "small", x: left - 6, y: y(0) + 4, "text-anchor": "end" }, "0"),
-    svg("text", { class: "small", x: width - 8, y: height - 4, "text-anchor": "end" }, "cycles"), svg("text", { class: "small", x: left + 6, y: 9 }, "live words"), marks));
+    svg("text", { class: "small", x: width - 8, y: height - 4, "text-anchor": "end" }, "cycles"), svg("text", { class: "small plot-label", x: left + 6, y: top - 9 }, "live words"), marks));
 }
 
 function memoryPart(memory) {
@@ -77,28 +77,39 @@ function buildBuffers() {
   });
 }
 
+/// How many iterations come in the run. Delays go on after it.
+const inRun = seq => until(seq, contents.figures.cycles - 1);
+
+/// The cycles of the run from the first iteration to the last in it.
+function activeText(seq) {
+  const count = inRun(seq);
+  return count ? `${shown(seq.start)} to ${shown(affine(seq.start, seq.stride, indices(seq, count - 1)))}` : "–";
+}
+
 function tileBody(tile) {
   const spec = contents.specs[tile.spec], purposes = Object.fromEntries(spec.roles);
   const rows = Object.keys(tile.controllers).map(name => {
     const controller = controllerOf(tile, name), seq = firings(controller, tile.begin), names = seq.names;
     const addresses = ["agg", "sram", "tb", "register_file"].filter(memory => controller[memory])
       .map(memory => `${memory}: ${affineText(controller[memory].start, controller[memory].stride, names)}`);
-    return [code(name), purposes[name.replace(/_\d+$/, "")] || "", code(seq.extent.map((extent, level) => `${names[level]} < ${extent}`).join(", ")), code(affineText(controller.cycle.start, controller.cycle.stride, names)), code(addresses.join("; ")), seq.total, unbroken(`${shown(seq.start)} to ${shown(seq.last)}`)];
+    return [code(name), purposes[name.replace(/_\d+$/, "")] || "", code(seq.extent.map((extent, level) => `${names[level]} < ${extent}`).join(", ")), code(affineText(controller.cycle.start, controller.cycle.stride, names)), code(addresses.join("; ")), inRun(seq), unbroken(activeText(seq))];
   });
   const wires = tile.instances.map(instance => [code(instance.name), code(few(instance.inputs.map(wire => wire ?? "–"))), code(few(instance.outputs.map(wire => wire ?? "–"))), instance.chain_from ? code(instance.chain_from) : ""]);
   const facts = [`${spec.name} (${spec.kind.replace("_", " ")}), ${spec.rows} rows of ${plural(spec.row_words, "word")} of ${spec.word_bits} bits`];
   if (tile.begin) facts.push(`its own time, which SG counts, begins in cycle ${shown(tile.begin)} of the run`);
   const { enable, tile_id: id } = tile.chain;
+  const end = Math.max(...Object.keys(tile.controllers).map(name => firings(controllerOf(tile, name), tile.begin).last));
+  if (end >= contents.figures.cycles) facts.push(`as a delay it goes on after the run, until cycle ${shown(end)}, which is not counted`);
   facts.push(enable ? `chained, tile ID ${id}: rows ${shown(id * spec.rows)} to ${shown((id + 1) * spec.rows - 1)} of the chain are its own` : "not chained");
   return [html("p", { class: "note" }, `${facts.join("; ")}.`),
-    table(["controller", "", "ID: loops", "SG: fires in cycle", "AG: address", "firings", "cycles of the run"], rows, [5]),
+    table(["controller", "", "ID: loops", "SG: fires in cycle", "AG: address", "firings in the run", "cycles of the run"], rows, [5]),
     table(["tile", "inputs", "outputs", "chained behind"], wires)];
 }
 
 /// How busy the ports of a tile are: accesses in a cycle of the run, on average.
 function busy(tile) {
   return contents.specs[tile.spec].ports.map(port => {
-    const accesses = port.controllers.reduce((sum, name) => sum + (name in tile.controllers ? firings(controllerOf(tile, name), 0).total : 0), 0);
+    const accesses = port.controllers.reduce((sum, name) => sum + (name in tile.controllers ? inRun(firings(controllerOf(tile, name), tile.begin)) : 0), 0);
     return `${port.name} ${percent(accesses / contents.figures.cycles)}`;
   }).join(", ") + (tile.chain.enable ? ", with the other tiles of its chain" : "");
 }
@@ -116,7 +127,17 @@ function buildTiles() {
   });
   if (!contents.tiles.length) section.append(html("p", { class: "note" }, "There are none: all that is kept is in shift registers."));
   if (contents.roms.length) {
-    section.append(html("h3", {}, "Tables in ROM tiles"), table(["tile", "table", "entries", "kernel"], contents.roms.map(rom => [code(rom.name), rom.table, rom.words, code(rom.kernel)]), [2]));
+    // Those of one stage with the same table are told once.
+    const alike = new Map();
+    for (const rom of contents.roms) {
+      const key = `${rom.stage} ${rom.table}`;
+      alike.set(key, [...(alike.get(key) ?? []), rom]);
+    }
+    const rows = [...alike.values()].map(roms => {
+      const [{ name, table, words, stage }] = roms;
+      return [roms.length, code(namesOf(roms.map(rom => rom.name))), table, words, contents.stages[stage].name];
+    });
+    section.append(html("h3", {}, "Tables in ROM tiles"), html("div", { id: "roms" }, table(["tiles", "", "table", "entries", "looked up by"], rows, [0, 3])));
   }
 }
 
@@ -162,7 +183,8 @@ function buildResults() {
     const rows = contents.loops.map(loop => [loop.parent === null ? loop.name : `${loop.name}, within ${contents.loops[loop.parent].name}`, loop.extent, loop.interval, loop.length, loop.bound, loop.versions.map(([array, count]) => `${count} of ${array}`).join(", ")]);
     section.append(html("h3", {}, "Loops that stages share"), table(["loop", "iterations", "initiation interval, cycles", "cycles of one iteration", "bound by", "versions of arrays"], rows, [1, 2, 3]));
   }
-  section.append(html("footer", {}, `The proof covers ${plural(figures.proven_cycles, "cycle")} of tiles and simulates ${shown(figures.simulated_cycles)} of them, because the state repeats.`));
+  const tiles = figures.proven_cycles ? `; of the tiles it covers ${plural(figures.proven_cycles, "cycle")} and simulates ${shown(figures.simulated_cycles)} of them, because the state repeats` : "";
+  section.append(html("footer", {}, `The proof covers all that operations read${tiles}.`));
 }
 
 /// A link to a card opens it.

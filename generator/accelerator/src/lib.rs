@@ -33,8 +33,7 @@ pub use accelerator::{
 };
 pub use assemble::assemble;
 pub use constraints::{Constraints, Levels};
-pub use error::AssemblyError;
-pub use proof::{PartError, ProofError, prove};
-pub use provenance::ProvenanceError;
+pub use error::{AssemblyError, PartError, ProofError, ProvenanceError};
+pub use proof::prove;
 pub use roms::{RomError, RomFault, prove_roms};
 pub use run::{Beats, Run};

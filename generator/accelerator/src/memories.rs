@@ -7,7 +7,7 @@ use pushmem_nest::Level;
 use pushmem_schedule::{Stage, StageSchedule};
 
 use crate::accelerator::{Accelerator, Delayed, Memory};
-use crate::proof::{PartError, require};
+use crate::error::{PartError, require};
 use crate::tiles::Mapped;
 
 /// Checks that the tiles of a memory are those of its mapping, and that their outputs go where it says. What is left to

@@ -8,8 +8,8 @@ use pushmem_extraction::Extraction;
 use pushmem_schedule::{Access, Pipeline, Schedule, Stage};
 
 use crate::arrays::version_loops;
+use crate::error::{PartError, require};
 use crate::pointwise::{followed, range};
-use crate::proof::{PartError, require};
 
 /// What happened last to an element.
 #[derive(Clone, Copy, Debug)]
@@ -194,7 +194,7 @@ mod tests {
         let schedules = schedules.map(|(start, stride)| StageSchedule { start, stride }).to_vec();
         let origins = (0..stages.len()).map(|operation| Origin::Operation { operation, lanes: Vec::new() }).collect();
         let pipeline = Pipeline { arrays: arrays.to_vec(), stages };
-        (Extraction { pipeline, origins }, Schedule { stages: schedules })
+        (Extraction { pipeline, origins, repeated: Vec::new() }, Schedule { stages: schedules })
     }
 
     #[test]

@@ -17,8 +17,8 @@ use pushmem_schedule::{Schedule, coincide};
 use crate::accelerator::{
     Accelerator, Counter, Driver, Kernel, SharedUnit, Source, Stream, Turn, Variable, WireId, counted_levels,
 };
+use crate::error::{PartError, require};
 use crate::outputs::final_stages;
-use crate::proof::{PartError, require};
 use crate::units::kernels_in_turn;
 
 /// The program and what was made of it.

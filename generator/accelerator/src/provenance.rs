@@ -13,7 +13,6 @@
 //! each loop tell about all of it.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
 use itertools::Itertools;
 use pushmem_buffers::Port;
@@ -24,39 +23,9 @@ use pushmem_schedule::{Access, Boundary, Schedule, Stage, Subscript};
 use crate::accelerator::{
     Accelerator, Case, Condition, Copied, Driver, Lane, Memory, Source, StoredArray, WireId, counted_levels,
 };
+use crate::error::{PartError, ProofError, ProvenanceError, require};
 use crate::pointwise::{followed, pointwise_producer};
-use crate::proof::{PartError, ProofError, require};
 use crate::{memories, order, stored};
-
-/// What a wire or an operand is found not to be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProvenanceError {
-    /// Name of the stage that reads, or of the output stream.
-    pub reader: String,
-    /// Which load of it.
-    pub load: usize,
-    /// The iteration, innermost loop first.
-    pub iteration: Vec<i64>,
-    /// The cycle.
-    pub cycle: i64,
-    /// What should be there.
-    pub expected: String,
-    /// What is there.
-    pub found: String,
-}
-
-impl fmt::Display for ProvenanceError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ProvenanceError { reader, load, iteration, cycle, expected, found } = self;
-        write!(
-            formatter,
-            "cycle {cycle}: load {load} of {reader} at iteration ({}) must be {expected}, but is {found}",
-            iteration.iter().join(", ")
-        )
-    }
-}
-
-impl std::error::Error for ProvenanceError {}
 
 /// A stage's result some cycles ago.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use pushmem_schedule::{Pipeline, Schedule};
 
 use crate::accelerator::{Accelerator, StoredArray};
 use crate::arrays::version_loops;
-use crate::proof::{PartError, require};
+use crate::error::{PartError, require};
 use crate::tiles::Mapped;
 
 /// Checks that the tiles of an array are those of its mapping and at its level, that their inputs take the wires of

@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use crate::march::Shape;
+use crate::shape::Shape;
 
 /// A bit of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

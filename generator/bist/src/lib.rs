@@ -6,8 +6,10 @@ mod fault;
 mod march;
 mod memory;
 mod row;
+mod shape;
 
 pub use fault::{Cell, Fault};
-pub use march::{Action, Element, MARCH_C_MINUS, Operation, Shape, Verdict, background, march, operations, run};
+pub use march::{Action, Element, MARCH_C_MINUS, Operation, Verdict, background, march, operations, run};
 pub use memory::FaultyMemory;
 pub use row::{MAX_WIDTH, Row};
+pub use shape::Shape;

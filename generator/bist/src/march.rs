@@ -5,10 +5,9 @@
 //! bits are alike, it finds those between the bits of a row, too (van de Goor and Tlili, "March Tests for Word-Oriented
 //! Memories", DATE 1998): any two bits are alike in one background and different in another.
 
-use pushmem_tile::{TileSpec, address_bits_for};
-
 use crate::memory::FaultyMemory;
 use crate::row::Row;
+use crate::shape::Shape;
 
 /// A march element: what is done with each row before the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,35 +30,7 @@ pub const MARCH_C_MINUS: [Element; 6] = [
     Element { down: true, read: Some(false), write: None },
 ];
 
-/// The sizes that the self-test of a memory depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Bits of a row.
-    pub width: u32,
-    /// Rows.
-    pub rows: u32,
-    /// Ports that write, and as many that read.
-    pub ports: u32,
-    /// Cycles of a read.
-    pub latency: u32,
-}
-
 impl Shape {
-    /// The SRAM of a tile that has a self-test.
-    pub fn of(spec: &TileSpec) -> Option<Self> {
-        spec.bist.then(|| Shape {
-            width: spec.word_bits * spec.kind.row_words(),
-            rows: spec.rows,
-            ports: spec.kind.memory_ports(),
-            latency: spec.sram_latency,
-        })
-    }
-
-    /// How many backgrounds there are: 1 + ⌈log2 width⌉.
-    pub fn backgrounds(&self) -> u32 {
-        1 + address_bits_for(self.width)
-    }
-
     /// Cycles in which the self-test is busy: one for each read and write, and the latency of the last.
     pub fn cycles(&self) -> u64 {
         let accesses = |element: &Element| u64::from(element.read.is_some()) + u64::from(element.write.is_some());

@@ -1,8 +1,8 @@
 //! A memory with a fault.
 
 use crate::fault::{Cell, Fault};
-use crate::march::Shape;
 use crate::row::Row;
+use crate::shape::Shape;
 
 /// A memory that has one fault, or none.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use pushmem_packaging::Design;
 use serde::Serialize;
 
 use crate::application::choices::Choices;
-use crate::application::rtl::RtlRun;
+use crate::application::rtl::{RtlResult, RtlRun};
 use crate::application::{folder, images, rtl, run_model};
 use crate::check::suggest_command;
 use crate::output;
@@ -81,12 +81,11 @@ impl Emit {
 impl Build {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         let checked = self.read()?;
-        for warning in checked.warnings {
-            output::report(warning);
-        }
+        checked.warnings.into_iter().for_each(output::report);
         let chosen = self.choices.read()?;
         self.package.check(&chosen.specs())?;
         let compiled = chosen.compile(checked.program)?;
+        compiled.warnings().into_iter().for_each(output::report);
         if let Some(emit) = self.emit {
             output::print(&emit.stage().text(&compiled))?;
             return Ok(ExitCode::SUCCESS);
@@ -106,7 +105,7 @@ impl Build {
                     outcome.rtl = Some(rtl::run(&files, self.wave.as_deref())?);
                 }
                 if let Some(path) = &self.folder {
-                    let mut written = folder::contents(&files, &compiled, &outcome.report);
+                    let mut written = folder::contents(&files, &compiled, &outcome.report, outcome.to_json());
                     let blocks = folder::blocks(&compiled)?;
                     self.package.add(&mut written, technology.as_ref(), |technology| Design {
                         testbench: files.harness.iter().map(|(path, _)| path.clone()).collect(),
@@ -149,7 +148,22 @@ struct Outcome {
     rtl: Option<RtlRun>,
 }
 
+/// The same as the folder keeps it: without what another run would change.
+#[derive(Serialize)]
+struct Kept<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    checked_by_model: bool,
+    rtl: Option<&'a RtlResult>,
+}
+
 impl Outcome {
+    fn to_json(&self) -> String {
+        let Outcome { report, checked_by_model, rtl } = self;
+        let kept = Kept { report, checked_by_model: *checked_by_model, rtl: rtl.as_ref().map(|rtl| &rtl.result) };
+        serde_json::to_string_pretty(&kept).expect("figures are numbers and names") + "\n"
+    }
+
     fn text(&self, folder: Option<&Path>) -> String {
         let mut text = format!("{}\n{}", self.report.name, self.report);
         let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<22} {value}\n"));
@@ -157,7 +171,7 @@ impl Outcome {
             line("model", "computes what the interpreter computes".to_owned());
         }
         if let Some(rtl) = &self.rtl {
-            for scenario in &rtl.scenarios {
+            for scenario in &rtl.result.scenarios {
                 let name = format!("{}: ", self.report.name);
                 line("RTL", scenario.strip_prefix(&name).unwrap_or(scenario).to_owned());
             }

@@ -18,6 +18,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::mutants::accelerators::AcceleratorList;
+use crate::mutants::choice::Choice;
 use crate::output;
 
 #[derive(Args)]
@@ -144,7 +145,7 @@ impl Check {
                 Ok(format!("list of {} mutants", list.mutants.len()))
             }
             Keys { accelerator_mutants: Some(_), .. } => {
-                let list = AcceleratorList::read(file, "")?;
+                let list = AcceleratorList::read(file, &Choice::default())?;
                 Ok(format!("list of {} mutants of accelerators", list.len()))
             }
             Keys { nest: Some(_), .. } => {

@@ -66,7 +66,8 @@ impl Report<'_> {
         let outputs = self.outputs.iter();
         let outputs = outputs
             .map(|Output { name, elements }| format!("{name}: {elements} elements, the model as the interpreter\n"));
-        let scenarios = self.rtl.iter().flat_map(|run| &run.scenarios).map(|scenario| format!("RTL: {scenario}\n"));
+        let scenarios =
+            self.rtl.iter().flat_map(|run| &run.result.scenarios).map(|scenario| format!("RTL: {scenario}\n"));
         outputs.chain(scenarios).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! `pushmem mutants`.
 
 pub mod accelerators;
+pub mod choice;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,11 +17,18 @@ use serde::Serialize;
 use crate::progress::Bar;
 use crate::{output, table};
 use accelerators::AcceleratorList;
+use choice::{Choice, Shard};
+
+/// What of it runs Verilator, for `doctor`.
+pub const WITH_VERILATOR: &str = "mutants";
 
 #[derive(Args)]
 pub struct Mutants {
     /// Run only mutants with this in their names.
     filter: Option<String>,
+    /// Run only the K-th of N parts, which are dealt in turn.
+    #[arg(long, value_name = "K/N")]
+    shard: Option<Shard>,
     /// Mutants at a time; as many as the machine has cores without.
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
@@ -62,13 +70,13 @@ impl Mutants {
         let tests = RegressionList::read_folder(&self.lists)?.tests;
         let tests = tests.into_iter().filter(|test| !test.all_only).collect_vec();
         let mut list = MutantList::read(&self.list)?;
-        if let Some(filter) = &self.filter {
-            list.mutants.retain(|mutant| mutant.name.contains(filter.as_str()));
-        }
-        let accelerators = AcceleratorList::read(&self.accelerators, self.filter.as_deref().unwrap_or_default())?;
+        let choice = Choice { filter: self.filter.as_deref().unwrap_or_default(), shard: self.shard };
+        let mut places = 0..;
+        list.mutants.retain(|mutant| places.next().is_some_and(|place| choice.takes(place, &mutant.name)));
+        let accelerators = AcceleratorList::read(&self.accelerators, &choice)?;
         if list.mutants.is_empty() && accelerators.is_empty() {
-            let filter = self.filter.as_deref().unwrap_or_default();
-            return Err(Diagnostic::new(format!("no mutant has `{filter}` in its name")));
+            let shard = if self.shard.is_some() { " and is in this shard" } else { "" };
+            return Err(Diagnostic::new(format!("no mutant has `{}` in its name{shard}", choice.filter)));
         }
         let verilator = Verilator::find()?;
         let jobs = self.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));

@@ -13,6 +13,9 @@ use pushmem_simulation::Verilator;
 use crate::progress::Bar;
 use crate::{output, table};
 
+/// What of it runs Verilator, for `doctor`.
+pub const WITH_VERILATOR: &str = "regress";
+
 #[derive(Args)]
 pub struct Regress {
     /// Run only tests with this in their names.
@@ -108,7 +111,7 @@ fn text(results: &[TestResult], failed: usize, elapsed: Duration) -> String {
 mod tests {
     use std::time::Duration;
 
-    use pushmem_regression::{ScenarioCounts, TestResult};
+    use pushmem_regression::{Failure, FailureKind, ScenarioCounts, TestResult};
 
     use crate::table::{COLUMNS, fit};
 
@@ -117,7 +120,7 @@ mod tests {
     fn the_table_fits() {
         let result = |name: &str, failure: Option<&str>| TestResult {
             name: name.to_owned(),
-            failure: failure.map(str::to_owned),
+            failure: failure.map(|message| Failure { kind: FailureKind::Wrong, message: message.to_owned() }),
             counts: ScenarioCounts { configurations: 1_000_000_000, cycles: 1_000_000_000_000_000 },
             build: Duration::from_secs(1_000_000),
             run: Duration::from_secs(1_000_000),

@@ -20,6 +20,9 @@ use crate::{output, waves};
 /// Violations shown one by one.
 const SHOWN_VIOLATIONS: usize = 10;
 
+/// What of it runs Verilator, for `doctor`.
+pub const WITH_VERILATOR: &str = "simulate --rtl, simulate --wave";
+
 #[derive(Args)]
 pub struct Simulate {
     /// Tile specification.

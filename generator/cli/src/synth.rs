@@ -13,7 +13,7 @@ use pushmem_files::{Diagnostic, Document, read_text, write_file};
 use pushmem_nest::Program;
 use pushmem_packaging::{Design as Package, Timing};
 use pushmem_registers::RegisterMap;
-use pushmem_regression::run_files;
+use pushmem_regression::{FailureKind, run_files};
 use pushmem_simulation::{Verilator, rtl_files};
 use pushmem_synthesis::{
     Activity, Application, Design, Library, Optimize, Report, Synthesis, Tools, Words, measure, prove,
@@ -28,6 +28,10 @@ use crate::application::{folder, images, run_model, tiles};
 use crate::check::has_key;
 use crate::progress::Spinner;
 use crate::{output, package, technology};
+
+/// What runs Yosys and OpenSTA, and what of it Verilator, for `doctor`.
+pub const WITH_SYNTHESIS: &str = "synth";
+pub const WITH_VERILATOR: &str = "synth --check, synth --activity, synth of a program";
 
 /// Where the programs come from that this needs.
 const TOOLS: &str = "Yosys is that of the Python environment build/venv below the working directory, which scripts/setup --synthesis makes, or
@@ -69,7 +73,7 @@ pub struct Synth {
     #[command(flatten)]
     choices: Choices,
     /// Run the netlist in Verilator as well, in lockstep with the model, through so many random configurations.
-    #[arg(long, value_name = "CONFIGURATIONS")]
+    #[arg(long, value_name = "CONFIGURATIONS", value_parser = clap::value_parser!(u32).range(1..))]
     check: Option<u32>,
     /// Prove that the netlist does what the RTL does: the one that is made, or another of the same blocks.
     #[arg(long, value_name = "NETLIST", num_args = 0..=1, require_equals = true)]
@@ -291,8 +295,14 @@ impl Synth {
             let Some((configurations, spec)) = self.check.zip(spec) else { return Ok((synthesis, activity, None)) };
             spinner.say("running the netlist");
             let checked = run_files(spec, &synthesis.netlist, &Verilator::find()?, SEED, configurations);
-            checked.map(|counts| (synthesis, activity, Some(counts))).map_err(|message| {
-                Diagnostic::new(format!("the netlist does not do what the model does: {message}")).with_help(
+            checked.map(|counts| (synthesis, activity, Some(counts))).map_err(|failure| {
+                let what = match failure.kind {
+                    FailureKind::NotRun => "the netlist cannot be run",
+                    FailureKind::Difference { .. } | FailureKind::Wrong => {
+                        "the netlist does not do what the model does"
+                    }
+                };
+                Diagnostic::new(format!("{what}: {failure}")).with_help(
                     "this is a fault of pushmem or of a tool; please report it with the command and its inputs",
                 )
             })

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Write, pipe};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use pushmem_testing::verilator;
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 
@@ -291,6 +293,20 @@ fn without_tools() {
     }
 }
 
+/// A program that is there but fails is no tool.
+#[test]
+fn doctor_finds_what_is_broken() {
+    let folder = Folder::new();
+    let broken = folder.file("sta", "#!/bin/sh\necho 3.0\nexit 7\n");
+    fs::set_permissions(&broken, fs::Permissions::from_mode(0o755)).unwrap();
+    let doctor = |arguments: &[&str]| ends(0, pushmem(arguments).env("PATH", folder.path(""))).out;
+    let report = parsed(&doctor(&["doctor", "--json"]));
+    let sta = report["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "sta").unwrap();
+    assert_eq!(sta["version"], Value::Null);
+    assert!(sta["problem"].as_str().is_some_and(|problem| problem.contains("does not run (exit status: 7)")), "{sta}");
+    assert!(doctor(&["doctor"]).contains("✗ sta"));
+}
+
 #[test]
 fn check_accepts_what_is_shipped() {
     let yaml = |folder: &str| -> Vec<String> {
@@ -558,14 +574,12 @@ fn json_can_be_parsed() {
     assert!(report["violations"][0].as_str().is_some_and(|first| first.starts_with("cycle 0: ")), "{report}");
     let names = parsed(&succeeds(&["doctor", "--json"]).out);
     let names: Vec<_> = names["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
-    assert_eq!(names, ["verilator", "g++", "python3", "yosys", "sta"]);
+    assert_eq!(names, ["verilator", "g++", "python3", "yosys", "sta", "halide", "chromium"]);
 }
 
 #[test]
 fn simulate_compares_with_the_rtl() {
-    let tools = parsed(&succeeds(&["doctor", "--json"]).out);
-    if tools["tools"].as_array().unwrap().iter().any(|tool| tool["name"] == "verilator" && tool["version"].is_null()) {
-        eprintln!("skipped: Verilator is not installed");
+    if verilator().is_none() {
         return;
     }
     let said = succeeds(&["simulate", SMALL, DELAY_9, "--rtl", "--json", "--stall-seed", "1"]);
@@ -747,6 +761,31 @@ fn build_prints_every_stage() {
     assert_eq!(succeeds(&["build", &again, "--emit", "loopnest"]).out, loop_nest);
     let report = parsed(&succeeds(&["build", BLUR, "--json"]).out);
     assert_eq!((report["memory_tiles"].as_u64(), report["checked_by_model"].as_bool()), (Some(1), Some(false)));
+}
+
+/// One thing is not told as several, a proof without tiles not as one of nothing; and the folder keeps all that is told.
+#[test]
+fn figures_of_a_small_build() {
+    let folder = Folder::new();
+    let text = "name: small\ninputs: {input: {type: u16, shape: [8]}}\noutputs: {output: {type: u16, shape: [8]}}\n\
+                nest:\n  - for x in 0..8:\n    - output[x] = input[x] + 1\n";
+    let (program, out) = (folder.file("small.yaml", text), folder.path("out"));
+    let said = succeeds(&["build", &program]).out;
+    let line = |name: &str| said.lines().find_map(|line| line.trim().strip_prefix(name)).unwrap().trim().to_owned();
+    assert_eq!(line("kernels"), "1 with 1 processing element");
+    assert_eq!(line("proof"), "all that operations read; no tile to simulate");
+    let doctor = parsed(&succeeds(&["doctor", "--json"]).out);
+    let verilator = &doctor["tools"][0];
+    assert!(
+        ["build", "compare"].iter().all(|name| verilator["purpose"].as_str().unwrap().contains(name)),
+        "{verilator}"
+    );
+    let rtl: &[&str] = if verilator["version"].is_null() { &[] } else { &["--rtl"] };
+    let mut told = parsed(&succeeds(&[&["build", &program, "-o", &out, "--json"], rtl].concat()).out);
+    if let Some(rtl) = told["rtl"].as_object_mut() {
+        assert!(rtl.remove("seconds").is_some() && rtl["words"].as_u64() > Some(0), "{rtl:?}");
+    }
+    assert_eq!(parsed(&fs::read_to_string(folder.path("out/report.json")).unwrap()), told);
 }
 
 /// Kernels bear the names of arrays; what is a tile's own among the modules does not depend on them.

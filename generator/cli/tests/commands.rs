@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::{Command, Output, Stdio};
 
+use pushmem_testing::tool;
 use serde_json::{Map, Value};
 use tempfile::tempdir;
 
@@ -158,7 +159,7 @@ fn manual_pages_know_every_command() {
     let page = |name: &str| fs::read_to_string(pages.join(name)).unwrap();
     assert!(page("pushmem-simulate.1").contains(r"\-\-stall\-seed") && page("pushmem.1").contains("Exit codes"));
     assert!(commands().iter().all(|command| page("pushmem.1").contains(&format!(r"pushmem\-{command}(1)"))));
-    let Ok(groff) = which::which("groff") else { return };
+    let Some(groff) = tool("groff") else { return };
     for name in found {
         let output =
             Command::new(&groff).args(["-man", "-Tutf8", "-ww", "-z"]).arg(pages.join(&name)).output().unwrap();

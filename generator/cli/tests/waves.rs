@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
+use pushmem_testing::{tool, verilator};
 use tempfile::{TempDir, tempdir};
 use wellen::simple::{Waveform, read};
 
@@ -13,11 +13,6 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 fn pushmem(arguments: &[&str]) -> std::process::Output {
     Command::new(env!("CARGO_BIN_EXE_pushmem")).args(arguments).current_dir(ROOT).output().unwrap()
-}
-
-fn has_verilator() -> bool {
-    let doctor: Value = serde_json::from_slice(&pushmem(&["doctor", "--json"]).stdout).unwrap();
-    doctor["tools"].as_array().unwrap().iter().any(|tool| tool["name"] == "verilator" && !tool["version"].is_null())
 }
 
 /// A folder with the waves that a command has written.
@@ -117,7 +112,7 @@ fn items_of_surfer(commands: &str) -> Vec<(String, Option<String>)> {
                 focused = Some(place);
             }
             "item_set_format" => {
-                assert!(["Bit", "Unsigned", "Hexadecimal"].contains(&rest), "{line}");
+                assert!(["Bit", "Unsigned", "Signed", "Hexadecimal"].contains(&rest), "{line}");
                 items[focused.unwrap()].1 = Some(rest.to_owned());
             }
             "item_unfocus" | "zoom_fit" => assert_eq!(rest, "", "{line}"),
@@ -159,7 +154,7 @@ fn shown_by_gtkwave(folder: &Path, name: &str) {
 }
 
 fn has_gtkwave() -> bool {
-    ["xvfb-run", "gtkwave"].iter().all(|program| which::which(program).is_ok())
+    ["xvfb-run", "gtkwave"].iter().all(|program| tool(program).is_some())
 }
 
 fn cycles(file: &Waveform, shown: &[(String, wellen::SignalRef)]) -> Vec<BTreeMap<String, u64>> {
@@ -228,7 +223,7 @@ controllers:
 /// Every controller of a tile fires at the cycles, indices and addresses of its affine functions, whatever stalls.
 #[test]
 fn waves_of_a_tile_show_its_configuration() {
-    if !has_verilator() {
+    if verilator().is_none() {
         return;
     }
     let own = tempdir().unwrap();
@@ -284,7 +279,7 @@ fn image(folder: &Path, name: &str) -> Vec<u64> {
 /// The loop indices beside a word say which element it is: in streams, in operations, and in the memory between.
 #[test]
 fn waves_of_an_accelerator_show_loop_indices() {
-    if !has_verilator() {
+    if verilator().is_none() {
         return;
     }
     const WIDTH: u64 = 64;
@@ -296,7 +291,8 @@ fn waves_of_an_accelerator_show_loop_indices() {
     let at = |x: u64, y: u64| input[(x + WIDTH * y) as usize];
     let inner = points(&[WIDTH as i64 - 2, WIDTH as i64 - 2]);
 
-    let sums = waves.firings("operations.sums", &["x", "y", "operand_0", "operand_5", "operand_8"]);
+    let sums = waves
+        .firings("operations.sums", &["x", "y", "loaded_x_y", "loaded_x_plus_2_y_plus_1", "loaded_x_plus_2_y_plus_2"]);
     assert_eq!(sums.len(), inner.len());
     for ((_, values), point) in sums.iter().zip(&inner) {
         let [x, y, ref operands @ ..] = values[..] else { unreachable!() };
@@ -359,7 +355,7 @@ nest:
 /// Arrays that stay in memory, and loops that are named after those of the program.
 #[test]
 fn waves_of_a_network_show_its_loops() {
-    if !has_verilator() {
+    if verilator().is_none() {
         return;
     }
     let folder = tempdir().unwrap();
@@ -380,6 +376,82 @@ fn waves_of_a_network_show_its_loops() {
     assert!(in_memories.filter(has_loop).count() > 0, "{names:?}");
     if has_gtkwave() {
         shown_by_gtkwave(files.path(), "waves");
+    }
+}
+
+/// A ROM is read by the loops of the kernel that looks up.
+#[test]
+fn waves_of_a_rom_show_the_loops_of_its_kernel() {
+    if verilator().is_none() {
+        return;
+    }
+    const WIDTH: u64 = 64;
+    let folder = tempdir().unwrap();
+    let accelerator = folder.path().join("rom").display().to_string();
+    let (_waves, waves) = waves(&["build", "apps/rom.yaml", "-o", &accelerator]);
+    let input = image(Path::new(&accelerator), "input.hex");
+    let rom = "memories.output_curve_rom";
+    let steps = waves.cycles.iter().filter(|cycle| cycle["timeline.steps"] == 1);
+    let addresses: BTreeMap<u64, u64> =
+        steps.map(|cycle| (cycle["timeline.cycle"], cycle[&format!("{rom}.ports.address_0")])).collect();
+    let found = waves.firings(&format!("{rom}.rom2out_0"), &["x", "y"]);
+    assert_eq!(found.len() as u64, WIDTH * WIDTH);
+    for (cycle, indices) in found {
+        assert_eq!(addresses[&cycle], input[(indices[0] + WIDTH * indices[1]) as usize].min(255), "{indices:?}");
+    }
+}
+
+/// Differences have a sign, pixels have none.
+const EDGES: &str = "name: edges
+inputs:
+  input: {type: u8, shape: [64, 8]}
+outputs:
+  output: {type: i16, shape: [62, 7]}
+buffers:
+  across: {type: i16, shape: [62, 8]}
+nest:
+  - for y in 0..8:
+    - for x in 0..62:
+      - across[x, y] = input[x + 2, y] as i16 - input[x, y] as i16
+  - for y in 0..7:
+    - for x in 0..62:
+      - output[x, y] = across[x, y + 1] - across[x, y]
+";
+
+/// Words are shown with a sign where those of their array have one: at kernels, in streams, and at the ports of memories.
+#[test]
+fn words_with_a_sign_are_shown_with_it() {
+    let folder = tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (program, accelerator) = (path("edges.yaml"), path("edges"));
+    fs::write(&program, EDGES).unwrap();
+    assert!(pushmem(&["build", &program, "-o", &accelerator]).status.success());
+    let layout =
+        |ending: &str| fs::read_to_string(Path::new(&accelerator).join("testbench/waves").with_extension(ending));
+    let (mut gtkwave, mut flags) = (BTreeMap::new(), String::new());
+    for line in layout("gtkw").unwrap().lines() {
+        match line.strip_prefix('@') {
+            Some(digits) => flags = digits.to_owned(),
+            None => drop(gtkwave.insert(line.split('[').next().unwrap().to_owned(), flags.clone())),
+        }
+    }
+    let surfer: BTreeMap<_, _> = items_of_surfer(&layout("sucl").unwrap()).into_iter().collect();
+    let (number, signed, curve, signed_curve) =
+        (("24", "Unsigned"), ("420", "Signed"), ("8024", "Unsigned"), ("8420", "Signed"));
+    for (name, (flags, format)) in [
+        ("operations.across.x", number),
+        ("operations.across.input_x_plus_2_y", number),
+        ("operations.across.result", signed),
+        ("operations.output_operation.across_x_y", signed),
+        ("streams.input_stream.word", curve),
+        ("streams.output_stream.word", signed_curve),
+        ("memories.across_memory.ports.in_0", signed_curve),
+        ("memories.across_memory.ports.out_0", signed_curve),
+        ("memories.across_memory.ports.out_1", curve),
+    ] {
+        let name = format!("top.edges.waves.{name}");
+        assert_eq!(gtkwave.get(&name).map(String::as_str), Some(flags), "{name}: {gtkwave:#?}");
+        assert_eq!(surfer[&name].as_deref(), Some(format), "{name}");
     }
 }
 

@@ -3,7 +3,7 @@
 use pushmem_accelerator::{
     Accelerator, AssemblyError, Constraints, Levels, StoredArray, WORD_BITS, assemble, prove, prove_roms,
 };
-use pushmem_extraction::{Extraction, diagnose, extract};
+use pushmem_extraction::{Extraction, diagnose, extract, unrolling};
 use pushmem_files::{Diagnostic, counted};
 use pushmem_kernels::{Datapath, TableMemories};
 use pushmem_nest::{Level, Operation, Program, Schedule as Policy};
@@ -11,6 +11,7 @@ use pushmem_replay::replay;
 use pushmem_schedule::{Coarse, CoarseOptions, Options, Schedule, ScheduleError, coarse, stencil};
 use pushmem_tile::{Kind, TileSpec, timing};
 
+use crate::error::CompileError;
 use crate::sharing;
 
 /// A program through all stages.
@@ -59,29 +60,14 @@ pub struct Proof {
 /// Compiles a program for accelerators with memories of this tile, and with large tables in ROM tiles of `rom_spec`.
 ///
 /// # Errors
-/// A located message when the program cannot be streamed, scheduled or mapped, with what was tried; and when the proof
-/// fails, which is a fault of the compiler.
+/// Which of both: the program is refused, or the proof fails, which is a fault of the compiler.
 pub fn compile(
     program: Program,
     spec: &TileSpec,
     rom_spec: &TileSpec,
     constraints: &Constraints,
-) -> Result<Compiled, Diagnostic> {
-    if spec.word_bits < WORD_BITS {
-        return Err(Diagnostic::new(format!(
-            "`{}` has words of {} bits, but elements need {WORD_BITS}",
-            spec.name, spec.word_bits
-        ))
-        .with_help("choose a tile with words of at least 16 bits"));
-    }
-    if rom_spec.kind != Kind::Rom {
-        return Err(Diagnostic::new(format!(
-            "`{}` is a {} tile; tables need a rom",
-            rom_spec.name,
-            rom_spec.kind.name()
-        ))
-        .with_help("give a specification with `kind: rom`"));
-    }
+) -> Result<Compiled, CompileError> {
+    check_tiles(spec, rom_spec)?;
     let mut source = program;
     loop {
         match compile_at_levels(&source, spec, rom_spec, constraints)? {
@@ -89,6 +75,21 @@ pub fn compile(
             AtLevels::Moves(array) => source.arrays[array].level = Some(Level::GlobalBuffer),
         }
     }
+}
+
+/// Checks that the elements of programs fit the words of memory tiles, and that tables are in a ROM.
+fn check_tiles(spec: &TileSpec, rom_spec: &TileSpec) -> Result<(), Diagnostic> {
+    let TileSpec { name, word_bits, .. } = spec;
+    if *word_bits < WORD_BITS {
+        let message = format!("`{name}` has words of {word_bits} bits, but elements need {WORD_BITS}");
+        return Err(Diagnostic::new(message).with_help("choose a tile with words of at least 16 bits"));
+    }
+    let TileSpec { name, kind, .. } = rom_spec;
+    if *kind != Kind::Rom {
+        let message = format!("`{name}` is a {} tile; tables need a rom", kind.name());
+        return Err(Diagnostic::new(message).with_help("give a specification with `kind: rom`"));
+    }
+    Ok(())
 }
 
 /// What becomes of a program whose arrays are at the levels that it says.
@@ -103,7 +104,7 @@ fn compile_at_levels(
     spec: &TileSpec,
     rom_spec: &TileSpec,
     constraints: &Constraints,
-) -> Result<AtLevels, Diagnostic> {
+) -> Result<AtLevels, CompileError> {
     let program = source.clone().with_copies();
     check_levels(&program, spec, &constraints.levels)?;
     let memories = TableMemories {
@@ -125,16 +126,19 @@ fn compile_at_levels(
         Err(AssemblyError::Array { array, .. }) if moves(source, array, spec, constraints) => {
             return Ok(AtLevels::Moves(array));
         }
-        Err(AssemblyError::Program(diagnostic)) => return Err(*diagnostic),
+        Err(AssemblyError::Program(diagnostic)) => return Err(CompileError::Refused(*diagnostic)),
         Err(memory @ AssemblyError::Memory { .. }) => {
-            return Err(Diagnostic::new(memory.to_string())
-                .with_help("choose a tile with more rows, wider controllers, more words in its buffers, or chaining"));
+            return Err(CompileError::Refused(Diagnostic::new(memory.to_string()).with_help(
+                "choose a tile with more rows, wider controllers, more words in its buffers, or chaining",
+            )));
         }
         Err(ref error @ AssemblyError::Array { array, .. }) => {
-            return Err(program.diagnostic(program.arrays[array].span, error.to_string()).with_help(
-                "choose a tile with more rows or ports, or with larger `cycle_bits` for a longer schedule, or divide the \
-                 work into smaller tiles of the array",
-            ));
+            let smaller = "choose a tile with more rows or ports, or with larger `cycle_bits` for a longer schedule, or divide the \
+                 work into smaller tiles of the array";
+            // An image pipeline keeps rows, not arrays, and is as long as the image.
+            let help = unrolling(&program).map_or(smaller.to_owned(), |unrolled| format!("{unrolled}; or {smaller}"));
+            let refused = program.diagnostic(program.arrays[array].span, error.to_string()).with_help(help);
+            return Err(CompileError::Refused(refused.with_related(extraction.warnings(&program))));
         }
     };
     if let Some(array) = too_large(source, &program, &accelerator)? {
@@ -412,14 +416,21 @@ fn coarse_options(spec: &TileSpec) -> CoarseOptions {
 }
 
 impl Compiled {
+    /// What is probably not meant, though it can be built.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        self.extraction.warnings(&self.program)
+    }
+
     /// Proves the accelerator, as every compile does: what is printed of it computes what the program says.
     ///
     /// # Errors
-    /// When something is wrong with it.
-    pub fn prove(&self) -> Result<Proof, Diagnostic> {
+    /// When something is wrong with it: a fault.
+    pub fn prove(&self) -> Result<Proof, CompileError> {
         let fault = |error: String| {
-            Diagnostic::new(format!("the compiled accelerator is wrong: {error}"))
-                .with_help("this is a fault of pushmem, caught before it could do harm; please report the program")
+            CompileError::Fault(
+                Diagnostic::new(format!("the compiled accelerator is wrong: {error}"))
+                    .with_help("this is a fault of pushmem, caught before it could do harm; please report the program"),
+            )
         };
         prove(&self.program, &self.extraction, &self.schedule, &self.datapaths, &self.accelerator)
             .map_err(|error| fault(error.to_string()))?;

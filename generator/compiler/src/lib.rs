@@ -5,11 +5,13 @@
 
 mod compile;
 mod emit;
+mod error;
 mod occupancy;
 mod report;
 mod sharing;
 
 pub use compile::{CoarsePlan, Compiled, Proof, compile};
 pub use emit::Stage;
+pub use error::CompileError;
 pub use occupancy::Occupancy;
 pub use report::Report;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use pushmem_accelerator::{Constraints, Stream};
+use pushmem_files::counted;
 use pushmem_nest::Level;
 use pushmem_schedule::sequential;
 use serde::Serialize;
@@ -104,11 +105,6 @@ impl Report {
             simulated_cycles: compiled.proof.simulated_cycles,
         }
     }
-
-    /// The figures as JSON.
-    pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("figures are numbers and names") + "\n"
-    }
 }
 
 impl fmt::Display for Report {
@@ -127,17 +123,17 @@ impl fmt::Display for Report {
         line("shift-register words", self.shift_register_words.to_string())?;
         let multiplexed = match self.multiplexed_words {
             0 => String::new(),
-            words => format!(", {words} words multiplexed"),
+            words => format!(", {} multiplexed", counted(words, "word")),
         };
         line(
             "kernels",
-            format!("{} with {} processing elements{multiplexed}", self.kernels, self.processing_elements),
+            format!("{} with {}{multiplexed}", self.kernels, counted(self.processing_elements, "processing element")),
         )?;
         if let Some(Occupancy { sequential, double_buffered, loop_optimized }) = &self.occupancy {
             let percent = |share: f64| format!("{:.1} %", 100.0 * share);
             let of = match self.multipliers {
-                0 => format!("{} processing elements", self.processing_elements),
-                count => format!("{count} multipliers"),
+                0 => counted(self.processing_elements, "processing element"),
+                count => counted(count, "multiplier"),
             };
             let buffered =
                 double_buffered.map_or(String::new(), |share| format!(", {} double-buffered", percent(share)));
@@ -146,6 +142,10 @@ impl fmt::Display for Report {
             line("compute occupancy", value)?;
         }
         line("words a cycle", format!("{} in, {} out", self.input_words, self.output_words))?;
-        line("proof", format!("{} tile cycles, {} of them simulated", self.proven_cycles, self.simulated_cycles))
+        let proof = match self.proven_cycles {
+            0 => "all that operations read; no tile to simulate".to_owned(),
+            cycles => format!("{}, {} of them simulated", counted(cycles, "tile cycle"), self.simulated_cycles),
+        };
+        line("proof", proof)
     }
 }

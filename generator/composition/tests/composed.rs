@@ -1,7 +1,7 @@
 //! Small accelerators, made by hand: printed, linted, and simulated against the model.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use pushmem_accelerator::{
@@ -15,6 +15,7 @@ use pushmem_images::Image;
 use pushmem_kernels::{Datapath, TableMemories};
 use pushmem_nest::{ArrayKind, Level, Program, Type};
 use pushmem_registers::RegisterMap;
+use pushmem_testing::{tool, verilator};
 use pushmem_tile::{Reset, TileSpec};
 use tempfile::TempDir;
 
@@ -384,8 +385,9 @@ fn composed(program: &Program, accelerator: &Accelerator) -> Files {
     compose(accelerator, program, &tiles, &inputs, &expected).unwrap()
 }
 
+/// Writes the files to a folder whose path has spaces, as those of users may.
 fn written(files: &Files) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::Builder::new().prefix("a folder with spaces ").tempdir().unwrap();
     for (path, text) in files.all() {
         let path = folder.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -399,26 +401,10 @@ fn run(command: &mut Command) -> (bool, String) {
     (status.success(), String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr))
 }
 
-/// A program, or a message that the test is skipped without it.
-fn tool(name: &str) -> Option<PathBuf> {
-    let found = which::which(name).ok();
-    if found.is_none() {
-        eprintln!("skipped: there is no {name}");
-    }
-    found
-}
-
-fn verilator() -> Option<String> {
-    tool("make")?;
-    let named = std::env::var("VERILATOR").ok().filter(|name| !name.is_empty());
-    let name = named.unwrap_or_else(|| "verilator".to_owned());
-    tool(&name).map(|_| name)
-}
-
 /// Builds and runs the testbench; returns its folder.
-fn simulate(program: &Program, accelerator: &Accelerator, verilator: &str) -> TempDir {
+fn simulate(program: &Program, accelerator: &Accelerator, verilator: &Path) -> TempDir {
     let folder = written(&composed(program, accelerator));
-    let variable = format!("VERILATOR={verilator}");
+    let variable = format!("VERILATOR={}", verilator.display());
     let (ok, log) = run(Command::new("make").args(["lint", &variable]).current_dir(&folder));
     assert!(ok && !log.contains('%'), "{log}");
     let (ok, log) = run(Command::new("make").args(["--silent", &variable]).current_dir(&folder));
@@ -436,6 +422,10 @@ fn a_kernel_with_a_selection_agrees_with_the_model() {
     let Some(verilator) = verilator() else { return };
     let (program, accelerator) = smooth();
     let folder = simulate(&program, &accelerator, &verilator);
+    let wave = ["--silent", "wave", &format!("VERILATOR={}", verilator.display())];
+    let (ok, log) = run(Command::new("make").args(wave).current_dir(&folder));
+    assert!(ok && log.contains("result: pass scenarios=1"), "{log}");
+    assert!(folder.path().join("build/smooth.fst").is_file(), "{log}");
 
     // The model and the testbench do not just agree on anything.
     let testbench = folder.path().join("testbench");
@@ -474,11 +464,11 @@ fn the_firmware_that_is_named_is_the_one_that_runs() {
     let folder = written(&composed(&program, &accelerator));
     let firmware = |program: Option<&str>| {
         let mut make = Command::new("make");
-        make.args(["--silent", "firmware", &format!("VERILATOR={verilator}")]).current_dir(&folder);
+        make.args(["--silent", "firmware", &format!("VERILATOR={}", verilator.display())]).current_dir(&folder);
         run(make.args(program.map(|program| format!("PROGRAM={program}.c"))))
     };
     // Each is older than the one before.
-    for (age, name) in ["first", "second"].into_iter().enumerate() {
+    for (age, name) in ["first", "the second"].into_iter().enumerate() {
         let text = format!(
             "#include <stdio.h>\n#include \"platform.h\"\n#include \"rotate.h\"\n\
              int main(void) {{ pushmem_start(); puts(\"this is the {name}\"); return 0; }}\n"
@@ -488,7 +478,7 @@ fn the_firmware_that_is_named_is_the_one_that_runs() {
         let written = std::time::SystemTime::now() - std::time::Duration::from_secs(3600 * (1 + age as u64));
         std::fs::File::options().append(true).open(&path).unwrap().set_modified(written).unwrap();
     }
-    for name in ["first", "second", "first"] {
+    for name in ["first", "the second", "first"] {
         let (ok, log) = firmware(Some(name));
         assert!(ok && log.trim_end().ends_with(&format!("this is the {name}")), "{log}");
     }
@@ -504,7 +494,7 @@ fn an_input_stream_that_ends_early_is_noticed() {
     let input = folder.path().join("testbench/clk.hex");
     let words = std::fs::read_to_string(&input).unwrap();
     std::fs::write(&input, words.lines().take(5).collect::<Vec<_>>().join("\n")).unwrap();
-    let variable = format!("VERILATOR={verilator}");
+    let variable = format!("VERILATOR={}", verilator.display());
     let (ok, log) = run(Command::new("make").args(["--silent", &variable]).current_dir(&folder));
     assert!(!ok && log.contains("nothing happens any more") && log.contains("result: fail"), "{log}");
 }
@@ -592,7 +582,8 @@ fn memory_tiles_share_the_configuration_bus() {
     assert_eq!(writes[1][0].address - writes[0][0].address, map.bytes().next_power_of_two());
     let Some(verilator) = verilator() else { return };
     let folder = written(&files);
-    let (ok, log) = run(Command::new("make").args(["lint", &format!("VERILATOR={verilator}")]).current_dir(&folder));
+    let (ok, log) =
+        run(Command::new("make").args(["lint", &format!("VERILATOR={}", verilator.display())]).current_dir(&folder));
     assert!(ok && !log.contains('%'), "{log}");
 }
 

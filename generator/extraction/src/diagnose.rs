@@ -2,20 +2,29 @@
 
 use pushmem_files::Diagnostic;
 use pushmem_nest::Program;
-use pushmem_schedule::ScheduleError;
+use pushmem_schedule::{Along, Collapse, ScheduleError};
 
 use crate::extract::Extraction;
 
-/// The message for an error of the scheduler, at the operation or the array that the stage was made from; a second one
-/// points at the other stage, if two are involved.
+/// The message for an error of the scheduler, at the access, the operation or the array that it is about; a second one points
+/// at the other access or stage, if two are involved.
 pub fn diagnose(program: &Program, extraction: &Extraction, error: &ScheduleError) -> Diagnostic {
     let span = |stage: usize| extraction.span(program, stage);
-    let found = program.diagnostic(span(error.stage().number), error.to_string()).with_help(error.help());
-    match error.other().filter(|other| span(other.number) != span(error.stage().number)) {
-        Some(other) => {
-            let label = format!("this is {other}");
-            found.with_related(vec![program.diagnostic(span(other.number), label).as_note()])
+    let (place, other) = match error {
+        ScheduleError::Collapsed(collapse) => {
+            let Collapse { here, elsewhere, .. } = &**collapse;
+            let access = |along: &Along| extraction.access_span(program, along.stage.number, along.read);
+            let other = elsewhere.as_ref().map(|along| {
+                let Along { array, dimension, variable, .. } = along;
+                (access(along), format!("here `{variable}` runs along index {dimension} of `{array}`"))
+            });
+            (access(here), other)
         }
+        _ => (span(error.stage().number), error.other().map(|other| (span(other.number), format!("this is {other}")))),
+    };
+    let found = program.diagnostic(place, error.to_string()).with_help(error.help());
+    match other.filter(|(other, _)| *other != place) {
+        Some((other, label)) => found.with_related(vec![program.diagnostic(other, label).as_note()]),
         None => found,
     }
 }

@@ -7,6 +7,7 @@ use pushmem_nest::{
 };
 use pushmem_schedule::{Access, Array, Boundary, Loop, Pipeline, Stage, Subscript};
 
+use crate::advice::Repeated;
 use crate::names::Names;
 
 /// What a stage was made from.
@@ -39,6 +40,8 @@ pub struct Extraction {
     pub pipeline: Pipeline,
     /// By stage: what it was made from.
     pub origins: Vec<Origin>,
+    /// The inputs of which elements come more than once.
+    pub repeated: Vec<Repeated>,
 }
 
 /// Extracts the stages of a program. `latency` tells how many cycles the datapath of an operation takes, given
@@ -55,7 +58,11 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
     let mut extractor = Extractor {
         program,
         names: Names::of(program),
-        extraction: Extraction { pipeline: Pipeline { arrays, stages: Vec::new() }, origins: Vec::new() },
+        extraction: Extraction {
+            pipeline: Pipeline { arrays, stages: Vec::new() },
+            origins: Vec::new(),
+            repeated: Vec::new(),
+        },
     };
     let operations = program.operations();
     let beside = |number: usize, other: Option<usize>| {
@@ -75,11 +82,11 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
     for array in (0..program.arrays.len()).filter(|&array| is_input(array) && !follow(array)) {
         extractor.add_input(array);
     }
-    for (number, (loops, operation)) in operations.iter().enumerate() {
+    for (number, (_, operation)) in operations.iter().enumerate() {
         let mut shared = beside(number, number.checked_sub(1));
         let of_nest = shared_depth(number);
-        for load in operation.loads.iter().filter(|load| follow(load.access.array)) {
-            extractor.add_followed_input(loops, shared, operation, load)?;
+        for load in (0..operation.loads.len()).filter(|&load| follow(operation.loads[load].access.array)) {
+            extractor.add_followed_input(number, load, shared, of_nest)?;
             shared = of_nest;
         }
         extractor.add_operation(number, shared, latency(number))?;
@@ -111,6 +118,18 @@ impl Extraction {
         match &self.origins[stage] {
             Origin::Input { array, .. } => program.arrays[*array].span,
             Origin::Operation { operation, .. } => program.operations()[*operation].1.span,
+        }
+    }
+
+    /// Where the text of the program has an access of a stage: one of its reads, or its write.
+    pub fn access_span(&self, program: &Program, stage: usize, read: Option<usize>) -> Span {
+        let Origin::Operation { operation, .. } = &self.origins[stage] else { return self.span(program, stage) };
+        let operation = program.operations()[*operation].1;
+        // The copies that are one stage read the same loads, one after the other; the target comes last.
+        let of_copies = self.pipeline.stages[stage].reads.len() - usize::from(operation.reduce);
+        match read.filter(|&read| read < of_copies) {
+            Some(read) => operation.loads[read % operation.loads.len()].access.span,
+            None => operation.target.span,
         }
     }
 }
@@ -172,15 +191,19 @@ impl Extractor<'_> {
     }
 
     /// Streams an input in the order in which a load of its only reader takes it: a stage for each element that the copies
-    /// of the operation take in a cycle.
+    /// of the operation take in a cycle. The first of `shared` loops are those of the stage before it, the first `outer` those
+    /// of other nests, too.
     fn add_followed_input(
         &mut self,
-        loops: &[&NestLoop],
+        number: usize,
+        load_number: usize,
         shared: usize,
-        operation: &Operation,
-        load: &Load,
+        outer: usize,
     ) -> Result<(), Diagnostic> {
         let program = self.program;
+        let operations = program.operations();
+        let (loops, operation) = &operations[number];
+        let load = &operation.loads[load_number];
         let inner_first = loops.iter().rev().copied().collect_vec();
         let group = self.next_group();
         let mut together: Vec<Access> = Vec::new();
@@ -194,6 +217,9 @@ impl Extractor<'_> {
             }
         }
         let array = load.access.array;
+        let repeated =
+            Repeated::of((number, load_number), &program.arrays[array], &together, &domain(&inner_first), outer);
+        self.extraction.repeated.extend(repeated);
         let declared = &program.arrays[array].name;
         let names = match together.len() {
             1 => vec![declared.clone()],

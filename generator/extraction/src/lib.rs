@@ -4,9 +4,11 @@
 //! update the same element. Every input becomes a stage that streams it in raster order, as many elements a cycle as the
 //! widest unrolled reader takes.
 
+mod advice;
 mod diagnose;
 mod extract;
 mod names;
 
+pub use advice::{Repeated, unrolling};
 pub use diagnose::diagnose;
 pub use extract::{Extraction, Origin, extract};

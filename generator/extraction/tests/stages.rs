@@ -1,8 +1,8 @@
 //! Stages of small programs, and messages.
 
-use pushmem_extraction::{diagnose, extract};
+use pushmem_extraction::{diagnose, extract, unrolling};
 use pushmem_files::{Diagnostic, Document};
-use pushmem_nest::{Program, Schedule};
+use pushmem_nest::{Language, Program, Schedule, Source};
 use pushmem_schedule::{Boundary, Options, Pipeline, Stage, Subscript, stencil};
 
 /// A program that copies its input of 16 x 16 to `loaded` and goes on with this text.
@@ -200,4 +200,129 @@ nest:
     let program = Program::from_document(&Document::parse("p.yaml", alone).unwrap()).unwrap().program;
     let names: Vec<String> = stages(&program).stages.into_iter().map(|stage| stage.name).collect();
     assert_eq!(names, ["a_0", "a_1", "c", "b_0", "b_1", "d", "e"]);
+}
+
+/// The sum of a window in a loop, of an input or of a copy of it.
+fn window(source: &str, unroll: &str) -> Program {
+    let text = format!(
+        "
+name: window
+inputs: {{input: {{type: u16, shape: [12, 8]}}}}
+outputs: {{output: {{type: u16, shape: [8, 8]}}}}
+buffers: {{sums: {{type: u16, shape: [8, 8]}}, loaded: {{type: u16, shape: [12, 8]}}}}
+nest:
+  - for y in 0..8:
+    - for x in 0..12:
+      - loaded[x, y] = {}
+  - for y in 0..8:
+    - for x in 0..8:
+      - sums[x, y] = 0
+  - for y in 0..8:
+    - for x in 0..8:
+      - for i in 0..5{unroll}:
+        - sums[x, y] += {source}[x + i, y]
+  - for y in 0..8:
+    - for x in 0..8:
+      - output[x, y] = sums[x, y]{}
+",
+        if source == "input" { "0" } else { "input[x, y]" },
+        if source == "input" { " + loaded[x, y]" } else { "" },
+    );
+    Program::from_document(&Document::parse("window.yaml", text).unwrap()).unwrap_or_else(|e| panic!("{e:?}")).program
+}
+
+#[test]
+fn words_that_come_again_are_told() {
+    let warnings = |program: &Program| extract(program, |_| 0).unwrap().warnings(program);
+    let program = window("input", "");
+    let [warning] = &warnings(&program)[..] else { panic!("one input comes again") };
+    assert!(!warning.is_error());
+    assert_eq!(
+        warning.to_string(),
+        "`input` comes in 320 words for 96 elements: as often as one is read here, it comes again"
+    );
+    assert_eq!(warning.offending_text(), Some("input[x + i, y]"));
+    assert_eq!(
+        warning.help(),
+        Some(
+            "copy it to a buffer, which keeps it, in loops of its own: `loaded[x, y] = input[x, y]`, and read `loaded` here; \
+             or unroll `i` fully, so that one iteration adds up a window"
+        )
+    );
+    // As the language is, so is what to write.
+    let source = Source::new("window.stmt", program.source.text(), Language::Halide);
+    let halide = warnings(&Program { source, ..program.clone() });
+    let help = halide[0].help().unwrap();
+    assert!(help.contains("`loaded[x, y] = input[x, y]` and `loaded.compute_root()`"), "{help}");
+    // Where the program decides on the schedule, no loop is to be unrolled for another one.
+    let network = warnings(&Program { schedule: Some(Schedule::Dnn), ..program });
+    assert!(network[0].help().unwrap().ends_with("and read `loaded` here"), "{network:?}");
+    for program in [window("loaded", ""), window("input", " unroll 5")] {
+        assert!(warnings(&program).is_empty());
+    }
+}
+
+#[test]
+fn only_windows_are_to_be_unrolled() {
+    assert!(unrolling(&window("loaded", "")).is_some());
+    assert_eq!(unrolling(&window("loaded", " unroll 5")), None);
+    let nest = "
+  - for y in 0..8:
+    - for x in 0..8:
+      - sums[x, y] = 0
+      - for i in 0..16:
+        - sums[x, y] += loaded[i, y] * loaded[x, i]
+";
+    let product = program(", sums: {type: u16, shape: [8, 8]}", &(nest.to_owned() + &output("sums[x, y]")));
+    assert_eq!(unrolling(&product), None);
+}
+
+#[test]
+fn the_access_at_odds_with_the_others_is_blamed() {
+    let blamed = |body: &str| {
+        let error = refused(&program("", &output(body)));
+        let places = std::iter::once(&error).chain(error.related());
+        places.map(|each| (each.to_string(), each.offending_text().unwrap().to_owned())).collect::<Vec<_>>()
+    };
+    let told = |variable: &str, (index, other): (usize, usize)| {
+        let here =
+            format!("`loaded` is read here with `{variable}` along index {index}, elsewhere along index {other}");
+        let elsewhere = format!("here `{variable}` runs along index {other} of `loaded`");
+        [(here, "loaded[y, x + 1]".to_owned()), (elsewhere, "loaded[x, y]".to_owned())]
+    };
+    // Wherever it stands.
+    assert_eq!(blamed("loaded[x, y] + loaded[y, x + 1] + loaded[x, y + 2]"), told("y", (0, 1)));
+    assert_eq!(blamed("loaded[x, y] + loaded[x, y + 2] + loaded[y, x + 1]"), told("y", (0, 1)));
+    assert_eq!(blamed("loaded[y, x + 1] + loaded[x, y] + loaded[x, y + 2]"), told("x", (1, 0)));
+    let diagonal = "`loaded` is read here with `x` along index 0 and along index 1";
+    assert_eq!(blamed("loaded[x, x]"), [(diagonal.to_owned(), "loaded[x, x]".to_owned())]);
+    assert_eq!(
+        blamed("loaded[x, 0] + loaded[0, x]"),
+        [
+            (
+                "`loaded` is read here with `x` along index 1, elsewhere along index 0".to_owned(),
+                "loaded[0, x]".to_owned()
+            ),
+            ("here `x` runs along index 0 of `loaded`".to_owned(), "loaded[x, 0]".to_owned()),
+        ]
+    );
+    // Two arrays of one source.
+    let turned = "
+  - for y in 0..8:
+    - for x in 0..8:
+      - one[x, y] = loaded[x, y]
+  - for y in 0..8:
+    - for x in 0..8:
+      - other[x, y] = loaded[x, y]
+"
+    .to_owned()
+        + &output("one[x, y] + other[y, x]");
+    let error = refused(&program(", one: {type: u16, shape: [8, 8]}, other: {type: u16, shape: [8, 8]}", &turned));
+    assert_eq!(
+        error.to_string(),
+        "`other` is read here with `y` along index 0, a dimension of the data that `x` runs along"
+    );
+    assert_eq!(error.offending_text(), Some("other[y, x]"));
+    assert_eq!(error.related()[0].to_string(), "here `x` runs along index 0 of `one`");
+    assert_eq!(error.related()[0].offending_text(), Some("one[x, y]"));
 }

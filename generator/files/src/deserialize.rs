@@ -498,7 +498,9 @@ impl<'de> MapAccess<'de> for Entries<'_> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Finding> {
         let node = self.value.take().ok_or_else(|| Finding::new("a value was read before its key"))?;
-        seed.deserialize(NodeDeserializer { node })
+        let value = NodeDeserializer { node };
+        // Also what a type finds wrong after the value was read.
+        value.located(|_| seed.deserialize(value))
     }
 
     fn size_hint(&self) -> Option<usize> {

@@ -7,10 +7,10 @@ use std::rc::Rc;
 use itertools::Itertools;
 use pushmem_nest::{Binary, Index, Piece, Schedule, Span, Type, Unary, is_reserved};
 
+use crate::boundaries::Boundaries;
 use crate::fault::Result;
 use crate::merge::{Merged, tidied};
 use crate::program::Stores;
-use crate::proof::Boundaries;
 use crate::shapes::{Shape, no_table};
 use crate::unfold::{Level, Unfolded};
 use crate::value::{Element, Value, Variable};

@@ -1,5 +1,6 @@
 //! Functions that Halide's integer pipelines call, in the operators of nests.
 
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 use pushmem_nest::{Binary, Span, Type, Unary};
@@ -27,8 +28,8 @@ pub(crate) fn intrinsic<L: Clone>(
         "bitwise_and" => binary(Binary::And),
         "bitwise_or" => binary(Binary::Or),
         "bitwise_xor" => binary(Binary::Xor),
-        "shift_left" => call.shift(Binary::ShiftLeft, load),
-        "shift_right" => call.shift(Binary::ShiftRight, load),
+        "shift_left" => call.shift(Binary::ShiftLeft, call.result(), load),
+        "shift_right" => call.shift(Binary::ShiftRight, call.result(), load),
         "bitwise_not" => Ok(Rc::new(Value::Unary(Unary::Not, call.operand()?))),
         "abs" => Ok(Rc::new(Value::Unary(Unary::Absolute, call.operand()?))),
         "likely" | "likely_if_innermost" | "strict" => call.operand(),
@@ -36,22 +37,32 @@ pub(crate) fn intrinsic<L: Clone>(
             arguments.first().cloned().ok_or_else(|| call.wrong_count("1 to 3"))
         }
         "select" | "if_then_else" => match arguments {
-            [condition, then, otherwise] => {
-                Ok(Rc::new(Value::Select(condition.clone(), then.clone(), otherwise.clone())))
-            }
+            [condition, then, otherwise] => Ok(select(condition.clone(), then.clone(), otherwise.clone())),
+            // A load that is left away where the condition is false.
+            [condition, then] if name == "if_then_else" => Ok(select(condition.clone(), then.clone(), call.number(0))),
             _ => Err(call.wrong_count("3")),
         },
+        "mux" => {
+            let [which, values @ .., last] = arguments else { return Err(call.wrong_count("2 or more")) };
+            let of = which.value_type(load).ok_or_else(|| call.unknown_type())?;
+            let chosen = values.iter().enumerate().rev().fold(last.clone(), |others, (place, value)| {
+                let here = Value::binary(Binary::Equal, which.clone(), number(place as i64, of));
+                select(here, value.clone(), others)
+            });
+            Ok(chosen)
+        }
         "widening_add" => call.widened(Binary::Add),
         "widening_sub" => call.widened(Binary::Subtract),
         "widening_mul" => call.widened(Binary::Multiply),
         "widen_right_add" => call.right_widened(Binary::Add),
         "widen_right_sub" => call.right_widened(Binary::Subtract),
         "widen_right_mul" => call.right_widened(Binary::Multiply),
-        "widening_shift_left" => {
-            let [left, right] = call.operands()?;
-            let to = call.result();
-            Ok(Value::binary(Binary::ShiftLeft, cast(to, left), cast(to, right)))
+        "widening_shift_left" | "widening_shift_right" => {
+            let [value, by] = call.operands()?;
+            let operator = if name == "widening_shift_left" { Binary::ShiftLeft } else { Binary::ShiftRight };
+            call.shifted(operator, cast(call.result(), value), call.result(), &by, load)
         }
+        // Of sums and differences, what is carried to the left of each bit is left out, and then added or subtracted.
         "halving_add" => {
             let [left, right] = call.operands()?;
             let differ = Value::binary(Binary::Xor, left.clone(), right.clone());
@@ -65,10 +76,11 @@ pub(crate) fn intrinsic<L: Clone>(
             Ok(Value::binary(Binary::Subtract, Value::binary(Binary::Or, left, right), half))
         }
         "halving_sub" => {
-            let [left, right] = call.wide_operands()?;
-            let half =
-                Value::binary(Binary::ShiftRight, Value::binary(Binary::Subtract, left, right), Value::number(1));
-            Ok(cast(call.result(), half))
+            let [left, right] = call.operands()?;
+            let differ = Value::binary(Binary::Xor, left.clone(), right.clone());
+            let half = Value::binary(Binary::ShiftRight, differ, call.number(1));
+            let borrowed = Value::binary(Binary::And, Rc::new(Value::Unary(Unary::Not, left)), right);
+            Ok(Value::binary(Binary::Subtract, half, borrowed))
         }
         "saturating_add" => call.saturated(Binary::Add),
         "saturating_sub" => call.saturated(Binary::Subtract),
@@ -77,29 +89,40 @@ pub(crate) fn intrinsic<L: Clone>(
             let from = operand.value_type(load).ok_or_else(|| call.unknown_type())?;
             Ok(saturating_cast(operand, from, call.result()))
         }
-        "rounding_shift_right" => {
+        "rounding_shift_left" | "rounding_shift_right" => {
             let [value, by] = call.operands()?;
-            let by = call.amount(&by)?;
-            let wide = cast(call.wide()?, value);
-            let rounded = match by {
-                0 => wide,
-                _ => Value::binary(Binary::Add, wide, call.wide_number(1 << (by - 1))?),
-            };
-            let shifted = Value::binary(Binary::ShiftRight, rounded, call.wide_number(by)?);
-            Ok(cast(call.result(), shifted))
+            let operator = if name == "rounding_shift_left" { Binary::ShiftLeft } else { Binary::ShiftRight };
+            call.rounded_shift(operator, value, call.result(), &by, load)
         }
         "mul_shift_right" | "rounding_mul_shift_right" => {
             let [left, right, by] = arguments else { return Err(call.wrong_count("3")) };
-            let (wide, by) = (call.wide()?, call.amount(by)?);
+            let wide = call.wide()?;
             let product = Value::binary(Binary::Multiply, cast(wide, left.clone()), cast(wide, right.clone()));
-            let rounded = match by {
-                _ if name == "mul_shift_right" => product,
-                0 => product,
-                _ => Value::binary(Binary::Add, product, call.wide_number(1 << (by - 1))?),
+            let shifted = match name {
+                "mul_shift_right" => call.shifted(Binary::ShiftRight, product, wide, by, load)?,
+                _ => call.rounded_shift(Binary::ShiftRight, product, wide, by, load)?,
             };
-            let shifted = Value::binary(Binary::ShiftRight, rounded, call.wide_number(by)?);
             Ok(saturating_cast(shifted, wide, call.result()))
         }
+        "lerp" => call.interpolated(load),
+        "div_round_to_zero" => call.divided_to_zero(),
+        "mod_round_to_zero" => {
+            let [left, right] = call.operands()?;
+            let multiple = Value::binary(Binary::Multiply, call.divided_to_zero()?, right);
+            Ok(Value::binary(Binary::Subtract, left, multiple))
+        }
+        "popcount" => call.counted(|value, bit, of| {
+            let moved = Value::binary(Binary::ShiftRight, value, number(bit, of));
+            Value::binary(Binary::And, moved, number(1, of))
+        }),
+        // Those below a power of two, and those that it divides.
+        "count_leading_zeros" => {
+            call.counted(|value, bit, of| cast(of, Value::binary(Binary::Less, value, number(1 << bit, of))))
+        }
+        "count_trailing_zeros" => call.counted(|value, bit, of| {
+            let rest = Value::binary(Binary::And, value, number((2 << bit) - 1, of));
+            cast(of, Value::binary(Binary::Equal, rest, number(0, of)))
+        }),
         _ => Err(Fault::new(span, format!("a call of `{name}`"))
             .with_help("this function has no hardware: write it with arithmetic, comparisons, `select` and shifts")),
     }
@@ -109,15 +132,22 @@ fn cast<L: Clone>(to: Type, operand: Rc<Value<L>>) -> Rc<Value<L>> {
     Rc::new(Value::Cast(to, operand))
 }
 
+fn number<L: Clone>(value: i64, of: Type) -> Rc<Value<L>> {
+    Rc::new(Value::Number(value, of))
+}
+
+fn select<L: Clone>(condition: Rc<Value<L>>, then: Rc<Value<L>>, otherwise: Rc<Value<L>>) -> Rc<Value<L>> {
+    Rc::new(Value::Select(condition, then, otherwise))
+}
+
 /// The nearest value that the type holds.
 fn saturating_cast<L: Clone>(operand: Rc<Value<L>>, from: Type, to: Type) -> Rc<Value<L>> {
-    let number = |value| Rc::new(Value::Number(value, from));
     let mut limited = operand;
     if from.max() > to.max() {
-        limited = Value::binary(Binary::Minimum, limited, number(to.max()));
+        limited = Value::binary(Binary::Minimum, limited, number(to.max(), from));
     }
     if from.min() < to.min() {
-        limited = Value::binary(Binary::Maximum, limited, number(to.min()));
+        limited = Value::binary(Binary::Maximum, limited, number(to.min(), from));
     }
     cast(to, limited)
 }
@@ -159,7 +189,7 @@ impl<L: Clone> Call<'_, L> {
     }
 
     fn number(&self, value: i64) -> Rc<Value<L>> {
-        Rc::new(Value::Number(value, self.result()))
+        number(value, self.result())
     }
 
     /// The type of 32 bits in which sums and products of two values of the result's type are exact.
@@ -172,16 +202,6 @@ impl<L: Clone> Call<'_, L> {
         }
     }
 
-    fn wide_number(&self, value: i64) -> Result<Rc<Value<L>>> {
-        Ok(Rc::new(Value::Number(value, self.wide()?)))
-    }
-
-    /// The operands as i32, in which sums and differences of 16 bits are exact.
-    fn wide_operands(&self) -> Result<[Rc<Value<L>>; 2]> {
-        self.wide()?;
-        Ok(self.operands()?.map(|operand| cast(Type::I32, operand)))
-    }
-
     fn widened(&self, operator: Binary) -> Result<Rc<Value<L>>> {
         let ([left, right], to) = (self.operands()?, self.result());
         Ok(Value::binary(operator, cast(to, left), cast(to, right)))
@@ -192,39 +212,157 @@ impl<L: Clone> Call<'_, L> {
         Ok(Value::binary(operator, left, cast(to, right)))
     }
 
+    /// A sum or a difference, or the nearest value that the type holds.
     fn saturated(&self, operator: Binary) -> Result<Rc<Value<L>>> {
-        let [left, right] = self.wide_operands()?;
-        Ok(saturating_cast(Value::binary(operator, left, right), Type::I32, self.result()))
+        let ([left, right], result) = (self.operands()?, self.result());
+        if result.bits() < 32 {
+            let wide = [&left, &right].map(|operand| cast(Type::I32, operand.clone()));
+            let [left, right] = wide;
+            return Ok(saturating_cast(Value::binary(operator, left, right), Type::I32, result));
+        }
+        let wrapped = Value::binary(operator, left.clone(), right.clone());
+        let less = |one: Rc<Value<L>>, other: Rc<Value<L>>| Value::binary(Binary::Less, one, other);
+        if !result.is_signed() {
+            let (too_far, limit) = match operator {
+                Binary::Add => (less(wrapped.clone(), left), result.max()),
+                _ => (less(left, right), result.min()),
+            };
+            return Ok(select(too_far, self.number(limit), wrapped));
+        }
+        // Too far is what has another sign than the left operand, while the right one goes away from zero with it.
+        let differ = |one: &Rc<Value<L>>| Value::binary(Binary::Xor, one.clone(), left.clone());
+        let away = match operator {
+            Binary::Add => Rc::new(Value::Unary(Unary::Not, differ(&right))),
+            _ => differ(&right),
+        };
+        let too_far = less(Value::binary(Binary::And, differ(&wrapped), away), self.number(0));
+        let limit = select(less(left.clone(), self.number(0)), self.number(result.min()), self.number(result.max()));
+        Ok(select(too_far, limit, wrapped))
     }
 
-    /// A shift. The amount may have the other sign's type.
-    fn shift(&self, operator: Binary, load: &impl Fn(&L) -> Option<Type>) -> Result<Rc<Value<L>>> {
-        let ([value, by], result) = (self.operands()?, self.result());
-        if let Value::Number(amount, _) = *by {
-            return Ok(Value::binary(operator, value, self.number(result.wrap(amount))));
+    /// A shift of the first argument by the second.
+    fn shift(&self, operator: Binary, of: Type, load: &impl Fn(&L) -> Option<Type>) -> Result<Rc<Value<L>>> {
+        let [value, by] = self.operands()?;
+        self.shifted(operator, value, of, &by, load)
+    }
+
+    /// A shift of a value of a type by an amount that may have another one. By a negative amount, it goes the other way.
+    fn shifted(
+        &self,
+        operator: Binary,
+        value: Rc<Value<L>>,
+        of: Type,
+        by: &Rc<Value<L>>,
+        load: &impl Fn(&L) -> Option<Type>,
+    ) -> Result<Rc<Value<L>>> {
+        let opposite = if operator == Binary::ShiftLeft { Binary::ShiftRight } else { Binary::ShiftLeft };
+        match **by {
+            Value::Number(amount, _) if amount < 0 => return Ok(Value::binary(opposite, value, number(-amount, of))),
+            Value::Number(amount, _) => return Ok(Value::binary(operator, value, number(amount, of))),
+            _ => {}
         }
         match by.value_type(load) {
-            Some(found) if found == result => Ok(Value::binary(operator, value, by)),
+            Some(found) if found == of => Ok(Value::binary(operator, value, by.clone())),
             // An amount that does not fit is one that Halide leaves undefined.
-            Some(found) if !found.is_signed() => Ok(Value::binary(operator, value, cast(result, by))),
+            Some(found) if !found.is_signed() => Ok(Value::binary(operator, value, cast(of, by.clone()))),
             Some(found) => {
-                let zero = Rc::new(Value::Number(0, found));
-                let negative = Value::binary(Binary::Less, by.clone(), zero);
-                let opposite = if operator == Binary::ShiftLeft { Binary::ShiftRight } else { Binary::ShiftLeft };
-                let back = cast(result, Rc::new(Value::Unary(Unary::Negate, by.clone())));
-                let forth = Value::binary(operator, value.clone(), cast(result, by));
-                Ok(Rc::new(Value::Select(negative, Value::binary(opposite, value, back), forth)))
+                let negative = Value::binary(Binary::Less, by.clone(), number(0, found));
+                let back = cast(of, Rc::new(Value::Unary(Unary::Negate, by.clone())));
+                let forth = Value::binary(operator, value.clone(), cast(of, by.clone()));
+                Ok(select(negative, Value::binary(opposite, value, back), forth))
             }
             None => Err(self.unknown_type()),
         }
     }
 
-    /// A constant amount of a shift.
-    fn amount(&self, by: &Value<L>) -> Result<i64> {
-        match by {
-            Value::Number(amount, _) if (0..=31).contains(amount) => Ok(*amount),
-            _ => Err(Fault::new(self.span, format!("`{}` by an amount that is no constant", self.name))
-                .with_help("shift by a constant from 0 to 31")),
+    /// A shift to which the last bit that it drops is added: to the nearest, without more bits than the type has.
+    fn rounded_shift(
+        &self,
+        operator: Binary,
+        value: Rc<Value<L>>,
+        of: Type,
+        by: &Rc<Value<L>>,
+        load: &impl Fn(&L) -> Option<Type>,
+    ) -> Result<Rc<Value<L>>> {
+        let whole = self.shifted(operator, value.clone(), of, by, load)?;
+        let found = by.value_type(load).ok_or_else(|| self.unknown_type())?;
+        // The shift by one less in the direction in which bits are dropped, and whether it goes there.
+        let one = number(1, found);
+        let (before, drops) = match operator {
+            Binary::ShiftRight => (Binary::Subtract, Binary::Greater),
+            _ => (Binary::Add, Binary::Less),
+        };
+        let zero = number(0, found);
+        let (before, drops) = match **by {
+            Value::Number(amount, _) if drops.apply(Type::I32, amount, 0) == 0 => return Ok(whole),
+            Value::Number(amount, _) => (number(before.apply(Type::I32, amount, 1), Type::I32), None),
+            _ => (Value::binary(before, by.clone(), one), Some(Value::binary(drops, by.clone(), zero))),
+        };
+        let last = self.shifted(operator, value, of, &before, load)?;
+        let last = Value::binary(Binary::And, last, number(1, of));
+        let rounding = match drops {
+            Some(drops) => select(drops, last, number(0, of)),
+            None => last,
+        };
+        Ok(Value::binary(Binary::Add, whole, rounding))
+    }
+
+    /// `zero + (one - zero) · weight`, where the weight is a part of the greatest value of its type. Of signed values, the
+    /// distances to the least one are unsigned.
+    fn interpolated(&self, load: &impl Fn(&L) -> Option<Type>) -> Result<Rc<Value<L>>> {
+        let [zero, one, weight] = self.arguments else { return Err(self.wrong_count("3")) };
+        let (result, of_weight) = (self.result(), weight.value_type(load).ok_or_else(|| self.unknown_type())?);
+        let (narrow, bits) = (result.unsigned(), i64::from(result.bits()));
+        self.wide()?;
+        let wide = if bits == 8 { Type::U16 } else { Type::U32 };
+        let bias = || number(narrow.wrap(result.min()), narrow);
+        let unbiased = |value: &Rc<Value<L>>| match result.is_signed() {
+            true => Value::binary(Binary::Subtract, cast(narrow, value.clone()), bias()),
+            false => value.clone(),
+        };
+        // `2^n - 1` is a multiple of `2^m - 1` where `n` is one of `m`.
+        let weight = match (of_weight.bits().cmp(&result.bits()), narrow.max(), of_weight.max()) {
+            (Ordering::Equal, ..) => weight.clone(),
+            (Ordering::Less, most, of_weight) => {
+                Value::binary(Binary::Multiply, cast(narrow, weight.clone()), number(most / of_weight, narrow))
+            }
+            (Ordering::Greater, most, of) => {
+                cast(narrow, Value::binary(Binary::Divide, weight.clone(), number(of / most, of_weight)))
+            }
+        };
+        let rest = Value::binary(Binary::Subtract, number(narrow.max(), narrow), weight.clone());
+        let part = |value, of| Value::binary(Binary::Multiply, cast(wide, value), cast(wide, of));
+        let sum = Value::binary(Binary::Add, part(unbiased(zero), rest), part(unbiased(one), weight));
+        // `sum / (2^n - 1)`, rounded, is `sum / 2^n · (1 + 1 / 2^n)`.
+        let by = number(bits, wide);
+        let above = self.rounded_shift(Binary::ShiftRight, sum.clone(), wide, &by, load)?;
+        let divided =
+            self.rounded_shift(Binary::ShiftRight, Value::binary(Binary::Add, above, sum), wide, &by, load)?;
+        let found = cast(narrow, divided);
+        Ok(match result.is_signed() {
+            true => cast(result, Value::binary(Binary::Add, found, bias())),
+            false => found,
+        })
+    }
+
+    /// The quotient without its fraction. That of nests is rounded down where the divisor is positive.
+    fn divided_to_zero(&self) -> Result<Rc<Value<L>>> {
+        let ([left, right], result) = (self.operands()?, self.result());
+        if !result.is_signed() {
+            return Ok(Value::binary(Binary::Divide, left, right));
         }
+        let absolute = |value: &Rc<Value<L>>| Rc::new(Value::Unary(Unary::Absolute, value.clone()));
+        let quotient = cast(result, Value::binary(Binary::Divide, absolute(&left), absolute(&right)));
+        let negative = Value::binary(Binary::Less, Value::binary(Binary::Xor, left, right), self.number(0));
+        Ok(select(negative, Rc::new(Value::Unary(Unary::Negate, quotient.clone())), quotient))
+    }
+
+    /// What is counted of the bits of a value: the sum of terms, one for each bit.
+    fn counted(&self, term: impl Fn(Rc<Value<L>>, i64, Type) -> Rc<Value<L>>) -> Result<Rc<Value<L>>> {
+        let of = self.result().unsigned();
+        let value = cast(of, self.operand()?);
+        let terms = (0..i64::from(of.bits())).map(|bit| term(value.clone(), bit, of));
+        let sum = terms.reduce(|sum, term| Value::binary(Binary::Add, sum, term));
+        Ok(cast(self.result(), sum.unwrap_or_else(|| number(0, of))))
     }
 }

@@ -73,7 +73,7 @@ use std::path::Path;
 
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, read_text};
-use pushmem_nest::{Checked, Program, Schedule, Source, Type, is_reserved};
+use pushmem_nest::{Checked, Language, Program, Schedule, Source, Type, is_reserved};
 
 use crate::canonical::Canonical;
 use crate::emit::{Emitted, Nest};
@@ -116,7 +116,7 @@ pub fn import(name: &str, text: &str) -> Result<Checked, Diagnostic> {
 
 /// Imports with so many operations for the proof.
 fn import_within(name: &str, text: &str, limits: Limits) -> Result<Checked, Diagnostic> {
-    let source = Source::new(name, text);
+    let source = Source::new(name, text, Language::Halide);
     let read = Read::new(text).map_err(|fault| located(&source, fault))?;
     let first = match read.nest(&source, &read.program, limits) {
         Err(refusal) => refusal,

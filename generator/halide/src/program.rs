@@ -483,7 +483,7 @@ impl<'a> Reader<'a> {
             return Err(Fault::new(span, format!("an expression of more than {LARGEST_EXPRESSION} operations"))
                 .with_help("compute some of the Funcs that are inlined here by `compute_root` or `compute_at`"));
         }
-        let produced = self.produces.iter().rev().find(|(produced, _)| *produced == name);
+        let produced = self.produces.iter().rev().find(|(produced, _)| is_of(name, produced));
         self.found.stores.push(Store {
             array,
             site: self.found.arrays[array].sites.len() - 1,
@@ -557,6 +557,12 @@ impl<'a> Reader<'a> {
                 .with_help("the text must be all that Halide prints for a pipeline whose buffers have fixed bounds"),
         })
     }
+}
+
+/// Whether an array is that of a Func, or of one of its values if it is a tuple: `f.0` and `f.1` of `f`.
+fn is_of(array: &str, func: &str) -> bool {
+    let value = array.strip_prefix(func).map(|rest| rest.strip_prefix('.').unwrap_or(rest));
+    value.is_some_and(|value| value.is_empty() == (array == func) && value.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Two conditions that hold where this one does: the sides of `&&`, or those of a bound for the smaller or the larger of two.

@@ -9,20 +9,22 @@ mod nest;
 mod samples;
 mod slice;
 mod statement;
+mod worlds;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use itertools::Itertools;
 use pushmem_nest::{ArrayKind, Program};
-use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use crate::Inferred;
-pub(crate) use crate::boundaries::Boundaries;
-use crate::boundaries::{Edges, add_ends};
+use crate::boundaries::{Boundaries, Edges, add_ends};
 use crate::fault::{Fault, Result};
+use crate::program::Array;
 use crate::proof::machine::{Machine, Script, Stop, UNKNOWN};
+use crate::proof::worlds::World;
+use crate::shapes::Shape;
 use crate::syntax::Module;
 
 /// The most operations of a proof. Indices are computed by operations, too.
@@ -72,23 +74,25 @@ pub(crate) struct Statement<'a> {
     pub seed: u64,
 }
 
-/// A program with its memories at the beginning.
-struct Execution {
+/// A program with its memories at the beginning, in some worlds.
+struct Execution<'a> {
     script: Script,
+    worlds: &'a [World],
+    /// Of each memory, the elements, each with its value in each world.
     memories: Vec<Vec<i64>>,
 }
 
-impl Execution {
+impl Execution<'_> {
     /// The memories after everything was executed.
     fn whole(&self, allowed: u64) -> Result<Vec<Vec<i64>>, Stop> {
-        let mut machine = Machine::new(&self.script, self.memories.clone(), allowed);
+        let mut machine = Machine::new(&self.script, self.worlds, self.memories.clone(), allowed);
         machine.run(&self.script.steps, 0)?;
         Ok(machine.memories)
     }
 
     /// The memories after the execution of what some elements depend on. What it takes is subtracted from `allowed`.
     fn part(&self, wanted: &[(usize, i64)], allowed: &mut u64) -> Result<Vec<Vec<i64>>, Stop> {
-        let mut machine = Machine::new(&self.script, self.memories.clone(), *allowed);
+        let mut machine = Machine::new(&self.script, self.worlds, self.memories.clone(), *allowed);
         slice::run_for(&self.script, &mut machine, wanted)?;
         *allowed = machine.allowed;
         Ok(machine.memories)
@@ -101,12 +105,14 @@ impl Execution {
 /// If a pixel differs.
 pub(crate) fn prove(statement: &Statement, nest: &Program, limits: Limits) -> Result<Compared> {
     let outputs = statement.outputs(nest);
-    let (one, other) = statement.executions(nest);
+    let worlds = worlds::worlds();
+    let (one, other) = statement.executions(nest, &worlds);
     match one.whole(limits.whole).and_then(|one| Ok((one, other.whole(limits.whole)?))) {
         Ok((one, other)) => {
             for (in_statement, in_nest) in outputs {
                 for at in 0..nest.arrays[in_nest].size() {
-                    statement.compare(&one[in_statement], &other[in_nest], nest, (in_statement, in_nest, at))?;
+                    let values = (&one[in_statement][..], &other[in_nest][..]);
+                    statement.compare(&worlds, values, nest, (in_statement, in_nest, at))?;
                 }
             }
             return Ok(Compared::Everything);
@@ -152,22 +158,24 @@ impl Statement<'_> {
     }
 
     /// Both, with the same images.
-    fn executions(&self, nest: &Program) -> (Execution, Execution) {
-        let images = images(nest);
+    fn executions<'a>(&self, nest: &Program, worlds: &'a [World]) -> (Execution<'a>, Execution<'a>) {
         let Inferred { program, types, shapes } = self.inferred;
         let known = program.arrays.iter().zip(types).zip(shapes).zip(self.names);
-        let known = known.filter(|(((array, _), _), _)| array.is_argument || array.entries.is_some());
-        let (mut arguments, mut memories) = (Vec::new(), Vec::new());
-        for (((array, element), shapes), name) in known {
-            arguments.push((array.name, *element));
+        let known: Vec<_> = known.filter(|(((array, _), _), _)| array.is_argument || array.entries.is_some()).collect();
+        let arguments: Vec<_> = known.iter().map(|(((array, element), _), _)| (array.name, **element)).collect();
+        let of_statement = statement::script(&self.module.body, &arguments);
+        let images = worlds::images(nest, worlds, &of_statement.numbers());
+        let in_all = |values: &[i64]| values.iter().flat_map(|value| vec![*value; worlds.len()]).collect::<Vec<i64>>();
+        let memory = |(((array, _), shapes), name): &(((&Array, _), &Vec<Shape>), &String)| {
             let size = shapes.first().map_or(0, |shape| shape.iter().product::<i64>());
-            let image = array.entries.clone().or_else(|| images.get(name.as_str()).cloned());
-            memories.push(image.unwrap_or_else(|| vec![UNKNOWN; size as usize]));
-        }
-        let of_statement = Execution { script: statement::script(&self.module.body, &arguments), memories };
+            let entries = array.entries.as_deref().map(in_all).or_else(|| images.get(name.as_str()).cloned());
+            entries.unwrap_or_else(|| vec![UNKNOWN; size as usize * worlds.len()])
+        };
+        let memories = known.iter().map(memory).collect();
+        let of_statement = Execution { script: of_statement, worlds, memories };
         let arrays = nest.arrays.iter().map(|array| images.get(array.name.as_str()).cloned().unwrap_or_default());
-        let memories = arrays.chain(nest.tables.iter().map(|table| table.values.clone())).collect();
-        (of_statement, Execution { script: nest::script(nest), memories })
+        let memories = arrays.chain(nest.tables.iter().map(|table| in_all(&table.values))).collect();
+        (of_statement, Execution { script: nest::script(nest), worlds, memories })
     }
 
     /// Compares samples of an output, in batches, as long as there are operations: whether there are for the first.
@@ -178,6 +186,7 @@ impl Statement<'_> {
         (in_statement, in_nest): (usize, usize),
         limits: Limits,
     ) -> Result<bool> {
+        let worlds = one.worlds;
         let edges = self.edges_of(in_statement, &nest.arrays[in_nest].shape);
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let samples = samples::samples(&nest.arrays[in_nest].shape, &edges, &mut random);
@@ -186,11 +195,12 @@ impl Statement<'_> {
         while compared < samples.len() {
             let batch = &samples[compared..samples.len().min(compared + size)];
             let wanted = |memory: usize| batch.iter().map(|at| (memory, *at)).collect::<Vec<_>>();
-            let one = one.part(&wanted(in_statement), &mut allowed[0]);
-            match one.and_then(|one| Ok((one, other.part(&wanted(in_nest), &mut allowed[1])?))) {
+            let found = one.part(&wanted(in_statement), &mut allowed[0]);
+            match found.and_then(|one| Ok((one, other.part(&wanted(in_nest), &mut allowed[1])?))) {
                 Ok((one, other)) => {
                     for &at in batch {
-                        self.compare(&one[in_statement], &other[in_nest], nest, (in_statement, in_nest, at as usize))?;
+                        let values = (&one[in_statement][..], &other[in_nest][..]);
+                        self.compare(worlds, values, nest, (in_statement, in_nest, at as usize))?;
                     }
                 }
                 Err(Stop::Undetermined) => return Err(self.undetermined()),
@@ -202,18 +212,19 @@ impl Statement<'_> {
         Ok(compared > 0)
     }
 
+    /// Compares a pixel in all worlds.
     fn compare(
         &self,
-        one: &[i64],
-        other: &[i64],
+        worlds: &[World],
+        (one, other): (&[i64], &[i64]),
         nest: &Program,
         (in_statement, in_nest, at): (usize, usize, usize),
     ) -> Result<()> {
-        let value = |memory: &[i64]| memory.get(at).copied().filter(|value| *value != UNKNOWN);
-        let (one, other) = (value(one), value(other));
-        if one == other {
-            return Ok(());
-        }
+        let value = |memory: &[i64], world: usize| {
+            memory.get(at * worlds.len() + world).copied().filter(|value| *value != UNKNOWN)
+        };
+        let values = worlds.iter().enumerate().map(|(at, world)| (world, value(one, at), value(other, at)));
+        let Some((world, one, other)) = { values }.find(|(_, one, other)| one != other) else { return Ok(()) };
         let array = &nest.arrays[in_nest];
         let mut rest = at as i64;
         let indices = array.shape.iter().zip(&array.min).map(|(extent, min)| {
@@ -223,7 +234,11 @@ impl Statement<'_> {
         });
         let text = |value: Option<i64>| value.map_or("unknown".to_owned(), |value| value.to_string());
         let message = format!(
-            "on random images `{}[{}]` is {} in the statement, but {} in the nest",
+            "{} `{}[{}]` is {} in the statement, but {} in the nest",
+            match world.order {
+                None => "on random images",
+                Some(_) => "on random images, with data in a random order,",
+            },
             array.name,
             { indices }.join(", "),
             text(one),
@@ -240,19 +255,6 @@ impl Statement<'_> {
             "addresses are computed by counters, not from data; only tables of constants are looked up by data",
         )
     }
-}
-
-/// An image for each input: half of the pixels of the whole type, and half of them small, so that comparisons go both ways.
-fn images(nest: &Program) -> BTreeMap<&str, Vec<i64>> {
-    let mut random = ChaCha8Rng::seed_from_u64(0);
-    let inputs = nest.arrays_of(ArrayKind::Input).map(|array| {
-        let mut pixel = |_| {
-            let value = random.random_range(array.element.min()..=array.element.max());
-            if random.random() { value } else { value % 16 }
-        };
-        (array.name.as_str(), (0..array.size()).map(&mut pixel).collect())
-    });
-    inputs.collect()
 }
 
 #[cfg(test)]

@@ -156,13 +156,10 @@ impl Datapath {
     }
 }
 
-/// The statement of the operation in lines.
+/// The statement of the operation in lines, as a nest has it: what a program was translated from may call things by names
+/// that are nowhere else.
 fn describe(program: &Program, operation: &Operation) -> Vec<String> {
-    let written = program.source.excerpt(operation.span).split_whitespace().join(" ");
-    let text = match written.as_str() {
-        "" => Printer { program, loops: &Copies::new(program, operation).loops, operation }.statement(),
-        _ => written,
-    };
+    let text = Printer { program, loops: &Copies::new(program, operation).loops, operation }.statement();
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let line = lines.last_mut().expect("there is a line");

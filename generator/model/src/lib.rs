@@ -4,15 +4,18 @@
 //! it to the next. On the way it checks what the compiler promises and records each [`Violation`]: reads of words that
 //! nobody wrote, two accesses through one memory port, words that are overwritten before they were read.
 
+mod context;
 mod controller;
 mod direct;
 mod memory;
+mod ports;
 mod rom;
 mod tile;
 mod violation;
 mod wide_fetch;
 mod word;
 
-pub use tile::{Inputs, MAX_PORTS, Outputs, Tile};
+pub use ports::{Inputs, MAX_PORTS, Outputs};
+pub use tile::Tile;
 pub use violation::{Violation, ViolationKind};
 pub use word::Word;

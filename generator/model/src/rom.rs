@@ -2,8 +2,9 @@
 
 use pushmem_tile::{Role, TileSpec};
 
+use crate::context::Context;
 use crate::memory::{Delay, Memory, ReadPort, Row};
-use crate::tile::{Context, Inputs};
+use crate::ports::Inputs;
 use crate::violation::ViolationKind;
 use crate::word::Word;
 

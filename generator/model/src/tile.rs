@@ -3,81 +3,14 @@
 use pushmem_configuration::{Chain, Configuration};
 use pushmem_tile::{Controller as Parameters, Kind, Role, TileSpec};
 
+use crate::context::Context;
 use crate::controller::Controller;
 use crate::direct::Direct;
+use crate::ports::{Inputs, Outputs};
 use crate::rom::Rom;
-use crate::violation::{Violation, ViolationKind};
+use crate::violation::Violation;
 use crate::wide_fetch::WideFetch;
 use crate::word::Word;
-
-/// Most inputs, and most outputs, of a tile.
-pub const MAX_PORTS: usize = 4;
-
-/// Recorded violations are cut off here: one broken promise tends to break one in every cycle.
-const MAX_VIOLATIONS: usize = 1000;
-
-/// What a tile is given in a cycle.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Inputs {
-    /// Starts a run in the next cycle.
-    pub flush: bool,
-    /// Holds everything.
-    pub stall: bool,
-    /// The word (of a rom: the address) on each input.
-    pub data: [u64; MAX_PORTS],
-    /// The word on each chain input.
-    pub chain: [u64; MAX_PORTS],
-}
-
-/// What a tile shows in a cycle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outputs {
-    /// The word on each output; 0 without valid.
-    pub data: [Word; MAX_PORTS],
-    /// Whether each output's word is part of its stream.
-    pub valid: [bool; MAX_PORTS],
-    /// Whether each input's word is used.
-    pub taken: [bool; MAX_PORTS],
-    /// The stencil-valid output.
-    pub stencil_valid: bool,
-}
-
-/// What the parts of a tile need to know of each other in a cycle.
-pub(crate) struct Context {
-    pub controllers: Vec<Controller>,
-    /// Index of the first controller of each role that exists.
-    first: Vec<(Role, usize)>,
-    pub chain: Chain,
-    pub chaining: bool,
-    pub rows: u32,
-    cycle: u64,
-    violations: Vec<Violation>,
-}
-
-impl Context {
-    /// The controller of a role at a port.
-    pub fn controller(&self, role: Role, port: u32) -> &Controller {
-        let first = self.first.iter().find(|(other, _)| *other == role).expect("roles follow from the kind").1;
-        &self.controllers[first + port as usize]
-    }
-
-    /// Splits an address of the chained memory into whether this tile owns it, and the row within the tile.
-    pub fn own_row(&self, address: u64) -> (bool, u64) {
-        let rows = u64::from(self.rows);
-        if !self.chaining {
-            return (true, address);
-        }
-        (!self.chain.enable || address / rows == u64::from(self.chain.tile_id), address % rows)
-    }
-
-    /// Records a broken promise.
-    pub fn violation(&mut self, kind: ViolationKind, role: Role, port: u32, place: impl FnOnce() -> String) {
-        if self.violations.len() < MAX_VIOLATIONS {
-            let controller = self.controller(role, port).name.clone();
-            self.violations.push(Violation { kind, cycle: self.cycle, controller, place: place() });
-        }
-    }
-}
 
 enum Datapath {
     WideFetch(WideFetch),
@@ -111,21 +44,7 @@ impl Tile {
     /// A tile after reset: nothing configured, memories undefined.
     pub fn new(spec: &TileSpec) -> Self {
         let parameters = spec.controllers();
-        let mut first: Vec<(Role, usize)> = Vec::new();
-        for (index, controller) in parameters.iter().enumerate() {
-            if first.last().is_none_or(|(role, _)| *role != controller.role) {
-                first.push((controller.role, index));
-            }
-        }
-        let context = Context {
-            controllers: parameters.iter().map(Controller::idle).collect(),
-            first,
-            chain: Chain::default(),
-            chaining: spec.chaining,
-            rows: spec.rows,
-            cycle: 0,
-            violations: Vec::new(),
-        };
+        let context = Context::new(spec, &parameters);
         let datapath = Datapath::new(spec);
         Tile { spec: spec.clone(), parameters, configuration: Configuration::default(), context, datapath }
     }
@@ -224,7 +143,7 @@ impl Tile {
 
     /// Takes out the violations recorded so far.
     pub fn take_violations(&mut self) -> Vec<Violation> {
-        std::mem::take(&mut self.context.violations)
+        self.context.take_violations()
     }
 
     fn flush(&mut self) {

@@ -61,6 +61,6 @@ pub use read::{
     Checked, LARGEST_ARRAY, LARGEST_BOUND, LARGEST_PROGRAM, LARGEST_TABLE, MOST_DIMENSIONS, MOST_ITERATIONS,
     MOST_OPERATIONS,
 };
-pub use source::{Source, Span};
+pub use source::{Language, Source, Span};
 pub use syntax::is_reserved;
 pub use types::Type;

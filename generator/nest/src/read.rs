@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
 
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, FieldPath};
@@ -15,7 +14,7 @@ use crate::bound::constant;
 use crate::check::check;
 use crate::program::{Array, ArrayKind, Level, Loop, Node, Operation, Program, Schedule, Share, Table, ranges};
 use crate::resolve::{Scope, operation};
-use crate::source::{PlacedText, Problem, Source, Span};
+use crate::source::{Language, PlacedText, Problem, Source, Span};
 use crate::syntax::{self, RESERVED};
 use crate::types::Type;
 
@@ -271,7 +270,7 @@ pub(crate) fn checked(
 /// Reads a program with what is wrong and what is probably not meant, except for what needs the whole program to be found.
 pub(crate) fn read_unchecked(document: &Document) -> Result<(Program, Vec<Problem>, Vec<Problem>), Diagnostic> {
     let file: ProgramFile = document.deserialize()?;
-    let source = Source { name: document.name().to_owned(), text: Arc::from(document.text()) };
+    let source = Source::new(document.name(), document.text(), Language::Nest);
     let mut reader =
         Reader { document, problems: Vec::new(), warnings: Vec::new(), operations: 0, has_unknown_type: false };
     let program = reader.program(&file, source);

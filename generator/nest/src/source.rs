@@ -20,17 +20,32 @@ impl Span {
     }
 }
 
+/// The language of a text, which tells what to write in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// Loop nests.
+    Nest,
+    /// Lowered statements of Halide: what is to change is the Halide program that they come from.
+    Halide,
+}
+
 /// The text that a program was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    pub(crate) name: String,
-    pub(crate) text: Arc<str>,
+    name: String,
+    text: Arc<str>,
+    language: Language,
 }
 
 impl Source {
     /// A text, with the name of its file for messages.
-    pub fn new(name: &str, text: &str) -> Self {
-        Self { name: name.to_owned(), text: Arc::from(text) }
+    pub fn new(name: &str, text: &str, language: Language) -> Self {
+        Self { name: name.to_owned(), text: Arc::from(text), language }
+    }
+
+    /// The language of the text.
+    pub fn language(&self) -> Language {
+        self.language
     }
 
     /// The name of the file.
@@ -41,11 +56,6 @@ impl Source {
     /// The text of the file.
     pub fn text(&self) -> &str {
         &self.text
-    }
-
-    /// The text at this place.
-    pub fn excerpt(&self, span: Span) -> &str {
-        self.text.get(span.start..span.end).unwrap_or_default()
     }
 
     /// A diagnostic that points at this place.

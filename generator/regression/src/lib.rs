@@ -4,6 +4,7 @@
 //! specifications. Every test runs RTL and model in lockstep through scenarios of stalls, flushes, resets and
 //! reconfigurations.
 
+mod failure;
 mod list;
 mod mutants;
 mod random;
@@ -11,6 +12,7 @@ mod report;
 mod run;
 mod scenario;
 
+pub use failure::{Failure, FailureKind};
 pub use list::{Delays, RegressionList, Test, Work};
 pub use mutants::{Catch, Mutant, MutantList, MutantResult, Replacement};
 pub use random::{arbitrary_configuration, legal_configuration, random_spec};

@@ -8,6 +8,7 @@ use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_model::MAX_PORTS;
 use pushmem_tile::TileSpec;
 use serde::Deserialize;
+use serde::de::{Deserializer, Error, Unexpected};
 
 /// By output: how many cycles later it repeats input 0.
 pub type Delays = BTreeMap<usize, u64>;
@@ -54,6 +55,7 @@ struct TestFile {
 #[serde(deny_unknown_fields)]
 struct RandomFile {
     seed: u64,
+    #[serde(deserialize_with = "at_least_one")]
     configurations: u32,
 }
 
@@ -61,6 +63,7 @@ struct RandomFile {
 #[serde(deny_unknown_fields)]
 struct FaultsFile {
     seed: u64,
+    #[serde(deserialize_with = "at_least_one")]
     faults: u32,
 }
 
@@ -68,8 +71,21 @@ struct FaultsFile {
 #[serde(deny_unknown_fields)]
 struct SpecsFile {
     seed: u64,
+    #[serde(deserialize_with = "at_least_one")]
     specs: u32,
+    #[serde(deserialize_with = "at_least_one")]
     configurations: u32,
+}
+
+/// Reads how many: a test of nothing could not fail.
+fn at_least_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    match u32::deserialize(deserializer)? {
+        0 => Err(D::Error::invalid_value(
+            Unexpected::Unsigned(0),
+            &format!("an integer from 1 to {}", u32::MAX).as_str(),
+        )),
+        count => Ok(count),
+    }
 }
 
 /// What a test runs.
@@ -175,7 +191,7 @@ impl RegressionList {
     /// Reads a list. Paths in it are relative to its folder.
     ///
     /// # Errors
-    /// A located message when the list cannot be read or a test is not one of the known kinds.
+    /// A located message when the list cannot be read, a test is not one of the known kinds, or two have one name.
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
         Self::from_document(&Document::read(path)?, path.parent().unwrap_or(Path::new(".")))
     }
@@ -214,6 +230,11 @@ impl RegressionList {
     pub fn from_document(document: &Document, folder: &Path) -> Result<Self, Diagnostic> {
         let file: ListFile = document.deserialize()?;
         let root = FieldPath::root().key("tests");
+        let names = file.tests.iter().map(|test| test.name.as_str()).collect_vec();
+        if let Some(index) = second_of_a_name(&names) {
+            let message = format!("two tests are named `{}`", names[index]);
+            return Err(document.error(&root.index(index).key("name"), message));
+        }
         let tests = file
             .tests
             .into_iter()
@@ -229,6 +250,11 @@ impl RegressionList {
             .collect::<Result<_, _>>()?;
         Ok(RegressionList { tests })
     }
+}
+
+/// The place of the first that has the name of one before it.
+pub(crate) fn second_of_a_name(names: &[&str]) -> Option<usize> {
+    (0..names.len()).find(|&index| names[..index].contains(&names[index]))
 }
 
 /// What is wrong with a test, and at which key.

@@ -9,8 +9,9 @@ use pushmem_simulation::{Verilator, rtl_files};
 use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
 
-use crate::list::Test;
-use crate::run::{Model, Progress, in_parallel, run_test};
+use crate::failure::FailureKind;
+use crate::list::{Test, second_of_a_name};
+use crate::run::{Build, Progress, in_parallel, run_test};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -34,8 +35,8 @@ struct MutantFile {
 /// Names and texts of the files of a tile.
 type Rtl = Vec<(String, String)>;
 
-/// Specifications and files without a fault, by the path of the specification.
-type Tiles = BTreeMap<PathBuf, (TileSpec, Rtl)>;
+/// Files without a fault, by the path of the specification.
+type Tiles = BTreeMap<PathBuf, Rtl>;
 
 /// A tile with one fault in its RTL.
 #[derive(Clone, Debug)]
@@ -46,7 +47,6 @@ pub struct Mutant {
     pub fault: String,
     /// File of the tile specification.
     pub tile: PathBuf,
-    spec: TileSpec,
     /// All files, the fault in one of them.
     rtl: Rtl,
     /// Where the list describes it.
@@ -77,8 +77,8 @@ impl MutantList {
     /// As [`MutantList::read`].
     pub fn from_document(document: Document, folder: &Path) -> Result<Self, Diagnostic> {
         let file: ListFile = document.deserialize()?;
-        let names = file.mutants.iter().map(|mutant| &mutant.name).collect_vec();
-        if let Some(index) = (0..names.len()).find(|&index| names[..index].contains(&names[index])) {
+        let names = file.mutants.iter().map(|mutant| mutant.name.as_str()).collect_vec();
+        if let Some(index) = second_of_a_name(&names) {
             let path = FieldPath::root().key("mutants").index(index).key("name");
             return Err(document.error(&path, format!("two mutants are named `{}`", names[index])));
         }
@@ -86,11 +86,11 @@ impl MutantList {
         let mutants = file.mutants.into_iter().enumerate().map(|(index, mutant)| {
             let path = FieldPath::root().key("mutants").index(index);
             let tile = folder.join(&mutant.tile);
-            let (spec, mut rtl) = spec_and_rtl(&tile, &mut tiles)?;
+            let mut rtl = rtl_of(&tile, &mut tiles)?;
             let MutantFile { module, find, replace, occurrence, .. } = &mutant;
             let replacement = Replacement { module, find, replace, occurrence: *occurrence };
             replacement.plant(&mut rtl).map_err(|(key, message)| document.error(&path.key(key), message))?;
-            Ok(Mutant { name: mutant.name, fault: mutant.fault, tile, spec, rtl, path })
+            Ok(Mutant { name: mutant.name, fault: mutant.fault, tile, rtl, path })
         });
         let (mutants, errors): (Vec<_>, Vec<Diagnostic>) = mutants.partition_result();
         let mut errors = errors.into_iter();
@@ -116,7 +116,8 @@ impl MutantList {
     /// Runs the mutants, `jobs` at a time, each against the tests for its tile, in order, up to the first that fails.
     ///
     /// # Errors
-    /// A located message when there is no test for a mutant, or its RTL cannot be built: such a mutant tells nothing.
+    /// A located message when there is no test for a mutant, or one cannot run, for example because its RTL cannot be built:
+    /// such a mutant tells nothing.
     pub fn run(
         &self,
         tests: &[Test],
@@ -124,37 +125,43 @@ impl MutantList {
         jobs: usize,
         progress: &impl Progress<Mutant, Result<MutantResult, Diagnostic>>,
     ) -> Result<Vec<MutantResult>, Diagnostic> {
-        let run = |mutant: &Mutant| self.run_one(mutant, tests, verilator);
+        let run =
+            |mutant: &Mutant| self.run_one(mutant, tests, &|spec, model| model.build(verilator, spec, &mutant.rtl));
         in_parallel(&self.mutants, jobs, progress, run).into_iter().collect()
     }
 
-    fn run_one(&self, mutant: &Mutant, tests: &[Test], verilator: &Verilator) -> Result<MutantResult, Diagnostic> {
+    fn run_one(&self, mutant: &Mutant, tests: &[Test], build: &Build) -> Result<MutantResult, Diagnostic> {
         let mut tests = Self::tests_for(mutant, tests).peekable();
         if tests.peek().is_none() {
             return Err(self.document.error(&mutant.path.key("tile"), "the regression has no test for this tile"));
         }
-        let build = |spec: &TileSpec, model: Model| model.build(verilator, spec, &mutant.rtl);
-        build(&mutant.spec, Model::Lockstep).map_err(|error| {
-            self.document
-                .error(&mutant.path.key("replace"), format!("mutant `{}` cannot be built: {error}", mutant.name))
-        })?;
-        let caught = tests.find_map(|test| {
-            let failure = run_test(test, &build).failure?;
-            Some(Catch { test: test.name.clone(), clock: clock(&failure), failure })
-        });
+        let first = tests.find_map(|test| Some((test, run_test(test, build).failure?)));
+        let caught = match first {
+            None => None,
+            Some((test, failure)) => {
+                let clock = match failure.kind {
+                    FailureKind::Difference { clock } => Some(clock),
+                    FailureKind::Wrong => None,
+                    FailureKind::NotRun => {
+                        let message = format!("mutant `{}` cannot run `{}`: {failure}", mutant.name, test.name);
+                        return Err(self.document.error(&mutant.path.key("replace"), message));
+                    }
+                };
+                Some(Catch { test: test.name.clone(), clock, failure: failure.message })
+            }
+        };
         Ok(MutantResult { name: mutant.name.clone(), fault: mutant.fault.clone(), caught })
     }
 }
 
-/// The specification in a file and the RTL of its tile, made once.
-fn spec_and_rtl(tile: &Path, tiles: &mut Tiles) -> Result<(TileSpec, Rtl), Diagnostic> {
+/// The RTL of the tile that a file specifies, made once.
+fn rtl_of(tile: &Path, tiles: &mut Tiles) -> Result<Rtl, Diagnostic> {
     if let Some(known) = tiles.get(tile) {
         return Ok(known.clone());
     }
-    let spec = TileSpec::read(tile)?;
-    let rtl = rtl_files(&spec)?;
-    tiles.insert(tile.to_owned(), (spec.clone(), rtl.clone()));
-    Ok((spec, rtl))
+    let rtl = rtl_files(&TileSpec::read(tile)?)?;
+    tiles.insert(tile.to_owned(), rtl.clone());
+    Ok(rtl)
 }
 
 /// A fault in the text of a module.
@@ -223,15 +230,11 @@ pub struct Catch {
     pub failure: String,
 }
 
-/// The clock cycle that the message of a difference names.
-fn clock(failure: &str) -> Option<u64> {
-    let (_, rest) = failure.split_once(" at clock ")?;
-    rest.split_once(':')?.0.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::list::RegressionList;
+    use crate::run::Model;
 
     fn planted(find: &str, occurrence: Option<usize>) -> Result<String, &'static str> {
         let mut rtl = vec![("adder.sv".to_owned(), "assign  sum  = a + b; // a\nassign last = a;\n".to_owned())];
@@ -252,5 +255,32 @@ mod tests {
         assert_eq!(planted("= d", Some(1)).unwrap_err(), "find");
         assert_eq!(planted("= a", Some(0)).unwrap_err(), "occurrence");
         assert_eq!(planted("= a", Some(3)).unwrap_err(), "occurrence");
+    }
+
+    /// One mutant of the tile in a file, and a test of that.
+    fn list_and_test(folder: &Path) -> (MutantList, Test) {
+        let tile = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../rtl-tests/specs/small_bist.yaml"));
+        let tile = tile.display();
+        let list = format!(
+            "mutants:\n- name: renamed\n  fault: an instance has another name\n  tile: {tile}\n  module: small_bist_tile\n  \
+             find: \") u_sram (\"\n  replace: \") u_memory (\"\n"
+        );
+        let list = MutantList::from_document(Document::parse("list.yaml", list).unwrap(), folder).unwrap();
+        let tests = format!("tests: [{{name: faults, tile: {tile}, faults: {{seed: 1, faults: 1}}}}]");
+        let tests = RegressionList::from_document(&Document::parse("tests.yaml", tests).unwrap(), folder).unwrap();
+        (list, tests.tests.into_iter().next().unwrap())
+    }
+
+    /// That of a compiler, where the harness of the self-test knows an instance by its name.
+    #[test]
+    fn a_mutant_that_cannot_be_built_is_an_error_and_not_caught() {
+        let (list, test) = list_and_test(Path::new("/"));
+        let build = |_: &TileSpec, model: Model| match model {
+            Model::Lockstep => Ok(PathBuf::from("/bin/true")),
+            Model::SelfTest => Err(Diagnostic::new("`g++` failed")),
+        };
+        let error = list.run_one(&list.mutants[0], std::slice::from_ref(&test), &build).unwrap_err();
+        assert!(error.message().contains("mutant `renamed` cannot run `faults`: `g++` failed"), "{error:?}");
+        assert_eq!(error.location(), Some(("list.yaml".to_owned(), 7, 12)));
     }
 }

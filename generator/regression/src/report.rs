@@ -5,6 +5,7 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 
+use crate::failure::Failure;
 use crate::scenario::ScenarioCounts;
 
 /// How a test ended.
@@ -13,7 +14,7 @@ pub struct TestResult {
     /// Name of the test.
     pub name: String,
     /// Why it failed, if it did.
-    pub failure: Option<String>,
+    pub failure: Option<Failure>,
     /// What it ran.
     pub counts: ScenarioCounts,
     /// Time to generate and build models, which a cache shortens.
@@ -46,7 +47,7 @@ pub fn for_programs(results: &[TestResult]) -> RegressionReport<'_> {
         .map(|result| JsonResult {
             name: &result.name,
             passed: result.failure.is_none(),
-            failure: result.failure.as_deref(),
+            failure: result.failure.as_ref().map(|failure| failure.message.as_str()),
             configurations: result.counts.configurations,
             cycles: result.counts.cycles,
             build_seconds: result.build.as_secs_f64(),
@@ -64,7 +65,7 @@ pub fn to_junit(results: &[TestResult]) -> String {
             None => TestCaseStatus::success(),
             Some(failure) => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-                status.set_message(failure.clone());
+                status.set_message(failure.message.clone());
                 status
             }
         };

@@ -19,6 +19,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
+use crate::failure::Failure;
 use crate::list::{Delays, Test, Work};
 use crate::random::{arbitrary_configuration, legal_configuration, random_spec};
 use crate::report::TestResult;
@@ -64,7 +65,7 @@ pub fn run_files(
     verilator: &Verilator,
     seed: u64,
     configurations: u32,
-) -> Result<ScenarioCounts, String> {
+) -> Result<ScenarioCounts, Failure> {
     let mut result = TestResult {
         name: spec.name.clone(),
         failure: None,
@@ -141,8 +142,8 @@ pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
     };
     let outcome = match &test.work {
         Work::Configuration { tile, configuration, violations, delays, stops_at } => {
-            TileSpec::read(tile).map_err(text).and_then(|spec| {
-                let configuration = Configuration::read(configuration, &spec).map_err(text)?;
+            TileSpec::read(tile).map_err(Failure::from).and_then(|spec| {
+                let configuration = Configuration::read(configuration, &spec)?;
                 let mut runner = Runner::new(spec, build, &mut result)?;
                 if !delays.is_empty() {
                     runner.check_delays(std::slice::from_ref(&configuration), delays)?;
@@ -153,22 +154,22 @@ pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
                 runner.exercise(&[configuration], 1, if *violations { Promises::Broken } else { Promises::Kept })
             })
         }
-        Work::Chain { tile, configurations, delays } => TileSpec::read(tile).map_err(text).and_then(|spec| {
-            let read = |file: &PathBuf| Configuration::read(file, &spec).map_err(text);
+        Work::Chain { tile, configurations, delays } => TileSpec::read(tile).map_err(Failure::from).and_then(|spec| {
+            let read = |file: &PathBuf| Configuration::read(file, &spec);
             let configurations = configurations.iter().map(read).collect::<Result<Vec<_>, _>>()?;
             let mut runner = Runner::new(spec, build, &mut result)?;
             runner.result.counts.configurations += configurations.len() as u64;
             runner.check_delays(&configurations, delays)
         }),
         Work::Legal { tile, seed, configurations } => TileSpec::read(tile)
-            .map_err(text)
+            .map_err(Failure::from)
             .and_then(|spec| Runner::new(spec, build, &mut result)?.legal(*seed, *configurations)),
         Work::Arbitrary { tile, seed, configurations } => TileSpec::read(tile)
-            .map_err(text)
+            .map_err(Failure::from)
             .and_then(|spec| Runner::new(spec, build, &mut result)?.arbitrary(*seed, *configurations)),
-        Work::Faults { tile, seed, faults } => {
-            TileSpec::read(tile).map_err(text).and_then(|spec| self_tests(&spec, build, &mut result, *seed, *faults))
-        }
+        Work::Faults { tile, seed, faults } => TileSpec::read(tile)
+            .map_err(Failure::from)
+            .and_then(|spec| self_tests(&spec, build, &mut result, *seed, *faults)),
         Work::Specs { seed, specs, configurations } => (0..*specs).try_for_each(|number| {
             // Each specification has a seed of its own, so that one that fails can be run alone.
             let seed = seed.wrapping_add(u64::from(number));
@@ -180,40 +181,37 @@ pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
                     runner.legal(seed, *configurations)?;
                     runner.arbitrary(seed, *configurations)
                 })
-                .map_err(|failure| format!("{failure}\nspecification of seed {seed}:\n{described}"))
+                .map_err(|failure| Failure {
+                    message: format!("{failure}\nspecification of seed {seed}:\n{described}"),
+                    ..failure
+                })
         }),
     };
     result.failure = outcome.err();
     result
 }
 
-fn text(diagnostic: Diagnostic) -> String {
-    match diagnostic.location() {
-        Some((file, line, column)) => format!("{file}:{line}:{column}: {}", diagnostic.message()),
-        None => diagnostic.message().to_owned(),
-    }
-}
-
 /// Runs the self-test of RTL and model on a memory without a fault, and on some with one each.
-fn self_tests(spec: &TileSpec, build: &Build, result: &mut TestResult, seed: u64, count: u32) -> Result<(), String> {
+fn self_tests(spec: &TileSpec, build: &Build, result: &mut TestResult, seed: u64, count: u32) -> Result<(), Failure> {
     let start = Instant::now();
-    let executable = build(spec, Model::SelfTest).map_err(text)?;
+    let executable = build(spec, Model::SelfTest)?;
     result.build += start.elapsed();
     let shape = Shape::of(spec).expect("what has no self-test is not built");
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut memories = vec![(None, false), (None, true)];
     memories.extend((0..count).map(|_| (Some(Fault::random(shape, &mut rng)), rng.random())));
     let start = Instant::now();
-    let found = self_test(&executable, shape, &memories).map_err(text)?;
+    let found = self_test(&executable, shape, &memories)?;
     result.run += start.elapsed();
     for (&(fault, loads), found) in memories.iter().zip(&found) {
         let mut memory = FaultyMemory::new(shape, fault, |_| Row::of(shape.width, |_| loads));
         let expected = pushmem_bist::run(shape, &mut memory);
         if *found != expected {
-            return Err(format!("self-test, {fault:?}: the RTL has {found:?}; the model has {expected:?}"));
+            let message = format!("self-test, {fault:?}: the RTL has {found:?}; the model has {expected:?}");
+            return Err(Failure::wrong(message));
         }
         if fault.is_some() != found.first_failure.is_some() {
-            return Err(format!("self-test, {fault:?}: the verdict is {found:?}"));
+            return Err(Failure::wrong(format!("self-test, {fault:?}: the verdict is {found:?}")));
         }
         result.counts.configurations += 1;
         result.counts.cycles += found.cycles;
@@ -239,20 +237,20 @@ struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    fn new(spec: TileSpec, build: &Build, result: &'a mut TestResult) -> Result<Self, String> {
+    fn new(spec: TileSpec, build: &Build, result: &'a mut TestResult) -> Result<Self, Failure> {
         let start = Instant::now();
-        let executable = build(&spec, Model::Lockstep).map_err(text)?;
+        let executable = build(&spec, Model::Lockstep)?;
         result.build += start.elapsed();
         let map = RegisterMap::of(&spec);
         Ok(Runner { spec, map, executable, result })
     }
 
-    fn process(&self) -> Result<RtlProcess, String> {
-        RtlProcess::start(&self.executable, &self.spec, None).map_err(text)
+    fn process(&self) -> Result<RtlProcess, Diagnostic> {
+        RtlProcess::start(&self.executable, &self.spec, None)
     }
 
     /// Takes configurations through scenarios, one life of the tile for all.
-    fn exercise(&mut self, configurations: &[Configuration], seed: u64, promises: Promises) -> Result<(), String> {
+    fn exercise(&mut self, configurations: &[Configuration], seed: u64, promises: Promises) -> Result<(), Failure> {
         let start = Instant::now();
         let mut process = self.process()?;
         let outcome = exercise(&self.spec, &self.map, &mut process, configurations, seed, promises);
@@ -263,18 +261,18 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    fn legal(&mut self, seed: u64, count: u32) -> Result<(), String> {
+    fn legal(&mut self, seed: u64, count: u32) -> Result<(), Failure> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let configurations = (0..count)
             .map(|number| {
-                legal_configuration(&self.spec, &mut rng)
-                    .ok_or_else(|| format!("no legal configuration found for number {number} of seed {seed}"))
+                let none = || format!("no legal configuration found for number {number} of seed {seed}");
+                legal_configuration(&self.spec, &mut rng).ok_or_else(|| Failure::not_run(none()))
             })
             .collect::<Result<Vec<_>, _>>()?;
         self.exercise(&configurations, seed, Promises::Kept)
     }
 
-    fn arbitrary(&mut self, seed: u64, count: u32) -> Result<(), String> {
+    fn arbitrary(&mut self, seed: u64, count: u32) -> Result<(), Failure> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         // Legal runs first: they fill the memories, so that most words are defined and can be compared.
         let mut configurations = (0..2).filter_map(|_| legal_configuration(&self.spec, &mut rng)).collect_vec();
@@ -283,7 +281,7 @@ impl<'a> Runner<'a> {
     }
 
     /// An assertion that must stop the RTL.
-    fn check_assertion(&mut self, configuration: &Configuration, assertion: &str) -> Result<(), String> {
+    fn check_assertion(&mut self, configuration: &Configuration, assertion: &str) -> Result<(), Failure> {
         let mut process = self.process()?;
         let run = Scenario::new(&self.spec, &self.map, Some(&mut process), 1, false).and_then(|mut scenario| {
             scenario.plain_run(configuration)?;
@@ -291,14 +289,16 @@ impl<'a> Runner<'a> {
         });
         match run {
             Err(BenchError::Rtl(stopped)) if stopped.message().contains(assertion) => Ok(()),
-            Err(error) => Err(format!("expected the assertion {assertion} to stop the RTL, but: {error}")),
-            Ok(_) => Err(format!("the assertion {assertion} did not stop the RTL")),
+            Err(error) => {
+                Err(Failure::from(error).at(format!("expected the assertion {assertion} to stop the RTL, but")))
+            }
+            Ok(_) => Err(Failure::wrong(format!("the assertion {assertion} did not stop the RTL"))),
         }
     }
 
     /// Outputs that must repeat input 0 after a delay: those of a tile, or of the last of a chain. Once without stalls,
     /// once with.
-    fn check_delays(&mut self, configurations: &[Configuration], delays: &Delays) -> Result<(), String> {
+    fn check_delays(&mut self, configurations: &[Configuration], delays: &Delays) -> Result<(), Failure> {
         let start = Instant::now();
         let outcome = [None, Some(1)]
             .into_iter()
@@ -312,7 +312,7 @@ impl<'a> Runner<'a> {
         configurations: &[Configuration],
         delays: &Delays,
         stall_seed: Option<u64>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let takers = self.spec.controllers().into_iter().filter(|taker| taker.role.takes_input() && taker.port == 0);
         let takers = takers.map(|taker| taker.name).collect_vec();
@@ -321,7 +321,8 @@ impl<'a> Runner<'a> {
         };
         let count = configurations.iter().map(firings).max().unwrap_or(0);
         if count > MAX_STREAM {
-            return Err(format!("input 0 takes {count} words; `delays` are checked of {MAX_STREAM} at most"));
+            let message = format!("input 0 takes {count} words; `delays` are checked of {MAX_STREAM} at most");
+            return Err(Failure::not_run(message));
         }
         let words = (0..count).map(|_| rng.random::<u64>() >> (64 - self.spec.word_bits)).collect_vec();
         let mut inputs = vec![None; self.spec.inputs as usize];
@@ -329,15 +330,16 @@ impl<'a> Runner<'a> {
         let mut chain: Option<Vec<[u64; MAX_PORTS]>> = None;
         let mut last = StreamRun::default();
         for (number, configuration) in configurations.iter().enumerate() {
-            let at = |message: String| {
-                if configurations.len() > 1 { format!("tile {number} of the chain: {message}") } else { message }
+            let at = |failure: Failure| match configurations.len() {
+                1 => failure,
+                _ => failure.at(format!("tile {number} of the chain")),
             };
             let mut process = self.process()?;
             let options = StreamOptions { stall_seed, chain: chain.as_deref(), ..StreamOptions::default() };
             last = run_streams(&self.spec, &self.map, configuration, &inputs, Some(&mut process), &options)
-                .map_err(|error| at(error.to_string()))?;
+                .map_err(|error| at(error.into()))?;
             if let Some(violation) = last.violations.first() {
-                return Err(at(violation.to_string()));
+                return Err(at(Failure::wrong(violation.to_string())));
             }
             let mut shown = vec![[0; MAX_PORTS]; last.length as usize];
             for (output, (stream, cycles)) in last.outputs.iter().zip(&last.cycles).enumerate() {
@@ -349,19 +351,21 @@ impl<'a> Runner<'a> {
             self.result.counts.cycles += last.length;
         }
         for (&output, &delay) in delays {
-            let stream = last.outputs.get(output).ok_or_else(|| format!("there is no output {output}"))?;
+            let stream = last.outputs.get(output);
+            let stream = stream.ok_or_else(|| Failure::not_run(format!("there is no output {output}")))?;
             if stream.is_empty() {
-                return Err(format!("output {output} shows nothing"));
+                return Err(Failure::wrong(format!("output {output} shows nothing")));
             }
             for (word, cycle) in stream.iter().zip(&last.cycles[output]) {
                 let index = cycle.checked_sub(delay).and_then(|cycle| last.cycles_taken[0].binary_search(&cycle).ok());
                 let Some(index) = index else {
-                    return Err(format!(
+                    return Err(Failure::wrong(format!(
                         "output {output} shows a word in cycle {cycle}, but input 0 takes none {delay} cycles before"
-                    ));
+                    )));
                 };
                 if *word != words[index] {
-                    return Err(format!("output {output} in cycle {cycle} is not the input {delay} cycles before"));
+                    let message = format!("output {output} in cycle {cycle} is not the input {delay} cycles before");
+                    return Err(Failure::wrong(message));
                 }
             }
         }
@@ -376,8 +380,9 @@ fn exercise(
     configurations: &[Configuration],
     seed: u64,
     promises: Promises,
-) -> Result<ScenarioCounts, String> {
-    let at = |number: usize| move |error: BenchError| format!("configuration {number}: {error}");
+) -> Result<ScenarioCounts, Failure> {
+    let of = |number: usize| format!("configuration {number}");
+    let at = |number: usize| move |error: BenchError| Failure::from(error).at(of(number));
     let mut scenario = Scenario::new(spec, map, Some(process), seed, promises != Promises::Kept).map_err(at(0))?;
     scenario.exercise_registers().map_err(at(0))?;
     for (number, configuration) in configurations.iter().enumerate() {
@@ -386,9 +391,10 @@ fn exercise(
             scenario.plain_run(configuration).map_err(at(number))?;
             let broken = scenario.violations();
             match broken.first() {
-                Some(first) if promises == Promises::Kept => return Err(format!("configuration {number}: {first}")),
+                Some(first) if promises == Promises::Kept => return Err(Failure::wrong(first).at(of(number))),
                 None if promises == Promises::Broken => {
-                    return Err(format!("configuration {number} breaks no promise, but has `violations: true`"));
+                    let message = format!("configuration {number} breaks no promise, but has `violations: true`");
+                    return Err(Failure::wrong(message));
                 }
                 _ => {}
             }

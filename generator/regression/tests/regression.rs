@@ -193,6 +193,29 @@ const REFUSED: &[(&str, &str, usize, &str)] = &[
         "",
     ),
     ("tests:\n- {name: a, tile: t, legal: {seed: x, configurations: 1}}", "expected an integer", 2, ""),
+    // What could not fail.
+    (
+        "tests:\n- {name: a, tile: t, legal: {seed: 1, configurations: 0}}",
+        "expected an integer from 1 to 4294967295, found `0`",
+        2,
+        "",
+    ),
+    (
+        "tests:\n- {name: a, tile: t, arbitrary: {seed: 1, configurations: 0}}",
+        "expected an integer from 1 to 4294967295, found `0`",
+        2,
+        "",
+    ),
+    ("tests:\n- name: a\n  tile: t\n  faults:\n    seed: 1\n    faults: 0", "from 1 to 4294967295, found `0`", 6, ""),
+    ("tests:\n- name: a\n  specs: {seed: 1, specs: 0, configurations: 1}", "from 1 to 4294967295, found `0`", 3, ""),
+    ("tests:\n- name: a\n  specs: {seed: 1, specs: 1, configurations: 0}", "from 1 to 4294967295, found `0`", 3, ""),
+    (
+        "tests:\n- {name: a, specs: {seed: 1, specs: 1, configurations: 1}}\n- {name: a, specs: {seed: 2, specs: 1, configurations: \
+         1}}",
+        "two tests are named `a`",
+        3,
+        "",
+    ),
     (
         "tests:\n- {name: a, tile: t, legal: {seed: 1, configuration: 1}}",
         "unknown key `configuration`",

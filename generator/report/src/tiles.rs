@@ -10,6 +10,7 @@ use pushmem_tile::{Kind, Role, TileSpec, timing};
 use serde::Serialize;
 
 use crate::memories::Memory;
+use crate::stages::groups;
 
 /// What tiles of a kind are made of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -112,8 +113,8 @@ pub struct Rom {
     pub table: String,
     /// Entries of the table.
     pub words: usize,
-    /// The kernel that looks up.
-    pub kernel: String,
+    /// The stage that looks up, an index of [`crate::Contents::stages`].
+    pub stage: usize,
 }
 
 /// What the tiles of an accelerator are made of.
@@ -228,11 +229,12 @@ pub(crate) fn tiles(accelerator: &Accelerator, memories: &[Memory]) -> (Vec<Tile
 
 /// The ROM tiles of a compiled program.
 pub(crate) fn roms(compiled: &Compiled) -> Vec<Rom> {
+    let groups = groups(compiled);
     let rom = |rom: &pushmem_accelerator::Rom| Rom {
         name: rom.name.clone(),
         table: compiled.program.tables[rom.table].name.clone(),
         words: compiled.program.tables[rom.table].values.len(),
-        kernel: compiled.accelerator.kernels[rom.kernel].name.clone(),
+        stage: groups[compiled.accelerator.kernels[rom.kernel].stage],
     };
     compiled.accelerator.roms.iter().map(rom).collect()
 }

@@ -2,6 +2,7 @@
 
 use num_integer::gcd;
 
+use crate::collapse::collapsed;
 use crate::dependence::Dependence;
 use crate::error::{ScheduleError, StageName};
 use crate::pipeline::{Pipeline, Subscript};
@@ -17,9 +18,10 @@ pub struct Alignment {
 }
 
 /// A loop of a stage, numbered over all stages.
-struct Nodes {
+pub(crate) struct Nodes {
     first: Vec<usize>,
-    count: usize,
+    /// How many there are.
+    pub count: usize,
 }
 
 impl Nodes {
@@ -33,9 +35,22 @@ impl Nodes {
         Nodes { first, count }
     }
 
-    fn node(&self, stage: usize, level: usize) -> usize {
+    /// The number of a loop of a stage.
+    pub fn node(&self, stage: usize, level: usize) -> usize {
         self.first[stage] + level
     }
+}
+
+/// Two loops that are aligned.
+pub(crate) struct Edge {
+    /// The loop of the stage that writes, or of the first of two in a group.
+    pub producer: usize,
+    /// The loop of the stage that reads.
+    pub consumer: usize,
+    /// The rate of the second is the rate of the first times this.
+    factor: Fraction,
+    /// The number of the dependence, and the dimension of its array that both loops follow. Nothing within a group.
+    pub access: Option<(usize, usize)>,
 }
 
 /// A positive fraction in lowest terms.
@@ -79,41 +94,53 @@ impl Alignment {
     }
 }
 
-/// For each loop: the class of loops it is aligned with, and its rate relative to the class's first.
-fn rates(
-    pipeline: &Pipeline,
-    dependences: &[Dependence],
-    nodes: &Nodes,
-) -> Result<(Vec<usize>, Vec<Fraction>), ScheduleError> {
-    // Edges: the rate of the second is the rate of the first times the factor.
-    let mut edges: Vec<Vec<(usize, Fraction)>> = vec![Vec::new(); nodes.count];
-    for dependence in dependences {
+/// The loops that are aligned: within groups, and then by accesses, in the order of the stages that read.
+fn edges(pipeline: &Pipeline, dependences: &[Dependence], nodes: &Nodes) -> Vec<Edge> {
+    let mut edges = Vec::new();
+    // The stages of a group run in the same cycles, even those that nobody reads.
+    for (stage, pair) in pipeline.stages.windows(2).enumerate() {
+        if pair[0].group == pair[1].group {
+            for level in 0..pair[0].loops.len().min(pair[1].loops.len()) {
+                let (producer, consumer) = (nodes.node(stage, level), nodes.node(stage + 1, level));
+                edges.push(Edge { producer, consumer, factor: Fraction(1, 1), access: None });
+            }
+        }
+    }
+    for (number, dependence) in dependences.iter().enumerate() {
         let writer = &pipeline.stages[dependence.producer].write;
         let reader = &pipeline.stages[dependence.consumer].reads[dependence.read];
         for (dimension, relation) in dependence.dimensions.iter().enumerate() {
             let (Some(producer_loop), Some(consumer_loop)) = (relation.producer_loop, relation.consumer_loop) else {
                 continue;
             };
-            let producer = nodes.node(dependence.producer, producer_loop);
-            let consumer = nodes.node(dependence.consumer, consumer_loop);
             let written: &Subscript = &writer.subscripts[dimension];
             let read = &reader.subscripts[dimension];
-            // One iteration of the consumer moves by coefficient/divisor elements, one of the producer by its stride.
-            let factor =
-                Fraction::new(read.coefficients[consumer_loop], read.divisor * written.coefficients[producer_loop]);
-            edges[producer].push((consumer, factor));
-            edges[consumer].push((producer, Fraction(factor.1, factor.0)));
+            edges.push(Edge {
+                producer: nodes.node(dependence.producer, producer_loop),
+                consumer: nodes.node(dependence.consumer, consumer_loop),
+                // One iteration of the consumer moves by coefficient/divisor elements, one of the producer by its stride.
+                factor: Fraction::new(
+                    read.coefficients[consumer_loop],
+                    read.divisor * written.coefficients[producer_loop],
+                ),
+                access: Some((number, dimension)),
+            });
         }
     }
-    // The stages of a group run in the same cycles, even those that nobody reads.
-    for (stage, pair) in pipeline.stages.windows(2).enumerate() {
-        if pair[0].group == pair[1].group {
-            for level in 0..pair[0].loops.len().min(pair[1].loops.len()) {
-                let (one, other) = (nodes.node(stage, level), nodes.node(stage + 1, level));
-                edges[one].push((other, Fraction(1, 1)));
-                edges[other].push((one, Fraction(1, 1)));
-            }
-        }
+    edges
+}
+
+/// For each loop: the class of loops it is aligned with, and its rate relative to the class's first.
+fn rates(
+    pipeline: &Pipeline,
+    dependences: &[Dependence],
+    nodes: &Nodes,
+) -> Result<(Vec<usize>, Vec<Fraction>), ScheduleError> {
+    let aligned = edges(pipeline, dependences, nodes);
+    let mut edges: Vec<Vec<(usize, Fraction)>> = vec![Vec::new(); nodes.count];
+    for &Edge { producer, consumer, factor, .. } in &aligned {
+        edges[producer].push((consumer, factor));
+        edges[consumer].push((producer, Fraction(factor.1, factor.0)));
     }
     let mut class = vec![usize::MAX; nodes.count];
     let mut rate = vec![Fraction(1, 1); nodes.count];
@@ -145,7 +172,8 @@ fn rates(
         for level in 0..content.loops.len() {
             for other in 0..level {
                 if class[nodes.node(stage, level)] == class[nodes.node(stage, other)] {
-                    return Err(ScheduleError::Collapsed { stage: StageName::of(pipeline, stage) });
+                    let collapse = collapsed(pipeline, dependences, nodes, &aligned);
+                    return Err(ScheduleError::Collapsed(Box::new(collapse)));
                 }
             }
         }

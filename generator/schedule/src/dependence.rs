@@ -1,7 +1,7 @@
 //! Who waits for whom.
 
-use crate::error::{ScheduleError, StageName};
-use crate::pipeline::{Access, Boundary, Pipeline, Stage, Subscript};
+use crate::error::{Along, Collapse, Meets, ScheduleError, StageName};
+use crate::pipeline::{Boundary, Pipeline, Stage, Subscript};
 use crate::written::{check_writers, covers, written};
 
 /// A read that takes its values from a write.
@@ -61,7 +61,7 @@ pub fn dependences(pipeline: &Pipeline) -> Result<Vec<Dependence>, ScheduleError
                 if later.any(|&later| covers(pipeline, later, producer)) {
                     continue;
                 }
-                let Some(dimensions) = relate(pipeline, producer, consumer, access)? else {
+                let Some(dimensions) = relate(pipeline, producer, consumer, read)? else {
                     continue;
                 };
                 if producer >= consumer {
@@ -101,35 +101,47 @@ fn relate(
     pipeline: &Pipeline,
     producer: usize,
     consumer: usize,
-    access: &Access,
+    read: usize,
 ) -> Result<Option<Vec<DimensionRelation>>, ScheduleError> {
     let (writer, reader) = (&pipeline.stages[producer], &pipeline.stages[consumer]);
+    let access = &reader.reads[read];
     let mut relations: Vec<DimensionRelation> = Vec::new();
     let mut collapsed = None;
-    for (dimension, (target, read)) in writer.write.subscripts.iter().zip(&access.subscripts).enumerate() {
+    for (dimension, (target, source)) in writer.write.subscripts.iter().zip(&access.subscripts).enumerate() {
         let several = |stage: usize| {
             let (stage, array) = (StageName::of(pipeline, stage), pipeline.arrays[access.array].name.clone());
             move |_| ScheduleError::SeveralLoops { stage, array, dimension }
         };
         let producer_loop = target.single_loop().map_err(several(producer))?;
-        let consumer_loop = read.single_loop().map_err(several(consumer))?;
-        let samples = samples(writer, target, producer_loop, reader, read, consumer_loop);
+        let consumer_loop = source.single_loop().map_err(several(consumer))?;
+        let samples = samples(writer, target, producer_loop, reader, source, consumer_loop);
         if samples.is_empty() {
             return Ok(None);
         }
         // Indices of one loop along two dimensions are no combinations of those along each.
-        for relation in &relations {
-            if consumer_loop.is_some() && relation.consumer_loop == consumer_loop {
-                collapsed = Some(consumer);
+        for (before, relation) in relations.iter().enumerate() {
+            let follows = |stage: usize, read: Option<usize>, level: usize| Collapse {
+                here: Along {
+                    stage: StageName::of(pipeline, stage),
+                    read,
+                    array: pipeline.arrays[access.array].name.clone(),
+                    dimension: before,
+                    variable: pipeline.stages[stage].loops[level].name.clone(),
+                },
+                meets: Meets::Dimension(dimension),
+                elsewhere: None,
+            };
+            if let Some(level) = consumer_loop.filter(|_| relation.consumer_loop == consumer_loop) {
+                collapsed = Some(follows(consumer, Some(read), level));
             }
-            if producer_loop.is_some() && relation.producer_loop == producer_loop {
-                collapsed = Some(producer);
+            if let Some(level) = producer_loop.filter(|_| relation.producer_loop == producer_loop) {
+                collapsed = Some(follows(producer, None, level));
             }
         }
         relations.push(DimensionRelation { producer_loop, consumer_loop, samples });
     }
     match collapsed {
-        Some(stage) => Err(ScheduleError::Collapsed { stage: StageName::of(pipeline, stage) }),
+        Some(collapse) => Err(ScheduleError::Collapsed(Box::new(collapse))),
         None => Ok(Some(relations)),
     }
 }

@@ -25,6 +25,43 @@ impl fmt::Display for StageName {
     }
 }
 
+/// A loop that runs along a dimension of an array, in one access.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Along {
+    /// The stage with the access.
+    pub stage: StageName,
+    /// Which of its reads it is; its write without.
+    pub read: Option<usize>,
+    /// The array.
+    pub array: String,
+    /// Dimension of the array.
+    pub dimension: usize,
+    /// The loop.
+    pub variable: String,
+}
+
+/// An access that makes two loops of a stage one dimension, or one loop two.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Collapse {
+    /// The access that is at odds with the others.
+    pub here: Along,
+    /// With what.
+    pub meets: Meets,
+    /// An access of the other way, if it is another one.
+    pub elsewhere: Option<Along>,
+}
+
+/// What it is that meets a loop along a dimension of an array, though they cannot both be one dimension of the fused nest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meets {
+    /// The same loop, along another dimension of the array.
+    Dimension(usize),
+    /// Another loop of the stage, along the same dimension of the data.
+    Loop(String),
+    /// Of another stage, two loops would be one.
+    Loops(StageName, [String; 2]),
+}
+
 /// Why stages cannot be scheduled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScheduleError {
@@ -91,10 +128,7 @@ pub enum ScheduleError {
         stage: StageName,
     },
     /// Two loops of one stage would be the same dimension of the fused nest, or one loop two dimensions.
-    Collapsed {
-        /// The stage.
-        stage: StageName,
-    },
+    Collapsed(Box<Collapse>),
     /// A stage would run in the same cycles as another one that has its compute unit.
     Unit {
         /// The stage.
@@ -128,10 +162,10 @@ impl ScheduleError {
             | ScheduleError::Reduction { stage, .. }
             | ScheduleError::Rates { stage, .. }
             | ScheduleError::Order { stage }
-            | ScheduleError::Collapsed { stage }
             | ScheduleError::Unit { stage, .. }
             | ScheduleError::Nesting { stage }
             | ScheduleError::TooLong { stage } => stage,
+            ScheduleError::Collapsed(collapse) => &collapse.here.stage,
         }
     }
 
@@ -163,7 +197,10 @@ impl ScheduleError {
             }
             ScheduleError::Rates { .. } => "index an array with one ratio of steps in all operations",
             ScheduleError::Order { .. } => "nest the loops in the order of the dimensions, as all other operations do",
-            ScheduleError::Collapsed { .. } => "follow each dimension with a loop of its own",
+            ScheduleError::Collapsed(collapse) => match collapse.elsewhere {
+                Some(_) => "exchange the indices, or the loops, so that all accesses agree",
+                None => "follow each dimension with a loop of its own",
+            },
             ScheduleError::Unit { .. } => {
                 "give it a unit of its own, or choose the schedule `dnn`, which runs operations of a unit one after the other"
             }
@@ -206,9 +243,7 @@ impl fmt::Display for ScheduleError {
             ScheduleError::Order { stage } => {
                 write!(formatter, "{stage} nests its loops in another order than the stages it exchanges data with")
             }
-            ScheduleError::Collapsed { stage } => {
-                write!(formatter, "{stage}: two of its loops run along one dimension of the data, or one along two")
-            }
+            ScheduleError::Collapsed(collapse) => collapse.fmt(formatter),
             ScheduleError::Unit { stage, other, unit } => {
                 write!(formatter, "{stage} finds no cycles of unit {unit} in which {other} does not run")
             }
@@ -216,6 +251,22 @@ impl fmt::Display for ScheduleError {
                 write!(formatter, "{stage} has other bounds for a loop than the stages it shares the loop with")
             }
             ScheduleError::TooLong { stage } => write!(formatter, "{stage} would run beyond 2^44 cycles"),
+        }
+    }
+}
+
+impl fmt::Display for Collapse {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Along { read, array, dimension, variable, .. } = &self.here;
+        let done = if read.is_some() { "read" } else { "written" };
+        write!(formatter, "`{array}` is {done} here with `{variable}` along index {dimension}")?;
+        match (&self.meets, &self.elsewhere) {
+            (Meets::Dimension(other), None) => write!(formatter, " and along index {other}"),
+            (Meets::Dimension(other), Some(_)) => write!(formatter, ", elsewhere along index {other}"),
+            (Meets::Loop(other), _) => write!(formatter, ", a dimension of the data that `{other}` runs along"),
+            (Meets::Loops(stage, [one, other]), _) => {
+                write!(formatter, ": then `{one}` and `{other}` of {stage} run along one dimension of the data")
+            }
         }
     }
 }

@@ -11,6 +11,7 @@
 mod alignment;
 mod coarse;
 mod coincidence;
+mod collapse;
 mod delays;
 mod dependence;
 mod error;
@@ -25,7 +26,7 @@ pub use coarse::{
 };
 pub use coincidence::coincide;
 pub use dependence::{Dependence, dependences};
-pub use error::{ScheduleError, StageName};
+pub use error::{Along, Collapse, Meets, ScheduleError, StageName};
 pub use pipeline::{Access, Array, Boundary, Loop, Pipeline, Stage, Subscript};
 pub use schedule::{Options, Schedule, StageSchedule, stencil};
 pub use sequential::sequential;

@@ -5,19 +5,22 @@
 //! cycle.
 
 mod bench;
-mod cache;
+mod build;
+mod folder;
 mod frame;
 mod process;
 mod rtl;
 mod self_test;
 mod streams;
+mod tile_model;
+mod units;
 mod verilator;
 
 pub use bench::{Bench, BenchError, Mismatch};
-pub use cache::{cache_folder, key};
+pub use build::{LibrarySources, ModelSources};
 pub use frame::{Bist, Frame, Response};
 pub use process::RtlProcess;
 pub use rtl::rtl_files;
-pub use self_test::self_test;
+pub use self_test::{SelfTestError, self_test};
 pub use streams::{SimulationError, StreamOptions, StreamRun, run_streams};
-pub use verilator::{LibrarySources, ModelSources, Verilator};
+pub use verilator::Verilator;

@@ -8,6 +8,15 @@ use itertools::Itertools;
 use pushmem_bist::{Fault, Row, Shape, Verdict};
 use pushmem_files::Diagnostic;
 
+/// Why there are no verdicts.
+#[derive(Debug)]
+pub enum SelfTestError {
+    /// The executable cannot be run.
+    CannotRun(Diagnostic),
+    /// The RTL stopped, or its self-test does not end.
+    Rtl(Diagnostic),
+}
+
 /// Runs the self-test of a model that [`crate::Verilator::build_self_test`] built, once for each memory: its fault, and the value of all
 /// its bits before. Verdicts come in their order.
 ///
@@ -17,8 +26,11 @@ pub fn self_test(
     executable: &Path,
     shape: Shape,
     memories: &[(Option<Fault>, bool)],
-) -> Result<Vec<Verdict>, Diagnostic> {
-    let failed = |error: std::io::Error| Diagnostic::new(format!("cannot run `{}`: {error}", executable.display()));
+) -> Result<Vec<Verdict>, SelfTestError> {
+    let failed = |error: std::io::Error| {
+        SelfTestError::CannotRun(Diagnostic::new(format!("cannot run `{}`: {error}", executable.display())))
+    };
+    let stopped = |message: String| SelfTestError::Rtl(Diagnostic::new(message));
     let mut child = Command::new(executable).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
     let mut to = child.stdin.take().expect("standard input is piped");
     let records =
@@ -29,14 +41,14 @@ pub fn self_test(
     let fed = feeder.join().expect("the feeder does not panic");
     let words = 3 + shape.width.div_ceil(u32::BITS) as usize;
     if fed.is_err() || !output.status.success() || output.stdout.len() != memories.len() * words * 4 {
-        return Err(Diagnostic::new(format!("the simulation of the self-test stopped ({})", output.status)));
+        return Err(stopped(format!("the simulation of the self-test stopped ({})", output.status)));
     }
     let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("four bytes"));
     let all = output.stdout.chunks_exact(4).map(word).collect_vec();
     let verdict = |found: &[u32]| {
         let [cycles, flags, address, bits @ ..] = found else { unreachable!("records have a head") };
         if flags & 1 == 0 {
-            return Err(Diagnostic::new(format!("the self-test is not done after {cycles} cycles")));
+            return Err(stopped(format!("the self-test is not done after {cycles} cycles")));
         }
         let first_failure = (flags >> 1 & 1 == 1).then_some(*address);
         Ok(Verdict { cycles: u64::from(*cycles), first_failure, bits: Row::of_words(bits.iter().copied()) })

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use askama::Template;
 use itertools::Itertools;
+use pushmem_cache::Kept;
 use pushmem_files::{Diagnostic, write_file};
 use pushmem_technology::{Active, Binding, MacroPort, Pin};
 use serde::{Deserialize, Serialize};
 
 use crate::block::BlockKind;
 use crate::job::{Design, Job, job, library_texts, made_by, write_library};
-use crate::kept::Kept;
 use crate::liberty::voltage;
 use crate::path::section;
 use crate::process::run_opensta;

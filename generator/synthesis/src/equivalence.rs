@@ -2,12 +2,12 @@
 
 use std::process::Command;
 
+use pushmem_cache::Kept;
 use pushmem_files::{Diagnostic, write_file};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::job::{Design, made_by};
-use crate::kept::Kept;
 use crate::process::{execute, read};
 use crate::run::Synthesis;
 use crate::tools::Tools;

@@ -7,7 +7,6 @@ mod activity;
 mod block;
 mod equivalence;
 mod job;
-mod kept;
 mod liberty;
 mod path;
 mod process;

@@ -5,12 +5,12 @@ use std::process::Command;
 
 use askama::Template;
 use itertools::Itertools;
+use pushmem_cache::Kept;
 use pushmem_files::{Diagnostic, write_file};
 use serde::{Deserialize, Serialize};
 
 use crate::block::BlockKind;
 use crate::job::{Design, Job, job, library_texts, made_by, write_library};
-use crate::kept::Kept;
 use crate::liberty::find_clock_gate;
 use crate::path::{Paths, section};
 use crate::process::{execute, read, run_opensta};

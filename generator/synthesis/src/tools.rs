@@ -68,6 +68,12 @@ impl Tools {
         python().map(|(_, version)| version)
     }
 
+    /// The version of a package of Python, if it is where Yosys would be.
+    pub fn package_version(package: &str) -> Option<String> {
+        python_that(&format!("import importlib.metadata; print(importlib.metadata.version('{package}'))"))
+            .map(|(_, version)| version)
+    }
+
     /// How many times OpenSTA counts what happens inside cells. Version 2.0 takes the energies of rising and of falling for each change,
     /// which is twice too much, where later ones take their mean.
     ///
@@ -99,19 +105,28 @@ fn overcharge(sta: &Path) -> Result<f64, String> {
 
 /// A Python that has pyosys, and the version of that.
 fn python() -> Option<(PathBuf, String)> {
-    const VERSION: &str = "import importlib.metadata, pyosys; print(importlib.metadata.version('pyosys'))";
+    python_that("import importlib.metadata, pyosys; print(importlib.metadata.version('pyosys'))")
+}
+
+/// A Python that runs this, and what it prints.
+fn python_that(runs: &str) -> Option<(PathBuf, String)> {
     let named = std::env::var_os(PYTHON_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from);
     let candidates = named.into_iter().chain([PathBuf::from(ENVIRONMENT), PathBuf::from("python3")]);
     candidates.map(absolute).find_map(|python| {
-        let output = Command::new(&python).args(["-c", VERSION]).stderr(Stdio::null()).output().ok()?;
-        let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        output.status.success().then_some((python, version))
+        let output = Command::new(&python).args(["-c", runs]).stderr(Stdio::null()).output().ok()?;
+        let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        output.status.success().then_some((python, printed))
     })
 }
 
 /// A program that is named by a path stays where it is when commands run in other folders.
 fn absolute(program: PathBuf) -> PathBuf {
     if program.components().count() > 1 { std::path::absolute(&program).unwrap_or(program) } else { program }
+}
+
+/// Whether there is a file, which may be behind a link.
+fn is_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.is_file())
 }
 
 /// A cell library in the Liberty format.
@@ -124,6 +139,15 @@ pub struct Library {
 }
 
 impl Library {
+    /// The libraries that have names, and whether each is there.
+    pub fn shipped() -> impl Iterator<Item = (Self, bool)> {
+        LIBRARIES.into_iter().map(|(name, path)| {
+            let path = PathBuf::from(path);
+            let there = is_file(&path);
+            (Library { name: name.to_owned(), path }, there)
+        })
+    }
+
     /// A library by its name, or a file.
     ///
     /// # Errors
@@ -131,7 +155,7 @@ impl Library {
     pub fn find(named: &Path) -> Result<Self, Diagnostic> {
         let shipped = LIBRARIES.iter().find(|(name, _)| named.as_os_str() == *name);
         let path = shipped.map_or(named, |(_, path)| Path::new(path));
-        if !fs::metadata(path).is_ok_and(|file| file.is_file()) {
+        if !is_file(path) {
             let names = LIBRARIES.map(|(name, _)| name).join(" or ");
             let help = match shipped {
                 Some(_) => INSTALL_HELP.to_owned(),

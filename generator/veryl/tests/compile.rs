@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Command;
 
+use pushmem_testing::verilator;
 use pushmem_veryl::{CompileError, Emitted, Reset, Source, compile};
 
 /// Compiles named texts; panics with the findings.
@@ -29,14 +30,11 @@ fn finding(text: &str) -> String {
     error.findings[0].clone()
 }
 
-/// Lints with Verilator, where there is one.
+/// Lints with Verilator.
 fn lint(top: &str, emitted: &[Emitted]) {
-    if Command::new("verilator").arg("--version").output().is_err() {
-        eprintln!("no verilator: lint skipped");
-        return;
-    }
+    let Some(verilator) = verilator() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new("verilator");
+    let mut command = Command::new(verilator);
     command.args(["--lint-only", "-Wall", "--assert", "--top-module", top]).current_dir(folder.path());
     for module in emitted {
         let file = format!("{}.sv", module.name);

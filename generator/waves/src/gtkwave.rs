@@ -11,6 +11,8 @@ const BINARY: u32 = 0x8;
 const RIGHT: u32 = 0x20;
 /// A line without a signal: the head or the end of a group, or room for the curve above it.
 const BLANK: u32 = 0x200;
+/// A decimal number in two's complement.
+const SIGNED: u32 = 0x400;
 const CURVE: u32 = 0x8000;
 const CURVE_ROOM: u32 = 0x2_0000;
 const CLOSED: u32 = 0x40_0000;
@@ -43,7 +45,7 @@ fn print(group: &Group, path: &str, lines: &mut Vec<String>) {
         let Some(format) = signal.format else { continue };
         lines.push(format!("@{:x}", flags(format)));
         lines.push(format!("{path}.{}{}", signal.name, Signal::range(signal)));
-        if format == Format::Curve {
+        if matches!(format, Format::Curve | Format::SignedCurve) {
             lines.push(format!("@{CURVE_ROOM:x}"));
             lines.extend(vec!["-".to_owned(); CURVE_LINES]);
         }
@@ -60,7 +62,9 @@ fn flags(format: Format) -> u32 {
         | match format {
             Format::Bit => BINARY,
             Format::Decimal => DECIMAL,
+            Format::Signed => SIGNED,
             Format::Hexadecimal => HEXADECIMAL,
             Format::Curve => CURVE | DECIMAL,
+            Format::SignedCurve => CURVE | SIGNED,
         }
 }

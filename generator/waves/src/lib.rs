@@ -11,7 +11,7 @@ mod surfer;
 mod systemverilog;
 mod tile;
 
-pub use tile::{LoopIndex, WAVE_NAMES, levels, tile_group, tile_view};
+pub use tile::{LoopIndex, SignedPorts, WAVE_NAMES, levels, tile_group, tile_view};
 
 /// The name of the instance that is bound into the hardware: the first part of the path of all signals in it.
 pub const INSTANCE: &str = "waves";
@@ -62,12 +62,28 @@ pub struct Signal {
 pub enum Format {
     /// As a level.
     Bit,
-    /// As a number: indices, addresses, cycles.
+    /// As a number: indices, addresses, cycles, words without a sign.
     Decimal,
+    /// As a number in two's complement: words with a sign.
+    Signed,
     /// As hexadecimal digits: rows of several words.
     Hexadecimal,
     /// As a curve: words of a stream.
     Curve,
+    /// As a curve of numbers in two's complement.
+    SignedCurve,
+}
+
+impl Format {
+    /// Numbers, with a sign or without.
+    pub fn number(signed: bool) -> Self {
+        if signed { Format::Signed } else { Format::Decimal }
+    }
+
+    /// A curve of such numbers.
+    pub fn curve(signed: bool) -> Self {
+        if signed { Format::SignedCurve } else { Format::Curve }
+    }
 }
 
 impl Group {

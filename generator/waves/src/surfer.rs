@@ -55,6 +55,7 @@ fn format(format: Format) -> &'static str {
     match format {
         Format::Bit => "Bit",
         Format::Decimal | Format::Curve => "Unsigned",
+        Format::Signed | Format::SignedCurve => "Signed",
         Format::Hexadecimal => "Hexadecimal",
     }
 }

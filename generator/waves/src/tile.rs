@@ -26,10 +26,19 @@ pub struct LoopIndex {
     pub divisor: u64,
 }
 
+/// Which ports of a tile pass words in two's complement; those that are not said do not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SignedPorts {
+    /// Of each input.
+    pub inputs: Vec<bool>,
+    /// Of each output.
+    pub outputs: Vec<bool>,
+}
+
 /// The view of a tile that is simulated by itself. It does not depend on the configuration, but for what the layouts show:
 /// controllers that run, and the levels of their loops that are configured.
 pub fn tile_view(spec: &TileSpec, module: &str, configuration: &Configuration) -> View {
-    let mut tile = tile_group(spec, "tile", module, |controller| Some(levels(controller)));
+    let mut tile = tile_group(spec, "tile", module, &SignedPorts::default(), |controller| Some(levels(controller)));
     tile.open = true;
     let controllers = spec.controllers();
     for group in &mut tile.groups {
@@ -68,16 +77,18 @@ pub fn levels(controller: &Controller) -> Vec<LoopIndex> {
     (0..controller.levels as usize).map(level).collect()
 }
 
-/// The group of a tile: what passes its ports, its controllers, and its memories. `path` is where the instance is, and
-/// `loops` gives the indices that a controller is shown with, or nothing to leave it out.
+/// The group of a tile: what passes its ports, its controllers, and its memories. `path` is where the instance is,
+/// `signed` says which words have a sign, and `loops` gives the indices that a controller is shown with, or nothing to leave
+/// it out.
 pub fn tile_group(
     spec: &TileSpec,
     name: &str,
     path: &str,
+    signed: &SignedPorts,
     loops: impl Fn(&Controller) -> Option<Vec<LoopIndex>>,
 ) -> Group {
     let mut group = Group::closed(name);
-    group.groups.push(streams(spec, path));
+    group.groups.push(streams(spec, path, signed));
     let controllers = spec.controllers();
     let shown =
         controllers.iter().filter_map(|controller| Some(self::controller(controller, path, &loops(controller)?)));
@@ -95,8 +106,9 @@ pub fn tile_group(
     group
 }
 
-fn streams(spec: &TileSpec, path: &str) -> Group {
+fn streams(spec: &TileSpec, path: &str, signed: &SignedPorts) -> Group {
     let mut streams = Group::open("ports");
+    let curve = |signed: &[bool], port: u32| Format::curve(signed.get(port as usize).is_some_and(|signed| *signed));
     for port in 0..spec.inputs {
         streams.bit(format!("in_{port}_taken"), format!("{path}.data_in_{port}_taken"));
         match spec.kind {
@@ -104,12 +116,16 @@ fn streams(spec: &TileSpec, path: &str) -> Group {
                 let value = format!("{path}.address_in_{port}");
                 streams.signal(format!("address_{port}"), bits_for(spec.rows), value, Format::Decimal);
             }
-            _ => streams.signal(format!("in_{port}"), spec.word_bits, format!("{path}.data_in_{port}"), Format::Curve),
+            _ => {
+                let value = format!("{path}.data_in_{port}");
+                streams.signal(format!("in_{port}"), spec.word_bits, value, curve(&signed.inputs, port));
+            }
         }
     }
     for port in 0..spec.outputs {
         streams.bit(format!("out_{port}_valid"), format!("{path}.data_out_{port}_valid"));
-        streams.signal(format!("out_{port}"), spec.word_bits, format!("{path}.data_out_{port}"), Format::Curve);
+        let value = format!("{path}.data_out_{port}");
+        streams.signal(format!("out_{port}"), spec.word_bits, value, curve(&signed.outputs, port));
     }
     streams
 }

@@ -92,6 +92,6 @@ impl Chosen {
     /// # Errors
     /// Those of the compiler.
     pub fn compile(&self, program: Program) -> Result<Compiled, Diagnostic> {
-        compile(program, &self.spec, &self.rom_spec, &self.constraints)
+        Ok(compile(program, &self.spec, &self.rom_spec, &self.constraints)?)
     }
 }

@@ -73,8 +73,8 @@ pub const ROM_TILE: &str = "rom_tile.yaml";
 pub const LEVELS: [(Level, &str); 2] =
     [(Level::GlobalBuffer, "global_buffer.yaml"), (Level::RegisterFile, "register_file.yaml")];
 
-/// The folder with the hardware and what led to it.
-pub fn contents(files: &Files, compiled: &Compiled, report: &Report) -> OutputFolder {
+/// The folder with the hardware and what led to it. `told` is what a program reads of its report, as JSON.
+pub fn contents(files: &Files, compiled: &Compiled, report: &Report, told: String) -> OutputFolder {
     let mut folder = OutputFolder::new();
     for (name, text) in files.all() {
         folder.add(name.as_str(), text.as_str());
@@ -89,7 +89,7 @@ pub fn contents(files: &Files, compiled: &Compiled, report: &Report) -> OutputFo
             folder.add(file, compiled.accelerator.spec_at(level).to_yaml());
         }
     }
-    folder.add("report.json", report.to_json());
+    folder.add("report.json", told);
     folder.add("report.html", Contents::of(compiled, report).to_html());
     for (name, stage) in [("schedule", Stage::Schedule), ("buffers", Stage::Buffers), ("mapping", Stage::Mapping)] {
         folder.add(format!("stages/{name}.txt"), stage.text(compiled));

@@ -12,15 +12,26 @@ use serde::Serialize;
 
 use crate::waves;
 
+/// The commands that run it in Verilator, for `doctor`.
+pub const WITH_VERILATOR: &str = "build --rtl, build --wave, compare";
+
 /// What the RTL did, all of it as expected.
 #[derive(Debug, Serialize)]
 pub struct RtlRun {
+    /// What is the same whenever it runs.
+    #[serde(flatten)]
+    pub result: RtlResult,
+    /// Seconds that the simulation took, with the reading and writing of its files.
+    pub seconds: f64,
+}
+
+/// The result of a run.
+#[derive(Debug, Serialize)]
+pub struct RtlResult {
     /// Cycles from the first word taken to the last given, at full speed.
     pub cycles: u64,
     /// Words compared.
     pub words: u64,
-    /// Seconds that the simulation took, with the reading and writing of its files.
-    pub seconds: f64,
     /// Each run in words.
     pub scenarios: Vec<String>,
 }
@@ -80,7 +91,7 @@ pub fn run_built(executable: &Path, folder: &Path, wave: Option<&Path>) -> Resul
     };
     let scenarios = text.lines().filter(|line| !line.starts_with("result:")).map(str::to_owned).collect();
     match (figure("cycles"), figure("words")) {
-        (Some(cycles), Some(words)) => Ok(RtlRun { cycles, words, seconds, scenarios }),
+        (Some(cycles), Some(words)) => Ok(RtlRun { result: RtlResult { cycles, words, scenarios }, seconds }),
         _ => Err(Diagnostic::new(format!("the testbench gives no result:\n{text}"))),
     }
 }

@@ -17,6 +17,7 @@ use serde::Deserialize;
 use tempfile::TempDir;
 
 use crate::application::{folder, images, rtl, run_model, tiles};
+use crate::mutants::choice::Choice;
 use crate::progress::Bar;
 
 /// The runs of a testbench: as it does by itself, then many runs with stalls.
@@ -81,12 +82,12 @@ impl Progress<AcceleratorMutant, Result<MutantResult, Diagnostic>> for Bar {
 }
 
 impl AcceleratorList {
-    /// Reads a list, compiles its programs and plants the faults of the mutants that have `filter` in their names. Paths in
-    /// the list are relative to its folder.
+    /// Reads a list, compiles its programs and plants the faults of the mutants that are chosen. Paths in the list
+    /// are relative to its folder.
     ///
     /// # Errors
     /// A located message when the list or a program is wrong, or a fault does not fit the RTL.
-    pub fn read(path: &Path, filter: &str) -> Result<Self, Diagnostic> {
+    pub fn read(path: &Path, choice: &Choice) -> Result<Self, Diagnostic> {
         let document = Document::read(path)?;
         let file: ListFile = document.deserialize()?;
         let mut list = AcceleratorList { mutants: Vec::new(), built: Vec::new(), document };
@@ -98,7 +99,7 @@ impl AcceleratorList {
                 let message = format!("two mutants are named `{}`", mutant.name);
                 return Err(list.document.error(&path.key("name"), message));
             }
-            if !mutant.name.contains(filter) {
+            if !choice.takes(index, &mutant.name) {
                 continue;
             }
             let (program, tile) = (list_folder.join(&mutant.program), list_folder.join(&mutant.tile));

@@ -51,5 +51,5 @@ pub fn run_accelerator(files: &Files, netlist: &[(String, String)], wave: &Path)
     let sources = files.simulation_sources(true);
     let model = ModelSources { libraries: Vec::new(), ..rtl::model_sources(&sources, netlist, true) };
     let executable = Verilator::find()?.build_model(model)?;
-    rtl::in_folder(files, |folder| rtl::run_built(&executable, folder, Some(wave))).map(|run| run.words)
+    rtl::in_folder(files, |folder| rtl::run_built(&executable, folder, Some(wave))).map(|run| run.result.words)
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use pushmem_accelerator::{Constraints, Levels};
-use pushmem_compiler::{Compiled, compile};
-use pushmem_files::{Diagnostic, Document};
+use pushmem_compiler::{CompileError, Compiled, compile};
+use pushmem_files::Document;
 use pushmem_model::ViolationKind;
 use pushmem_nest::Program;
 use pushmem_tile::TileSpec;
@@ -49,7 +49,7 @@ pub fn levels() -> Levels {
 }
 
 /// Compiles a program for a tile, with large tables in `rom` tiles.
-pub fn try_compile(program: Program, tile: &str) -> Result<Compiled, Diagnostic> {
+pub fn try_compile(program: Program, tile: &str) -> Result<Compiled, CompileError> {
     compile(program, &spec(tile), &spec("rom"), &Constraints { levels: levels(), ..Constraints::default() })
 }
 

@@ -11,7 +11,7 @@ use std::sync::Once;
 use std::thread;
 
 use pushmem_accelerator::Accelerator;
-use pushmem_compiler::Compiled;
+use pushmem_compiler::{CompileError, Compiled};
 use pushmem_images::Image;
 use pushmem_model::ViolationKind;
 use pushmem_nest::Program;
@@ -80,7 +80,11 @@ struct Subject {
 impl Subject {
     /// Nothing if the program is refused.
     fn new(name: String, program: Program, tile: &str) -> Option<Subject> {
-        let compiled = try_compile(program, tile).ok()?;
+        let compiled = match try_compile(program, tile) {
+            Ok(compiled) => compiled,
+            Err(CompileError::Refused(_)) => return None,
+            Err(CompileError::Fault(error)) => panic!("{name}: {error:?}"),
+        };
         let mut random = ChaCha8Rng::seed_from_u64(1);
         let run = |_| {
             let inputs = compiled.program.random_inputs(&mut random);
@@ -136,7 +140,7 @@ impl Subject {
                 faulty.accelerator = self.compiled.accelerator.clone();
                 (fault.plant)(&mut faulty.accelerator);
                 let describe = |what: &str| format!("{}: {kind}, {}: {what}", self.name, fault.place);
-                match quietly(|| faulty.prove().is_err()) {
+                match quietly(|| matches!(faulty.prove(), Err(CompileError::Fault(_)))) {
                     Ok(true) => {
                         if counts.caught % HARMLESS_SAMPLE == HARMLESS_SAMPLE / 2 {
                             counts.sampled += 1;

@@ -4,6 +4,7 @@ mod common;
 mod faults;
 mod levels;
 mod networks;
+mod outcome;
 mod paths;
 mod random;
 mod reductions;

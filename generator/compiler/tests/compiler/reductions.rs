@@ -185,7 +185,7 @@ nest:
       - output[x] += input[x + i]
 ";
     let error = try_compile(program(text), TILE).unwrap_err();
-    assert_eq!(error.offending_text(), Some("output[x] = input[x]"));
+    assert_eq!(error.diagnostic().offending_text(), Some("output[x] = input[x]"));
 }
 
 #[test]
@@ -226,4 +226,38 @@ nest:
 #[test]
 fn mobilenet_computes_what_it_says() {
     compare(&compiled(app("mobilenet"), TILE));
+}
+
+/// A window that is added up in loops makes a long schedule of a small image; what makes a short one of it is said.
+#[test]
+fn a_window_that_takes_too_long_is_to_be_unrolled() {
+    let text = |unroll: &str| {
+        format!(
+            "
+name: window
+inputs: {{input: {{type: u16, shape: [36, 36]}}}}
+outputs: {{output: {{type: u16, shape: [32, 32]}}}}
+buffers: {{sums: {{type: u16, shape: [32, 32]}}}}
+nest:
+  - for y in 0..32:
+    - for x in 0..32:
+      - sums[x, y] = 0
+  - for y in 0..32:
+    - for x in 0..32:
+      - for j in 0..5{unroll}:
+        - for i in 0..5{unroll}:
+          - sums[x, y] += input[x + i, y + j]
+  - for y in 0..32:
+    - for x in 0..32:
+      - output[x, y] = sums[x, y] / 25
+"
+        )
+    };
+    let error = try_compile(program(&text("")), TILE).expect_err("the controllers do not count so far");
+    let error = error.diagnostic();
+    assert!(error.message().contains("16-bit schedule"), "{error:?}");
+    assert!(error.help().unwrap().starts_with("unroll `j`, `i` fully"), "{error:?}");
+    let warning = &error.related()[0];
+    assert!(!warning.is_error() && warning.message().contains("25600 words for 1296 elements"), "{error:?}");
+    compare(&compiled(program(&text(" unroll 5")), TILE));
 }

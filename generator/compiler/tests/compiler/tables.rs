@@ -1,14 +1,13 @@
 //! Large tables: where they go, and what is refused.
 
 use pushmem_accelerator::{Constraints, RomFault, prove_roms};
-use pushmem_compiler::{Compiled, Report, compile};
-use pushmem_files::Diagnostic;
+use pushmem_compiler::{CompileError, Compiled, Report, compile};
 use pushmem_tile::TileSpec;
 
 use crate::common::{app, spec};
 
 /// Compiles an application with tables of so many words in logic.
-fn compile_app(name: &str, rom: &TileSpec, table_logic_words: usize) -> Result<Compiled, Diagnostic> {
+fn compile_app(name: &str, rom: &TileSpec, table_logic_words: usize) -> Result<Compiled, CompileError> {
     compile(app(name), &spec("amber"), rom, &Constraints { table_logic_words, ..Constraints::default() })
 }
 
@@ -34,7 +33,7 @@ fn what_a_rom_cannot_hold_is_refused() {
     let refused = |rom: &TileSpec| compile_app("rom", rom, 64).unwrap_err();
     let error = refused(&TileSpec { rows: 128, ..spec("rom") });
     assert_eq!(error.to_string(), "256 entries, but `rom` holds 128 words");
-    assert_eq!(error.offending_text(), Some("curve"));
+    assert_eq!(error.diagnostic().offending_text(), Some("curve"));
     let error = refused(&TileSpec { word_bits: 12, ..spec("rom") });
     assert_eq!(error.to_string(), "entries of 16 bits, but `rom` has words of 12");
     let error = refused(&spec("dual_port"));

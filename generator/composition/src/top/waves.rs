@@ -1,12 +1,14 @@
 //! What a wave viewer shows of the accelerator.
 
-use itertools::Itertools;
+use itertools::{Itertools, izip};
 use pushmem_accelerator::{Counter, Delayed, Driver, Kernel, Source as Wired, Stream, Tile, WORD_BITS, WireId};
 use pushmem_buffers::{Direction, Port};
 use pushmem_configuration::{Affine, ControllerConfiguration};
+use pushmem_kernels::Datapath;
 use pushmem_mapping::{MappedBuffer, MappedTile, Source};
+use pushmem_nest::Operation;
 use pushmem_tile::{Controller, Role, timing};
-use pushmem_waves::{Format, Group, LoopIndex, Signal, View, WAVE_NAMES, levels, tile_group};
+use pushmem_waves::{Format, Group, LoopIndex, Signal, SignedPorts, View, WAVE_NAMES, levels, tile_group};
 
 use super::Context;
 use crate::error::CompositionError;
@@ -45,16 +47,28 @@ impl Context<'_> {
             };
             let name = names.claim(name, "tile");
             let path = format!("{module}.u_{}", self.signals.tiles[number]);
-            memories.groups.push(tile_group(self.accelerator.spec_at(tile.level), &name, &path, loops));
+            let is_signed = |wire: &Option<WireId>| wire.is_some_and(|wire| self.is_signed(wire));
+            let signed = SignedPorts {
+                inputs: tile.inputs.iter().map(is_signed).collect(),
+                outputs: tile.outputs.iter().map(is_signed).collect(),
+            };
+            memories.groups.push(tile_group(self.accelerator.spec_at(tile.level), &name, &path, &signed, loops));
         }
         for (rom, name) in self.accelerator.roms.iter().zip(&self.signals.roms) {
+            // It is read once in each iteration of its kernel, by loops of the same strides.
+            let words = Words::of_iterations(&self.accelerator.kernels[rom.kernel].iterations);
             let loops = |controller: &Controller| {
                 let configured = rom.configuration.controllers.get(&controller.name)?;
-                Some(configured_levels(controller, configured))
+                let followed = words.as_ref().and_then(|words| follow(&words.loops, 0, configured));
+                Some(named(followed, controller, configured, module))
             };
             let path = format!("{module}.u_{name}");
             let name = names.claim(name, "rom");
-            memories.groups.push(tile_group(&self.accelerator.rom_spec, &name, &path, loops));
+            // Narrower entries have zeros above their sign.
+            let entry = self.program.tables[rom.table].element;
+            let signed = entry.is_signed() && entry.bits() == self.accelerator.rom_spec.word_bits;
+            let signed = SignedPorts { outputs: vec![signed], ..SignedPorts::default() };
+            memories.groups.push(tile_group(&self.accelerator.rom_spec, &name, &path, &signed, loops));
         }
         let groups = [control, streams, operations, memories].into_iter();
         Ok(View {
@@ -79,28 +93,60 @@ impl Context<'_> {
                 1 => data.clone(),
                 _ => format!("{data}[{}+:{WORD_BITS}]", lane as u32 * WORD_BITS),
             };
-            group.signal(word, WORD_BITS, value, Format::Curve);
+            group.signal(word, WORD_BITS, value, Format::curve(stream.element.is_signed()));
         }
         Ok(group)
     }
 
     fn operation(&self, kernel: usize, names: &mut Names, module: &str) -> Result<Group, CompositionError> {
         let name = names.claim(&self.accelerator.kernels[kernel].name, "operation");
-        let Kernel { iterations, operands, .. } = &self.accelerator.kernels[kernel];
-        let names = (0..operands.len()).map(|number| format!("operand_{number}")).collect_vec();
+        let Kernel { iterations, operands, datapath, .. } = &self.accelerator.kernels[kernel];
+        // As the ports of the kernel are called.
+        let mut names = Names::with(loop_names(module));
+        let names = self.kernels[*datapath].loads.iter().map(|load| names.claim(load, "operand")).collect_vec();
         let mut group = self.iterations(name, iterations, module, &names)?;
         group.open = false;
-        for (operand, name) in operands.iter().zip(names) {
+        let accesses = Datapath::accesses(self.program, self.operation_of(kernel));
+        for ((operand, access), name) in operands.iter().zip(accesses).zip(names) {
             if let Wired::Wire(wire) = operand {
-                group.signal(name, WORD_BITS, format!("{module}.{}", self.signals.wires[*wire]), Format::Decimal);
+                let format = Format::number(self.program.arrays[access.array].element.is_signed());
+                group.signal(name, WORD_BITS, format!("{module}.{}", self.signals.wires[*wire]), format);
             }
         }
         let driver = Driver::Kernel { kernel };
         if let Some(wire) = self.accelerator.wires.iter().position(|wire| wire.driver == driver) {
             let value = format!("{module}.{}", self.signals.wires[wire]);
-            group.signal("result", WORD_BITS, value, Format::Decimal);
+            group.signal("result", WORD_BITS, value, Format::number(self.is_signed(wire)));
         }
         Ok(group)
+    }
+
+    /// The operation that a kernel executes.
+    fn operation_of(&self, kernel: usize) -> &Operation {
+        let datapath = self.accelerator.kernels[kernel].datapath;
+        self.program.operations()[self.accelerator.datapaths[datapath].operation].1
+    }
+
+    /// Whether the words of a wire are in two's complement, as those of the array are that they belong to.
+    fn is_signed(&self, wire: WireId) -> bool {
+        let of_array = |array: usize| self.program.arrays[array].element.is_signed();
+        let driver = &self.accelerator.wires[wire].driver;
+        match *driver {
+            Driver::Input { stream, .. } => self.accelerator.inputs[stream].element.is_signed(),
+            Driver::Kernel { kernel } => of_array(self.operation_of(kernel).target.array),
+            Driver::Tile { .. } => {
+                let stored = self.accelerator.arrays.iter().find(|stored| stored.wires.contains(&wire));
+                let mut streams = self.accelerator.memories.iter().flat_map(|memory| &memory.streams);
+                let delayed = streams.find(|stream| stream.wires.contains(&wire));
+                stored.map_or_else(
+                    || delayed.is_some_and(|stream| self.is_signed(stream.of)),
+                    |stored| of_array(stored.array),
+                )
+            }
+            Driver::ShiftRegister { .. } | Driver::Turns { .. } | Driver::Select { .. } => {
+                driver.wires().first().is_some_and(|&source| self.is_signed(source))
+            }
+        }
     }
 
     /// A group with the steps and the indices of loops: those of the hardware if it counts them, else of a counter that is
@@ -157,14 +203,7 @@ impl Context<'_> {
             let late = self.first_word(tile, controller)? - words.start;
             follow(&words.loops, late, configured)
         });
-        let mut names = Names::with(loop_names(module));
-        match of_words {
-            Some(loops) => {
-                let named = |index: LoopIndex| LoopIndex { name: names.claim(&index.name, "loop"), ..index };
-                loops.into_iter().map(named).collect()
-            }
-            None => configured_levels(controller, configured),
-        }
+        named(of_words, controller, configured, module)
     }
 
     /// The cycle of the run in which the first word passes the port that a controller serves. Rows are called by their first
@@ -243,6 +282,14 @@ impl Words {
         (loops.first()?.2 > 0).then_some(Words { start: port.schedule.start, loops })
     }
 
+    /// Words that come in the iterations of a stage.
+    fn of_iterations(counter: &Counter) -> Option<Self> {
+        let levels =
+            izip!(counter.loops.iter().cloned(), counter.extent.iter().copied(), counter.cycle.stride.iter().copied());
+        let loops = levels.sorted_by_key(|(_, _, stride)| *stride).collect_vec();
+        (loops.first()?.2 > 0).then_some(Words { start: counter.cycle.start, loops })
+    }
+
     /// Words that come at all times, also between the iterations of a stage: where one of its loops ends and the next has not
     /// stepped yet, the inner index goes on.
     fn of_every_cycle(counter: &Counter, late: i64, run: u64) -> Option<Self> {
@@ -276,6 +323,23 @@ fn direction(role: Role) -> Option<Direction> {
 /// Names that no loop may have.
 fn loop_names(module: &str) -> impl Iterator<Item = &str> {
     WAVE_NAMES.into_iter().chain(["valid", "ready", "due", "u_loops", "result", "index", module])
+}
+
+/// The loops that a controller follows, by names of their own; without such, its levels.
+fn named(
+    followed: Option<Vec<LoopIndex>>,
+    controller: &Controller,
+    configured: &ControllerConfiguration,
+    module: &str,
+) -> Vec<LoopIndex> {
+    let mut names = Names::with(loop_names(module));
+    match followed {
+        Some(loops) => {
+            let named = |index: LoopIndex| LoopIndex { name: names.claim(&index.name, "loop"), ..index };
+            loops.into_iter().map(named).collect()
+        }
+        None => configured_levels(controller, configured),
+    }
 }
 
 /// The levels of a controller that are configured.

@@ -125,7 +125,7 @@ impl<'a> Slicer<'a> {
         self.stores.push((store, depth));
         self.variables.extend(self.ranges[..depth].iter().map(|range| range.0));
         self.interval(&store.value)?;
-        for instruction in &store.value.0 {
+        for instruction in &store.value.instructions {
             if let Instruction::Load { memory, address, .. } = instruction {
                 match self.registers[*address] {
                     (low, high) if low == high => _ = self.needed[*memory].insert(low),
@@ -145,9 +145,9 @@ impl<'a> Slicer<'a> {
 
     /// Bounds of a value. Of what is computed from variables that are known, it is exact.
     fn interval(&mut self, code: &Code) -> Result<Interval, Stop> {
-        self.allowed = self.allowed.checked_sub(code.0.len() as u64).ok_or(Stop::Exhausted)?;
+        self.allowed = self.allowed.checked_sub(code.instructions.len() as u64).ok_or(Stop::Exhausted)?;
         self.registers.clear();
-        for instruction in &code.0 {
+        for instruction in &code.instructions {
             let read = |register: &usize| self.registers[*register];
             let bounds = match instruction {
                 Instruction::Number(UNKNOWN) => ANYTHING,
@@ -161,7 +161,15 @@ impl<'a> Slicer<'a> {
                     }
                     _ => all(operator.result(*operands)),
                 },
-                Instruction::Binary { operator, operands, left, right } => {
+                // Any order of data is possible.
+                Instruction::Binary { operator, operands, left, right, orders_data: true } => {
+                    let (left, right) = (read(left), read(right));
+                    match operator {
+                        Binary::Minimum | Binary::Maximum => (left.0.min(right.0), left.1.max(right.1)),
+                        _ => all(operator.result(*operands)),
+                    }
+                }
+                Instruction::Binary { operator, operands, left, right, .. } => {
                     binary(*operator, *operands, read(left), read(right))
                 }
                 Instruction::Select { condition, then, otherwise } => match read(condition) {

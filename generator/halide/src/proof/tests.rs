@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use proptest::prelude::*;
@@ -57,7 +58,8 @@ fn steps_of_nests_are_the_nests() {
     let mut compared = 0;
     for (name, text) in texts("../../apps") {
         let program = program(&text).unwrap();
-        let inputs: BTreeMap<&str, Vec<i64>> = images(&program);
+        let worlds = &worlds::worlds()[..1];
+        let inputs: BTreeMap<&str, Vec<i64>> = worlds::images(&program, worlds, &[]);
         let image = |(name, values): (&&str, &Vec<i64>)| {
             let array = program.array(name).unwrap();
             let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
@@ -66,7 +68,7 @@ fn steps_of_nests_are_the_nests() {
         };
         let arrays = program.arrays.iter().map(|array| inputs.get(array.name.as_str()).cloned().unwrap_or_default());
         let memories = arrays.chain(program.tables.iter().map(|table| table.values.clone())).collect();
-        let execution = Execution { script: nest::script(&program), memories };
+        let execution = Execution { script: nest::script(&program), worlds, memories };
         let Ok(found) = execution.whole(1 << 21) else { continue };
         for (output, image) in program.run(&inputs.iter().map(image).collect()).unwrap() {
             let number = program.arrays.iter().position(|array| array.name == output).unwrap();
@@ -153,6 +155,45 @@ fn wrong_imports_are_found() {
         }
     });
     assert!(wrong >= 40 && 4 * by_samples >= 3 * wrong, "{by_samples} of {wrong} by samples");
+}
+
+/// What only shows where a pixel has one value of thousands is found, too.
+#[test]
+fn what_random_images_do_not_show_is_found() {
+    for (image, shown) in [
+        ("u16", "select(max(TAP, input[x]) == (uint16)65535, (uint16)1, (uint16)0)"),
+        ("u16", "select(max(TAP, max(input[x], (uint16)7)) == (uint16)1000, input[x], (uint16)3)"),
+        ("u16", "select((uint16)60000 < (uint16)absd(TAP, input[x]), (uint16)1, (uint16)0)"),
+        ("u16", "uint16(uint32(TAP) / (uint32)65535)"),
+        ("i16", "select(((int16)-300 <= TAP) && (TAP < (int16)-299), (int16)1, (int16)0)"),
+        ("u16", "curve[min(int32(TAP), 3)]"),
+    ] {
+        let (right, wrong) = ("x + 4", "x + 3");
+        let text = format!(
+            "// input: {image}[64]
+// output: {image}[60]
+// curve: u16[4] = 1, 1, 1, 0
+module name=rare, target=x86-64
+const buffer curve
+external_plus_metadata func rare (input, output) {{
+produce output {{
+ for (x, 0, 60) {{
+  output[x] = {}
+ }}
+}}
+}}
+",
+            shown.replace("TAP", &format!("input[{right}]"))
+        );
+        each_nest([("rare".to_owned(), text)], |_, statement, emitted| {
+            assert_eq!(emitted.text.matches(right).count(), shown.matches("TAP").count(), "{}", emitted.text);
+            for limits in [LIMITS, ONLY_SAMPLES] {
+                assert!(prove(statement, &program(&emitted.text).unwrap(), limits).is_ok(), "{shown}");
+                let wrong = program(&emitted.text.replace(right, wrong)).unwrap();
+                assert!(prove(statement, &wrong, limits).is_err(), "{shown}");
+            }
+        });
+    }
 }
 
 /// Faults in one row or column of the image, or where a tile begins or ends, are found by samples.

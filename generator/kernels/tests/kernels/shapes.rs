@@ -1,7 +1,8 @@
 //! What datapaths look like after simplification.
 
+use pushmem_files::Document;
 use pushmem_kernels::{Datapath, NodeKind, TableMemories};
-use pushmem_nest::{Binary, Type};
+use pushmem_nest::{Binary, Language, Program, Source, Type};
 
 use crate::common::read;
 use crate::expressions::program;
@@ -132,4 +133,24 @@ nest:
     );
     let module = datapath.module(&program, operation, "kernel");
     assert!(module.contains("u16 input[clamp(x + 2, 0, 64)]"), "{module}");
+}
+
+/// Text that a program was translated from has names that are in neither the nest nor the module.
+#[test]
+fn modules_say_what_they_compute_as_the_nest_does() {
+    let nest = "
+name: translated
+inputs: {input: {type: u16, shape: [9]}}
+outputs: {output: {type: u16, shape: [8]}}
+nest:
+  - for x in 0..8:
+    - output[x] = input[x+1]*2 + input[x]
+";
+    let document = Document::parse("test.yaml", nest).unwrap();
+    let statement = "output[output.s0.x - t3] = input[t4 + 1]*(uint16)2 + input[t4]";
+    let source = Source::new("test.stmt", statement, Language::Halide);
+    let program = Program::translated(&document, source, |span| span).unwrap().program;
+    let operation = program.operations()[0].1;
+    let module = Datapath::of(&program, operation).module(&program, operation, "kernel");
+    assert_eq!(module.lines().next(), Some("// output[x] = input[x + 1] * 2 + input[x]"));
 }

@@ -4,13 +4,14 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use pushmem_kernels::{DIVIDER, Datapath, FetchPorts, Pipeline, Ports, TableMemories};
 use pushmem_nest::{Program, Type};
+use pushmem_testing::verilator;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -206,16 +207,6 @@ fn write_modules(folder: &Path, kernels: &[Kernel], bench: &str) -> Vec<String> 
         fs::write(folder.join(format!("{name}.sv")), text).unwrap();
     }
     files.into_iter().map(|(name, _)| format!("{name}.sv")).collect()
-}
-
-/// Verilator, if it is there.
-fn verilator() -> Option<PathBuf> {
-    let name = std::env::var_os("VERILATOR").filter(|name| !name.is_empty()).unwrap_or_else(|| "verilator".into());
-    let found = which::which(name).ok();
-    if found.is_none() {
-        eprintln!("not tested: there is no Verilator; `scripts/setup --simulation` installs it");
-    }
-    found
 }
 
 fn run(command: &mut Command, folder: &Path) {

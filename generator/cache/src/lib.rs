@@ -1,17 +1,22 @@
-//! What is slow to make is kept in a folder of the user.
+//! What is slow to make is kept in a folder of the user: models, the RTL of tiles, results of synthesis. It is found again by a
+//! [`key()`] of all that it was made of, so nothing in the folder is ever out of date, and it may be deleted.
+
+mod kept;
 
 use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
-/// Where it is kept, instead of the user's cache folder.
-pub(crate) const CACHE_VARIABLE: &str = "PUSHMEM_CACHE";
+pub use kept::Kept;
 
-/// Where built models and emitted RTL are kept: `$PUSHMEM_CACHE`, or `pushmem` in the user's cache folder, or
+/// Names the folder, instead of the one in the user's cache folder.
+pub const VARIABLE: &str = "PUSHMEM_CACHE";
+
+/// The folder: `$PUSHMEM_CACHE`, or `pushmem` in the user's cache folder, or
 /// `build/cache` below the working folder for a user without a home.
-pub fn cache_folder() -> PathBuf {
+pub fn folder() -> PathBuf {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let folder = variable(CACHE_VARIABLE)
+    let folder = variable(VARIABLE)
         .or_else(|| variable("XDG_CACHE_HOME").map(|folder| folder.join("pushmem")))
         .or_else(|| variable("HOME").map(|folder| folder.join(".cache/pushmem")))
         .unwrap_or_else(|| PathBuf::from("build/cache"));

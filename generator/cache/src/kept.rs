@@ -1,22 +1,24 @@
-//! Results that are kept for the next time.
+//! Results that are kept for the next time, as JSON.
 
 use std::fs;
 use std::path::PathBuf;
 
 use pushmem_files::write_file;
-use pushmem_simulation::{cache_folder, key};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Where a result is kept.
-pub(crate) struct Kept {
+use crate::{folder, key};
+
+/// The place of a result.
+#[derive(Debug)]
+pub struct Kept {
     file: PathBuf,
 }
 
 impl Kept {
-    /// The place of a result of this kind that all of these texts make.
+    /// That of a result of this kind, a name of a folder, that all of these texts make.
     pub fn of(kind: &str, texts: &[&str]) -> Self {
-        Kept { file: cache_folder().join(kind).join(key(texts)).with_extension("json") }
+        Kept { file: folder().join(kind).join(key(texts)).with_extension("json") }
     }
 
     /// The result, if it is there.
