@@ -8,10 +8,10 @@ use itertools::Itertools;
 use pushmem_nest::{Binary, Index, Piece, Schedule, Span, Type, Unary, is_reserved};
 
 use crate::boundaries::Boundaries;
-use crate::fault::{Fault, Result};
+use crate::fault::Result;
 use crate::merge::{Merged, tidied};
 use crate::program::Stores;
-use crate::shapes::{Shape, lookup};
+use crate::shapes::{Shape, no_table};
 use crate::unfold::{Level, Unfolded};
 use crate::value::{Element, Value, Variable};
 
@@ -61,7 +61,9 @@ impl Nest<'_> {
         self.section("inputs", inputs.filter(used).filter(|array| !self.is_table[*array]), &names, &mut emitted);
         self.section("outputs", outputs, &names, &mut emitted);
         self.section("buffers", buffers.filter(|array| !self.is_table[*array]), &names, &mut emitted);
-        let tables: Vec<usize> = (0..arrays.len()).filter(|array| self.is_table[*array]).collect();
+        let values = self.definitions.iter().flat_map(|(_, each)| each).map(|definition| &definition.value);
+        let looked_up: BTreeSet<usize> = values.flat_map(|value| tables_of(value)).collect();
+        let tables: Vec<usize> = looked_up.into_iter().filter(|array| self.is_table[*array]).collect();
         if !tables.is_empty() {
             emitted.text.push_str("tables:\n");
         }
@@ -155,13 +157,7 @@ impl Nest<'_> {
         if let Some(entries) = &array.entries {
             return Ok(entries.clone());
         }
-        let of_data = || {
-            Fault::new(
-                lookup(self.program, table).unwrap_or(array.span),
-                format!("`{}` is looked up by data, but is itself no table of constants", array.name),
-            )
-            .with_help("addresses are computed by counters, not from data; only what is constant can be looked up")
-        };
+        let of_data = || no_table(self.program, table);
         let shape = &self.shapes[table].first().ok_or_else(of_data)?;
         let coordinates = &self.unfolded.coordinates[table];
         let definitions = self.definitions.iter().filter(|(array, _)| *array == table).flat_map(|(_, each)| each);
@@ -318,6 +314,17 @@ fn sum_terms<'a>(value: &'a Rc<Value<Element>>, negative: bool, found: &mut Vec<
         }
         _ => found.push((value, negative)),
     }
+}
+
+/// The tables that a value looks up, also where the index of another one does.
+fn tables_of(value: &Value<Element>) -> Vec<usize> {
+    let mut loads = Vec::new();
+    value.loads(&mut loads);
+    let of = |load: &Element| match load {
+        Element::Array { .. } => Vec::new(),
+        Element::Table { table, index } => [vec![*table], tables_of(index)].concat(),
+    };
+    loads.into_iter().flat_map(of).collect()
 }
 
 fn contains(value: &Rc<Value<Element>>, wanted: &impl Fn(&Value<Element>) -> bool) -> bool {

@@ -152,7 +152,8 @@ fn warned(mut checked: Checked, compared: &Compared) -> Checked {
         let message = format!("{names} was not compared with the statement: even one pixel takes too many operations");
         checked.warnings.push(
             Diagnostic::new(message)
-                .with_help("import it with smaller extents and the same schedule, too: that is compared"),
+                .with_help("import it with smaller extents and the same schedule, too: that is compared")
+                .as_warning(),
         );
     }
     checked
@@ -163,10 +164,16 @@ fn renamed(source: &Source, program: &Stores, names: &[String]) -> Vec<Diagnosti
     let arguments = program.arrays.iter().zip(names).filter(|(array, _)| array.is_argument);
     let renamed = arguments.filter_map(|(array, name)| {
         let said = array.name.split('$').next().unwrap_or(array.name);
-        let why = if is_reserved(said) { "is a word of the language of nests" } else { "is the name of another array" };
+        let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
+        let why = match is_reserved(said) {
+            true => "is a word of the language of nests",
+            false if !said.chars().all(is_name) => "has more than letters, digits and `_`",
+            false => "is the name of another array",
+        };
         (said != name).then(|| {
             let message = format!("`{said}` is called `{name}` in the nest: it {why}");
-            source.diagnostic(array.span, message).with_help(format!("rename it, or write `{name}` in commands"))
+            let help = format!("rename it, or write `{name}` in commands");
+            source.diagnostic(array.span, message).with_help(help).as_warning()
         })
     });
     renamed.collect()

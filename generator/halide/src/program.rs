@@ -622,7 +622,10 @@ impl<'a> Reader<'a> {
             ExpressionKind::Element(name, index) => {
                 let array = self.array(name, span)?;
                 let address = self.value(index)?;
-                Value::Load(Flat { array, address, place: Place(span) })
+                match self.entry(array, &address) {
+                    Some(number) => number,
+                    None => Value::Load(Flat { array, address, place: Place(span) }),
+                }
             }
             ExpressionKind::Binary(operator, left, right) => {
                 let left = self.value(left)?;
@@ -638,6 +641,13 @@ impl<'a> Reader<'a> {
             }
             ExpressionKind::Let { .. } => unreachable!("treated above"),
         }))
+    }
+
+    /// The entry of a buffer of constants at an address that is constant.
+    fn entry(&self, array: usize, address: &Value<Flat>) -> Option<Value<Flat>> {
+        let Array { entries, element, .. } = &self.found.arrays[array];
+        let (entries, at) = (entries.as_ref()?, constant_of(address, &self.ranges)?);
+        Some(Value::Number(*entries.get(usize::try_from(at).ok()?)?, (*element)?))
     }
 
     fn name(&self, name: &str, span: Span) -> Result<Rc<Value<Flat>>> {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use itertools::Itertools;
-use pushmem_nest::{Index, Span};
+use pushmem_nest::{Index, Span, Unary};
 
 use crate::emit::is_stage;
 use crate::fault::{Fault, Result};
@@ -312,13 +312,33 @@ pub(crate) fn tables(program: &Stores) -> Vec<bool> {
     is_table
 }
 
-/// Where an address depending on data looks an array up first.
-pub(crate) fn lookup(program: &Stores, array: usize) -> Option<Span> {
-    let found = program.stores.iter().find_map(|store| lookups(store).find(|load| load.array == array));
-    found.map(|load| load.place.0)
+/// Why an array that is looked up is no table.
+pub(crate) fn no_table(program: &Stores, array: usize) -> Fault {
+    let Array { name, span, .. } = program.arrays[array];
+    let load = program.stores.iter().find_map(|store| lookups(store).find(|load| load.array == array));
+    let mut inner = Vec::new();
+    if let Some(load) = load {
+        load.address.loads(&mut inner);
+    }
+    match load {
+        Some(load) if inner.is_empty() && turns_back(&load.address) => no_index(load.place.0).with_help(
+            "an index that turns back at the last element, as of `mirror_interior`, is none: use `mirror_image` or `repeat_edge`",
+        ),
+        Some(load) if inner.is_empty() => no_index(load.place.0),
+        load => Fault::new(
+            load.map_or(span, |load| load.place.0),
+            format!("`{name}` is looked up by data, but is itself no table of constants"),
+        )
+        .with_help("addresses are computed by counters, not from data; only what is constant can be looked up"),
+    }
 }
 
-/// The loads of a store whose addresses depend on data.
+/// Whether there is an absolute value in an address.
+fn turns_back(address: &Value<Flat>) -> bool {
+    matches!(address, Value::Unary(Unary::Absolute, _)) || address.operands().into_iter().any(|each| turns_back(each))
+}
+
+/// The loads of a store whose addresses depend on data, or are no sums of loop variables.
 fn lookups(store: &Store) -> impl Iterator<Item = &Flat> {
     let mut loads = Vec::new();
     all_loads(&store.value, &mut loads);

@@ -75,10 +75,13 @@ impl Inliner<'_, '_> {
     fn stores(mut self) -> Option<Vec<Store>> {
         let mut stores = Vec::new();
         for store in &self.program.stores {
-            let value = self.value(&store.value, store)?;
-            if is_too_large(&value) {
-                return None;
-            }
+            let mut arrays = BTreeSet::new();
+            loaded(&store.value, &mut arrays);
+            // What does not read the array shares its parts as before.
+            let value = match arrays.contains(&self.array) {
+                true => self.value(&store.value, store).filter(|value| !is_too_large(value))?,
+                false => store.value.clone(),
+            };
             let is_own = store.array == self.array;
             if is_own && self.latest[store.array] != store.site {
                 self.known.clear();

@@ -320,7 +320,10 @@ fn what_has_no_hardware_is_refused_where_it_is() {
         ("uint16x8(input[0])", "the type `uint16x8`"),
         ("input[0] + 1.5f", "`1.5f` is not an integer"),
         ("input[int32(input[output.s0.x])]", "`input` is looked up by data, but is itself no table of constants"),
-        ("input[output.s0.x*output.s0.y]", "`input` is looked up by data, but is itself no table of constants"),
+        (
+            "input[output.s0.x*output.s0.y]",
+            "this address is not a sum of loop variables times constants, limited or divided by constants",
+        ),
         ("input[output.s0.x + 31]", "this address does not fall into dimensions of 8 × 4"),
         ("input[output.s0.x] + factor", "unknown name `factor`"),
         ("input[output.s0.x] + input", "`input` is a number"),
@@ -453,6 +456,19 @@ fn funcs_of_32_bits_are_parts_of_expressions() {
     assert_eq!(refused(&local("produce g {\ng[0] = (uint16)5\n}")).0, "`f` is of type u32: memories hold 8 or 16 bits");
 }
 
+/// What looks up one entry of a buffer of constants has a number, and the nest no table.
+#[test]
+fn entries_at_constant_addresses_are_numbers() {
+    let text = POINTWISE.replace("VALUE", "input[output.s0.x + (output.s0.y*8)]*weights[1] + weights[output.s0.y]");
+    let text = text
+        .replace("module", "// weights: u16[4] = 5, 6, 7, 8\nmodule")
+        .replace("64\n", "64\nbuffer weights = {...}\n\n");
+    let both = import("test.stmt", &text).unwrap();
+    assert!(both.program.to_string().contains("output[x, y] = input[x, y] * 6 + weights[y]"), "{}", both.program);
+    let one = import("test.stmt", &text.replace(" + weights[output.s0.y]", "")).unwrap();
+    assert!(one.program.tables.is_empty() && one.warnings.is_empty(), "{}", one.program);
+}
+
 /// The names of arguments that are words of nests have numbers there, which a warning says.
 #[test]
 fn renamed_arguments_are_told() {
@@ -460,6 +476,7 @@ fn renamed_arguments_are_told() {
     let checked = import("test.stmt", &text.replace("input", "clamp")).unwrap();
     let [warning] = checked.warnings.as_slice() else { panic!("{:?}", checked.warnings) };
     assert_eq!(warning.message(), "`clamp` is called `clamp_2` in the nest: it is a word of the language of nests");
+    assert!(!warning.is_error());
     assert!(checked.program.to_string().contains("= clamp_2[x, y]"));
     // Names that are words elsewhere.
     for name in ["schedule", "let", "for", "ramp", "free"] {
