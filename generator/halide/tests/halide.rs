@@ -225,7 +225,7 @@ fn what_has_no_hardware_is_refused_where_it_is() {
     for (text, message) in [
         ("sqrt_f32(input[0])", "a call of `sqrt_f32`"),
         ("uint16(float32(input[0]))", "the type `float32`"),
-        ("(uint16)count_leading_zeros(input[0])", "a call of `count_leading_zeros`"),
+        ("(uint16)random_int(input[0])", "a call of `random_int`"),
         ("uint16(int64(input[0]))", "the type `int64`"),
         ("uint16x8(input[0])", "the type `uint16x8`"),
         ("input[0] + 1.5f", "`1.5f` is not an integer"),
