@@ -316,6 +316,7 @@ fn what_has_no_hardware_is_refused_where_it_is() {
             "uint16((uint32)mul_shift_right(uint32(input[0]), (uint32)7, (uint32)4))",
             "`mul_shift_right` of 32 bits needs 64",
         ),
+        ("(uint16)random_int(input[0])", "a call of `random_int`"),
         ("uint16(int64(input[0]))", "the type `int64`"),
         ("uint16x8(input[0])", "the type `uint16x8`"),
         ("input[0] + 1.5f", "`1.5f` is not an integer"),

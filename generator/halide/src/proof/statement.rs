@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use pushmem_nest::{Type, Unary};
+use pushmem_nest::{Binary, Type, Unary};
 
 use super::machine::{Code, Script, Step, Store, UNKNOWN, Word};
 use crate::intrinsics::intrinsic;
@@ -128,6 +128,7 @@ impl<'a> Reader<'a> {
             }
             ExpressionKind::Not(operand) => Value::Unary(Unary::Not, self.value(operand)),
             ExpressionKind::Negate(operand) => Value::Unary(Unary::Negate, self.value(operand)),
+            ExpressionKind::Cast(Type::Bool, operand) => return Some(truth(self.value(operand))),
             ExpressionKind::Cast(element, operand) => Value::Cast(*element, self.value(operand)),
             ExpressionKind::Call { name, value, arguments } => {
                 let arguments: Vec<_> = arguments.iter().map(|argument| self.value(argument)).collect();
@@ -141,5 +142,17 @@ impl<'a> Reader<'a> {
                 return Some(body);
             }
         }))
+    }
+}
+
+/// The lowest bit of a number as a truth value, by the comparison that nests have for it: what it gives depends on the order of
+/// numbers.
+fn truth(value: Rc<Value<Word>>) -> Rc<Value<Word>> {
+    match value.value_type(&|word: &Word| Some(word.element)) {
+        Some(Type::Bool) | None => value,
+        Some(of) => {
+            let number = |number| Rc::new(Value::Number(number, of));
+            Value::binary(Binary::NotEqual, Value::binary(Binary::And, value, number(1)), number(0))
+        }
     }
 }
