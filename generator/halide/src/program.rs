@@ -48,6 +48,8 @@ pub(crate) struct Array<'a> {
     pub sites: Vec<Option<Vec<i64>>>,
     /// How many loops are around the last allocation.
     allocated: usize,
+    /// Where the last allocation is in the text.
+    allocation: Span,
 }
 
 #[derive(Clone, Debug)]
@@ -69,11 +71,23 @@ pub(crate) struct Store {
     pub outer: usize,
     /// How many of them are around its allocation.
     pub allocated: usize,
+    /// Where the allocation is in the text: what is read in parts or unrolled has several for one place.
+    pub allocation: Span,
+    /// The `produce` of the array.
+    pub production: Production,
     /// The ranges of all variables, as far as conditions around limit them.
     pub ranges: Vec<(i64, i64)>,
     pub address: Rc<Value<Flat>>,
     pub value: Rc<Value<Flat>>,
     pub span: Span,
+}
+
+/// A `produce`, each time that it is read: several times in parts of a loop, or if it is unrolled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Production {
+    pub number: usize,
+    /// Where it begins in the text.
+    pub place: usize,
 }
 
 /// Finds the stores of a program.
@@ -85,6 +99,7 @@ pub(crate) fn stores<'a>(module: &Module<'a>, declarations: &[Declaration<'a>]) 
         loops: Vec::new(),
         ranges: Vec::new(),
         produces: Vec::new(),
+        productions: 0,
         unrolled: 0,
     };
     for &(name, span) in &module.arguments {
@@ -211,7 +226,9 @@ struct Reader<'a> {
     loops: Vec<Variable>,
     ranges: Vec<(i64, i64)>,
     /// The arrays that are being produced, each with the number of loops around.
-    produces: Vec<(&'a str, usize)>,
+    produces: Vec<(&'a str, usize, Production)>,
+    /// How many productions there were.
+    productions: usize,
     /// Iterations of unrolled loops so far.
     unrolled: usize,
 }
@@ -227,6 +244,7 @@ impl<'a> Reader<'a> {
             entries: declaration.and_then(|declaration| declaration.entries.clone()),
             sites: vec![declaration.map(|declaration| declaration.shape.clone())],
             allocated: 0,
+            allocation: span,
         });
         self.by_name.insert(name, self.found.arrays.len() - 1);
         self.found.arrays.len() - 1
@@ -259,7 +277,9 @@ impl<'a> Reader<'a> {
     fn statement(&mut self, statement: &Statement<'a>) -> Result<(), Stop> {
         match &statement.kind {
             StatementKind::Produce { name, body } => {
-                self.produces.push((name, self.loops.len()));
+                self.productions += 1;
+                let production = Production { number: self.productions, place: statement.span.start };
+                self.produces.push((name, self.loops.len(), production));
                 let outcome = self.block(body);
                 self.produces.pop();
                 outcome
@@ -335,6 +355,7 @@ impl<'a> Reader<'a> {
             Some(&array) if !self.found.arrays[array].is_argument => {
                 self.found.arrays[array].sites.push(Some(extents));
                 self.found.arrays[array].allocated = self.loops.len();
+                self.found.arrays[array].allocation = span;
             }
             _ => {
                 self.by_name.insert(name, self.found.arrays.len());
@@ -346,6 +367,7 @@ impl<'a> Reader<'a> {
                     entries: None,
                     sites: vec![Some(extents)],
                     allocated: self.loops.len(),
+                    allocation: span,
                 });
             }
         }
@@ -485,13 +507,17 @@ impl<'a> Reader<'a> {
             return Err(Fault::new(span, format!("an expression of more than {LARGEST_EXPRESSION} operations"))
                 .with_help("compute some of the Funcs that are inlined here by `compute_root` or `compute_at`"));
         }
-        let produced = self.produces.iter().rev().find(|(produced, _)| *produced == name);
+        // The elements of a Tuple are arrays `f.0` and `f.1` of one `produce f`.
+        let of_tuple = name.rsplit_once('.').map_or(name, |(tuple, _)| tuple);
+        let produced = self.produces.iter().rev().find(|(produced, ..)| [name, of_tuple].contains(produced));
         self.found.stores.push(Store {
             array,
             site: self.found.arrays[array].sites.len() - 1,
             loops: self.loops.clone(),
-            outer: produced.map_or(0, |(_, outer)| *outer),
+            outer: produced.map_or(0, |(_, outer, _)| *outer),
             allocated: self.found.arrays[array].allocated,
+            allocation: self.found.arrays[array].allocation,
+            production: produced.map_or(Production::default(), |(.., production)| *production),
             ranges: self.ranges.clone(),
             address,
             value,
