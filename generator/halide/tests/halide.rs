@@ -86,6 +86,12 @@ fn what_was_found_is_understood() {
         ("rows_of_two_places", "stage2[x, y] = stage1_487[x, y] as i8 / 8\n"),
         // The last of each two rows, at a constant address (`random_460`).
         ("rows_without_a_loop", "output[x, y] = 5 + stage1[2*x, 2*y] as u16 + "),
+        // The row below the image is the last one again, in a place of its own.
+        ("rows_below_a_boundary", "- f[x, y] = a[x, clamp(y, 0, 11)] * 2 + "),
+        // An unrolled consumer computes a Func with an update three times, one column further on each time.
+        ("places_in_one_iteration", "sel(f[x + 2, y] == 65535, 1, 0)"),
+        // The last tiles begin further inwards, where elements are computed again.
+        ("tiles_that_do_not_divide", "- f[x, y] = a[x, y] * 2\n"),
     ] {
         let file = format!("{}/tests/found/{name}.stmt", env!("CARGO_MANIFEST_DIR"));
         let program = pushmem_halide::read(Path::new(&file)).unwrap().program.to_string();

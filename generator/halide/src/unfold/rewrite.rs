@@ -237,10 +237,9 @@ impl Rewriter<'_, '_> {
             };
             let least = |form: &Affine| form.terms.iter().map(|(_, factor)| factor.abs()).min();
             // The innermost loop first, and of it the form that contains the most, as `inner + 31 * tile`.
-            let next = of_outer
-                .iter()
-                .filter(|(_, form, _)| !form.terms.is_empty())
-                .max_by_key(|(_, form, _)| (depth(form), form.terms.len(), std::cmp::Reverse(least(form))));
+            let next = of_outer.iter().filter(|(_, form, _)| !form.terms.is_empty()).max_by_key(|(of, form, _)| {
+                (depth(form), form.terms.len(), std::cmp::Reverse(least(form)), of.is_some())
+            });
             let Some((of, mut form, _)) = next.cloned() else { return Ok(()) };
             let alike = of_outer.iter().filter(|(other, terms, _)| *other == of && *terms == form);
             let constants = alike.map(|(.., constant)| *constant).collect();
