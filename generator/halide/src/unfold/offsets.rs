@@ -63,6 +63,9 @@ impl Hint {
     }
 }
 
+/// A hint, with the ranges of the loops around in which it holds, and how many stores say it.
+type Voter<'a> = (Vec<(i64, i64)>, &'a Hint, usize);
+
 /// The hints of a store for one dimension.
 struct Witness<'a> {
     store: &'a Store,
@@ -411,7 +414,7 @@ impl Taps {
     }
 
     /// The function of a loop that is read in single iterations, each of which says one offset.
-    fn fitted(&self, voters: &[(Vec<(i64, i64)>, &Hint, usize)], position: usize) -> Option<Index> {
+    fn fitted(&self, voters: &[Voter], position: usize) -> Option<Index> {
         let mut said: BTreeMap<i64, BTreeMap<i64, usize>> = BTreeMap::new();
         for (ranges, hint, count) in voters {
             let (first, last) = *ranges.get(position)?;
@@ -438,7 +441,7 @@ impl Taps {
 
     /// The offset that most hints agree with, a function of so many loops.
     fn elected(&self, witnesses: &[&Witness], depth: usize) -> Option<Elected> {
-        let mut voters: Vec<(Vec<(i64, i64)>, &Hint, usize)> = Vec::new();
+        let mut voters: Vec<Voter> = Vec::new();
         for witness in witnesses {
             let store = witness.store;
             let around: Vec<(i64, i64)> = store.loops[..store.outer].iter().map(|each| store.ranges[*each]).collect();

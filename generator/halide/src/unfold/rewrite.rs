@@ -29,11 +29,14 @@ pub(super) struct Rewriter<'a, 'b> {
     pub unfolder: &'a mut Unfolder<'b>,
 }
 
+/// An array and its dimension; nothing for a number that is computed.
+type Origin = Option<(usize, usize)>;
+
 /// The loads that a coordinate behind those of the dimensions was found from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ExtraTaps {
-    /// The array and its dimension, unless it follows from a number that is computed.
-    of: Option<(usize, usize)>,
+    /// What is loaded.
+    of: Origin,
     divisor: i64,
     /// What the loads have more than the coordinate.
     constants: BTreeSet<i64>,
@@ -216,7 +219,7 @@ impl Rewriter<'_, '_> {
         let store = self.located.store;
         loop {
             let outer = &store.loops[..store.outer];
-            let mut forms: Vec<(Option<(usize, usize)>, Affine)> = Vec::new();
+            let mut forms: Vec<(Origin, Affine)> = Vec::new();
             for (array, indices) in self.value.array_loads() {
                 if array != store.array {
                     let found = indices.iter().enumerate().filter_map(|(of, index)| Some((of, numerator(index)?.0)));
@@ -231,7 +234,7 @@ impl Rewriter<'_, '_> {
                 form.terms.retain(|(variable, _)| outer.contains(variable));
                 (of, form, constant)
             });
-            let of_outer: Vec<(Option<(usize, usize)>, Affine, i64)> = of_outer.collect();
+            let of_outer: Vec<(Origin, Affine, i64)> = of_outer.collect();
             let depth = |form: &Affine| {
                 form.terms.iter().filter_map(|(variable, _)| store.loops.iter().position(|each| each == variable)).max()
             };
