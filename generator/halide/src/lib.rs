@@ -125,10 +125,12 @@ fn import_within(name: &str, text: &str, limits: Limits) -> Result<Checked, Diag
     };
     // Where the parts of an array do not fit together, they may be understood as arrays of their own. That is a guess, which
     // only a comparison makes good.
-    let guesses = match first.parts_of {
-        Some(array) => vec![array],
+    let arrays = 0..read.program.arrays.len();
+    let guesses: Vec<usize> = match first.parts_of {
+        // It may be another one that was understood wrongly before.
+        Some(array) => [array].into_iter().chain(arrays.filter(|other| *other != array)).collect(),
         // Rows were taken for others, and it is not known of which array.
-        None if first.is_misread => (0..read.program.arrays.len()).collect(),
+        None if first.is_misread => arrays.collect(),
         None => Vec::new(),
     };
     for array in guesses {
@@ -206,7 +208,7 @@ struct Refusal {
     diagnostic: Diagnostic,
     /// The array whose parts do not fit together, if it is about that.
     parts_of: Option<usize>,
-    /// Whether the checks of nests have found it.
+    /// Whether the checks of nests have found it, or the comparison with the statement.
     is_misread: bool,
 }
 
@@ -246,7 +248,8 @@ impl<'a> Read<'a> {
             boundaries: &emitted.boundaries,
             seed: self.seed,
         };
-        let compared = proof::prove(&statement, &checked.program, limits).map_err(refuse)?;
+        let compared = proof::prove(&statement, &checked.program, limits)
+            .map_err(|fault| Refusal { is_misread: true, ..refuse(fault) })?;
         Ok((checked, compared))
     }
 }

@@ -24,6 +24,9 @@ const MOST_ELEMENTS: i64 = 1 << 24;
 /// The most parts that are chosen between by coordinates.
 const MOST_PARTS: usize = 16;
 
+/// The most parts into which updates divide what one `produce` computes.
+const MOST_DIVIDED: usize = 64;
+
 /// A definition of a box.
 #[derive(Clone, Debug)]
 pub(crate) struct Merged {
@@ -72,11 +75,13 @@ struct Part {
 impl Merger<'_> {
     /// Merges the definitions of an array, which are in the order of the text.
     pub fn merge(&mut self, definitions: &[Definition]) -> Result<Vec<Merged>> {
-        let mut stages: Vec<Vec<Definition>> = Vec::new();
+        let mut checked = Vec::new();
         for definition in definitions {
-            let mut definition = definition.clone();
-            self.check(&definition)?;
-            definition.value = self.with_outside(&definition);
+            self.check(definition)?;
+            checked.push(Definition { value: self.with_outside(definition), ..definition.clone() });
+        }
+        let mut stages: Vec<Vec<Definition>> = Vec::new();
+        for definition in self.composed(checked)? {
             match self.continued(&stages, &definition) {
                 Some(place) => self.add(&mut stages[place], definition)?,
                 None => stages.push(vec![definition]),
@@ -107,6 +112,45 @@ impl Merger<'_> {
             merged.append(&mut next);
         }
         Ok(merged)
+    }
+
+    /// The definitions, where an array is computed in several places: in each of them, updates are put into what they update.
+    fn composed(&self, definitions: Vec<Definition>) -> Result<Vec<Definition>> {
+        if definitions.iter().map(|definition| definition.production).all_equal() {
+            return Ok(definitions);
+        }
+        let mut all = Vec::new();
+        for (_, production) in &definitions.into_iter().chunk_by(|definition| definition.production) {
+            let production: Vec<Definition> = production.collect();
+            let values = |updates: bool| production.iter().filter(move |each| each.updates == updates);
+            let is_apart = values(false).array_combinations().all(|[one, other]| !overlap(&one.domain, &other.domain));
+            let mut parts: Option<Vec<Definition>> = is_apart.then(|| values(false).cloned().collect());
+            for update in values(true) {
+                parts = parts.map(|parts| self.updated(parts, update)).transpose()?.flatten();
+            }
+            all.extend(parts.unwrap_or(production));
+        }
+        Ok(all)
+    }
+
+    /// Definitions of separate elements after an update, if all that it updates is among them.
+    fn updated(&self, parts: Vec<Definition>, update: &Definition) -> Result<Option<Vec<Definition>>> {
+        let mut updated = Vec::new();
+        let mut elements = 0;
+        for part in parts {
+            let Some((inside, others)) = divided(&part.domain, &update.domain) else {
+                updated.push(part);
+                continue;
+            };
+            elements += volume(&inside);
+            updated.extend(others.into_iter().map(|domain| Definition { domain, ..part.clone() }));
+            let box_of = bounding_box([&inside]);
+            let whole = Update { array: update.array, domain: &box_of, value: &update.value };
+            let value = self.substituted(&whole, &part.value)?;
+            updated.push(Definition { domain: inside, value, updates: false, ..update.clone() });
+        }
+        let reduces = update.order.iter().any(|level| matches!(level, Level::Reduction(..)));
+        Ok((!reduces && elements == volume(&update.domain) && updated.len() <= MOST_DIVIDED).then_some(updated))
     }
 
     /// The stage to which a definition belongs, if one of those before: the last one, or another one if all after that are of
@@ -571,6 +615,23 @@ fn same_order(one: &Definition, other: &Definition) -> bool {
 
 fn overlap(one: &Domain, other: &Domain) -> bool {
     one.iter().zip(other).all(|(one, other)| one.iter().any(|value| other.binary_search(value).is_ok()))
+}
+
+/// What is in both domains, and the rest of the first in boxes; nothing if they have nothing in common.
+fn divided(domain: &Domain, by: &Domain) -> Option<(Domain, Vec<Domain>)> {
+    let is_in = |values: &[i64], value: &i64| values.binary_search(value).is_ok();
+    let mut inside = domain.clone();
+    let mut others = Vec::new();
+    for (dimension, values) in by.iter().enumerate() {
+        let (both, rest): (Vec<i64>, Vec<i64>) = inside[dimension].iter().partition(|value| is_in(values, value));
+        if !rest.is_empty() {
+            let mut other = inside.clone();
+            other[dimension] = rest;
+            others.push(other);
+        }
+        inside[dimension] = both;
+    }
+    (inside.iter().all(|values| !values.is_empty())).then_some((inside, others))
 }
 
 fn disjoint(parts: &[Part]) -> bool {

@@ -49,6 +49,8 @@ pub(crate) struct Array<'a> {
     pub sites: Vec<Option<Vec<i64>>>,
     /// How many loops are around the last allocation.
     allocated: usize,
+    /// Where the last allocation is in the text.
+    allocation: Span,
 }
 
 #[derive(Clone, Debug)]
@@ -70,11 +72,23 @@ pub(crate) struct Store {
     pub outer: usize,
     /// How many of them are around its allocation.
     pub allocated: usize,
+    /// Where the allocation is in the text: what is read in parts or unrolled has several for one place.
+    pub allocation: Span,
+    /// The `produce` of the array.
+    pub production: Production,
     /// The ranges of all variables, as far as conditions around limit them.
     pub ranges: Vec<(i64, i64)>,
     pub address: Rc<Value<Flat>>,
     pub value: Rc<Value<Flat>>,
     pub span: Span,
+}
+
+/// A `produce`, each time that it is read: several times in parts of a loop, or if it is unrolled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Production {
+    pub number: usize,
+    /// Where it begins in the text.
+    pub place: usize,
 }
 
 /// Finds the stores of a program.
@@ -87,6 +101,7 @@ pub(crate) fn stores<'a>(module: &Module<'a>, declarations: &[Declaration<'a>]) 
         loops: Vec::new(),
         ranges: Vec::new(),
         produces: Vec::new(),
+        productions: 0,
         unrolled: 0,
     };
     for &(name, span) in &module.arguments {
@@ -216,7 +231,9 @@ struct Reader<'a> {
     loops: Vec<Variable>,
     ranges: Vec<(i64, i64)>,
     /// The arrays that are being produced, each with the number of loops around.
-    produces: Vec<(&'a str, usize)>,
+    produces: Vec<(&'a str, usize, Production)>,
+    /// How many productions there were.
+    productions: usize,
     /// Iterations of unrolled loops so far.
     unrolled: usize,
 }
@@ -232,6 +249,7 @@ impl<'a> Reader<'a> {
             entries: declaration.and_then(|declaration| declaration.entries.clone()),
             sites: vec![declaration.map(|declaration| declaration.shape.clone())],
             allocated: 0,
+            allocation: span,
         });
         self.by_name.insert(name, self.found.arrays.len() - 1);
         self.found.arrays.len() - 1
@@ -306,7 +324,7 @@ impl<'a> Reader<'a> {
         let mut variables = BTreeSet::new();
         self.value(index)?.own_variables(&mut variables);
         let again = |each: &&Variable| !variables.contains(each) && self.ranges[**each].0 < self.ranges[**each].1;
-        if let Some(reduction) = self.loops[self.outer(name)..].iter().find(again) {
+        if let Some(reduction) = self.loops[self.produced(name).map_or(0, |(outer, _)| outer)..].iter().find(again) {
             let reduction = self.found.variables[*reduction].name;
             return Err(Fault::new(
                 span,
@@ -345,7 +363,9 @@ impl<'a> Reader<'a> {
     fn statement(&mut self, statement: &Statement<'a>) -> Result<(), Stop> {
         match &statement.kind {
             StatementKind::Produce { name, body } => {
-                self.produces.push((name, self.loops.len()));
+                self.productions += 1;
+                let production = Production { number: self.productions, place: statement.span.start };
+                self.produces.push((name, self.loops.len(), production));
                 self.start_func(name);
                 let outcome = self.block(body);
                 self.produces.pop();
@@ -426,6 +446,7 @@ impl<'a> Reader<'a> {
                 self.by_name.insert(name, array);
                 self.found.arrays[array].sites.push(Some(extents));
                 self.found.arrays[array].allocated = self.loops.len();
+                self.found.arrays[array].allocation = span;
             }
             _ => {
                 self.by_name.insert(name, self.found.arrays.len());
@@ -437,6 +458,7 @@ impl<'a> Reader<'a> {
                     entries: None,
                     sites: vec![Some(extents)],
                     allocated: self.loops.len(),
+                    allocation: span,
                 });
             }
         }
@@ -573,9 +595,10 @@ impl<'a> Reader<'a> {
         Some(true)
     }
 
-    /// How many loops are around what produces an array.
-    fn outer(&self, array: &str) -> usize {
-        self.produces.iter().rev().find(|(func, _)| is_of(array, func)).map_or(0, |(_, outer)| *outer)
+    /// How many loops are around what produces an array, and which production that is, if any.
+    fn produced(&self, array: &str) -> Option<(usize, Production)> {
+        let (_, outer, production) = self.produces.iter().rev().find(|(func, ..)| is_of(array, func))?;
+        Some((*outer, *production))
     }
 
     /// A store to an array of a name.
@@ -589,12 +612,15 @@ impl<'a> Reader<'a> {
             return Err(Fault::new(span, format!("an expression of more than {LARGEST_EXPRESSION} operations"))
                 .with_help("compute some of the Funcs that are inlined here by `compute_root` or `compute_at`"));
         }
+        let (outer, production) = self.produced(name).unwrap_or_default();
         self.found.stores.push(Store {
             array,
             site: self.found.arrays[array].sites.len() - 1,
             loops: self.loops.clone(),
-            outer: self.outer(name),
+            outer,
             allocated: self.found.arrays[array].allocated,
+            allocation: self.found.arrays[array].allocation,
+            production,
             ranges: self.ranges.clone(),
             address,
             value,
@@ -666,8 +692,8 @@ impl<'a> Reader<'a> {
 
 /// Whether an array is that of a Func, or of one of its values if it is a tuple: `f.0` and `f.1` of `f`.
 fn is_of(array: &str, func: &str) -> bool {
-    let value = array.strip_prefix(func).map(|rest| rest.strip_prefix('.').unwrap_or(rest));
-    value.is_some_and(|value| value.is_empty() == (array == func) && value.bytes().all(|byte| byte.is_ascii_digit()))
+    let value = array.strip_prefix(func).and_then(|rest| rest.strip_prefix('.'));
+    array == func || value.is_some_and(|value| !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Two conditions that hold where this one does: the sides of `&&`, or those of a bound for the smaller or the larger of two.

@@ -6,20 +6,23 @@
 //! several tiles is then one element. The coordinate of an element is found from the loads of its value, which have
 //! coordinates already: where a tile's element `r` is made of `input[r + 31*tile]`, its coordinate is `r + 31*tile`.
 
+mod offsets;
 mod rewrite;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use itertools::Itertools;
 use pushmem_nest::{Affine, Index, Piece, Span};
 
 use crate::canonical::tidy;
 use crate::fault::{Fault, Result};
 use crate::fit::MOST_VALUES;
-use crate::program::{Store, Stores};
+use crate::program::{Production, Store, Stores};
 use crate::rebuild::{mapped, residual};
 use crate::shapes::Located;
-use crate::unfold::rewrite::Rewriter;
+use crate::unfold::offsets::{Placeable, renamed, straightened};
+use crate::unfold::rewrite::{ExtraTaps, Rewriter};
 use crate::value::{Element, Place, Value, Variable};
 
 /// What a store does to the elements of a box.
@@ -40,6 +43,8 @@ pub(crate) struct Definition {
     pub order: Vec<Level>,
     /// How many of the coordinates follow a loop. The others are innermost.
     pub followed: usize,
+    /// The number of the `produce`.
+    pub production: usize,
     pub span: Span,
 }
 
@@ -76,11 +81,14 @@ struct Placement {
 /// Puts all stores into coordinates. The dimensions of arrays that were kept in turn are `in_turn`.
 pub(crate) fn unfold<'a>(program: &Stores, located: &'a [Located<'a>], in_turn: &'a [Vec<bool>]) -> Result<Unfolded> {
     let arrays = program.arrays.len();
+    let mut stores = vec![Vec::new(); arrays];
+    located.iter().enumerate().for_each(|(position, each)| stores[each.store.array].push(position));
     let mut unfolder = Unfolder {
         located,
         in_turn,
-        placements: vec![None; arrays],
-        references: BTreeMap::new(),
+        offsets: vec![Vec::new(); located.len()],
+        extras: BTreeMap::new(),
+        placements: vec![None; located.len()],
         variables: program.variables.len(),
         result: Unfolded {
             definitions: Vec::new(),
@@ -88,15 +96,44 @@ pub(crate) fn unfold<'a>(program: &Stores, located: &'a [Located<'a>], in_turn: 
             names: BTreeMap::new(),
             ranges: program.variables.iter().map(|variable| variable.range).collect(),
         },
+        stores,
     };
-    for store in located {
-        unfolder.store(program, store)?;
+    // An array is placed when all that it is computed from is.
+    let depths = sources(arrays, located);
+    let order = (0..located.len()).sorted_by_key(|position| (depths[located[*position].store.array], *position));
+    let mut is_placed = vec![false; arrays];
+    let mut definitions = Vec::new();
+    for position in order {
+        let array = located[position].store.array;
+        if !std::mem::replace(&mut is_placed[array], true) {
+            unfolder.find_offsets(array);
+            unfolder.find_extras(program, array);
+        }
+        definitions.push((position, unfolder.store(program, position)?));
     }
+    definitions.sort_by_key(|(position, _)| *position);
+    unfolder.result.definitions = definitions.into_iter().map(|(_, definition)| definition).collect();
     let Unfolded { definitions, coordinates, .. } = &unfolder.result;
     match definitions.iter().find(|each| each.domain.len() != coordinates[each.array].len()) {
         Some(Definition { array, span, .. }) => Err(unrelated(*span, *array)),
         None => Ok(unfolder.result),
     }
+}
+
+/// Of each array, from how many it is computed, itself included: those are fewer for what it is computed from.
+fn sources(arrays: usize, located: &[Located]) -> Vec<usize> {
+    let mut reads = vec![BTreeSet::new(); arrays];
+    for Located { store, value, .. } in located {
+        reads[store.array].extend(value.array_loads().into_iter().map(|(array, _)| array));
+    }
+    let count = |array: usize| {
+        let (mut found, mut next) = (BTreeSet::from([array]), vec![array]);
+        while let Some(array) = next.pop() {
+            next.extend(reads[array].iter().filter(|read| found.insert(**read)));
+        }
+        found.len()
+    };
+    (0..arrays).map(count).collect()
 }
 
 /// The dividend and the divisor of an index that is a quotient or an affine function, whatever limits it.
@@ -119,56 +156,6 @@ pub(crate) fn numerator(index: &Index) -> Option<(Affine, i64)> {
     }
 }
 
-/// Where the coordinate of a dimension was found: what it must agree with in other stores of the array.
-#[derive(Clone, Debug, PartialEq)]
-struct Anchor {
-    array: usize,
-    dimension: usize,
-    slope: i64,
-    /// The least constant of the loads.
-    least: i64,
-    /// What the loops around add, before the division by the slope; rounded down, where that is not exact.
-    outer: Affine,
-}
-
-impl Anchor {
-    /// Whether the other is in the same dimension of the same array.
-    fn is_at(&self, other: &Anchor) -> bool {
-        (self.array, self.dimension, self.slope) == (other.array, other.dimension, other.slope)
-    }
-}
-
-/// What an index `of / by` has more than the slope times the index of the element that is written, before it is divided. It
-/// is a multiple of the slope, or the index has as much of the element's as is divided by.
-fn relative(store: &Store, (of, by): (&Affine, i64), base: &Affine, slope: i64) -> Option<Anchor> {
-    let whole = |affine: &Affine| Index { affine: affine.clone(), pieces: Vec::new() };
-    let rest = whole(of).plus(&whole(base), -slope)?;
-    let own = &store.loops[store.outer..];
-    let mut outer = Affine::default();
-    let mut least = of.constant;
-    for &(variable, factor) in &rest.affine.terms {
-        let (first, last) = store.ranges[variable];
-        match own.contains(&variable) {
-            true => least += (factor * first).min(factor * last),
-            false => outer.terms.push((variable, factor)),
-        }
-    }
-    let whole = outer.terms.iter().all(|(_, factor)| factor % slope == 0);
-    if !whole {
-        outer.constant = least.rem_euclid(slope);
-    }
-    (whole || by == slope).then_some(Anchor { array: 0, dimension: 0, slope, least, outer })
-}
-
-/// Where the first store of a local array has its coordinates from.
-#[derive(Clone)]
-struct Reference<'a> {
-    anchor: Option<Anchor>,
-    /// The constant of its index.
-    constant: i64,
-    located: &'a Located<'a>,
-}
-
 /// A store in coordinates.
 struct Rewritten {
     value: Rc<Value<Element>>,
@@ -177,16 +164,22 @@ struct Rewritten {
     /// Of each coordinate, the position of its loop among those of the store.
     pivots: Vec<Option<usize>>,
     placement: Placement,
+    /// What the coordinates behind those of the dimensions follow, if they were found here.
+    taps: Vec<ExtraTaps>,
 }
 
 struct Unfolder<'a> {
     located: &'a [Located<'a>],
     /// Of each dimension of each array, whether its elements were kept in turn.
     in_turn: &'a [Vec<bool>],
-    /// Of each array, how its last store placed it.
+    /// Of each array, its stores.
+    stores: Vec<Vec<usize>>,
+    /// Of each store, what the loops around add to each dimension, if that is known.
+    offsets: Vec<Vec<Option<Index>>>,
+    /// Of each array, in each production, the coordinates behind those of its dimensions.
+    extras: BTreeMap<(usize, Production), Vec<Index>>,
+    /// How each store has placed its array.
     placements: Vec<Option<Placement>>,
-    /// Of each dimension of each array, what the coordinates of its other stores are compared with.
-    references: BTreeMap<(usize, usize), Reference<'a>>,
     /// How many variables there are.
     variables: usize,
     result: Unfolded,
@@ -214,18 +207,13 @@ impl<'a> Unfolder<'a> {
         variable
     }
 
-    fn store(&mut self, program: &Stores, located: &'a Located<'a>) -> Result<()> {
+    fn store(&mut self, program: &Stores, position: usize) -> Result<Definition> {
+        let located = &self.located[position];
         let store = located.store;
         let array = store.array;
-        let siblings = self.siblings(located);
-        let forced = match siblings.len() {
-            _ if store.outer == 0 => None,
-            0 | 1 => None,
-            // An initial value says nothing of the loops around, but the updates do.
-            _ => siblings.into_iter().filter_map(|sibling| self.extras(program, sibling)).max_by_key(Vec::len),
-        };
-        let Rewritten { value, coordinates, pivots, mut placement } =
-            self.rewritten(program, located, forced.as_deref())?;
+        let forced = self.extras.get(&(array, store.production)).cloned();
+        let Rewritten { value, coordinates, pivots, mut placement, .. } =
+            self.rewritten(program, position, forced.as_deref())?;
         let dimensions = located.target.len();
         let own = &store.loops[store.outer..];
         placement.extras = coordinates[dimensions..].to_vec();
@@ -252,7 +240,7 @@ impl<'a> Unfolder<'a> {
             )
             .with_help("each element of a Func is computed from one point of it, or by a reduction that updates it"));
         }
-        let position = |level: &Level| match level {
+        let place_of = |level: &Level| match level {
             Level::Coordinate(dimension) => pivots[*dimension].unwrap_or(usize::MAX),
             Level::Reduction(variable, _) => store.loops.iter().position(|each| each == variable).unwrap_or(usize::MAX),
         };
@@ -260,53 +248,113 @@ impl<'a> Unfolder<'a> {
         if updates {
             order.extend(reductions.iter().map(|variable| Level::Reduction(*variable, store.ranges[*variable])));
         }
-        order.sort_by_key(position);
-        self.placements[array] = Some(placement);
-        let is_whole = store.outer == 0;
+        order.sort_by_key(place_of);
+        self.placements[position] = Some(placement);
+        let is_whole = !self.is_local(array);
         let is_part = !divided(program, store).is_empty();
         let (followed, span) = (pivots.iter().flatten().count(), store.span);
-        let definition = Definition { array, domain, value, updates, is_whole, is_part, order, followed, span };
-        self.result.definitions.push(definition);
-        Ok(())
+        let production = store.production.number;
+        Ok(Definition { array, domain, value, updates, is_whole, is_part, order, followed, production, span })
     }
 
-    /// The stores of the same local array in the same loops: what they say of the loops around holds for all of them.
-    fn siblings(&self, located: &Located) -> Vec<&'a Located<'a>> {
-        let store = located.store;
-        let same = |other: &&Located| other.store.array == store.array && other.store.is_beside(store);
-        self.located.iter().filter(same).collect()
+    /// Finds the coordinates behind those of the dimensions: in each production of an array the same for all its stores. An
+    /// initial value says nothing of the loops around, but updates do; and so do other parts of a loop, where one part is a
+    /// single iteration.
+    fn find_extras(&mut self, program: &Stores, array: usize) {
+        let mut found: Vec<(&Store, Vec<(Index, ExtraTaps)>)> = Vec::new();
+        for position in self.stores[array].clone() {
+            let store = self.located[position].store;
+            if store.outer == 0 {
+                continue;
+            }
+            let extras = self.extras(program, position).unwrap_or_default();
+            match found.iter_mut().find(|(other, _)| other.production == store.production) {
+                Some((_, known)) if known.len() > extras.len() => {}
+                Some((_, known)) => *known = extras,
+                None => found.push((store, extras)),
+            }
+        }
+        let mut first: Vec<ExtraTaps> = Vec::new();
+        for (store, own) in &found {
+            let twins = found
+                .iter()
+                .filter(|(twin, _)| twin.production.place == store.production.place && twin.outer == store.outer);
+            let most = twins.max_by_key(|(_, extras)| extras.len()).filter(|(_, extras)| extras.len() > own.len());
+            let extras = match most {
+                Some((twin, extras)) => {
+                    let place = |variable: Variable| twin.loops.iter().position(|each| *each == variable);
+                    let here = |variable: Variable| place(variable).map_or(variable, |place| store.loops[place]);
+                    let moved = extras.iter().map(|(index, _)| tidy(&renamed(index, &here), &store.ranges));
+                    moved.collect()
+                }
+                None => {
+                    // The elements of other places are further on if what they are computed from is.
+                    let mut indices = Vec::new();
+                    for (place, (index, taps)) in own.iter().enumerate() {
+                        if first.len() == place {
+                            first.push(taps.clone());
+                        }
+                        let mut index = index.clone();
+                        index.affine.constant += taps.beyond(&first[place]);
+                        indices.push(index);
+                    }
+                    indices
+                }
+            };
+            self.extras.insert((array, store.production), extras);
+        }
     }
 
     /// The coordinates behind those of the dimensions, for a store that is treated later.
-    fn extras(&mut self, program: &Stores, located: &'a Located<'a>) -> Option<Vec<Index>> {
+    fn extras(&mut self, program: &Stores, position: usize) -> Option<Vec<(Index, ExtraTaps)>> {
         let before = (self.variables, self.result.coordinates.clone(), self.result.names.clone());
-        let (ranges, references) = (self.result.ranges.clone(), self.references.clone());
-        let rewritten = self.rewritten(program, located, None);
+        let ranges = self.result.ranges.clone();
+        let rewritten = self.rewritten(program, position, None);
         (self.variables, self.result.coordinates, self.result.names) = before;
-        (self.result.ranges, self.references) = (ranges, references);
-        Some(rewritten.ok()?.coordinates.split_off(located.target.len()))
+        self.result.ranges = ranges;
+        let Rewritten { mut coordinates, taps, .. } = rewritten.ok()?;
+        Some(coordinates.split_off(self.located[position].target.len()).into_iter().zip(taps).collect())
+    }
+
+    /// What a store writes, in indices of the allocation.
+    fn target(&self, position: usize) -> Vec<Index> {
+        let Located { store, target, .. } = &self.located[position];
+        target.iter().map(|index| straightened(index, store)).collect()
+    }
+
+    /// The value of a store, of elements in their coordinates.
+    fn value(&self, position: usize) -> Result<Rc<Value<Element>>> {
+        let Located { store, value, .. } = &self.located[position];
+        let value = Placed { unfolder: self, position }.globalized(value)?;
+        mapped(&value, &mut |_| None, &mut |array, indices, outside, span| {
+            let indices = indices.iter().map(|index| straightened(index, store)).collect();
+            Ok(Element::Array { array, indices, outside, place: Place(span) })
+        })
     }
 
     /// The store in coordinates. What is behind the dimensions is found, or given.
-    fn rewritten(&mut self, program: &Stores, located: &'a Located<'a>, extras: Option<&[Index]>) -> Result<Rewritten> {
+    fn rewritten(&mut self, program: &Stores, position: usize, extras: Option<&[Index]>) -> Result<Rewritten> {
+        let located = &self.located[position];
         let store = located.store;
         let is_local = store.outer > 0;
-        let value = Placed { unfolder: self, located }.globalized(&located.value)?;
+        let value = self.value(position)?;
         let mut placement = Placement::default();
         let mut coordinates = Vec::new();
-        for (dimension, target) in located.target.iter().enumerate() {
-            // All rows of a window over the whole array have their indices already.
-            let is_whole = store.allocated == 0 && self.in_turn[store.array][dimension];
-            let offset = match is_local && !is_whole {
-                true => self.offset(located, dimension, &value)?,
-                false => Index::constant(0),
-            };
-            coordinates.push(tidy(&sum(target, &offset, store.span)?, &store.ranges));
+        for (target, offset) in self.target(position).iter().zip(&self.offsets[position]) {
+            let offset = offset.clone().ok_or_else(|| unrelated(store.span, store.array))?;
+            coordinates.push(tidy(&sum(target, &straightened(&offset, store), store.span)?, &store.ranges));
             placement.offsets.push(offset);
         }
         let dimensions = coordinates.len();
-        let mut rewriter =
-            Rewriter { located, value, coordinates, substitutions: Vec::new(), pivots: Vec::new(), unfolder: self };
+        let mut rewriter = Rewriter {
+            located,
+            value,
+            coordinates,
+            substitutions: Vec::new(),
+            pivots: Vec::new(),
+            taps: Vec::new(),
+            unfolder: self,
+        };
         rewriter.simplify()?;
         rewriter.name_pieces()?;
         for dimension in 0..dimensions {
@@ -323,119 +371,40 @@ impl<'a> Unfolder<'a> {
             None => {}
         }
         let coordinates = (0..rewriter.coordinates.len()).map(|dimension| rewriter.original(dimension)).collect();
-        Ok(Rewritten { value: rewriter.value, coordinates, pivots: rewriter.pivots, placement })
+        let Rewriter { value, pivots, taps, .. } = rewriter;
+        Ok(Rewritten { value, coordinates, pivots, placement, taps })
     }
 
-    /// What the loops around add to the index of a local array: the same for all stores of it in these loops.
-    fn offset(&mut self, located: &'a Located<'a>, dimension: usize, value: &Value<Element>) -> Result<Index> {
-        let store = located.store;
-        let own = (self.anchor(located, dimension, value), located.target[dimension].affine.constant);
-        let of_siblings = self.siblings(located).into_iter().filter_map(|sibling| {
-            let value = Placed { unfolder: self, located: sibling }.globalized(&sibling.value).ok()?;
-            let constant = sibling.target[dimension].affine.constant;
-            Some((Some(self.anchor(sibling, dimension, &value)?), constant))
-        });
-        // Of a part at an edge, the loops around may be constant; the others say what they add.
-        let all: Vec<(Option<Anchor>, i64)> = of_siblings.collect();
-        let says = |(anchor, _): &&(Option<Anchor>, i64)| anchor.as_ref().map_or(0, |anchor| anchor.outer.terms.len());
-        let best = all.iter().rev().max_by_key(says).cloned();
-        let (mut anchor, constant) = best.unwrap_or(own);
-        let key = (store.array, dimension);
-        let mut reference = self.references.get(&key).cloned();
-        // Where one of the two says nothing by itself, the other says which loads to look at.
-        if let Some(reference) = &mut reference {
-            match (&reference.anchor, &anchor) {
-                (Some(known), None) => anchor = self.anchor_at(located, dimension, value, known),
-                (None, Some(known)) => {
-                    let first = reference.located;
-                    let value = Placed { unfolder: self, located: first }.globalized(&first.value)?;
-                    reference.anchor = self.anchor_at(first, dimension, &value, known);
-                }
-                _ => {}
+    /// Finds what the loops around add to the indices of an array.
+    fn find_offsets(&mut self, array: usize) {
+        let stores = self.stores[array].clone();
+        let dimensions = self.located[stores[0]].target.len();
+        for position in &stores {
+            self.offsets[*position] = vec![Some(Index::constant(0)); dimensions];
+        }
+        if !self.is_local(array) {
+            return;
+        }
+        let placed = |position: &usize| {
+            let store = self.located[*position].store;
+            Placeable { store, target: self.target(*position), value: self.value(*position).ok() }
+        };
+        let placeable: Vec<Placeable> = stores.iter().map(placed).collect();
+        // All rows of a window over the whole array have their indices already.
+        let is_whole = self.located[stores[0]].store.allocated == 0;
+        for dimension in (0..dimensions).filter(|dimension| !(is_whole && self.in_turn[array][*dimension])) {
+            let offsets = offsets::offsets(&placeable, dimension);
+            for (position, offset) in stores.iter().zip(offsets) {
+                self.offsets[*position][dimension] = offset;
             }
         }
-        let outer = match &anchor {
-            Some(Anchor { outer, slope, .. }) => {
-                let outer = Index { affine: outer.clone(), pieces: Vec::new() };
-                outer.divided(*slope, &store.ranges).ok_or_else(|| unrelated(store.span, store.array))?
-            }
-            None => Index::constant(0),
-        };
-        let Some(reference) = reference else {
-            self.references.insert(key, Reference { anchor, constant, located });
-            return Ok(outer);
-        };
-        let first = reference.located.store;
-        // In one allocation that does not move with the loops around, an index is the same element for all.
-        let stays = |anchor: &Option<Anchor>| anchor.as_ref().is_none_or(|anchor| anchor.outer.terms.is_empty());
-        let same_place = first.is_beside(store) || anchor.is_none() || (stays(&reference.anchor) && stays(&anchor));
-        if first.site == store.site && same_place {
-            return Ok(outer);
-        }
-        let shift = match (&reference.anchor, &anchor) {
-            (Some(first), Some(anchor)) if first.is_at(anchor) => {
-                let by = anchor.least - first.least;
-                if by % anchor.slope != 0 {
-                    return Err(unrelated(store.span, store.array));
-                }
-                reference.constant + by / anchor.slope - constant
-            }
-            (None, None) => 0,
-            _ => return Err(unrelated(store.span, store.array)),
-        };
-        sum(&outer, &Index::constant(shift), store.span)
     }
 
-    /// What the loads say that are known to say it for another store of the array.
-    fn anchor_at(&self, located: &Located, dimension: usize, value: &Value<Element>, known: &Anchor) -> Option<Anchor> {
-        let store = located.store;
-        let base = located.target[dimension].as_affine()?.clone();
-        let mut found: Option<Anchor> = None;
-        for (array, indices) in value.array_loads() {
-            if array != known.array {
-                continue;
-            }
-            let (of, by) = numerator(&indices[known.dimension])?;
-            let anchor = relative(store, (&of, by), &base, known.slope)?;
-            let anchor = Anchor { array: known.array, dimension: known.dimension, ..anchor };
-            match &mut found {
-                Some(found) if found.outer != anchor.outer => return None,
-                Some(found) => found.least = found.least.min(anchor.least),
-                None => found = Some(anchor),
-            }
-        }
-        found
-    }
-
-    /// The loads from whose coordinates that of a dimension follows.
-    fn anchor(&self, located: &Located, dimension: usize, value: &Value<Element>) -> Option<Anchor> {
-        let store = located.store;
-        let own = &store.loops[store.outer..];
-        let (base, 1) = numerator(&located.target[dimension])? else { return None };
-        let inner = own.iter().rev().find(|variable| base.coefficient(**variable) != 0);
-        let variable = *inner.or_else(|| store.loops.iter().rev().find(|each| base.coefficient(**each) != 0))?;
-        let mut best: Option<Anchor> = None;
-        for (array, indices) in value.array_loads().into_iter().filter(|(array, _)| *array != store.array) {
-            for (dimension, index) in indices.iter().enumerate() {
-                let Some((of, by)) = numerator(index) else { continue };
-                let (here, there) = (base.coefficient(variable), of.coefficient(variable));
-                if there == 0 || there % here != 0 {
-                    continue;
-                }
-                let slope = there / here;
-                let Some(found) = relative(store, (&of, by), &base, slope) else { continue };
-                let found = Anchor { array, dimension, ..found };
-                match &mut best {
-                    None => best = Some(found),
-                    Some(best) => {
-                        if best.is_at(&found) && best.outer == found.outer {
-                            best.least = best.least.min(found.least);
-                        }
-                    }
-                }
-            }
-        }
-        best
+    /// Whether an array has indices that depend on the loops around: it is computed in parts.
+    fn is_local(&self, array: usize) -> bool {
+        let mut stores = self.stores[array].iter().map(|position| self.located[*position].store);
+        let Some(first) = stores.next() else { return false };
+        first.outer > 0 || stores.any(|store| store.outer > 0 || store.site != first.site)
     }
 
     /// The values of each coordinate.
@@ -497,7 +466,8 @@ fn sum(left: &Index, right: &Index, span: Span) -> Result<Index> {
 /// Turns the loads of a store into loads of coordinates.
 struct Placed<'a, 'b> {
     unfolder: &'a Unfolder<'b>,
-    located: &'a Located<'a>,
+    /// The number of the store.
+    position: usize,
 }
 
 impl Placed<'_, '_> {
@@ -509,25 +479,19 @@ impl Placed<'_, '_> {
     }
 
     fn coordinates(&self, array: usize, indices: &[Index], span: Span) -> Result<Vec<Index>> {
-        // A store that updates the element itself is placed as the ones before it.
-        let store = self.located.store;
-        let Some(placement) = &self.unfolder.placements[array] else { return Ok(indices.to_vec()) };
-        if placement
-            .offsets
-            .iter()
-            .chain(&placement.extras)
-            .flat_map(Index::variables)
-            .any(|variable| !store.loops.contains(&variable))
-        {
+        let Unfolder { located, stores, placements, .. } = self.unfolder;
+        let store = located[self.position].store;
+        // What is read was placed by the last store above. A store that updates the element itself is placed as the ones
+        // before it.
+        let above = stores[array].partition_point(|position| *position < self.position);
+        let last = stores[array][..above].iter().rev().find_map(|position| placements[*position].as_ref());
+        let Some(placement) = last else { return Ok(indices.to_vec()) };
+        let variables = placement.offsets.iter().chain(&placement.extras).flat_map(Index::variables);
+        if { variables }.any(|variable| !store.loops.contains(&variable)) {
             return Err(Fault::new(span, "this reads what another loop has left behind")
                 .with_help("compute the Func at a loop that is around all that reads it"));
         }
-        let mut coordinates = Vec::new();
-        for (dimension, index) in indices.iter().enumerate() {
-            let coordinate = sum(index, &placement.offsets[dimension], span)?;
-            coordinates.push(coordinate);
-        }
-        coordinates.extend(placement.extras.iter().cloned());
-        Ok(coordinates)
+        let added = indices.iter().zip(&placement.offsets).map(|(index, offset)| sum(index, offset, span));
+        added.chain(placement.extras.iter().cloned().map(Ok)).collect()
     }
 }

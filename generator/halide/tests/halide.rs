@@ -98,6 +98,12 @@ fn what_was_found_is_understood() {
             "tuple_in_turns",
             "sel(a[x + 1, y] == 65535 && f_2_0[x, y] == 0, 1, sel(a[x, y] == 65535 && f[x, y] == 0, 0, 99))",
         ),
+        // The row below the image is the last one again, in a place of its own.
+        ("rows_below_a_boundary", "- f[x, y] = a[x, clamp(y, 0, 11)] * 2 + "),
+        // An unrolled consumer computes a Func with an update three times, one column further on each time.
+        ("places_in_one_iteration", "sel(f[x + 2, y] == 65535, 1, 0)"),
+        // The last tiles begin further inwards, where elements are computed again.
+        ("tiles_that_do_not_divide", "- f[x, y] = a[x, y] * 2\n"),
     ] {
         let file = format!("{}/tests/found/{name}.stmt", env!("CARGO_MANIFEST_DIR"));
         let program = pushmem_halide::read(Path::new(&file)).unwrap().program.to_string();

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use itertools::Itertools;
 use pushmem_nest::{Affine, Index, Piece, Type};
 
 use super::{Unfolder, numerator};
@@ -23,7 +24,37 @@ pub(super) struct Rewriter<'a, 'b> {
     pub substitutions: Vec<Substitution>,
     /// Of each coordinate, the position of its loop among those of the store.
     pub pivots: Vec<Option<usize>>,
+    /// What the coordinates behind those of the dimensions follow.
+    pub taps: Vec<ExtraTaps>,
     pub unfolder: &'a mut Unfolder<'b>,
+}
+
+/// An array and its dimension; nothing for a number that is computed.
+type Origin = Option<(usize, usize)>;
+
+/// The loads that a coordinate behind those of the dimensions was found from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ExtraTaps {
+    /// What is loaded.
+    of: Origin,
+    divisor: i64,
+    /// What the loads have more than the coordinate.
+    constants: BTreeSet<i64>,
+}
+
+impl ExtraTaps {
+    /// How much further an element is than one with these taps: as far as most of its loads are.
+    pub fn beyond(&self, first: &ExtraTaps) -> i64 {
+        if (self.of, self.divisor) != (first.of, first.divisor) || self.of.is_none() {
+            return 0;
+        }
+        let same = |by: i64| {
+            self.constants.iter().filter(|tap| first.constants.contains(&(**tap - by * self.divisor))).count()
+        };
+        let distances = self.constants.iter().cartesian_product(&first.constants).map(|(one, other)| one - other);
+        let whole = distances.filter(|distance| distance % self.divisor == 0).map(|distance| distance / self.divisor);
+        whole.chain([0]).max_by_key(|by| (same(*by), std::cmp::Reverse(by.abs()), *by)).unwrap_or(0)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -188,30 +219,36 @@ impl Rewriter<'_, '_> {
         let store = self.located.store;
         loop {
             let outer = &store.loops[..store.outer];
-            let mut forms: Vec<Affine> = Vec::new();
+            let mut forms: Vec<(Origin, Affine)> = Vec::new();
             for (array, indices) in self.value.array_loads() {
                 if array != store.array {
-                    forms.extend(indices.iter().filter_map(numerator).map(|(form, _)| form));
+                    let found = indices.iter().enumerate().filter_map(|(of, index)| Some((of, numerator(index)?.0)));
+                    forms.extend(found.map(|(of, form)| (Some((array, of)), form)));
                 }
             }
             // Its own elements follow from the others, and may not be placed yet.
-            forms.extend(variables(&self.value, Some(store.array)).into_iter().map(Affine::variable));
-            let of_outer = forms.into_iter().map(|mut form| {
-                form.constant = 0;
+            let of_values = variables(&self.value, Some(store.array)).into_iter().map(Affine::variable);
+            forms.extend(of_values.map(|form| (None, form)));
+            let of_outer = forms.into_iter().map(|(of, mut form)| {
+                let constant = std::mem::take(&mut form.constant);
                 form.terms.retain(|(variable, _)| outer.contains(variable));
-                form
+                (of, form, constant)
             });
+            let of_outer: Vec<(Origin, Affine, i64)> = of_outer.collect();
             let depth = |form: &Affine| {
                 form.terms.iter().filter_map(|(variable, _)| store.loops.iter().position(|each| each == variable)).max()
             };
             let least = |form: &Affine| form.terms.iter().map(|(_, factor)| factor.abs()).min();
             // The innermost loop first, and of it the form that contains the most, as `inner + 31 * tile`.
-            let next = of_outer
-                .filter(|form| !form.terms.is_empty())
-                .max_by_key(|form| (depth(form), form.terms.len(), std::cmp::Reverse(least(form))));
-            let Some(mut form) = next else { return Ok(()) };
+            let next = of_outer.iter().filter(|(_, form, _)| !form.terms.is_empty()).max_by_key(|(of, form, _)| {
+                (depth(form), form.terms.len(), std::cmp::Reverse(least(form)), of.is_some())
+            });
+            let Some((of, mut form, _)) = next.cloned() else { return Ok(()) };
+            let alike = of_outer.iter().filter(|(other, terms, _)| *other == of && *terms == form);
+            let constants = alike.map(|(.., constant)| *constant).collect();
             let divisor = form.terms.iter().fold(0, |divisor, (_, factor)| greatest_divisor(divisor, factor.abs()));
             form.terms.iter_mut().for_each(|(_, factor)| *factor /= divisor.max(1));
+            self.taps.push(ExtraTaps { of, divisor: divisor.max(1), constants });
             self.coordinates.push(Index { affine: form, pieces: Vec::new() });
             self.solve(program, self.coordinates.len() - 1)?;
         }
