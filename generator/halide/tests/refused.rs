@@ -55,6 +55,44 @@ fn with_local(size: &str, produce: &str, consume: &str) -> String {
     text.trim_end().trim_end_matches('}').to_owned() + "}\nfree f\n}\n"
 }
 
+/// A tuple whose update reads both values, in a loop.
+fn with_tuple() -> String {
+    let update = " for (f.s1.r, 0, 4) {
+  let f.0.value = f.1[0]
+  let f.1.value = f.0[0] + input[f.s1.r]
+  f.0[0] = f.0.value
+  f.1[0] = f.1.value
+ }";
+    let initial = " f.0[0] = (uint16)0\n f.1[0] = (uint16)0";
+    let produce = format!("allocate f.1[uint16 * 1]\nproduce f {{\n{initial}\n{update}");
+    with_local("uint16 * 1", "PRODUCE", "f.1[0]")
+        .replace("produce f {\nPRODUCE", &produce)
+        .replace("allocate f[", "allocate f.0[")
+        .replace("free f", "free f.0\nfree f.1")
+}
+
+/// The same in an output.
+const TUPLE_OUTPUT: &str = "// input: u16[8]
+// output.0: u16[8]
+// output.1: u16[8]
+module name=tuple, target=x86-64-linux-no_asserts-no_bounds_query-no_runtime
+external_plus_metadata func tuple (input, output.0, output.1) {
+let input = (void *)_halide_buffer_get_host((struct halide_buffer_t *)input.buffer)
+let output.0 = (void *)_halide_buffer_get_host((struct halide_buffer_t *)output.0.buffer)
+let output.1 = (void *)_halide_buffer_get_host((struct halide_buffer_t *)output.1.buffer)
+produce output {
+ for (output.s0.x, 0, 8) {
+  output.0[output.s0.x] = input[output.s0.x]
+  output.1[output.s0.x] = (uint16)3
+  let output.0.value = output.1[output.s0.x]
+  let output.1.value = output.0[output.s0.x]
+  output.0[output.s0.x] = output.0.value
+  output.1[output.s0.x] = output.1.value
+ }
+}
+}
+";
+
 /// Texts with the lines that the messages about them point at.
 fn examples() -> Vec<(String, usize)> {
     let loops = " for (f.s0.y, 0, 4) {\n  for (f.s0.x, 0, 8) {\n   STORE\n  }\n }";
@@ -105,11 +143,13 @@ fn examples() -> Vec<(String, usize)> {
         (with("output.s0.x, 0, 8", "output.s0.x, 0, int32(input[0])"), 9),
         (local("f[f.s0.x + f.s0.y*8] = input[0]").replace("f[uint16 * 8 * 4]", "f[uint16 * int32(input[0])]"), 7),
         (
-            with("   output[", "   if ((output.s0.x % 2) == 0) {\n   output[").replace(HERE, &format!("{HERE}\n   }}")),
+            with("   output[", "   if (input[0] == (uint16)3) {\n   output[").replace(HERE, &format!("{HERE}\n   }}")),
             10,
         ),
         (with("   output[output.s0.x + (output.s0.y*8)]", "   output[output.s0.x*output.s0.y]"), 10),
         (with(HERE, "input[output.s0.x + 31]"), 10),
+        (with_tuple(), 15),
+        (TUPLE_OUTPUT.to_owned(), 11),
         // A skewed index, and two loops that were fused.
         (with(HERE, "input[output.s0.x + (output.s0.y*9)]").replace("// input: u16[8, 4]", "// input: u16[11, 4]"), 10),
         (
