@@ -32,7 +32,7 @@ pub fn encode(
         for field in &register.fields {
             let value = values.field(field.meaning, field.reset);
             let value = u32::try_from(value).expect("a checked value fits its field");
-            debug_assert!(value <= field.mask() >> field.low, "{} does not fit {}", value, field.name);
+            assert!(value <= field.mask() >> field.low, "{} does not fit {}", value, field.name);
             data |= value << field.low;
             into_force |= match field.meaning {
                 Meaning::Commit => true,
@@ -40,7 +40,7 @@ pub fn encode(
                 _ => false,
             };
         }
-        debug_assert!(register.access != Access::ReadOnly || !into_force);
+        assert!(register.access != Access::ReadOnly || !into_force);
         let write = RegisterWrite { address: register.offset, data };
         if into_force {
             // Nothing must run on what is only half loaded.

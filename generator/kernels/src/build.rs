@@ -42,7 +42,7 @@ impl Copy<'_, '_, '_> {
             ExpressionKind::Variable(variable) => return self.variable(*variable, expression.value),
             ExpressionKind::Load(load) => {
                 let load = self.copies.first_load(self.number) + load;
-                debug_assert_eq!(self.loads[load], expression.value, "a load has the type of its array");
+                assert_eq!(self.loads[load], expression.value, "a load has the type of its array");
                 NodeKind::Load(load)
             }
             ExpressionKind::Lookup { table, index } => NodeKind::Lookup { table: *table, index: self.add(index) },

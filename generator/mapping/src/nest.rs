@@ -92,7 +92,7 @@ impl Nest {
 
     /// Splits a level into one of `inner` iterations, which must divide its extent, and one around it.
     pub fn split(mut self, level: usize, inner: u64) -> Nest {
-        debug_assert_eq!(self.extent[level] % inner, 0);
+        assert_eq!(self.extent[level] % inner, 0);
         let outer = self.extent[level] / inner;
         self.extent[level] = inner;
         self.extent.insert(level + 1, outer);

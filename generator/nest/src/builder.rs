@@ -244,7 +244,7 @@ fn substitute(body: &str, parameters: &[String], arguments: &[String]) -> Result
         };
         if let Some(place) = parameters.iter().position(|parameter| *parameter == name) {
             let written = write!(text, "{}{}", &body[copied..span.start], arguments[place]);
-            debug_assert!(written.is_ok(), "writing to a string does not fail");
+            assert!(written.is_ok(), "writing to a string does not fail");
             copied = span.end;
         }
     }

@@ -261,7 +261,7 @@ fn write_constant(number: i64, value: Type, type_is_known: bool, text: &mut Stri
         return;
     }
     let written = write!(text, "{number}");
-    debug_assert!(written.is_ok(), "writing to a string does not fail");
+    assert!(written.is_ok(), "writing to a string does not fail");
     if !type_is_known && value != Type::I32 {
         text.push_str(value.name());
     }

@@ -277,7 +277,7 @@ impl<'a> UsedPort<'a> {
         }
         let lane_bits = self.assembly.lane_bits();
         let each = memory.width / bits;
-        debug_assert_eq!(each * lanes, binding.width / bits);
+        assert_eq!(each * lanes, binding.width / bits);
         let invert = if active == Active::High { "" } else { "~" };
         let lanes = (0..*lanes).rev();
         let parts = lanes.map(|lane| format!("{{{each}{{port_{}_lane == {lane_bits}'d{lane}}}}}", self.number));
