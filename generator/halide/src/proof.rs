@@ -12,6 +12,7 @@ mod statement;
 mod worlds;
 
 use std::collections::BTreeSet;
+use std::iter::repeat_n;
 
 use itertools::Itertools;
 use pushmem_nest::{ArrayKind, Program};
@@ -22,7 +23,7 @@ use crate::Inferred;
 use crate::boundaries::{Boundaries, Edges, add_ends};
 use crate::fault::{Fault, Result};
 use crate::program::Array;
-use crate::proof::machine::{Machine, Script, Stop, UNKNOWN};
+use crate::proof::machine::{Machine, Script, Stop, UNKNOWN, width};
 use crate::proof::worlds::World;
 use crate::shapes::Shape;
 use crate::syntax::Module;
@@ -78,7 +79,7 @@ pub(crate) struct Statement<'a> {
 struct Execution<'a> {
     script: Script,
     worlds: &'a [World],
-    /// Of each memory, the elements, each with its value in each world.
+    /// Of each memory, the elements, each as [`width`] says.
     memories: Vec<Vec<i64>>,
 }
 
@@ -165,11 +166,14 @@ impl Statement<'_> {
         let arguments: Vec<_> = known.iter().map(|(((array, element), _), _)| (array.name, **element)).collect();
         let of_statement = statement::script(&self.module.body, &arguments);
         let images = worlds::images(nest, worlds, &of_statement.numbers());
-        let in_all = |values: &[i64]| values.iter().flat_map(|value| vec![*value; worlds.len()]).collect::<Vec<i64>>();
+        let in_all = |values: &[i64]| {
+            let element = |value: &i64| repeat_n(*value, worlds.len()).chain([0]);
+            values.iter().flat_map(element).collect::<Vec<i64>>()
+        };
         let memory = |(((array, _), shapes), name): &(((&Array, _), &Vec<Shape>), &String)| {
             let size = shapes.first().map_or(0, |shape| shape.iter().product::<i64>());
             let entries = array.entries.as_deref().map(in_all).or_else(|| images.get(name.as_str()).cloned());
-            entries.unwrap_or_else(|| vec![UNKNOWN; size as usize * worlds.len()])
+            entries.unwrap_or_else(|| vec![UNKNOWN; size as usize * width(worlds)])
         };
         let memories = known.iter().map(memory).collect();
         let of_statement = Execution { script: of_statement, worlds, memories };
@@ -221,7 +225,7 @@ impl Statement<'_> {
         (in_statement, in_nest, at): (usize, usize, usize),
     ) -> Result<()> {
         let value = |memory: &[i64], world: usize| {
-            memory.get(at * worlds.len() + world).copied().filter(|value| *value != UNKNOWN)
+            memory.get(at * width(worlds) + world).copied().filter(|value| *value != UNKNOWN)
         };
         let values = worlds.iter().enumerate().map(|(at, world)| (world, value(one, at), value(other, at)));
         let Some((world, one, other)) = { values }.find(|(_, one, other)| one != other) else { return Ok(()) };

@@ -98,6 +98,8 @@ fn what_was_found_is_understood() {
             "tuple_in_turns",
             "sel(a[x + 1, y] == 65535 && f_2_0[x, y] == 0, 1, sel(a[x, y] == 65535 && f[x, y] == 0, 0, 99))",
         ),
+        // Halide leaves a smallest and a greatest value of numbers: their order is none of data (`random_181`).
+        ("constants_alone", "output[x, y] = 0\n"),
         // The row below the image is the last one again, in a place of its own.
         ("rows_below_a_boundary", "- f[x, y] = a[x, clamp(y, 0, 11)] * 2 + "),
         // An unrolled consumer computes a Func with an update three times, one column further on each time.

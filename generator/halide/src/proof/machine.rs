@@ -112,7 +112,7 @@ pub(crate) enum Instruction {
         operands: Type,
         left: Register,
         right: Register,
-        /// Whether it compares data, or takes the smaller or the larger of it.
+        /// Whether it may compare data, or take the smaller or the larger of it.
         orders_data: bool,
     },
     Select {
@@ -126,23 +126,12 @@ pub(crate) enum Instruction {
     },
 }
 
-/// What a value is computed from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Origin {
-    /// Numbers of the types of data only, as an initial value that is put in the place of the element. Halide leaves no
-    /// comparison of these, so that there they were data.
-    Numbers,
-    /// Loop variables, and the numbers of indices that took their place.
-    Counters,
-    Loads,
-}
-
 impl Code {
     /// Compiles a value. What it shares is computed once.
     pub fn new(value: &Rc<Value<Word>>) -> Self {
-        let mut compiler = Compiler { instructions: Vec::new(), origins: Vec::new(), known: HashMap::new() };
+        let mut compiler = Compiler { instructions: Vec::new(), loads: Vec::new(), known: HashMap::new() };
         compiler.value(value);
-        let (differing, same) = { 0..compiler.origins.len() }.partition(|at| compiler.origins[*at] == Origin::Loads);
+        let (differing, same) = { 0..compiler.loads.len() }.partition(|at| compiler.loads[*at]);
         Code { instructions: compiler.instructions, same, differing }
     }
 
@@ -154,8 +143,8 @@ impl Code {
 
 struct Compiler {
     instructions: Vec<Instruction>,
-    /// Of the value of each instruction.
-    origins: Vec<Origin>,
+    /// Whether the value of each instruction is computed from loads.
+    loads: Vec<bool>,
     /// The registers of values that are compiled already, with their types.
     known: HashMap<*const Value<Word>, (Register, Type)>,
 }
@@ -165,46 +154,40 @@ impl Compiler {
         if let Some(known) = self.known.get(&Rc::as_ptr(value)) {
             return *known;
         }
-        let (instruction, result, origin) = match &**value {
-            Value::Number(number, Type::I32) => (Instruction::Number(*number), Type::I32, Origin::Counters),
-            Value::Number(number, of) => (Instruction::Number(*number), *of, Origin::Numbers),
-            Value::Variable(variable) => (Instruction::Variable(*variable), Type::I32, Origin::Counters),
+        let (instruction, result, loads) = match &**value {
+            Value::Number(number, of) => (Instruction::Number(*number), *of, false),
+            Value::Variable(variable) => (Instruction::Variable(*variable), Type::I32, false),
             Value::Load(Word { memory, element, address }) => {
                 let (address, _) = self.value(address);
-                let looks_up = self.origins[address] == Origin::Loads;
-                (Instruction::Load { memory: *memory, address, element: *element, looks_up }, *element, Origin::Loads)
+                let looks_up = self.loads[address];
+                (Instruction::Load { memory: *memory, address, element: *element, looks_up }, *element, true)
             }
             Value::Unary(operator, operand) => {
                 let (operand, operands) = self.value(operand);
                 let instruction = Instruction::Unary { operator: *operator, operands, operand };
-                (instruction, operator.result(operands), self.origins[operand])
+                (instruction, operator.result(operands), self.loads[operand])
             }
             Value::Binary(operator, left, right) => {
                 let ((left, operands), (right, _)) = (self.value(left), self.value(right));
-                let origin = self.origins[left].max(self.origins[right]);
+                let loads = self.loads[left] || self.loads[right];
                 let orders = operator.is_comparison() || matches!(operator, Binary::Minimum | Binary::Maximum);
-                let orders_data = orders && operands != Type::Bool && origin != Origin::Counters;
+                let orders_data = orders && operands != Type::Bool && loads;
                 let instruction = Instruction::Binary { operator: *operator, operands, left, right, orders_data };
-                (instruction, operator.result(operands), origin)
+                (instruction, operator.result(operands), loads)
             }
             Value::Select(condition, then, otherwise) => {
                 let ((condition, _), (then, result)) = (self.value(condition), self.value(then));
                 let otherwise = self.value(otherwise).0;
-                let origin = [condition, then, otherwise].map(|register| self.origins[register]).into_iter().max();
-                (Instruction::Select { condition, then, otherwise }, result, origin.unwrap_or(Origin::Loads))
+                let loads = [condition, then, otherwise].iter().any(|register| self.loads[*register]);
+                (Instruction::Select { condition, then, otherwise }, result, loads)
             }
             Value::Cast(to, operand) => {
                 let operand = self.value(operand).0;
-                (Instruction::Cast { to: *to, operand }, *to, self.origins[operand])
+                (Instruction::Cast { to: *to, operand }, *to, self.loads[operand])
             }
         };
-        // The order of numbers differs between worlds, too.
-        let origin = match instruction {
-            Instruction::Binary { orders_data: true, .. } => Origin::Loads,
-            _ => origin,
-        };
         self.instructions.push(instruction);
-        self.origins.push(origin);
+        self.loads.push(loads);
         let known = (self.instructions.len() - 1, result);
         self.known.insert(Rc::as_ptr(value), known);
         known
@@ -220,15 +203,24 @@ pub(crate) enum Stop {
     Undetermined,
 }
 
+/// How many numbers there are for an element: its value in each world, and whether it is data, which is what is computed from
+/// pixels. What is not, as initial values and entries of tables, has its own order in all worlds, wherever it is stored:
+/// imports compute with it.
+pub(crate) fn width(worlds: &[World]) -> usize {
+    worlds.len() + 1
+}
+
 /// Executes steps in several worlds at once: their data differs, but no index does.
 #[derive(Debug)]
 pub(crate) struct Machine<'a> {
     worlds: &'a [World],
-    /// Of each memory, the elements, each with its value in each world.
+    /// Of each memory, the elements, each as [`width`] says.
     pub memories: Vec<Vec<i64>>,
     pub variables: Vec<i64>,
     registers: Vec<i64>,
-    /// The result of the last code in each world.
+    /// Whether what is in each register is data.
+    data: Vec<bool>,
+    /// The result of the last code, as an element.
     results: Vec<i64>,
     /// How many instructions may still be executed.
     pub allowed: u64,
@@ -236,8 +228,9 @@ pub(crate) struct Machine<'a> {
 
 impl<'a> Machine<'a> {
     pub fn new(script: &Script, worlds: &'a [World], memories: Vec<Vec<i64>>, allowed: u64) -> Self {
-        let (variables, results) = (vec![0; script.depth], vec![UNKNOWN; worlds.len()]);
-        let mut machine = Self { worlds, memories, variables, registers: Vec::new(), results, allowed };
+        let (variables, results) = (vec![0; script.depth], vec![UNKNOWN; width(worlds)]);
+        let (registers, data) = (Vec::new(), Vec::new());
+        let mut machine = Self { worlds, memories, variables, registers, data, results, allowed };
         machine.memories.resize(script.memories, Vec::new());
         machine
     }
@@ -258,7 +251,7 @@ impl<'a> Machine<'a> {
                     self.run(body, depth)?;
                 }
                 Step::Allocate { memory, extents } => {
-                    let mut size = self.worlds.len() as i64;
+                    let mut size = width(self.worlds) as i64;
                     for extent in extents {
                         size = size.saturating_mul(self.determined(extent)?);
                     }
@@ -276,7 +269,8 @@ impl<'a> Machine<'a> {
     pub fn store(&mut self, store: &Store) -> Result<(), Stop> {
         let address = usize::try_from(self.determined(&store.address)?).map_err(|_| Stop::Undetermined)?;
         self.evaluate(&store.value)?;
-        let places = address * self.worlds.len()..(address + 1) * self.worlds.len();
+        let width = width(self.worlds);
+        let places = address * width..(address + 1) * width;
         let length = self.memories[store.memory].len();
         if places.end > length {
             self.charge(places.end - length)?;
@@ -295,7 +289,7 @@ impl<'a> Machine<'a> {
     fn determined(&mut self, code: &Code) -> Result<i64, Stop> {
         self.evaluate(code)?;
         let value = self.results[0];
-        let is_same = value != UNKNOWN && self.results.iter().all(|other| *other == value);
+        let is_same = value != UNKNOWN && self.results[..self.worlds.len()].iter().all(|other| *other == value);
         if is_same { Ok(value) } else { Err(Stop::Undetermined) }
     }
 
@@ -304,21 +298,51 @@ impl<'a> Machine<'a> {
         let differing = if code.is_same() { 0 } else { self.worlds.len() * code.differing.len() };
         self.charge(code.same.len() + differing)?;
         self.registers.resize(code.instructions.len(), UNKNOWN);
+        self.data.resize(code.instructions.len(), false);
         for &register in &code.same {
             self.registers[register] = self.execute(&code.instructions[register], 0);
+            self.data[register] = false;
         }
         let last = code.instructions.len() - 1;
+        let worlds = self.worlds.len();
         if code.is_same() {
-            self.results.fill(self.registers[last]);
+            self.results[..worlds].fill(self.registers[last]);
+            self.results[worlds] = 0;
             return Ok(());
         }
-        for world in 0..self.worlds.len() {
+        for world in 0..worlds {
             for &register in &code.differing {
-                self.registers[register] = self.execute(&code.instructions[register], world);
+                let instruction = &code.instructions[register];
+                if world == 0 {
+                    self.data[register] = self.is_data(instruction);
+                }
+                self.registers[register] = self.execute(instruction, world);
             }
             self.results[world] = self.registers[last];
         }
+        self.results[worlds] = i64::from(self.data[last]);
         Ok(())
+    }
+
+    /// Whether the value of an instruction is data; those before it have theirs, and their values in the first world.
+    fn is_data(&self, instruction: &Instruction) -> bool {
+        match instruction {
+            Instruction::Number(_) | Instruction::Variable(_) => false,
+            Instruction::Load { memory, address, .. } => {
+                let element = usize::try_from(self.registers[*address]).ok();
+                let place = element.and_then(|at| at.checked_mul(width(self.worlds))?.checked_add(self.worlds.len()));
+                let stored = place.and_then(|place| self.memories[*memory].get(place));
+                self.data[*address] || stored.is_some_and(|flag| *flag == 1)
+            }
+            Instruction::Unary { operand, .. } | Instruction::Cast { operand, .. } => self.data[*operand],
+            Instruction::Binary { left, right, .. } => self.data[*left] || self.data[*right],
+            Instruction::Select { condition, then, otherwise } => match self.data[*condition] {
+                true => true,
+                // The other one is no part of a loop that is divided instead.
+                false if self.registers[*condition] == 0 => self.data[*otherwise],
+                false => self.data[*then],
+            },
+        }
     }
 
     fn execute(&self, instruction: &Instruction, world: usize) -> i64 {
@@ -328,7 +352,7 @@ impl<'a> Machine<'a> {
             Instruction::Variable(variable) => self.variables[*variable],
             Instruction::Load { memory, address, element, looks_up } => {
                 let element_at = |address: usize| {
-                    let place = address.checked_mul(self.worlds.len())?.checked_add(world)?;
+                    let place = address.checked_mul(width(self.worlds))?.checked_add(world)?;
                     self.memories[*memory].get(place).copied()
                 };
                 let address = read(address);
@@ -345,7 +369,9 @@ impl<'a> Machine<'a> {
             Instruction::Binary { operator, operands, left, right, orders_data } => {
                 match (read(left), read(right), &self.worlds[world].order) {
                     (UNKNOWN, ..) | (_, UNKNOWN, _) => UNKNOWN,
-                    (left, right, Some(order)) if *orders_data => order.apply(*operator, *operands, left, right),
+                    (one, two, Some(order)) if *orders_data && (self.data[*left] || self.data[*right]) => {
+                        order.apply(*operator, *operands, one, two)
+                    }
                     (left, right, _) => operator.apply(*operands, left, right),
                 }
             }

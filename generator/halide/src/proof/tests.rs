@@ -52,6 +52,11 @@ fn program(text: &str) -> Option<Program> {
     Some(program)
 }
 
+/// The values of elements in the only world.
+fn of_first_world(memory: &[i64]) -> Vec<i64> {
+    memory.iter().step_by(2).copied().collect()
+}
+
 /// The steps of a nest compute what the interpreter of nests computes.
 #[test]
 fn steps_of_nests_are_the_nests() {
@@ -63,20 +68,23 @@ fn steps_of_nests_are_the_nests() {
         let image = |(name, values): (&&str, &Vec<i64>)| {
             let array = program.array(name).unwrap();
             let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
-            let image = Image::from_values(array.element.element().unwrap(), &shape, values.clone()).unwrap();
+            let image = Image::from_values(array.element.element().unwrap(), &shape, of_first_world(values)).unwrap();
             ((*name).to_owned(), image.with_min(&array.min))
         };
         let arrays = program.arrays.iter().map(|array| inputs.get(array.name.as_str()).cloned().unwrap_or_default());
-        let memories = arrays.chain(program.tables.iter().map(|table| table.values.clone())).collect();
+        let memories = arrays
+            .chain(program.tables.iter().map(|table| table.values.iter().flat_map(|value| [*value, 0]).collect()))
+            .collect();
         let execution = Execution { script: nest::script(&program), worlds, memories };
         let Ok(found) = execution.whole(1 << 21) else { continue };
         for (output, image) in program.run(&inputs.iter().map(image).collect()).unwrap() {
             let number = program.arrays.iter().position(|array| array.name == output).unwrap();
-            assert_eq!(found[number], image.values(), "{name}: {output}");
-            let samples: Vec<(usize, i64)> =
-                (0..10).map(|place| (number, place * 7 % found[number].len() as i64)).collect();
+            let found = of_first_world(&found[number]);
+            assert_eq!(found, image.values(), "{name}: {output}");
+            let samples: Vec<(usize, i64)> = (0..10).map(|place| (number, place * 7 % found.len() as i64)).collect();
             let part = execution.part(&samples, &mut { LIMITS.samples }).unwrap();
-            assert!(samples.iter().all(|&(_, at)| part[number][at as usize] == found[number][at as usize]), "{name}");
+            let part = of_first_world(&part[number]);
+            assert!(samples.iter().all(|&(_, at)| part[at as usize] == found[at as usize]), "{name}");
         }
         compared += 1;
     }

@@ -16,6 +16,8 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
+use super::machine::width;
+
 /// What differs between executions of the same steps.
 #[derive(Debug)]
 pub(crate) struct World {
@@ -59,15 +61,17 @@ pub(crate) fn worlds() -> Vec<World> {
     of_numbers.chain(of_classes).collect()
 }
 
-/// An image for each input, each of its pixels with the values in all worlds. The constants are those of the text.
+/// An image for each input, each of its pixels with the values in all worlds, and that it is data. The constants are those of
+/// the text.
 pub(crate) fn images<'a>(nest: &'a Program, worlds: &[World], constants: &[i64]) -> BTreeMap<&'a str, Vec<i64>> {
     let mut random = ChaCha8Rng::seed_from_u64(0);
     let inputs = nest.arrays_of(ArrayKind::Input).map(|array| {
         let near: Vec<i64> = constants.iter().flat_map(|each| [each - 1, *each, each + 1]).collect();
         let near: Vec<i64> = near.into_iter().filter(|each| array.element.holds(*each)).collect();
-        let mut image = Vec::with_capacity(array.size() * worlds.len());
+        let mut image = Vec::with_capacity(array.size() * width(worlds));
         for _ in 0..array.size() {
             image.extend(worlds.iter().map(|world| world.pixels.pixel(array, &near, &mut random)));
+            image.push(1);
         }
         (array.name.as_str(), image)
     });
