@@ -42,29 +42,29 @@ TIMED = "strash;&get,-n;&fraig,-x;&put;scorr;dc2;dretime;strash;&get,-n;&dch,-f;
 
 # Widths are 16, the modules' defaults.
 SCHEDULE = """
-module schedule #(parameter int unsigned LEVELS = 6) (
+module schedule #(parameter int unsigned Levels = 6) (
     input  logic                 {inputs},
-    input  logic [15:0]          cycle, start,
-    input  logic [LEVELS*16-1:0] strides,
-    output logic                 due
+    input  logic [15:0]          cycle_i, start_i,
+    input  logic [Levels*16-1:0] strides_i,
+    output logic                 due_o
 );
-    logic [15:0] address;
-    {address_generator} #(.LEVELS(LEVELS)) u_address (.*);
-    always_comb due = address == cycle;
+    logic [15:0] address_o;
+    {address_generator} #(.Levels(Levels)) u_address (.*);
+    always_comb due_o = address_o == cycle_i;
 endmodule
 """
 TOGETHER = """
-module together #(parameter int unsigned LEVELS = 6) (
-    input  logic                 clk, rst_n, flush, stall, enable,
-    input  logic [15:0]          cycle, cycle_start, address_start,
-    input  logic [LEVELS*16-1:0] extents, cycle_steps, address_steps,
-    output logic                 fire,
-    output logic [15:0]          address
+module together #(parameter int unsigned Levels = 6) (
+    input  logic                 clk_i, rst_ni, flush_i, stall_i, enable_i,
+    input  logic [15:0]          cycle_i, cycle_start_i, address_start_i,
+    input  logic [Levels*16-1:0] extents_i, cycle_steps_i, address_steps_i,
+    output logic                 fire_o,
+    output logic [15:0]          address_o
 );
-    logic [{point_bits}-1:0] {point};
-    {controller} #(.LEVELS(LEVELS)) u_controller (.*);
-    {address_generator} #(.LEVELS(LEVELS)) u_address_generator (
-        {clocked} .{point}({point}), .start(address_start), .{steps}(address_steps), .address(address));
+    logic [{point_bits}-1:0] {point}_o;
+    {controller} #(.Levels(Levels)) u_controller (.*);
+    {address_generator} #(.Levels(Levels)) u_address_generator (
+        {clocked} .{point}_i({point}_o), .start_i(address_start_i), .{steps}_i(address_steps_i), .address_o);
 endmodule
 """
 
@@ -73,13 +73,13 @@ def tops(style: str) -> tuple[str, dict[str, str]]:
     """SystemVerilog around the modules of a style, and the top module for each figure."""
     suffix = "" if style == "recurrence" else f"_{style}"
     indexed = style == "multiplier"
-    point, point_bits = ("indices", "LEVELS*16") if indexed else ("increments", "LEVELS")
+    point, point_bits = ("indices", "Levels*16") if indexed else ("increments", "LEVELS")
     names = {"address_generator": f"pushmem_address_generator{suffix}", "controller": f"pushmem_controller{suffix}"}
     text = TOGETHER.format(
         point=point, point_bits=point_bits, steps="strides" if suffix else "deltas",
-        clocked="" if indexed else ".clk(clk), .flush(flush), .advance(fire & ~stall),", **names)
+        clocked="" if indexed else ".clk_i, .flush_i, .advance_i(fire_o & ~stall_i),", **names)
     if suffix:
-        inputs = "[LEVELS*16-1:0] indices" if indexed else "clk, flush, advance, input logic [LEVELS-1:0] increments"
+        inputs = "[Levels*16-1:0] indices_i" if indexed else "clk_i, flush_i, advance_i, input logic [Levels-1:0] increments_i"
         text += SCHEDULE.format(inputs=inputs, **names)
     return text, {
         "ID": "pushmem_iteration_domain" + ("_indexed" if indexed else ""),
@@ -92,7 +92,7 @@ def tops(style: str) -> tuple[str, dict[str, str]]:
 def measure(files: list[str], top: str, levels: int, liberty: Path) -> dict[str, float]:
     """Area, flip-flops, generic cells and delay of a module in a cell library."""
     ok, log = tools.yosys([
-        tools.read_slang(files, top, {"LEVELS": levels}),
+        tools.read_slang(files, top, {"Levels": levels}),
         f"synth -flatten -top {top}", "check -assert",
         "log COUNT GENERIC", "select -count t:*", "log COUNT FLIPFLOPS", "select -count t:*DFF*",
         f"dfflibmap -liberty {liberty}", "design -save unmapped", f"abc -liberty {liberty}", "opt_clean",

@@ -8,43 +8,44 @@
 //   is the last.
 // - A stall: with neither a flush nor a write of a register, the same controllers are due after a stalled cycle as in it.
 //   scripts/formal proves besides that all registers and memories stay as they are.
-// - Configuration: a register reads as it was written, whatever is written elsewhere.
+// - Configuration: a register reads as it was written, whatever is written elsewhere, and an access to one is no error.
 module tile_proof (
-    input logic        clk,
-    input logic        rst_n,
-    input logic        flush,
-    input logic        stall,
-    input logic        config_write,
-    input logic        config_read,
-    input logic [31:0] config_address,
-    input logic [31:0] config_write_data,
-    input logic [15:0] data_in_0,
-    input logic [15:0] data_in_1,
-    input logic [15:0] chain_in_0,
-    input logic [15:0] chain_in_1,
+    input logic        clk_i,
+    input logic        rst_ni,
+    input logic        flush_i,
+    input logic        stall_i,
+    input logic        config_write_i,
+    input logic        config_read_i,
+    input logic [31:0] config_address_i,
+    input logic [31:0] config_write_data_i,
+    input logic [15:0] data_in_0_i,
+    input logic [15:0] data_in_1_i,
+    input logic [15:0] chain_in_0_i,
+    input logic [15:0] chain_in_1_i,
     // The address of a register, any, and always the same.
-    input logic [31:0] watched
+    input logic [31:0] watched_i
 );
-    logic [31:0] config_read_data;
-    logic        data_in_0_taken, data_in_1_taken, data_out_0_valid, data_out_1_valid, stencil_valid;
-    logic [15:0] data_out_0, data_out_1;
+    logic [31:0] config_read_data_o;
+    logic        config_error_o;
+    logic        data_in_0_taken_o, data_in_1_taken_o, data_out_0_valid_o, data_out_1_valid_o, stencil_valid_o;
+    logic [15:0] data_out_0_o, data_out_1_o;
     // With clock gates there is one more input, for scan tests.
-    logic        test_enable;
-    always_comb test_enable = 1'b0;
+    logic        test_enable_i;
+    always_comb test_enable_i = 1'b0;
     small_tile u_tile (.*);
 
     // Which controllers fire, and which are in the middle of a run; their last steps.
-    localparam int unsigned CONTROLLERS = 9;
-    logic [CONTROLLERS-1:0] fires, active, last;
+    localparam int unsigned Controllers = 9;
+    logic [Controllers-1:0] fires, active, last;
     always_comb begin
         fires = {u_tile.stencil_valid_fire, u_tile.tb2out_1_fire, u_tile.tb2out_0_fire, u_tile.sram2tb_1_fire,
                  u_tile.sram2tb_0_fire, u_tile.agg2sram_1_fire, u_tile.agg2sram_0_fire, u_tile.in2agg_1_fire,
                  u_tile.in2agg_0_fire};
-        active = {u_tile.u_stencil_valid.u_iteration_domain.active, u_tile.u_tb2out_1.u_iteration_domain.active,
-                  u_tile.u_tb2out_0.u_iteration_domain.active, u_tile.u_sram2tb_1.u_iteration_domain.active,
-                  u_tile.u_sram2tb_0.u_iteration_domain.active, u_tile.u_agg2sram_1.u_iteration_domain.active,
-                  u_tile.u_agg2sram_0.u_iteration_domain.active, u_tile.u_in2agg_1.u_iteration_domain.active,
-                  u_tile.u_in2agg_0.u_iteration_domain.active};
+        active = {u_tile.u_stencil_valid.u_iteration_domain.active_o, u_tile.u_tb2out_1.u_iteration_domain.active_o,
+                  u_tile.u_tb2out_0.u_iteration_domain.active_o, u_tile.u_sram2tb_1.u_iteration_domain.active_o,
+                  u_tile.u_sram2tb_0.u_iteration_domain.active_o, u_tile.u_agg2sram_1.u_iteration_domain.active_o,
+                  u_tile.u_agg2sram_0.u_iteration_domain.active_o, u_tile.u_in2agg_1.u_iteration_domain.active_o,
+                  u_tile.u_in2agg_0.u_iteration_domain.active_o};
         last = {&u_tile.u_stencil_valid.u_iteration_domain.at_last, &u_tile.u_tb2out_1.u_iteration_domain.at_last,
                 &u_tile.u_tb2out_0.u_iteration_domain.at_last, &u_tile.u_sram2tb_1.u_iteration_domain.at_last,
                 &u_tile.u_sram2tb_0.u_iteration_domain.at_last, &u_tile.u_agg2sram_1.u_iteration_domain.at_last,
@@ -67,13 +68,13 @@ module tile_proof (
 
     // The past: what comes before the first cycle is not known.
     logic                   first_q = 1'b1;
-    logic [CONTROLLERS-1:0] ended_q = '0;
+    logic [Controllers-1:0] ended_q = '0;
     logic                   held_q = 1'b0;
-    logic [CONTROLLERS-1:0] fires_q;
-    always_ff @(posedge clk) begin
+    logic [Controllers-1:0] fires_q;
+    always_ff @(posedge clk_i) begin
         first_q      <= 1'b0;
-        ended_q      <= rst_n && !flush ? ended_q | (stall ? '0 : fires & last) : '0;
-        held_q       <= rst_n && stall && !flush && !config_write;
+        ended_q      <= rst_ni && !flush_i ? ended_q | (stall_i ? '0 : fires & last) : '0;
+        held_q       <= rst_ni && stall_i && !flush_i && !config_write_i;
         fires_q      <= fires;
     end
 
@@ -88,41 +89,41 @@ module tile_proof (
     always_comb begin
         bits   = '0;
         stored = '0;
-        case (watched)
+        case (watched_i)
             // REGISTERS: scripts/formal puts the bits of each register and where they are here.
             default: ;
         endcase
     end
-    always_ff @(posedge clk) begin
-        watched_q <= watched;
-        if (!rst_n) begin
+    always_ff @(posedge clk_i) begin
+        watched_q <= watched_i;
+        if (!rst_ni) begin
             known_q <= 1'b0;
-        end else if (config_write && config_address == watched && bits != '0) begin
+        end else if (config_write_i && config_address_i == watched_i && bits != '0) begin
             known_q   <= 1'b1;
-            written_q <= config_write_data & bits;
+            written_q <= config_write_data_i & bits;
         end
-        shown_q    <= rst_n && known_q && config_read && config_address == watched;
+        shown_q    <= rst_ni && known_q && config_read_i && config_address_i == watched_i;
         expected_q <= written_q;
     end
 
     always_comb begin
-        assume (!(first_q && rst_n));
-        assume (first_q || watched == watched_q);
-        if (rst_n) begin
-            assert (u_tile.u_sram.enable == !stall);
-            assert (u_tile.u_sram.write == (writers != '0));
-            assert (u_tile.u_sram.read == (readers != '0));
+        assume (!(first_q && rst_ni));
+        assume (first_q || watched_i == watched_q);
+        if (rst_ni) begin
+            assert (u_tile.u_sram.enable_i == !stall_i);
+            assert (u_tile.u_sram.write_i == (writers != '0));
+            assert (u_tile.u_sram.read_i == (readers != '0));
             if (writers == 2'b01) begin
-                assert (u_tile.u_sram.write_address == u_tile.agg2sram_0_sram_address[3:0]);
-                assert (u_tile.u_sram.write_row == u_tile.agg_row_0);
+                assert (u_tile.u_sram.write_address_i == u_tile.agg2sram_0_sram_address[3:0]);
+                assert (u_tile.u_sram.write_row_i == u_tile.agg_row_0);
             end
             if (writers == 2'b10) begin
-                assert (u_tile.u_sram.write_address == u_tile.agg2sram_1_sram_address[3:0]);
-                assert (u_tile.u_sram.write_row == u_tile.agg_row_1);
+                assert (u_tile.u_sram.write_address_i == u_tile.agg2sram_1_sram_address[3:0]);
+                assert (u_tile.u_sram.write_row_i == u_tile.agg_row_1);
             end
-            if (readers == 2'b01) assert (u_tile.u_sram.read_address == u_tile.sram2tb_0_sram_address[3:0]);
-            if (readers == 2'b10) assert (u_tile.u_sram.read_address == u_tile.sram2tb_1_sram_address[3:0]);
-            if ($onehot0({writers, readers})) assert (!(u_tile.u_sram.write && u_tile.u_sram.read));
+            if (readers == 2'b01) assert (u_tile.u_sram.read_address_i == u_tile.sram2tb_0_sram_address[3:0]);
+            if (readers == 2'b10) assert (u_tile.u_sram.read_address_i == u_tile.sram2tb_1_sram_address[3:0]);
+            if ($onehot0({writers, readers})) assert (!(u_tile.u_sram.write_i && u_tile.u_sram.read_i));
 
             assert ((ended_q & active) == '0);
             assert ((ended_q & fires) == '0);
@@ -130,7 +131,7 @@ module tile_proof (
             if (held_q) assert (fires == fires_q);
 
             if (known_q) assert (bits != '0 && stored == written_q);
-            if (shown_q) assert (config_read_data == expected_q);
+            if (shown_q) assert (config_read_data_o == expected_q && !config_error_o);
         end
     end
 endmodule

@@ -1,7 +1,7 @@
 """Random Halide pipelines by a seed: stencils, arithmetic of all types, tables, reductions, other rates, boundaries, schedules.
 
 Seeds give the same pipelines as long as this file stays as it is. What a seed has found is kept as a statement in
-`generator/halide/tests`.
+`generator/program/halide/tests`.
 """
 
 from __future__ import annotations

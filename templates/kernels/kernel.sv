@@ -2,7 +2,7 @@
 // {{ line }}
 {%- endfor %}
 //
-// Latency: {{ latency }}{% if latency == 1 %} cycle{% else %} cycles{% endif %}, of those in which `step` is high; in others nothing changes. A new result every cycle.
+// Latency: {{ latency }}{% if latency == 1 %} cycle{% else %} cycles{% endif %}, of those in which `step_i` is high; in others nothing changes. A new result every cycle.
 module {{ name }} (
 {%- for port in ports %}
     {{ port.declaration }}{% if !loop.last %},{% endif %}{% if !port.comment.is_empty() %} // {{ port.comment }}{% endif %}
@@ -43,8 +43,8 @@ module {{ name }} (
 {%- for register in stage.registers %}
     {{ register.declaration }};
 {%- endfor %}
-    always_ff @(posedge clk) begin
-        if (step) begin
+    always_ff @(posedge clk_i) begin
+        if (step_i) begin
 {%- for register in stage.registers %}
             {{ register.name }} <= {{ register.source }};
 {%- endfor %}
@@ -53,6 +53,6 @@ module {{ name }} (
 {%- endif %}
 {%- endfor %}
 
-    assign result = {{ result }};
+    assign result_o = {{ result }};
 
 endmodule

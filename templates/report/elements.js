@@ -15,7 +15,7 @@ const html = (tag, attributes = {}, ...children) => fill(document.createElement(
 const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
 const shown = value => value.toLocaleString("en-US", { maximumFractionDigits: 2 });
-const percent = share => share === null || share === undefined ? "–" : `${(100 * share).toFixed(1)} %`;
+const percent = share => share === null || share === undefined ? "–" : `${(100 * share).toFixed(1)}\u00a0%`;
 const plural = (count, what) => `${shown(count)} ${what}${count === 1 ? "" : "s"}`;
 
 /// A table: columns that are numbers stand to the right.
@@ -24,10 +24,13 @@ function table(columns, rows, numeric = []) {
     const kind = numeric.includes(column) ? "number" : cell && cell.code ? "code" : null;
     return html(tag, { class: kind, scope: tag === "th" ? "col" : null }, cell && cell.code ? cell.code : typeof cell === "number" ? shown(cell) : cell ?? "");
   }));
-  return html("div", { class: "scroll" }, html("table", {}, html("thead", {}, of("th", columns)), html("tbody", {}, rows.map(row => of("td", row)))));
+  return html("div", { class: "scroll", tabindex: 0 }, html("table", {}, html("thead", {}, of("th", columns)), html("tbody", {}, rows.map(row => of("td", row)))));
 }
 
 const code = text => ({ code: text });
+
+/// A name in a table: short ones stay in one line.
+const nameCell = text => text.length <= 28 ? unbroken(text) : text;
 
 /// An affine function as people write it, the outermost term first: `64y + x + 65`.
 function affineText(start, stride, names) {
@@ -63,4 +66,20 @@ const rateOf = seq => seq.total / (seq.last - seq.start + 1);
 function few(texts, most = 12) {
   const told = texts.slice(0, most).map(unbroken).join(", ");
   return texts.length <= most ? told : `${told}, … (${texts.length} in all)`;
+}
+
+/// ` × 8` for a stage of eight copies.
+const copiesText = stage => stage.copies > 1 ? ` × ${stage.copies}` : "";
+
+/// The width of the page, in pixels, from which on parts stand side by side.
+const COLUMNS = 1100;
+
+/// Says below each part that is larger than its place that there is more of it.
+function hintAtCuts() {
+  for (const part of document.querySelectorAll(".scroll")) {
+    const aside = part.scrollWidth > part.clientWidth + 1, below = part.scrollHeight > part.clientHeight + 1;
+    const old = part.nextElementSibling?.matches(".hint") ? part.nextElementSibling : null;
+    old?.remove();
+    if (aside || below) part.after(html("p", { class: "hint" }, `More ${[aside && "to the side ↔", below && "below ↕"].filter(Boolean).join(" and ")}: scroll`));
+  }
 }

@@ -29,6 +29,12 @@ function drawGraph() {
     const before = stage.reads.flatMap(array => writersOf[array]).filter(other => other < number);
     rank.push(before.reduce((most, other) => Math.max(most, rank[other] + 1), 0));
   });
+  // A stage that others wait for no longer than for the rest stands just above them: the graph is narrower so.
+  for (let number = stages.length - 1; number >= 0; number--) {
+    const uses = other => other > number && (stages[other].reads.includes(stages[number].writes) || stages[other].writes === stages[number].writes);
+    const after = stages.flatMap((_, other) => uses(other) ? [rank[other]] : []);
+    if (after.length) rank[number] = Math.max(rank[number], Math.min(...after) - 1);
+  }
   const levels = [];
   stages.forEach((_, number) => (levels[rank[number]] ??= []).push(number));
   const width = number => STAGE.width + (ownerOf[stages[number].writes] === number ? GAP.inside + ARRAY.width : 0);
@@ -85,7 +91,7 @@ function drawGraph() {
   const short = (text, most) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
   stages.forEach((stage, number) => {
     const { x, y } = at[number], seq = timed(stage.sequence);
-    const copies = stage.copies > 1 ? ` × ${stage.copies}` : "";
+    const copies = copiesText(stage);
     const words = shown(rateOf(seq) * stage.copies), rate = `${words} ${words === "1" ? "word" : "words"}/cycle`;
     const latency = stage.latency ? `, latency ${stage.latency}` : "";
     const roms = contents.roms.filter(rom => rom.stage === number).length, tables = roms ? `, ${plural(roms, "ROM")}` : "";
@@ -111,14 +117,26 @@ function drawGraph() {
   picture.style.cssText = `max-width:100%;min-width:${Math.ceil(SMALLEST * w)}px;height:auto;display:block;margin:0 auto`;
   const graph = document.getElementById("graph");
   graph.append(picture);
-  // The first stage is in the middle.
-  graph.scrollLeft = (graph.scrollWidth - graph.clientWidth) / 2;
+  // The first stage is in sight.
+  const scale = picture.getBoundingClientRect().width / w, first = at[levels[0][0]].x;
+  if (scale * (first + STAGE.width) > graph.clientWidth) graph.scrollLeft = scale * (first - 8);
   const kinds = { stream: "words come from outside", kernel: "computed by a kernel", copy: "passed on, no hardware", constant: "always the same" };
   const used = Object.entries(kinds).filter(([kind]) => stages.some(stage => stage.executed === kind));
-  graph.after(legend(used.map(([kind, text]) => [`var(--${kind})`, text])));
+  graph.parentElement.append(legend(used.map(([kind, text]) => [`var(--${kind})`, text])));
 }
-
 
 function legend(entries) {
   return html("div", { class: "legend" }, entries.map(([color, text]) => html("span", {}, html("i", { style: `background:${color}` }), text)));
+}
+
+/// What each stage computes.
+function buildStages() {
+  const rows = contents.stages.map((stage, place) => {
+    const seq = timed(stage.sequence), unit = unitOf(place);
+    const computes = stage.statement ?? `stream of ${contents.arrays[stage.writes].name}`;
+    return [unbroken(stage.name + copiesText(stage)), code(computes), shown(rateOf(seq) * stage.copies), stage.latency, unit ? unbroken(`in ${unit.name}`) : stage.processing_elements];
+  });
+  const made = table(["stage", "computes", "words/cycle", "latency", "PEs"], rows, [2, 3, 4]);
+  made.id = "stages";
+  document.getElementById("computes").append(made);
 }

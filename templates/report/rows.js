@@ -3,8 +3,7 @@
 /// A row has tracks: sequences that are shown in one line. `capacity` is how many of their iterations may be in one cycle.
 function stageRow(stage) {
   const track = { name: stage.name, color: stage.executed, seq: timed(stage.sequence), latency: stage.latency };
-  const copies = stage.copies > 1 ? ` × ${stage.copies}` : "";
-  return { kind: "stage", label: stage.name + copies, title: stage.statement || `input ${stage.name}`, tracks: [track], capacity: 1 };
+  return { kind: "stage", label: stage.name + copiesText(stage), title: stage.statement || `input ${stage.name}`, tracks: [track], capacity: 1 };
 }
 
 /// A compute unit that stages have in turn.
@@ -71,6 +70,7 @@ const rowLabel = tile => tile.instances[0].name + (tile.instances.length > 1 ? `
 /// All rows as a tree: a node has a row, and the nodes inside.
 function allRows() {
   const stages = { label: "Operations", inside: [...contents.stages.map(stageRow), ...contents.units.map(unitRow)].map(row => ({ row, inside: [] })), open: true };
+  const seen = new Set();
   const memories = contents.memories.map((memory, number) => {
     const tiles = contents.tiles.filter(tile => tile.memory === number);
     const inside = tiles.map(tile => {
@@ -80,8 +80,10 @@ function allRows() {
         : { kind: "port", sum: true, label, title: `all ports of ${nameOf(tile)}`, tracks: ports.flatMap(row => row.tracks), capacity: Math.max(ports.length, 1), tile };
       return { row, inside: [...ports, ...buffers].map(row => ({ row, inside: [] })), open: tiles.length === 1 };
     });
-    const count = memory.tiles[1];
-    return { label: `${memory.name}: ${count} tile${count > 1 ? "s" : ""}`, title: `memory of ${memory.name}`, inside, open: contents.tiles.length <= 8 || tiles.length === 1 };
+    // Of memories that do the same, the first is open.
+    const shape = JSON.stringify(tiles.map(tile => [tile.begin, tile.controllers])), again = seen.has(shape);
+    seen.add(shape);
+    return { label: `${memory.name}: ${plural(memory.tiles[1], "tile")}`, title: `memory of ${memory.name}`, inside, open: !again && (contents.tiles.length <= 8 || tiles.length === 1) };
   });
   return [stages, ...memories];
 }

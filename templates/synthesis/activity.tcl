@@ -63,5 +63,5 @@ gate {{ "{" }}{{ block }}{{ "}" }} {{ cell }} {{ taken }} {{ given }}
 {%- endfor %}
 {%- endif %}
 puts "SECTION clock"
-report_net -connections -verbose -digits 6 clk
+report_net -connections -verbose -digits 6 clk_i
 puts "SECTION end"

@@ -35,6 +35,4 @@ puts "SECTION outputs"
 report_checks -path_delay max -from $registers_out -to [all_outputs] -digits 5 -no_line_splits
 puts "SECTION through"
 report_checks -path_delay max -from [all_inputs] -to [all_outputs] -digits 5 -no_line_splits
-puts "SECTION power"
-report_power -digits 6
 puts "SECTION end"

@@ -13,27 +13,27 @@
 {%- endif %}
 // Timing: as of the wrapper, pushmem_sram.
 module {{ memory.name }} (
-    input  logic        clk,
-    input  logic        enable,
-    input  logic [{{ memory.writes - 1 }}:0]  write,
-    input  logic [{{ memory.writes * memory.address_bits() - 1 }}:0] write_address,
-    input  logic [{{ memory.writes * memory.width - 1 }}:0] write_row,
-    input  logic [{{ memory.reads - 1 }}:0]  read,
-    input  logic [{{ memory.reads * memory.address_bits() - 1 }}:0] read_address,
-    output logic [{{ memory.reads * memory.width - 1 }}:0] read_row
+    input  logic clk_i,
+    input  logic enable_i,
+    input  logic [{{ memory.writes - 1 }}:0]  write_i,
+    input  logic [{{ memory.writes * memory.address_bits() - 1 }}:0] write_address_i,
+    input  logic [{{ memory.writes * memory.width - 1 }}:0] write_row_i,
+    input  logic [{{ memory.reads - 1 }}:0]  read_i,
+    input  logic [{{ memory.reads * memory.address_bits() - 1 }}:0] read_address_i,
+    output logic [{{ memory.reads * memory.width - 1 }}:0] read_row_o
 );
 {%- for used in assembly.used() %}
 {%- let n = used.number %}
     // Port {{ n }} of the macros {{ used.purpose() }}.
 {%- if let Some(write) = used.port_use.write %}
     logic port_{{ n }}_write;
-    always_comb port_{{ n }}_write = enable & write[{{ write }}];
+    always_comb port_{{ n }}_write = enable_i & write_i[{{ write }}];
     logic {{ crate::technology::range(memory.width) }}port_{{ n }}_row;
     always_comb port_{{ n }}_row = {{ used.row().unwrap_or_default() }};
 {%- endif %}
 {%- if let Some(read) = used.port_use.read %}
     logic port_{{ n }}_read;
-    always_comb port_{{ n }}_read = enable & read[{{ read }}];
+    always_comb port_{{ n }}_read = enable_i & read_i[{{ read }}];
     logic {{ crate::technology::range(assembly.columns * assembly.banks * binding.width) }}port_{{ n }}_out;
 {%- endif %}
     logic {{ crate::technology::range(memory.address_bits()) }}port_{{ n }}_address;
@@ -72,7 +72,7 @@ module {{ memory.name }} (
 {%- if used.falling() %}
     always_comb port_{{ n }}_place = port_{{ n }}_address[{{ memory.address_bits() - 1 }}:{{ assembly.row_bits() }}];
 {%- else %}
-    always_ff @(posedge clk) begin
+    always_ff @(posedge clk_i) begin
         if (port_{{ n }}_read) begin
             port_{{ n }}_place_q <= port_{{ n }}_address[{{ memory.address_bits() - 1 }}:{{ assembly.row_bits() }}];
         end
@@ -93,7 +93,7 @@ module {{ memory.name }} (
 {%- if used.falling() %}
     // The macro reads in the middle of the cycle; a register takes the row at its end.
     logic {{ crate::technology::range(memory.width) }}port_{{ n }}_row_q;
-    always_ff @(posedge clk) begin
+    always_ff @(posedge clk_i) begin
         if (port_{{ n }}_read) begin
             port_{{ n }}_row_q <= port_{{ n }}_shown;
         end
@@ -105,7 +105,7 @@ module {{ memory.name }} (
     // The macro shows the row for one cycle; a register keeps it for the others.
     logic port_{{ n }}_fresh_q;
     logic {{ crate::technology::range(memory.width) }}port_{{ n }}_row_q;
-    always_ff @(posedge clk) begin
+    always_ff @(posedge clk_i) begin
         port_{{ n }}_fresh_q <= port_{{ n }}_read;
         if (port_{{ n }}_fresh_q) begin
             port_{{ n }}_row_q <= port_{{ n }}_shown;
@@ -117,8 +117,8 @@ module {{ memory.name }} (
     always_comb {{ used.read_row() }} = port_{{ n }}_kept;
 {%- else %}
     logic {{ crate::technology::range(memory.width) }}port_{{ n }}_output_q;
-    always_ff @(posedge clk) begin
-        if (enable) begin
+    always_ff @(posedge clk_i) begin
+        if (enable_i) begin
             port_{{ n }}_output_q <= port_{{ n }}_kept;
         end
     end
@@ -133,7 +133,7 @@ module {{ memory.name }} (
 {%- for writer in assembly.used() %}
 {%- for reader in assembly.used() %}
 {%- if writer.port_use.write.is_some() && reader.port_use.read.is_some() %}
-    a_no_read_of_row_being_written_{{ writer.number }}_{{ reader.number }}: assert property (@(posedge clk)
+    a_no_read_of_row_being_written_{{ writer.number }}_{{ reader.number }}: assert property (@(posedge clk_i)
         !(port_{{ writer.number }}_write && port_{{ reader.number }}_read
           && port_{{ writer.number }}_address[{{ assembly.row_bits() - 1 }}:0] == port_{{ reader.number }}_address[{{ assembly.row_bits() - 1 }}:0]
 {%- if assembly.banks > 1 %}

@@ -3,24 +3,24 @@
 // The fault is what the test harness puts into the variables `fault_…`; pushmem-bist says what each kind does.
 // Timing: that of the wrapper.
 module pushmem_sram #(
-    parameter  int unsigned WIDTH        = 64,
-    parameter  int unsigned DEPTH        = 512,
-    parameter  int unsigned READ_PORTS   = 1,
-    parameter  int unsigned WRITE_PORTS  = 1,
-    parameter  int unsigned LATENCY      = 1,
-    localparam int unsigned ADDRESS_BITS = $clog2(DEPTH)
+    parameter  int unsigned Width       = 64,
+    parameter  int unsigned Depth       = 512,
+    parameter  int unsigned ReadPorts   = 1,
+    parameter  int unsigned WritePorts  = 1,
+    parameter  int unsigned Latency     = 1,
+    localparam int unsigned AddressBits = $clog2(Depth)
 ) (
-    input  logic                                    clk,
-    input  logic                                    enable,
-    input  logic [WRITE_PORTS-1:0]                  write,
-    input  logic [(WRITE_PORTS * ADDRESS_BITS)-1:0] write_address,
-    input  logic [(WRITE_PORTS * WIDTH)-1:0]        write_row,
-    input  logic [READ_PORTS-1:0]                   read,
-    input  logic [(READ_PORTS * ADDRESS_BITS)-1:0]  read_address,
-    output logic [(READ_PORTS * WIDTH)-1:0]         read_row
+    input  logic                                  clk_i,
+    input  logic                                  enable_i,
+    input  logic [WritePorts-1:0]                 write_i,
+    input  logic [(WritePorts * AddressBits)-1:0] write_address_i,
+    input  logic [(WritePorts * Width)-1:0]       write_row_i,
+    input  logic [ReadPorts-1:0]                  read_i,
+    input  logic [(ReadPorts * AddressBits)-1:0]  read_address_i,
+    output logic [(ReadPorts * Width)-1:0]        read_row_o
 );
     typedef enum int unsigned {
-        NONE, STUCK_AT, TRANSITION, ADDRESS, INVERSION, IDEMPOTENT, STATE
+        None, StuckAt, Transition, Address, Inversion, Idempotent, State
     } kind_e;
 
     int unsigned fault_kind /* verilator public_flat_rw */;
@@ -42,74 +42,74 @@ module pushmem_sram #(
     // What all rows hold when the fault comes into being.
     int unsigned fault_loads /* verilator public_flat_rw */;
 
-    logic [WIDTH-1:0] rows [DEPTH];
+    logic [Width-1:0] rows [Depth];
 
     // A word into a cell array that has this fault.
-    task automatic store(input int unsigned row, input logic [WIDTH-1:0] word);
-        logic [WIDTH-1:0] held;
-        logic [WIDTH-1:0] kept;
+    task automatic store(input int unsigned row, input logic [Width-1:0] word);
+        logic [Width-1:0] held;
+        logic [Width-1:0] kept;
         held = rows[row];
         kept  = word;
         if (row == fault_row) begin
-            if (fault_kind == STUCK_AT
-                || fault_kind == TRANSITION && held[fault_bit] != fault_when[0] && kept[fault_bit] == fault_when[0]) begin
-                kept[fault_bit] = fault_kind == STUCK_AT ? fault_value[0] : held[fault_bit];
+            if (fault_kind == StuckAt
+                || fault_kind == Transition && held[fault_bit] != fault_when[0] && kept[fault_bit] == fault_when[0]) begin
+                kept[fault_bit] = fault_kind == StuckAt ? fault_value[0] : held[fault_bit];
             end
         end
         rows[row] = kept;
         if (row == fault_by_row && held[fault_by_bit] != kept[fault_by_bit] && kept[fault_by_bit] == fault_when[0]) begin
-            if (fault_kind == INVERSION) begin
+            if (fault_kind == Inversion) begin
                 rows[fault_row][fault_bit] = ~rows[fault_row][fault_bit];
-            end else if (fault_kind == IDEMPOTENT) begin
+            end else if (fault_kind == Idempotent) begin
                 rows[fault_row][fault_bit] = fault_value[0];
             end
         end
-        if (fault_kind == STATE && rows[fault_by_row][fault_by_bit] == fault_when[0]) begin
+        if (fault_kind == State && rows[fault_by_row][fault_by_bit] == fault_when[0]) begin
             rows[fault_row][fault_bit] = fault_value[0];
         end
     endtask
 
-    logic [(READ_PORTS * WIDTH)-1:0] row_q;
-    logic [(READ_PORTS * WIDTH)-1:0] output_q;
-    always @(posedge clk) begin
-        if (enable) begin
+    logic [(ReadPorts * Width)-1:0] row_q;
+    logic [(ReadPorts * Width)-1:0] output_q;
+    always @(posedge clk_i) begin
+        if (enable_i) begin
             output_q <= row_q;
-            for (int unsigned port = 0; port < READ_PORTS; port++) begin
-                if (read[port]) begin
-                    automatic int unsigned address = 32'(read_address[port * ADDRESS_BITS+:ADDRESS_BITS]);
-                    automatic logic [WIDTH-1:0] word = rows[address];
-                    if (fault_kind == ADDRESS && address == fault_by_row && fault_readers[port]) begin
+            for (int unsigned port = 0; port < ReadPorts; port++) begin
+                if (read_i[port]) begin
+                    automatic int unsigned address = 32'(read_address_i[port * AddressBits+:AddressBits]);
+                    automatic logic [Width-1:0] word = rows[address];
+                    if (fault_kind == Address && address == fault_by_row && fault_readers[port]) begin
                         case ({fault_when[0], fault_other[0]})
-                            2'b00: word = {WIDTH{fault_value[0]}};
+                            2'b00: word = {Width{fault_value[0]}};
                             2'b01: word = rows[fault_row];
                             2'b10: word = rows[address];
                             2'b11: word = fault_value[0] ? rows[address] | rows[fault_row] : rows[address] & rows[fault_row];
                         endcase
                     end
-                    if (fault_kind == STUCK_AT && address == fault_row) begin
+                    if (fault_kind == StuckAt && address == fault_row) begin
                         word[fault_bit] = fault_value[0];
                     end
-                    row_q[port * WIDTH+:WIDTH] <= word;
+                    row_q[port * Width+:Width] <= word;
                 end
             end
-            for (int unsigned port = 0; port < WRITE_PORTS; port++) begin
-                if (write[port]) begin
-                    automatic int unsigned address = 32'(write_address[port * ADDRESS_BITS+:ADDRESS_BITS]);
-                    automatic logic wrong = fault_kind == ADDRESS && address == fault_by_row && fault_writers[port];
+            for (int unsigned port = 0; port < WritePorts; port++) begin
+                if (write_i[port]) begin
+                    automatic int unsigned address = 32'(write_address_i[port * AddressBits+:AddressBits]);
+                    automatic logic wrong = fault_kind == Address && address == fault_by_row && fault_writers[port];
                     if (!wrong || fault_when[0]) begin
-                        store(address, write_row[port * WIDTH+:WIDTH]);
+                        store(address, write_row_i[port * Width+:Width]);
                     end
                     if (wrong && fault_other[0]) begin
-                        store(fault_row, write_row[port * WIDTH+:WIDTH]);
+                        store(fault_row, write_row_i[port * Width+:Width]);
                     end
                 end
             end
         end
         if (fault_loads[1]) begin
-            for (int unsigned row = 0; row < DEPTH; row++) begin
-                rows[row] = {WIDTH{fault_loads[0]}};
+            for (int unsigned row = 0; row < Depth; row++) begin
+                rows[row] = {Width{fault_loads[0]}};
             end
         end
     end
-    always_comb read_row = LATENCY == 1 ? row_q : output_q;
+    always_comb read_row_o = Latency == 1 ? row_q : output_q;
 endmodule

@@ -7,7 +7,7 @@
 // Input record:  u32 control (bits below), u32 configuration address, u32 configuration data, u32 end of batch,
 //                u64 for each data input{% if spec.chaining %}, u64 for each chain input{% endif %}.
 // Output record: u32 flags (valid of output N: bit N, taken of input N: bit 4+N, stencil valid: bit 8,
-//                self-test busy, done, fail: bits 9, 10, 11),
+//                self-test busy, done, fail: bits 9, 10, 11, configuration error: bit 12),
 //                u32 configuration data, u64 for each data output.
 // Outputs are sampled before the rising clock edge that ends the cycle.
 #include <unistd.h>
@@ -54,22 +54,22 @@ struct Output {
 };
 
 void drive(Vtile& tile, const Input& input) {
-    tile.rst_n = (input.control & RESET_N) != 0;
-    tile.flush = (input.control & FLUSH) != 0;
-    tile.stall = (input.control & STALL) != 0;
-    tile.config_write = (input.control & CONFIG_WRITE) != 0;
-    tile.config_read = (input.control & CONFIG_READ) != 0;
+    tile.rst_ni = (input.control & RESET_N) != 0;
+    tile.flush_i = (input.control & FLUSH) != 0;
+    tile.stall_i = (input.control & STALL) != 0;
+    tile.config_write_i = (input.control & CONFIG_WRITE) != 0;
+    tile.config_read_i = (input.control & CONFIG_READ) != 0;
 {%- if spec.bist %}
-    tile.bist_start = (input.control & BIST_START) != 0;
+    tile.bist_start_i = (input.control & BIST_START) != 0;
 {%- endif %}
-    tile.config_address = input.config_address;
-    tile.config_write_data = input.config_data;
+    tile.config_address_i = input.config_address;
+    tile.config_write_data_i = input.config_data;
 {%- for i in 0..spec.inputs %}
-    tile.{{ input_stem }}_{{ i }} = input.data[{{ i }}];
+    tile.{{ input_stem }}_{{ i }}_i = input.data[{{ i }}];
 {%- endfor %}
 {%- if spec.chaining %}
 {%- for o in 0..spec.outputs %}
-    tile.chain_in_{{ o }} = input.chain[{{ o }}];
+    tile.chain_in_{{ o }}_i = input.chain[{{ o }}];
 {%- endfor %}
 {%- endif %}
 }
@@ -77,19 +77,20 @@ void drive(Vtile& tile, const Input& input) {
 void sample(const Vtile& tile, Output& output) {
     output.flags = 0;
 {%- for o in 0..spec.outputs %}
-    output.flags |= uint32_t(tile.data_out_{{ o }}_valid) << {{ o }};
-    output.data[{{ o }}] = tile.data_out_{{ o }};
+    output.flags |= uint32_t(tile.data_out_{{ o }}_valid_o) << {{ o }};
+    output.data[{{ o }}] = tile.data_out_{{ o }}_o;
 {%- endfor %}
 {%- for i in 0..spec.inputs %}
-    output.flags |= uint32_t(tile.data_in_{{ i }}_taken) << {{ i + 4 }};
+    output.flags |= uint32_t(tile.data_in_{{ i }}_taken_o) << {{ i + 4 }};
 {%- endfor %}
 {%- if spec.stencil_valid %}
-    output.flags |= uint32_t(tile.stencil_valid) << 8;
+    output.flags |= uint32_t(tile.stencil_valid_o) << 8;
 {%- endif %}
 {%- if spec.bist %}
-    output.flags |= uint32_t(tile.bist_busy) << 9 | uint32_t(tile.bist_done) << 10 | uint32_t(tile.bist_fail) << 11;
+    output.flags |= uint32_t(tile.bist_busy_o) << 9 | uint32_t(tile.bist_done_o) << 10 | uint32_t(tile.bist_fail_o) << 11;
 {%- endif %}
-    output.config_data = tile.config_read_data;
+    output.flags |= uint32_t(tile.config_error_o) << 12;
+    output.config_data = tile.config_read_data_o;
 }
 
 }  // namespace
@@ -121,11 +122,11 @@ int main(int argc, char** argv) {
     std::setvbuf(records, out_buffer.data(), _IOFBF, out_buffer.size());
 
     // An asynchronous reset acts on its falling edge, so there must be one.
-    tile->rst_n = 1;
+    tile->rst_ni = 1;
 {%- if spec.clock_gating %}
-    tile->test_enable = 0;
+    tile->test_enable_i = 0;
 {%- endif %}
-    tile->clk = 0;
+    tile->clk_i = 0;
     tile->eval();
 
     Input input;
@@ -133,7 +134,7 @@ int main(int argc, char** argv) {
     std::memset(&output, 0, sizeof output);
     while (std::fread(&input, sizeof input, 1, stdin) == 1) {
         context->assertOn((input.control & NO_ASSERTIONS) == 0);
-        tile->clk = 0;
+        tile->clk_i = 0;
         drive(*tile, input);
         tile->eval();
         sample(*tile, output);
@@ -141,7 +142,7 @@ int main(int argc, char** argv) {
         wave.dump(context->time());
 {%- endif %}
         context->timeInc(5);
-        tile->clk = 1;
+        tile->clk_i = 1;
         tile->eval();
 {%- if wave %}
         wave.dump(context->time());

@@ -25,9 +25,9 @@ constexpr uint32_t VARIABLES = 11;
 constexpr uint32_t WORDS = {{ shape.width.div_ceil(32) }};
 
 void clock(Vtile& tile) {
-    tile.clk = 0;
+    tile.clk_i = 0;
     tile.eval();
-    tile.clk = 1;
+    tile.clk_i = 1;
     tile.eval();
 }
 
@@ -60,42 +60,42 @@ int main(int argc, char** argv) {
     std::FILE* const records = fdopen(dup(STDOUT_FILENO), "wb");
     dup2(STDERR_FILENO, STDOUT_FILENO);
 
-    tile->flush = 0;
-    tile->stall = 1;
-    tile->config_write = 0;
-    tile->config_read = 0;
-    tile->bist_start = 0;
+    tile->flush_i = 0;
+    tile->stall_i = 1;
+    tile->config_write_i = 0;
+    tile->config_read_i = 0;
+    tile->bist_start_i = 0;
 {%- if spec.clock_gating %}
-    tile->test_enable = 0;
+    tile->test_enable_i = 0;
 {%- endif %}
     // An asynchronous reset acts on its falling edge, so there must be one.
-    tile->rst_n = 1;
-    tile->clk = 0;
+    tile->rst_ni = 1;
+    tile->clk_i = 0;
     tile->eval();
-    tile->rst_n = 0;
+    tile->rst_ni = 0;
     clock(*tile);
-    tile->rst_n = 1;
+    tile->rst_ni = 1;
 
     uint32_t fault[VARIABLES];
     uint32_t found[3 + WORDS];
     while (std::fread(fault, sizeof fault, 1, stdin) == 1) {
         put(*tile, fault);
-        tile->bist_start = 1;
+        tile->bist_start_i = 1;
         clock(*tile);
-        tile->bist_start = 0;
+        tile->bist_start_i = 0;
         uint32_t cycles = 0;
-        while (tile->bist_busy && cycles < LIMIT) {
+        while (tile->bist_busy_o && cycles < LIMIT) {
             clock(*tile);
             cycles++;
         }
         found[0] = cycles;
-        found[1] = uint32_t(tile->bist_done) | uint32_t(tile->bist_fail) << 1;
-        found[2] = tile->bist_fail_address;
+        found[1] = uint32_t(tile->bist_done_o) | uint32_t(tile->bist_fail_o) << 1;
+        found[2] = tile->bist_fail_address_o;
         for (uint32_t word = 0; word < WORDS; word++) {
 {%- if shape.width > 64 %}
-            found[3 + word] = tile->bist_fail_bits[word];
+            found[3 + word] = tile->bist_fail_bits_o[word];
 {%- else %}
-            found[3 + word] = uint64_t(tile->bist_fail_bits) >> (32 * word);
+            found[3 + word] = uint64_t(tile->bist_fail_bits_o) >> (32 * word);
 {%- endif %}
         }
         if (std::fwrite(found, sizeof found, 1, records) != 1) return 1;

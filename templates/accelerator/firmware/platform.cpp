@@ -37,11 +37,12 @@ public:
 
     void write(uint32_t address, uint32_t data) {
 #ifdef PUSHMEM_CONFIGURATION
-        top_->config_write = 1;
-        top_->config_address = address;
-        top_->config_write_data = data;
+        top_->config_write_i = 1;
+        top_->config_address_i = address;
+        top_->config_write_data_i = data;
         step();
-        top_->config_write = 0;
+        top_->config_write_i = 0;
+        if (top_->config_error_o) stop("pushmem_write: there is nothing at this address");
 #else
         static_cast<void>(address);
         static_cast<void>(data);
@@ -51,13 +52,14 @@ public:
 
     uint32_t read(uint32_t address) {
 #ifdef PUSHMEM_CONFIGURATION
-        top_->config_read = 1;
-        top_->config_address = address;
+        top_->config_read_i = 1;
+        top_->config_address_i = address;
         step();
-        top_->config_read = 0;
+        top_->config_read_i = 0;
+        if (top_->config_error_o) stop("pushmem_read: there is nothing at this address");
         for (unsigned waited = 1; waited < READ_CYCLES; ++waited) step();
         settle();
-        return top_->config_read_data;
+        return top_->config_read_data_o;
 #else
         static_cast<void>(address);
         stop("this accelerator has no configuration bus");
@@ -66,18 +68,18 @@ public:
 
     int self_test() {
 #ifdef PUSHMEM_SELF_TEST
-        top_->bist_start = 1;
+        top_->bist_start_i = 1;
         step();
-        top_->bist_start = 0;
+        top_->bist_start_i = 0;
         settle();
-        for (uint64_t cycles = 0; top_->bist_busy; settle()) {
+        for (uint64_t cycles = 0; top_->bist_busy_o; settle()) {
             if (++cycles > SELF_TEST_CYCLES) return -1;
             step();
         }
-        if (!top_->bist_done) return -1;
+        if (!top_->bist_done_o) return -1;
         int faulty = 0;
         for (unsigned memory = 0; memory < SELF_TESTED; ++memory) faulty += fault(memory, nullptr, nullptr);
-        if ((faulty != 0) != bool(top_->bist_fail)) stop("pushmem_self_test: bist_fail contradicts the faults of the memories");
+        if ((faulty != 0) != bool(top_->bist_fail_o)) stop("pushmem_self_test: bist_fail contradicts the faults of the memories");
         return faulty;
 #else
         stop("this accelerator has no self-test");
@@ -88,18 +90,18 @@ public:
 #ifdef PUSHMEM_SELF_TEST
         if (memory >= SELF_TESTED) stop("pushmem_fault: no such memory");
 #ifdef PUSHMEM_SELF_TEST_SELECT
-        top_->bist_select = memory;
+        top_->bist_select_i = memory;
 #endif
         settle();
         uint16_t halves[2 * ((ROW_BITS + 31) / 32)] = {};
-        get(top_->bist_fail_bits, halves, (ROW_BITS + 15) / 16);
+        get(top_->bist_fail_bits_o, halves, (ROW_BITS + 15) / 16);
         bool faulty = false;
         for (unsigned half = 0; half < sizeof halves / sizeof *halves; half += 2) {
             const uint32_t word = halves[half] | uint32_t{halves[half + 1]} << 16;
             if (bits != nullptr) bits[half / 2] = word;
             faulty = faulty || word != 0;
         }
-        if (row != nullptr) *row = top_->bist_fail_address;
+        if (row != nullptr) *row = top_->bist_fail_address_o;
         return faulty;
 #else
         static_cast<void>(memory);
@@ -124,15 +126,15 @@ public:
     }
 
     void start() {
-        top_->start = 1;
+        top_->start_i = 1;
         step();
-        top_->start = 0;
+        top_->start_i = 0;
     }
 
     int wait() {
         // Longer than any pause of a run without stalls.
         const uint64_t patience = RUN_CYCLES + 1000;
-        for (uint64_t idle = 0; top_->busy || pending();) {
+        for (uint64_t idle = 0; top_->busy_o || pending();) {
             idle = step() ? 0 : idle + 1;
             if (idle > patience) return -1;
         }
@@ -141,13 +143,13 @@ public:
 
 private:
     void settle() {
-        top_->clk = 0;
+        top_->clk_i = 0;
         top_->eval();
     }
 
     void cycle() {
         settle();
-        top_->clk = 1;
+        top_->clk_i = 1;
         top_->eval();
         if (context_->gotError() || context_->gotFinish()) stop("the simulation stopped");
     }

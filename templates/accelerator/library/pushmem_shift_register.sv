@@ -1,33 +1,38 @@
 // Shift register: what was at its input some steps ago.
 //
-// Parameters: WIDTH of a word; LENGTH, the delay in steps, at least 1.
-// Timing: with `step`, the word on `in_data` enters at the end of the cycle; it is on `out_data` LENGTH steps later.
+// Parameters: Width of a word; Length, the delay in steps, at least 1.
+// Timing: with `step_i`, the word on `in_data_i` enters at the end of the cycle; it is on `out_data_o` Length steps later.
 // The contents have no reset: nobody looks at a word before it has come all the way.
 module pushmem_shift_register #(
-    parameter int unsigned WIDTH  = 16,
-    parameter int unsigned LENGTH = 1
+    parameter int unsigned Width  = 16,
+    parameter int unsigned Length = 1
 ) (
-    input  logic             clk,
-    input  logic             step,
-    input  logic [WIDTH-1:0] in_data,
-    output logic [WIDTH-1:0] out_data
+    input  logic             clk_i,
+    input  logic             step_i,
+    input  logic [Width-1:0] in_data_i,
+    output logic [Width-1:0] out_data_o
 );
     // The newest word is the lowest.
-    logic [(LENGTH * WIDTH)-1:0] words_q;
+    logic [(Length * Width)-1:0] words_q;
 
-    if (LENGTH == 1) begin : g_register
-        always_ff @(posedge clk) begin
-            if (step) begin
-                words_q <= in_data;
+    if (Length == 1) begin : g_register
+        always_ff @(posedge clk_i) begin
+            if (step_i) begin
+                words_q <= in_data_i;
             end
         end
     end else begin : g_registers
-        always_ff @(posedge clk) begin
-            if (step) begin
-                words_q <= {words_q[((LENGTH - 1) * WIDTH)-1:0], in_data};
+        always_ff @(posedge clk_i) begin
+            if (step_i) begin
+                words_q <= {words_q[((Length - 1) * Width)-1:0], in_data_i};
             end
         end
     end
 
-    always_comb out_data = words_q[(LENGTH - 1) * WIDTH+:WIDTH];
+    always_comb out_data_o = words_q[(Length - 1) * Width+:Width];
+
+    // Parameters that make no sense end the elaboration.
+    if (Length == 0 || Width == 0) begin : g_bad_shape
+        $error("pushmem_shift_register: Length and Width are at least 1");
+    end
 endmodule

@@ -1,38 +1,38 @@
 // Stream buffer: two words between a stream outside and the accelerator, so that neither side waits for the other within
 // a cycle.
 //
-// Parameters: WIDTH of a beat.
+// Parameters: Width of a beat.
 // Timing: a beat passes on a side in each cycle in which `valid` and `ready` of the side are both high. All outputs come
 // from registers. A beat that enters may leave from the next cycle on, and beats pass at one a cycle.
 module pushmem_stream_buffer #(
-    parameter int unsigned WIDTH = 16
+    parameter int unsigned Width = 16
 ) (
-    input  logic             clk,
-    input  logic             rst_n,
-    input  logic             in_valid,
-    output logic             in_ready,
-    input  logic [WIDTH-1:0] in_data,
-    output logic             out_valid,
-    input  logic             out_ready,
-    output logic [WIDTH-1:0] out_data
+    input  logic             clk_i,
+    input  logic             rst_ni,
+    input  logic             in_valid_i,
+    output logic             in_ready_o,
+    input  logic [Width-1:0] in_data_i,
+    output logic             out_valid_o,
+    input  logic             out_ready_i,
+    output logic [Width-1:0] out_data_o
 );
     // The first beat is the older one.
     logic             first_valid_q;
     logic             second_valid_q;
-    logic [WIDTH-1:0] first_q;
-    logic [WIDTH-1:0] second_q;
+    logic [Width-1:0] first_q;
+    logic [Width-1:0] second_q;
 
-    always_comb in_ready  = !second_valid_q;
-    always_comb out_valid = first_valid_q;
-    always_comb out_data  = first_q;
+    always_comb in_ready_o  = !second_valid_q;
+    always_comb out_valid_o = first_valid_q;
+    always_comb out_data_o  = first_q;
 
     logic enters;
     logic leaves;
-    always_comb enters = in_valid && in_ready;
-    always_comb leaves = out_valid && out_ready;
+    always_comb enters = in_valid_i && in_ready_o;
+    always_comb leaves = out_valid_o && out_ready_i;
 
-    always_ff @(posedge clk, negedge rst_n) begin
-        if (!rst_n) begin
+    always_ff @(posedge clk_i, negedge rst_ni) begin
+        if (!rst_ni) begin
             first_valid_q  <= 1'b0;
             second_valid_q <= 1'b0;
         end else begin
@@ -41,32 +41,37 @@ module pushmem_stream_buffer #(
         end
     end
 
-    always_ff @(posedge clk) begin
+    always_ff @(posedge clk_i) begin
         if (enters) begin
-            second_q <= in_data;
+            second_q <= in_data_i;
         end
         if (leaves || !first_valid_q) begin
-            first_q <= second_valid_q ? second_q : in_data;
+            first_q <= second_valid_q ? second_q : in_data_i;
         end
+    end
+
+    // Parameters that make no sense end the elaboration.
+    if (Width == 0) begin : g_bad_width
+        $error("pushmem_stream_buffer: Width is at least 1");
     end
 
 `ifndef SYNTHESIS
     // What was offered in the cycle before and not taken.
     logic             waits_q;
-    logic [WIDTH-1:0] waiting_q;
-    always_ff @(posedge clk, negedge rst_n) begin
-        if (!rst_n) begin
+    logic [Width-1:0] waiting_q;
+    always_ff @(posedge clk_i, negedge rst_ni) begin
+        if (!rst_ni) begin
             waits_q <= 1'b0;
         end else begin
             // A beat that is offered stays until it is taken, or it would be lost. No concurrent assertion: Verilator 5.006
             // cannot sample the beats of wide streams.
-            a_beat_waits: assert (waits_q !== 1'b1 || (in_valid && in_data == waiting_q))
+            a_beat_waits: assert (waits_q !== 1'b1 || (in_valid_i && in_data_i == waiting_q))
                 else $error("pushmem_stream_buffer: a beat that was not yet taken went away");
-            waits_q <= in_valid && !in_ready;
+            waits_q <= in_valid_i && !in_ready_o;
         end
     end
-    always_ff @(posedge clk) begin
-        waiting_q <= in_data;
+    always_ff @(posedge clk_i) begin
+        waiting_q <= in_data_i;
     end
 `endif
 endmodule

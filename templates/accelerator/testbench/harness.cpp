@@ -4,11 +4,11 @@
 // streams, takes those of the output streams and compares every word. Without arguments it does so three times: at full
 // speed, with random stalls on all streams, and with three runs that follow each other without a gap.
 //
-// Options, any of which but the folders makes it run once, as the options say:
+// Options, any of which but the folders and the waves makes it run once, as the options say:
 //   --runs N          runs to start, without resetting or configuring in between (1)
 //   --stalls PERCENT  probability that a stream stalls in a cycle, at most 90 (0)
 //   --seed N          seed of the stalls and of the bits that registers and memories power up with (1)
-//   --wave FILE       writes an FST wave file, if built for it
+//   --wave FILE       writes an FST wave file of what runs first, if built for it
 //   --no-compare      expects nothing of the outputs
 //   --folder FOLDER   where configuration/ and testbench/ are (the working folder)
 //   --output FOLDER   where the found words go (FOLDER/testbench)
@@ -45,7 +45,7 @@ namespace {
     std::exit(2);
 }
 
-// The hexadecimal words of a file; `//` begins a comment.
+// The hexadecimal words of a file, all digits of each; `//` begins a comment.
 template <typename Word>
 std::vector<Word> read_words(const std::string& path) {
     std::ifstream file(path);
@@ -57,7 +57,9 @@ std::vector<Word> read_words(const std::string& path) {
         while (text >> digits) {
             char* end = nullptr;
             const unsigned long long word = std::strtoull(digits.c_str(), &end, 16);
-            if (*end != '\0' || word != static_cast<Word>(word)) stop(path + ": `" + digits + "` is no word");
+            if (*end != '\0' || digits.size() != 2 * sizeof(Word)) {
+                stop(path + ": `" + digits + "` is no word of " + std::to_string(2 * sizeof(Word)) + " hexadecimal digits");
+            }
             words.push_back(static_cast<Word>(word));
         }
     }
@@ -101,7 +103,12 @@ Beats read_all(const Options& options) {
     Beats beats;
     const std::string testbench = options.folder + "/testbench/";
 #ifdef PUSHMEM_CONFIGURATION
-    beats.writes = read_words<uint32_t>(options.folder + "/configuration/writes.hex");
+    const std::string writes = options.folder + "/configuration/writes.hex";
+    beats.writes = read_words<uint32_t>(writes);
+    if (beats.writes.size() != 2 * REGISTER_WRITES) {
+        stop(writes + " has " + std::to_string(beats.writes.size()) + " words, not those of " +
+             std::to_string(REGISTER_WRITES) + " writes: `pushmem build` writes it anew");
+    }
 #endif
     for (const InputPorts& port : INPUTS) beats.inputs.push_back(read_beats(testbench + port.name + ".hex", port.lanes));
     for (const OutputPorts& port : OUTPUTS) {
@@ -166,13 +173,13 @@ private:
 
     // A clock cycle in two halves: what is driven before `settle` counts at the rising edge in `clock`.
     void settle() {
-        top_->clk = 0;
+        top_->clk_i = 0;
         top_->eval();
         dump();
     }
 
     void clock() {
-        top_->clk = 1;
+        top_->clk_i = 1;
         top_->eval();
         dump();
     }
@@ -192,17 +199,17 @@ private:
     // Lets the memories test themselves: they have no fault, and it takes as long as it should.
     bool self_test() {
 #ifdef PUSHMEM_SELF_TEST
-        top_->bist_start = 1;
+        top_->bist_start_i = 1;
         cycle();
-        top_->bist_start = 0;
+        top_->bist_start_i = 0;
         uint64_t cycles = 0;
-        for (settle(); top_->bist_busy && cycles <= SELF_TEST_CYCLES; settle()) {
+        for (settle(); top_->bist_busy_o && cycles <= SELF_TEST_CYCLES; settle()) {
             clock();
             ++cycles;
         }
-        if (!top_->bist_done || top_->bist_fail || cycles != SELF_TEST_CYCLES) {
-            std::printf("self-test: done %d, fail %d after %" PRIu64 " cycles instead of %" PRIu64 "\n", int(top_->bist_done),
-                        int(top_->bist_fail), cycles, SELF_TEST_CYCLES);
+        if (!top_->bist_done_o || top_->bist_fail_o || cycles != SELF_TEST_CYCLES) {
+            std::printf("self-test: done %d, fail %d after %" PRIu64 " cycles instead of %" PRIu64 "\n", int(top_->bist_done_o),
+                        int(top_->bist_fail_o), cycles, SELF_TEST_CYCLES);
             return false;
         }
 #endif
@@ -212,14 +219,27 @@ private:
     // Writes all registers, then reads back what was written last to each.
     bool configure() {
 #ifdef PUSHMEM_CONFIGURATION
-        const std::vector<uint32_t>& writes = beats_.writes;
-        top_->config_write = 1;
-        for (size_t at = 0; at + 1 < writes.size(); at += 2) {
-            top_->config_address = writes[at];
-            top_->config_write_data = writes[at + 1];
-            cycle();
+        // No register is at an odd address.
+        top_->config_read_i = 1;
+        top_->config_address_i = 1;
+        cycle();
+        top_->config_read_i = 0;
+        if (!top_->config_error_o) {
+            std::printf("an address with nothing at it was read without an error\n");
+            return false;
         }
-        top_->config_write = 0;
+        const std::vector<uint32_t>& writes = beats_.writes;
+        top_->config_write_i = 1;
+        for (size_t at = 0; at + 1 < writes.size(); at += 2) {
+            top_->config_address_i = writes[at];
+            top_->config_write_data_i = writes[at + 1];
+            cycle();
+            if (top_->config_error_o) {
+                std::printf("register %08" PRIx32 ": there is none\n", writes[at]);
+                return false;
+            }
+        }
+        top_->config_write_i = 0;
         // Only one register of a tile is written twice, behind the digest and at the end of its sequence: what brings all into
         // force.
         std::unordered_map<uint32_t, size_t> last;
@@ -231,15 +251,15 @@ private:
 #endif
                 continue;
             }
-            top_->config_read = 1;
-            top_->config_address = writes[at];
+            top_->config_read_i = 1;
+            top_->config_address_i = writes[at];
             cycle();
-            top_->config_read = 0;
+            top_->config_read_i = 0;
             for (unsigned waited = 1; waited < READ_CYCLES; ++waited) cycle();
             settle();
-            if (top_->config_read_data != writes[at + 1]) {
+            if (top_->config_read_data_o != writes[at + 1]) {
                 std::printf("register %08" PRIx32 ": wrote %08" PRIx32 ", read %08" PRIx32 "\n", writes[at],
-                            writes[at + 1], static_cast<uint32_t>(top_->config_read_data));
+                            writes[at + 1], static_cast<uint32_t>(top_->config_read_data_o));
                 return false;
             }
         }
@@ -259,13 +279,13 @@ private:
     // all until the next run has begun, then all configurations, again and again. The streams must not show it.
     void reload(uint64_t finished) {
         const auto write = [this](size_t place, uint32_t data) {
-            top_->config_write = 1;
-            top_->config_address = beats_.writes[2 * place];
-            top_->config_write_data = data;
+            top_->config_write_i = 1;
+            top_->config_address_i = beats_.writes[2 * place];
+            top_->config_write_data_i = data;
         };
-        const bool taken = top_->config_read == 1 && top_->config_read_data == 0;
-        top_->config_read = 0;
-        top_->config_write = 0;
+        const bool taken = top_->config_read_i == 1 && top_->config_read_data_o == 0;
+        top_->config_read_i = 0;
+        top_->config_write_i = 0;
         switch (load_) {
             case Load::commits:
                 if (taken && ++place_ == tiles_.size()) {
@@ -274,8 +294,8 @@ private:
                     finished_ = finished;
                     break;
                 }
-                top_->config_read = 1;
-                top_->config_address = beats_.writes[2 * (tiles_[place_] + 1)];
+                top_->config_read_i = 1;
+                top_->config_address_i = beats_.writes[2 * (tiles_[place_] + 1)];
                 break;
             case Load::random_words:
                 write(shadows_[place_], static_cast<uint32_t>(random_()));
@@ -321,7 +341,7 @@ private:
             // A run is wanted at once; the next while one goes on.
             const uint64_t wanted = started - finished;
             bool start = started < options_.runs && wanted < 2 && (started == 0 || !stalls());
-            top_->start = start;
+            top_->start_i = start;
             started += start;
             for (size_t i = 0; i < INPUTS.size(); ++i) {
                 Offer& offer = offers[i];
@@ -339,16 +359,16 @@ private:
             if (options_.runs > 1) reload(finished);
 #endif
             settle();
-            if (top_->busy != (wanted != 0) || (top_->done && wanted == 0)) {
-                std::printf("busy is %d and done is %d in cycle %" PRIu64 ", with %" PRIu64 " runs to do\n", int{top_->busy},
-                            int{top_->done}, now, wanted);
+            if (top_->busy_o != (wanted != 0) || (top_->done_o && wanted == 0)) {
+                std::printf("busy is %d and done is %d in cycle %" PRIu64 ", with %" PRIu64 " runs to do\n", int{top_->busy_o},
+                            int{top_->done_o}, now, wanted);
                 return false;
             }
             if (options_.runs > 2 && wanted == 2) {
                 // While one run goes on and one waits, a third request counts only in the last cycle of the first. None
                 // comes in vain later, or it could make up for one that was lost.
-                start = top_->done && started < options_.runs;
-                top_->start = start || (!top_->done && finished == 0 && !stalls());
+                start = top_->done_o && started < options_.runs;
+                top_->start_i = start || (!top_->done_o && finished == 0 && !stalls());
                 started += start;
                 settle();
             }
@@ -374,7 +394,7 @@ private:
                 last_output = now;
                 progress = true;
             }
-            if (top_->done) {
+            if (top_->done_o) {
                 progress = true;
                 // Without stalls nothing ever waits: runs follow each other without a gap.
                 if (finished != 0 && options_.stalls == 0 && now - last_finish != RUN_CYCLES) {
@@ -485,6 +505,10 @@ int main(int argc, char** argv) {
             options.output = value;
             continue;
         }
+        if (option == "--wave") {
+            options.wave = value;
+            continue;
+        }
         once = true;
         if (option == "--runs") {
             options.runs = number(option, value, 1, 1000000);
@@ -492,8 +516,6 @@ int main(int argc, char** argv) {
             options.stalls = number(option, value, 0, 90);
         } else if (option == "--seed") {
             options.seed = number(option, value, 0, UINT64_MAX);
-        } else if (option == "--wave") {
-            options.wave = value;
         } else {
             stop("unknown option: " + option);
         }
@@ -502,12 +524,17 @@ int main(int argc, char** argv) {
 
     std::vector<Options> scenarios{options};
     if (!once) {
+        // Waves are those of the first.
         Options stalls = options;
         stalls.stalls = 30;
+        stalls.wave.clear();
         Options thrice = options;
         thrice.runs = 3;
+        thrice.wave.clear();
         scenarios.insert(scenarios.end(), {stalls, thrice});
     }
+    // Whoever reads a pipe sees the end of each scenario at once.
+    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
     const Beats beats = read_all(options);
     Outcome total;
     total.complete = true;

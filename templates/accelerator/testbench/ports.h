@@ -8,10 +8,11 @@
     stream_({{ stream.port }}, {{ stream.lanes }}){% endfor %}
 #define PUSHMEM_OUTPUTS(stream_){% for stream in outputs %} \
     stream_({{ stream.port }}, {{ stream.lanes }}){% endfor %}
-{%- if has_configuration %}
+{%- if register_writes > 0 %}
 
-// There is a configuration bus, on which data that was read shows so many cycles later.
+// There is a configuration bus, with so many writes before the first run; data that was read shows so many cycles later.
 #define PUSHMEM_CONFIGURATION
+constexpr unsigned REGISTER_WRITES = {{ register_writes }};
 constexpr unsigned READ_CYCLES = {{ read_cycles }};
 {%- endif %}
 {%- if has_shadow_registers %}

@@ -58,15 +58,15 @@ struct OutputPorts {
 #define INPUT_PORTS(stream, lanes)                                                   \
     InputPorts{#stream, lanes,                                                       \
                [](Vtop& top, bool valid, const uint16_t* beat) {                     \
-                   top.stream##_valid = valid;                                       \
-                   put(top.stream##_data, beat, lanes);                              \
+                   top.stream##_valid_i = valid;                                      \
+                   put(top.stream##_data_i, beat, lanes);                             \
                },                                                                    \
-               [](const Vtop& top) -> bool { return top.stream##_ready; }},
+               [](const Vtop& top) -> bool { return top.stream##_ready_o; }},
 #define OUTPUT_PORTS(stream, lanes)                                                  \
     OutputPorts{#stream, lanes,                                                      \
-                [](Vtop& top, bool ready) { top.stream##_ready = ready; },           \
-                [](const Vtop& top) -> bool { return top.stream##_valid; },          \
-                [](const Vtop& top, uint16_t* beat) { get(top.stream##_data, beat, lanes); }},
+                [](Vtop& top, bool ready) { top.stream##_ready_i = ready; },          \
+                [](const Vtop& top) -> bool { return top.stream##_valid_o; },         \
+                [](const Vtop& top, uint16_t* beat) { get(top.stream##_data_o, beat, lanes); }},
 
 const std::vector<InputPorts> INPUTS{PUSHMEM_INPUTS(INPUT_PORTS)};
 const std::vector<OutputPorts> OUTPUTS{PUSHMEM_OUTPUTS(OUTPUT_PORTS)};
@@ -86,35 +86,35 @@ template <typename Cycle>
 void reset(Vtop& top, Cycle cycle) {
     for (const InputPorts& port : INPUTS) port.offer(top, false, nothing());
     for (const OutputPorts& port : OUTPUTS) port.accept(top, false);
-    top.start = 0;
+    top.start_i = 0;
 #ifdef PUSHMEM_CLOCK_GATES
-    top.test_enable = 0;
+    top.test_enable_i = 0;
 #endif
 #ifdef PUSHMEM_CONFIGURATION
-    top.config_write = 0;
-    top.config_read = 0;
-    top.config_address = 0;
-    top.config_write_data = 0;
+    top.config_write_i = 0;
+    top.config_read_i = 0;
+    top.config_address_i = 0;
+    top.config_write_data_i = 0;
 #endif
 #ifdef PUSHMEM_SELF_TEST
-    top.bist_start = 0;
+    top.bist_start_i = 0;
 #endif
 #ifdef PUSHMEM_SELF_TEST_SELECT
-    top.bist_select = 0;
+    top.bist_select_i = 0;
 #endif
     // An asynchronous reset acts on its falling edge, so there must be one; a synchronous one in the cycles after
     // it. What it was before is arbitrary, and different in each module that is Verilated on its own: their second
     // falling edge is surely one.
-    top.clk = 0;
+    top.clk_i = 0;
     for (int edge = 0; edge < 2; ++edge) {
-        top.rst_n = 1;
+        top.rst_ni = 1;
         top.eval();
-        top.rst_n = 0;
+        top.rst_ni = 0;
         top.eval();
     }
     cycle();
     cycle();
-    top.rst_n = 1;
+    top.rst_ni = 1;
     cycle();
 }
 

@@ -1,0 +1,14 @@
+//! The processing element (PE): its specification, the meaning of its operations, and its RTL.
+//!
+//! [`Operation::evaluate`] is the one meaning of an operation, for the RTL, models and the mapper alike.
+
+pub mod bfloat;
+mod model;
+mod operation;
+mod rtl;
+mod spec;
+
+pub use model::{Configuration, Mode, Operand, Pe};
+pub use operation::{Operation, Outcome};
+pub use rtl::generate;
+pub use spec::PeSpec;

@@ -1,0 +1,293 @@
+//! The operations of processing elements, and their meaning.
+
+use serde::{Deserialize, Serialize};
+
+use crate::bfloat;
+
+/// An operation of a processing element: of up to three words `a`, `b`, `c` and a bit `d`, it gives a word and a bit.
+///
+/// Words wrap. The order is the order of opcodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    /// `a`; the bit is `d`.
+    Pass,
+    /// `a + b`; the bit is the carry.
+    Add,
+    /// `a + b + d`; the bit is the carry.
+    AddCarry,
+    /// `a - b`; the bit is the carry of `a + !b + 1`: no borrow.
+    Subtract,
+    /// `a + !b + d`; the bit is the carry.
+    SubtractCarry,
+    /// `a + b + c`.
+    AddThree,
+    /// The low word of `a · b`.
+    Multiply,
+    /// `a · b + c`.
+    MultiplyAdd,
+    /// The word in the middle of the product of unsigned words.
+    MultiplyMiddleUnsigned,
+    /// The word in the middle of the product of signed words.
+    MultiplyMiddleSigned,
+    /// The high word of the product of unsigned words.
+    MultiplyHighUnsigned,
+    /// The high word of the product of signed words.
+    MultiplyHighSigned,
+    /// `a << b`; 0 from the bits of a word on.
+    ShiftLeft,
+    /// `a >> b` of an unsigned word; 0 from the bits of a word on.
+    ShiftRightUnsigned,
+    /// `a >> b` of a signed word; all bits the sign from the bits of a word on. The amount has no sign.
+    ShiftRightSigned,
+    /// `a & b`.
+    And,
+    /// `a | b`.
+    Or,
+    /// `a ^ b`.
+    Xor,
+    /// The least of unsigned words; the bit is `a < b`.
+    MinimumUnsigned,
+    /// The least of signed words; the bit is `a < b`.
+    MinimumSigned,
+    /// The greatest of unsigned words; the bit is `a < b`.
+    MaximumUnsigned,
+    /// The greatest of signed words; the bit is `a < b`.
+    MaximumSigned,
+    /// `|a|` of a signed word, which is its own negative if it is the least; the bit is its sign.
+    Absolute,
+    /// `|a - b|` of unsigned words; the bit is `a < b`.
+    AbsoluteDifferenceUnsigned,
+    /// `|a - b|` of signed words, an unsigned word; the bit is `a < b`.
+    AbsoluteDifferenceSigned,
+    /// `max(min(a, b), c)` of unsigned words.
+    ClampUnsigned,
+    /// `max(min(a, b), c)` of signed words.
+    ClampSigned,
+    /// `a` if `d`, else `b`; the bit is `d`.
+    Select,
+    /// `a == b`, as bit and as word.
+    Equal,
+    /// `a < b` of unsigned words, as bit and as word.
+    LessUnsigned,
+    /// `a < b` of signed words, as bit and as word.
+    LessSigned,
+    /// `a <= b` of unsigned words, as bit and as word.
+    LessEqualUnsigned,
+    /// `a <= b` of signed words, as bit and as word.
+    LessEqualSigned,
+    /// The low half of `a`, with zeros above.
+    ExtendUnsigned,
+    /// The low half of `a`, with its sign above.
+    ExtendSigned,
+    /// The sum of bfloat16 numbers.
+    BfloatAdd,
+    /// The difference of bfloat16 numbers.
+    BfloatSubtract,
+    /// The product of bfloat16 numbers.
+    BfloatMultiply,
+    /// `a == b` of bfloat16 numbers, as bit and as word.
+    BfloatEqual,
+    /// `a < b` of bfloat16 numbers, as bit and as word.
+    BfloatLess,
+    /// `a <= b` of bfloat16 numbers, as bit and as word.
+    BfloatLessEqual,
+    /// The bfloat16 number nearest to a signed word.
+    BfloatFromInteger,
+    /// The signed word of a bfloat16 number without its fraction: the nearest word if it is out of range, 0 if it is none.
+    BfloatToInteger,
+}
+
+/// The word and the bit that an operation gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The word.
+    pub word: u32,
+    /// The bit: false for operations that do not say otherwise.
+    pub bit: bool,
+}
+
+impl Operation {
+    /// All operations, in the order of opcodes.
+    pub const ALL: [Operation; 43] = [
+        Operation::Pass,
+        Operation::Add,
+        Operation::AddCarry,
+        Operation::Subtract,
+        Operation::SubtractCarry,
+        Operation::AddThree,
+        Operation::Multiply,
+        Operation::MultiplyAdd,
+        Operation::MultiplyMiddleUnsigned,
+        Operation::MultiplyMiddleSigned,
+        Operation::MultiplyHighUnsigned,
+        Operation::MultiplyHighSigned,
+        Operation::ShiftLeft,
+        Operation::ShiftRightUnsigned,
+        Operation::ShiftRightSigned,
+        Operation::And,
+        Operation::Or,
+        Operation::Xor,
+        Operation::MinimumUnsigned,
+        Operation::MinimumSigned,
+        Operation::MaximumUnsigned,
+        Operation::MaximumSigned,
+        Operation::Absolute,
+        Operation::AbsoluteDifferenceUnsigned,
+        Operation::AbsoluteDifferenceSigned,
+        Operation::ClampUnsigned,
+        Operation::ClampSigned,
+        Operation::Select,
+        Operation::Equal,
+        Operation::LessUnsigned,
+        Operation::LessSigned,
+        Operation::LessEqualUnsigned,
+        Operation::LessEqualSigned,
+        Operation::ExtendUnsigned,
+        Operation::ExtendSigned,
+        Operation::BfloatAdd,
+        Operation::BfloatSubtract,
+        Operation::BfloatMultiply,
+        Operation::BfloatEqual,
+        Operation::BfloatLess,
+        Operation::BfloatLessEqual,
+        Operation::BfloatFromInteger,
+        Operation::BfloatToInteger,
+    ];
+
+    /// The name in specifications.
+    pub fn name(self) -> String {
+        let name = serde_yaml::to_string(&self).expect("an operation is plain data");
+        name.trim_end().to_owned()
+    }
+
+    /// Whether this is an operation of bfloat16 numbers, which are words of 16 bits.
+    pub fn is_bfloat(self) -> bool {
+        self >= Operation::BfloatAdd
+    }
+
+    /// Whether words are taken as signed.
+    pub fn is_signed(self) -> bool {
+        use Operation::*;
+        matches!(
+            self,
+            MultiplyMiddleSigned
+                | MultiplyHighSigned
+                | ShiftRightSigned
+                | MinimumSigned
+                | MaximumSigned
+                | Absolute
+                | AbsoluteDifferenceSigned
+                | ClampSigned
+                | LessSigned
+                | LessEqualSigned
+                | ExtendSigned
+        )
+    }
+
+    /// The number of words that the result depends on: `a`, then `b`, then `c`.
+    pub fn words(self) -> usize {
+        use Operation::*;
+        match self {
+            AddThree | MultiplyAdd | ClampUnsigned | ClampSigned => 3,
+            Pass | Absolute | ExtendUnsigned | ExtendSigned | BfloatFromInteger | BfloatToInteger => 1,
+            _ => 2,
+        }
+    }
+
+    /// Whether the result depends on the bit `d`.
+    pub fn uses_bit(self) -> bool {
+        matches!(self, Operation::Pass | Operation::AddCarry | Operation::SubtractCarry | Operation::Select)
+    }
+
+    /// The result for words of `word_bits` (2 to 32; 16 for bfloat16 numbers), and the bit `d`. This is the meaning of the
+    /// operation, for the RTL, the model and the mapper.
+    pub fn evaluate(self, word_bits: u32, [a, b, c]: [u32; 3], d: bool) -> Outcome {
+        use Operation::*;
+        let mask = u64::from(u32::MAX >> (32 - word_bits));
+        let signed = |word: u32| i64::from(word) << (64 - word_bits) >> (64 - word_bits);
+        let value = |word: u32| if self.is_signed() { signed(word) } else { i64::from(word) };
+        let (x, y, z) = (value(a), value(b), value(c));
+        let carry_of = |sum: i64| (sum as u64 >> word_bits) & 1 == 1;
+        let inverted = i64::from(!b & mask as u32);
+        let float = |of: fn(u16, u16) -> u16| i64::from(of(a as u16, b as u16));
+        let shifted = |amount: i64| amount.min(i64::from(word_bits)) as u32;
+        let flag = |flag: bool| (i64::from(flag), flag);
+        let (word, bit) = match self {
+            Pass => (x, d),
+            Add => (x + y, carry_of(x + y)),
+            AddCarry => (x + y + i64::from(d), carry_of(x + y + i64::from(d))),
+            Subtract => (x - y, carry_of(x + inverted + 1)),
+            SubtractCarry => (x + inverted + i64::from(d), carry_of(x + inverted + i64::from(d))),
+            AddThree => (x + y + z, false),
+            Multiply => (x.wrapping_mul(y), false),
+            MultiplyAdd => (x.wrapping_mul(y).wrapping_add(z), false),
+            MultiplyMiddleUnsigned => (((x as u64 * y as u64) >> (word_bits / 2)) as i64, false),
+            MultiplyMiddleSigned => ((x * y) >> (word_bits / 2), false),
+            MultiplyHighUnsigned => (((x as u64 * y as u64) >> word_bits) as i64, false),
+            MultiplyHighSigned => ((x * y) >> word_bits, false),
+            ShiftLeft => (x << shifted(y), false),
+            ShiftRightUnsigned => (x >> shifted(y), false),
+            ShiftRightSigned => (x >> shifted(i64::from(b)), false),
+            And => (x & y, false),
+            Or => (x | y, false),
+            Xor => (x ^ y, false),
+            MinimumUnsigned | MinimumSigned => (x.min(y), x < y),
+            MaximumUnsigned | MaximumSigned => (x.max(y), x < y),
+            Absolute => (x.abs(), x < 0),
+            AbsoluteDifferenceUnsigned | AbsoluteDifferenceSigned => ((x - y).abs(), x < y),
+            ClampUnsigned | ClampSigned => (x.min(y).max(z), false),
+            Select => (if d { x } else { y }, d),
+            Equal => flag(x == y),
+            LessUnsigned | LessSigned => flag(x < y),
+            LessEqualUnsigned | LessEqualSigned => flag(x <= y),
+            ExtendUnsigned => (x & (mask as i64 >> (word_bits - word_bits / 2)), false),
+            ExtendSigned => (x << (64 - word_bits / 2) >> (64 - word_bits / 2), false),
+            BfloatAdd => (float(bfloat::add), false),
+            BfloatSubtract => (float(bfloat::subtract), false),
+            BfloatMultiply => (float(bfloat::multiply), false),
+            BfloatEqual => flag(bfloat::to_f64(a as u16) == bfloat::to_f64(b as u16)),
+            BfloatLess => flag(bfloat::to_f64(a as u16) < bfloat::to_f64(b as u16)),
+            BfloatLessEqual => flag(bfloat::to_f64(a as u16) <= bfloat::to_f64(b as u16)),
+            BfloatFromInteger => (i64::from(bfloat::from_f64(signed(a) as f64)), false),
+            // A cast of Rust goes towards 0, saturates, and gives 0 for what is no number.
+            BfloatToInteger => (i64::from(bfloat::to_f64(a as u16) as i16), false),
+        };
+        Outcome { word: (word as u64 & mask) as u32, bit }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Operation;
+
+    #[test]
+    fn opcodes_follow_the_order() {
+        assert!(Operation::ALL.is_sorted());
+        assert_eq!(Operation::ALL[42], Operation::BfloatToInteger);
+        assert_eq!(Operation::MultiplyMiddleSigned.name(), "multiply_middle_signed");
+    }
+
+    #[test]
+    fn extremes_wrap() {
+        let of = |operation: Operation, a: u32, b: u32, c: u32| operation.evaluate(16, [a, b, c], true).word;
+        assert_eq!(of(Operation::Absolute, 0x8000, 0, 0), 0x8000);
+        assert_eq!(of(Operation::AbsoluteDifferenceSigned, 0x8000, 0x7fff, 0), 0xffff);
+        assert_eq!(of(Operation::MultiplyHighSigned, 0x8000, 0x8000, 0), 0x4000);
+        assert_eq!(of(Operation::MultiplyMiddleSigned, 0xffff, 0x0100, 0), 0xffff);
+        assert_eq!(of(Operation::ShiftRightSigned, 0x8000, 0xffff, 0), 0xffff);
+        assert_eq!(of(Operation::ShiftLeft, 1, 16, 0), 0);
+        assert_eq!(of(Operation::ClampSigned, 0x8000, 5, 0xfffe), 0xfffe);
+        assert_eq!(Operation::MultiplyHighUnsigned.evaluate(32, [u32::MAX, u32::MAX, 0], false).word, u32::MAX - 1);
+        assert_eq!(Operation::MultiplyHighSigned.evaluate(32, [1 << 31, 1 << 31, 0], false).word, 1 << 30);
+    }
+
+    #[test]
+    fn subtraction_has_a_carry_unless_it_borrows() {
+        for (a, b, carry) in [(0, 0, true), (5, 6, false), (6, 5, true), (0, 0xffff, false)] {
+            let outcome = Operation::Subtract.evaluate(16, [a, b, 0], false);
+            assert_eq!((outcome.word, outcome.bit), (a.wrapping_sub(b) & 0xffff, carry));
+            assert_eq!(Operation::SubtractCarry.evaluate(16, [a, b, 0], true), outcome);
+        }
+    }
+}

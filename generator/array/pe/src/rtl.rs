@@ -1,0 +1,300 @@
+//! RTL of a processing element: Veryl filled in from templates, compiled to SystemVerilog.
+
+use askama::Template;
+use itertools::Itertools;
+use pushmem_veryl::{CompileError, Emitted, Reset, Source};
+
+use crate::operation::Operation;
+use crate::spec::PeSpec;
+
+/// The modules of the library, without `pushmem_`.
+const LIBRARY: [(&str, &str); 6] = [
+    ("operand", include_str!("../../../../templates/array/library/operand.veryl")),
+    ("bfloat_add", include_str!("../../../../templates/array/library/bfloat_add.veryl")),
+    ("bfloat_multiply", include_str!("../../../../templates/array/library/bfloat_multiply.veryl")),
+    ("bfloat_compare", include_str!("../../../../templates/array/library/bfloat_compare.veryl")),
+    ("bfloat_from_integer", include_str!("../../../../templates/array/library/bfloat_from_integer.veryl")),
+    ("bfloat_to_integer", include_str!("../../../../templates/array/library/bfloat_to_integer.veryl")),
+];
+
+/// The SystemVerilog of a processing element: one module a file, each file named as its module, used modules before their
+/// users. The last is the processing element, `NAME`.
+///
+/// # Errors
+/// The findings of Veryl in the rendered sources: they are a fault of the templates, not of the specification.
+pub fn generate(spec: &PeSpec) -> Result<Vec<Emitted>, CompileError> {
+    let pe = Pe::of(spec);
+    let is_used = |name: &str| name == "operand" || pe.units.iter().any(|unit| unit.name == name);
+    let library = LIBRARY.iter().filter(|(name, _)| is_used(name));
+    let source = |(name, text): &(&str, &str)| Source { name: format!("pushmem_{name}"), text: (*text).to_owned() };
+    let mut sources: Vec<Source> = library.map(source).collect();
+    let text = pe.render().expect("templates write to memory");
+    sources.push(Source { name: spec.name.clone(), text: format!("{}\n", text.trim()) });
+    pushmem_veryl::compile(sources, Reset::Asynchronous)
+}
+
+const COMPARE_BFLOAT: [Operation; 3] = [Operation::BfloatEqual, Operation::BfloatLess, Operation::BfloatLessEqual];
+
+/// Operations whose result needs to know whether `a < b`.
+const LESS: [Operation; 12] = [
+    Operation::MinimumUnsigned,
+    Operation::MinimumSigned,
+    Operation::MaximumUnsigned,
+    Operation::MaximumSigned,
+    Operation::AbsoluteDifferenceUnsigned,
+    Operation::AbsoluteDifferenceSigned,
+    Operation::ClampUnsigned,
+    Operation::ClampSigned,
+    Operation::LessUnsigned,
+    Operation::LessSigned,
+    Operation::LessEqualUnsigned,
+    Operation::LessEqualSigned,
+];
+
+const SIGNED_PRODUCT: [Operation; 2] = [Operation::MultiplyMiddleSigned, Operation::MultiplyHighSigned];
+
+#[derive(Template)]
+#[template(path = "pe.veryl", escape = "none")]
+struct Pe<'a> {
+    spec: &'a PeSpec,
+    module: &'a str,
+    w: u32,
+    /// How many words and bits are operands.
+    words: u32,
+    bits: u32,
+    /// Their names.
+    word_names: String,
+    bit_names: String,
+    /// The words, each with its place.
+    operands: Vec<(u32, char)>,
+    opcode_bits: u32,
+    mode_bits: u32,
+    sum_bits: u32,
+    product_bits: u32,
+    operations: Vec<Action>,
+    uses: Uses,
+    units: Vec<Unit>,
+}
+
+/// A branch of the case statement that chooses the result.
+struct Action {
+    constant: String,
+    action: String,
+}
+
+/// An instance of a module beside the adder and the multiplier.
+struct Unit {
+    name: &'static str,
+    result: &'static str,
+    bits: u32,
+    ports: Vec<(&'static str, String)>,
+}
+
+/// Which parts there are.
+struct Uses {
+    signed: bool,
+    adder: bool,
+    carry: bool,
+    carry_out: bool,
+    bit: bool,
+    less: bool,
+    signed_less: bool,
+    unsigned_less: bool,
+    equal: bool,
+    multiplier: bool,
+    third: bool,
+    clamp: bool,
+}
+
+impl<'a> Pe<'a> {
+    fn of(spec: &'a PeSpec) -> Self {
+        use Operation::*;
+        let w = spec.word_bits;
+        let less_of = |signed: bool| LESS.iter().filter(|op| op.is_signed() == signed).copied().collect_vec();
+        let (signed_less, unsigned_less) = (spec.has_any(&less_of(true)), spec.has_any(&less_of(false)));
+        let less = signed_less || unsigned_less;
+        let sums = [Add, AddCarry, Subtract, SubtractCarry];
+        let differences = [AbsoluteDifferenceUnsigned, AbsoluteDifferenceSigned];
+        let adder = spec.has_any(&[AddThree, Absolute]) || spec.has_any(&sums) || spec.has_any(&differences);
+        let carry_out = adder && (less || spec.has_any(&sums));
+        let high = spec.has_any(&[MultiplyHighUnsigned, MultiplyHighSigned]);
+        let middle = spec.has_any(&[MultiplyMiddleUnsigned, MultiplyMiddleSigned]);
+        let uses = Uses {
+            signed: (signed_less && unsigned_less) || spec.has_any(&SIGNED_PRODUCT),
+            adder,
+            carry: spec.has_any(&[AddCarry, SubtractCarry]),
+            carry_out,
+            bit: spec.operations.iter().any(|operation| operation.uses_bit()),
+            less,
+            signed_less,
+            unsigned_less,
+            equal: spec.has_any(&[Equal, LessEqualUnsigned, LessEqualSigned]),
+            multiplier: high || middle || spec.has_any(&[Multiply, MultiplyAdd]),
+            third: spec.has_any(&[AddThree, MultiplyAdd]),
+            clamp: spec.has_any(&[ClampUnsigned, ClampSigned]),
+        };
+        let constant = |operation: Operation| format!("Op{operation:?}");
+        let actions = spec
+            .operations
+            .iter()
+            .map(|&operation| Action { constant: constant(operation), action: action(operation, w) })
+            .collect();
+        Self {
+            spec,
+            module: &spec.name,
+            w,
+            words: spec.word_operands(),
+            bits: spec.bit_operands(),
+            word_names: ('a'..).take(spec.word_operands() as usize).join(", "),
+            bit_names: ('d'..).take(spec.bit_operands() as usize).join(", "),
+            operands: (0..spec.word_operands()).zip('a'..).collect(),
+            opcode_bits: spec.opcode_bits(),
+            mode_bits: spec.mode_bits(),
+            sum_bits: w + u32::from(carry_out),
+            product_bits: if high {
+                2 * w
+            } else if middle {
+                w + w / 2
+            } else {
+                w
+            },
+            operations: actions,
+            uses,
+            units: units(spec),
+        }
+    }
+
+    /// Whether there is this operation.
+    fn has(&self, operation: Operation) -> bool {
+        self.spec.has_any(&[operation])
+    }
+
+    /// Whether the opcode is that of one of these operations.
+    fn any_of(&self, wanted: &[Operation]) -> String {
+        any_of(self.spec, wanted)
+    }
+
+    /// The opcode is that of an operation of signed words.
+    fn signed(&self) -> String {
+        let signed = Operation::ALL.into_iter().filter(|operation| operation.is_signed()).collect_vec();
+        let matters = |operation: &Operation| LESS.contains(operation) || SIGNED_PRODUCT.contains(operation);
+        self.any_of(&signed.into_iter().filter(matters).collect_vec())
+    }
+
+    /// The opcode is that of an operation that needs `a - b`, or the negative of `a`.
+    fn subtracting(&self) -> String {
+        use Operation::*;
+        self.any_of(&LESS.into_iter().chain([Subtract, SubtractCarry, Absolute]).collect_vec())
+    }
+
+    /// The opcode is that of an operation with carry.
+    fn carrying(&self) -> String {
+        self.any_of(&[Operation::AddCarry, Operation::SubtractCarry])
+    }
+
+    /// A factor as wide as the product.
+    fn extended(&self, factor: &str) -> String {
+        let above = self.product_bits - self.w;
+        let sign = match self.spec.has_any(&SIGNED_PRODUCT) {
+            true => format!("(signed_words & {factor}[{}])", self.w - 1),
+            false => "1'b0".to_owned(),
+        };
+        format!("{{{sign} repeat {above}, {factor}}}")
+    }
+
+    /// Whether the least of `a` and `b` is less than `c`.
+    fn clamp_below(&self) -> String {
+        use Operation::*;
+        let (signed, unsigned) = ("$signed(least) <: $signed(c)", "least <: c");
+        match (self.spec.has_any(&[ClampSigned]), self.spec.has_any(&[ClampUnsigned])) {
+            (true, true) => format!("if {} ? {signed} : {unsigned}", self.any_of(&[ClampSigned])),
+            (true, false) => signed.to_owned(),
+            _ => unsigned.to_owned(),
+        }
+    }
+}
+
+fn any_of(spec: &PeSpec, wanted: &[Operation]) -> String {
+    let there = spec.operations.iter().filter(|operation| wanted.contains(operation));
+    let tests = there.map(|operation| format!("(operation_i == Op{operation:?})")).join(" | ");
+    if tests.is_empty() { "1'b0".to_owned() } else { tests }
+}
+
+/// The result of an operation, as statements.
+fn action(operation: Operation, w: u32) -> String {
+    use Operation::*;
+    let half = w / 2;
+    let word = |word: String| format!("word = {word};");
+    let both = |word: &str, flag: &str| {
+        format!("{{\n                word = {word};\n                flag = {flag};\n            }}")
+    };
+    let flag = |flag: &str| both(&format!("{{1'b0 repeat {}, {flag}}}", w - 1), flag);
+    let sum = format!("sum[{}:0]", w - 1);
+    match operation {
+        Pass => both("a", "d"),
+        Add | AddCarry | Subtract | SubtractCarry => both(&sum, &format!("sum[{w}]")),
+        AddThree | MultiplyAdd => word("total".to_owned()),
+        Multiply => word(format!("product[{}:0]", w - 1)),
+        MultiplyMiddleUnsigned | MultiplyMiddleSigned => word(format!("product[{}:{half}]", half + w - 1)),
+        MultiplyHighUnsigned | MultiplyHighSigned => word(format!("product[{}:{w}]", 2 * w - 1)),
+        ShiftLeft => word("a << b".to_owned()),
+        ShiftRightUnsigned => word("a >> b".to_owned()),
+        ShiftRightSigned => word("$signed(a) >>> b".to_owned()),
+        And => word("a & b".to_owned()),
+        Or => word("a | b".to_owned()),
+        Xor => word("a ^ b".to_owned()),
+        MinimumUnsigned | MinimumSigned => both("if less ? a : b", "less"),
+        MaximumUnsigned | MaximumSigned => both("if less ? b : a", "less"),
+        Absolute => both(&format!("if a[{0}] ? {sum} : a", w - 1), &format!("a[{}]", w - 1)),
+        AbsoluteDifferenceUnsigned | AbsoluteDifferenceSigned => {
+            both(&format!("({sum} ^ {{less repeat {w}}}) + {{1'b0 repeat {}, less}}", w - 1), "less")
+        }
+        ClampUnsigned | ClampSigned => word("if below ? c : least".to_owned()),
+        Select => both("if d ? a : b", "d"),
+        Equal => flag("equal"),
+        LessUnsigned | LessSigned => flag("less"),
+        LessEqualUnsigned | LessEqualSigned => flag("(less | equal)"),
+        ExtendUnsigned => word(format!("{{1'b0 repeat {half}, a[{}:0]}}", half - 1)),
+        ExtendSigned => word(format!("{{a[{0}] repeat {half}, a[{0}:0]}}", half - 1)),
+        BfloatAdd | BfloatSubtract => word("bfloat_sum".to_owned()),
+        BfloatMultiply => word("bfloat_product".to_owned()),
+        BfloatEqual | BfloatLess | BfloatLessEqual => flag("bfloat_holds"),
+        BfloatFromInteger => word("rounded".to_owned()),
+        BfloatToInteger => word("truncated".to_owned()),
+    }
+}
+
+fn units(spec: &PeSpec) -> Vec<Unit> {
+    use Operation::*;
+    let unit = |name, result, bits, ports: &[(&'static str, &str)]| Unit {
+        name,
+        result,
+        bits,
+        ports: ports.iter().map(|(port, value)| (*port, (*value).to_owned())).collect(),
+    };
+    let mut units = Vec::new();
+    if spec.has_any(&[BfloatAdd, BfloatSubtract]) {
+        // A difference is the sum with the other sign.
+        let negates = any_of(spec, &[BfloatSubtract]);
+        let b = format!("{{b[15] ^ ({negates}), b[14:0]}}");
+        units.push(unit("bfloat_add", "bfloat_sum", 16, &[("a_i", "a"), ("b_i", &b), ("sum_o", "bfloat_sum")]));
+    }
+    if spec.has_any(&[BfloatMultiply]) {
+        let ports = [("a_i", "a"), ("b_i", "b"), ("product_o", "bfloat_product")];
+        units.push(unit("bfloat_multiply", "bfloat_product", 16, &ports));
+    }
+    if spec.has_any(&COMPARE_BFLOAT) {
+        let (equal, less) =
+            (any_of(spec, &[BfloatEqual, BfloatLessEqual]), any_of(spec, &[BfloatLess, BfloatLessEqual]));
+        let relation = [("equal_i", equal.as_str()), ("less_i", &less)];
+        let ports = [("a_i", "a"), ("b_i", "b"), relation[0], relation[1], ("holds_o", "bfloat_holds")];
+        units.push(unit("bfloat_compare", "bfloat_holds", 1, &ports));
+    }
+    if spec.has_any(&[BfloatFromInteger]) {
+        units.push(unit("bfloat_from_integer", "rounded", 16, &[("word_i", "a"), ("number_o", "rounded")]));
+    }
+    if spec.has_any(&[BfloatToInteger]) {
+        units.push(unit("bfloat_to_integer", "truncated", 16, &[("number_i", "a"), ("word_o", "truncated")]));
+    }
+    units
+}

@@ -1,0 +1,223 @@
+//! The specification of a processing element.
+
+use itertools::Itertools;
+use pushmem_files::{Diagnostic, Document, FieldPath, counted};
+use pushmem_kernels::is_keyword;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::operation::Operation;
+
+/// Widest word.
+const MAX_WORD_BITS: u32 = 32;
+
+/// The most registers on the way of an operand.
+const MAX_OPERAND_DELAY: u32 = 8;
+
+/// Module and file names are built from the name.
+const MAX_NAME_LENGTH: usize = 40;
+
+/// Bits of a bfloat16 number.
+const BFLOAT_BITS: u32 = 16;
+
+/// Operations whose result is not the low word of a product.
+const WIDE_PRODUCTS: [Operation; 4] = [
+    Operation::MultiplyMiddleUnsigned,
+    Operation::MultiplyMiddleSigned,
+    Operation::MultiplyHighUnsigned,
+    Operation::MultiplyHighSigned,
+];
+
+const DEFAULT_WORD_BITS: u32 = 16;
+const DEFAULT_OPERAND_DELAY: u32 = 1;
+
+/// The specification of a processing element (PE): what it computes, and how late its operands may be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeSpec {
+    /// The name, of which the names of modules are made.
+    pub name: String,
+    /// Bits of a word, an even number from 4 to 32.
+    pub word_bits: u32,
+    /// The operations, in the order of [`Operation::ALL`]: the place of each is its opcode.
+    pub operations: Vec<Operation>,
+    /// The most cycles by which an operand can be delayed, 1 to 8.
+    pub operand_delay: u32,
+    /// Whether there is a table of three bits, whose result may take the place of the bit of the operation.
+    pub lut: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PeFile {
+    name: String,
+    kind: KindName,
+    #[serde(default = "default_word_bits")]
+    word_bits: u32,
+    #[serde(default = "default_operand_delay")]
+    operand_delay: u32,
+    #[serde(default)]
+    lut: bool,
+    operations: Vec<Operation>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum KindName {
+    ProcessingElement,
+}
+
+fn default_word_bits() -> u32 {
+    DEFAULT_WORD_BITS
+}
+
+fn default_operand_delay() -> u32 {
+    DEFAULT_OPERAND_DELAY
+}
+
+impl PeSpec {
+    /// Reads a specification from a document.
+    ///
+    /// # Errors
+    /// A located message when the document has an unknown key or a value of the wrong type, or asks for a processing element
+    /// that cannot be built.
+    pub fn from_document(document: &Document) -> Result<Self, Diagnostic> {
+        let file: PeFile = document.deserialize()?;
+        let refuse = |field: FieldPath, message: String, help: &str| {
+            Err(document.error(&field, message).with_help(help.to_owned()))
+        };
+        if !is_module_name(&file.name) {
+            let message = format!("`{}` cannot be the name of a module", file.name);
+            let help = format!(
+                "use at most {MAX_NAME_LENGTH} lower-case letters, digits and single underscores, starting with a letter; no \
+                 keyword, and nothing that begins with `pushmem_`"
+            );
+            return refuse(FieldPath::root().key("name"), message, &help);
+        }
+        if !(4..=MAX_WORD_BITS).contains(&file.word_bits) || !file.word_bits.is_multiple_of(2) {
+            let message = format!("a word cannot have {} bits", file.word_bits);
+            let help = format!("give an even number from 4 to {MAX_WORD_BITS}");
+            return refuse(FieldPath::root().key("word_bits"), message, &help);
+        }
+        if !(1..=MAX_OPERAND_DELAY).contains(&file.operand_delay) {
+            let message = format!("operands cannot be delayed by up to {} cycles", file.operand_delay);
+            let help =
+                format!("give a number from 1 to {MAX_OPERAND_DELAY}; paths of an array match in length only with one");
+            return refuse(FieldPath::root().key("operand_delay"), message, &help);
+        }
+        let operations = FieldPath::root().key("operations");
+        if file.operations.is_empty() {
+            return refuse(operations, "there is no operation".to_owned(), "list one at least, such as `add`");
+        }
+        for (place, operation) in file.operations.iter().enumerate() {
+            let field = operations.index(place);
+            if file.operations[..place].contains(operation) {
+                return refuse(field, format!("`{}` is here twice", operation.name()), "list each operation once");
+            }
+            if operation.is_bfloat() && file.word_bits != BFLOAT_BITS {
+                let message = format!("`{}` needs words of {BFLOAT_BITS} bits", operation.name());
+                return refuse(field, message, "set `word_bits: 16`, or leave the operation out");
+            }
+        }
+        let extends = |operation: &Operation| matches!(operation, Operation::ExtendUnsigned | Operation::ExtendSigned);
+        if file.operations.iter().all(extends) {
+            let message = "no operation takes a whole word".to_owned();
+            return refuse(operations, message, "add one that does, such as `pass`");
+        }
+        let is_wide = |operation: &Operation| WIDE_PRODUCTS.contains(operation);
+        let multiplies = [Operation::Multiply, Operation::MultiplyAdd].iter().any(|low| file.operations.contains(low));
+        if let Some(place) = file.operations.iter().position(is_wide)
+            && !multiplies
+        {
+            let message = format!("`{}` without the low word of the product", file.operations[place].name());
+            return refuse(operations.index(place), message, "add `multiply`: the multiplier computes it anyway");
+        }
+        let PeFile { name, word_bits, operand_delay, lut, operations, .. } = file;
+        Ok(Self { name, word_bits, operations: operations.into_iter().sorted().collect(), operand_delay, lut })
+    }
+
+    /// The completed specification as YAML. Reading it gives the same specification.
+    pub fn to_yaml(&self) -> String {
+        let Self { name, word_bits, operations, operand_delay, lut } = self.clone();
+        let kind = KindName::ProcessingElement;
+        let file = PeFile { name, kind, word_bits, operand_delay, lut, operations };
+        serde_yaml::to_string(&file).expect("a specification is plain data")
+    }
+
+    /// SHA-256, in lower-case hexadecimal, of the values on which configurations depend: bits of a word, delay of operands,
+    /// table, and operations.
+    pub fn digest(&self) -> String {
+        let Self { word_bits, operand_delay, lut, operations, .. } = self;
+        let operations = operations.iter().map(|operation| operation.name()).join(",");
+        let canonical =
+            format!("word_bits={word_bits}\noperand_delay={operand_delay}\nlut={lut}\noperations={operations}\n");
+        Sha256::digest(canonical).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The opcode of an operation, if there is the operation.
+    pub fn opcode(&self, operation: Operation) -> Option<usize> {
+        self.operations.iter().position(|other| *other == operation)
+    }
+
+    /// Whether there is one of these operations.
+    pub fn has_any(&self, operations: &[Operation]) -> bool {
+        operations.iter().any(|operation| self.operations.contains(operation))
+    }
+
+    /// Bits of a configuration: the opcode, the mode and the constant of each operand, and the table with its choice.
+    pub fn configuration_bits(&self) -> u32 {
+        let words = self.word_operands() * (self.mode_bits() + self.word_bits);
+        let bits = self.bit_operands() * (self.mode_bits() + 1);
+        let table = if self.lut { 1 + (1 << self.bit_operands()) } else { 0 };
+        self.opcode_bits() + words + bits + table
+    }
+
+    /// The opcodes as a table in Markdown.
+    pub fn to_markdown(&self) -> String {
+        let Self { name, word_bits, operand_delay, .. } = self;
+        let rows = self.operations.iter().enumerate().map(|(opcode, operation)| {
+            let bit = if operation.uses_bit() { " and a bit" } else { "" };
+            let words = counted(operation.words(), "word");
+            format!("| {opcode} | `{}` | {words}{bit} |\n", operation.name())
+        });
+        format!(
+            "# Operations of `{name}`\n\nWords have {word_bits} bits. Operands come up to {} late.\n\n\
+             | Opcode | Operation | Operands |\n|---|---|---|\n{}",
+            counted(*operand_delay as usize, "cycle"),
+            rows.collect::<String>()
+        )
+    }
+
+    /// The number of words that are operands: `a`, `b`, `c`, as many as an operation needs.
+    pub fn word_operands(&self) -> u32 {
+        self.operations.iter().map(|operation| operation.words() as u32).max().unwrap_or(1)
+    }
+
+    /// The number of bits that are operands: `d`, `e`, `f` of a table, `d` if an operation needs it.
+    pub fn bit_operands(&self) -> u32 {
+        let needed = self.operations.iter().any(|operation| operation.uses_bit());
+        if self.lut { 3 } else { needed.into() }
+    }
+
+    /// Bits of an opcode, at least 1.
+    pub fn opcode_bits(&self) -> u32 {
+        bits_for(self.operations.len() as u32)
+    }
+
+    /// Bits of the mode of an operand: constant, direct, or delayed by 1 cycle, by 2, and so on.
+    pub fn mode_bits(&self) -> u32 {
+        bits_for(self.operand_delay + 2)
+    }
+}
+
+/// Bits that number so many things, at least 1.
+fn bits_for(things: u32) -> u32 {
+    (u32::BITS - things.saturating_sub(1).leading_zeros()).max(1)
+}
+
+/// Whether a module can have the name: no keyword of SystemVerilog, and not the name of a module of the library.
+fn is_module_name(name: &str) -> bool {
+    let rest = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+    let is_spelled = name.starts_with(|first: char| first.is_ascii_lowercase()) && name.chars().all(rest);
+    let is_free = !name.starts_with("pushmem_") && !is_keyword(name);
+    is_spelled && is_free && !name.contains("__") && !name.ends_with('_') && name.len() <= MAX_NAME_LENGTH
+}

@@ -1,0 +1,550 @@
+//! From the tree of a document to values, by serde.
+
+use std::fmt::Display;
+
+use serde::de::value::StrDeserializer;
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
+    VariantAccess, Visitor,
+};
+use serde::forward_to_deserialize_any;
+
+use crate::diagnostic::quoted;
+use crate::node::{Content, Finding, Key, Node, Scalar};
+use crate::{Code, nearest};
+
+impl std::error::Error for Finding {}
+
+impl Display for Finding {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+/// What serde's derived code and the visitors report; whoever called them adds the place.
+impl Error for Finding {
+    fn custom<T: Display>(message: T) -> Self {
+        Finding::new(message.to_string())
+    }
+
+    fn invalid_type(found: Unexpected, expected: &dyn Expected) -> Self {
+        Finding::new(format!("expected {expected}, found {}", describe_unexpected(found)))
+    }
+
+    fn invalid_value(found: Unexpected, expected: &dyn Expected) -> Self {
+        Self::invalid_type(found, expected)
+    }
+
+    fn invalid_length(length: usize, expected: &dyn Expected) -> Self {
+        Finding::new(format!("expected {expected}, found {length} elements"))
+    }
+
+    fn unknown_field(key: &str, expected: &'static [&'static str]) -> Self {
+        Finding::new(format!("unknown key {}", quoted(key)))
+            .with_code(Code::UnknownKey)
+            .with_help(suggest(key, expected))
+    }
+
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
+        Finding::new(format!("unknown value {}", quoted(variant)))
+            .with_code(Code::UnknownName)
+            .with_help(suggest(variant, expected))
+    }
+
+    fn missing_field(key: &'static str) -> Self {
+        Finding::new(format!("the key `{key}` is missing"))
+            .with_code(Code::MissingKey)
+            .with_label("in this mapping")
+            .with_help(format!("add `{key}: …`"))
+    }
+
+    fn duplicate_field(key: &'static str) -> Self {
+        Finding::new(format!("the key `{key}` stands here twice, under different names"))
+    }
+}
+
+fn suggest(word: &str, expected: &[&str]) -> String {
+    let list = match expected {
+        [] => return "nothing is allowed here".to_owned(),
+        [only] => format!("expected `{only}`"),
+        _ => format!("expected one of `{}`", expected.join("`, `")),
+    };
+    match nearest(word, expected.iter().copied()) {
+        Some(nearest) => format!("did you mean `{nearest}`? {list}"),
+        None => list,
+    }
+}
+
+fn describe_unexpected(found: Unexpected) -> String {
+    match found {
+        Unexpected::Str(text) => quoted(text),
+        Unexpected::Bool(value) => format!("`{value}`"),
+        Unexpected::Unsigned(value) => format!("`{value}`"),
+        Unexpected::Signed(value) => format!("`{value}`"),
+        Unexpected::Float(value) => format!("`{value}`"),
+        Unexpected::Map => "a mapping".to_owned(),
+        Unexpected::Seq => "a list".to_owned(),
+        Unexpected::Unit | Unexpected::Option => "nothing".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn describe(content: &Content) -> String {
+    match content {
+        Content::Mapping(_) => "a mapping".to_owned(),
+        Content::Sequence(_) => "a list".to_owned(),
+        Content::Scalar(scalar) => describe_scalar(scalar),
+    }
+}
+
+fn describe_scalar(scalar: &Scalar) -> String {
+    if scalar.plain { quoted(&scalar.text) } else { format!("the text {}", quoted(&scalar.text)) }
+}
+
+/// What a plain scalar says if read as an integer.
+enum Integer {
+    Value(i128),
+    /// Digits, but more than any type holds.
+    TooLarge,
+}
+
+fn parse_integer(text: &str) -> Option<Integer> {
+    let (sign, unsigned) = match text.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (radix, digits) = match unsigned.strip_prefix("0x") {
+        Some(digits) => (16, digits),
+        None => (10, unsigned),
+    };
+    if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
+        return None;
+    }
+    let value = i128::from_str_radix(digits, radix);
+    Some(value.map_or(Integer::TooLarge, |value| Integer::Value(sign * value)))
+}
+
+/// Finite decimal fractions; Rust would also read `inf`, `nan` and the like.
+fn parse_float(text: &str) -> Option<f64> {
+    let looks_like_number =
+        text.contains(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
+    let value = looks_like_number.then(|| text.parse::<f64>().ok())??;
+    value.is_finite().then_some(value)
+}
+
+fn parse_bool(text: &str) -> Option<bool> {
+    match text {
+        "true" | "True" | "TRUE" => Some(true),
+        "false" | "False" | "FALSE" => Some(false),
+        _ => None,
+    }
+}
+
+fn mismatch(expected: impl Display, found: impl Display) -> Finding {
+    Finding::new(format!("expected {expected}, found {found}"))
+}
+
+/// Deserializes single values. Errors are without a place: the callers know it.
+#[derive(Clone, Copy)]
+struct ScalarDeserializer<'a> {
+    scalar: &'a Scalar,
+}
+
+impl ScalarDeserializer<'_> {
+    fn mismatch(&self, expected: impl Display) -> Finding {
+        mismatch(expected, describe_scalar(self.scalar))
+    }
+
+    /// An integer of a type with the values from `least` to `greatest`.
+    fn integer<T: TryFrom<i128> + Display>(self, least: T, greatest: T) -> Result<T, Finding> {
+        let text = &self.scalar.text;
+        let number = if self.scalar.plain { parse_integer(text) } else { None };
+        let value = match number {
+            Some(Integer::Value(value)) => T::try_from(value).ok(),
+            _ => None,
+        };
+        value.ok_or_else(|| {
+            let expected = format!("an integer from {least} to {greatest}");
+            let finding = self.mismatch(expected);
+            if number.is_some() {
+                return finding;
+            }
+            let without_underscores = text.replace('_', "");
+            if parse_integer(text).is_some() {
+                finding.with_help("remove the quotes")
+            } else if parse_integer(&without_underscores).is_some() {
+                finding.with_help(format!("write `{without_underscores}`"))
+            } else {
+                finding.with_help("integers are decimal, or hexadecimal after `0x`")
+            }
+        })
+    }
+
+    fn float(self) -> Result<f64, Finding> {
+        let number = if self.scalar.plain { parse_float(&self.scalar.text) } else { None };
+        number.ok_or_else(|| self.mismatch("a number"))
+    }
+}
+
+macro_rules! deserialize_integers {
+    ($($type:ident $deserialize:ident $visit:ident),*) => {$(
+        fn $deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+            visitor.$visit(self.integer($type::MIN, $type::MAX)?)
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for ScalarDeserializer<'_> {
+    type Error = Finding;
+
+    deserialize_integers! {
+        u8 deserialize_u8 visit_u8, u16 deserialize_u16 visit_u16,
+        u32 deserialize_u32 visit_u32, u64 deserialize_u64 visit_u64,
+        i8 deserialize_i8 visit_i8, i16 deserialize_i16 visit_i16,
+        i32 deserialize_i32 visit_i32, i64 deserialize_i64 visit_i64
+    }
+
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+        visitor.visit_f64(self.float()?)
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+        visitor.visit_f64(self.float()?)
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+        let value = if self.scalar.plain { parse_bool(&self.scalar.text) } else { None };
+        visitor.visit_bool(value.ok_or_else(|| self.mismatch("`true` or `false`"))?)
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+        visitor.visit_str(&self.scalar.text)
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+        visitor.visit_str(&self.scalar.text)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _name: &'static str, visitor: V) -> Result<V::Value, Finding> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Finding> {
+        Err(self.mismatch("a list").with_help("a list is written `[a, b]`"))
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, _visitor: V) -> Result<V::Value, Finding> {
+        let help = "a list is written `[a, b]`";
+        Err(self.mismatch(format!("a list of {length} elements")).with_help(help))
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value, Finding> {
+        self.deserialize_tuple(length, visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Finding> {
+        Err(self.mismatch("a mapping").with_help("a mapping consists of lines `key: value`"))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        keys: &'static [&'static str],
+        _visitor: V,
+    ) -> Result<V::Value, Finding> {
+        Err(expected_keys(describe_scalar(self.scalar), keys))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Finding> {
+        visitor.visit_enum(VariantDeserializer { scalar: self.scalar, contents: None })
+    }
+
+    /// The type does not say what it wants: a plain scalar means what it looks like.
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+        let text = &self.scalar.text;
+        if !self.scalar.plain {
+            return visitor.visit_str(text);
+        }
+        if let Some(value) = parse_bool(text) {
+            return visitor.visit_bool(value);
+        }
+        if let Some(Integer::Value(value)) = parse_integer(text) {
+            if let Ok(value) = u64::try_from(value) {
+                return visitor.visit_u64(value);
+            }
+            if let Ok(value) = i64::try_from(value) {
+                return visitor.visit_i64(value);
+            }
+        }
+        match parse_float(text) {
+            Some(value) => visitor.visit_f64(value),
+            None => visitor.visit_str(text),
+        }
+    }
+
+    forward_to_deserialize_any! { bytes byte_buf unit unit_struct ignored_any }
+}
+
+fn expected_keys(found: String, keys: &[&str]) -> Finding {
+    mismatch("a mapping", found).with_help(match keys {
+        [] => "write `{}`".to_owned(),
+        _ => format!("its keys are `{}`", keys.join("`, `")),
+    })
+}
+
+/// Deserializes any node; its errors have a place.
+#[derive(Clone, Copy)]
+pub(crate) struct NodeDeserializer<'a> {
+    pub node: &'a Node,
+}
+
+/// Methods that only single values support: other nodes are a mismatch.
+macro_rules! deserialize_scalars {
+    ($expected:literal: $($deserialize:ident),*) => {$(
+        fn $deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+            self.located(|content| match content {
+                Content::Scalar(scalar) => ScalarDeserializer { scalar }.$deserialize(visitor),
+                _ => Err(mismatch($expected, describe(content))),
+            })
+        }
+    )*};
+}
+
+impl<'a> NodeDeserializer<'a> {
+    /// Adds the place of this node to errors of `read`.
+    fn located<T>(self, read: impl FnOnce(&'a Content) -> Result<T, Finding>) -> Result<T, Finding> {
+        read(&self.node.content).map_err(|finding| finding.at(&self.node.span))
+    }
+}
+
+impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
+    type Error = Finding;
+
+    deserialize_scalars! { "an integer":
+        deserialize_u8, deserialize_u16, deserialize_u32, deserialize_u64,
+        deserialize_i8, deserialize_i16, deserialize_i32, deserialize_i64
+    }
+    deserialize_scalars! { "a number": deserialize_f32, deserialize_f64 }
+    deserialize_scalars! { "`true` or `false`": deserialize_bool }
+    deserialize_scalars! { "text":
+        deserialize_str, deserialize_string, deserialize_char, deserialize_identifier
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _name: &'static str, visitor: V) -> Result<V::Value, Finding> {
+        self.located(|_| visitor.visit_newtype_struct(self))
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+        self.located(|content| match content {
+            Content::Sequence(nodes) => visit_sequence(nodes, visitor),
+            Content::Scalar(scalar) => ScalarDeserializer { scalar }.deserialize_seq(visitor),
+            Content::Mapping(_) => Err(mismatch("a list", "a mapping")),
+        })
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Finding> {
+        self.located(|content| match content {
+            Content::Sequence(nodes) if nodes.len() == length => visit_sequence(nodes, visitor),
+            Content::Sequence(nodes) => {
+                Err(mismatch(format_args!("a list of {length} elements"), format_args!("{} elements", nodes.len())))
+            }
+            Content::Scalar(scalar) => ScalarDeserializer { scalar }.deserialize_tuple(length, visitor),
+            Content::Mapping(_) => Err(mismatch("a list", "a mapping")),
+        })
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value, Finding> {
+        self.deserialize_tuple(length, visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+        self.located(|content| match content {
+            Content::Mapping(entries) => visit_mapping(entries, visitor),
+            Content::Scalar(scalar) => ScalarDeserializer { scalar }.deserialize_map(visitor),
+            Content::Sequence(_) => Err(mismatch("a mapping", "a list")),
+        })
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        keys: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Finding> {
+        self.located(|content| match content {
+            Content::Mapping(entries) => visit_mapping(entries, visitor),
+            _ => Err(expected_keys(describe(content), keys)),
+        })
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Finding> {
+        self.located(|content| match content {
+            Content::Scalar(scalar) => ScalarDeserializer { scalar }.deserialize_enum(name, variants, visitor),
+            Content::Mapping(entries) if entries.len() == 1 => {
+                let (key, node) = &entries[0];
+                let variant = VariantDeserializer { scalar: &key.scalar, contents: Some(node) };
+                visitor.visit_enum(variant).map_err(|finding| finding.at(&key.span))
+            }
+            Content::Mapping(entries) => {
+                Err(mismatch("a mapping with one key", format_args!("{} keys", entries.len()))
+                    .with_help(suggest("", variants)))
+            }
+            Content::Sequence(_) => Err(mismatch("a single value", "a list").with_help(suggest("", variants))),
+        })
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+        self.located(|content| match content {
+            Content::Scalar(scalar) => ScalarDeserializer { scalar }.deserialize_any(visitor),
+            Content::Sequence(nodes) => visit_sequence(nodes, visitor),
+            Content::Mapping(entries) => visit_mapping(entries, visitor),
+        })
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Finding> {
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! { bytes byte_buf unit unit_struct }
+}
+
+fn visit_sequence<'de, V: Visitor<'de>>(nodes: &[Node], visitor: V) -> Result<V::Value, Finding> {
+    visitor.visit_seq(Elements { nodes: nodes.iter() })
+}
+
+struct Elements<'a> {
+    nodes: std::slice::Iter<'a, Node>,
+}
+
+impl<'de> SeqAccess<'de> for Elements<'_> {
+    type Error = Finding;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Finding> {
+        let node = self.nodes.next();
+        node.map(|node| seed.deserialize(NodeDeserializer { node })).transpose()
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.nodes.len())
+    }
+}
+
+fn visit_mapping<'de, V: Visitor<'de>>(entries: &[(Key, Node)], visitor: V) -> Result<V::Value, Finding> {
+    visitor.visit_map(Entries { entries: entries.iter(), value: None })
+}
+
+struct Entries<'a> {
+    entries: std::slice::Iter<'a, (Key, Node)>,
+    /// The value of the key that was read last.
+    value: Option<&'a Node>,
+}
+
+impl<'de> MapAccess<'de> for Entries<'_> {
+    type Error = Finding;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Finding> {
+        let Some((key, value)) = self.entries.next() else {
+            return Ok(None);
+        };
+        self.value = Some(value);
+        seed.deserialize(ScalarDeserializer { scalar: &key.scalar }).map(Some).map_err(|finding| finding.at(&key.span))
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Finding> {
+        let node = self.value.take().ok_or_else(|| Finding::new("a value was read before its key"))?;
+        let value = NodeDeserializer { node };
+        // Also what a type finds wrong after the value was read.
+        value.located(|_| seed.deserialize(value))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.entries.len())
+    }
+}
+
+/// A variant of an enum: its name, and its contents if it is written `name: contents`.
+struct VariantDeserializer<'a> {
+    scalar: &'a Scalar,
+    contents: Option<&'a Node>,
+}
+
+impl<'a> VariantDeserializer<'a> {
+    fn contents(self) -> Result<NodeDeserializer<'a>, Finding> {
+        let name = &self.scalar.text;
+        self.contents.map(|node| NodeDeserializer { node }).ok_or_else(|| {
+            Finding::new(format!("{} needs a value", quoted(name))).with_help(format!("write `{name}: …`"))
+        })
+    }
+}
+
+impl<'de, 'a> EnumAccess<'de> for VariantDeserializer<'a> {
+    type Error = Finding;
+    type Variant = VariantDeserializer<'a>;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self::Variant), Finding> {
+        let name: StrDeserializer<Finding> = self.scalar.text.as_str().into_deserializer();
+        Ok((seed.deserialize(name)?, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for VariantDeserializer<'_> {
+    type Error = Finding;
+
+    fn unit_variant(self) -> Result<(), Finding> {
+        match self.contents {
+            Some(node) => {
+                let name = quoted(&self.scalar.text);
+                Err(Finding::new(format!("{name} takes no value")).at(&node.span))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Finding> {
+        seed.deserialize(self.contents()?)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Finding> {
+        self.contents()?.deserialize_tuple(length, visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(self, keys: &'static [&'static str], visitor: V) -> Result<V::Value, Finding> {
+        self.contents()?.deserialize_struct("", keys, visitor)
+    }
+}

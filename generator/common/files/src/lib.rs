@@ -1,0 +1,35 @@
+//! Files in and out of pushmem.
+//!
+//! Inputs: [`Document`] keeps a YAML document together with its text, and [`read_words`] reads
+//! streams of hexadecimal words. Whatever is wrong with an input becomes a [`Diagnostic`] that
+//! points at the offending text.
+//!
+//! Outputs: [`write_file`] and [`OutputFolder::write`] let files appear whole or not at all. What a process that is killed
+//! leaves unfinished, the next one removes. [`StreamFile`] writes a stream while it goes on.
+
+mod code;
+mod counted;
+mod deserialize;
+mod diagnostic;
+mod document;
+mod identifiers;
+mod input;
+mod nearest;
+mod node;
+mod output;
+mod path;
+mod temporary;
+mod words;
+
+pub use code::Code;
+pub use counted::counted;
+pub use diagnostic::{Diagnostic, Span};
+pub use document::Document;
+pub use identifiers::replace_identifiers;
+pub use input::{SIZE_LIMIT, read_text, unreadable};
+pub use nearest::nearest;
+pub use node::DEPTH_LIMIT;
+pub use output::{MARKER, OutputFolder, check_output, write_all_through, write_file, write_files, write_through};
+pub use path::FieldPath;
+pub use temporary::TemporaryFolder;
+pub use words::{FixedWords, StreamFile, format_words, parse_words, read_words};

@@ -1,0 +1,99 @@
+//! The streams at the boundary.
+
+use std::collections::BTreeMap;
+
+use pushmem_affine::Affine;
+use pushmem_extraction::Origin;
+
+use super::Builder;
+use super::plan::{Outcome, Place};
+use pushmem_graph::{Driver, Lane, Stream, counted_levels};
+
+impl Builder<'_> {
+    /// Streams of an array: the lanes that come in the same cycles together. Returns the counter and the stages of each.
+    fn lanes_together(&mut self, stages: &[usize], late: impl Fn(usize) -> u64) -> Vec<(usize, Vec<usize>)> {
+        let mut groups: Vec<(usize, Vec<usize>)> = Vec::new();
+        for &stage in stages {
+            let counter = self.counter(stage, late(stage));
+            match groups.iter_mut().find(|(other, _)| *other == counter) {
+                Some((_, lanes)) => lanes.push(stage),
+                None => groups.push((counter, vec![stage])),
+            }
+        }
+        groups
+    }
+
+    /// Which element a stage writes, in order of memory, over the loops of its counter.
+    fn element(&self, stage: usize) -> Affine {
+        let content = &self.scheduled.extraction.pipeline.stages[stage];
+        let array = &self.scheduled.program.arrays[content.write.array];
+        let mut element = Affine { start: 0, stride: vec![0; content.loops.len()] };
+        let mut size = 1;
+        for (dimension, subscript) in content.write.subscripts.iter().enumerate() {
+            element.start += size * (subscript.constant - array.min[dimension]);
+            for (stride, coefficient) in element.stride.iter_mut().zip(&subscript.coefficients) {
+                *stride += size * coefficient;
+            }
+            size *= array.shape[dimension];
+        }
+        element.start +=
+            content.loops.iter().zip(&element.stride).map(|(level, stride)| level.min * stride).sum::<i64>();
+        let counted = counted_levels(content, &self.scheduled.schedule.stages[stage]);
+        element.stride = counted.into_iter().map(|level| element.stride[level]).collect();
+        element
+    }
+
+    fn stream(&self, array: usize, number: Option<usize>, counter: usize) -> Stream {
+        let declared = &self.scheduled.program.arrays[array];
+        // As of operations, numbers that would give the name of an array are left out: the stream of that has it.
+        let is_free = |name: &String| self.scheduled.program.arrays.iter().all(|array| array.name != *name);
+        let mut numbered = (0..).map(|number: usize| format!("{}_{number}", declared.name)).filter(is_free);
+        let name = match number {
+            None => declared.name.clone(),
+            Some(number) => numbered.nth(number).expect("numbers do not end"),
+        };
+        Stream { name, array, element: declared.element, counter, lanes: Vec::new() }
+    }
+
+    pub(super) fn add_inputs(&mut self) {
+        let extraction = self.scheduled.extraction;
+        for array in 0..self.scheduled.program.arrays.len() {
+            let stages: Vec<usize> = (0..extraction.origins.len())
+                .filter(|&stage| matches!(extraction.origins[stage], Origin::Input { array: of, .. } if of == array))
+                .collect();
+            let groups = self.lanes_together(&stages, |_| 0);
+            let several = groups.len() > 1;
+            for (number, (counter, stages)) in groups.into_iter().enumerate() {
+                let mut stream = self.stream(array, several.then_some(number), counter);
+                for (lane, stage) in stages.into_iter().enumerate() {
+                    let driver = Driver::Input { stream: self.accelerator.inputs.len(), lane };
+                    let wire = self.add_wire(self.stage_name(stage).to_owned(), driver);
+                    self.wires.insert(Place { stage, delay: 0 }, wire);
+                    stream.lanes.push(Lane { wire, stage, element: self.element(stage) });
+                }
+                self.accelerator.inputs.push(stream);
+            }
+        }
+    }
+
+    pub(super) fn add_outputs(&mut self, final_stages: &BTreeMap<usize, Vec<usize>>) {
+        let pipeline = &self.scheduled.extraction.pipeline;
+        for (&array, stages) in final_stages {
+            let groups = self.lanes_together(stages, |stage| pipeline.stages[stage].latency);
+            let several = groups.len() > 1;
+            for (number, (counter, stages)) in groups.into_iter().enumerate() {
+                let mut stream = self.stream(array, several.then_some(number), counter);
+                for stage in stages {
+                    let wire = match self.outcomes[stage] {
+                        Outcome::At(place) => self.wires[&place],
+                        Outcome::Constant(word) => self.add_constant_wire(stage, word),
+                    };
+                    stream.lanes.push(Lane { wire, stage, element: self.element(stage) });
+                }
+                let last = self.accelerator.counters[counter].last();
+                self.accelerator.length = self.accelerator.length.max(last as u64 + 1);
+                self.accelerator.outputs.push(stream);
+            }
+        }
+    }
+}

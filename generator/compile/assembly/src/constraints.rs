@@ -1,0 +1,32 @@
+//! What an accelerator may be made of.
+
+use pushmem_graph::Levels;
+use serde::{Deserialize, Serialize};
+
+/// What the hardware may be made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Constraints {
+    /// A step from one delay to the next of fewer cycles becomes registers, a longer one a memory (the
+    /// unified-buffer paper, §V-C).
+    pub shift_register_threshold: u64,
+    /// The most entries of a table that stays in the logic of the kernels that look it up; a larger one is in ROM tiles.
+    /// Of 64 entries, each bit is a function of six bits of the index: one look-up table of an FPGA.
+    pub table_logic_words: usize,
+    /// Whether arrays of coarse pipelines may have more than two versions, where a loop would wait for the last reads of the
+    /// version before the last: the buffers that balance paths which part and meet again.
+    pub balance_paths: bool,
+    /// The levels of the memory hierarchy beside the memory tiles.
+    #[serde(skip)]
+    pub levels: Levels,
+}
+
+impl Default for Constraints {
+    fn default() -> Self {
+        Constraints {
+            shift_register_threshold: 20,
+            table_logic_words: 64,
+            balance_paths: true,
+            levels: Levels::default(),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Large tables: ROM tiles beside the kernels that look them up.
+//!
+//! A kernel may look up all its entries in every cycle, and a ROM reads one word in a cycle: so each look-up has a ROM of
+//! its own, which fires in the cycles in which the stage's iterations have their addresses ready.
+
+use pushmem_affine::Affine;
+use pushmem_configuration::{Configuration, ControllerConfiguration};
+use pushmem_extraction::Extraction;
+use pushmem_files::Diagnostic;
+use pushmem_kernels::Fetch;
+use pushmem_nest::{Program, Table};
+use pushmem_schedule::Schedule;
+use pushmem_tile::TileSpec;
+
+use pushmem_graph::{Accelerator, Rom};
+
+/// Adds the ROMs of all kernels.
+///
+/// # Errors
+/// A table that the ROM cannot hold, or a stage whose loops it cannot follow.
+pub(crate) fn add_roms(
+    accelerator: &mut Accelerator,
+    program: &Program,
+    extraction: &Extraction,
+    schedule: &Schedule,
+) -> Result<(), Diagnostic> {
+    let spec = &accelerator.rom_spec;
+    let digest = spec.digest();
+    let mut roms = Vec::new();
+    for (number, kernel) in accelerator.kernels.iter().enumerate() {
+        let fetches = accelerator.datapaths[kernel.datapath].datapath.fetches();
+        for (place, fetch) in fetches.iter().enumerate() {
+            let table = &program.tables[fetch.table];
+            let refused = |message: String, help: &str| Err(program.diagnostic(table.span, message).with_help(help));
+            if table.values.len() > spec.rows as usize {
+                return refused(
+                    format!("{} entries, but `{}` holds {} words", table.values.len(), spec.name, spec.rows),
+                    "choose a ROM with more `rows`, or keep the table in logic",
+                );
+            }
+            if table.element.bits() > spec.word_bits {
+                return refused(
+                    format!(
+                        "entries of {} bits, but `{}` has words of {}",
+                        table.element.bits(),
+                        spec.name,
+                        spec.word_bits
+                    ),
+                    "choose a ROM with wider words, or keep the table in logic",
+                );
+            }
+            let (levels, start) = firings(accelerator, extraction, schedule, number, fetch);
+            let levels = merged(&levels, extent_limit(spec));
+            let controller = ControllerConfiguration {
+                extent: levels.iter().map(|(extent, _)| *extent).collect(),
+                cycle: Affine { start, stride: levels.iter().map(|(_, stride)| *stride).collect() },
+                ..ControllerConfiguration::default()
+            };
+            let configuration = Configuration {
+                tile: spec.name.clone(),
+                spec_digest: Some(digest.clone()),
+                controllers: [(controller_name(spec), controller)].into(),
+                contents: contents(table, fetch, spec),
+                ..Configuration::default()
+            };
+            if let Err(finding) = configuration.check(spec) {
+                let message = format!("`{}` cannot be read as {} runs: {}", spec.name, kernel.name, finding.message);
+                return refused(message, &finding.help.unwrap_or_default());
+            }
+            let wanted = format!("{}_{}_rom", kernel.name, table.name);
+            let numbered = (1..).map(|number| format!("{wanted}_{number}"));
+            let is_free = |name: &String| roms.iter().all(|rom: &Rom| rom.name != *name);
+            let name = [wanted.clone()].into_iter().chain(numbered).find(is_free);
+            roms.push(Rom {
+                name: name.expect("numbers do not end"),
+                table: fetch.table,
+                kernel: number,
+                fetch: place,
+                configuration,
+            });
+        }
+    }
+    accelerator.roms = roms;
+    Ok(())
+}
+
+/// The name of the controller of a ROM.
+fn controller_name(spec: &TileSpec) -> String {
+    spec.controllers()[0].name.clone()
+}
+
+/// The most iterations of a loop that its controller counts.
+fn extent_limit(spec: &TileSpec) -> u64 {
+    1 << spec.controllers()[0].extent_bits
+}
+
+/// When the addresses of a look-up are there: extent and stride of each loop that has several iterations, innermost first,
+/// and the first cycle.
+fn firings(
+    accelerator: &Accelerator,
+    extraction: &Extraction,
+    schedule: &Schedule,
+    kernel: usize,
+    fetch: &Fetch,
+) -> (Vec<(u64, i64)>, i64) {
+    let stage = accelerator.kernels[kernel].stage;
+    let (content, times) = (&extraction.pipeline.stages[stage], &schedule.stages[stage]);
+    let loops = content.loops.iter().zip(&times.stride).filter(|(level, _)| level.extent > 1);
+    let loops = loops.map(|(level, &stride)| (level.extent, stride)).collect();
+    (loops, content.first_cycle(times) + fetch.stage as i64)
+}
+
+/// The same cycles with fewer loops: those that go on where the loop inside them ends become one, as far as counters reach.
+fn merged(loops: &[(u64, i64)], limit: u64) -> Vec<(u64, i64)> {
+    let mut merged: Vec<(u64, i64)> = Vec::new();
+    for &(extent, stride) in loops {
+        match merged.last_mut() {
+            Some((inner, step)) if *step * *inner as i64 == stride && *inner * extent <= limit => *inner *= extent,
+            _ => merged.push((extent, stride)),
+        }
+    }
+    merged
+}
+
+/// What the ROM must hold: the table, and 0 at every other address that the kernel may give.
+fn contents(table: &Table, fetch: &Fetch, spec: &TileSpec) -> Vec<u64> {
+    let unsigned = table.element.unsigned();
+    let words = (1_usize << fetch.address_bits).min(spec.rows as usize);
+    let entries = table.values.iter().map(|&value| unsigned.wrap(value) as u64);
+    entries.chain(std::iter::repeat(0)).take(words).collect()
+}

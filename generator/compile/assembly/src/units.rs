@@ -1,0 +1,41 @@
+//! Which kernels have an instance of a datapath in turn.
+
+use std::collections::BTreeMap;
+
+use itertools::Itertools;
+use pushmem_extraction::{Extraction, Origin};
+use pushmem_nest::{Loop, Operation};
+
+use pushmem_graph::Kernel;
+
+/// The kernels that operations with one unit share, with a name for the instance: the first of each operation, the second of
+/// each, and so on. Where only one operation has as many, its kernel is alone, and not among them.
+pub(crate) fn kernels_in_turn(
+    operations: &[(Vec<&Loop>, &Operation)],
+    extraction: &Extraction,
+    kernels: &[Kernel],
+) -> Vec<(String, Vec<usize>)> {
+    let mut of_operation: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (number, kernel) in kernels.iter().enumerate() {
+        if let Some(Origin::Operation { operation, .. }) = extraction.origins.get(kernel.stage) {
+            of_operation.entry(*operation).or_default().push(number);
+        }
+    }
+    let mut units: BTreeMap<&str, Vec<Vec<usize>>> = BTreeMap::new();
+    for (operation, kernels) in of_operation {
+        if let Some(unit) = operations[operation].1.unit() {
+            units.entry(unit).or_default().push(kernels);
+        }
+    }
+    let mut found = Vec::new();
+    for (unit, operations) in units {
+        let copies = operations.iter().map(Vec::len).max().unwrap_or(0);
+        for copy in 0..copies {
+            let kernels = operations.iter().filter_map(|kernels| kernels.get(copy).copied()).collect_vec();
+            if kernels.len() > 1 {
+                found.push((if copies == 1 { unit.to_owned() } else { format!("{unit}_{copy}") }, kernels));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,104 @@
+//! What every buffer must satisfy.
+
+use std::fmt;
+
+use pushmem_affine::Affine;
+use pushmem_files::FieldPath;
+
+use crate::buffer::{Port, UnifiedBuffer};
+
+/// Elements and cycles stay below this, so that sums and products of a few of them fit their types.
+const LIMIT: i128 = 1 << 48;
+
+const NAMES: &str = "give each port a name of its own";
+const DIMENSIONS: &str = "`access` has one function for each dimension of the buffer, the same number for every port";
+const EXTENT: &str = "leave out a loop that never runs";
+const START: &str = "let every port of the buffer start later";
+const ORDER: &str = "a port has one word a cycle: the stride of a loop in the schedule is at least the time that the loops \
+                     inside it take";
+const STRIDES: &str = "give one stride for each loop, innermost first";
+const RANGE: &str = "elements and cycles stay below 2^48";
+
+/// What is wrong with a buffer, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferError {
+    /// The place in the buffer, by the keys of a buffer file.
+    pub path: FieldPath,
+    /// The message, which names the port.
+    pub message: String,
+    /// What to do.
+    pub help: &'static str,
+}
+
+impl fmt::Display for BufferError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for BufferError {}
+
+impl UnifiedBuffer {
+    /// Checks that the functions fit the loops, that all ports see the same dimensions, that values are of sane size,
+    /// and that no port needs two words in a cycle.
+    ///
+    /// # Errors
+    /// The first port that is wrong, and why.
+    pub fn check(&self) -> Result<(), BufferError> {
+        let dimensions = self.ports.first().map_or(0, |port| port.access.len());
+        let ports = FieldPath::root().key("ports");
+        for (number, port) in self.ports.iter().enumerate() {
+            let path = ports.index(number);
+            if self.ports[..number].iter().any(|other| other.name == port.name) {
+                return Err(error(port, path.key("name"), "another port has the same name", NAMES));
+            }
+            check_port(port, dimensions, &path)?;
+        }
+        Ok(())
+    }
+}
+
+fn error(port: &Port, path: FieldPath, message: impl fmt::Display, help: &'static str) -> BufferError {
+    BufferError { path, message: format!("port {}: {message}", port.name), help }
+}
+
+fn check_port(port: &Port, dimensions: usize, path: &FieldPath) -> Result<(), BufferError> {
+    let access = path.key("access");
+    let schedule = path.key("schedule");
+    if port.access.len() != dimensions {
+        let message = format!("{} dimensions where the first port has {dimensions}", port.access.len());
+        return Err(error(port, access, message, DIMENSIONS));
+    }
+    for (level, place) in port.domain.iter().enumerate() {
+        if place.extent == 0 || i128::from(place.extent) >= LIMIT {
+            let message = format!("loop {} has {} iterations; it must be 1 to 2^48 − 1", place.name, place.extent);
+            return Err(error(port, path.key("domain").index(level).key("extent"), message, EXTENT));
+        }
+    }
+    for (dimension, function) in port.access.iter().enumerate() {
+        check_function(port, function, &access.index(dimension))?;
+    }
+    check_function(port, &port.schedule, &schedule)?;
+    if *port.range(&port.schedule).start() < 0 {
+        let message = format!("the schedule {} begins before cycle 0", port.schedule_text());
+        return Err(error(port, schedule, message, START));
+    }
+    if port.in_time_order().is_none() {
+        let message = format!("the schedule {} does not order the iterations one by one", port.schedule_text());
+        return Err(error(port, schedule, message, ORDER));
+    }
+    Ok(())
+}
+
+fn check_function(port: &Port, function: &Affine, path: &FieldPath) -> Result<(), BufferError> {
+    let (strides, loops) = (function.stride.len(), port.domain.len());
+    if strides != loops {
+        return Err(error(port, path.key("stride"), format!("{strides} strides for {loops} loops"), STRIDES));
+    }
+    let range = port.range(function);
+    if *range.start() <= -LIMIT || *range.end() >= LIMIT {
+        let message = format!("values from {} to {} are out of range", range.start(), range.end());
+        return Err(error(port, path.clone(), message, RANGE));
+    }
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! Compiles programs and prints what the proof says of each: `prove [--run] TILE PROGRAM …`.
+//!
+//! A line for each program: `proven`, `caught` and the fault, or `refused` and why. With `--run`, what is proven is also
+//! run on the model: `wrong` tells that it differs from the interpreter. Faults that are planted in the passes are looked
+//! for with it, by `scripts/faults`; the folder where it runs is the project's.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use pushmem_assembly::Constraints;
+use pushmem_compiler::{CompileError, Compiled, compile};
+use pushmem_files::Diagnostic;
+use pushmem_graph::Levels;
+use pushmem_nest::Program;
+use pushmem_tile::TileSpec;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+fn spec(tile: &str) -> Result<TileSpec, Diagnostic> {
+    TileSpec::read(&Path::new("constraints/tiles").join(tile).with_extension("yaml"))
+}
+
+/// Whether the model computes what the interpreter does.
+fn computes(compiled: &Compiled) -> Result<bool, Diagnostic> {
+    let Compiled { program, accelerator, .. } = compiled;
+    let inputs = program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
+    let expected = program.run(&inputs)?;
+    let run = accelerator.run(program, &inputs)?;
+    Ok(expected.iter().all(|(name, image)| run.outputs[name].values() == image.values()))
+}
+
+fn outcome(tile: &str, path: &Path, run: bool) -> Result<String, Diagnostic> {
+    let program = Program::read(path)?.program;
+    let levels = Levels { global_buffer: Some(spec("global_buffer")?), register_file: Some(spec("pond")?) };
+    let constraints = Constraints { levels, ..Constraints::default() };
+    Ok(match compile(program, &spec(tile)?, &spec("rom")?, &constraints) {
+        Ok(compiled) if run && !computes(&compiled)? => "wrong".to_owned(),
+        Ok(_) => "proven".to_owned(),
+        Err(CompileError::Fault(fault)) => format!("caught: {fault}"),
+        Err(reason) => format!("refused: {reason}"),
+    })
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let run = arguments.iter().any(|argument| argument == "--run");
+    let mut words = arguments.iter().filter(|argument| *argument != "--run");
+    let Some(tile) = words.next() else {
+        eprintln!("prove [--run] TILE PROGRAM …");
+        return ExitCode::from(2);
+    };
+    for path in words {
+        let outcome = outcome(tile, Path::new(path), run).unwrap_or_else(|error| format!("refused: {error}"));
+        println!("{path}: {}", outcome.replace('\n', " "));
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,112 @@
+//! Compute sharing: operations that take turns on one compute unit (dissertation §4.3.3, §7.3.1).
+
+use std::collections::BTreeMap;
+
+use pushmem_extraction::{Extraction, Origin};
+use pushmem_files::Diagnostic;
+use pushmem_kernels::Datapath;
+use pushmem_nest::{Expression, ExpressionKind, Operation, Program, Share, Span, Unary};
+
+/// By stage, the name of the unit that its operation shares.
+pub(crate) fn units(program: &Program, extraction: &Extraction) -> Vec<Option<String>> {
+    let operations = program.operations();
+    let unit = |origin: &Origin| match origin {
+        Origin::Input { .. } => None,
+        Origin::Operation { operation, .. } => operations[*operation].1.unit().map(str::to_owned),
+    };
+    extraction.origins.iter().map(unit).collect()
+}
+
+/// Checks that all operations of a unit have the same datapath, up to what they read, and one that can be had in turn.
+///
+/// # Errors
+/// A message at the first operation that does not suit, which says what is different from the first of its unit.
+pub(crate) fn check(program: &Program, datapaths: &[Datapath]) -> Result<(), Diagnostic> {
+    let operations = program.operations();
+    let mut first_of: BTreeMap<&str, usize> = BTreeMap::new();
+    for (number, (loops, operation)) in operations.iter().enumerate() {
+        let Some(Share { name, span }) = &operation.share else { continue };
+        let datapath = &datapaths[number];
+        let unfit = match datapath.variables().first() {
+            _ if datapath.latency() == 0 => Some("takes no cycle, and needs no unit".to_owned()),
+            Some(&variable) => Some(format!("computes with the loop variable `{}`", loops[variable].variable)),
+            None if !datapath.fetches().is_empty() => Some("looks up a table that is in a memory".to_owned()),
+            None => None,
+        };
+        if let Some(reason) = unfit {
+            return Err(program
+                .diagnostic(*span, format!("`{}` cannot share `{name}`: it {reason}", operation.name))
+                .with_help(
+                    "a unit is for operations that only compute with the elements they read: leave out `share`",
+                ));
+        }
+        let first = *first_of.entry(name).or_insert(number);
+        if datapaths[first] == *datapath {
+            continue;
+        }
+        let other = operations[first].1;
+        let [there, here] = difference(other, operation).unwrap_or_else(|| {
+            let sum = |of: usize, operation: &Operation| {
+                let words = datapaths[of].loads().len();
+                (operation.span, format!("computes with {words} words at once"))
+            };
+            [sum(first, other), sum(number, operation)]
+        });
+        let message = format!("`{}` cannot share `{name}` with `{}`: it {}", operation.name, other.name, here.1);
+        let note = format!("`{}` {}", other.name, there.1);
+        return Err(program
+            .diagnostic(here.0, message)
+            .with_help("operations of one unit compute the same, each with other elements")
+            .with_related(vec![program.diagnostic(there.0, note).as_note()]));
+    }
+    Ok(())
+}
+
+/// What two operations do that is not the same, and where; nothing if their statements are alike.
+fn difference(one: &Operation, other: &Operation) -> Option<[(Span, String); 2]> {
+    if one.reduce != other.reduce {
+        let assigns = |operation: &Operation| match operation.reduce {
+            true => (operation.target.span, "adds to an element".to_owned()),
+            false => (operation.target.span, "replaces an element".to_owned()),
+        };
+        return Some([assigns(one), assigns(other)]);
+    }
+    let (one, other) = unlike(&one.expression, &other.expression)?;
+    let part = |of: &Expression| (of.span, format!("has {} here", describe(of)));
+    Some([part(one), part(other)])
+}
+
+/// The first parts of two expressions that are not alike.
+fn unlike<'a>(one: &'a Expression, other: &'a Expression) -> Option<(&'a Expression, &'a Expression)> {
+    use ExpressionKind::{Binary, Cast, Constant, Load, Lookup, Select, Unary, Variable};
+    let alike = one.value == other.value
+        && match (&one.kind, &other.kind) {
+            (Constant(one), Constant(other)) => one == other,
+            (Variable(one), Variable(other)) | (Load(one), Load(other)) => one == other,
+            (Lookup { table: one, .. }, Lookup { table: other, .. }) => one == other,
+            (Unary { operator: one, .. }, Unary { operator: other, .. }) => one == other,
+            (Binary { operator: one, .. }, Binary { operator: other, .. }) => one == other,
+            (Select { .. }, Select { .. }) | (Cast(_), Cast(_)) => true,
+            _ => false,
+        };
+    match alike {
+        true => one.operands().into_iter().zip(other.operands()).find_map(|(one, other)| unlike(one, other)),
+        false => Some((one, other)),
+    }
+}
+
+fn describe(expression: &Expression) -> String {
+    let value = expression.value.name();
+    match &expression.kind {
+        ExpressionKind::Constant(number) => format!("the {value} {number}"),
+        ExpressionKind::Variable(_) => "a loop variable".to_owned(),
+        ExpressionKind::Load(number) => format!("its {value} operand {number}"),
+        ExpressionKind::Lookup { .. } => format!("an entry of a table of {value}"),
+        ExpressionKind::Unary { operator: Unary::Negate, .. } => format!("`-` of {value}"),
+        ExpressionKind::Unary { operator: Unary::Not, .. } => format!("`!` of {value}"),
+        ExpressionKind::Unary { operator: Unary::Absolute, .. } => format!("`abs` giving {value}"),
+        ExpressionKind::Binary { operator, .. } => format!("`{}` giving {value}", operator.symbol()),
+        ExpressionKind::Select { .. } => format!("a choice of {value}"),
+        ExpressionKind::Cast(_) => format!("a cast to {value}"),
+    }
+}

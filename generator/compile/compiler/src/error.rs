@@ -1,0 +1,59 @@
+//! Why there is no accelerator.
+
+use std::fmt::{Display, Formatter};
+
+use pushmem_files::{Code, Diagnostic};
+
+/// Why there is no accelerator.
+#[derive(Debug)]
+pub enum CompileError {
+    /// The program cannot be streamed, scheduled or mapped: what was tried.
+    Refused(Diagnostic),
+    /// The memory tiles cannot keep this buffer of the program: what was tried.
+    Unmapped {
+        /// The message.
+        diagnostic: Diagnostic,
+        /// The name of the buffer.
+        buffer: String,
+    },
+    /// What came out is not what the program says, as the proof has found: a fault of the compiler.
+    Fault(Diagnostic),
+}
+
+impl CompileError {
+    /// The message.
+    pub fn diagnostic(&self) -> &Diagnostic {
+        match self {
+            CompileError::Refused(diagnostic)
+            | CompileError::Unmapped { diagnostic, .. }
+            | CompileError::Fault(diagnostic) => diagnostic,
+        }
+    }
+}
+
+impl Display for CompileError {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        self.diagnostic().fmt(formatter)
+    }
+}
+
+impl std::error::Error for CompileError {}
+
+/// What the passes before the proof have to say.
+impl From<Diagnostic> for CompileError {
+    fn from(diagnostic: Diagnostic) -> Self {
+        CompileError::Refused(diagnostic)
+    }
+}
+
+/// For those who only tell it.
+impl From<CompileError> for Diagnostic {
+    fn from(error: CompileError) -> Self {
+        match error {
+            CompileError::Refused(diagnostic) | CompileError::Unmapped { diagnostic, .. } => {
+                diagnostic.or_code(Code::Refused)
+            }
+            CompileError::Fault(diagnostic) => diagnostic.or_code(Code::Fault),
+        }
+    }
+}

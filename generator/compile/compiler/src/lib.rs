@@ -1,0 +1,18 @@
+//! The compiler: from a program to a proven accelerator with its register writes.
+//!
+//! [`compile`] runs the passes one after the other, each a function from one stage to the next: extraction, schedule,
+//! kernels, assembly with mapping, proof. [`Compiled`] holds all stages; [`Stage`] prints each of them.
+
+mod compile;
+mod compute_sharing;
+mod emit;
+mod error;
+mod occupancy;
+mod refusal;
+mod report;
+
+pub use compile::{CoarsePlan, Compiled, Proof, compile};
+pub use emit::Stage;
+pub use error::CompileError;
+pub use occupancy::Occupancy;
+pub use report::Report;

@@ -1,0 +1,75 @@
+//! How much of the time the multipliers of a coarse pipeline are busy (dissertation §7.3.1, Figures 7.8 and 7.9).
+
+use pushmem_graph::Accelerator;
+use pushmem_kernels::Datapath;
+use pushmem_schedule::{CoarseOptions, Schedule, coarse};
+use serde::Serialize;
+
+use crate::compile::{CoarsePlan, Compiled};
+
+/// The share of the cycles of a run in which a multiplier begins a multiplication, on average over all multipliers, from 0
+/// to 1: with the schedule of the accelerator, and with simpler ones of the same stages for the same memories. Of a program
+/// that multiplies nothing, that of its processing elements.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Occupancy {
+    /// One stage after the other.
+    pub sequential: f64,
+    /// A pipeline of stages with double buffers, whose loops run as the program has them, each after those it reads from.
+    /// Nothing if that takes too long to be scheduled.
+    pub double_buffered: Option<f64>,
+    /// With all optimizations of loops: the accelerator's own.
+    pub loop_optimized: f64,
+}
+
+impl Occupancy {
+    /// The occupancy of a coarse pipeline.
+    pub(crate) fn of(compiled: &Compiled, CoarsePlan { options, .. }: &CoarsePlan) -> Option<Self> {
+        let pipeline = &compiled.extraction.pipeline;
+        let work = Work::of(compiled);
+        let share = |schedule: &Schedule| work.share(schedule.length(pipeline));
+        let plain = CoarseOptions {
+            interchange: false,
+            distribute: false,
+            overlap: false,
+            flatten: false,
+            double_buffer: true,
+            balance_paths: false,
+            ..options.clone()
+        };
+        (work.units > 0.0).then(|| Occupancy {
+            sequential: share(&compiled.sequential()),
+            double_buffered: coarse(pipeline, &plain).ok().map(|plain| share(&plain.schedule)),
+            loop_optimized: share(&compiled.schedule),
+        })
+    }
+}
+
+/// What a run computes, and what on.
+struct Work {
+    /// Multiplications, or operations of processing elements where there are none.
+    operations: f64,
+    /// What does one of them in a cycle.
+    units: f64,
+}
+
+impl Work {
+    fn of(compiled: &Compiled) -> Self {
+        let accelerator = &compiled.accelerator;
+        let multiplies = accelerator.instances().any(|datapath| datapath.multipliers() > 0);
+        let of = |datapath: &Datapath| match multiplies {
+            true => datapath.multipliers() as f64,
+            false => datapath.processing_elements() as f64,
+        };
+        let iterations = |stage: usize| -> f64 {
+            compiled.extraction.pipeline.stages[stage].loops.iter().map(|level| level.extent as f64).product()
+        };
+        let Accelerator { kernels, datapaths, .. } = accelerator;
+        let done = kernels.iter().map(|kernel| of(&datapaths[kernel.datapath].datapath) * iterations(kernel.stage));
+        Work { operations: done.sum(), units: accelerator.instances().map(of).sum() }
+    }
+
+    /// The share of what the units could do in so many cycles.
+    fn share(&self, cycles: i64) -> f64 {
+        self.operations / (self.units * cycles.max(1) as f64)
+    }
+}

@@ -1,0 +1,102 @@
+//! Why memories cannot serve a program, in its own words: at a place of its text, of lines instead of ports.
+
+use itertools::Itertools;
+use pushmem_assembly::AssemblyError;
+use pushmem_extraction::{Extraction, unrolling};
+use pushmem_nest::{Level, Program, Span};
+
+use crate::error::CompileError;
+
+/// Reasons that are told; what is tried after them differs in little.
+const MOST_REASONS: usize = 4;
+
+/// The refusal of a program for what is wrong with one of its memories.
+pub(crate) fn refusal(program: &Program, extraction: &Extraction, error: AssemblyError) -> CompileError {
+    let words = Words { program, extraction };
+    let (array, place, done, help, error, level) = match error {
+        AssemblyError::Program(diagnostic) => return CompileError::Refused(*diagnostic),
+        AssemblyError::Memory { stage, delays, error } => {
+            let array = extraction.pipeline.stages[stage].write.array;
+            let done = format!("cannot be delayed by {} cycles in memory tiles", delays.iter().join(", "));
+            let help =
+                "choose a tile with more rows, wider controllers, more words in its buffers, or chaining".to_owned();
+            (array, extraction.span(program, stage), done, help, error, Level::Memory)
+        }
+        AssemblyError::Array { array, level, error } => {
+            let tiles = match level {
+                Level::GlobalBuffer => "the global buffer",
+                Level::Memory => "memory tiles",
+                Level::RegisterFile => "register files",
+            };
+            let smaller = "choose a tile with more rows or ports, or with larger `cycle_bits` for a longer schedule, or \
+                 divide the work into smaller tiles of the array";
+            // An image pipeline keeps rows, not arrays, and is as long as the image.
+            let help = unrolling(program).map_or(smaller.to_owned(), |unrolled| format!("{unrolled}; or {smaller}"));
+            (array, program.arrays[array].span, format!("cannot be kept in {tiles}"), help, error, level)
+        }
+    };
+    let reasons = words.reasons(&error.tried);
+    let message = format!("`{}` {done} of `{}`:{reasons}", program.arrays[array].name, error.tile);
+    let refused = program.diagnostic(place, message).with_help(help).with_related(extraction.warnings(program));
+    match level {
+        Level::Memory => CompileError::Unmapped { diagnostic: refused, buffer: error.buffer },
+        Level::GlobalBuffer | Level::RegisterFile => CompileError::Refused(refused),
+    }
+}
+
+/// The words that the program has for stages and ports.
+struct Words<'a> {
+    program: &'a Program,
+    extraction: &'a Extraction,
+}
+
+impl Words<'_> {
+    /// The first reasons of those that differ, a line each.
+    fn reasons(&self, tried: &[String]) -> String {
+        let reasons = tried.iter().map(|reason| self.reason(reason)).unique().collect_vec();
+        let more = reasons.len().saturating_sub(MOST_REASONS);
+        let mut text: String = reasons.iter().take(MOST_REASONS).map(|reason| format!("\n  {reason}")).collect();
+        if more > 0 {
+            text.push_str(&format!("\n  and {more} more ways that were tried"));
+        }
+        text
+    }
+
+    /// A reason with lines of the program in place of the names of ports.
+    fn reason(&self, reason: &str) -> String {
+        let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let mut text = String::new();
+        let mut rest = reason;
+        while let Some(start) = rest.find(is_name) {
+            let end = rest[start..].find(|letter| !is_name(letter)).map_or(rest.len(), |length| start + length);
+            let name = &rest[start..end];
+            let words = self.port(name).unwrap_or_else(|| name.to_owned());
+            text.push_str(&rest[..start]);
+            // Of several copies it is told once.
+            match text.strip_suffix(", ").filter(|before| before.ends_with(&words)) {
+                Some(before) => text.truncate(before.len()),
+                None => text.push_str(&words),
+            }
+            rest = &rest[end..];
+        }
+        text + rest
+    }
+
+    /// The description of a port: of an array the write or a read of a stage; of a delay, how late it is.
+    fn port(&self, name: &str) -> Option<String> {
+        if let Some(cycles) = name.strip_suffix("_ago").filter(|cycles| cycles.parse::<u64>().is_ok()) {
+            return Some(format!("{cycles} cycles late"));
+        }
+        let access = |stage: &str, what: &str| {
+            let number = self.extraction.pipeline.stages.iter().position(|other| other.name == stage)?;
+            let line = self.line(self.extraction.span(self.program, number))?;
+            Some(format!("the {what} in line {line}"))
+        };
+        let written = name.strip_suffix("_write").and_then(|stage| access(stage, "write"));
+        written.or_else(|| name.match_indices("_read_").find_map(|(end, _)| access(&name[..end], "read")))
+    }
+
+    fn line(&self, span: Span) -> Option<usize> {
+        self.program.diagnostic(span, "").location().map(|(_, line, _)| line)
+    }
+}

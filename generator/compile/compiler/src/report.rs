@@ -1,0 +1,151 @@
+//! What a compile amounts to.
+
+use std::fmt;
+
+use pushmem_assembly::Constraints;
+use pushmem_files::counted;
+use pushmem_graph::Stream;
+use pushmem_nest::Level;
+use serde::Serialize;
+
+use crate::compile::Compiled;
+use crate::occupancy::Occupancy;
+
+/// The figures of a compiled program.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The program.
+    pub name: String,
+    /// The tile.
+    pub tile: String,
+    /// What it was compiled with.
+    pub constraints: Constraints,
+    /// Cycles of a run, to the last output; the first input comes in its first cycle, or later where nests come before it.
+    pub cycles: u64,
+    /// The same when one stage runs after the other, with the same memories.
+    pub sequential_cycles: u64,
+    /// Words that are live in SRAM at most.
+    pub sram_words: u64,
+    /// Words of all arrays between stages, which the sequential schedule keeps.
+    pub sequential_words: u64,
+    /// Memory tiles.
+    pub memory_tiles: usize,
+    /// The bank of the global buffer, if it is used.
+    pub global_buffer: Option<String>,
+    /// Banks of the global buffer.
+    pub global_buffer_banks: usize,
+    /// The register file, if such are used.
+    pub register_file: Option<String>,
+    /// Register files.
+    pub register_files: usize,
+    /// The tile that large tables are in.
+    pub rom_tile: String,
+    /// ROM tiles.
+    pub rom_tiles: usize,
+    /// Words in shift registers.
+    pub shift_register_words: u64,
+    /// Operations of the datapaths, in processing elements.
+    pub processing_elements: u64,
+    /// Multipliers of the datapaths.
+    pub multipliers: u64,
+    /// How much of the time they are busy, in a coarse pipeline.
+    pub occupancy: Option<Occupancy>,
+    /// Instances of kernels: one that operations share counts once.
+    pub kernels: usize,
+    /// Words that one of two is chosen for in front of kernels that operations share.
+    pub multiplexed_words: usize,
+    /// Words a cycle that all inputs take together at most.
+    pub input_words: usize,
+    /// Words a cycle that all outputs give together at most.
+    pub output_words: usize,
+    /// Bits of the pipeline registers in the datapaths.
+    pub pipeline_register_bits: u64,
+    /// Memory tile cycles that the proof covers.
+    pub proven_cycles: u64,
+    /// Memory tile cycles that were simulated for it.
+    pub simulated_cycles: u64,
+}
+
+impl Report {
+    /// The figures of a compiled program.
+    pub fn of(compiled: &Compiled) -> Self {
+        let accelerator = &compiled.accelerator;
+        let pipeline = &compiled.extraction.pipeline;
+        let is_written = |array: usize| pipeline.stages.iter().any(|stage| stage.write.array == array);
+        let is_read =
+            |array: usize| pipeline.stages.iter().flat_map(|stage| &stage.reads).any(|read| read.array == array);
+        let kept = (0..pipeline.arrays.len()).filter(|&array| is_written(array) && is_read(array));
+        let lanes = |streams: &[Stream]| streams.iter().map(|stream| stream.lanes.len()).sum();
+        let name_of = |level: Level| (accelerator.count_at(level) > 0).then(|| accelerator.spec_at(level).name.clone());
+        Report {
+            name: compiled.program.name.clone(),
+            tile: accelerator.spec.name.clone(),
+            constraints: compiled.constraints.clone(),
+            cycles: accelerator.length,
+            sequential_cycles: compiled.sequential_cycles(),
+            sram_words: accelerator.memory_words(),
+            sequential_words: kept.map(|array| compiled.program.arrays[array].size() as u64).sum(),
+            memory_tiles: accelerator.count_at(Level::Memory),
+            global_buffer: name_of(Level::GlobalBuffer),
+            global_buffer_banks: accelerator.count_at(Level::GlobalBuffer),
+            register_file: name_of(Level::RegisterFile),
+            register_files: accelerator.count_at(Level::RegisterFile),
+            rom_tile: accelerator.rom_spec.name.clone(),
+            rom_tiles: accelerator.roms.len(),
+            shift_register_words: accelerator.shift_register_words(),
+            processing_elements: accelerator.instances().map(|datapath| datapath.processing_elements()).sum(),
+            multipliers: accelerator.instances().map(|datapath| datapath.multipliers()).sum(),
+            occupancy: compiled.coarse.as_ref().and_then(|plan| Occupancy::of(compiled, plan)),
+            kernels: accelerator.instances().count(),
+            multiplexed_words: accelerator.multiplexed_words(),
+            input_words: lanes(&accelerator.inputs),
+            output_words: lanes(&accelerator.outputs),
+            pipeline_register_bits: accelerator.instances().map(|datapath| datapath.registers()).sum(),
+            proven_cycles: compiled.proof.proven_cycles,
+            simulated_cycles: compiled.proof.simulated_cycles,
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = |name: &str, value: String| writeln!(formatter, "  {name:<22} {value}");
+        line("cycles", format!("{} ({} one stage after the other)", self.cycles, self.sequential_cycles))?;
+        let others = [
+            (self.global_buffer_banks, self.global_buffer.as_ref()),
+            (self.register_files, self.register_file.as_ref()),
+            (self.rom_tiles, Some(&self.rom_tile)),
+        ];
+        let used = others.into_iter().filter(|(count, _)| *count > 0);
+        let others: String = used.filter_map(|(count, name)| Some(format!(", {count} of `{}`", name?))).collect();
+        line("memory tiles", format!("{} of `{}`{others}", self.memory_tiles, self.tile))?;
+        line("SRAM words", format!("{} ({} one stage after the other)", self.sram_words, self.sequential_words))?;
+        line("shift-register words", self.shift_register_words.to_string())?;
+        let multiplexed = match self.multiplexed_words {
+            0 => String::new(),
+            words => format!(", {} multiplexed", counted(words, "word")),
+        };
+        line(
+            "kernels",
+            format!("{} with {}{multiplexed}", self.kernels, counted(self.processing_elements, "processing element")),
+        )?;
+        if let Some(Occupancy { sequential, double_buffered, loop_optimized }) = &self.occupancy {
+            let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+            let of = match self.multipliers {
+                0 => counted(self.processing_elements, "processing element"),
+                count => counted(count, "multiplier"),
+            };
+            let buffered =
+                double_buffered.map_or(String::new(), |share| format!(", {} double-buffered", percent(share)));
+            let value =
+                format!("{} of {of} ({} in sequence{buffered})", percent(*loop_optimized), percent(*sequential));
+            line("compute occupancy", value)?;
+        }
+        line("words a cycle", format!("{} in, {} out", self.input_words, self.output_words))?;
+        let proof = match self.proven_cycles {
+            0 => "all that operations read; no tile to simulate".to_owned(),
+            cycles => format!("{}, {} of them simulated", counted(cycles, "tile cycle"), self.simulated_cycles),
+        };
+        line("proof", proof)
+    }
+}

@@ -1,0 +1,77 @@
+//! What the tests of the compiler share.
+
+use std::path::{Path, PathBuf};
+
+use pushmem_assembly::Constraints;
+use pushmem_compiler::{CompileError, Compiled, compile};
+use pushmem_files::Document;
+use pushmem_graph::Levels;
+use pushmem_nest::Program;
+use pushmem_tile::TileSpec;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+fn file(folder: &str, name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").join(folder).join(name).with_extension("yaml")
+}
+
+/// A tile of the project.
+pub fn spec(tile: &str) -> TileSpec {
+    TileSpec::read(&file("constraints/tiles", tile)).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// A program of the project.
+pub fn app(name: &str) -> Program {
+    Program::read(&file("apps", name)).unwrap_or_else(|error| panic!("{error:?}")).program
+}
+
+/// The names of all programs of the project.
+pub fn apps() -> Vec<String> {
+    let folder = file("apps", "").with_extension("");
+    let files = folder.read_dir().unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let paths = files.map(|file| file.expect("the folder can be read").path());
+    let programs = paths.filter(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    let names = programs.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+/// The program of a text.
+pub fn program(text: &str) -> Program {
+    let document = Document::parse("program.yaml", text).expect("the text is YAML");
+    Program::from_document(&document).unwrap_or_else(|error| panic!("{text}\n{error:?}")).program
+}
+
+/// The levels beside the memory tiles.
+pub fn levels() -> Levels {
+    Levels { global_buffer: Some(spec("global_buffer")), register_file: Some(spec("pond")) }
+}
+
+/// Compiles a program for a tile, with large tables in `rom` tiles.
+pub fn try_compile(program: Program, tile: &str) -> Result<Compiled, CompileError> {
+    compile(program, &spec(tile), &spec("rom"), &Constraints { levels: levels(), ..Constraints::default() })
+}
+
+/// As [`try_compile`], of a program that must be accepted.
+pub fn compiled(program: Program, tile: &str) -> Compiled {
+    try_compile(program, tile).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// Runs a compiled program on random images: what the model does that the interpreter does not.
+pub fn difference(compiled: &Compiled, seed: u64) -> Option<String> {
+    let Compiled { program, accelerator, .. } = compiled;
+    let inputs = program.random_inputs(&mut ChaCha8Rng::seed_from_u64(seed));
+    let expected = program.run(&inputs).unwrap_or_else(|error| panic!("{error:?}"));
+    let run = accelerator.run(program, &inputs).unwrap_or_else(|error| panic!("{error:?}"));
+    if let Some((name, violation)) = run.violations.first() {
+        return Some(format!("{name}: {violation}"));
+    }
+    let wrong = expected.iter().find(|(name, image)| run.outputs[*name].values() != image.values());
+    wrong.map(|(name, _)| format!("{name} differs"))
+}
+
+/// Runs a compiled program on random images and compares every element.
+pub fn compare(compiled: &Compiled) {
+    assert_eq!(difference(compiled, 1), None, "{}", compiled.program);
+}

@@ -1,0 +1,114 @@
+//! Copies of unrolled operations: what reads them, and how many there may be.
+
+use crate::common::{compare, compiled, program};
+
+/// A kernel and a copy may read the same lanes in either order; a copy shares the selection of a kernel before it.
+#[test]
+fn lanes_are_read_by_a_kernel_and_a_copy_in_either_order() {
+    let read = |kernel: &str, copy: &str| {
+        program(&format!(
+            "name: lanes
+inputs: {{i: {{type: u16, shape: [16, 8]}}}}
+outputs: {{a: {{type: u16, shape: [16, 8]}}, b: {{type: u16, shape: [16, 8]}}}}
+buffers: {{s: {{type: u16, shape: [16, 8]}}}}
+nest:
+  - for y in 0..8:
+    - for x in 0..16 unroll 2:
+      - s[x, y] = i[x, y] + 1
+  - for y in 0..8:
+    - for x in 0..16:
+      - {kernel}
+  - for y in 0..8:
+    - for x in 0..16:
+      - {copy}
+"
+        ))
+    };
+    let (kernel, copy) = ("a[x, y] = s[x, y] * 3", "b[x, y] = s[x, y]");
+    // The selection of a copy is its result, which no later kernel takes.
+    for (program, expected) in [(read(kernel, copy), 1), (read(copy, kernel), 2)] {
+        let found = compiled(program, "amber");
+        compare(&found);
+        let selections = found.accelerator.wires.iter().filter(|wire| wire.name.contains("_load_"));
+        assert_eq!(selections.count(), expected);
+    }
+}
+
+/// A copy whose element is never there takes the constant, be arrays streamed or kept.
+#[test]
+fn a_copy_may_lie_outside_as_a_whole() {
+    for schedule in ["stencil", "dnn"] {
+        let found = compiled(
+            program(&format!(
+                "name: outside
+schedule: {schedule}
+inputs: {{i: {{type: u16, shape: [16, 8, 2]}}}}
+outputs: {{a: {{type: u16, shape: [16, 8, 3]}}}}
+buffers: {{s: {{type: u16, shape: [16, 8, 2]}}}}
+nest:
+  - for c in 0..2 unroll 2:
+    - for y in 0..8:
+      - for x in 0..16:
+        - s[x, y, c] = i[x, y, c] + 1
+  - for y in 0..8:
+    - for x in 0..16:
+      - for c in 0..3 unroll 3:
+        - a[x, y, c] = outside(s[x, y, c], 7) * 3
+"
+            )),
+            "amber",
+        );
+        compare(&found);
+    }
+}
+
+/// Compiling is nearly linear in the copies: cubic, this took minutes. The benchmarks hold the time.
+#[test]
+fn thousands_of_copies_are_compiled_at_once() {
+    let copies = 4096;
+    let many = program(&format!(
+        "name: many
+inputs: {{i: {{type: u16, shape: [{width}, 4]}}}}
+outputs: {{o: {{type: u16, shape: [{pixels}, 4]}}}}
+nest:
+  - for y in 0..4:
+    - for x in 0..{pixels} unroll {copies}:
+      - o[x, y] = i[x, y] + i[x+1, y] + i[x+2, y]
+",
+        pixels = 2 * copies,
+        width = 2 * copies + 2,
+    ));
+    let found = compiled(many, "amber");
+    assert_eq!(found.accelerator.kernels.len(), copies);
+}
+
+/// The same of operations, each of which reads the one before.
+#[test]
+fn thousands_of_operations_are_compiled_at_once() {
+    let count = 3000;
+    let name = |number: usize| match number {
+        0 => "i".to_owned(),
+        number if number == count => "o".to_owned(),
+        number => format!("b{number}"),
+    };
+    let buffers: String =
+        (1..count).map(|number| format!("  {}: {{type: u16, shape: [8, 4]}}\n", name(number))).collect();
+    let stage = |number: usize| {
+        format!(
+            "  - for y in 0..4:\n    - for x in 0..8:\n      - {}[x, y] = {}[x, y] + 1\n",
+            name(number),
+            name(number - 1)
+        )
+    };
+    let nest: String = (1..=count).map(stage).collect();
+    let chain = program(&format!(
+        "name: chain
+inputs: {{i: {{type: u16, shape: [8, 4]}}}}
+outputs: {{o: {{type: u16, shape: [8, 4]}}}}
+buffers:
+{buffers}nest:
+{nest}"
+    ));
+    let found = compiled(chain, "amber");
+    assert_eq!(found.accelerator.kernels.len(), count);
+}

@@ -1,0 +1,66 @@
+//! Large tables: where they go, and what is refused.
+
+use pushmem_assembly::Constraints;
+use pushmem_compiler::{CompileError, Compiled, Report, compile};
+use pushmem_proof::{RomFault, prove_roms};
+use pushmem_tile::TileSpec;
+
+use crate::common::{app, spec};
+
+/// Compiles an application with tables of so many words in logic.
+fn compile_app(name: &str, rom: &TileSpec, table_logic_words: usize) -> Result<Compiled, CompileError> {
+    compile(app(name), &spec("amber"), rom, &Constraints { table_logic_words, ..Constraints::default() })
+}
+
+#[test]
+fn each_look_up_in_a_large_table_has_a_rom() {
+    for (name, roms) in [("rom", 1), ("camera_pipeline", 3), ("camera_pipeline_new", 3), ("unsharp_new", 1)] {
+        let compiled = compile_app(name, &spec("rom"), 64).unwrap();
+        assert_eq!(Report::of(&compiled).rom_tiles, roms, "{name}");
+        let in_logic = compile_app(name, &spec("rom"), 1024).unwrap();
+        assert_eq!(Report::of(&in_logic).rom_tiles, 0, "{name}");
+    }
+}
+
+#[test]
+fn a_slow_rom_is_waited_for() {
+    let slow = TileSpec { sram_latency: 2, ..spec("rom") };
+    let cycles = |rom: &TileSpec| compile_app("rom", rom, 64).unwrap().accelerator.length;
+    assert_eq!(cycles(&slow), cycles(&spec("rom")) + 1);
+}
+
+#[test]
+fn what_a_rom_cannot_hold_is_refused() {
+    let refused = |rom: &TileSpec| compile_app("rom", rom, 64).unwrap_err();
+    let error = refused(&TileSpec { rows: 128, ..spec("rom") });
+    assert_eq!(error.to_string(), "256 entries, but `rom` holds 128 words");
+    assert_eq!(error.diagnostic().offending_text(), Some("curve"));
+    let error = refused(&TileSpec { word_bits: 12, ..spec("rom") });
+    assert_eq!(error.to_string(), "entries of 16 bits, but `rom` has words of 12");
+    let error = refused(&spec("dual_port"));
+    assert_eq!(error.to_string(), "`dual_port` is a dual_port tile; tables need a rom");
+    // What does not need a ROM does not care.
+    assert!(compile_app("rom", &TileSpec { rows: 128, ..spec("rom") }, 256).is_ok());
+}
+
+#[test]
+fn faults_of_roms_are_noticed() {
+    let right = compile_app("unsharp_new", &spec("rom"), 64).unwrap();
+    let found = |damage: fn(&mut Compiled)| {
+        let mut compiled = right.clone();
+        damage(&mut compiled);
+        let Compiled { program, extraction, schedule, accelerator, .. } = &compiled;
+        prove_roms(program, extraction.staged(), schedule, accelerator).err().map(|error| error.fault)
+    };
+    assert_eq!(found(|_| {}), None);
+    assert_eq!(found(|compiled| compiled.accelerator.roms.clear()), Some(RomFault::Count(0)));
+    let contents = |compiled: &mut Compiled| compiled.accelerator.roms[0].configuration.contents[77] += 1;
+    assert_eq!(found(contents), Some(RomFault::Contents));
+    let latency = |compiled: &mut Compiled| compiled.accelerator.rom_spec.sram_latency = 2;
+    assert_eq!(found(latency), Some(RomFault::Latency { expected: 1, found: 2 }));
+    let early = |compiled: &mut Compiled| {
+        let controllers = &mut compiled.accelerator.roms[0].configuration.controllers;
+        controllers.values_mut().for_each(|controller| controller.cycle.start -= 1);
+    };
+    assert_eq!(found(early), Some(RomFault::Cycles));
+}

@@ -1,0 +1,548 @@
+//! The parts of an accelerator and how they are wired.
+
+use itertools::Itertools;
+use pushmem_affine::{Affine, Domain};
+use pushmem_configuration::Configuration;
+use pushmem_kernels::Datapath;
+use pushmem_nest::{Level, Type};
+use pushmem_stages::Stage;
+use pushmem_tile::TileSpec;
+
+use crate::levels::Levels;
+
+/// Bits of a word on every wire. Narrower elements are extended according to their type.
+pub const WORD_BITS: u32 = 16;
+
+/// An accelerator for one application: everything advances together, one cycle of the static schedule at a time.
+#[derive(Clone, Debug)]
+pub struct Accelerator {
+    /// Name of the application.
+    pub name: String,
+    /// The tile that the memories are made of.
+    pub spec: TileSpec,
+    /// The tile that large tables are in.
+    pub rom_spec: TileSpec,
+    /// What the other levels of the memory hierarchy are made of.
+    pub levels: Levels,
+    /// Cycles of a run: one more than the time of the last output.
+    pub length: u64,
+    /// Loop counters that streams and kernels share.
+    pub counters: Vec<Counter>,
+    /// Wires, each after those it depends on within a cycle.
+    pub wires: Vec<Wire>,
+    /// Streams from outside.
+    pub inputs: Vec<Stream>,
+    /// Streams to outside.
+    pub outputs: Vec<Stream>,
+    /// The datapaths, one for each operation that is no plain copy.
+    pub datapaths: Vec<OperationDatapath>,
+    /// The kernels: what executes each stage.
+    pub kernels: Vec<Kernel>,
+    /// Instances of datapaths that several kernels have in turn. All other kernels have an instance of their own.
+    pub units: Vec<SharedUnit>,
+    /// Stages that only copy, and have no kernel.
+    pub copies: Vec<Copied>,
+    /// Stages whose result is always the same, and that have neither kernel nor wire.
+    pub constants: Vec<Constant>,
+    /// The memory tiles.
+    pub tiles: Vec<Tile>,
+    /// The arrays that are kept in memory tiles, which come first among the tiles.
+    pub arrays: Vec<StoredArray>,
+    /// What is delayed in the memory tiles.
+    pub memories: Vec<Memory>,
+    /// The ROM tiles, one for each look-up in a large table.
+    pub roms: Vec<Rom>,
+}
+
+/// A wire, an index of [`Accelerator::wires`].
+pub type WireId = usize;
+
+/// A word wide wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wire {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// What drives it.
+    pub driver: Driver,
+}
+
+/// What drives a wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Driver {
+    /// A word of an input stream.
+    Input {
+        /// Index of [`Accelerator::inputs`].
+        stream: usize,
+        /// Which word of the beat.
+        lane: usize,
+    },
+    /// Another wire some cycles ago: a shift register.
+    ShiftRegister {
+        /// The wire.
+        of: WireId,
+        /// Its length in words, which is the delay in cycles, at least 1.
+        length: u64,
+    },
+    /// An output of a memory tile.
+    Tile {
+        /// Index of [`Accelerator::tiles`].
+        tile: usize,
+        /// Which output.
+        output: usize,
+    },
+    /// The result of a kernel.
+    Kernel {
+        /// Index of [`Accelerator::kernels`].
+        kernel: usize,
+    },
+    /// An operand of a unit that kernels have in turn: that of the kernel which begins an iteration.
+    Turns {
+        /// For each kernel of the unit what it takes. That of the last is there in all other cycles, too.
+        turns: Vec<Turn>,
+    },
+    /// One of several sources, by loop indices: boundaries, and reads that hold a word longer than others.
+    Select {
+        /// The loops, an index of [`Accelerator::counters`].
+        counter: usize,
+        /// The cases; the last has no conditions.
+        cases: Vec<Case>,
+    },
+}
+
+/// Loops that step at the cycles of an affine schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// Name of each loop, innermost first.
+    pub loops: Vec<String>,
+    /// Iterations of each loop.
+    pub extent: Domain,
+    /// The cycle of each iteration.
+    pub cycle: Affine,
+}
+
+impl Counter {
+    /// The loops of a stage, each step some cycles after that of the stage. Loops of one iteration are left out.
+    pub fn of(stage: &Stage, schedule: &Affine, late: u64) -> Self {
+        let levels = counted_levels(stage, schedule);
+        let loops = || levels.iter().map(|&level| &stage.loops[level]);
+        Counter {
+            loops: loops().map(|level| level.name.clone()).collect(),
+            extent: loops().map(|level| level.extent).collect(),
+            cycle: Affine {
+                start: stage.first_cycle(schedule) + late as i64,
+                stride: levels.iter().map(|&level| schedule.stride[level]).collect(),
+            },
+        }
+    }
+
+    /// Cycles from one iteration to the next when a level increments and those inside it start again.
+    pub fn gaps(&self) -> Vec<i64> {
+        self.extent.deltas(&self.cycle.stride).into_iter().map(|gap| gap as i64).collect()
+    }
+
+    /// The cycle of the last iteration.
+    pub fn last(&self) -> i64 {
+        self.cycle.value(&self.extent.last())
+    }
+
+    /// The number of iterations.
+    pub fn iterations(&self) -> u64 {
+        self.extent.iter().product()
+    }
+}
+
+/// The loops of a stage that are counted, those of several iterations, the innermost in time first.
+pub fn counted_levels(stage: &Stage, schedule: &Affine) -> Vec<usize> {
+    let mut levels: Vec<usize> = (0..stage.loops.len()).filter(|&level| stage.loops[level].extent > 1).collect();
+    levels.sort_by_key(|&level| schedule.stride[level]);
+    levels
+}
+
+/// A stream of beats with a ready-valid handshake. A beat is due at each step of its counter.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// The array, an index of the program's.
+    pub array: usize,
+    /// Type of the elements.
+    pub element: Type,
+    /// When beats are due, an index of [`Accelerator::counters`].
+    pub counter: usize,
+    /// The words of a beat.
+    pub lanes: Vec<Lane>,
+}
+
+/// A word of a beat.
+#[derive(Clone, Debug)]
+pub struct Lane {
+    /// The wire that carries it.
+    pub wire: WireId,
+    /// The stage that produces it.
+    pub stage: usize,
+    /// Which element of the array it is, in order of memory, over the loops of the stream's counter.
+    pub element: Affine,
+}
+
+/// The datapath of an operation.
+#[derive(Clone, Debug)]
+pub struct OperationDatapath {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// The operation, an index of the program's.
+    pub operation: usize,
+    /// What it computes, and when.
+    pub datapath: Datapath,
+    /// Number of loops around the operation.
+    pub depth: usize,
+    /// Number of each loop variable that it uses, outermost loop 0, and its name.
+    pub variables: Vec<(usize, String)>,
+}
+
+/// What executes a stage: an instance of a datapath, of its own or shared with others.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// The stage that it executes.
+    pub stage: usize,
+    /// Index of [`Accelerator::datapaths`].
+    pub datapath: usize,
+    /// When it begins its iterations. Hardware counts them only where something needs their indices.
+    pub iterations: Counter,
+    /// Loops of the stage, if the datapath uses their variables: an index of [`Accelerator::counters`].
+    pub counter: Option<usize>,
+    /// What each load reads.
+    pub operands: Vec<Source>,
+    /// Where each variable of the datapath comes from.
+    pub variables: Vec<Variable>,
+}
+
+/// An instance of a datapath that kernels of several operations have in turn (dissertation §4.3.3).
+#[derive(Clone, Debug)]
+pub struct SharedUnit {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// The kernels, at least two. No two begin an iteration in the same cycle.
+    pub kernels: Vec<usize>,
+    /// The loops of each kernel, indices of [`Accelerator::counters`].
+    pub counters: Vec<usize>,
+    /// What each load takes: what is the same for all kernels, or a wire driven by [`Driver::Turns`].
+    pub operands: Vec<Source>,
+}
+
+/// A source in the cycles in which a kernel begins an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The loops of the kernel, an index of [`Accelerator::counters`].
+    pub counter: usize,
+    /// What it takes.
+    pub source: Source,
+}
+
+/// A stage that only passes on one of its loads: no kernel, perhaps a selection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// The stage.
+    pub stage: usize,
+    /// The load.
+    pub load: usize,
+    /// The wire of the result if the load is a selection, as in an enlarged image or one with a boundary. Without, the
+    /// result is that of another stage, some cycles ago.
+    pub selection: Option<WireId>,
+}
+
+/// A stage whose result is always the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constant {
+    /// The stage.
+    pub stage: usize,
+    /// The result.
+    pub word: u16,
+}
+
+/// A loop variable: `offset + scale · index`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Level of the counter; nothing if the loop is unrolled completely.
+    pub level: Option<usize>,
+    /// Factor of the counter's index.
+    pub scale: i64,
+    /// Value at index 0.
+    pub offset: i64,
+}
+
+/// A choice among sources by the indices of a counter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Conditions, each on the index of a level of the counter. The case applies if all hold and no case before it does.
+    pub conditions: Vec<(usize, Condition)>,
+    /// Where the value comes from.
+    pub source: Source,
+}
+
+/// A condition on a loop index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Condition {
+    /// Least index.
+    pub first: i64,
+    /// Greatest index.
+    pub last: i64,
+    /// Only every so many-th from the first; 1 for all.
+    pub step: i64,
+}
+
+impl Condition {
+    /// Whether an index meets the condition.
+    pub fn holds(&self, index: i64) -> bool {
+        (self.first..=self.last).contains(&index) && (index - self.first) % self.step == 0
+    }
+
+    /// Whether it speaks of indices of a loop of so many iterations.
+    pub fn is_within(&self, extent: u64) -> bool {
+        0 <= self.first && self.first <= self.last && self.last < extent as i64 && self.step > 0
+    }
+}
+
+/// A wire or a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// A wire.
+    Wire(WireId),
+    /// A word.
+    Constant(u16),
+}
+
+impl Source {
+    /// The wire, if it is one.
+    pub fn wire(&self) -> Option<WireId> {
+        match *self {
+            Source::Wire(wire) => Some(wire),
+            Source::Constant(_) => None,
+        }
+    }
+}
+
+impl Driver {
+    /// The wires that it reads, but for what kernels and tiles read.
+    pub fn wires(&self) -> Vec<WireId> {
+        match self {
+            Driver::Input { .. } | Driver::Tile { .. } | Driver::Kernel { .. } => Vec::new(),
+            Driver::ShiftRegister { of, .. } => vec![*of],
+            Driver::Select { cases, .. } => cases.iter().filter_map(|case| case.source.wire()).collect(),
+            Driver::Turns { turns } => turns.iter().filter_map(|turn| turn.source.wire()).collect(),
+        }
+    }
+}
+
+/// A wire that is delayed in memory tiles.
+#[derive(Clone, Debug)]
+pub struct Delayed {
+    /// The wire.
+    pub of: WireId,
+    /// Delays in cycles, ascending.
+    pub delays: Vec<u64>,
+    /// The wire of each delay.
+    pub wires: Vec<WireId>,
+}
+
+/// Memory tiles, and the wires that they delay.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// The wires. Several share one tile.
+    pub streams: Vec<Delayed>,
+    /// Its ports: for each stream one write and a read for each delay.
+    pub buffer: pushmem_buffers::UnifiedBuffer,
+    /// The mapping, with tiles numbered from [`Memory::first_tile`].
+    pub mapped: pushmem_buffers::MappedBuffer,
+    /// The first of its tiles.
+    pub first_tile: usize,
+}
+
+impl Memory {
+    /// The wire of a port of its buffer.
+    pub fn wire(&self, port: usize) -> WireId {
+        let wires = |stream: &Delayed| std::iter::once(stream.of).chain(stream.wires.clone());
+        self.streams.iter().flat_map(wires).nth(port).expect("each port has a wire")
+    }
+}
+
+/// An array that is kept in memory tiles: its elements stay there from their writes to their last reads.
+#[derive(Clone, Debug)]
+pub struct StoredArray {
+    /// The array, an index of the program's.
+    pub array: usize,
+    /// The stage of each write port, which come first among the ports.
+    pub writers: Vec<usize>,
+    /// The wire of each port.
+    pub wires: Vec<WireId>,
+    /// Its ports, in the time of the run.
+    pub buffer: pushmem_buffers::UnifiedBuffer,
+    /// The cycle of the run in which the time of its tiles begins.
+    pub begin: u64,
+    /// The mapping of its ports in the time of the tiles, with tiles numbered from [`StoredArray::first_tile`].
+    pub mapped: pushmem_buffers::MappedBuffer,
+    /// The first of its tiles.
+    pub first_tile: usize,
+}
+
+impl StoredArray {
+    /// Its ports in the time of its tiles.
+    pub fn buffer_of_tiles(&self) -> pushmem_buffers::UnifiedBuffer {
+        earlier(&self.buffer, self.begin)
+    }
+}
+
+/// A buffer that does everything so many cycles earlier.
+pub fn earlier(buffer: &pushmem_buffers::UnifiedBuffer, cycles: u64) -> pushmem_buffers::UnifiedBuffer {
+    let mut buffer = buffer.clone();
+    for port in &mut buffer.ports {
+        port.schedule.start -= cycles as i64;
+    }
+    buffer
+}
+
+/// A memory tile.
+#[derive(Clone, Debug)]
+pub struct Tile {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// The level of the memory hierarchy, which says what it is made of.
+    pub level: Level,
+    /// The cycle of the run in which its own time begins: it is flushed one before.
+    pub begin: u64,
+    /// Its configuration.
+    pub configuration: Configuration,
+    /// What each input is connected to.
+    pub inputs: Vec<Option<WireId>>,
+    /// The wire that each output drives.
+    pub outputs: Vec<Option<WireId>>,
+    /// The tile whose outputs go to this one's chain inputs.
+    pub chain_from: Option<usize>,
+}
+
+/// A ROM tile with a table, for one look-up of one kernel.
+#[derive(Clone, Debug)]
+pub struct Rom {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// The table, an index of the program's.
+    pub table: usize,
+    /// Index of [`Accelerator::kernels`].
+    pub kernel: usize,
+    /// Index of the [`fetches`](Datapath::fetches) of its datapath.
+    pub fetch: usize,
+    /// Its configuration.
+    pub configuration: Configuration,
+}
+
+/// A tile with its configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Configured<'a> {
+    /// Name of the tile.
+    pub name: &'a str,
+    /// Its specification.
+    pub spec: &'a TileSpec,
+    /// Its configuration.
+    pub configuration: &'a Configuration,
+}
+
+impl Accelerator {
+    /// An accelerator in which nothing is yet.
+    pub fn new(name: impl Into<String>, spec: TileSpec, rom_spec: TileSpec) -> Self {
+        Self {
+            name: name.into(),
+            spec,
+            rom_spec,
+            levels: Levels::default(),
+            length: 0,
+            counters: Vec::new(),
+            wires: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            datapaths: Vec::new(),
+            kernels: Vec::new(),
+            units: Vec::new(),
+            copies: Vec::new(),
+            constants: Vec::new(),
+            tiles: Vec::new(),
+            arrays: Vec::new(),
+            memories: Vec::new(),
+            roms: Vec::new(),
+        }
+    }
+
+    /// All that is configured: the memory tiles, then the ROM tiles.
+    pub fn configured(&self) -> Vec<Configured<'_>> {
+        let tiles = self.tiles.iter().map(|tile| (&tile.name, self.spec_at(tile.level), &tile.configuration));
+        let roms = self.roms.iter().map(|rom| (&rom.name, &self.rom_spec, &rom.configuration));
+        tiles.chain(roms).map(|(name, spec, configuration)| Configured { name, spec, configuration }).collect()
+    }
+
+    /// What the tiles of a level are made of. Only levels that there are have tiles.
+    pub fn spec_at(&self, level: Level) -> &TileSpec {
+        self.levels.spec(level, &self.spec).unwrap_or(&self.spec)
+    }
+
+    /// How many tiles of a level there are.
+    pub fn count_at(&self, level: Level) -> usize {
+        self.tiles.iter().filter(|tile| tile.level == level).count()
+    }
+
+    /// The levels that have tiles, the memory tiles first.
+    pub fn levels_in_use(&self) -> Vec<Level> {
+        let levels = [Level::Memory, Level::GlobalBuffer, Level::RegisterFile];
+        levels.into_iter().filter(|level| self.count_at(*level) > 0).collect()
+    }
+
+    /// What the tiles but ROMs are made of, each kind once.
+    pub fn specs_in_use(&self) -> impl Iterator<Item = &TileSpec> {
+        self.levels_in_use().into_iter().map(|level| self.spec_at(level)).unique_by(|spec| spec.name.as_str())
+    }
+
+    /// Whether clocks of some of its tiles stop.
+    pub fn has_clock_gates(&self) -> bool {
+        self.configured().iter().any(|tile| tile.spec.clock_gating)
+    }
+
+    /// The ROMs of a kernel, by the order of its look-ups: indices of [`Accelerator::roms`].
+    pub fn roms_of(&self, kernel: usize) -> Vec<usize> {
+        let mut roms: Vec<usize> = (0..self.roms.len()).filter(|&rom| self.roms[rom].kernel == kernel).collect();
+        roms.sort_by_key(|&rom| self.roms[rom].fetch);
+        roms
+    }
+
+    /// The unit that a kernel shares with others, an index of [`Accelerator::units`].
+    pub fn unit_of(&self, kernel: usize) -> Option<usize> {
+        self.units.iter().position(|unit| unit.kernels.contains(&kernel))
+    }
+
+    /// The datapath of each instance: a unit that kernels share is one.
+    pub fn instances(&self) -> impl Iterator<Item = &Datapath> {
+        let again = |kernel: &usize| self.units.iter().any(|unit| unit.kernels[1..].contains(kernel));
+        let kernels = (0..self.kernels.len()).filter(move |kernel| !again(kernel));
+        kernels.map(|kernel| &self.datapaths[self.kernels[kernel].datapath].datapath)
+    }
+
+    /// Words that one of two is chosen for, in front of units that kernels have in turn.
+    pub fn multiplexed_words(&self) -> usize {
+        let words = self.wires.iter().map(|wire| match &wire.driver {
+            Driver::Turns { turns } => turns.len() - 1,
+            _ => 0,
+        });
+        words.sum()
+    }
+
+    /// Words in shift registers.
+    pub fn shift_register_words(&self) -> u64 {
+        let length = |wire: &Wire| if let Driver::ShiftRegister { length, .. } = wire.driver { length } else { 0 };
+        self.wires.iter().map(length).sum()
+    }
+
+    /// Words that are live in SRAM at most.
+    pub fn memory_words(&self) -> u64 {
+        let delayed = self.memories.iter().map(|memory| memory.mapped.live_words);
+        let stored = self.arrays.iter().map(|array| array.mapped.live_words);
+        delayed.chain(stored).sum()
+    }
+}

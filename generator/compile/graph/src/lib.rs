@@ -1,0 +1,16 @@
+//! The graph of an accelerator: streams, kernels, shift registers, memory tiles, and the wires between them.
+//!
+//! Assembly makes it from scheduled stages; the proof, the printer of SystemVerilog and the report only look at it. Its
+//! cycle-accurate model is [`Accelerator::run`].
+
+mod accelerator;
+mod levels;
+mod run;
+
+pub use accelerator::{
+    Accelerator, Case, Condition, Configured, Constant, Copied, Counter, Delayed, Driver, Kernel, Lane, Memory,
+    OperationDatapath, Rom, SharedUnit, Source, StoredArray, Stream, Tile, Turn, Variable, WORD_BITS, Wire, WireId,
+    counted_levels, earlier,
+};
+pub use levels::Levels;
+pub use run::{Beats, Run};

@@ -1,0 +1,363 @@
+//! The cycle-accurate model of an accelerator.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use pushmem_files::Diagnostic;
+use pushmem_images::Image;
+use pushmem_kernels::Evaluator;
+use pushmem_model::{Inputs, Outputs, Tile, Violation};
+use pushmem_nest::{ArrayKind, Program, Type};
+
+use crate::accelerator::{Accelerator, Case, Counter, Driver, Source, Stream, Turn};
+
+/// What a run of the model gives.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The output arrays by name.
+    pub outputs: BTreeMap<String, Image>,
+    /// Broken promises: the name of the tile, and what happened.
+    pub violations: Vec<(String, Violation)>,
+}
+
+/// The words of a stream, beat after beat, the lanes of a beat one after the other.
+pub type Beats = Vec<u16>;
+
+impl Stream {
+    /// Calls for each beat with the number of the element in each lane.
+    fn for_each_beat(&self, counter: &Counter, mut visit: impl FnMut(&[usize])) {
+        let mut index = vec![0_u64; counter.extent.len()];
+        let mut elements = vec![0; self.lanes.len()];
+        for _ in 0..counter.iterations() {
+            for (element, lane) in elements.iter_mut().zip(&self.lanes) {
+                *element = lane.element.at(&index) as usize;
+            }
+            visit(&elements);
+            for (place, extent) in index.iter_mut().zip(&counter.extent) {
+                *place += 1;
+                if *place < *extent {
+                    break;
+                }
+                *place = 0;
+            }
+        }
+    }
+}
+
+impl Accelerator {
+    /// The words of each stream, for these arrays by their number in the program.
+    pub fn beats(&self, streams: &[Stream], arrays: &BTreeMap<usize, &Image>) -> Vec<Beats> {
+        let of_stream = |stream: &Stream| {
+            let values = arrays[&stream.array].values();
+            let mut beats = Vec::new();
+            stream.for_each_beat(&self.counters[stream.counter], |elements| {
+                beats.extend(elements.iter().map(|&element| values[element] as u16));
+            });
+            beats
+        };
+        streams.iter().map(of_stream).collect()
+    }
+
+    /// The output arrays that the words of the output streams make.
+    ///
+    /// # Errors
+    /// Never for beats that this accelerator produced.
+    pub fn arrays(&self, program: &Program, beats: &[Beats]) -> Result<BTreeMap<String, Image>, Diagnostic> {
+        let mut values: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
+        for (stream, beats) in self.outputs.iter().zip(beats) {
+            let array = values.entry(stream.array).or_insert_with(|| vec![0; program.arrays[stream.array].size()]);
+            let mut words = beats.iter();
+            stream.for_each_beat(&self.counters[stream.counter], |elements| {
+                for (&element, &word) in elements.iter().zip(words.by_ref()) {
+                    array[element] = stream.element.wrap(i64::from(word));
+                }
+            });
+        }
+        let image = |(array, values): (usize, Vec<i64>)| {
+            let declared = &program.arrays[array];
+            let element = declared.element.element().expect("arrays hold elements");
+            let shape: Vec<usize> = declared.shape.iter().map(|&extent| extent as usize).collect();
+            Ok((declared.name.clone(), Image::from_values(element, &shape, values)?.with_min(&declared.min)))
+        };
+        values.into_iter().map(image).collect()
+    }
+
+    /// Runs the accelerator on these inputs, cycle by cycle.
+    ///
+    /// # Errors
+    /// When an input is missing or has another shape than declared.
+    pub fn run(&self, program: &Program, inputs: &BTreeMap<String, Image>) -> Result<Run, Diagnostic> {
+        let mut arrays = BTreeMap::new();
+        for (number, array) in program.arrays.iter().enumerate().filter(|(_, array)| array.kind == ArrayKind::Input) {
+            let image = inputs.get(&array.name);
+            let image = image.ok_or_else(|| Diagnostic::new(format!("no image for the input `{}`", array.name)))?;
+            if image.values().len() != array.size() {
+                return Err(Diagnostic::new(format!("the image for `{}` has another shape than it", array.name)));
+            }
+            arrays.insert(number, image);
+        }
+        let beats = self.beats(&self.inputs, &arrays);
+        let mut machine = Machine::new(self, program);
+        let mut outputs: Vec<Beats> = vec![Vec::new(); self.outputs.len()];
+        let mut taken = vec![0; beats.len()];
+        for _ in 0..self.length {
+            machine.cycle(&beats, &mut taken, &mut outputs);
+        }
+        Ok(Run { outputs: self.arrays(program, &outputs)?, violations: machine.violations() })
+    }
+}
+
+/// The state of a [`Counter`].
+struct CounterState<'a> {
+    counter: &'a Counter,
+    gaps: Vec<i64>,
+    index: Vec<u64>,
+    /// Cycles to the next step; nothing after the last.
+    wait: Option<i64>,
+}
+
+impl<'a> CounterState<'a> {
+    fn new(counter: &'a Counter) -> Self {
+        let index = vec![0; counter.extent.len()];
+        CounterState { counter, gaps: counter.gaps(), index, wait: Some(counter.cycle.start) }
+    }
+
+    fn steps(&self) -> bool {
+        self.wait == Some(0)
+    }
+
+    fn advance(&mut self) {
+        let Some(wait) = &mut self.wait else { return };
+        if *wait > 0 {
+            *wait -= 1;
+            return;
+        }
+        self.wait = self.counter.extent.advance(&mut self.index).map(|level| self.gaps[level] - 1);
+    }
+}
+
+/// An instance of a datapath.
+struct KernelState<'a> {
+    /// The kernel, or the first of those that have it in turn.
+    kernel: usize,
+    evaluator: Evaluator,
+    /// Results under way, the next to appear first; empty for a kernel without registers.
+    results: VecDeque<u16>,
+    /// Types of the loads.
+    types: &'a [Type],
+    operands: &'a [Source],
+    loads: Vec<i64>,
+    variables: Vec<i64>,
+}
+
+struct Machine<'a> {
+    accelerator: &'a Accelerator,
+    counters: Vec<CounterState<'a>>,
+    instances: Vec<KernelState<'a>>,
+    /// The instance of each kernel.
+    instance_of: Vec<usize>,
+    /// What is in each shift register, the newest word last; empty for other wires.
+    registers: Vec<VecDeque<u16>>,
+    tiles: Vec<Tile>,
+    tile_outputs: Vec<Outputs>,
+    /// Tiles, each after the one whose outputs it passes on.
+    tile_order: Vec<usize>,
+    values: Vec<u16>,
+    /// The cycle.
+    now: u64,
+}
+
+impl<'a> Machine<'a> {
+    fn new(accelerator: &'a Accelerator, program: &Program) -> Self {
+        let mut instances: Vec<KernelState> = Vec::new();
+        let mut instance_of = Vec::new();
+        for (number, kernel) in accelerator.kernels.iter().enumerate() {
+            let unit = accelerator.unit_of(number).map(|unit| &accelerator.units[unit]);
+            let first = unit.map_or(number, |unit| unit.kernels[0]);
+            if first < number {
+                instance_of.push(instance_of[first]);
+                continue;
+            }
+            instance_of.push(instances.len());
+            instances.push({
+                let operation = &accelerator.datapaths[kernel.datapath];
+                let operands = unit.map_or(&kernel.operands, |unit| &unit.operands);
+                KernelState {
+                    kernel: number,
+                    evaluator: Evaluator::new(&operation.datapath, &program.tables),
+                    results: VecDeque::from(vec![0; operation.datapath.latency() as usize]),
+                    types: operation.datapath.loads(),
+                    operands,
+                    loads: vec![0; operands.len()],
+                    variables: vec![0; operation.depth],
+                }
+            });
+        }
+        let registers = accelerator.wires.iter().map(|wire| match wire.driver {
+            Driver::ShiftRegister { length, .. } => VecDeque::from(vec![0; length as usize]),
+            _ => VecDeque::new(),
+        });
+        let mut tiles: Vec<Tile> = Vec::new();
+        for content in &accelerator.tiles {
+            let mut tile = Tile::new(accelerator.spec_at(content.level));
+            tile.configure(&content.configuration);
+            if content.begin == 0 {
+                tile.clock(&Inputs { flush: true, ..Inputs::default() });
+            }
+            tiles.push(tile);
+        }
+        Machine {
+            accelerator,
+            counters: accelerator.counters.iter().map(CounterState::new).collect(),
+            instances,
+            instance_of,
+            registers: registers.collect(),
+            tile_outputs: vec![Outputs::default(); tiles.len()],
+            tile_order: tile_order(accelerator),
+            tiles,
+            values: vec![0; accelerator.wires.len()],
+            now: 0,
+        }
+    }
+
+    /// Executes a cycle. `taken` counts the words taken from each input.
+    fn cycle(&mut self, inputs: &[Beats], taken: &mut [usize], outputs: &mut [Beats]) {
+        for &number in &self.tile_order {
+            let inputs = self.tile_inputs(number);
+            self.tile_outputs[number] = self.tiles[number].outputs(&inputs);
+        }
+        for (number, wire) in self.accelerator.wires.iter().enumerate() {
+            self.values[number] = match &wire.driver {
+                Driver::Input { stream, lane } => inputs[*stream].get(taken[*stream] + lane).copied().unwrap_or(0),
+                Driver::ShiftRegister { .. } => self.registers[number][0],
+                Driver::Tile { tile, output } => self.tile_outputs[*tile].data[*output].value as u16,
+                Driver::Kernel { kernel } => self.kernel_result(self.instance_of[*kernel]),
+                Driver::Turns { turns } => self.in_turn(turns),
+                Driver::Select { counter, cases } => self.selected(*counter, cases),
+            };
+        }
+        for (stream, words) in self.accelerator.outputs.iter().zip(outputs) {
+            if self.counters[stream.counter].steps() {
+                words.extend(stream.lanes.iter().map(|lane| self.values[lane.wire]));
+            }
+        }
+        for (stream, taken) in self.accelerator.inputs.iter().zip(taken) {
+            if self.counters[stream.counter].steps() {
+                *taken += stream.lanes.len();
+            }
+        }
+        self.clock();
+    }
+
+    fn tile_inputs(&self, number: usize) -> Inputs {
+        let content = &self.accelerator.tiles[number];
+        let mut inputs = Inputs::default();
+        for (port, wire) in content.inputs.iter().enumerate() {
+            inputs.data[port] = wire.map_or(0, |wire| u64::from(self.values[wire]));
+        }
+        if let Some(other) = content.chain_from {
+            for (chain, word) in inputs.chain.iter_mut().zip(&self.tile_outputs[other].data) {
+                *chain = word.value;
+            }
+        }
+        inputs
+    }
+
+    fn value(&self, source: Source) -> u16 {
+        match source {
+            Source::Wire(wire) => self.values[wire],
+            Source::Constant(word) => word,
+        }
+    }
+
+    fn selected(&self, counter: usize, cases: &[Case]) -> u16 {
+        let index = &self.counters[counter].index;
+        let holds =
+            |case: &&Case| case.conditions.iter().all(|(level, condition)| condition.holds(index[*level] as i64));
+        self.value(cases.iter().find(holds).expect("the last case has no conditions").source)
+    }
+
+    /// The source of the kernel that begins an iteration; of the last, if none does.
+    fn in_turn(&self, turns: &[Turn]) -> u16 {
+        let begins = |turn: &&Turn| self.counters[turn.counter].steps();
+        let turn = turns.iter().find(begins).or(turns.last()).expect("kernels take turns");
+        self.value(turn.source)
+    }
+
+    /// The result that a kernel shows. One without registers shows that of this cycle's operands.
+    fn kernel_result(&mut self, number: usize) -> u16 {
+        match self.instances[number].results.front() {
+            Some(&result) => result,
+            None => self.evaluate(number),
+        }
+    }
+
+    /// The result of a kernel for this cycle's operands.
+    fn evaluate(&mut self, number: usize) -> u16 {
+        self.load(number);
+        let kernel = &mut self.instances[number];
+        kernel.evaluator.evaluate(&kernel.loads, &kernel.variables) as u16
+    }
+
+    /// Takes a kernel's operands from their wires.
+    fn load(&mut self, number: usize) {
+        let kernel = &mut self.instances[number];
+        for ((load, source), of) in kernel.loads.iter_mut().zip(kernel.operands).zip(kernel.types) {
+            let word = match *source {
+                Source::Wire(wire) => self.values[wire],
+                Source::Constant(word) => word,
+            };
+            *load = of.wrap(i64::from(word));
+        }
+        let instance = &self.accelerator.kernels[kernel.kernel];
+        let used = &self.accelerator.datapaths[instance.datapath].variables;
+        for (variable, (slot, _)) in instance.variables.iter().zip(used) {
+            let index = match (instance.counter, variable.level) {
+                (Some(counter), Some(level)) => self.counters[counter].index[level] as i64,
+                _ => 0,
+            };
+            kernel.variables[*slot] = variable.offset + variable.scale * index;
+        }
+    }
+
+    fn clock(&mut self) {
+        for number in 0..self.instances.len() {
+            if self.instances[number].results.pop_front().is_some() {
+                let result = self.evaluate(number);
+                self.instances[number].results.push_back(result);
+            }
+        }
+        for (wire, register) in self.accelerator.wires.iter().zip(&mut self.registers) {
+            if let Driver::ShiftRegister { of, .. } = wire.driver {
+                register.pop_front();
+                register.push_back(self.values[of]);
+            }
+        }
+        for number in 0..self.tiles.len() {
+            let inputs = self.tile_inputs(number);
+            let flush = self.accelerator.tiles[number].begin == self.now + 1;
+            self.tiles[number].clock(&Inputs { flush, ..inputs });
+        }
+        for counter in &mut self.counters {
+            counter.advance();
+        }
+        self.now += 1;
+    }
+
+    fn violations(&mut self) -> Vec<(String, Violation)> {
+        let named = self.accelerator.tiles.iter().zip(&mut self.tiles);
+        named
+            .flat_map(|(content, tile)| {
+                let found: Vec<Violation> = tile.take_violations();
+                found.into_iter().map(|violation| (content.name.clone(), violation))
+            })
+            .collect()
+    }
+}
+
+/// The tiles, each after the one whose outputs it passes on.
+fn tile_order(accelerator: &Accelerator) -> Vec<usize> {
+    let depth = |tile: usize| std::iter::successors(Some(tile), |&tile| accelerator.tiles[tile].chain_from).count();
+    let mut order: Vec<usize> = (0..accelerator.tiles.len()).collect();
+    order.sort_by_key(|&tile| depth(tile));
+    order
+}

@@ -1,0 +1,143 @@
+//! The datapath of an operation.
+
+use std::collections::BTreeSet;
+
+use itertools::Itertools;
+use pushmem_nest::{Access, Operation, Program, Table, Type};
+
+use crate::copies::Copies;
+use crate::datapath_graph::{DatapathGraph, Unsupported};
+use crate::evaluate::{OutsideTable, evaluate};
+use crate::node::{Node, NodeKind};
+use crate::operators::{DedicatedOperators, Operators};
+use crate::tables::{Fetch, TableMemories};
+
+/// What an operation computes, as a pipeline.
+///
+/// The copies of an unrolled reduction that add to the same element are one datapath, of their sum. Its loads are those of
+/// all of them, copy by copy in the order of [`Operation::copies_together`]: load `i` of copy `k` is load `k·n + i` if the
+/// operation has `n`. The old value of the target is the last.
+///
+/// Two equal datapaths are the same hardware up to the names of their ports.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Datapath {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) result: usize,
+    pub(crate) latency: u64,
+    pub(crate) loads: Vec<Type>,
+    pub(crate) processing_elements: u64,
+}
+
+impl Datapath {
+    /// The datapath of an operation of the program, of dedicated operators, with all tables in its logic.
+    pub fn of(program: &Program, operation: &Operation) -> Datapath {
+        let datapath = Self::with(program, operation, &DedicatedOperators, TableMemories::NONE);
+        datapath.expect("there is a dedicated operator of each kind")
+    }
+
+    /// The datapath of an operation of the program: simplified, balanced and pipelined for these operators, with some
+    /// tables in memories beside it.
+    ///
+    /// # Errors
+    /// If the operation needs an operator that the technology does not compute.
+    pub fn with(
+        program: &Program,
+        operation: &Operation,
+        operators: &dyn Operators,
+        memories: TableMemories,
+    ) -> Result<Datapath, Unsupported> {
+        DatapathGraph::of(program, operation).pipelined(operators, memories)
+    }
+
+    /// All nodes, operands before their users. Every one is needed for the result.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The node of the result, an index of [`nodes`](Datapath::nodes).
+    pub fn result(&self) -> usize {
+        self.result
+    }
+
+    /// The type of the result.
+    pub fn result_type(&self) -> Type {
+        self.nodes[self.result].value
+    }
+
+    /// The types of the loads of all copies; of a reduction the old value of the target is the last.
+    pub fn loads(&self) -> &[Type] {
+        &self.loads
+    }
+
+    /// The elements that the loads read, in terms of the loop variables in the first copy. The program and the operation
+    /// are those that the datapath was made of.
+    pub fn accesses(program: &Program, operation: &Operation) -> Vec<Access> {
+        Copies::new(program, operation).reads()
+    }
+
+    /// Whether the result depends on a load.
+    pub fn uses(&self, load: usize) -> bool {
+        self.nodes.iter().any(|node| node.kind == NodeKind::Load(load))
+    }
+
+    /// The loop variables that the result depends on, outermost first.
+    pub fn variables(&self) -> Vec<usize> {
+        let variable = |node: &Node| match node.kind {
+            NodeKind::Variable(variable) => Some(variable),
+            _ => None,
+        };
+        self.nodes.iter().filter_map(variable).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// The look-ups in tables beside the datapath: each needs a memory of its own, as all of them may happen at once.
+    pub fn fetches(&self) -> Vec<Fetch> {
+        let fetch = |node: &Node| match node.kind {
+            NodeKind::Fetch { table, address_bits, latency, .. } => {
+                Some(Fetch { table, stage: node.stage, latency, address_bits, value: node.value })
+            }
+            _ => None,
+        };
+        self.nodes.iter().filter_map(fetch).collect()
+    }
+
+    /// The result, if it is always the same.
+    pub fn constant(&self) -> Option<i64> {
+        match self.nodes[self.result].kind {
+            NodeKind::Constant(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// The number of cycles from the operands to the result, which comes out of registers: 0 if it is a load, a constant
+    /// or some bits of one of them, which need none.
+    pub fn latency(&self) -> u64 {
+        self.latency
+    }
+
+    /// The stage from which on the value of a node is there.
+    pub(crate) fn available(&self, node: usize) -> u64 {
+        self.nodes[node].stage + self.nodes[node].latency
+    }
+
+    /// For each node, the last stage in which its value is used, which may be that in which it is computed. The result is
+    /// used in the stage after the last.
+    pub(crate) fn last_uses(&self) -> Vec<u64> {
+        let mut last = (0..self.nodes.len()).map(|node| self.available(node)).collect_vec();
+        for node in &self.nodes {
+            for operand in node.kind.operands() {
+                last[operand] = last[operand].max(node.stage);
+            }
+        }
+        last[self.result] = last[self.result].max(self.latency);
+        last
+    }
+
+    /// The result for these values of the loads, in the order of [`loads`](Datapath::loads), and of the loop variables in
+    /// the first copy, outermost first. The tables are those of the program. Values are of their types.
+    ///
+    /// # Errors
+    /// If the index of a table lies outside of it.
+    pub fn evaluate(&self, loads: &[i64], variables: &[i64], tables: &[Table]) -> Result<i64, OutsideTable> {
+        evaluate(self, loads, variables, tables)
+    }
+}

@@ -1,0 +1,131 @@
+//! The datapath graph of an operation, before any technology.
+
+use std::fmt;
+
+use itertools::Itertools;
+use pushmem_nest::{Binary, Operation, Printer, Program, Type};
+use thiserror::Error;
+
+use crate::copies::Copies;
+use crate::datapath::Datapath;
+use crate::graph::Graph;
+use crate::moments::Moments;
+use crate::node::NodeKind;
+use crate::operators::{Operator, Operators};
+use crate::tables::TableMemories;
+use crate::{build, chains, stages};
+
+/// The computation of an operation: values and their operators, simplified, each value once, without stages.
+///
+/// It is the same for every technology. [`pipelined`](DatapathGraph::pipelined) fits it to one.
+#[derive(Clone, Debug)]
+pub struct DatapathGraph<'a> {
+    program: &'a Program,
+    operation: &'a Operation,
+    graph: Graph<'a>,
+    /// The value that the operation writes, or adds to its target if it reduces.
+    result: usize,
+    loads: Vec<Type>,
+}
+
+/// An operator that a technology does not compute.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{technology} has no operator `{operator}` of {operand}")]
+pub struct Unsupported {
+    /// The name of the technology.
+    pub technology: String,
+    /// The operator, as graphs print it.
+    pub operator: String,
+    /// The name of the type of its operands.
+    pub operand: &'static str,
+}
+
+impl<'a> DatapathGraph<'a> {
+    /// The graph of an operation of the program. The copies of an unrolled reduction that add to the same element are one
+    /// graph, of their sum; their loads are in the order of [`Datapath`].
+    pub fn of(program: &'a Program, operation: &'a Operation) -> Self {
+        Self::of_copies(program, &Copies::new(program, operation))
+    }
+
+    /// The graphs of all operations of a program, in their order.
+    pub fn all(program: &'a Program) -> impl Iterator<Item = Self> {
+        let operations = program.operations().into_iter();
+        operations.map(|(loops, operation)| Self::of_copies(program, &Copies::within(loops, operation)))
+    }
+
+    fn of_copies(program: &'a Program, copies: &Copies<'a>) -> Self {
+        let loads = copies.reads().iter().map(|access| program.arrays[access.array].element).collect_vec();
+        let (graph, result) = build::build(program, copies, &loads, copies.ranges());
+        Self { program, operation: copies.operation, graph, result, loads }
+    }
+
+    /// The operation.
+    pub fn operation(&self) -> &'a Operation {
+        self.operation
+    }
+
+    /// The datapath of the graph: with chains balanced and stages chosen for these operators, tables in these memories.
+    ///
+    /// # Errors
+    /// If the technology does not compute an operator of the graph.
+    pub fn pipelined(&self, operators: &dyn Operators, memories: TableMemories) -> Result<Datapath, Unsupported> {
+        let mut moments = Moments::new(operators);
+        let (mut graph, mut result) = chains::rebuild(&self.graph, self.result, memories, &mut moments);
+        if self.operation.reduce {
+            let old = self.loads.len() - 1;
+            let old = graph.intern(NodeKind::Load(old), self.loads[old]);
+            result = graph.binary(Binary::Add, old, result);
+        }
+        let uses = graph.uses(result);
+        let needed = (0..graph.vertices.len()).filter(|&node| uses[node] > 0).map(|node| graph.operator(node));
+        if let Some(operator) = needed.collect_vec().into_iter().find(|operator| !operators.computes(operator)) {
+            let Operator { kind, operand, .. } = operator;
+            return Err(Unsupported {
+                technology: operators.name().to_owned(),
+                operator: kind.name().to_owned(),
+                operand: operand.name(),
+            });
+        }
+        let (nodes, result, latency) = stages::assign(&graph, &mut moments, result);
+        let processing_elements = 0;
+        let mut datapath = Datapath { nodes, result, latency, loads: self.loads.clone(), processing_elements };
+        datapath.processing_elements = (0..datapath.nodes.len())
+            .filter(|&node| !datapath.shares_divider(node))
+            .map(|node| operators.processing_elements(&datapath.operator(node)))
+            .sum();
+        Ok(datapath)
+    }
+}
+
+/// One value a line: `%2 u16 = add %0 %1`. Loads and tables have the names of the program; values from a number to another
+/// by their types are not marked, other bounds are: `%3 u16 0..=255 = …`.
+impl fmt::Display for DatapathGraph<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let Self { program, operation, graph, result, .. } = self;
+        let accesses = Datapath::accesses(program, operation);
+        let loops = Copies::new(program, operation).loops;
+        let printer = Printer { program, loops: &loops, operation };
+        let uses = graph.uses(*result);
+        for (node, vertex) in graph.vertices.iter().enumerate().filter(|(node, _)| uses[*node] > 0) {
+            write!(formatter, "  %{node} {}", vertex.value.name())?;
+            if vertex.range != (vertex.value.min(), vertex.value.max()) && !vertex.kind.is_constant() {
+                write!(formatter, " {}..={}", vertex.range.0, vertex.range.1)?;
+            }
+            match vertex.kind {
+                NodeKind::Constant(number) => write!(formatter, " = {number}")?,
+                NodeKind::Load(load) => {
+                    write!(formatter, " = load {}", printer.access(&accesses[load]))?;
+                }
+                NodeKind::Variable(variable) => write!(formatter, " = loop {}", loops[variable].variable)?,
+                NodeKind::Lookup { table, .. } | NodeKind::Fetch { table, .. } => {
+                    write!(formatter, " = lookup {}", program.tables[table].name)?;
+                }
+                kind => write!(formatter, " = {}", kind.name())?,
+            }
+            vertex.kind.operands().try_for_each(|operand| write!(formatter, " %{operand}"))?;
+            writeln!(formatter)?;
+        }
+        let assign = if operation.reduce { "+=" } else { "=" };
+        writeln!(formatter, "  {} {assign} %{result}", printer.access(&operation.target))
+    }
+}

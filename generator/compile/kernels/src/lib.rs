@@ -1,0 +1,61 @@
+//! From an operation of the loop nest to the hardware that computes it.
+//!
+//! A [`DatapathGraph`] is the expression of an operation, simplified, the same for every technology. A [`Datapath`] is the
+//! graph spread over pipeline stages for the [`Operators`] of one technology, and knows its cost; [`Pipeline`] is its cycle-accurate model, [`Datapath::module`] its SystemVerilog.
+//!
+//! ```
+//! use pushmem_files::Document;
+//! use pushmem_kernels::{Datapath, Pipeline};
+//! use pushmem_nest::Program;
+//!
+//! let text = "
+//! name: blur
+//! inputs: {input: {type: u16, shape: [66]}}
+//! outputs: {output: {type: u16, shape: [64]}}
+//! nest:
+//!   - for x in 0..64:
+//!     - output[x] = (input[x] + 2 * input[x + 1] + input[x + 2]) / 4
+//! ";
+//! let program = Program::from_document(&Document::parse("blur.yaml", text).unwrap()).unwrap().program;
+//! let (_, operation) = program.operations()[0];
+//! let datapath = Datapath::of(&program, operation);
+//! assert_eq!((datapath.latency(), datapath.processing_elements()), (1, 2));
+//! assert_eq!(datapath.evaluate(&[1, 10, 7], &[0], &program.tables), Ok(7));
+//!
+//! let mut pipeline = Pipeline::new(&datapath, &program.tables);
+//! pipeline.step(&[1, 10, 7], &[0]);
+//! pipeline.step(&[0, 0, 0], &[1]);
+//! assert_eq!(pipeline.result(), 7);
+//! ```
+
+mod build;
+mod chains;
+mod copies;
+mod cost;
+mod datapath;
+mod datapath_graph;
+mod digits;
+mod evaluate;
+mod graph;
+mod keywords;
+mod module;
+mod moments;
+mod names;
+mod node;
+mod operators;
+mod pipeline;
+mod ranges;
+mod simplify;
+mod stages;
+mod sums;
+mod tables;
+
+pub use datapath::Datapath;
+pub use datapath_graph::{DatapathGraph, Unsupported};
+pub use evaluate::{Evaluator, OutsideTable};
+pub use keywords::is_keyword;
+pub use module::{DIVIDER, FetchPorts, Ports};
+pub use node::{Node, NodeKind};
+pub use operators::{DedicatedOperators, Delay, Operator, Operators};
+pub use pipeline::Pipeline;
+pub use tables::{Fetch, TableMemories};

@@ -1,0 +1,160 @@
+//! The nodes of a datapath.
+
+use pushmem_nest::{Binary, Type, Unary};
+
+/// A value of a datapath: what computes it and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Node {
+    /// What computes the value.
+    pub kind: NodeKind,
+    /// The type of the value.
+    pub value: Type,
+    /// The pipeline stage in which the value is computed, combinationally; stage 0 is that of the operands. Of a divider,
+    /// its first stage, and of a fetch, that of the address: the operands come out of registers there.
+    pub stage: u64,
+    /// The number of stages from [`stage`](Node::stage) to the one in which the value can be used: 0 but for dividers and
+    /// fetches, which are pipelines of their own.
+    pub latency: u64,
+}
+
+/// What computes the value of a node. Operands are indices of [`Datapath::nodes`](crate::Datapath::nodes), less than that
+/// of the node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NodeKind {
+    /// A number that the type holds.
+    Constant(i64),
+    /// An element that is read, an index of [`Datapath::loads`](crate::Datapath::loads).
+    Load(usize),
+    /// A loop variable in the first copy, the outermost is 0.
+    Variable(usize),
+    /// An entry of a table of the program.
+    Lookup {
+        /// The table, an index of [`Program::tables`](pushmem_nest::Program::tables).
+        table: usize,
+        /// Which entry.
+        index: usize,
+    },
+    /// An entry of a table in a memory beside the kernel.
+    Fetch {
+        /// The table, an index of [`Program::tables`](pushmem_nest::Program::tables).
+        table: usize,
+        /// Which entry. Only the low bits leave the kernel.
+        index: usize,
+        /// Their number.
+        address_bits: u32,
+        /// Cycles from the address to the entry.
+        latency: u64,
+    },
+    /// An operator of one operand.
+    Unary {
+        /// The operator.
+        operator: Unary,
+        /// The operand.
+        operand: usize,
+    },
+    /// An operator of two operands of one type.
+    Binary {
+        /// The operator.
+        operator: Binary,
+        /// The first operand.
+        left: usize,
+        /// The second operand.
+        right: usize,
+    },
+    /// One of two values.
+    Select {
+        /// A truth value.
+        condition: usize,
+        /// The value if it is true.
+        then: usize,
+        /// The value if it is false.
+        otherwise: usize,
+    },
+    /// The value wrapped to the type of the node.
+    Cast(usize),
+}
+
+impl NodeKind {
+    /// The operands, in the order of the expression.
+    pub fn operands(&self) -> impl Iterator<Item = usize> + use<> {
+        let operands = match *self {
+            NodeKind::Constant(_) | NodeKind::Load(_) | NodeKind::Variable(_) => [None; 3],
+            NodeKind::Lookup { index: operand, .. }
+            | NodeKind::Fetch { index: operand, .. }
+            | NodeKind::Unary { operand, .. }
+            | NodeKind::Cast(operand) => [Some(operand), None, None],
+            NodeKind::Binary { left, right, .. } => [Some(left), Some(right), None],
+            NodeKind::Select { condition, then, otherwise } => [Some(condition), Some(then), Some(otherwise)],
+        };
+        operands.into_iter().flatten()
+    }
+
+    /// The same with other operands.
+    pub(crate) fn map(&self, mut operand_of: impl FnMut(usize) -> usize) -> NodeKind {
+        match *self {
+            leaf @ (NodeKind::Constant(_) | NodeKind::Load(_) | NodeKind::Variable(_)) => leaf,
+            NodeKind::Lookup { table, index } => NodeKind::Lookup { table, index: operand_of(index) },
+            NodeKind::Fetch { table, index, address_bits, latency } => {
+                NodeKind::Fetch { table, index: operand_of(index), address_bits, latency }
+            }
+            NodeKind::Unary { operator, operand } => NodeKind::Unary { operator, operand: operand_of(operand) },
+            NodeKind::Cast(operand) => NodeKind::Cast(operand_of(operand)),
+            NodeKind::Binary { operator, left, right } => {
+                NodeKind::Binary { operator, left: operand_of(left), right: operand_of(right) }
+            }
+            NodeKind::Select { condition, then, otherwise } => NodeKind::Select {
+                condition: operand_of(condition),
+                then: operand_of(then),
+                otherwise: operand_of(otherwise),
+            },
+        }
+    }
+
+    /// The name of the operator in the text of a [`DatapathGraph`](crate::DatapathGraph).
+    pub fn name(&self) -> &'static str {
+        match self {
+            NodeKind::Constant(_) => "constant",
+            NodeKind::Load(_) => "load",
+            NodeKind::Variable(_) => "loop",
+            NodeKind::Lookup { .. } | NodeKind::Fetch { .. } => "lookup",
+            NodeKind::Cast(_) => "cast",
+            NodeKind::Select { .. } => "select",
+            NodeKind::Unary { operator, .. } => match operator {
+                Unary::Negate => "negate",
+                Unary::Not => "not",
+                Unary::Absolute => "absolute",
+            },
+            NodeKind::Binary { operator, .. } => match operator {
+                Binary::Add => "add",
+                Binary::Subtract => "subtract",
+                Binary::Multiply => "multiply",
+                Binary::Divide => "divide",
+                Binary::Modulo => "modulo",
+                Binary::ShiftLeft => "shift_left",
+                Binary::ShiftRight => "shift_right",
+                Binary::And => "and",
+                Binary::Or => "or",
+                Binary::Xor => "xor",
+                Binary::Equal => "equal",
+                Binary::NotEqual => "not_equal",
+                Binary::Less => "less",
+                Binary::LessEqual => "less_equal",
+                Binary::Greater => "greater",
+                Binary::GreaterEqual => "greater_equal",
+                Binary::Minimum => "minimum",
+                Binary::Maximum => "maximum",
+                Binary::AbsoluteDifference => "absolute_difference",
+            },
+        }
+    }
+
+    /// Whether this is a division or modulo, which has a pipeline of its own.
+    pub fn is_division(&self) -> bool {
+        matches!(self, NodeKind::Binary { operator: Binary::Divide | Binary::Modulo, .. })
+    }
+
+    /// Whether this is a constant.
+    pub fn is_constant(&self) -> bool {
+        matches!(self, NodeKind::Constant(_))
+    }
+}

@@ -1,0 +1,156 @@
+//! The operators of a technology: which there are, how long they take, what they cost.
+//!
+//! A [`DatapathGraph`](crate::DatapathGraph) says what an operation computes; [`Operators`] decide how deep its pipeline is.
+
+use pushmem_nest::{Binary, Type, Unary};
+
+use crate::node::NodeKind;
+
+/// An operator in its place in a graph, as a technology sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operator {
+    /// The kind of the node. Its operands are indices of the graph.
+    pub kind: NodeKind,
+    /// The type of the first operand; of the value, if there is none.
+    pub operand: Type,
+    /// The type of the value.
+    pub value: Type,
+    /// Whether the last operand is a constant.
+    pub constant: bool,
+}
+
+/// The delay of an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delay {
+    /// Combinational, in units of [`Operators::units_per_stage`].
+    Units(u32),
+    /// A pipeline of its own, in stages. It takes its operands from registers and gives its result from registers.
+    Stages(u64),
+}
+
+/// The operators of a technology.
+pub trait Operators {
+    /// The name of the technology, for messages.
+    fn name(&self) -> &str;
+
+    /// The bits of a word, which one processing element computes at a time.
+    fn word_bits(&self) -> u32;
+
+    /// The delay that fits between two registers, in units. A unit is about the delay of one gate; only ratios matter.
+    fn units_per_stage(&self) -> u32;
+
+    /// The cost of a multiplier, in adders of its width: a multiplication by a constant with more signed digits than this
+    /// and one is left to a multiplier.
+    fn adders_per_multiplier(&self) -> usize;
+
+    /// Whether the technology computes the operator.
+    fn computes(&self, operator: &Operator) -> bool;
+
+    /// The delay of an operator that the technology computes.
+    fn delay(&self, operator: &Operator) -> Delay;
+
+    /// The processing elements that an operator takes, if each has an arithmetic unit of a word and starts one operation a
+    /// cycle.
+    fn processing_elements(&self, operator: &Operator) -> u64;
+}
+
+/// The operators of the SystemVerilog that [`Datapath::module`](crate::Datapath::module) prints: all of the nest language.
+///
+/// Between two registers fits a multiplication, or three additions one after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DedicatedOperators;
+
+/// Quotient bits that a stage of the divider computes, each a subtraction and a selection.
+const QUOTIENT_BITS_PER_STAGE: u32 = 2;
+
+const ADD: u32 = 4;
+const COMPARE: u32 = 4;
+const SELECT: u32 = 2;
+const BITWISE: u32 = 1;
+const SHIFT: u32 = 4;
+const LOOKUP: u32 = 8;
+const MULTIPLY: u32 = 12;
+
+impl Operators for DedicatedOperators {
+    fn name(&self) -> &str {
+        "SystemVerilog"
+    }
+
+    fn word_bits(&self) -> u32 {
+        16
+    }
+
+    fn units_per_stage(&self) -> u32 {
+        MULTIPLY
+    }
+
+    fn adders_per_multiplier(&self) -> usize {
+        2
+    }
+
+    fn computes(&self, _: &Operator) -> bool {
+        true
+    }
+
+    fn delay(&self, operator: &Operator) -> Delay {
+        let &Operator { kind, operand, constant, .. } = operator;
+        let units = match kind {
+            NodeKind::Constant(_) | NodeKind::Load(_) | NodeKind::Variable(_) | NodeKind::Cast(_) => 0,
+            NodeKind::Lookup { .. } => LOOKUP,
+            NodeKind::Fetch { latency, .. } => return Delay::Stages(latency),
+            NodeKind::Select { .. } => SELECT,
+            NodeKind::Unary { operator, .. } => match operator {
+                Unary::Negate => ADD,
+                Unary::Not => 0,
+                Unary::Absolute => ADD + SELECT,
+            },
+            NodeKind::Binary { operator, .. } => match operator {
+                Binary::Add | Binary::Subtract => ADD,
+                Binary::Multiply => MULTIPLY,
+                Binary::Divide | Binary::Modulo => return Delay::Stages(divider_stages(operand)),
+                Binary::ShiftLeft | Binary::ShiftRight if constant => 0,
+                // The sign of the amount selects the direction.
+                Binary::ShiftLeft | Binary::ShiftRight if operand.is_signed() => SHIFT + SELECT,
+                Binary::ShiftLeft | Binary::ShiftRight => SHIFT,
+                Binary::And | Binary::Or | Binary::Xor if constant => 0,
+                Binary::And | Binary::Or | Binary::Xor => BITWISE,
+                Binary::Minimum | Binary::Maximum | Binary::AbsoluteDifference => COMPARE + SELECT,
+                _ => COMPARE,
+            },
+        };
+        Delay::Units(units)
+    }
+
+    /// Constants, casts, shifts by constants, operations of bits with constants, and inversions of truth values are free.
+    /// Tables count nothing: they are memories. Everything else counts one, of 32 bits two; a multiplication of 32 bits
+    /// counts three, its partial products; a division or modulo counts its quotient bits, each a subtraction.
+    fn processing_elements(&self, operator: &Operator) -> u64 {
+        let &Operator { kind, operand, value, constant } = operator;
+        let per_word = |bits: u32| u64::from(bits.div_ceil(self.word_bits()));
+        let bits = operand.bits();
+        match kind {
+            NodeKind::Constant(_)
+            | NodeKind::Load(_)
+            | NodeKind::Variable(_)
+            | NodeKind::Lookup { .. }
+            | NodeKind::Fetch { .. }
+            | NodeKind::Cast(_) => 0,
+            NodeKind::Unary { .. } if value == Type::Bool => 0,
+            NodeKind::Unary { .. } => per_word(bits),
+            NodeKind::Select { .. } => per_word(value.bits()),
+            NodeKind::Binary { operator, .. } => match operator {
+                Binary::And | Binary::Or | Binary::Xor | Binary::ShiftLeft | Binary::ShiftRight if constant => 0,
+                Binary::Multiply if bits > self.word_bits() => 3,
+                Binary::Divide | Binary::Modulo => u64::from(bits) * per_word(bits),
+                _ => per_word(bits),
+            },
+        }
+    }
+}
+
+/// The stages of the divider `pushmem_divider` for operands of this type. Signed ones have a stage that takes the signs
+/// off and one that puts them on again.
+fn divider_stages(operands: Type) -> u64 {
+    let signs = if operands.is_signed() { 2 } else { 0 };
+    u64::from(operands.bits().div_ceil(QUOTIENT_BITS_PER_STAGE)) + signs
+}

@@ -1,0 +1,9 @@
+//! Tests of datapaths against the interpreter, and of their RTL against their models.
+
+mod apps;
+mod common;
+mod expressions;
+mod operators;
+mod properties;
+mod shapes;
+mod verilator;

@@ -1,0 +1,55 @@
+//! Properties of all datapaths.
+
+use proptest::prelude::*;
+use pushmem_kernels::{Datapath, Pipeline};
+use pushmem_nest::Type;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::common::{Comparison, random_inputs, random_value, read};
+use crate::expressions::{expression, program};
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn datapaths_compute_what_the_interpreter_does((expression, _) in expression(), seed: u64) {
+        let results = [Type::U16, Type::I16, Type::U8, Type::I8];
+        let program = read(&program(&expression, results[seed as usize % 4]));
+        let mut comparison = Comparison::new(&program);
+        let inputs = random_inputs(&program, &mut ChaCha8Rng::seed_from_u64(seed));
+        program.run_observed(&inputs, &mut comparison).unwrap();
+        prop_assert_eq!(comparison.compared, 32);
+    }
+
+    #[test]
+    fn operands_are_there_in_time((expression, _) in expression()) {
+        let program = read(&program(&expression, Type::U16));
+        let datapath = Datapath::of(&program, program.operations()[0].1);
+        let nodes = datapath.nodes();
+        for (number, node) in nodes.iter().enumerate() {
+            for operand in node.kind.operands() {
+                prop_assert!(operand < number);
+                prop_assert!(nodes[operand].stage + nodes[operand].latency <= node.stage);
+            }
+        }
+        let result = &nodes[datapath.result()];
+        prop_assert!(result.stage + result.latency <= datapath.latency());
+    }
+
+    #[test]
+    fn pipelines_delay_by_the_latency((expression, _) in expression(), seed: u64) {
+        let program = read(&program(&expression, Type::I16));
+        let datapath = Datapath::of(&program, program.operations()[0].1);
+        let mut pipeline = Pipeline::new(&datapath, &program.tables);
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut expected = vec![0; datapath.latency() as usize];
+        for _ in 0..50 {
+            let loads: Vec<i64> = datapath.loads().iter().map(|&load| random_value(load, &mut random)).collect();
+            let variables = [random.random_range(0..4), random.random_range(0..8)];
+            expected.push(datapath.evaluate(&loads, &variables, &program.tables).unwrap());
+            pipeline.step(&loads, &variables);
+            prop_assert_eq!(pipeline.result(), expected[expected.len() - 1 - datapath.latency() as usize]);
+        }
+    }
+}

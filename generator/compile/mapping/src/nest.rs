@@ -1,0 +1,302 @@
+//! Loop nests with a schedule and some more affine functions.
+
+use itertools::Itertools;
+use num_integer::gcd;
+use pushmem_affine::{Affine, Domain, strides};
+use pushmem_buffers::Port;
+
+use crate::rounds::cut;
+
+/// Most firings that an exact comparison of two nests enumerates.
+const ENUMERATION_LIMIT: u128 = 1 << 20;
+
+/// Longest period in which nests are compared slot by slot.
+const PERIOD_LIMIT: i64 = 1 << 16;
+
+/// Loops in the order of time, innermost first, with the cycle of each iteration and further functions of the indices.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Nest {
+    pub extent: Domain,
+    pub cycle: Affine,
+    /// Elements, digits or addresses: the owner knows.
+    pub functions: Vec<Affine>,
+}
+
+impl Nest {
+    /// The loops of a port of a checked buffer, with its elements as functions.
+    pub fn of(port: &Port) -> Nest {
+        let port = port.in_time_order().expect("checked buffers have an order");
+        Nest { extent: port.extents(), cycle: port.schedule, functions: port.access }
+    }
+
+    /// The loops of a port of a checked buffer, with no functions.
+    pub fn of_schedule(port: &Port) -> Nest {
+        Nest { functions: Vec::new(), ..Nest::of(port) }.merged(&[])
+    }
+
+    pub fn depth(&self) -> usize {
+        self.extent.len()
+    }
+
+    pub fn firings(&self) -> u128 {
+        self.extent.iterations()
+    }
+
+    fn all_functions_mut(&mut self) -> impl Iterator<Item = &mut Affine> {
+        self.functions.iter_mut().chain([&mut self.cycle])
+    }
+
+    /// Whether a level continues what the level inside it does, in `function`.
+    fn continues(&self, function: &Affine, level: usize, modulus: Option<i64>) -> bool {
+        let inner = i128::from(function.stride[level - 1]) * i128::from(self.extent[level - 1]);
+        let difference = i128::from(function.stride[level]) - inner;
+        modulus.map_or(difference == 0, |modulus| difference.rem_euclid(i128::from(modulus)) == 0)
+    }
+
+    /// Whether a level continues the schedule of the level inside it.
+    pub fn continues_in_time(&self, level: usize) -> bool {
+        self.continues(&self.cycle, level, None)
+    }
+
+    fn remove(&mut self, level: usize) {
+        self.extent.remove(level);
+        for function in self.all_functions_mut() {
+            function.stride.remove(level);
+        }
+    }
+
+    /// Drops loops of one iteration and merges loops that continue the loop inside them in all functions, where the
+    /// `i`-th function counts modulo `moduli[i]`.
+    pub fn merged(mut self, moduli: &[Option<i64>]) -> Nest {
+        for level in (0..self.depth()).rev() {
+            if self.extent[level] == 1 {
+                self.remove(level);
+            }
+        }
+        let mut level = 1;
+        while level < self.depth() {
+            let merges =
+                self.continues_in_time(level)
+                    && self.functions.iter().enumerate().all(|(number, function)| {
+                        self.continues(function, level, moduli.get(number).copied().flatten())
+                    });
+            if merges {
+                self.extent[level - 1] *= self.extent[level];
+                self.remove(level);
+            } else {
+                level += 1;
+            }
+        }
+        self
+    }
+
+    /// Splits a level into one of `inner` iterations, which must divide its extent, and one around it.
+    pub fn split(mut self, level: usize, inner: u64) -> Nest {
+        assert_eq!(self.extent[level] % inner, 0);
+        let outer = self.extent[level] / inner;
+        self.extent[level] = inner;
+        self.extent.insert(level + 1, outer);
+        for function in self.all_functions_mut() {
+            let stride = function.stride[level] * inner as i64;
+            function.stride.insert(level + 1, stride);
+        }
+        self
+    }
+
+    /// Splits levels of more than `limit` iterations, as evenly as their divisors allow. A level that no divisor splits
+    /// stays as it is, for the check of the configuration to name.
+    pub fn within(self, limit: u64) -> Nest {
+        let mut nest = self;
+        let mut level = 0;
+        while level < nest.depth() {
+            let extent = nest.extent[level];
+            if extent > limit
+                && let Some(inner) = (2..=limit).rev().find(|inner| extent.is_multiple_of(*inner))
+            {
+                nest = nest.split(level, inner);
+            }
+            level += 1;
+        }
+        nest
+    }
+
+    /// The same nest with fewer iterations: what happens between one iteration and the next, at any level, stays as
+    /// it is. What follows from neighbouring iterations is the same as for the whole nest.
+    pub fn shortened(&self, extent: Domain) -> Nest {
+        let shorten = |function: &Affine| {
+            let deltas = self.extent.deltas(&function.stride);
+            let stride = strides(&deltas, &extent, |stride| stride).into_iter().map(|stride| stride as i64);
+            Affine { start: function.start, stride: stride.collect() }
+        };
+        Nest { cycle: shorten(&self.cycle), functions: self.functions.iter().map(shorten).collect(), extent }
+    }
+
+    /// The same nest with the weighted sum of its functions as its only function.
+    pub fn weighted(&self, weights: &[i64]) -> Nest {
+        let zero = Affine::constant(0, self.depth());
+        let weighted = self.functions.iter().zip(weights);
+        let sum = weighted.fold(zero, |sum, (function, weight)| sum.plus(function, *weight));
+        Nest { functions: vec![sum], ..self.clone() }
+    }
+
+    /// All firings, in order.
+    pub fn cycles(&self) -> impl Iterator<Item = i64> + '_ {
+        self.extent.values(&self.cycle)
+    }
+
+    /// The last firing.
+    pub fn last_cycle(&self) -> i64 {
+        self.cycle.value(&self.extent.last())
+    }
+
+    /// Lets a loop make fewer iterations. From its last to the next iteration of a loop outside it is as far as before.
+    pub fn shorten_loop(&mut self, level: usize, extent: u64) {
+        let fewer = self.extent[level] - extent;
+        self.extent[level] = extent;
+        let outside = self.extent[level + 1..].to_vec();
+        for function in self.all_functions_mut() {
+            let mut back = function.stride[level] * fewer as i64;
+            for (stride, &turns) in function.stride[level + 1..].iter_mut().zip(&outside) {
+                *stride -= back;
+                back *= turns as i64;
+            }
+        }
+    }
+
+    /// The smallest and largest value of a function.
+    pub fn range(&self, function: &Affine) -> (i64, i64) {
+        self.range_inside(function, self.depth())
+    }
+
+    /// The smallest and largest value of a function in the first iteration of a loop and those outside it.
+    pub fn range_inside(&self, function: &Affine, level: usize) -> (i64, i64) {
+        let range = self.extent.range_inside(function, level);
+        (*range.start() as i64, *range.end() as i64)
+    }
+
+    /// Whether two nests, moved by offsets, never fire in the same cycle.
+    pub fn never_meets(&self, offset: i64, other: &Nest, other_offset: i64) -> bool {
+        let (start, end) = (self.cycle.start + offset, self.last_cycle() + offset);
+        let (other_start, other_end) = (other.cycle.start + other_offset, other.last_cycle() + other_offset);
+        if end < other_start || other_end < start {
+            return true;
+        }
+        self.apart_in_period(offset, other, other_offset) || self.apart_in_run(offset, other, other_offset)
+    }
+
+    /// Sufficient, and cheap: apart modulo a common period, the greatest common divisor of all strides from some level
+    /// of each nest on.
+    fn apart_in_period(&self, offset: i64, other: &Nest, other_offset: i64) -> bool {
+        let divisor = |nest: &Nest, from: usize| nest.cycle.stride[from..].iter().fold(0, |d, &s| gcd(d, s));
+        let mut tried = Vec::new();
+        for from in 0..=self.depth() {
+            for other_from in 0..=other.depth() {
+                let period = gcd(divisor(self, from), divisor(other, other_from));
+                // Further loops inside come back to the same cycles of the period.
+                if period <= 1 || period > PERIOD_LIMIT || tried.contains(&period) {
+                    continue;
+                }
+                tried.push(period);
+                let inside = |nest: &Nest, from: usize| Nest {
+                    extent: nest.extent[..from].into(),
+                    cycle: Affine { start: nest.cycle.start, stride: nest.cycle.stride[..from].to_vec() },
+                    functions: Vec::new(),
+                };
+                let (mine, others) = (inside(self, from), inside(other, other_from));
+                let firings = mine.firings() + others.firings();
+                if firings > period as u128 {
+                    continue;
+                }
+                let mut taken = vec![false; period as usize];
+                for cycle in mine.cycles() {
+                    taken[(cycle + offset).rem_euclid(period) as usize] = true;
+                }
+                if others.cycles().all(|cycle| !taken[(cycle + other_offset).rem_euclid(period) as usize]) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Exact, by walking both nests; nests too long to walk count as meeting.
+    fn apart_in_run(&self, offset: i64, other: &Nest, other_offset: i64) -> bool {
+        let [mine, other] = [(self, offset), (other, other_offset)].map(|(nest, offset)| Nest {
+            extent: nest.extent.clone(),
+            cycle: nest.cycle.shifted(offset),
+            functions: Vec::new(),
+        });
+        let nests = cut(&[&mine, &other]);
+        let (mine, other) = (&nests[0], &nests[1]);
+        if mine.firings() + other.firings() > ENUMERATION_LIMIT {
+            return false;
+        }
+        let (mine, others) = (mine.cycles(), other.cycles());
+        mine.merge_join_by(others, Ord::cmp).all(|either| !matches!(either, itertools::EitherOrBoth::Both(..)))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A nest in the order of time, from levels of (extent, cycles beyond the loops inside, step of its function).
+    pub(crate) fn nest(start: i64, levels: &[(u64, i64, i64)]) -> Nest {
+        let mut span = 0;
+        let mut cycle = Affine { start, stride: Vec::new() };
+        for &(extent, pause, _) in levels {
+            let stride = span + 1 + pause;
+            span += stride * (extent as i64 - 1);
+            cycle.stride.push(stride);
+        }
+        let function = Affine { start: 5, stride: levels.iter().map(|level| level.2).collect() };
+        Nest { extent: levels.iter().map(|level| level.0).collect(), cycle, functions: vec![function] }
+    }
+
+    fn levels() -> impl Strategy<Value = Vec<(u64, i64, i64)>> {
+        prop::collection::vec((1_u64..6, 0_i64..8, -3_i64..20), 0..4)
+    }
+
+    /// Cycles and function values, one by one.
+    fn firings(nest: &Nest, modulus: i64) -> Vec<(i64, i64)> {
+        let mut firings = Vec::new();
+        nest.extent.for_each(|index| {
+            firings.push((nest.cycle.value(index), nest.functions[0].value(index).rem_euclid(modulus)));
+        });
+        firings
+    }
+
+    proptest! {
+        #[test]
+        fn merging_and_splitting_keep_the_firings(levels in levels(), modulus in 1_i64..30, limit in 1_u64..8) {
+            let nest = nest(3, &levels);
+            prop_assert_eq!(nest.cycles().collect_vec(), firings(&nest, 1).into_iter().map(|(cycle, _)| cycle).collect_vec());
+            let merged = nest.clone().merged(&[Some(modulus)]);
+            prop_assert_eq!(firings(&merged, modulus), firings(&nest, modulus));
+            let split = merged.within(limit);
+            prop_assert_eq!(firings(&split, modulus), firings(&nest, modulus));
+        }
+
+        #[test]
+        fn nests_apart_never_meet(one in levels(), other in levels(), starts in (0_i64..20, 0_i64..20)) {
+            let (one, other) = (nest(starts.0, &one), nest(starts.1, &other));
+            let meets = one.cycles().any(|cycle| other.cycles().any(|another| another == cycle + 7));
+            prop_assert_eq!(one.never_meets(7, &other, 0), !meets);
+            prop_assert!(!one.apart_in_period(7, &other, 0) || !meets);
+        }
+
+        /// Neighbours stay neighbours: gaps and steps of a shortened nest are those of the whole.
+        #[test]
+        fn shortening_keeps_what_is_between_neighbours(levels in levels()) {
+            let nest = nest(0, &levels);
+            let short = nest.shortened(nest.extent.iter().map(|&extent| extent.min(2)).collect());
+            let steps = |nest: &Nest| {
+                let mut firings = Vec::new();
+                nest.extent.for_each(|index| firings.push((nest.cycle.value(index), nest.functions[0].value(index))));
+                firings.iter().tuple_windows().map(|(a, b)| (b.0 - a.0, b.1 - a.1)).unique().sorted().collect_vec()
+            };
+            prop_assert_eq!(steps(&short), steps(&nest));
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Which write each read takes its word from, where several ports write the same elements, by enumeration.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use itertools::Itertools;
+use pushmem_affine::deltas;
+
+use crate::nest::Nest;
+use crate::rounds::cut;
+
+/// Most firings of writes and reads that are enumerated; those of longer runs are judged by their beginning.
+const ENUMERATION_LIMIT: usize = 1 << 20;
+
+/// Most elements whose last writes are kept in an array.
+const ARRAY_LIMIT: i64 = 1 << 20;
+
+/// A word, by when it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Written {
+    /// Number of the write.
+    pub write: usize,
+    /// Cycle in which it was on the wire.
+    pub cycle: i64,
+}
+
+/// The least time from one write of an element to the next by another port: `gaps[before][after]`, if there is one.
+pub(crate) type Gaps = Vec<Vec<Option<i64>>>;
+
+/// A read that was followed.
+#[derive(Clone, Debug)]
+pub(crate) struct Followed {
+    /// The read, cut to the rounds that were followed.
+    pub nest: Nest,
+    /// The word of each iteration, in their order, as far as they were enumerated. Cycles are those of the cut run.
+    pub words: Vec<Written>,
+}
+
+impl Followed {
+    /// Whether it was followed to its end.
+    pub fn is_whole(&self) -> bool {
+        self.words.len() as u128 == self.nest.firings()
+    }
+}
+
+/// Which words reads take.
+#[derive(Debug)]
+pub(crate) struct Past {
+    pub reads: Vec<Rc<Followed>>,
+    pub gaps: Gaps,
+}
+
+/// A read of an element that nobody has written.
+#[derive(Debug)]
+pub(crate) struct NeverWritten {
+    /// Number of the read.
+    pub read: usize,
+    pub cycle: i64,
+    pub element: Vec<i64>,
+}
+
+/// The same, with the number of the element.
+struct NumberNeverWritten {
+    read: usize,
+    cycle: i64,
+    number: i64,
+}
+
+impl Past {
+    /// Follows writes and reads, whose functions are elements: a read takes the word last written before.
+    pub fn of(writes: &[&Nest], reads: &[&Nest]) -> Result<Past, NeverWritten> {
+        let numbers = Numbers::of(&[reads, writes].concat());
+        let whole = reads.iter().chain(writes).map(|nest| numbers.of_nest(nest)).collect_vec();
+        // What goes wrong is named by the cycle of the whole run.
+        let past = Past::of_run(&cut(&whole.iter().collect_vec()), reads.len());
+        past.or_else(|_| Past::of_run(&whole, reads.len())).map_err(|NumberNeverWritten { read, cycle, number }| {
+            NeverWritten { read, cycle, element: numbers.element(number) }
+        })
+    }
+
+    /// Follows all iterations of nests, of which so many reads come first, with the number of the element as function.
+    fn of_run(nests: &[Nest], reads: usize) -> Result<Past, NumberNeverWritten> {
+        let mut last = Last::of(nests);
+        let (reads, writes) = nests.split_at(reads);
+        let mut words = vec![Vec::new(); reads.len()];
+        let mut gaps: Gaps = vec![vec![None; writes.len()]; writes.len()];
+        for Firing { cycle, nest, value } in firings(nests) {
+            if nest < reads.len() {
+                let written = last.get(value).ok_or(NumberNeverWritten { read: nest, cycle, number: value })?;
+                words[nest].push(written);
+                continue;
+            }
+            let write = nest - reads.len();
+            if let Some(before) = last.replace(value, Written { write, cycle })
+                && before.write != write
+            {
+                let gap = &mut gaps[before.write][write];
+                *gap = Some(gap.map_or(cycle - before.cycle, |gap| gap.min(cycle - before.cycle)));
+            }
+        }
+        let followed = |(nest, words): (&Nest, Vec<Written>)| Rc::new(Followed { nest: nest.clone(), words });
+        Ok(Past { reads: reads.iter().zip(words).map(followed).collect(), gaps })
+    }
+
+    /// Follows nests, of which so many reads come first, in the whole run or in as few rounds as matter.
+    #[cfg(test)]
+    pub fn of_nests(nests: &[Nest], reads: usize, short: bool) -> Result<Past, ()> {
+        let numbers = Numbers::of(&nests.iter().collect_vec());
+        let whole = nests.iter().map(|nest| numbers.of_nest(nest)).collect_vec();
+        let nests = if short { cut(&whole.iter().collect_vec()) } else { whole };
+        Past::of_run(&nests, reads).map_err(drop)
+    }
+
+    /// The writes whose words a read takes.
+    pub fn sources(&self, read: usize) -> Vec<usize> {
+        self.reads[read].words.iter().map(|written| written.write).unique().sorted().collect()
+    }
+}
+
+/// The last write of each element, by its number.
+enum Last {
+    Array { low: i64, elements: Vec<Option<Written>> },
+    Map(HashMap<i64, Written>),
+}
+
+impl Last {
+    fn of(nests: &[Nest]) -> Last {
+        match ranges(&nests.iter().collect_vec())[..] {
+            [(low, high)] if high - low < ARRAY_LIMIT => {
+                Last::Array { low, elements: vec![None; (high - low + 1) as usize] }
+            }
+            _ => Last::Map(HashMap::new()),
+        }
+    }
+
+    fn get(&self, element: i64) -> Option<Written> {
+        match self {
+            Last::Array { low, elements } => elements[(element - low) as usize],
+            Last::Map(map) => map.get(&element).copied(),
+        }
+    }
+
+    fn replace(&mut self, element: i64, written: Written) -> Option<Written> {
+        match self {
+            Last::Array { low, elements } => elements[(element - *low) as usize].replace(written),
+            Last::Map(map) => map.insert(element, written),
+        }
+    }
+}
+
+/// Elements as numbers.
+struct Numbers {
+    low: Vec<i64>,
+    size: Vec<i64>,
+}
+
+impl Numbers {
+    fn of(nests: &[&Nest]) -> Numbers {
+        let ranges = ranges(nests);
+        Numbers {
+            low: ranges.iter().map(|range| range.0).collect(),
+            size: ranges.iter().map(|(low, high)| high - low + 1).collect(),
+        }
+    }
+
+    /// With the number of the element as the only function.
+    fn of_nest(&self, nest: &Nest) -> Nest {
+        let mut nest = nest.clone();
+        for (function, low) in nest.functions.iter_mut().zip(&self.low) {
+            function.start -= low;
+        }
+        let weights = self.size.iter().scan(1, |next, size| {
+            let weight = *next;
+            *next *= size;
+            Some(weight)
+        });
+        nest.weighted(&weights.collect_vec())
+    }
+
+    fn element(&self, number: i64) -> Vec<i64> {
+        let mut rest = number;
+        let coordinate = |(low, size): (&i64, &i64)| {
+            let coordinate = low + rest % size;
+            rest /= size;
+            coordinate
+        };
+        self.low.iter().zip(&self.size).map(coordinate).collect()
+    }
+}
+
+/// The smallest and the largest coordinate in each dimension.
+pub(crate) fn ranges(nests: &[&Nest]) -> Vec<(i64, i64)> {
+    let dimensions = nests.first().map_or(0, |nest| nest.functions.len());
+    let range = |dimension: usize| {
+        let ranges = nests.iter().map(|nest| nest.range(&nest.functions[dimension]));
+        ranges.reduce(|(low, high), range| (low.min(range.0), high.max(range.1))).expect("a nest has the dimension")
+    };
+    (0..dimensions).map(range).collect()
+}
+
+/// A firing of one of several nests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Firing {
+    pub cycle: i64,
+    /// Number of the nest.
+    pub nest: usize,
+    /// Its first function.
+    pub value: i64,
+}
+
+/// The first firings of nests in the order of time, within a cycle in the order of the nests.
+pub(crate) fn firings(nests: &[Nest]) -> impl Iterator<Item = Firing> {
+    fn of_nest((number, nest): (usize, &Nest)) -> impl Iterator<Item = Firing> {
+        let gaps = deltas(&nest.cycle.stride, &nest.extent);
+        let steps = deltas(&nest.functions[0].stride, &nest.extent);
+        let mut index = vec![0; nest.depth()];
+        let mut next = Some(Firing { cycle: nest.cycle.start, nest: number, value: nest.functions[0].start });
+        std::iter::from_fn(move || {
+            let firing = next?;
+            next = nest.extent.advance(&mut index).map(|level| {
+                let (cycle, value) = (firing.cycle + gaps[level] as i64, firing.value + steps[level] as i64);
+                Firing { cycle, nest: number, value }
+            });
+            Some(firing)
+        })
+    }
+    nests.iter().enumerate().map(of_nest).kmerge().take(ENUMERATION_LIMIT)
+}
+
+/// The most words that are live at once: written, and still to be read. The word that a read frees in a cycle makes place
+/// for the one written in that cycle.
+pub(crate) fn live<'a>(reads: impl Iterator<Item = &'a Followed>) -> u64 {
+    let mut last: HashMap<Written, i64> = HashMap::new();
+    for Followed { nest, words } in reads {
+        for (cycle, written) in nest.cycles().zip(words) {
+            last.entry(*written).and_modify(|last| *last = cycle.max(*last)).or_insert(cycle);
+        }
+    }
+    // Ends before beginnings within a cycle.
+    let events = last.into_iter().flat_map(|(written, last)| [(written.cycle, 1), (last, -1)]).sorted_unstable();
+    let mut live = 0_i64;
+    let mut most = 0;
+    for (_, change) in events {
+        live += change;
+        most = most.max(live);
+    }
+    most as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pushmem_affine::Affine;
+
+    /// A nest that goes through words from a cycle on, in rounds, with the word as its only function.
+    fn words(first: i64, count: u64, start: i64, rounds: u64, round: i64) -> Nest {
+        Nest {
+            extent: vec![count, rounds].into(),
+            cycle: Affine { start, stride: vec![1, round] },
+            functions: vec![Affine { start: first, stride: vec![1, 0] }],
+        }
+    }
+
+    #[test]
+    fn reads_take_the_last_word_before() {
+        let (set, update) = (words(10, 4, 0, 1, 4), words(10, 4, 12, 3, 8));
+        let (sum, end) = (words(10, 4, 10, 3, 8), words(11, 2, 40, 1, 4));
+        let past = Past::of(&[&set, &update], &[&sum, &end]).expect("all is written");
+        assert_eq!((past.sources(0), past.sources(1)), (vec![0, 1], vec![1]));
+        let cycles = |read: usize| past.reads[read].words.iter().map(|word| word.cycle).collect_vec();
+        assert_eq!(cycles(0), [0, 1, 2, 3, 12, 13, 14, 15, 20, 21, 22, 23]);
+        assert_eq!(cycles(1), [29, 30]);
+        assert_eq!(past.gaps, [[None, Some(12)], [None, None]]);
+        // A word on the wire in the cycle of the read comes too late.
+        let early = words(10, 4, 0, 1, 4);
+        let never = Past::of(&[&set, &update], &[&early]).expect_err("nothing is written before cycle 1");
+        assert_eq!((never.read, never.cycle, never.element), (0, 0, vec![10]));
+    }
+
+    #[test]
+    fn live_words_are_those_still_to_be_read() {
+        let (set, read) = (words(0, 8, 0, 1, 8), words(0, 8, 3, 1, 8));
+        let past = Past::of(&[&set], &[&read]).expect("all is written");
+        assert_eq!(live(past.reads.iter().map(Rc::as_ref)), 3);
+    }
+}

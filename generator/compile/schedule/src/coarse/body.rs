@@ -1,0 +1,600 @@
+//! One iteration of each shared loop: which nodes are scheduled, what they reserve, and what they wait for.
+
+mod double_buffering;
+mod loop_flattening;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::arrays::{lead, may_meet, pointwise, touches, update_spacing};
+use super::modulo_scheduling::{Edge, Limit, Problem, Solution, Use};
+use super::nest::{Nest, nest};
+use super::reservation_table::fits_alone;
+use super::tree::{Child, Tree};
+use super::{Bound, CoarseOptions, LIMIT, Resource};
+use crate::error::{ScheduleError, StageName};
+use double_buffering::{FURTHEST, Room, Versions};
+use loop_flattening::Inner;
+use pushmem_stages::Pipeline;
+
+/// One iteration of a loop, or everything outside of loops.
+#[derive(Clone, Debug)]
+pub(crate) struct Body {
+    pub interval: i64,
+    pub bound: Bound,
+    /// Cycles from its start to the end of its last stage.
+    pub length: i64,
+    /// When what it contains starts.
+    pub starts: Vec<(Child, i64)>,
+    /// What is reserved, and which of the ports.
+    pub taken: Vec<(Child, Use, usize)>,
+    /// Arrays with more than two versions.
+    pub versions: Versions,
+    /// When groups touch arrays.
+    windows: Vec<Window>,
+}
+
+/// When a group touches an array: from a cycle, before another. For all iterations of the loops considered so far.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    group: usize,
+    array: usize,
+    read: Option<(i64, i64)>,
+    write: Option<(i64, i64)>,
+}
+
+impl Window {
+    fn moved(self, first: i64, last: i64) -> Self {
+        let moved = |window: Option<(i64, i64)>| window.map(|(from, to)| (from + first, to + last));
+        Window { read: moved(self.read), write: moved(self.write), ..self }
+    }
+}
+
+/// A dependence within an iteration that waits less if both are fused.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    edge: Edge,
+    /// Cycles from start to start if the second follows the first iteration by iteration.
+    fused: Option<i64>,
+}
+
+/// All bodies.
+#[derive(Clone, Debug)]
+pub(crate) struct Bodies {
+    pub nests: Vec<Nest>,
+    pub loops: Vec<Body>,
+    pub root: Body,
+    pub resources: Vec<Resource>,
+    /// By group, its unit, as an index in `resources`.
+    pub units: Vec<usize>,
+    /// By group, those that it follows iteration by iteration.
+    pub follows: Vec<BTreeSet<usize>>,
+}
+
+/// What all bodies have in common.
+struct Context<'a> {
+    pipeline: &'a Pipeline,
+    tree: &'a Tree,
+    options: &'a CoarseOptions,
+    nests: Vec<Nest>,
+    resources: Vec<Resource>,
+    ports: Vec<usize>,
+    units: Vec<usize>,
+    /// By array: resources to read and to write it.
+    memories: Vec<(usize, usize)>,
+    follows: Vec<BTreeSet<usize>>,
+}
+
+impl Bodies {
+    /// Schedules all bodies, the innermost first.
+    ///
+    /// # Errors
+    /// When there are too many cycles.
+    pub fn of(pipeline: &Pipeline, tree: &Tree, options: &CoarseOptions) -> Result<Bodies, ScheduleError> {
+        let mut nests = Vec::new();
+        for group in &tree.groups {
+            let gap = group.latency.1 + 1 + options.round_trip as i64;
+            let found = nest(pipeline, group, gap, options);
+            nests.push(found.ok_or_else(|| too_long(pipeline, tree, &Child::Group(nests.len())))?);
+        }
+        let mut context = Context {
+            pipeline,
+            tree,
+            options,
+            nests,
+            resources: Vec::new(),
+            ports: Vec::new(),
+            units: Vec::new(),
+            memories: Vec::new(),
+            follows: vec![BTreeSet::new(); tree.groups.len()],
+        };
+        context.add_resources();
+        let mut bodies: Vec<Option<Body>> = vec![None; tree.loops.len()];
+        for level in (0..tree.loops.len()).rev() {
+            let body = context.body(Some(level), &tree.loops[level].children, &bodies)?;
+            bodies[level] = Some(body);
+        }
+        let root = context.body(None, &tree.roots, &bodies)?;
+        Ok(Bodies {
+            nests: context.nests,
+            loops: bodies.into_iter().flatten().collect(),
+            root,
+            resources: context.resources,
+            units: context.units,
+            follows: context.follows,
+        })
+    }
+}
+
+/// The error that something takes too long.
+fn too_long(pipeline: &Pipeline, tree: &Tree, child: &Child) -> ScheduleError {
+    let mut child = *child;
+    loop {
+        match child {
+            Child::Group(group) => {
+                return ScheduleError::TooLong { stage: StageName::of(pipeline, tree.groups[group].stages.start) };
+            }
+            Child::Loop(level) => child = tree.loops[level].children[0],
+        }
+    }
+}
+
+impl Context<'_> {
+    fn add_resources(&mut self) {
+        let (pipeline, options) = (self.pipeline, self.options);
+        let shared: Vec<Option<&str>> = self
+            .tree
+            .groups
+            .iter()
+            .map(|group| group.stages.clone().find_map(|stage| options.share.get(stage)?.as_deref()))
+            .collect();
+        let mut named: BTreeMap<String, usize> = BTreeMap::new();
+        let taken: BTreeSet<&str> = shared.iter().copied().flatten().collect();
+        for (group, shared) in self.tree.groups.iter().zip(&shared) {
+            let name = shared.map_or_else(
+                || {
+                    // Nothing but a name given by the caller makes two units one.
+                    let own = &pipeline.stages[group.stages.start].name;
+                    let mut names = (1..).map(|number| match number {
+                        1 => own.clone(),
+                        _ => format!("{own} ({number})"),
+                    });
+                    let free = names.find(|name| !taken.contains(name.as_str()) && !named.contains_key(name));
+                    free.unwrap_or_else(|| own.clone())
+                },
+                str::to_owned,
+            );
+            let next = self.resources.len();
+            let unit = *named.entry(name.clone()).or_insert(next);
+            if unit == next {
+                self.resources.push(Resource::Unit(name));
+                self.ports.push(1);
+            }
+            self.units.push(unit);
+        }
+        for (number, array) in pipeline.arrays.iter().enumerate() {
+            let at = self.resources.len();
+            let name = || array.name.clone();
+            if options.serialized.contains(&number) {
+                self.resources.push(Resource::Access(name()));
+                self.ports.push(1);
+                self.memories.push((at, at));
+            } else {
+                self.resources.extend([Resource::Write(name()), Resource::Read(name())]);
+                let ports = options.ports_of.get(&number).copied();
+                let (write_ports, read_ports) = ports.unwrap_or((options.write_ports, options.read_ports));
+                self.ports.extend([write_ports.max(1), read_ports.max(1)]);
+                self.memories.push((at + 1, at));
+            }
+        }
+    }
+
+    /// When a group touches arrays.
+    fn windows(&self, group: usize) -> Vec<Window> {
+        let (content, span) = (&self.tree.groups[group], self.nests[group].span);
+        let members = content.members(self.pipeline);
+        let accesses = members.iter().flat_map(|stage| stage.reads.iter().chain([&stage.write]));
+        let arrays: BTreeSet<usize> = accesses.map(|access| access.array).collect();
+        let touched =
+            |array: usize, writes: bool| touches(self.pipeline, self.tree, group, array, writes).next().is_some();
+        let window = |array: usize| Window {
+            group,
+            array,
+            read: touched(array, false).then_some((0, span)),
+            write: touched(array, true).then_some((content.latency.0, content.latency.1 + span)),
+        };
+        arrays.into_iter().map(window).collect()
+    }
+
+    /// What a group reserves, without ports for arrays that it gets as they are computed.
+    fn uses(&self, group: usize, direct: &BTreeSet<usize>) -> Vec<Use> {
+        let unit = Use { resource: self.units[group], from: 0, to: self.nests[group].span };
+        let mut uses = vec![unit];
+        for window in self.windows(group) {
+            let (read, write) = self.memories[window.array];
+            let reads = window.read.filter(|_| !direct.contains(&window.array));
+            let ports = [(read, reads), (write, window.write)];
+            for (resource, (from, to)) in ports.into_iter().filter_map(|(port, window)| Some((port, window?))) {
+                // One port for both is the group's from its first read to its last write.
+                match uses.iter_mut().find(|other| other.resource == resource) {
+                    Some(other) => (other.from, other.to) = (other.from.min(from), other.to.max(to)),
+                    None => uses.push(Use { resource, from, to }),
+                }
+            }
+        }
+        uses
+    }
+
+    /// Schedules one iteration of a loop, or what is outside of all.
+    fn body(
+        &mut self,
+        level: Option<usize>,
+        children: &[Child],
+        bodies: &[Option<Body>],
+    ) -> Result<Body, ScheduleError> {
+        let inner: Vec<Option<Inner>> = children
+            .iter()
+            .map(|child| match *child {
+                Child::Group(_) => Ok(None),
+                Child::Loop(inner) => {
+                    let body = bodies[inner].as_ref();
+                    let found =
+                        body.and_then(|body| Inner::of(body, self.tree.loops[inner].extent, self.options.flatten));
+                    found.map(Some).ok_or_else(|| too_long(self.pipeline, self.tree, child))
+                }
+            })
+            .collect::<Result<_, _>>()?;
+        let windows: Vec<Vec<Window>> = children
+            .iter()
+            .zip(&inner)
+            .map(|(child, inner)| match (child, inner) {
+                (Child::Group(group), _) => self.windows(*group),
+                (_, inner) => inner.as_ref().map_or_else(Vec::new, |inner| inner.windows.clone()),
+            })
+            .collect();
+        let mut fits = 0_i64;
+        for (child, windows) in children.iter().zip(&windows) {
+            let ends = windows.iter().flat_map(|window| [window.read, window.write]).flatten().map(|(_, to)| to);
+            fits = fits.saturating_add(ends.max().unwrap_or(0) + self.options.round_trip as i64);
+            if fits > LIMIT {
+                return Err(too_long(self.pipeline, self.tree, child));
+            }
+        }
+        let contents = Contents { level, children, inner: &inner, windows: &windows };
+        let Plan { waits, clusters, nodes, of_node, solution, versions } = self.balanced(&contents);
+        let mut body = Body {
+            interval: solution.period,
+            bound: self.bound(solution.limit),
+            length: 0,
+            starts: Vec::new(),
+            taken: Vec::new(),
+            versions,
+            windows: Vec::new(),
+        };
+        for (number, child) in children.iter().enumerate() {
+            let start = solution.starts[clusters.node[number]] + clusters.offset[number];
+            body.starts.push((*child, start));
+            body.windows.extend(windows[number].iter().map(|window| window.moved(start, start)));
+        }
+        for (node, uses) in nodes.iter().enumerate() {
+            let start = solution.starts[node];
+            for ((taken, &port), &child) in uses.iter().zip(&solution.ports[node]).zip(&of_node[node]) {
+                let moved = Use { from: taken.from + start, to: taken.to + start, ..*taken };
+                body.taken.push((children[child], moved, port));
+            }
+        }
+        let ends = body.windows.iter().flat_map(|window| [window.read, window.write]).flatten().map(|(_, to)| to);
+        body.length = ends.chain(body.taken.iter().map(|(_, taken, _)| taken.to)).max().unwrap_or(0);
+        if body.length > LIMIT || body.interval > LIMIT {
+            return Err(too_long(self.pipeline, self.tree, &children[0]));
+        }
+        for (number, child) in children.iter().enumerate() {
+            let Child::Group(group) = child else { continue };
+            for wait in waits.iter().filter(|wait| wait.fused.is_some() && wait.edge.to == number) {
+                if let (Child::Group(producer), true) = (children[wait.edge.from], clusters.together(wait.edge)) {
+                    self.follows[*group].insert(producer);
+                }
+            }
+        }
+        Ok(body)
+    }
+
+    /// Schedules an iteration with so many versions of some arrays, two of the others.
+    fn plan(&self, contents: &Contents, versions: Versions) -> Plan {
+        let Contents { level, children, inner, windows } = *contents;
+        let waits = self.waits(level, children, windows, &versions);
+        let clusters = self.fuse(children, inner, &waits);
+        let least = inner.iter().flatten().map(|inner| inner.dense).max().unwrap_or(0);
+        let (nodes, of_node) = self.nodes(children, inner, &waits, &clusters);
+        let edges: Vec<Edge> = waits.iter().filter_map(|wait| clusters.contracted(wait)).collect();
+        let problem = Problem { nodes, edges, ports: &self.ports, repeats: level.is_some(), least };
+        // A perfect nest is one long loop.
+        let perfect = self.options.flatten && level.is_some() && matches!(children, [Child::Loop(_)]);
+        let solution = match perfect {
+            true => Solution {
+                period: least,
+                limit: Limit::Inner,
+                starts: vec![0],
+                ports: inner.iter().flatten().map(|inner| inner.ports.clone()).collect(),
+            },
+            false => problem.solve(),
+        };
+        Plan { waits, clusters, nodes: problem.nodes, of_node, solution, versions }
+    }
+
+    fn bound(&self, limit: Limit) -> Bound {
+        match limit {
+            Limit::Resource(resource) => Bound::Resource(self.resources[resource].clone()),
+            Limit::Arrays(arrays) => {
+                Bound::Arrays(arrays.into_iter().map(|array| self.pipeline.arrays[array].name.clone()).collect())
+            }
+            Limit::Inner => Bound::Inner,
+            Limit::Conflicts => Bound::Conflicts,
+        }
+    }
+
+    /// All dependences between what a loop contains.
+    fn waits(
+        &self,
+        level: Option<usize>,
+        children: &[Child],
+        windows: &[Vec<Window>],
+        versions: &Versions,
+    ) -> Vec<Wait> {
+        let mut by_array: BTreeMap<usize, Vec<(usize, Window)>> = BTreeMap::new();
+        for (child, windows) in windows.iter().enumerate() {
+            for window in windows {
+                by_array.entry(window.array).or_default().push((child, *window));
+            }
+        }
+        let mut waits = Vec::new();
+        for (array, windows) in by_array {
+            if windows.iter().all(|(_, window)| window.write.is_none()) {
+                continue;
+            }
+            let room = self.room(level, array, versions);
+            for (place, &(child, window)) in windows.iter().enumerate() {
+                if let (Child::Group(group), Some(level)) = (children[child], level) {
+                    waits.extend(self.recurrence(level, child, group, array, room.versions));
+                }
+                for &(after, later) in windows[place + 1..].iter().filter(|(after, _)| *after != child) {
+                    self.within((child, window), (after, later), children, room, &mut waits);
+                    self.across((child, window), (after, later), room, &mut waits);
+                }
+            }
+        }
+        waits
+    }
+
+    /// What a group that updates elements waits for in the next iterations of its innermost shared loop.
+    fn recurrence(&self, level: usize, child: usize, group: usize, array: usize, versions: i64) -> Option<Wait> {
+        let content = &self.tree.groups[group];
+        let updates = content.members(self.pipeline).iter().any(|stage| stage.updates() && stage.write.array == array);
+        // With two versions every iteration begins with new values.
+        if !updates || versions > 1 || content.parent != Some(level) {
+            return None;
+        }
+        let (distance, travel) = update_spacing(self.pipeline, self.tree, group, &self.nests[group])?;
+        let weight = travel + content.latency.1 + 1 + self.options.round_trip as i64;
+        let edge = Edge { from: child, to: child, weight, distance: distance.min(FURTHEST), array };
+        Some(Wait { edge, fused: None })
+    }
+
+    /// Whether two groups may touch the same element of an array.
+    fn meet(&self, (one, writes): (usize, bool), (other, other_writes): (usize, bool), array: usize) -> bool {
+        touches(self.pipeline, self.tree, one, array, writes).any(|touch| {
+            let mut others = touches(self.pipeline, self.tree, other, array, other_writes);
+            others.any(|other| may_meet(touch, other))
+        })
+    }
+
+    /// Flow, output and anti dependences within an iteration.
+    fn within(
+        &self,
+        (from, first): (usize, Window),
+        (to, second): (usize, Window),
+        children: &[Child],
+        room: Room,
+        waits: &mut Vec<Wait>,
+    ) {
+        let (array, round_trip) = (first.array, self.options.round_trip as i64);
+        let edge = |weight: i64| Edge { from, to, weight, distance: 0, array };
+        let meet = |writes: bool, later: bool| self.meet((first.group, writes), (second.group, later), array);
+        let groups = matches!((children[from], children[to]), (Child::Group(_), Child::Group(_)));
+        let nests = (&self.nests[first.group], &self.nests[second.group]);
+        if let (Some((_, end)), Some((start, _)), true) = (first.write, second.read, meet(true, false)) {
+            let pair = ((first.group, nests.0), (second.group, nests.1));
+            let fused = groups && pointwise(self.pipeline, self.tree, pair.0, pair.1, array);
+            let whole = end + round_trip - start;
+            // With values of an iteration before, an element may not be the producer's of this one.
+            let may_overlap = self.options.overlap && groups && (room.versions > 1 || room.spacing.is_none());
+            let early = may_overlap.then(|| lead(self.pipeline, self.tree, pair.0, pair.1, array)).flatten();
+            let early = early.map(|lead| lead.max(self.tree.groups[first.group].latency.0) + 1 + round_trip);
+            let weight = early.map_or(whole, |early| early.min(whole));
+            let latency = self.tree.groups[first.group].latency.1;
+            waits.push(Wait { edge: edge(weight), fused: fused.then_some(latency) });
+        }
+        if let (Some((_, end)), Some((start, _)), true) = (first.read, second.write, meet(false, true)) {
+            waits.push(Wait { edge: edge(end - start), fused: None });
+        }
+        if let (Some((_, end)), Some((start, _)), true) = (first.write, second.write, meet(true, true)) {
+            // An update writes what it has read, so it waits already.
+            let members = self.tree.groups[second.group].members(self.pipeline);
+            if !members.iter().all(|stage| stage.updates()) {
+                waits.push(Wait { edge: edge(end - start), fused: None });
+            }
+        }
+    }
+
+    /// What the first waits for that the second does some iterations before.
+    fn across(&self, (to, first): (usize, Window), (from, second): (usize, Window), room: Room, waits: &mut Vec<Wait>) {
+        let Some(spacing) = room.spacing else { return };
+        let array = first.array;
+        let distance = spacing.max(room.versions);
+        let meet = |writes: bool, later: bool| self.meet((second.group, writes), (first.group, later), array);
+        let mut add = |weight: i64| {
+            let edge = Edge { from, to, weight, distance, array };
+            waits.push(Wait { edge, fused: None });
+        };
+        if let (Some((_, end)), Some((start, _)), 1, true) =
+            (second.write, first.read, room.versions, meet(true, false))
+        {
+            add(end + self.options.round_trip as i64 - start);
+        }
+        if let (Some((_, end)), Some((start, _)), true) = (second.read, first.write, meet(false, true)) {
+            add(end - start);
+        }
+        if let (Some((_, end)), Some((start, _)), true) = (second.write, first.write, meet(true, true)) {
+            add(end - start);
+        }
+    }
+
+    /// What each node reserves, and for which of the children.
+    fn nodes(
+        &self,
+        children: &[Child],
+        inner: &[Option<Inner>],
+        waits: &[Wait],
+        clusters: &Clusters,
+    ) -> (Vec<Vec<Use>>, Vec<Vec<usize>>) {
+        let mut nodes: Vec<Vec<Use>> = vec![Vec::new(); clusters.count];
+        let mut of_node: Vec<Vec<usize>> = vec![Vec::new(); clusters.count];
+        for (number, child) in children.iter().enumerate() {
+            let fused = waits.iter().filter(|wait| wait.fused.is_some() && wait.edge.to == number);
+            let direct = fused.filter(|wait| clusters.together(wait.edge)).map(|wait| wait.edge.array).collect();
+            let uses = match (child, &inner[number]) {
+                (Child::Group(group), _) => self.uses(*group, &direct),
+                (Child::Loop(_), inner) => inner.as_ref().map_or_else(Vec::new, |inner| inner.uses.clone()),
+            };
+            let (node, offset) = (clusters.node[number], clusters.offset[number]);
+            of_node[node].extend(uses.iter().map(|_| number));
+            let moved = |taken: Use| Use { from: taken.from + offset, to: taken.to + offset, ..taken };
+            nodes[node].extend(uses.into_iter().map(moved));
+        }
+        (nodes, of_node)
+    }
+
+    /// Joins what runs iteration by iteration into nodes, wherever nothing else forbids it.
+    fn fuse(&self, children: &[Child], inner: &[Option<Inner>], waits: &[Wait]) -> Clusters {
+        let mut clusters = Clusters::apart(children.len());
+        for wait in waits {
+            let Some(delay) = wait.fused else { continue };
+            let joined = clusters.joined(wait.edge, delay);
+            if !joined.possible(waits) {
+                continue;
+            }
+            // Groups of a node run at the same time, so each needs resources of its own.
+            let (mut nodes, _) = self.nodes(children, inner, waits, &joined);
+            let node = nodes.swap_remove(joined.node[wait.edge.to]);
+            if fits_alone(node, &self.ports) {
+                clusters = joined;
+            }
+        }
+        clusters
+    }
+}
+
+/// What an iteration of a loop consists of.
+#[derive(Clone, Copy)]
+struct Contents<'a> {
+    level: Option<usize>,
+    children: &'a [Child],
+    inner: &'a [Option<Inner>],
+    windows: &'a [Vec<Window>],
+}
+
+/// A schedule of an iteration, and what it was made from.
+struct Plan {
+    waits: Vec<Wait>,
+    clusters: Clusters,
+    nodes: Vec<Vec<Use>>,
+    of_node: Vec<Vec<usize>>,
+    solution: Solution,
+    versions: Versions,
+}
+
+/// Children that are one node of a problem, and when each starts after the start of the node.
+#[derive(Clone, Debug)]
+struct Clusters {
+    count: usize,
+    node: Vec<usize>,
+    offset: Vec<i64>,
+}
+
+impl Clusters {
+    fn apart(children: usize) -> Self {
+        Clusters { count: children, node: (0..children).collect(), offset: vec![0; children] }
+    }
+
+    fn together(&self, edge: Edge) -> bool {
+        edge.from != edge.to && self.node[edge.from] == self.node[edge.to]
+    }
+
+    /// The two of an edge in one node, the second so many cycles after the first, or more if it follows others as well.
+    fn joined(&self, edge: Edge, delay: i64) -> Self {
+        let mut joined = self.clone();
+        let wanted = self.offset[edge.from] + delay;
+        let (kept, gone) = (self.node[edge.from], self.node[edge.to]);
+        if kept == gone {
+            joined.offset[edge.to] = joined.offset[edge.to].max(wanted);
+            return joined;
+        }
+        // The nodes are moved against each other so that this edge is exact.
+        let shift = wanted - self.offset[edge.to];
+        for child in 0..self.node.len() {
+            if self.node[child] == gone {
+                joined.node[child] = kept;
+                joined.offset[child] += shift;
+            }
+        }
+        let members: Vec<usize> = (0..self.node.len()).filter(|&child| joined.node[child] == kept).collect();
+        let first = members.iter().map(|&child| joined.offset[child]).min().unwrap_or(0);
+        members.iter().for_each(|&child| joined.offset[child] -= first);
+        joined.renumbered()
+    }
+
+    /// Nodes in the order of their first children, without gaps.
+    fn renumbered(mut self) -> Self {
+        let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
+        for node in &mut self.node {
+            let next = numbers.len();
+            *node = *numbers.entry(*node).or_insert(next);
+        }
+        self.count = numbers.len();
+        self
+    }
+
+    /// Cycles that an edge waits, from start to start.
+    fn weight(&self, wait: &Wait) -> i64 {
+        wait.fused.filter(|_| self.together(wait.edge)).unwrap_or(wait.edge.weight)
+    }
+
+    /// Whether all waits within nodes are kept, and nodes do not wait for each other in a circle.
+    fn possible(&self, waits: &[Wait]) -> bool {
+        let inside = || waits.iter().filter(|wait| wait.edge.distance == 0);
+        let kept = |wait: &Wait| {
+            let (from, to) = (wait.edge.from, wait.edge.to);
+            !self.together(wait.edge) || self.offset[to] >= self.offset[from] + self.weight(wait)
+        };
+        let between = || inside().filter(|wait| !self.together(wait.edge));
+        let mut done = vec![false; self.count];
+        for _ in 0..self.count {
+            let blocked =
+                |node: usize| between().any(|wait| self.node[wait.edge.to] == node && !done[self.node[wait.edge.from]]);
+            match (0..self.count).find(|&node| !done[node] && !blocked(node)) {
+                Some(node) => done[node] = true,
+                None => return false,
+            }
+        }
+        inside().all(kept)
+    }
+
+    /// An edge between nodes; nothing if it is within one and kept.
+    fn contracted(&self, wait: &Wait) -> Option<Edge> {
+        let Edge { from, to, .. } = wait.edge;
+        if self.together(wait.edge) && wait.edge.distance == 0 {
+            return None;
+        }
+        let weight = self.weight(wait) + self.offset[from] - self.offset[to];
+        Some(Edge { from: self.node[from], to: self.node[to], weight, ..wait.edge })
+    }
+}

@@ -1,0 +1,368 @@
+//! The coarse-grained schedule: a pipeline of whole loop nests (dissertation §4.3).
+//!
+//! Stages keep their loops and run densely; loops that several stages share start an iteration every *initiation
+//! interval*, before the iterations before have ended. The interval and the start of each stage within the iteration come
+//! from iterative modulo scheduling (dissertation §4.3.1, Algorithm 1) with stages as operations, and compute units and
+//! ports of memories as resources (Figures 4.5 to 4.15). Several loops around one body are one long loop: an outer
+//! iteration follows the last inner one without a flush (§4.3.4, loop flattening).
+
+mod arrays;
+mod body;
+mod distribute;
+mod modulo_scheduling;
+mod nest;
+mod report;
+mod reservation_table;
+mod tree;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::error::{ScheduleError, StageName};
+use crate::schedule::starting_at;
+use body::{Bodies, Body};
+use pushmem_stages::Pipeline;
+use pushmem_stages::Schedule;
+use tree::{Child, Tree};
+
+pub use report::{Occupancy, UnitOccupancy};
+
+/// More cycles than this are refused, so that sums of some of them are still numbers.
+pub(crate) const LIMIT: i64 = 1 << 44;
+
+/// How to schedule stages as a pipeline of loop nests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoarseOptions {
+    /// Write ports of the memory of each array, at least 1: how many groups write it at a time.
+    pub write_ports: usize,
+    /// Read ports of the memory of each array, at least 1: how many groups read it at a time.
+    pub read_ports: usize,
+    /// Arrays, by index, whose memories have other numbers of write and read ports.
+    pub ports_of: BTreeMap<usize, (usize, usize)>,
+    /// Arrays, by index, that one group at a time accesses, be it to read or to write: those in single-port memories.
+    pub serialized: BTreeSet<usize>,
+    /// For each stage the name of its compute unit. Groups that name the same one take turns. A group without a name, or
+    /// beyond the end of the list, has its own.
+    pub share: Vec<Option<String>>,
+    /// Cycles that a word needs through the memory of an array, beyond the one from its write to the earliest read.
+    pub round_trip: u64,
+    /// The loops of a stage may be interchanged for updates of an element to come further apart.
+    pub interchange: bool,
+    /// Stages that need not be in one loop get loops of their own, if updates of an element then come further apart and the
+    /// schedule is shorter.
+    pub distribute: bool,
+    /// Arrays that are written anew in each iteration of a shared loop have room for two: one iteration writes while the
+    /// one before still reads.
+    pub double_buffer: bool,
+    /// Where two versions are too few, because a version is read so late that the writer of the next would wait, arrays have as
+    /// many as the shortest interval needs: the buffers that balance data paths which fork and join (Ye, Jun and Chen, *HIDA: A
+    /// Hierarchical Dataflow Compiler for High-Level Synthesis*, §5.4.2).
+    pub balance_paths: bool,
+    /// A stage may start before those it reads from have ended, if every element is there in time.
+    pub overlap: bool,
+    /// A loop within a loop starts again without waiting for the last iterations of all stages inside to end.
+    pub flatten: bool,
+    /// In stages with several loops, the fastest is padded in time to a multiple of this many iterations. Tiles store by
+    /// wide rows of memory, which have elements of one row of the loop nest only.
+    pub row_multiple: u64,
+    /// Arrays, by index, whose reads begin anywhere in a row: stages that read them take as long for each round of their
+    /// fastest loop as the rows that it touches need, a row every so many cycles as it has words that are used.
+    pub whole_rows: BTreeSet<usize>,
+}
+
+impl Default for CoarseOptions {
+    fn default() -> Self {
+        CoarseOptions {
+            write_ports: 1,
+            read_ports: 1,
+            ports_of: BTreeMap::new(),
+            serialized: BTreeSet::new(),
+            share: Vec::new(),
+            round_trip: 0,
+            interchange: true,
+            distribute: true,
+            double_buffer: true,
+            balance_paths: true,
+            overlap: false,
+            flatten: true,
+            row_multiple: 1,
+            whole_rows: BTreeSet::new(),
+        }
+    }
+}
+
+/// What only so many stages use at a time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Resource {
+    /// A compute unit, by the name of the group that has it alone, or by its own.
+    Unit(String),
+    /// The write ports of an array.
+    Write(String),
+    /// The read ports of an array.
+    Read(String),
+    /// The only port of an array.
+    Access(String),
+}
+
+/// What bounds an initiation interval from below.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The cycles that all stages together, or one of them, use a resource.
+    Resource(Resource),
+    /// These arrays carry values from one iteration to another, or an iteration waits for their room.
+    Arrays(Vec<String>),
+    /// The iterations of the loop inside.
+    Inner,
+    /// No order of the stages was found that fits in fewer cycles, though no resource is used all the time.
+    Conflicts,
+}
+
+/// A loop that several stages share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoarseLoop {
+    /// Name of its variable.
+    pub name: String,
+    /// The loop around it, as an index in [`Coarse::loops`].
+    pub parent: Option<usize>,
+    /// Number of iterations.
+    pub extent: u64,
+    /// Cycle of its first iteration, after the start of the iteration of the loop around it.
+    pub start: u64,
+    /// Initiation interval: cycles from one iteration to the next.
+    pub interval: u64,
+    /// What keeps it from being shorter.
+    pub bound: Bound,
+    /// Cycles from the start of an iteration to the end of its last stage.
+    pub length: u64,
+    /// The arrays that need more than two versions for this interval, by name, and how many.
+    pub versions: Vec<(String, u64)>,
+}
+
+/// A stage of the coarse-grained pipeline: a group of stages that run in the same cycles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoarseStage {
+    /// Name of its first stage.
+    pub name: String,
+    /// Its stages, as indices in [`Pipeline::stages`].
+    pub stages: std::ops::Range<usize>,
+    /// The innermost loop that it shares, as an index in [`Coarse::loops`].
+    pub parent: Option<usize>,
+    /// Cycle of its first iteration, after the start of the iteration of that loop.
+    pub start: u64,
+    /// Iterations of its own loops.
+    pub iterations: u64,
+    /// Cycles from its first iteration to its last, both included: how long it keeps its resources.
+    pub busy: u64,
+    /// Cycles from one iteration to the next; 1 unless updates of an element would come too close.
+    pub interval: u64,
+    /// Whether its loops run in another order than the program's.
+    pub interchanged: bool,
+    /// The group before it, as an index in [`Coarse::stages`], that it follows iteration by iteration, taking each value as
+    /// it comes.
+    pub follows: Vec<usize>,
+    /// Its compute unit.
+    pub unit: Resource,
+}
+
+/// A resource in use: an entry of a reservation table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reservation {
+    /// The loop whose iteration it is in, as an index in [`Coarse::loops`]; nothing outside of all.
+    pub place: Option<usize>,
+    /// What is used.
+    pub resource: Resource,
+    /// Which of the ports.
+    pub port: usize,
+    /// The group, or the loop, that uses it.
+    pub by: String,
+    /// First cycle after the start of the iteration.
+    pub from: u64,
+    /// Cycle after the last.
+    pub to: u64,
+}
+
+/// A coarse-grained schedule, and how it came about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coarse {
+    /// When all stages run.
+    pub schedule: Schedule,
+    /// Loops that stages share, each before those inside.
+    pub loops: Vec<CoarseLoop>,
+    /// Groups of stages, in program order.
+    pub stages: Vec<CoarseStage>,
+    /// The reservation tables of all loops.
+    pub reservations: Vec<Reservation>,
+}
+
+/// Runs whole stages in a pipeline, each as soon as what it reads is there and its resources are free.
+///
+/// # Errors
+/// When a stage reads what is written only later, stages do not agree on their loops, or there are too many cycles.
+pub fn coarse(pipeline: &Pipeline, options: &CoarseOptions) -> Result<Coarse, ScheduleError> {
+    for (number, stage) in pipeline.stages.iter().enumerate() {
+        let divides = |subscript: &pushmem_stages::Subscript| {
+            subscript.divisor != 1 || subscript.boundary != pushmem_stages::Boundary::None
+        };
+        if stage.write.subscripts.iter().any(divides) {
+            return Err(ScheduleError::WriteDivides { stage: StageName::of(pipeline, number) });
+        }
+    }
+    let tree = Tree::of(pipeline, options)?;
+    check_order(pipeline, &tree)?;
+    let mut found = Bodies::of(pipeline, &tree, options).map(|bodies| (tree.clone(), bodies));
+    let distributed = || distribute::distributed(pipeline, &tree, options);
+    if let Some(apart) = options.distribute.then(distributed).flatten() {
+        let tree = Tree::of(&apart, options)?;
+        let length = |found: &(Tree, Bodies)| found.1.root.length;
+        found = match (found, Bodies::of(&apart, &tree, options).map(|bodies| (tree, bodies))) {
+            (Ok(found), Ok(apart)) if length(&apart) >= length(&found) => Ok(found),
+            (found, apart) => apart.or(found),
+        };
+    }
+    let (tree, bodies) = found?;
+    let units = &bodies.resources;
+    let mut loops: Vec<CoarseLoop> = tree
+        .loops
+        .iter()
+        .zip(&bodies.loops)
+        .map(|(level, body)| CoarseLoop {
+            name: level.name.clone(),
+            parent: level.parent,
+            extent: level.extent as u64,
+            start: 0,
+            interval: body.interval as u64,
+            bound: body.bound.clone(),
+            length: body.length as u64,
+            versions: body
+                .versions
+                .iter()
+                .map(|(&array, &versions)| (pipeline.arrays[array].name.clone(), versions as u64))
+                .collect(),
+        })
+        .collect();
+    let mut starts = vec![0; tree.groups.len()];
+    let mut reservations = Vec::new();
+    let places = (0..tree.loops.len()).map(Some).chain([None]);
+    for (place, body) in places.zip(bodies.loops.iter().chain([&bodies.root])) {
+        for (child, start) in &body.starts {
+            match *child {
+                Child::Group(group) => starts[group] = *start,
+                Child::Loop(level) => loops[level].start = *start as u64,
+            }
+        }
+        reservations.extend(table(pipeline, &tree, units, place, body));
+    }
+    let mut stages = Vec::new();
+    let mut schedules = Vec::new();
+    for (number, (group, nest)) in tree.groups.iter().zip(&bodies.nests).enumerate() {
+        let around: Vec<usize> = tree.upwards(group.parent).collect();
+        let first = starts[number] + around.iter().map(|&level| loops[level].start as i64).sum::<i64>();
+        let shared = around.iter().map(|&level| loops[level].interval as i64);
+        let stride: Vec<i64> = nest.strides.iter().copied().chain(shared).collect();
+        for stage in group.members(pipeline) {
+            schedules.push(starting_at(first, stride.clone(), stage));
+        }
+        let iterations = group.extents.iter().take(group.own()).product::<i64>();
+        stages.push(CoarseStage {
+            name: pipeline.stages[group.stages.start].name.clone(),
+            stages: group.stages.clone(),
+            parent: group.parent,
+            start: starts[number] as u64,
+            iterations: iterations as u64,
+            busy: nest.span as u64,
+            interval: nest.interval as u64,
+            interchanged: nest.interchanged,
+            follows: bodies.follows[number].iter().copied().collect(),
+            unit: units[bodies.units[number]].clone(),
+        });
+    }
+    Ok(Coarse { schedule: Schedule { stages: schedules }, loops, stages, reservations })
+}
+
+/// Entries of the reservation table of one body.
+fn table(pipeline: &Pipeline, tree: &Tree, units: &[Resource], place: Option<usize>, body: &Body) -> Vec<Reservation> {
+    let mut entries: BTreeMap<(usize, usize, i64, i64), Reservation> = BTreeMap::new();
+    for (child, taken, port) in &body.taken {
+        let by = match *child {
+            Child::Group(group) => pipeline.stages[tree.groups[group].stages.start].name.clone(),
+            Child::Loop(level) => format!("loop {}", tree.loops[level].name),
+        };
+        let (from, to) = (taken.from as u64, taken.to as u64);
+        let resource = units[taken.resource].clone();
+        let entry = Reservation { place, resource, port: *port, by, from, to };
+        entries.insert((taken.resource, *port, taken.from, taken.to), entry);
+    }
+    entries.into_values().collect()
+}
+
+/// Checks that what is read was written before, and that no stage reads what its own group writes, but for updates.
+fn check_order(pipeline: &Pipeline, tree: &Tree) -> Result<(), ScheduleError> {
+    for (number, group) in tree.groups.iter().enumerate() {
+        for consumer in group.stages.clone() {
+            for access in &pipeline.stages[consumer].reads {
+                let cycle = |writer: usize| ScheduleError::Cycle {
+                    stage: StageName::of(pipeline, consumer),
+                    writer: StageName::of(pipeline, writer),
+                    array: pipeline.arrays[access.array].name.clone(),
+                };
+                let read = arrays::Touch { group: number, stage: &pipeline.stages[consumer], access };
+                let mut later = None;
+                let mut earlier = false;
+                for (other, content) in tree.groups.iter().enumerate() {
+                    for writer in content.stages.clone() {
+                        let stage = &pipeline.stages[writer];
+                        let write = arrays::Touch { group: other, stage, access: &stage.write };
+                        if access.array != stage.write.array || !arrays::may_meet(write, read) {
+                            continue;
+                        }
+                        let updates = writer == consumer && *access == stage.write;
+                        // A copy of an unrolled loop that needs what another copy makes in the same iteration.
+                        let own = &pipeline.stages[consumer].write;
+                        if other == number && !updates && *access == *own && stage.write == *own {
+                            return Err(ScheduleError::Serial {
+                                stage: StageName::of(pipeline, consumer),
+                                other: StageName::of(pipeline, writer),
+                                array: pipeline.arrays[access.array].name.clone(),
+                            });
+                        }
+                        if other == number && !updates {
+                            return Err(cycle(writer));
+                        }
+                        earlier |= other < number;
+                        later = later.or((other >= number).then_some(writer));
+                    }
+                }
+                if let (Some(writer), false) = (later, earlier) {
+                    return Err(cycle(writer));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(crate) use tree::runs;
+
+/// Strides of the loops of a stage but the outermost `depth`, in the order of the program, and its cycles from the first
+/// iteration to the last.
+pub(crate) fn alone(pipeline: &Pipeline, number: usize, depth: usize, round_trip: u64) -> (Vec<i64>, i64) {
+    let stage = &pipeline.stages[number];
+    let extents: Vec<i64> = stage.loops.iter().map(|level| i64::try_from(level.extent).unwrap_or(i64::MAX)).collect();
+    let latency = i64::try_from(stage.latency).unwrap_or(i64::MAX);
+    let depth = depth.min(extents.len());
+    let own = extents.len() - depth;
+    let group = tree::Group { stages: number..number + 1, depth, parent: None, extents, latency: (latency, latency) };
+    let options = CoarseOptions { interchange: false, ..CoarseOptions::default() };
+    let gap = latency.saturating_add(1).saturating_add(i64::try_from(round_trip).unwrap_or(i64::MAX));
+    match nest::nest(pipeline, &group, gap.min(LIMIT), &options) {
+        Some(nest) => (nest.strides, nest.span),
+        None => {
+            let mut span = 1_i64;
+            let mut strides = Vec::new();
+            for extent in &group.extents[..own] {
+                strides.push(span);
+                span = span.saturating_mul(*extent);
+            }
+            (strides, span)
+        }
+    }
+}

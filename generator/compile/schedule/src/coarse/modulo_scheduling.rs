@@ -1,0 +1,357 @@
+//! Iterative modulo scheduling of one iteration of a loop (dissertation §4.3.1, Algorithm 1; Rau, 1994).
+//!
+//! The operations are whole stages, and loops inside: each reserves a resource from its first cycle there to its last.
+//! Reservations are intervals, so a free slot is looked for only where one of them ends or begins, not cycle by cycle.
+
+use std::collections::BTreeSet;
+
+use super::reservation_table::Table;
+
+/// A resource kept busy, in cycles after the start of the node: from `from`, before `to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Use {
+    pub resource: usize,
+    pub from: i64,
+    pub to: i64,
+}
+
+/// `start[to] ≥ start[from] + weight − distance · period`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Edge {
+    pub from: usize,
+    pub to: usize,
+    pub weight: i64,
+    /// Iterations from one to the other; 0 in the same.
+    pub distance: i64,
+    pub array: usize,
+}
+
+/// One iteration of a loop. Edges of distance 0 have no cycles.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem<'a> {
+    /// What each node reserves.
+    pub nodes: Vec<Vec<Use>>,
+    pub edges: Vec<Edge>,
+    /// How many there are of each resource.
+    pub ports: &'a [usize],
+    /// Whether the iteration is repeated.
+    pub repeats: bool,
+    /// The least period for other reasons.
+    pub least: i64,
+}
+
+/// What keeps a period from being shorter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    Resource(usize),
+    Arrays(Vec<usize>),
+    Inner,
+    Conflicts,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Solution {
+    pub period: i64,
+    pub limit: Limit,
+    /// By node, the least of them 0.
+    pub starts: Vec<i64>,
+    /// By node, for each of its uses, which of the resources it has.
+    pub ports: Vec<Vec<usize>>,
+}
+
+/// Start of a node, and which of the resources each of its uses has.
+type Placed = (i64, Vec<usize>);
+
+/// The order in which nodes are scheduled, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Strategy {
+    /// In topological order, each as early as possible; who is in the way is scheduled again.
+    Earliest,
+    /// The longest paths first; what is wanted only by nodes already there as late as possible. Loads then come just in
+    /// time, and their data is kept for a shorter time.
+    CriticalFirst,
+}
+
+impl Problem<'_> {
+    /// The shortest period found, and when everything runs.
+    pub fn solve(&self) -> Solution {
+        let (one_by_one, longest) = self.one_by_one();
+        if !self.repeats {
+            let starts = self.attempt(None, Strategy::Earliest);
+            return solution(0, Limit::Conflicts, starts.unwrap_or_else(|| self.with_ports(&one_by_one, None)));
+        }
+        let longest = longest.max(self.least).max(1);
+        let (resource, resource_limit) = self.resource_bound();
+        let recurrence = self.recurrence_bound(longest);
+        let bound = resource.max(recurrence).max(self.least).max(1);
+        let at = |period: i64| {
+            let found = [Strategy::Earliest, Strategy::CriticalFirst]
+                .into_iter()
+                .filter_map(|strategy| self.attempt(Some(period), strategy));
+            found.min_by_key(|starts| self.length(starts))
+        };
+        if let Some(starts) = at(bound) {
+            let limit = match bound {
+                _ if bound == resource => resource_limit.map_or(Limit::Conflicts, Limit::Resource),
+                _ if bound == self.least => Limit::Inner,
+                _ => Limit::Arrays(self.arrays_of_cycle(recurrence - 1)),
+            };
+            return solution(bound, limit, starts);
+        }
+        // Everything one after the other is always possible. In between, longer periods are easier, as a rule.
+        let (mut below, mut above) = (bound, longest.max(bound + 1));
+        let mut starts = None;
+        while above - below > 1 {
+            let middle = below + (above - below) / 2;
+            match at(middle) {
+                Some(found) => (above, starts) = (middle, Some(found)),
+                None => below = middle,
+            }
+        }
+        let starts = starts.unwrap_or_else(|| self.with_ports(&one_by_one, Some(above)));
+        solution(above, Limit::Conflicts, starts)
+    }
+
+    /// Ports for nodes that do not meet.
+    fn with_ports(&self, starts: &[i64], period: Option<i64>) -> Vec<Placed> {
+        let mut table = Table::new(self, period);
+        let mut placed = Vec::new();
+        for (node, &start) in starts.iter().enumerate() {
+            let ports = table.fits(node, start).unwrap_or_else(|| vec![0; self.nodes[node].len()]);
+            table.reserve(node, start, &ports);
+            placed.push((start, ports));
+        }
+        placed
+    }
+
+    /// From the first start to the last end.
+    fn length(&self, placed: &[Placed]) -> i64 {
+        let last = placed.iter().enumerate().map(|(node, (start, _))| start + self.end(node)).max().unwrap_or(0);
+        last - placed.iter().map(|(start, _)| *start).min().unwrap_or(0)
+    }
+
+    /// How long a node takes.
+    fn end(&self, node: usize) -> i64 {
+        self.nodes[node].iter().map(|taken| taken.to).max().unwrap_or(0)
+    }
+
+    /// Nodes by the longest path through each, in topological order where they are equal.
+    fn critical_first(&self, topological: &[usize]) -> Vec<usize> {
+        let inside = || self.edges.iter().filter(|edge| edge.distance == 0 && edge.from != edge.to);
+        let mut head = vec![0_i64; topological.len()];
+        let mut tail: Vec<i64> = (0..topological.len()).map(|node| self.end(node)).collect();
+        for &node in topological {
+            for edge in inside().filter(|edge| edge.from == node) {
+                head[edge.to] = head[edge.to].max(head[node] + edge.weight);
+            }
+        }
+        for &node in topological.iter().rev() {
+            for edge in inside().filter(|edge| edge.from == node) {
+                tail[node] = tail[node].max(edge.weight + tail[edge.to]);
+            }
+        }
+        let mut order = topological.to_vec();
+        order.sort_by_key(|&node| std::cmp::Reverse(head[node] + tail[node]));
+        order
+    }
+
+    /// The resource that is busy for the most cycles of an iteration, and for how many.
+    fn resource_bound(&self) -> (i64, Option<usize>) {
+        let mut busy = vec![0_i64; self.ports.len()];
+        let mut longest = vec![0_i64; self.ports.len()];
+        for taken in self.nodes.iter().flatten() {
+            busy[taken.resource] += taken.to - taken.from;
+            longest[taken.resource] = longest[taken.resource].max(taken.to - taken.from);
+        }
+        let least = |resource: usize| {
+            let ports = self.ports[resource].max(1) as i64;
+            longest[resource].max((busy[resource] + ports - 1) / ports)
+        };
+        let bound = (0..busy.len()).map(|resource| (least(resource), std::cmp::Reverse(resource))).max();
+        bound.map_or((0, None), |(cycles, resource)| (cycles, (cycles > 0).then_some(resource.0)))
+    }
+
+    /// The least period that all cycles of dependences allow.
+    fn recurrence_bound(&self, longest: i64) -> i64 {
+        let (mut below, mut above) = (0, longest);
+        while above - below > 1 {
+            let middle = below + (above - below) / 2;
+            if self.cycle(middle).is_none() { above = middle } else { below = middle }
+        }
+        if self.edges.iter().all(|edge| edge.distance == 0) { 0 } else { above }
+    }
+
+    /// A cycle of dependences that a period is too short for.
+    fn cycle(&self, period: i64) -> Option<Vec<usize>> {
+        let mut longest = vec![0_i64; self.nodes.len()];
+        let mut by: Vec<Option<usize>> = vec![None; self.nodes.len()];
+        let mut changed = None;
+        for _ in 0..=self.nodes.len() {
+            changed = None;
+            for (number, edge) in self.edges.iter().enumerate() {
+                let reached = longest[edge.from] + edge.weight - edge.distance * period;
+                if reached > longest[edge.to] {
+                    longest[edge.to] = reached;
+                    by[edge.to] = Some(number);
+                    changed = Some(edge.to);
+                }
+            }
+            changed?;
+        }
+        // Backwards along the edges one gets into the cycle, and then around it.
+        let back = |node: usize| by[node].map(|edge| (edge, self.edges[edge].from));
+        let mut node = changed?;
+        for _ in 0..self.nodes.len() {
+            node = back(node)?.1;
+        }
+        let (entry, mut edges) = (node, Vec::new());
+        loop {
+            let (edge, from) = back(node)?;
+            edges.push(edge);
+            node = from;
+            if node == entry {
+                return Some(edges);
+            }
+        }
+    }
+
+    /// The arrays that carry the values, or whose room is reused, from one iteration to another.
+    fn arrays_of_cycle(&self, period: i64) -> Vec<usize> {
+        let edges = self.cycle(period).unwrap_or_default();
+        let carried = edges.iter().map(|&edge| self.edges[edge]).filter(|edge| edge.distance > 0);
+        carried.map(|edge| edge.array).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// Nodes such that edges of distance 0 go forward.
+    fn topological(&self) -> Vec<usize> {
+        let inside = || self.edges.iter().filter(|edge| edge.distance == 0 && edge.from != edge.to);
+        let mut waits = vec![0_usize; self.nodes.len()];
+        inside().for_each(|edge| waits[edge.to] += 1);
+        let mut ready: BTreeSet<usize> = (0..self.nodes.len()).filter(|&node| waits[node] == 0).collect();
+        let mut order = Vec::new();
+        while let Some(node) = ready.pop_first() {
+            order.push(node);
+            for edge in inside().filter(|edge| edge.from == node) {
+                waits[edge.to] -= 1;
+                if waits[edge.to] == 0 {
+                    ready.insert(edge.to);
+                }
+            }
+        }
+        order
+    }
+
+    /// One node after the other, and the period that this needs.
+    fn one_by_one(&self) -> (Vec<i64>, i64) {
+        let mut starts = vec![0_i64; self.nodes.len()];
+        let mut now = 0;
+        for node in self.topological() {
+            let before = self.edges.iter().filter(|edge| edge.to == node && edge.from != node && edge.distance == 0);
+            starts[node] = before.map(|edge| starts[edge.from] + edge.weight).max().unwrap_or(0).max(now);
+            now = self.nodes[node].iter().map(|taken| starts[node] + taken.to).max().unwrap_or(0).max(now);
+        }
+        let carried = self.edges.iter().filter(|edge| edge.distance > 0).map(|edge| {
+            let late = starts[edge.from] + edge.weight - starts[edge.to];
+            late.div_euclid(edge.distance) + i64::from(late.rem_euclid(edge.distance) > 0)
+        });
+        let period = carried.max().unwrap_or(0).max(now).max(1);
+        (starts, period)
+    }
+
+    /// Starts of all nodes with this period, if the strategy finds any.
+    fn attempt(&self, period: Option<i64>, strategy: Strategy) -> Option<Vec<Placed>> {
+        let edges: Vec<Edge> =
+            self.edges.iter().copied().filter(|edge| period.is_some() || edge.distance == 0).collect();
+        let length = |edge: &Edge| edge.weight - edge.distance * period.unwrap_or(0);
+        let topological = self.topological();
+        let impossible = edges.iter().any(|edge| edge.from == edge.to && length(edge) > 0);
+        if topological.len() < self.nodes.len() || impossible {
+            return None;
+        }
+        let order = match strategy {
+            Strategy::Earliest => topological,
+            Strategy::CriticalFirst => self.critical_first(&topological),
+        };
+        let mut rank = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, &node)| rank[node] = place);
+        let mut open: BTreeSet<usize> = (0..order.len()).collect();
+        let mut placed: Vec<Option<Placed>> = vec![None; order.len()];
+        let mut before: Vec<Option<i64>> = vec![None; order.len()];
+        let mut table = Table::new(self, period);
+        // Rau's budget: how often nodes are scheduled, in all.
+        let mut budget = 20 + 8 * order.len();
+        while let Some(place) = open.pop_first() {
+            let node = order[place];
+            budget = usize::checked_sub(budget, 1)?;
+            let start_of = |node: usize| placed[node].as_ref().map(|(start, _)| *start);
+            let incoming = || edges.iter().filter(|edge| edge.to == node && edge.from != node);
+            let outgoing = || edges.iter().filter(|edge| edge.from == node && edge.to != node);
+            let earliest = incoming().filter_map(|edge| Some(start_of(edge.from)? + length(edge))).max();
+            let latest = outgoing().filter_map(|edge| Some(start_of(edge.to)? - length(edge))).min();
+            let found = match strategy {
+                Strategy::Earliest => {
+                    let first = earliest.unwrap_or(0).max(0);
+                    let last = period.map_or(i64::MAX, |period| first + period - 1);
+                    let fit = |start: i64| table.fits(node, start).map(|ports| (start, ports));
+                    match table.ascending(node, first, last).into_iter().find_map(fit) {
+                        Some(found) => found,
+                        None => {
+                            // It takes the room of others, later than it did before; they are scheduled again.
+                            let start = match before[node] {
+                                None => first,
+                                Some(before) => {
+                                    let last = before.max(first) + period? - 1;
+                                    let later = table.ascending(node, first, last);
+                                    later.into_iter().find(|&start| start > before).unwrap_or(first)
+                                }
+                            };
+                            for other in table.in_the_way(node, start) {
+                                table.release(other);
+                                placed[other] = None;
+                                open.insert(rank[other]);
+                            }
+                            (start, table.fits(node, start)?)
+                        }
+                    }
+                }
+                Strategy::CriticalFirst => {
+                    let wanted = outgoing().any(|edge| edge.distance == 0 && placed[edge.to].is_some());
+                    let waits = incoming().any(|edge| edge.distance == 0 && placed[edge.from].is_some());
+                    let turn = period? - 1;
+                    let fit = |start: i64| table.fits(node, start).map(|ports| (start, ports));
+                    match latest {
+                        Some(last) if wanted && !waits => {
+                            let first = earliest.map_or(last - turn, |first| first.max(last - turn));
+                            table.descending(node, first, last).into_iter().rev().find_map(fit)?
+                        }
+                        _ => {
+                            let first = earliest.unwrap_or_else(|| latest.map_or(0, |latest| latest.min(0)));
+                            let last = latest.map_or(first + turn, |latest| latest.min(first + turn));
+                            table.ascending(node, first, last).into_iter().find_map(fit)?
+                        }
+                    }
+                }
+            };
+            let start = found.0;
+            table.reserve(node, start, &found.1);
+            placed[node] = Some(found);
+            before[node] = Some(start);
+            for edge in edges.iter().filter(|edge| edge.from == node && edge.to != node) {
+                let early = placed[edge.to].as_ref().is_some_and(|(other, _)| *other < start + length(edge));
+                if early {
+                    table.release(edge.to);
+                    placed[edge.to] = None;
+                    open.insert(rank[edge.to]);
+                }
+            }
+        }
+        placed.into_iter().collect()
+    }
+}
+
+/// A solution whose first node starts at 0.
+fn solution(period: i64, limit: Limit, placed: Vec<Placed>) -> Solution {
+    let first = placed.iter().map(|(start, _)| *start).min().unwrap_or(0);
+    let (starts, ports) = placed.into_iter().map(|(start, ports)| (start - first, ports)).unzip();
+    Solution { period, limit, starts, ports }
+}

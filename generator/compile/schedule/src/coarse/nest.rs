@@ -1,0 +1,193 @@
+//! How a group runs its own loops: in which order, and how many cycles from one iteration to the next.
+
+use super::arrays::{Digit, separated};
+use super::tree::Group;
+use super::{CoarseOptions, LIMIT};
+use pushmem_stages::{Boundary, Pipeline};
+
+/// The times of a group's own loops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Nest {
+    /// Cycles from one iteration to the next, by own loop, innermost first.
+    pub strides: Vec<i64>,
+    /// Cycles from one iteration of the fastest loop to the next.
+    pub interval: i64,
+    /// Cycles from the first iteration to the last, both included.
+    pub span: i64,
+    /// Whether the loops run in another order than the program has them.
+    pub interchanged: bool,
+}
+
+/// What a group's updates depend on.
+struct Updates {
+    /// Own loops that revisit elements, by whether the write does not follow them.
+    reductions: Vec<bool>,
+    /// Whether two iterations that differ in another loop never update the same element.
+    injective: bool,
+}
+
+/// The own loops of a group, dense but for what recurrences forbid; nothing if they take too long.
+///
+/// `gap` is how many cycles after an iteration one that updates the same element may read.
+pub(crate) fn nest(pipeline: &Pipeline, group: &Group, gap: i64, options: &CoarseOptions) -> Option<Nest> {
+    let rows = &Rows::of(pipeline, group, options)?;
+    let program: Vec<usize> = (0..group.own()).collect();
+    let dense = layout(group, &program, 1, rows)?;
+    let Some(updates) = updates(pipeline, group) else { return Some(dense) };
+    let interval = |nest: &Nest| {
+        let nearest = nearest(group, nest, &updates);
+        gap / nearest + i64::from(gap % nearest > 0)
+    };
+    let needed = interval(&dense).max(1);
+    if needed == 1 {
+        return Some(dense);
+    }
+    if options.interchange {
+        // Sums may be added up in any order, for they wrap around. With the loops that revisit elements outside of the
+        // others, an element comes again only after all others have.
+        let (outer, inner): (Vec<usize>, Vec<usize>) = program.iter().partition(|&&level| updates.reductions[level]);
+        let order: Vec<usize> = inner.into_iter().chain(outer).collect();
+        let turned = layout(group, &order, 1, rows)?;
+        let interval = interval(&turned).max(1);
+        if interval < needed {
+            let nest = layout(group, &order, interval, rows)?;
+            return Some(Nest { interchanged: order != program, ..nest });
+        }
+    }
+    layout(group, &program, needed, rows)
+}
+
+/// Rows of memory, and how a group goes along them.
+struct Rows {
+    /// Words of a row.
+    words: i64,
+    /// For each own loop, the most words from one iteration to the next in arrays that are read from whole rows; 0 if it
+    /// goes along none.
+    steps: Vec<i64>,
+}
+
+impl Rows {
+    fn of(pipeline: &Pipeline, group: &Group, options: &CoarseOptions) -> Option<Rows> {
+        let words = i64::try_from(options.row_multiple.max(1)).ok().filter(|words| *words <= LIMIT)?;
+        let members = group.members(pipeline).iter();
+        let reads = members.flat_map(|stage| &stage.reads).filter(|read| options.whole_rows.contains(&read.array));
+        let mut steps = vec![0; group.own()];
+        for subscript in reads.flat_map(|read| &read.subscripts) {
+            for (step, coefficient) in steps.iter_mut().zip(&subscript.coefficients) {
+                *step = coefficient.saturating_abs().max(*step);
+            }
+        }
+        Some(Rows { words, steps })
+    }
+
+    /// Iterations of the fastest loop with those that only pass the time: whole rows; and where it begins anywhere in a row
+    /// that is fetched, as many as all rows take that it touches.
+    fn padded(&self, level: usize, extent: i64) -> Option<i64> {
+        let step = self.steps[level];
+        let taken = if (1..=self.words).contains(&step) {
+            let touched = (step.checked_mul(extent - 1)?.checked_add(self.words)? + self.words - 1) / self.words;
+            (touched.checked_mul(self.words)? + step - 1) / step
+        } else {
+            extent
+        };
+        taken.max(extent).checked_add(self.words - 1).map(|taken| taken / self.words * self.words)
+    }
+}
+
+/// The times of own loops in an order, fastest first.
+fn layout(group: &Group, order: &[usize], interval: i64, rows: &Rows) -> Option<Nest> {
+    let repeating = |&&level: &&usize| group.extents[level] > 1;
+    let several = order.iter().filter(repeating).count() > 1;
+    let row = order.iter().find(repeating).copied().filter(|_| several);
+    let mut strides = vec![0; group.own()];
+    let (mut period, mut span) = (interval, 1_i64);
+    for &level in order {
+        let extent = group.extents[level];
+        strides[level] = period;
+        span = span.checked_add(period.checked_mul(extent - 1)?)?;
+        let padded = if row == Some(level) { rows.padded(level, extent)? } else { extent };
+        period = period.checked_mul(padded).filter(|period| *period <= LIMIT)?;
+    }
+    Some(Nest { strides, interval, span, interchanged: false }).filter(|nest| nest.span <= LIMIT)
+}
+
+/// The fewest cycles between two iterations that update the same element.
+fn nearest(group: &Group, nest: &Nest, updates: &Updates) -> i64 {
+    if !updates.injective {
+        return nest.interval;
+    }
+    // Of the loops that revisit elements, a step of an outer one less all steps of those inside is at least one step of
+    // the innermost, for the order is lexicographic.
+    let reductions = (0..group.own()).filter(|&level| updates.reductions[level] && group.extents[level] > 1);
+    reductions.map(|level| nest.strides[level]).min().unwrap_or(i64::MAX)
+}
+
+/// The cycles from the first to the last iteration that updates an element, at most.
+pub(crate) fn travel(pipeline: &Pipeline, group: &Group, nest: &Nest) -> i64 {
+    match updates(pipeline, group) {
+        Some(updates) if updates.injective => {
+            let reductions = (0..group.own()).filter(|&level| updates.reductions[level]);
+            reductions.map(|level| nest.strides[level] * (group.extents[level] - 1)).sum()
+        }
+        _ => nest.span - 1,
+    }
+}
+
+fn updates(pipeline: &Pipeline, group: &Group) -> Option<Updates> {
+    let members = group.members(pipeline);
+    if !members.iter().any(|stage| stage.updates()) {
+        return None;
+    }
+    let followed = |level: usize| {
+        members.iter().any(|stage| stage.write.subscripts.iter().any(|subscript| subscript.coefficients[level] != 0))
+    };
+    let reductions: Vec<bool> = (0..group.own()).map(|level| !followed(level)).collect();
+    let told_apart = follows(pipeline, group, true);
+    let injective = (0..group.own()).all(|level| reductions[level] || group.extents[level] == 1 || told_apart[level]);
+    Some(Updates { reductions, injective })
+}
+
+/// Which loops every two iterations of a group that write the same element agree on, whichever of its stages they are of:
+/// of all loops, or, within one iteration of the shared loops, of its own.
+pub(crate) fn follows(pipeline: &Pipeline, group: &Group, own: bool) -> Vec<bool> {
+    let loops = if own { group.own() } else { group.extents.len() };
+    let members = group.members(pipeline);
+    let mut found = vec![false; group.extents.len()];
+    let first = &members[0].write;
+    for (dimension, subscript) in first.subscripts.iter().enumerate() {
+        let others = || members.iter().map(|stage| stage.write.subscripts.get(dimension));
+        let alike = members.iter().all(|stage| stage.write.array == first.array)
+            && others().all(|other| {
+                other.is_some_and(|other| {
+                    other.coefficients == subscript.coefficients
+                        && other.divisor == 1
+                        && other.boundary == Boundary::None
+                })
+            });
+        if !alike {
+            continue;
+        }
+        let mut digits: Vec<Digit> = subscript
+            .coefficients
+            .iter()
+            .enumerate()
+            .take(loops)
+            .filter(|&(level, &coefficient)| coefficient != 0 && group.extents[level] > 1)
+            .map(|(level, &coefficient)| Digit { level: Some(level), step: coefficient, count: group.extents[level] })
+            .collect();
+        let mut lanes: Vec<i64> = others().flatten().map(|other| other.constant + other.offset).collect();
+        lanes.sort_unstable();
+        lanes.dedup();
+        if let [first, second, ..] = lanes[..] {
+            let step = second - first;
+            if lanes.windows(2).any(|pair| pair[1] - pair[0] != step) {
+                continue;
+            }
+            digits.push(Digit { level: None, step, count: lanes.len() as i64 });
+        }
+        if separated(&mut digits, 0) {
+            digits.iter().filter_map(|digit| digit.level).for_each(|level| found[level] = true);
+        }
+    }
+    found
+}

@@ -1,0 +1,182 @@
+//! What readers want to know about a coarse-grained schedule.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use itertools::Itertools;
+
+use super::{Bound, Coarse, Reservation, Resource};
+use pushmem_stages::Pipeline;
+
+/// How much of the time compute units are busy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Occupancy {
+    /// For each group, the share of all cycles in which it begins an iteration.
+    pub stages: Vec<f64>,
+    /// The same for each compute unit, in the order of their first groups.
+    pub units: Vec<UnitOccupancy>,
+}
+
+/// How much of the time a compute unit is busy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnitOccupancy {
+    /// The unit.
+    pub unit: Resource,
+    /// Cycles in which it begins an iteration.
+    pub iterations: u64,
+    /// Their share of all cycles.
+    pub share: f64,
+    /// Their share in the steady state: of the initiation interval of the outermost loop around all that it does. Of all
+    /// cycles, if there is no such loop.
+    pub steady: f64,
+}
+
+impl Occupancy {
+    /// The unit that is busiest in the steady state.
+    pub fn busiest(&self) -> Option<&UnitOccupancy> {
+        self.units.iter().rev().max_by(|one, other| one.steady.total_cmp(&other.steady))
+    }
+}
+
+impl fmt::Display for Resource {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Resource::Unit(name) => write!(formatter, "unit {name}"),
+            Resource::Write(array) => write!(formatter, "write {array}"),
+            Resource::Read(array) => write!(formatter, "read {array}"),
+            Resource::Access(array) => write!(formatter, "access {array}"),
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Resource(resource) => resource.fmt(formatter),
+            Bound::Arrays(arrays) => write!(formatter, "dependences through {}", arrays.join(", ")),
+            Bound::Inner => formatter.write_str("the loop inside"),
+            Bound::Conflicts => formatter.write_str("conflicts"),
+        }
+    }
+}
+
+impl Coarse {
+    /// How much of the time units are busy.
+    pub fn occupancy(&self, pipeline: &Pipeline) -> Occupancy {
+        let length = self.schedule.length(pipeline).max(1) as f64;
+        let around = |stage: usize| -> Vec<usize> {
+            std::iter::successors(self.stages[stage].parent, |&level| self.loops[level].parent).collect()
+        };
+        let iterations = |stage: usize, loops: &[usize]| {
+            let extents = loops.iter().map(|&level| self.loops[level].extent);
+            extents.fold(self.stages[stage].iterations, u64::saturating_mul)
+        };
+        let all = |stage: usize| iterations(stage, &around(stage));
+        let mut by_unit: BTreeMap<(usize, &Resource), Vec<usize>> = BTreeMap::new();
+        for (number, stage) in self.stages.iter().enumerate() {
+            let first = self.stages.iter().position(|other| other.unit == stage.unit).unwrap_or(number);
+            by_unit.entry((first, &stage.unit)).or_default().push(number);
+        }
+        let units = by_unit.into_iter().map(|((_, unit), stages)| {
+            let total: u64 = stages.iter().map(|&stage| all(stage)).sum();
+            let outermost = stages.iter().map(|&stage| around(stage).last().copied()).dedup().collect_vec();
+            let steady = match outermost[..] {
+                [Some(level)] => {
+                    let inside = stages.iter().map(|&stage| {
+                        let loops = around(stage);
+                        iterations(stage, &loops[..loops.len() - 1])
+                    });
+                    inside.sum::<u64>() as f64 / self.loops[level].interval.max(1) as f64
+                }
+                _ => total as f64 / length,
+            };
+            UnitOccupancy { unit: unit.clone(), iterations: total, share: total as f64 / length, steady }
+        });
+        Occupancy {
+            stages: (0..self.stages.len()).map(|stage| all(stage) as f64 / length).collect(),
+            units: units.collect(),
+        }
+    }
+
+    /// The reservation table of an iteration of a loop, by index in [`Coarse::loops`], or of what is outside of all
+    /// (dissertation, Figures 4.7 and 4.8): a line for each resource, with who has it, from which cycle, and before which,
+    /// modulo the initiation interval.
+    pub fn table(&self, place: Option<usize>) -> String {
+        let interval = place.map(|level| self.loops[level].interval);
+        let mut rows: BTreeMap<(&Resource, usize), Vec<&Reservation>> = BTreeMap::new();
+        for entry in self.reservations.iter().filter(|entry| entry.place == place) {
+            rows.entry((&entry.resource, entry.port)).or_default().push(entry);
+        }
+        let names: Vec<String> = rows
+            .keys()
+            .map(|(resource, port)| {
+                let several = rows.keys().filter(|(other, _)| other == resource).count() > 1;
+                if several { format!("{resource} {port}") } else { resource.to_string() }
+            })
+            .collect();
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let lines = rows.values().zip(&names).map(|(entries, name)| {
+            let mut parts: Vec<(u64, u64, &str)> = entries
+                .iter()
+                .flat_map(|entry| {
+                    modulo(entry.from, entry.to, interval)
+                        .into_iter()
+                        .map(move |(from, to)| (from, to, entry.by.as_str()))
+                })
+                .collect();
+            parts.sort_unstable();
+            let shown = parts.iter().map(|(from, to, by)| format!("{by} [{from}, {to})")).join("  ");
+            format!("{name:width$}  {shown}\n")
+        });
+        lines.collect()
+    }
+}
+
+/// Cycles modulo a period: one piece, or two if they go round.
+fn modulo(from: u64, to: u64, period: Option<u64>) -> Vec<(u64, u64)> {
+    let Some(period) = period.filter(|period| *period > 0) else { return vec![(from, to)] };
+    let start = from % period;
+    let end = start + (to - from);
+    if end <= period { vec![(start, end)] } else { vec![(start, period), (0, end - period)] }
+}
+
+impl fmt::Display for Coarse {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, level) in self.loops.iter().enumerate() {
+            writeln!(
+                formatter,
+                "loop {}: {} iterations, one every {} cycles (bound by {}), {} cycles long",
+                level.name, level.extent, level.interval, level.bound, level.length
+            )?;
+            for (array, versions) in &level.versions {
+                writeln!(formatter, "  {versions} versions of {array}, for it is read so late")?;
+            }
+            self.lines(formatter, Some(place))?;
+        }
+        if self.stages.iter().any(|stage| stage.parent.is_none()) || self.loops.is_empty() {
+            writeln!(formatter, "outside of shared loops")?;
+            self.lines(formatter, None)?;
+        }
+        Ok(())
+    }
+}
+
+impl Coarse {
+    fn lines(&self, formatter: &mut fmt::Formatter<'_>, place: Option<usize>) -> fmt::Result {
+        for stage in self.stages.iter().filter(|stage| stage.parent == place) {
+            write!(formatter, "  {} from cycle {}, {} cycles", stage.name, stage.start, stage.busy)?;
+            if stage.interval > 1 {
+                write!(formatter, ", an iteration every {} cycles", stage.interval)?;
+            }
+            if stage.interchanged {
+                write!(formatter, ", loops interchanged")?;
+            }
+            if !stage.follows.is_empty() {
+                let names = stage.follows.iter().map(|&other| &self.stages[other].name).join(", ");
+                write!(formatter, ", iteration by iteration behind {names}")?;
+            }
+            writeln!(formatter)?;
+        }
+        self.table(place).lines().try_for_each(|line| writeln!(formatter, "  | {line}"))
+    }
+}

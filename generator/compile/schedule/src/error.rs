@@ -1,0 +1,274 @@
+//! Why a pipeline has no schedule.
+
+use std::fmt;
+
+use pushmem_stages::Pipeline;
+
+/// A stage in an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageName {
+    /// Index of the stage in [`Pipeline::stages`].
+    pub number: usize,
+    /// Its name.
+    pub name: String,
+}
+
+impl StageName {
+    pub(crate) fn of(pipeline: &Pipeline, number: usize) -> Self {
+        StageName { number, name: pipeline.stages[number].name.clone() }
+    }
+}
+
+impl fmt::Display for StageName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.name)
+    }
+}
+
+/// A loop that runs along a dimension of an array, in one access.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Along {
+    /// The stage with the access.
+    pub stage: StageName,
+    /// Which of its reads it is; its write without.
+    pub read: Option<usize>,
+    /// The array.
+    pub array: String,
+    /// Dimension of the array.
+    pub dimension: usize,
+    /// The loop.
+    pub variable: String,
+}
+
+/// An access that makes two loops of a stage one dimension, or one loop two.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Collapse {
+    /// The access that is at odds with the others.
+    pub here: Along,
+    /// With what.
+    pub meets: Meets,
+    /// An access of the other way, if it is another one.
+    pub elsewhere: Option<Along>,
+}
+
+/// What it is that meets a loop along a dimension of an array, though they cannot both be one dimension of the fused nest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meets {
+    /// The same loop, along another dimension of the array.
+    Dimension(usize),
+    /// Another loop of the stage, along the same dimension of the data.
+    Loop(String),
+    /// Of another stage, two loops would be one.
+    Loops(StageName, [String; 2]),
+}
+
+/// Why stages cannot be scheduled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScheduleError {
+    /// A subscript adds several loop indices, so that no dimension of the array belongs to one loop.
+    SeveralLoops {
+        /// The stage.
+        stage: StageName,
+        /// The array.
+        array: String,
+        /// Dimension of the array.
+        dimension: usize,
+    },
+    /// A written subscript has a divisor or a boundary.
+    WriteDivides {
+        /// The stage.
+        stage: StageName,
+    },
+    /// A stage reads what it or a later stage writes.
+    Cycle {
+        /// The stage that reads.
+        stage: StageName,
+        /// The stage that writes.
+        writer: StageName,
+        /// The array.
+        array: String,
+    },
+    /// Copies of one operation update the same elements one after the other.
+    Serial {
+        /// A copy.
+        stage: StageName,
+        /// Another one.
+        other: StageName,
+        /// The array.
+        array: String,
+    },
+    /// Elements are written twice: by two stages, or by one in several iterations.
+    Overwritten {
+        /// The stage that writes last.
+        stage: StageName,
+        /// The stage that wrote before.
+        first: StageName,
+        /// The array.
+        array: String,
+    },
+    /// A stage updates elements in several iterations.
+    Reduction {
+        /// The stage.
+        stage: StageName,
+        /// The loop.
+        variable: String,
+        /// The array.
+        array: String,
+    },
+    /// A stage would have to run at two rates.
+    Rates {
+        /// The stage.
+        stage: StageName,
+        /// The loop.
+        variable: String,
+    },
+    /// Stages nest their loops in contradicting orders, as in a transposition.
+    Order {
+        /// A stage.
+        stage: StageName,
+    },
+    /// Two loops of one stage would be the same dimension of the fused nest, or one loop two dimensions.
+    Collapsed(Box<Collapse>),
+    /// A stage would run in the same cycles as another one that has its compute unit.
+    Unit {
+        /// The stage.
+        stage: StageName,
+        /// The other one.
+        other: StageName,
+        /// The unit.
+        unit: String,
+    },
+    /// Stages do not agree on the loops that they share.
+    Nesting {
+        /// The stage.
+        stage: StageName,
+    },
+    /// Cycles of a stage, or of the loops around it, are too many to count.
+    TooLong {
+        /// The stage.
+        stage: StageName,
+    },
+}
+
+impl ScheduleError {
+    /// The stage at which the error shows.
+    pub fn stage(&self) -> &StageName {
+        match self {
+            ScheduleError::SeveralLoops { stage, .. }
+            | ScheduleError::WriteDivides { stage }
+            | ScheduleError::Cycle { stage, .. }
+            | ScheduleError::Serial { stage, .. }
+            | ScheduleError::Overwritten { stage, .. }
+            | ScheduleError::Reduction { stage, .. }
+            | ScheduleError::Rates { stage, .. }
+            | ScheduleError::Order { stage }
+            | ScheduleError::Unit { stage, .. }
+            | ScheduleError::Nesting { stage }
+            | ScheduleError::TooLong { stage } => stage,
+            ScheduleError::Collapsed(collapse) => &collapse.here.stage,
+        }
+    }
+
+    /// The other stage involved, if there is one.
+    pub fn other(&self) -> Option<&StageName> {
+        match self {
+            ScheduleError::Cycle { writer, .. } => Some(writer),
+            ScheduleError::Serial { other, .. } => Some(other),
+            ScheduleError::Overwritten { first, .. } => Some(first),
+            ScheduleError::Unit { other, .. } => Some(other),
+            _ => None,
+        }
+    }
+
+    /// What to do about it.
+    pub fn help(&self) -> &'static str {
+        match self {
+            ScheduleError::SeveralLoops { .. } => "use one loop for each dimension, or unroll all of the others",
+            ScheduleError::WriteDivides { .. } => "write at an affine function of the loop variables",
+            ScheduleError::Cycle { .. } => "move what is written to an array of its own, above what reads it",
+            ScheduleError::Serial { .. } => {
+                "do not unroll the loops that the target does not follow; only sums, written `+=`, add up copies at once"
+            }
+            ScheduleError::Overwritten { .. } => {
+                "write each element once, or give the second value an array of its own"
+            }
+            ScheduleError::Reduction { .. } => {
+                "unroll the loop fully, so that one iteration adds everything, or choose the schedule `dnn`"
+            }
+            ScheduleError::Rates { .. } => "index an array with one ratio of steps in all operations",
+            ScheduleError::Order { .. } => "nest the loops in the order of the dimensions, as all other operations do",
+            ScheduleError::Collapsed(collapse) => match collapse.elsewhere {
+                Some(_) => "exchange the indices, or the loops, so that all accesses agree",
+                None => "follow each dimension with a loop of its own",
+            },
+            ScheduleError::Unit { .. } => {
+                "give it a unit of its own, or choose the schedule `dnn`, which runs operations of a unit one after the other"
+            }
+            ScheduleError::Nesting { .. } => "give operations in one loop the same bounds of this loop",
+            ScheduleError::TooLong { .. } => "split the work into tiles, and run the accelerator once for each",
+        }
+    }
+}
+
+impl fmt::Display for ScheduleError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ScheduleError::SeveralLoops { stage, array, dimension } => {
+                write!(formatter, "{stage}: dimension {dimension} of {array} is indexed by more than one loop")
+            }
+            ScheduleError::WriteDivides { stage } => {
+                write!(formatter, "{stage}: a written index has a division or a boundary")
+            }
+            ScheduleError::Cycle { stage, writer, array } if stage == writer => {
+                write!(formatter, "{stage} reads {array}, which it writes")
+            }
+            ScheduleError::Cycle { stage, writer, array } => {
+                write!(formatter, "{stage} reads {array}, which {writer} writes only later")
+            }
+            ScheduleError::Serial { stage, other, array } => {
+                write!(formatter, "{stage} and {other}, copies of one operation, update {array} in turn, not at once")
+            }
+            ScheduleError::Overwritten { stage, first, array } if stage == first => {
+                write!(formatter, "{stage} writes elements of {array} more than once")
+            }
+            ScheduleError::Overwritten { stage, first, array } => {
+                write!(formatter, "{stage} overwrites elements of {array} that {first} wrote")
+            }
+            ScheduleError::Reduction { stage, variable, array } => {
+                write!(formatter, "{stage} is a reduction: it updates {array} in every iteration of loop {variable}")
+            }
+            ScheduleError::Rates { stage, variable } => {
+                write!(formatter, "{stage}: loop {variable} would have to run at two rates")
+            }
+            ScheduleError::Order { stage } => {
+                write!(formatter, "{stage} nests its loops in another order than the stages it exchanges data with")
+            }
+            ScheduleError::Collapsed(collapse) => collapse.fmt(formatter),
+            ScheduleError::Unit { stage, other, unit } => {
+                write!(formatter, "{stage} finds no cycles of unit {unit} in which {other} does not run")
+            }
+            ScheduleError::Nesting { stage } => {
+                write!(formatter, "{stage} has other bounds for a loop than the stages it shares the loop with")
+            }
+            ScheduleError::TooLong { stage } => write!(formatter, "{stage} would run beyond 2^44 cycles"),
+        }
+    }
+}
+
+impl fmt::Display for Collapse {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Along { read, array, dimension, variable, .. } = &self.here;
+        let done = if read.is_some() { "read" } else { "written" };
+        write!(formatter, "`{array}` is {done} here with `{variable}` along index {dimension}")?;
+        match (&self.meets, &self.elsewhere) {
+            (Meets::Dimension(other), None) => write!(formatter, " and along index {other}"),
+            (Meets::Dimension(other), Some(_)) => write!(formatter, ", elsewhere along index {other}"),
+            (Meets::Loop(other), _) => write!(formatter, ", a dimension of the data that `{other}` runs along"),
+            (Meets::Loops(stage, [one, other]), _) => {
+                write!(formatter, ": then `{one}` and `{other}` of {stage} run along one dimension of the data")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ScheduleError {}

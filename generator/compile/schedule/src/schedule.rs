@@ -1,0 +1,244 @@
+//! Schedules: an affine function of the loop indices for every stage.
+
+use std::collections::BTreeMap;
+
+use num_integer::{gcd, lcm};
+use pushmem_affine::Affine;
+use pushmem_stages::{Pipeline, Schedule, Stage};
+
+use crate::alignment::Alignment;
+use crate::coincidence::coincide;
+use crate::dependence_distance::{Dependence, dependences};
+use crate::error::{ScheduleError, StageName};
+use crate::line_buffers::{Apart, Constraint, solve};
+
+/// How to schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The rows of the innermost dimension are padded to a multiple of this many elements of every stage. Tiles store by
+    /// wide rows of memory: only if each row of an image begins with a row of memory is one pattern right for all rows.
+    pub row_multiple: u64,
+    /// For each stage the name of its compute unit. Groups that name the same one never run in the same cycle. A group
+    /// without a name, or beyond the end of the list, has its own.
+    pub share: Vec<Option<String>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { row_multiple: 1, share: Vec::new() }
+    }
+}
+
+/// For each array, how many cycles the longest-lived element is kept: from its write to its last read. At one
+/// element a cycle, this is how many words are stored.
+///
+/// # Errors
+/// Those of [`dependences`].
+pub fn lifetimes(schedule: &Schedule, pipeline: &Pipeline) -> Result<Vec<i64>, ScheduleError> {
+    let mut lifetimes = vec![0; pipeline.arrays.len()];
+    for dependence in dependences(pipeline)? {
+        let lifetime = &mut lifetimes[dependence.array];
+        *lifetime = (*lifetime).max(distances(schedule, pipeline, &dependence).1);
+    }
+    Ok(lifetimes)
+}
+
+/// The shortest and the longest time from a write to the read of the same element. They are equal when the distance
+/// is constant, so that a delay line can carry the stream.
+pub fn distances(schedule: &Schedule, pipeline: &Pipeline, dependence: &Dependence) -> (i64, i64) {
+    let (producer, consumer) = (&schedule.stages[dependence.producer], &schedule.stages[dependence.consumer]);
+    let latency = pipeline.stages[dependence.producer].latency as i64;
+    let difference = consumer.start - producer.start - latency;
+    (
+        difference - dependence.furthest(&producer.stride, &consumer.stride),
+        difference - dependence.nearest(&producer.stride, &consumer.stride),
+    )
+}
+
+/// Moves the constant term so that the first iteration runs at `first`.
+pub(crate) fn starting_at(first: i64, stride: Vec<i64>, stage: &Stage) -> Affine {
+    let from_zero = Affine { start: 0, stride };
+    from_zero.shifted(first - stage.first_cycle(&from_zero))
+}
+
+/// All stages at once, each as soon as what it reads is there, fused into one loop nest, with the least storage.
+///
+/// # Errors
+/// When the stages cannot be fused; see [`ScheduleError`].
+pub fn stencil(pipeline: &Pipeline, options: &Options) -> Result<Schedule, ScheduleError> {
+    let dependences = dependences(pipeline)?;
+    let alignment = Alignment::of(pipeline, &dependences)?;
+    let mut periods: Vec<i64> = Vec::new();
+    let mut period = 1;
+    for dimension in 0..alignment.dimensions {
+        periods.push(period);
+        let extent = extent(pipeline, &alignment, dimension);
+        // Nothing follows the outermost dimension that would have to be aligned.
+        let multiple = if dimension + 1 == alignment.dimensions { 1 } else { multiple(&alignment, dimension, options) };
+        period *= (extent + multiple - 1) / multiple * multiple;
+    }
+    let steps: Vec<Vec<i64>> = alignment
+        .loops
+        .iter()
+        .map(|loops| loops.iter().map(|&(dimension, rate)| periods[dimension] * rate).collect())
+        .collect();
+    let firsts = first_times(pipeline, &steps);
+    let groups = groups(pipeline);
+    let weights = weights(pipeline, &alignment, &groups);
+    let constraints = constraints(pipeline, &dependences, &groups, &steps, &firsts)?;
+    let count = groups.last().map_or(0, |last| last + 1);
+    // Where a unit would be needed twice in a cycle, the later operation comes later, until there are no more such cycles.
+    let row = periods.get(1).copied().unwrap_or(period);
+    let sharers = sharers(&options.share, &groups);
+    let mut apart: Vec<Apart> = Vec::new();
+    loop {
+        let by_group = solve(count, &weights, &constraints, &apart);
+        let delays = groups.iter().map(|&group| by_group[group]);
+        let timed = steps.iter().zip(&pipeline.stages).zip(delays);
+        let stages = timed.map(|((stride, stage), delay)| starting_at(delay, stride.clone(), stage)).collect();
+        let schedule = Schedule { stages };
+        let Some(conflict) = conflict(pipeline, &schedule, &sharers, row) else { return Ok(schedule) };
+        let (first, second) = (groups[conflict.first], groups[conflict.second]);
+        let Some(later) = conflict.later.filter(|_| apart.len() < MOST_CONFLICTS) else {
+            return Err(ScheduleError::Unit {
+                stage: StageName::of(pipeline, conflict.second),
+                other: StageName::of(pipeline, conflict.first),
+                unit: options.share[conflict.second].clone().unwrap_or_default(),
+            });
+        };
+        apart.push(Apart { first, second, least: by_group[second] - by_group[first] + later });
+    }
+}
+
+/// So often operations of a unit are moved apart, before it is said that they have no room.
+const MOST_CONFLICTS: usize = 256;
+
+/// The stages of each unit that several groups share: by group, in order, one for each copy.
+fn sharers(share: &[Option<String>], groups: &[usize]) -> Vec<Vec<Vec<usize>>> {
+    let mut units: BTreeMap<&str, BTreeMap<usize, Vec<usize>>> = BTreeMap::new();
+    for (stage, (unit, &group)) in share.iter().zip(groups).enumerate() {
+        if let Some(unit) = unit {
+            units.entry(unit).or_default().entry(group).or_default().push(stage);
+        }
+    }
+    units.into_values().map(|groups| groups.into_values().collect()).collect()
+}
+
+/// Two stages that need a compute unit in the same cycle.
+struct Conflict {
+    first: usize,
+    /// That of the later group.
+    second: usize,
+    /// How many cycles later the second must run to have the unit for itself, if less than a row.
+    later: Option<i64>,
+}
+
+/// The first conflict that there is. Of each unit, copies with the same number have the same hardware.
+fn conflict(pipeline: &Pipeline, schedule: &Schedule, sharers: &[Vec<Vec<usize>>], row: i64) -> Option<Conflict> {
+    let of = |stage: usize| (&pipeline.stages[stage], &schedule.stages[stage]);
+    for groups in sharers {
+        for (place, second) in groups.iter().enumerate() {
+            let meet = |first: &[usize], later: i64| {
+                let mut copies = first.iter().copied().zip(second.iter().copied());
+                copies.find(|&(one, other)| coincide(of(other), of(one), later))
+            };
+            let Some((one, other)) = groups[..place].iter().find_map(|first| meet(first, 0)) else { continue };
+            let free = |later: &i64| groups[..place].iter().all(|first| meet(first, *later).is_none());
+            return Some(Conflict { first: one, second: other, later: (1..=row).find(free) });
+        }
+    }
+    None
+}
+
+/// The cost of keeping all elements of an array that a group writes for a cycle, by array and group: the weight of the array
+/// for each element that the group writes in a cycle, as a multiple of a fraction that all have in common.
+fn weights(pipeline: &Pipeline, alignment: &Alignment, groups: &[usize]) -> BTreeMap<(usize, usize), u64> {
+    let slots = |loops: &Vec<(usize, i64)>| loops.iter().map(|(_, rate)| rate.unsigned_abs()).product::<u64>();
+    let common = alignment.loops.iter().map(slots).fold(1, lcm);
+    let mut weights = BTreeMap::new();
+    for ((stage, loops), &group) in pipeline.stages.iter().zip(&alignment.loops).zip(groups) {
+        let weight = pipeline.arrays[stage.write.array].weight;
+        *weights.entry((stage.write.array, group)).or_insert(0) += weight * (common / slots(loops));
+    }
+    weights
+}
+
+/// The linear time of each stage's first iteration when its constant term is 0. Delays count from there, so that no stage
+/// has to run before cycle 0.
+fn first_times(pipeline: &Pipeline, steps: &[Vec<i64>]) -> Vec<i64> {
+    let first = |(stage, steps): (&Stage, &Vec<i64>)| {
+        stage.loops.iter().zip(steps).map(|(level, step)| level.min * step).sum::<i64>()
+    };
+    pipeline.stages.iter().zip(steps).map(first).collect()
+}
+
+/// The number of each stage's group, in order.
+fn groups(pipeline: &Pipeline) -> Vec<usize> {
+    let starts = pipeline.stages.windows(2).map(|pair| usize::from(pair[0].group != pair[1].group));
+    let first = pipeline.stages.first().map(|_| 0);
+    first
+        .into_iter()
+        .chain(starts)
+        .scan(0, |group, step| {
+            *group += step;
+            Some(*group)
+        })
+        .collect()
+}
+
+/// The strictest constraint of each two groups that exchange an array.
+///
+/// # Errors
+/// When a stage would have to run after another of its group.
+fn constraints(
+    pipeline: &Pipeline,
+    dependences: &[Dependence],
+    groups: &[usize],
+    steps: &[Vec<i64>],
+    firsts: &[i64],
+) -> Result<Vec<Constraint>, ScheduleError> {
+    let mut strictest: BTreeMap<(usize, usize, usize), Constraint> = BTreeMap::new();
+    for dependence in dependences {
+        let Dependence { array, producer, consumer, .. } = *dependence;
+        let latency = pipeline.stages[producer].latency as i64;
+        // A delay is the constant term plus the time of the first iteration.
+        let shift = firsts[consumer] - firsts[producer] + latency;
+        let constraint = Constraint {
+            array,
+            producer: groups[producer],
+            consumer: groups[consumer],
+            lead: dependence.furthest(&steps[producer], &steps[consumer]) + shift,
+            kept: dependence.nearest(&steps[producer], &steps[consumer]) + shift,
+        };
+        if constraint.producer == constraint.consumer && constraint.lead > 0 {
+            return Err(ScheduleError::Cycle {
+                stage: StageName::of(pipeline, consumer),
+                writer: StageName::of(pipeline, producer),
+                array: pipeline.arrays[array].name.clone(),
+            });
+        }
+        let known = strictest.entry((constraint.producer, constraint.consumer, array)).or_insert(constraint);
+        known.lead = known.lead.max(constraint.lead);
+        known.kept = known.kept.min(constraint.kept);
+    }
+    Ok(strictest.into_values().collect())
+}
+
+/// What the period of a dimension must be a multiple of, so that the rows of every stage begin at whole multiples of its
+/// rate, and those of the innermost dimension at whole rows of memory: elements of one row come at a constant rate across
+/// its end only then, and rows of memory have no elements of two rows.
+fn multiple(alignment: &Alignment, dimension: usize, options: &Options) -> i64 {
+    let rates = alignment.loops.iter().flatten().filter(|&&(of, _)| of == dimension).map(|&(_, rate)| rate);
+    let rates = rates.fold(1, |multiple, rate| multiple / gcd(multiple, rate) * rate);
+    if dimension == 0 { rates * options.row_multiple.max(1) as i64 } else { rates }
+}
+
+/// How many iterations a dimension of the fused nest has: enough for the loops of every stage at their rates. A stage that
+/// runs late may end its row within the next one.
+fn extent(pipeline: &Pipeline, alignment: &Alignment, dimension: usize) -> i64 {
+    let span = |(stage, loops): (&Stage, &Vec<(usize, i64)>)| {
+        let along = stage.loops.iter().zip(loops).filter(|(_, (of, _))| *of == dimension);
+        along.map(|(level, (_, rate))| (level.extent as i64 - 1) * rate).sum::<i64>() + 1
+    };
+    pipeline.stages.iter().zip(&alignment.loops).map(span).max().unwrap_or(1)
+}

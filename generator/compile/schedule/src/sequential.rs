@@ -1,0 +1,53 @@
+//! One stage after the other, as in a program of one thread.
+
+use std::ops::Range;
+
+use crate::coarse::alone;
+use crate::schedule::starting_at;
+use pushmem_stages::Pipeline;
+use pushmem_stages::Schedule;
+
+/// One stage after the other in the order of the program, an iteration a cycle: the baseline to compare with (dissertation
+/// §4.3). Loops that stages share begin their next iteration when the last stage inside has ended. An update waits for the
+/// one of the same element before, and for so many cycles more as a word needs through the memory (`round_trip`).
+pub fn sequential(pipeline: &Pipeline, round_trip: u64) -> Schedule {
+    let groups = crate::coarse::runs(pipeline);
+    let (timed, _) = body(pipeline, &groups, 0, round_trip);
+    let stages =
+        timed.into_iter().zip(&pipeline.stages).map(|((first, stride), stage)| starting_at(first, stride, stage));
+    Schedule { stages: stages.collect() }
+}
+
+/// When each stage of some groups starts in an iteration of the `depth` loops around them, its strides in the loops inside,
+/// and how long all of them take.
+fn body(pipeline: &Pipeline, groups: &[Range<usize>], depth: usize, round_trip: u64) -> (Vec<(i64, Vec<i64>)>, i64) {
+    let first_of = |group: &Range<usize>| &pipeline.stages[group.start];
+    let (mut timed, mut now) = (Vec::new(), 0_i64);
+    let mut rest = groups;
+    while let Some(first) = rest.first() {
+        let deeper = |group: &&Range<usize>| first_of(group).shared.min(first_of(group).loops.len()) > depth;
+        let nested = first_of(first).loops.len() > depth;
+        let count = 1 + rest[1..].iter().take_while(|group| nested && deeper(group)).count();
+        let (together, behind) = rest.split_at(count);
+        rest = behind;
+        if count == 1 {
+            for number in first.clone() {
+                let (stride, span) = alone(pipeline, number, depth, round_trip);
+                timed.push((now, stride));
+                let latency = i64::try_from(pipeline.stages[number].latency).unwrap_or(i64::MAX);
+                now = now.saturating_add(span).saturating_add(latency);
+            }
+            continue;
+        }
+        let (inside, length) = body(pipeline, together, depth + 1, round_trip);
+        timed.extend(inside.into_iter().map(|(first, mut stride)| {
+            stride.push(length);
+            (now.saturating_add(first), stride)
+        }));
+        let stages = together.iter().flat_map(|group| &pipeline.stages[group.clone()]);
+        let extents = stages.filter_map(|stage| Some(&stage.loops[stage.loops.len().checked_sub(depth + 1)?]));
+        let extent = extents.map(|level| i64::try_from(level.extent).unwrap_or(i64::MAX)).max().unwrap_or(1);
+        now = now.saturating_add(length.saturating_mul(extent));
+    }
+    (timed, now)
+}

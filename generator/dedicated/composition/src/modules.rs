@@ -1,0 +1,98 @@
+//! The modules beside the top module: the library, and a kernel for each datapath.
+
+use itertools::Itertools;
+use pushmem_files::replace_identifiers;
+use pushmem_graph::Accelerator;
+use pushmem_kernels::{DIVIDER, FetchPorts};
+use pushmem_nest::Program;
+use pushmem_tile::Reset;
+
+use crate::names::Names;
+
+/// Names of the modules of the library that have a reset: as they are called where it is asynchronous.
+pub(crate) const RUN_CONTROL: &str = "pushmem_run_control";
+pub(crate) const LATE_FLUSH: &str = "pushmem_late_flush";
+pub(crate) const LOOP_COUNTER: &str = "pushmem_loop_counter";
+pub(crate) const STREAM_BUFFER: &str = "pushmem_stream_buffer";
+
+/// The name of the module that shifts words.
+pub(crate) const SHIFT_REGISTER: &str = "pushmem_shift_register";
+
+macro_rules! library {
+    ($name:literal) => {
+        include_str!(concat!("../../../../templates/accelerator/library/pushmem_", $name, ".sv"))
+    };
+}
+
+/// The modules of the library, which have the same text in every accelerator with asynchronous reset: name and text.
+pub const LIBRARY: [(&str, &str); 6] = [
+    (RUN_CONTROL, library!("run_control")),
+    (LATE_FLUSH, library!("late_flush")),
+    (LOOP_COUNTER, library!("loop_counter")),
+    (STREAM_BUFFER, library!("stream_buffer")),
+    (SHIFT_REGISTER, library!("shift_register")),
+    DIVIDER,
+];
+
+/// A kernel's module.
+pub(crate) struct KernelModule {
+    pub name: String,
+    pub text: String,
+    /// Names of the ports for loads.
+    pub loads: Vec<String>,
+    /// Names of the ports for loop variables.
+    pub variables: Vec<String>,
+    /// Names of the ports for look-ups in tables beside it.
+    pub fetches: Vec<FetchPorts>,
+}
+
+/// The kernels' modules, in the order of the datapaths.
+pub(crate) fn kernels(
+    accelerator: &Accelerator,
+    program: &Program,
+    top: &str,
+    modules: &mut Names,
+) -> Vec<KernelModule> {
+    let operations = program.operations();
+    let kernel = |of: &pushmem_graph::OperationDatapath| {
+        let operation = operations[of.operation].1;
+        let name = modules.claim(&format!("{top}_{}", of.name), "kernel");
+        let ports = of.datapath.ports(program, operation);
+        KernelModule {
+            text: of.datapath.module(program, operation, &name),
+            loads: ports.loads,
+            variables: ports.variables.into_iter().map(|(_, name)| name).collect(),
+            fetches: ports.fetches,
+            name,
+        }
+    };
+    accelerator.datapaths.iter().map(kernel).collect_vec()
+}
+
+/// All names of modules of the library.
+pub(crate) fn names() -> impl Iterator<Item = String> {
+    let both = |name: &str| [Reset::Asynchronous, Reset::Synchronous].map(|reset| reset.module_name(name));
+    LIBRARY.into_iter().flat_map(move |(name, _)| both(name))
+}
+
+/// The modules of the library that are needed. Where the reset is synchronous, those that have one are called so.
+pub(crate) fn library(accelerator: &Accelerator) -> Vec<(String, String)> {
+    let divides = accelerator.datapaths.iter().any(|of| of.datapath.divides());
+    let shifts = accelerator.shift_register_words() > 0;
+    let late = accelerator.tiles.iter().any(|tile| tile.begin > 0);
+    let needed = LIBRARY.into_iter().filter(|(name, _)| match *name {
+        SHIFT_REGISTER => shifts,
+        LATE_FLUSH => late,
+        name if name == DIVIDER.0 => divides,
+        _ => true,
+    });
+    let reset = accelerator.spec.reset;
+    let named = |(name, text): (&str, &str)| match Reset::is_in(text) {
+        true => {
+            let text = replace_identifiers(text, |word| (word == name).then(|| reset.module_name(name)));
+            (reset.module_name(name), reset.of_system_verilog(&text))
+        }
+        false => (name.to_owned(), text.to_owned()),
+    };
+    needed.map(named).collect()
+}

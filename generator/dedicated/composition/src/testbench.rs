@@ -1,0 +1,143 @@
+//! The testbench, and what it reads.
+
+use askama::Template;
+use itertools::Itertools;
+use pushmem_graph::{Accelerator, Beats, Stream};
+use pushmem_waves::View;
+
+use crate::TileModule;
+use crate::error::CompositionError;
+use crate::top::{StreamPorts, self_test};
+
+/// The testbench, which is the same for all accelerators.
+pub(crate) const HARNESS: &str = include_str!("../../../../templates/accelerator/testbench/harness.cpp");
+
+/// What it has in common with the platform of firmware.
+pub(crate) const STREAMS: &str = include_str!("../../../../templates/accelerator/testbench/streams.h");
+
+/// What firmware runs on in simulation: path and text of each file.
+pub(crate) const PLATFORM: [(&str, &str); 2] = [
+    ("firmware/platform.h", include_str!("../../../../templates/accelerator/firmware/platform.h")),
+    ("firmware/platform.cpp", include_str!("../../../../templates/accelerator/firmware/platform.cpp")),
+];
+
+#[derive(Template)]
+#[template(path = "testbench/ports.h", escape = "none")]
+struct Ports<'a> {
+    name: &'a str,
+    inputs: Vec<StreamPort<'a>>,
+    outputs: Vec<StreamPort<'a>>,
+    /// Of all tiles.
+    register_writes: usize,
+    has_shadow_registers: bool,
+    has_clock_gates: bool,
+    read_cycles: u32,
+    /// Cycles of the self-test of the memories, if there is one.
+    self_test_cycles: Option<u64>,
+    /// Memories with a self-test, and the bits of their widest row.
+    self_tested: usize,
+    row_bits: u32,
+    run_cycles: u64,
+}
+
+struct StreamPort<'a> {
+    port: &'a str,
+    lanes: usize,
+}
+
+#[derive(Template)]
+#[template(path = "Makefile", escape = "none")]
+struct Makefile<'a> {
+    name: &'a str,
+    tiles: &'a [TileModule],
+}
+
+#[derive(Template)]
+#[template(path = "testbench/tiles.vlt", escape = "none")]
+struct Tiles<'a> {
+    tiles: &'a [TileModule],
+}
+
+/// The header that describes the ports, and what `writes.hex` has, to the testbench.
+pub(crate) fn ports(
+    accelerator: &Accelerator,
+    name: &str,
+    streams: &StreamPorts,
+    run_cycles: u64,
+    register_writes: usize,
+) -> String {
+    let ports = Ports {
+        name,
+        inputs: accelerator.inputs.iter().zip(&streams.inputs).map(stream_port).collect(),
+        outputs: accelerator.outputs.iter().zip(&streams.outputs).map(stream_port).collect(),
+        register_writes,
+        has_shadow_registers: accelerator.roms.is_empty() && all_shadow(accelerator),
+        has_clock_gates: accelerator.has_clock_gates(),
+        read_cycles: read_cycles(accelerator),
+        self_test_cycles: self_test::cycles(accelerator),
+        self_tested: self_test::self_tested(accelerator).len(),
+        row_bits: self_test::widest(accelerator).map_or(0, |(width, _)| width),
+        run_cycles,
+    };
+    ports.render().expect("templates write to memory").trim().to_owned() + "\n"
+}
+
+/// Whether there are registers on the configuration bus, all of them shadow registers.
+fn all_shadow(accelerator: &Accelerator) -> bool {
+    let tiles = accelerator.configured();
+    !tiles.is_empty() && tiles.iter().all(|tile| tile.spec.shadow_registers)
+}
+
+/// Cycles from a read on the configuration bus until all kinds of data show.
+fn read_cycles(accelerator: &Accelerator) -> u32 {
+    if accelerator.roms.is_empty() { 1 } else { accelerator.rom_spec.sram_latency.max(1) }
+}
+
+fn stream_port<'a>((stream, port): (&Stream, &'a String)) -> StreamPort<'a> {
+    StreamPort { port, lanes: stream.lanes.len() }
+}
+
+/// The Makefile that builds and runs the testbench.
+pub(crate) fn makefile(name: &str, tiles: &[TileModule]) -> String {
+    Makefile { name, tiles }.render().expect("templates write to memory").trim().to_owned() + "\n"
+}
+
+/// What Verilator is to know about tiles that it sees with the rest.
+pub(crate) fn tiles(tiles: &[TileModule]) -> String {
+    Tiles { tiles }.render().expect("templates write to memory").trim().to_owned() + "\n"
+}
+
+/// The module that `make wave` binds into the accelerator, and layouts for viewers.
+pub(crate) fn waves(view: &View) -> [(String, String); 3] {
+    let texts = [("sv", view.systemverilog()), ("gtkw", view.gtkwave()), ("sucl", view.surfer())];
+    texts.map(|(ending, text)| (format!("testbench/waves.{ending}"), text))
+}
+
+/// The words of a stream as the testbench reads and writes them: a beat a line, lane 0 first.
+pub fn format_beats(stream: &Stream, words: &[u16]) -> String {
+    let line = |beat: &[u16]| beat.iter().map(|word| format!("{word:04x}")).join(" ") + "\n";
+    words.chunks(stream.lanes.len().max(1)).map(line).collect()
+}
+
+/// The file of each stream in the folder `testbench`.
+///
+/// # Errors
+/// When the words are not those of all beats of a run.
+pub(crate) fn beat_files(
+    accelerator: &Accelerator,
+    streams: &[Stream],
+    ports: &[String],
+    beats: &[Beats],
+    ending: &str,
+) -> Result<Vec<(String, String)>, CompositionError> {
+    let file = |(number, (stream, port)): (usize, (&Stream, &String))| {
+        let words = beats.get(number).map_or(&[][..], |words| words.as_slice());
+        let expected = accelerator.counters[stream.counter].iterations() * stream.lanes.len() as u64;
+        let found = words.len() as u64;
+        if found != expected {
+            return Err(CompositionError::Beats { stream: stream.name.clone(), expected, found });
+        }
+        Ok((format!("testbench/{port}{ending}"), format_beats(stream, words)))
+    };
+    streams.iter().zip(ports).enumerate().map(file).collect()
+}

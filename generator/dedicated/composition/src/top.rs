@@ -1,0 +1,147 @@
+//! The top module of an accelerator.
+
+mod bus;
+mod memory;
+mod ports;
+mod promises;
+mod roms;
+pub(crate) mod self_test;
+mod signals;
+mod streams;
+mod waves;
+mod words;
+
+use askama::Template;
+use pushmem_files::counted;
+use pushmem_graph::Accelerator;
+use pushmem_nest::{Level, Program};
+use pushmem_waves::View;
+
+use crate::error::CompositionError;
+use crate::modules::KernelModule;
+use crate::text::{aligned, lines};
+use crate::window::Window;
+use signals::Signals;
+
+/// The names of the ports of the streams: each has `_valid`, `_ready` and `_data` behind it.
+#[derive(Clone, Debug)]
+pub(crate) struct StreamPorts {
+    pub inputs: Vec<String>,
+    pub outputs: Vec<String>,
+}
+
+/// The top module.
+pub(crate) struct Top {
+    pub text: String,
+    pub streams: StreamPorts,
+    pub waves: View,
+}
+
+#[derive(Template)]
+#[template(path = "top.sv", escape = "none")]
+struct TopTemplate {
+    description: Vec<String>,
+    name: String,
+    ports: Vec<Vec<String>>,
+    sections: Vec<Section>,
+}
+
+/// A part of the module.
+struct Section {
+    comment: Vec<String>,
+    body: String,
+}
+
+impl Section {
+    fn new(comment: impl AsRef<str>, body: impl Into<String>) -> Self {
+        Section { comment: lines(comment.as_ref()), body: aligned(&body.into()) }
+    }
+}
+
+/// What the parts of the module are printed from.
+struct Context<'a> {
+    accelerator: &'a Accelerator,
+    program: &'a Program,
+    kernels: &'a [KernelModule],
+    window: Window,
+    signals: Signals<'a>,
+}
+
+/// Prints the top module.
+///
+/// # Errors
+/// When a schedule is none that hardware could follow.
+pub(crate) fn print(
+    accelerator: &Accelerator,
+    program: &Program,
+    kernels: &[KernelModule],
+    window: Window,
+    name: &str,
+) -> Result<Top, CompositionError> {
+    let context = Context { accelerator, program, kernels, window, signals: Signals::of(accelerator) };
+    let mut sections = vec![context.run_control()];
+    sections.extend(context.late_flushes());
+    sections.extend(context.loop_counters()?);
+    sections.extend(context.cycle_of_run());
+    sections.extend(context.configuration_bus());
+    sections.extend(context.self_tests());
+    sections.extend(context.ahead_of_time());
+    sections.extend(context.inputs());
+    sections.extend(context.words());
+    sections.extend(context.outputs());
+    let template =
+        TopTemplate { description: context.description(), name: name.to_owned(), ports: context.ports(), sections };
+    let text = template.render().expect("templates write to memory").trim().to_owned() + "\n";
+    let waves = context.waves(name)?;
+    Ok(Top { text, streams: context.signals.streams, waves })
+}
+
+/// Cycles of a run: until the last output, and the last input, even if nothing came of it, has passed.
+pub(crate) fn run_cycles(accelerator: &Accelerator) -> u64 {
+    let inputs = accelerator.inputs.iter().map(|stream| accelerator.counters[stream.counter].last() + 1);
+    inputs.max().map_or(0, |last| last.max(0) as u64).max(accelerator.length)
+}
+
+/// What a tile of a level is called.
+fn tile_of(level: Level) -> &'static str {
+    match level {
+        Level::GlobalBuffer => "global-buffer bank",
+        Level::Memory => "memory tile",
+        Level::RegisterFile => "register file",
+    }
+}
+
+impl Context<'_> {
+    /// The name of a library module that has a reset.
+    fn library(&self, module: &str) -> String {
+        self.accelerator.spec.reset.module_name(module)
+    }
+
+    fn description(&self) -> Vec<String> {
+        let accelerator = self.accelerator;
+        let mut parts = vec![counted(accelerator.instances().count(), "kernel")];
+        for level in accelerator.levels_in_use() {
+            let tiles = counted(accelerator.count_at(level), tile_of(level));
+            parts.push(format!("{tiles} `{}`", accelerator.spec_at(level).name));
+        }
+        if !accelerator.roms.is_empty() {
+            parts.push(format!("{} `{}`", counted(accelerator.roms.len(), "ROM"), accelerator.rom_spec.name));
+        }
+        if accelerator.shift_register_words() > 0 {
+            parts.push(format!("{} in shift registers", counted(accelerator.shift_register_words(), "word")));
+        }
+        let mut text = lines(&format!("Accelerator `{}`: {}.", accelerator.name, parts.join(", ")));
+        text.push(String::new());
+        text.extend(lines(
+            "Everything follows one schedule of cycles. A cycle of the schedule takes place when every input stream that \
+             is due has a word and every output stream that is due has room; until then everything waits.",
+        ));
+        text.extend(lines(&format!(
+            "Timing: a run has {} and as many more as streams make it wait. A stream passes a beat in each cycle in \
+             which its `valid` and `ready` are both high; what is offered stays until it is taken. No output depends on \
+             an input of the same cycle. Words narrower than 16 bits are extended by their type.",
+            counted(run_cycles(accelerator), "cycle")
+        )));
+        text
+    }
+}

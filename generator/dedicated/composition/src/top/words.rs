@@ -1,0 +1,306 @@
+//! What the words of the inputs go through on their way to the outputs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use itertools::Itertools;
+use pushmem_files::counted;
+use pushmem_graph::{Case, Driver, Kernel, Source, Turn, WORD_BITS, WireId};
+use pushmem_kernels::Datapath;
+use pushmem_nest::Printer;
+
+use super::signals::TileOutput;
+use super::{Context, Section};
+use crate::instance::Instance;
+use crate::loops::{condition, index_bits, variable};
+use crate::modules::SHIFT_REGISTER;
+use crate::text::{concatenation, listing};
+
+/// What drives some wires.
+enum Part {
+    ShiftRegister(WireId),
+    Selection(WireId),
+    /// The kernel that drives the wire, on an instance of its own.
+    Kernel(WireId),
+    /// An operand of a unit that kernels have in turn.
+    Turns(WireId),
+    /// This unit, which kernels have in turn.
+    Unit(usize),
+    /// These tiles.
+    Memory(Range<usize>),
+}
+
+impl Context<'_> {
+    /// What is between inputs and outputs.
+    pub(super) fn words(&self) -> Vec<Section> {
+        let early = self.early_wires();
+        let mut sections: Vec<Section> = Vec::new();
+        for part in self.parts() {
+            let section = match &part {
+                Part::ShiftRegister(wire) => self.shift_register(*wire, &early),
+                Part::Selection(wire) => self.selection(*wire, &early),
+                Part::Kernel(wire) => self.kernel(*wire, &early),
+                Part::Turns(wire) => self.turns(*wire, &early),
+                Part::Unit(unit) => self.unit(*unit, &early),
+                Part::Memory(tiles) => self.memory(tiles.clone(), &early),
+            };
+            match sections.last_mut() {
+                Some(before) if before.comment == section.comment => {
+                    before.body.push('\n');
+                    before.body.push_str(&section.body);
+                }
+                _ => sections.push(section),
+            }
+        }
+        sections
+    }
+
+    pub(super) fn ahead_of_time(&self) -> Option<Section> {
+        let early = self.early_wires();
+        let declare = |wire: &WireId| format!("    logic [15:0] {};", self.signals.wires[*wire]);
+        let body = early.iter().map(declare).join("\n");
+        (!early.is_empty()).then(|| Section::new("Words that are used above the part that they come from.", body))
+    }
+
+    /// Everything between inputs and outputs, in the order of the wires; a memory where its first wire is, and units that
+    /// kernels share behind the last.
+    fn parts(&self) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let mut memories = BTreeSet::new();
+        for (number, wire) in self.accelerator.wires.iter().enumerate() {
+            match wire.driver {
+                Driver::Input { .. } => {}
+                Driver::ShiftRegister { .. } => parts.push(Part::ShiftRegister(number)),
+                Driver::Select { .. } => parts.push(Part::Selection(number)),
+                Driver::Kernel { kernel } if self.accelerator.unit_of(kernel).is_some() => {}
+                Driver::Kernel { .. } => parts.push(Part::Kernel(number)),
+                Driver::Turns { .. } => parts.push(Part::Turns(number)),
+                Driver::Tile { tile, .. } => {
+                    let tiles = self.tiles_beside(tile);
+                    if memories.insert(tiles.start) {
+                        parts.push(Part::Memory(tiles));
+                    }
+                }
+            }
+        }
+        parts.extend((0..self.accelerator.units.len()).map(Part::Unit));
+        parts
+    }
+
+    /// The wires of the kernels of a unit.
+    fn results(&self, unit: usize) -> Vec<WireId> {
+        let kernels = &self.accelerator.units[unit].kernels;
+        let wires = self.accelerator.wires.iter().enumerate();
+        let of_unit =
+            wires.filter(|(_, wire)| matches!(wire.driver, Driver::Kernel { kernel } if kernels.contains(&kernel)));
+        of_unit.map(|(number, _)| number).collect()
+    }
+
+    /// The tiles of the memory that a tile belongs to; without memories, all.
+    fn tiles_beside(&self, tile: usize) -> Range<usize> {
+        let arrays = self.accelerator.arrays.iter().map(|array| array.first_tile);
+        let firsts = arrays.chain(self.accelerator.memories.iter().map(|memory| memory.first_tile));
+        let first = firsts.clone().filter(|first| *first <= tile).max();
+        let next = firsts.filter(|first| *first > tile).min();
+        first.unwrap_or(0)..next.unwrap_or(self.accelerator.tiles.len())
+    }
+
+    /// The wires that a part reads.
+    fn reads(&self, part: &Part) -> Vec<WireId> {
+        let of_operands = |operands: &[Source]| operands.iter().filter_map(Source::wire).collect();
+        match part {
+            Part::Memory(tiles) => {
+                let tiles = &self.accelerator.tiles[tiles.clone()];
+                tiles.iter().flat_map(|tile| tile.inputs.iter().copied().flatten()).collect()
+            }
+            Part::Unit(unit) => of_operands(&self.accelerator.units[*unit].operands),
+            Part::ShiftRegister(wire) | Part::Selection(wire) | Part::Kernel(wire) | Part::Turns(wire) => {
+                match &self.accelerator.wires[*wire].driver {
+                    Driver::Kernel { kernel } => of_operands(&self.accelerator.kernels[*kernel].operands),
+                    driver => driver.wires(),
+                }
+            }
+        }
+    }
+
+    /// The wires that a part drives.
+    fn drives(&self, part: &Part) -> Vec<WireId> {
+        match part {
+            Part::Memory(tiles) => {
+                let outputs = self.signals.tile_outputs[tiles.clone()].iter().flatten();
+                let wire = |output: &TileOutput| match output {
+                    TileOutput::Wire(wire) => Some(*wire),
+                    TileOutput::Chain(_) | TileOutput::Unused(_) => None,
+                };
+                outputs.filter_map(wire).collect()
+            }
+            Part::Unit(unit) => self.results(*unit),
+            Part::ShiftRegister(wire) | Part::Selection(wire) | Part::Kernel(wire) | Part::Turns(wire) => vec![*wire],
+        }
+    }
+
+    /// Wires that are read before the part that drives them: they are declared ahead.
+    fn early_wires(&self) -> BTreeSet<WireId> {
+        let parts = self.parts();
+        let driven =
+            |(place, part): (usize, &Part)| self.drives(part).into_iter().map(move |wire| (wire, place)).collect_vec();
+        let places: BTreeMap<WireId, usize> = parts.iter().enumerate().flat_map(driven).collect();
+        let reads = parts
+            .iter()
+            .enumerate()
+            .flat_map(|(place, part)| self.reads(part).into_iter().map(move |wire| (wire, place)).collect_vec());
+        let early = reads.filter(|(wire, place)| places.get(wire).is_some_and(|driven| driven > place));
+        early.map(|(wire, _)| wire).collect()
+    }
+
+    /// The declaration of a wire as a line, unless there is one.
+    pub(super) fn declared(&self, wire: WireId, early: &BTreeSet<WireId>) -> String {
+        if early.contains(&wire) { String::new() } else { format!("    logic [15:0] {};\n", self.signals.wires[wire]) }
+    }
+
+    fn shift_register(&self, wire: WireId, early: &BTreeSet<WireId>) -> Section {
+        let Driver::ShiftRegister { of, length } = self.accelerator.wires[wire].driver else {
+            unreachable!("the part is a shift register")
+        };
+        let register = Instance::new(SHIFT_REGISTER, self.signals.shift_registers[&wire].as_str())
+            .parameter("Width", WORD_BITS)
+            .parameter("Length", length)
+            .same(&["clk_i"])
+            .port("step_i", "step")
+            .port("in_data_i", &self.signals.wires[of])
+            .port("out_data_o", &self.signals.wires[wire]);
+        Section::new("Short delays: shift registers.", self.declared(wire, early) + &register.print())
+    }
+
+    fn selection(&self, wire: WireId, early: &BTreeSet<WireId>) -> Section {
+        let Driver::Select { counter, cases } = &self.accelerator.wires[wire].driver else {
+            unreachable!("the part is a selection")
+        };
+        let loops = &self.accelerator.counters[*counter];
+        let bits = index_bits(loops);
+        let line = |case: &Case| {
+            let source = self.signals.source(case.source);
+            let index = |level: usize| self.signals.counters[counter].indices[level].as_str();
+            let conditions = case.conditions.iter();
+            let parts = conditions.filter_map(|(level, one)| condition(one, loops.extent[*level], index(*level), bits));
+            let condition = parts.collect_vec().join(" && ");
+            if condition.is_empty() {
+                (true, format!("        {source};"))
+            } else {
+                (false, format!("        ({condition}) ? {source} :"))
+            }
+        };
+        // What comes after a case that always applies never does.
+        let mut lines = Vec::new();
+        for (always, line) in cases.iter().map(line) {
+            lines.push(line);
+            if always {
+                break;
+            }
+        }
+        let name = &self.signals.wires[wire];
+        let body = format!("{}    assign {name} =\n{}", self.declared(wire, early), lines.join("\n"));
+        Section::new(self.selection_comment(wire, &self.signals.counters[counter].name), body)
+    }
+
+    fn turns(&self, wire: WireId, early: &BTreeSet<WireId>) -> Section {
+        let Driver::Turns { turns } = &self.accelerator.wires[wire].driver else {
+            unreachable!("the part is an operand in turns")
+        };
+        let source = |turn: &Turn| self.signals.source(turn.source);
+        let (last, others) = turns.split_last().expect("kernels take turns");
+        let line = |turn: &Turn| format!("        {} ? {} :", self.signals.counters[&turn.counter].steps, source(turn));
+        let lines = others.iter().map(line).chain([format!("        {};", source(last))]).join("\n");
+        let name = &self.signals.wires[wire];
+        let body = format!("{}    assign {name} =\n{lines}", self.declared(wire, early));
+        Section::new("What shared units take: the words of the kernel that begins an iteration.", body)
+    }
+
+    fn unit(&self, number: usize, early: &BTreeSet<WireId>) -> Section {
+        let unit = &self.accelerator.units[number];
+        let first = &self.accelerator.kernels[unit.kernels[0]];
+        let module = &self.kernels[first.datapath];
+        let instance = Instance::new(module.name.as_str(), self.signals.kernels[unit.kernels[0]].as_str());
+        let mut instance = instance.same(&["clk_i"]).port("step_i", "step");
+        for (port, operand) in module.loads.iter().zip(&unit.operands) {
+            instance = instance.port(port, self.signals.source(*operand));
+        }
+        let result = &self.signals.units[number];
+        let mut body = format!("    logic [15:0] {result};\n{}", instance.port("result_o", result).print());
+        for wire in self.results(number) {
+            let declared = self.declared(wire, early);
+            body.push_str(&format!("\n{declared}    assign {} = {result};", self.signals.wires[wire]));
+        }
+        body.push_str(&self.one_at_a_time(number));
+        let names = unit.kernels.iter().map(|&kernel| format!("`{}`", self.accelerator.kernels[kernel].name));
+        let latency = self.accelerator.datapaths[first.datapath].datapath.latency();
+        let comment = format!(
+            "`{}` is {} in turn, {} from operands to result.",
+            unit.name,
+            listing(&names.collect_vec()),
+            counted(latency, "cycle")
+        );
+        Section::new(comment, body)
+    }
+
+    /// The assertion that a unit is for one kernel at a time; once where several have the same turns.
+    fn one_at_a_time(&self, number: usize) -> String {
+        let units = &self.accelerator.units;
+        if units[..number].iter().any(|other| other.counters == units[number].counters) {
+            return String::new();
+        }
+        let steps = units[number].counters.iter().map(|counter| self.signals.counters[counter].steps.clone());
+        format!(
+            "\n\n`ifndef SYNTHESIS\n    {}: assert property (@(posedge clk_i)\n        !step || $onehot0({}))\n        else \
+             $error(\"{}: two kernels begin an iteration on `{}`\");\n`endif",
+            self.signals.turns[number],
+            concatenation(steps),
+            self.accelerator.name,
+            units[number].name
+        )
+    }
+
+    fn selection_comment(&self, wire: WireId, loops: &str) -> String {
+        let operations = self.program.operations();
+        let read = |kernel: &Kernel| {
+            let operand = kernel.operands.iter().position(|operand| *operand == Source::Wire(wire))?;
+            let (loops, operation) = &operations[self.accelerator.datapaths[kernel.datapath].operation];
+            let printer = Printer { program: self.program, loops, operation };
+            let accesses = Datapath::accesses(self.program, operation);
+            Some(format!("What `{}` reads as {}.", kernel.name, printer.access(accesses.get(operand)?)))
+        };
+        let of_kernel = self.accelerator.kernels.iter().find_map(read);
+        of_kernel.unwrap_or_else(|| format!("One of several words, by the loops of `{loops}`."))
+    }
+
+    fn kernel(&self, wire: WireId, early: &BTreeSet<WireId>) -> Section {
+        let Driver::Kernel { kernel: number } = self.accelerator.wires[wire].driver else {
+            unreachable!("the part is a kernel")
+        };
+        let kernel = &self.accelerator.kernels[number];
+        let module = &self.kernels[kernel.datapath];
+        let mut instance = Instance::new(module.name.as_str(), self.signals.kernels[number].as_str());
+        instance = instance.same(&["clk_i"]).port("step_i", "step");
+        for (port, of) in module.variables.iter().zip(&kernel.variables) {
+            let index = kernel.counter.zip(of.level).map(|(counter, level)| {
+                let bits = index_bits(&self.accelerator.counters[counter]);
+                (self.signals.counters[&counter].indices[level].as_str(), bits)
+            });
+            instance = instance.port(port, variable(of, index));
+        }
+        for (port, operand) in module.loads.iter().zip(&kernel.operands) {
+            instance = instance.port(port, self.signals.source(*operand));
+        }
+        for (ports, rom) in module.fetches.iter().zip(self.accelerator.roms_of(number)) {
+            instance = instance.port(&ports.address, self.rom_address(rom)).port(&ports.word, self.rom_word(rom));
+        }
+        instance = instance.port("result_o", &self.signals.wires[wire]);
+        let latency = self.accelerator.datapaths[kernel.datapath].datapath.latency();
+        let comment = match latency {
+            0 => format!("`{}`, in the same cycle.", kernel.name),
+            _ => format!("`{}`, {} from operands to result.", kernel.name, counted(latency, "cycle")),
+        };
+        let body = self.roms(number) + &self.declared(wire, early) + &instance.print();
+        Section::new(comment + &self.rom_comment(number), body)
+    }
+}

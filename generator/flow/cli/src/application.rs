@@ -1,0 +1,32 @@
+//! What commands on applications share: the program, the tile, the images, the files of an accelerator and the run of its RTL.
+
+pub mod choices;
+pub mod folder;
+pub mod images;
+pub mod pes;
+pub mod program;
+pub mod rtl;
+pub mod tiles;
+
+use std::collections::BTreeMap;
+
+use pushmem_compiler::Compiled;
+use pushmem_files::Diagnostic;
+use pushmem_images::Image;
+
+/// Runs the accelerator in the model and compares with the interpreter, whose outputs it returns.
+///
+/// # Errors
+/// The first element that differs.
+pub fn run_model(compiled: &Compiled, inputs: &BTreeMap<String, Image>) -> Result<BTreeMap<String, Image>, Diagnostic> {
+    // Not the program with copies: they are the compiler's.
+    let expected = compiled.source.run(inputs)?;
+    let run = compiled.accelerator.run(&compiled.program, inputs)?;
+    if let Some((tile, violation)) = run.violations.first() {
+        return Err(Diagnostic::new(format!("the model of {tile}: {violation}")).as_fault("program"));
+    }
+    for (name, image) in &expected {
+        images::compare(name, image, &run.outputs[name], "the model").map_err(|error| error.as_fault("program"))?;
+    }
+    Ok(expected)
+}

@@ -1,0 +1,121 @@
+//! The files of an accelerator.
+
+use std::collections::BTreeMap;
+
+use itertools::Itertools;
+use pushmem_compiler::{Compiled, Report, Stage};
+use pushmem_composition::{Files, compose, tile_bytes};
+use pushmem_files::{Diagnostic, OutputFolder};
+use pushmem_graph::{Accelerator, Beats, Configured, Stream};
+use pushmem_images::Image;
+use pushmem_nest::{Level, Program};
+use pushmem_packaging::Block;
+use pushmem_registers::RegisterMap;
+use pushmem_report::{Build, Contents};
+use pushmem_simulation::rtl_files;
+use pushmem_technology::Technology;
+use pushmem_tile::TileSpec;
+use sha2::{Digest, Sha256};
+
+use crate::origin::Origin;
+
+/// The specifications of the tiles that there are instances of.
+pub fn tiles(compiled: &Compiled) -> Vec<&TileSpec> {
+    let accelerator = &compiled.accelerator;
+    let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
+    accelerator.specs_in_use().chain(rom).collect()
+}
+
+/// The origin of its files.
+pub fn origin(compiled: &Compiled) -> Origin<'_> {
+    let digest = Sha256::digest(compiled.program.to_string());
+    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    Origin { design: format!("Program `{}`, digest {digest}", compiled.accelerator.name), tiles: tiles(compiled) }
+}
+
+/// The registers of its tiles.
+///
+/// # Errors
+/// When 32 bits of address are not enough.
+pub fn blocks(compiled: &Compiled) -> Result<Vec<Block>, Diagnostic> {
+    let bytes = tile_bytes(&compiled.accelerator).map_err(|error| Diagnostic::new(error.to_string()))?;
+    let tiles = compiled.accelerator.configured().into_iter().zip(0..);
+    let block = |(tile, number): (Configured, u64)| Block {
+        name: tile.name.to_owned(),
+        base: number * bytes,
+        map: RegisterMap::of(tile.spec),
+    };
+    Ok(tiles.map(block).collect())
+}
+
+/// Prints the hardware, and a testbench with these images. Memories are those of the technology, if there is one.
+pub fn files(
+    compiled: &Compiled,
+    technology: Option<&Technology>,
+    inputs: &BTreeMap<String, Image>,
+    outputs: &BTreeMap<String, Image>,
+) -> Result<Files, Diagnostic> {
+    let Compiled { program, accelerator, .. } = compiled;
+    let bound = |files: Vec<(String, String)>| match technology {
+        Some(technology) => technology.bind(files),
+        None => files,
+    };
+    let tiles = tiles(compiled).into_iter().map(|spec| rtl_files(spec).map(bound)).collect::<Result<Vec<_>, _>>()?;
+    let inputs = beats(accelerator, program, &accelerator.inputs, inputs);
+    let outputs = beats(accelerator, program, &accelerator.outputs, outputs);
+    compose(accelerator, program, &tiles, &inputs, &outputs).map_err(|error| Diagnostic::new(error.to_string()))
+}
+
+fn beats(
+    accelerator: &Accelerator,
+    program: &Program,
+    streams: &[Stream],
+    images: &BTreeMap<String, Image>,
+) -> Vec<Beats> {
+    let numbered = program.arrays.iter().enumerate();
+    let arrays = numbered.filter_map(|(number, array)| Some((number, images.get(&array.name)?))).collect();
+    accelerator.beats(streams, &arrays)
+}
+
+/// The file with the specification of the ROM tile, where there is one.
+pub const ROM_TILE: &str = "rom_tile.yaml";
+
+/// The files with the specifications of the levels beside the memory tiles, where those have tiles.
+pub const LEVELS: [(Level, &str); 2] =
+    [(Level::GlobalBuffer, "global_buffer.yaml"), (Level::RegisterFile, "register_file.yaml")];
+
+/// The head of the top module, with its ports.
+pub fn ports(files: &Files) -> String {
+    let top = format!("/{}.sv", files.top_module);
+    let text = files.rtl.iter().find(|(path, _)| path.ends_with(&top)).map_or("", |(_, text)| text);
+    let lines = text.lines().skip_while(|line| !line.starts_with("module ")).collect_vec();
+    let end = lines.iter().position(|line| line.ends_with(");")).map_or(0, |last| last + 1);
+    lines[..end].join("\n")
+}
+
+/// The folder with the hardware and what led to it. `told` is what a program reads of its report, as JSON; `build` what the
+/// page tells of the build.
+pub fn contents(files: &Files, compiled: &Compiled, report: &Report, told: String, build: Build) -> OutputFolder {
+    let mut folder = OutputFolder::new();
+    for (name, text) in files.all() {
+        folder.add(name.as_str(), text.as_str());
+    }
+    folder.add("program.yaml", compiled.program.to_string());
+    folder.add("tile.yaml", compiled.accelerator.spec.to_yaml());
+    if !compiled.accelerator.roms.is_empty() {
+        folder.add(ROM_TILE, compiled.accelerator.rom_spec.to_yaml());
+    }
+    for (level, file) in LEVELS {
+        if compiled.accelerator.count_at(level) > 0 {
+            folder.add(file, compiled.accelerator.spec_at(level).to_yaml());
+        }
+    }
+    folder.add("report.json", told);
+    folder.add("report.html", Contents::of(compiled, report, build).to_html());
+    for (name, stage) in [("schedule", Stage::Schedule), ("buffers", Stage::Buffers), ("mapping", Stage::Mapping)] {
+        folder.add(format!("stages/{name}.txt"), stage.text(compiled));
+    }
+    // Where `make` works.
+    folder.add_workspace("build");
+    folder
+}

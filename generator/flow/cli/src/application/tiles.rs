@@ -1,0 +1,136 @@
+//! Tiles that are named on the command line, and those that a program is built for.
+
+use std::path::Path;
+
+use pushmem_composition::CompositionError;
+use pushmem_files::{Diagnostic, Document, FieldPath};
+use pushmem_graph::Levels;
+use pushmem_tile::{Kind, TileSpec};
+
+use crate::application::pes::PES;
+use crate::kinds;
+use crate::shipped::{Shipped, name, shipped};
+
+/// The folder of tiles in a project.
+pub const FOLDER: &str = TILES.folder;
+
+/// The tiles of `constraints/tiles`.
+const TILES: Shipped = shipped![
+    "tile", Specification in "constraints/tiles":
+    "amber",
+    "amber_long",
+    "dual_port",
+    "dual_port_long",
+    "fetch2",
+    "fetch8",
+    "global_buffer",
+    "one_in_one_out",
+    "one_in_three_out",
+    "onyx",
+    "pond",
+    "quad_port",
+    "rom",
+    "small",
+    "word32",
+];
+
+/// The tile that memories are made of, for those who name none.
+const MEMORY: &str = "amber";
+
+/// The tile that large tables are in, likewise.
+const ROM: &str = "rom";
+
+/// Reads the specification of the tile that memories are made of: a file, or one of `constraints/tiles` by its name.
+///
+/// # Errors
+/// Also for a tile that takes no streams, of which no memory can be made.
+pub fn read(named: Option<&Path>) -> Result<TileSpec, Diagnostic> {
+    let spec = named.map_or_else(|| read_by_name(MEMORY), read_named)?;
+    match spec.kind {
+        Kind::Rom => {
+            Err(Diagnostic::new(format!("{} tiles hold constants; no stream can be written to them", spec.name))
+                .with_help("choose another tile by --tile"))
+        }
+        _ => Ok(spec),
+    }
+}
+
+/// Reads the specification of the tile that large tables are in, as [`read`], for an accelerator whose memories are `memory`.
+pub fn read_rom(named: Option<&Path>, memory: &TileSpec) -> Result<TileSpec, Diagnostic> {
+    read_beside(memory, named, ROM)
+}
+
+/// The banks of the global buffer, for those who name none.
+const GLOBAL_BUFFER: &str = "global_buffer";
+
+/// The register files, likewise.
+const REGISTER_FILE: &str = "pond";
+
+/// Reads the specifications of the levels beside the memory tiles, as [`read_rom`].
+pub fn read_levels(
+    global_buffer: Option<&Path>,
+    register_file: Option<&Path>,
+    memory: &TileSpec,
+) -> Result<Levels, Diagnostic> {
+    Ok(Levels {
+        global_buffer: Some(read_beside(memory, global_buffer, GLOBAL_BUFFER)?),
+        register_file: Some(read_beside(memory, register_file, REGISTER_FILE)?),
+    })
+}
+
+/// Reads the specification of a tile in one accelerator with the memory tile, which decides what the chip wants of all. A
+/// tile that nobody names is made so; one that is named has to be.
+fn read_beside(memory: &TileSpec, named: Option<&Path>, default: &str) -> Result<TileSpec, Diagnostic> {
+    let Some(named) = named else {
+        let TileSpec { reset, clock_gating, shadow_registers, .. } = *memory;
+        return Ok(TileSpec { reset, clock_gating, shadow_registers, ..read_by_name(default)? });
+    };
+    let spec = read_named(named)?;
+    if spec.reset == memory.reset {
+        return Ok(spec);
+    }
+    let (of_memory, of_spec) = (memory.reset.name(), spec.reset.name());
+    let message = CompositionError::Reset { tile: spec.name, reset: spec.reset, wanted: memory.reset }.to_string();
+    let key = FieldPath::root().key("reset");
+    let located = TILES.document(named).map_or_else(|_| Diagnostic::new(&message), |text| text.error(&key, &message));
+    Err(located.with_help(format!("an accelerator has one kind of reset: give this tile `reset: {of_memory}`, or the memory tile `reset: {of_spec}`")))
+}
+
+/// Reads a specification: a file, or one of `constraints/tiles` by its name.
+///
+/// # Errors
+/// When there is no such file or name, or the file is not a specification.
+pub fn read_named(named: &Path) -> Result<TileSpec, Diagnostic> {
+    TileSpec::from_document(&TILES.document(named)?)
+}
+
+/// The document of a specification that is named on the command line, of a tile or of a processing element.
+///
+/// # Errors
+/// As [`read_named`].
+pub fn document_of_block(named: &Path) -> Result<Document, Diagnostic> {
+    match name(named) {
+        Some(name) if PES.has(name) => PES.by_name(name),
+        Some(name) => TILES.by_name(name),
+        None => kinds::read(named, &[TILES.kind, PES.kind]),
+    }
+}
+
+/// The tiles of the project that memories can be made of.
+pub fn memories() -> Vec<TileSpec> {
+    let specs = TILES.files.iter().filter_map(|(name, _)| read_by_name(name).ok());
+    specs.filter(|spec| !matches!(spec.kind, Kind::Rom | Kind::RegisterFile) && spec.name != GLOBAL_BUFFER).collect()
+}
+
+/// Whether there is a project with a tile of this name.
+pub fn in_project(name: &str) -> bool {
+    TILES.in_project(name).is_file()
+}
+
+/// Reads a specification by its name: the one of the project, or the one that is part of the program.
+///
+/// # Errors
+/// When there is no such name, or the file of the project is not a specification.
+pub fn read_by_name(name: &str) -> Result<TileSpec, Diagnostic> {
+    TileSpec::from_document(&TILES.by_name(name)?)
+}

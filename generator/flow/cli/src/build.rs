@@ -1,0 +1,290 @@
+//! `pushmem build`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{ArgGroup, Args, ValueEnum};
+use pushmem_compiler::{Compiled, Report, Stage};
+use pushmem_composition::Files;
+use pushmem_files::{Diagnostic, check_output};
+use pushmem_images::Image;
+use pushmem_packaging::Design;
+use pushmem_report::RtlCheck;
+use serde::Serialize;
+
+use crate::application::choices::Choices;
+use crate::application::rtl::{RtlResult, RtlRun};
+use crate::application::{folder, images, program, rtl, run_model};
+use crate::origin;
+use crate::output;
+use crate::package::{self, FOLDER, Package, RTL};
+use crate::progress::Spinner;
+use crate::table::fit;
+use crate::waves;
+
+#[derive(Args)]
+#[command(group(ArgGroup::new(RTL).multiple(true)))]
+pub struct Build {
+    /// Program: a loop nest, or a lowered statement of Halide, named *.stmt.
+    program: PathBuf,
+    #[command(flatten)]
+    choices: Choices,
+    /// Folder for RTL, configurations, C header and testbench, replaced if a former run wrote it.
+    #[arg(id = FOLDER, short = 'o', long = "folder", value_name = "FOLDER", group = RTL)]
+    folder: Option<PathBuf>,
+    /// Image for an input: .npy, .pgm, .ppm, .png or .hex. Inputs without one are random.
+    #[arg(long = "input", value_name = "NAME=FILE", value_parser = images::name_file)]
+    inputs: Vec<(String, PathBuf)>,
+    /// Where to write an output, in the format of the file's ending.
+    #[arg(long = "output", value_name = "NAME=FILE", value_parser = images::name_file)]
+    outputs: Vec<(String, PathBuf)>,
+    /// Run the RTL as well, in Verilator: at full speed, with random stalls, and in three runs without a gap; compare every word.
+    #[arg(long, group = RTL)]
+    rtl: bool,
+    /// Write the waves of the RTL at full speed (FST), and beside them layouts for GTKWave and Surfer. Implies --rtl, whose other
+    /// runs are compared as well.
+    #[arg(long, value_name = "FILE", group = RTL, value_parser = waves::wave_file)]
+    wave: Option<PathBuf>,
+    /// Print a stage of the compile instead of the report; nothing else is done.
+    #[arg(long, value_enum, value_name = "STAGE", conflicts_with_all = ["folder", "inputs", "outputs", "rtl", "wave", "package", "sram", "clock_gate", "json"])]
+    emit: Option<Emit>,
+    /// Prefix of the names of all modules: two versions of pushmem have their accelerators in one chip.
+    #[arg(long, value_name = "PREFIX", value_parser = origin::prefix, requires = FOLDER)]
+    prefix: Option<String>,
+    #[command(flatten)]
+    package: Package,
+    /// Report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Stages by the names of the command line.
+#[derive(Clone, Copy, ValueEnum)]
+enum Emit {
+    /// The program as the compiler understood it.
+    Loopnest,
+    /// When each stage runs.
+    Schedule,
+    /// The unified buffer of each array.
+    Buffers,
+    /// The datapath graph of each operation.
+    Kernels,
+    /// Kernels, shift registers, memory tiles and wires.
+    Mapping,
+    /// The configuration of each tile.
+    Config,
+}
+
+impl Emit {
+    fn stage(self) -> Stage {
+        match self {
+            Emit::Loopnest => Stage::LoopNest,
+            Emit::Schedule => Stage::Schedule,
+            Emit::Buffers => Stage::Buffers,
+            Emit::Kernels => Stage::Kernels,
+            Emit::Mapping => Stage::Mapping,
+            Emit::Config => Stage::Config,
+        }
+    }
+}
+
+impl Build {
+    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+        let program = program::read(&self.program)?;
+        let chosen = self.choices.read()?;
+        self.package.check(&chosen.specs())?;
+        if let Some(folder) = &self.folder {
+            check_output(folder)?;
+        }
+        let spinner = Spinner::new();
+        spinner.say(&format!("compiling `{}`", program.name));
+        let compiled = chosen.compile(program)?;
+        spinner.above(|| compiled.warnings().into_iter().for_each(output::report));
+        if let Some(emit) = self.emit {
+            drop(spinner);
+            output::print(&emit.stage().text(&compiled))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        // A command that fails for a wrong file says nothing else.
+        images::check_outputs(&compiled.program, &self.inputs, &self.outputs)?;
+        let inputs = images::inputs(&compiled.program, &self.inputs)?;
+        let report = Report::of(&compiled);
+        // The report is printed before the next piece of work, which may be long.
+        self.say(&spinner, || format!("{}\n{report}", report.name))?;
+        let mut outcome = Outcome { report, checked_by_model: false, rtl: None };
+        if self.folder.is_some() || self.simulates() || !self.inputs.is_empty() || !self.outputs.is_empty() {
+            self.run_and_write(&compiled, &inputs, &mut outcome, &spinner)?;
+        }
+        drop(spinner);
+        if self.json {
+            output::result(true, &outcome, String::new)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn simulates(&self) -> bool {
+        self.rtl || self.wave.is_some()
+    }
+
+    /// Runs the accelerator in the model, and in RTL if that is wanted; writes what is to be written.
+    fn run_and_write(
+        &self,
+        compiled: &Compiled,
+        inputs: &BTreeMap<String, Image>,
+        outcome: &mut Outcome,
+        spinner: &Spinner,
+    ) -> Result<(), Diagnostic> {
+        spinner.say("running the model");
+        let expected = run_model(compiled, inputs)?;
+        outcome.checked_by_model = true;
+        self.say(spinner, || line("model", "computes what the interpreter computes"))?;
+        if self.folder.is_some() || self.simulates() {
+            spinner.say("generating RTL");
+            let technology = self.package.technology(&folder::tiles(compiled))?;
+            let files = folder::files(compiled, technology.as_ref(), inputs, &expected)?;
+            if self.simulates() {
+                let rtl = rtl::run(&files, self.wave.as_deref(), spinner)?;
+                self.say(spinner, || rtl_lines(&outcome.report.name, &rtl.result))?;
+                outcome.rtl = Some(rtl);
+            }
+            if let Some(path) = &self.folder {
+                let page = outcome.page(&files);
+                let mut written = folder::contents(&files, compiled, &outcome.report, outcome.to_json(), page);
+                let blocks = folder::blocks(compiled)?;
+                self.package.add(&mut written, technology.as_ref(), |technology| Design {
+                    testbench: files.harness.iter().map(|(path, _)| path.clone()).collect(),
+                    blocks,
+                    ..package::accelerator(compiled, &files, technology)
+                })?;
+                folder::origin(compiled).sign(&mut written);
+                if let Some(prefix) = &self.prefix {
+                    origin::rename_modules(&mut written, prefix);
+                }
+                written.write(path)?;
+            }
+        }
+        images::write(&self.outputs, &expected)?;
+        if let Some(folder) = &self.folder {
+            let written = format!("{}: `make` there simulates the RTL", folder.display());
+            self.say(spinner, || line("written to", &written))?;
+        }
+        Ok(())
+    }
+
+    /// Prints a part of the report for people.
+    fn say(&self, spinner: &Spinner, text: impl FnOnce() -> String) -> Result<(), Diagnostic> {
+        if self.json { Ok(()) } else { spinner.above(|| output::say(&fit(&text()))) }
+    }
+}
+
+/// A line of the report.
+fn line(name: &str, value: &str) -> String {
+    format!("  {name:<22} {value}\n")
+}
+
+/// The results of the RTL, a line for each run.
+fn rtl_lines(name: &str, result: &RtlResult) -> String {
+    let prefix = format!("{name}: ");
+    result.scenarios.iter().map(|scenario| line("RTL", scenario.strip_prefix(&prefix).unwrap_or(scenario))).collect()
+}
+
+/// The results of a build.
+#[derive(Serialize)]
+struct Outcome {
+    #[serde(flatten)]
+    report: Report,
+    /// Whether the model computed what the interpreter computes.
+    checked_by_model: bool,
+    /// The result of the RTL, if it was run.
+    rtl: Option<RtlRun>,
+}
+
+/// The same as the folder keeps it: without what another run would change.
+#[derive(Serialize)]
+struct Kept<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    checked_by_model: bool,
+    rtl: Option<&'a RtlResult>,
+}
+
+impl Outcome {
+    fn to_json(&self) -> String {
+        let Outcome { report, checked_by_model, rtl } = self;
+        let kept = Kept { report, checked_by_model: *checked_by_model, rtl: rtl.as_ref().map(|rtl| &rtl.result) };
+        serde_json::to_string_pretty(&kept).expect("figures are numbers and names") + "\n"
+    }
+
+    /// The same for the page of the build.
+    fn page(&self, files: &Files) -> pushmem_report::Build {
+        let rtl = self.rtl.as_ref().map(|RtlRun { result, .. }| RtlCheck {
+            cycles: result.cycles,
+            words: result.words,
+            scenarios: result.scenarios.clone(),
+        });
+        let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+        let ports = folder::ports(files);
+        pushmem_report::Build { command: command(arguments), ports, checked_by_model: self.checked_by_model, rtl }
+    }
+}
+
+/// The command with these arguments as a page tells it, so that the page is the same in whatever folders files are: without the
+/// folder that is written, and of paths from the root only the name of the file.
+fn command(arguments: impl Iterator<Item = String>) -> String {
+    let mut words = vec!["pushmem".to_owned()];
+    let mut is_folder = false;
+    for argument in arguments {
+        let named = argument.starts_with("--folder=") || argument.starts_with("-o") && !argument.starts_with("--");
+        let alone = argument == "-o" || argument == "--folder";
+        if !is_folder && !named && !alone {
+            words.push(quoted(&without_root(&argument)));
+        }
+        is_folder = alone;
+    }
+    words.join(" ")
+}
+
+/// An argument whose path, perhaps after `NAME=`, does not begin at the root.
+fn without_root(argument: &str) -> String {
+    let (name, path) = match argument.split_once('=') {
+        Some((name, path)) => (format!("{name}="), path),
+        None => (String::new(), argument),
+    };
+    let file = Path::new(path).is_absolute().then(|| Path::new(path).file_name()).flatten();
+    file.map_or_else(|| argument.to_owned(), |file| format!("{name}{}", file.to_string_lossy()))
+}
+
+/// A word of a command, as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "-_./=+,:@%".contains(character);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_of_a_page_is_the_same_in_whatever_folders_files_are() {
+        for (arguments, expected) in [
+            ("build apps/gaussian.yaml -o out/gaussian", "pushmem build apps/gaussian.yaml"),
+            (
+                "build -oout apps/gaussian.yaml --tile amber --rtl",
+                "pushmem build apps/gaussian.yaml --tile amber --rtl",
+            ),
+            ("build /tmp/a/b.yaml --folder=/tmp/c", "pushmem build b.yaml"),
+            (
+                "build b.yaml --folder x --input input=/tmp/i.npy --tile=/t/amber.yaml",
+                "pushmem build b.yaml --input input=i.npy --tile=amber.yaml",
+            ),
+        ] {
+            assert_eq!(command(arguments.split(' ').map(str::to_owned)), expected);
+        }
+        assert_eq!(command(["build", "a b.yaml"].map(str::to_owned).into_iter()), "pushmem build 'a b.yaml'");
+    }
+}

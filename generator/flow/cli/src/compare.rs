@@ -1,0 +1,135 @@
+//! `pushmem compare`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use itertools::Itertools;
+use pushmem_assembly::Constraints;
+use pushmem_compiler::compile;
+use pushmem_composition::{Files, SimulationSources};
+use pushmem_files::{Diagnostic, write_file};
+use pushmem_tile::TileSpec;
+use serde::{Deserialize, Serialize};
+
+use crate::application::{folder, images, program, rtl, run_model, tiles};
+use crate::progress::Spinner;
+use crate::{output, waves};
+
+const FOLDER: &str = "the folder is one that `pushmem build PROGRAM -o FOLDER` has written";
+
+/// What of a report decides how a program is compiled.
+#[derive(Deserialize)]
+struct Built {
+    constraints: Constraints,
+}
+
+#[derive(Args)]
+pub struct Compare {
+    /// Folder that `pushmem build` has written.
+    folder: PathBuf,
+    /// Image for an input: .npy, .pgm, .ppm, .png or .hex. Inputs without one are random.
+    #[arg(long = "input", value_name = "NAME=FILE", value_parser = images::name_file)]
+    inputs: Vec<(String, PathBuf)>,
+    /// Where to write an output, in the format of the file's ending.
+    #[arg(long = "output", value_name = "NAME=FILE", value_parser = images::name_file)]
+    outputs: Vec<(String, PathBuf)>,
+    /// Only the interpreter and the model.
+    #[arg(long)]
+    no_rtl: bool,
+    /// Write the waves of the RTL at full speed (FST), and beside them layouts for GTKWave and Surfer.
+    #[arg(long, value_name = "FILE", conflicts_with = "no_rtl", value_parser = waves::wave_file)]
+    wave: Option<PathBuf>,
+    /// Report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was compared.
+#[derive(Serialize)]
+struct Report<'a> {
+    /// The outputs, which the model computes as the interpreter does.
+    outputs: Vec<Output<'a>>,
+    /// What the RTL did, if it was run.
+    rtl: Option<rtl::RtlRun>,
+}
+
+#[derive(Serialize)]
+struct Output<'a> {
+    name: &'a str,
+    elements: usize,
+}
+
+impl Report<'_> {
+    fn text(&self) -> String {
+        let outputs = self.outputs.iter();
+        let outputs = outputs
+            .map(|Output { name, elements }| format!("{name}: {elements} elements, the model as the interpreter\n"));
+        let scenarios =
+            self.rtl.iter().flat_map(|run| &run.result.scenarios).map(|scenario| format!("RTL: {scenario}\n"));
+        outputs.chain(scenarios).collect()
+    }
+}
+
+impl Compare {
+    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+        let file = self.folder.join("program.yaml");
+        if !file.is_file() {
+            let message =
+                format!("`{}` is not the folder of an accelerator: it holds no program", self.folder.display());
+            return Err(Diagnostic::new(message).with_help(FOLDER));
+        }
+        let program = program::read(&file)?;
+        let spec = TileSpec::read(&self.folder.join("tile.yaml"))?;
+        let rom_tile = self.folder.join(folder::ROM_TILE);
+        let rom_spec = tiles::read_rom(rom_tile.is_file().then_some(rom_tile.as_path()), &spec)?;
+        let levels = folder::LEVELS.map(|(_, file)| Some(self.folder.join(file)).filter(|path| path.is_file()));
+        let levels = tiles::read_levels(levels[0].as_deref(), levels[1].as_deref(), &spec)?;
+        let compiled = compile(program, &spec, &rom_spec, &Constraints { levels, ..self.constraints()? })?;
+        images::check_outputs(&compiled.program, &self.inputs, &self.outputs)?;
+        let inputs = images::inputs(&compiled.program, &self.inputs)?;
+        let expected = run_model(&compiled, &inputs)?;
+        let outputs = expected.iter().map(|(name, image)| Output { name, elements: image.values().len() });
+        let mut report = Report { outputs: outputs.collect(), rtl: None };
+        if !self.no_rtl {
+            let files = folder::files(&compiled, None, &inputs, &expected)?;
+            report.rtl = Some(self.run_rtl(&files)?);
+        }
+        images::write(&self.outputs, &expected)?;
+        output::result(self.json, &report, || report.text())?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// The constraints it was built with.
+    fn constraints(&self) -> Result<Constraints, Diagnostic> {
+        let path = self.folder.join("report.json");
+        let built: Built = serde_json::from_str(&read(&path)?)
+            .map_err(|error| Diagnostic::new(format!("{}: {error}", path.display())).with_help(FOLDER))?;
+        Ok(built.constraints)
+    }
+
+    /// Runs the RTL and the registers of the folder, whatever has become of them, on the streams of these images.
+    fn run_rtl(&self, files: &Files) -> Result<rtl::RtlRun, Diagnostic> {
+        let temporary =
+            tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
+        for (name, text) in &files.others {
+            let text = if name.starts_with("configuration/") { read(&self.folder.join(name))? } else { text.clone() };
+            write_file(&temporary.path().join(name), text.as_bytes())?;
+        }
+        let plain = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+        let listed = read(&self.folder.join("filelist.f"))?;
+        let file = |path: &str| Ok::<_, Diagnostic>((plain(path), read(&self.folder.join(path))?));
+        let mut rtl: Vec<_> = listed.lines().map(file).try_collect()?;
+        let sources = files.simulation_sources(self.wave.is_some());
+        // But for what is only there for the waves.
+        rtl.extend(sources.rtl.into_iter().skip(files.rtl.len()));
+        let wave = self.wave.as_deref().map(|wave| (wave, &files.waves));
+        rtl::run_in(temporary.path(), &SimulationSources { rtl, ..sources }, wave, &Spinner::new())
+    }
+}
+
+fn read(path: &Path) -> Result<String, Diagnostic> {
+    fs::read_to_string(path)
+        .map_err(|error| Diagnostic::new(format!("cannot read {}: {error}", path.display())).with_help(FOLDER))
+}

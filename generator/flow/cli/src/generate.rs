@@ -1,0 +1,161 @@
+//! `pushmem generate`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{ArgGroup, Args};
+use itertools::Itertools;
+use pushmem_files::{Diagnostic, OutputFolder};
+use pushmem_packaging::{Block, Design};
+use pushmem_pe::PeSpec;
+use pushmem_registers::RegisterMap;
+use pushmem_simulation::rtl_files;
+use pushmem_tile::TileSpec;
+use serde::Serialize;
+
+use crate::application::{pes, tiles};
+use crate::origin::{self, Origin};
+use crate::output;
+use crate::package::{self, FOLDER, Package, RTL};
+
+#[derive(Args)]
+#[command(group(ArgGroup::new(RTL).multiple(true)))]
+pub struct Generate {
+    /// Tile or processing element: a specification, or the name of one in `constraints/tiles` or `constraints/pes`.
+    spec: PathBuf,
+    /// Folder to write, replaced if a former run wrote it.
+    #[arg(id = FOLDER, short = 'o', long = "output", value_name = "FOLDER", group = RTL)]
+    output: PathBuf,
+    /// Also write the Veryl sources the RTL is made from.
+    #[arg(long)]
+    veryl: bool,
+    /// Prefix of the names of all modules: two versions of pushmem have their tiles in one chip.
+    #[arg(long, value_name = "PREFIX", value_parser = origin::prefix)]
+    prefix: Option<String>,
+    #[command(flatten)]
+    package: Package,
+    /// Report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The report of a tile, for programs.
+#[derive(Serialize)]
+struct Report<'a> {
+    tile: &'a str,
+    digest: String,
+    modules: usize,
+    lines: usize,
+    registers: usize,
+    configuration_bits: u64,
+}
+
+/// The report of a processing element, for programs.
+#[derive(Serialize)]
+struct PeReport<'a> {
+    processing_element: &'a str,
+    modules: usize,
+    lines: usize,
+    operations: usize,
+    configuration_bits: u32,
+}
+
+impl Generate {
+    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+        let document = tiles::document_of_block(&self.spec)?;
+        match pes::is_one(&document) {
+            true => self.processing_element(&PeSpec::from_document(&document)?),
+            false => self.tile(&TileSpec::from_document(&document)?),
+        }
+    }
+
+    fn processing_element(&self, spec: &PeSpec) -> Result<ExitCode, Diagnostic> {
+        if self.veryl || self.package.is_any() {
+            return Err(Diagnostic::new(format!("`{}` is a processing element", spec.name))
+                .with_help("only tiles have --veryl, --package, --sram and --clock-gate"));
+        }
+        let rtl =
+            pushmem_pe::generate(spec).map_err(|error| Diagnostic::new(error.to_string()).as_fault("specification"))?;
+        let mut folder = OutputFolder::new();
+        for file in &rtl {
+            folder.add(format!("rtl/{}.sv", file.name), file.text.as_str());
+        }
+        folder.add("filelist.f", rtl.iter().map(|file| format!("rtl/{}.sv\n", file.name)).collect::<String>());
+        folder.add("operations.md", spec.to_markdown());
+        folder.add("spec.yaml", spec.to_yaml());
+        Origin::of_processing_element(spec).sign(&mut folder);
+        if let Some(prefix) = &self.prefix {
+            origin::rename_modules(&mut folder, prefix);
+        }
+        folder.write(&self.output)?;
+        let lines = rtl.iter().map(|file| file.text.lines().count()).sum();
+        let report = PeReport {
+            processing_element: &spec.name,
+            modules: rtl.len(),
+            lines,
+            operations: spec.operations.len(),
+            configuration_bits: spec.configuration_bits(),
+        };
+        output::result(self.json, &report, || {
+            let PeReport { modules, lines, operations, configuration_bits, .. } = &report;
+            format!(
+                "{}: {modules} modules, {lines} lines of SystemVerilog, {operations} operations, {configuration_bits} bits \
+                 of configuration\n",
+                self.output.display()
+            )
+        })?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn tile(&self, spec: &TileSpec) -> Result<ExitCode, Diagnostic> {
+        let map = RegisterMap::of(spec);
+        let technology = self.package.technology(&[spec])?;
+        let mut rtl = rtl_files(spec)?;
+        if let Some(technology) = &technology {
+            rtl = technology.bind(rtl);
+        }
+        let rtl = rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect_vec();
+        let mut folder = OutputFolder::new();
+        for (path, text) in &rtl {
+            folder.add(path.as_str(), text.as_str());
+        }
+        folder.add("filelist.f", rtl.iter().map(|(path, _)| format!("{path}\n")).collect::<String>());
+        self.package.add(&mut folder, technology.as_ref(), |technology| Design {
+            blocks: vec![Block { name: spec.name.clone(), base: 0, map: map.clone() }],
+            ..package::tile(spec, rtl.clone(), technology)
+        })?;
+        let lines: usize = rtl.iter().map(|(_, text)| text.lines().count()).sum();
+        folder.add("registers.json", map.to_json());
+        folder.add("registers.h", map.to_c_header());
+        folder.add("registers.rdl", map.to_system_rdl());
+        folder.add("registers.md", map.to_markdown());
+        folder.add("spec.yaml", spec.to_yaml());
+        if self.veryl {
+            for source in pushmem_rtl::sources(spec, &map) {
+                folder.add(format!("veryl/{}.veryl", source.name), source.text);
+            }
+        }
+        Origin::of_tile(spec).sign(&mut folder);
+        if let Some(prefix) = &self.prefix {
+            origin::rename_modules(&mut folder, prefix);
+        }
+        folder.write(&self.output)?;
+        let report = Report {
+            tile: &spec.name,
+            digest: spec.digest(),
+            modules: rtl.len(),
+            lines,
+            registers: map.registers.len(),
+            configuration_bits: map.configuration_bits().into(),
+        };
+        output::result(self.json, &report, || {
+            let Report { modules, lines, registers, configuration_bits, .. } = &report;
+            format!(
+                "{}: {modules} modules, {lines} lines of SystemVerilog, {registers} registers with {configuration_bits} bits \
+                 of configuration\n",
+                self.output.display()
+            )
+        })?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,67 @@
+//! `pushmem import`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use pushmem_files::{Diagnostic, write_file};
+use serde::Serialize;
+
+use crate::application::program;
+use crate::kinds::{self, FileKind};
+use crate::output;
+
+#[derive(Args)]
+pub struct Import {
+    #[command(subcommand)]
+    from: From,
+}
+
+#[derive(Subcommand)]
+enum From {
+    /// Read a lowered statement, as `Func.compile_to_lowered_stmt` of Halide writes it as text.
+    Halide(Halide),
+}
+
+#[derive(Args)]
+struct Halide {
+    /// Lowered statement: text, named *.stmt.
+    statement: PathBuf,
+    /// Where to write the loop nest (YAML). Without, it is printed.
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Report as JSON; the loop nest is part of it, if it is not written to a file.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was read, for programs.
+#[derive(Serialize)]
+struct Report<'a> {
+    program: &'a str,
+    operations: usize,
+    /// The loop nest, where it is written to no file.
+    nest: Option<&'a str>,
+}
+
+impl Import {
+    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+        let From::Halide(Halide { statement, output: file, json }) = &self.from;
+        kinds::expect(statement, &[FileKind::Statement])?;
+        let checked = program::read_statement(statement)?;
+        checked.warnings.into_iter().for_each(output::report);
+        let text = checked.program.to_string();
+        if let Some(file) = file {
+            output::keep_inputs(file, [statement.as_path()])?;
+            write_file(file, text.as_bytes())?;
+        }
+        let nest = file.is_none().then_some(text.as_str());
+        if *json {
+            let operations = checked.program.operations().len();
+            output::result(true, &Report { program: &checked.program.name, operations, nest }, String::new)?;
+        } else if let Some(nest) = nest {
+            output::print(nest)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

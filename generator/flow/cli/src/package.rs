@@ -1,0 +1,132 @@
+//! What chip flows want beside the RTL: arguments of `generate` and `build`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use pushmem_compiler::Compiled;
+use pushmem_composition::Files;
+use pushmem_files::{Diagnostic, OutputFolder};
+use pushmem_packaging::{Design, Timing, package};
+use pushmem_rtl::tile_module;
+use pushmem_technology::Technology;
+use pushmem_tile::TileSpec;
+
+use crate::application::folder;
+use crate::kinds::{self, FileKind};
+use crate::technology;
+
+/// The argument that names the folder, which a package is a part of.
+pub const FOLDER: &str = "folder";
+
+/// The arguments with which RTL is made: macros are a part of it.
+pub const RTL: &str = "made";
+
+#[derive(Args)]
+pub struct Package {
+    /// SRAM macro for the memory of a tile: the name of the tile, and a binding or the name of one in `constraints/sram`.
+    #[arg(long, value_name = "NAME=BINDING", value_parser = name_binding, requires = RTL)]
+    sram: Vec<(String, PathBuf)>,
+    /// Cell for clock gates: a binding, or the name of one in `constraints/clock_gates`.
+    #[arg(long, value_name = "BINDING", requires = RTL)]
+    clock_gate: Option<PathBuf>,
+    /// Also write what chip flows want: packages for FuseSoC and Bender, timing constraints, IP-XACT and Python views of the
+    /// registers, the list of memory macros, configurations of OpenROAD-flow-scripts and LibreLane.
+    #[arg(long, requires = FOLDER)]
+    package: bool,
+    /// Timing constraints for the package. Without, those of `constraints/timing/default.yaml`.
+    #[arg(long, value_name = "FILE", requires = "package")]
+    timing: Option<PathBuf>,
+}
+
+/// Reads `NAME=BINDING`.
+fn name_binding(text: &str) -> Result<(String, PathBuf), String> {
+    let (name, file) = text.split_once('=').ok_or("expected the name of a tile, `=` and a binding: amber=sram.yaml")?;
+    Ok((name.to_owned(), file.into()))
+}
+
+/// A tile for chip flows, without registers.
+pub fn tile<'a>(spec: &'a TileSpec, rtl: Vec<(String, String)>, technology: &'a Technology) -> Design<'a> {
+    Design {
+        name: spec.name.clone(),
+        top: tile_module(spec),
+        about: format!("Memory tile `{}`", spec.name),
+        rtl,
+        tiles: vec![spec],
+        testbench: Vec::new(),
+        reset: spec.reset,
+        technology,
+        blocks: Vec::new(),
+    }
+}
+
+/// An accelerator for chip flows, without testbench and registers.
+pub fn accelerator<'a>(compiled: &'a Compiled, files: &Files, technology: &'a Technology) -> Design<'a> {
+    Design {
+        name: files.top_module.clone(),
+        top: files.top_module.clone(),
+        about: format!("Accelerator `{}`", compiled.accelerator.name),
+        rtl: files.rtl.clone(),
+        tiles: folder::tiles(compiled),
+        testbench: Vec::new(),
+        reset: compiled.accelerator.spec.reset,
+        technology,
+        blocks: Vec::new(),
+    }
+}
+
+impl Package {
+    /// Whether anything is asked for.
+    pub fn is_any(&self) -> bool {
+        self.package || self.clock_gate.is_some() || !self.sram.is_empty()
+    }
+
+    /// Reads what is named, for those of these tiles that it is for: what is wrong there is said before anything is done.
+    ///
+    /// # Errors
+    /// As [`technology::read`] and [`Timing::of_document`].
+    pub fn check(&self, specs: &[&TileSpec]) -> Result<(), Diagnostic> {
+        let assemblies = technology::assemblies(specs, &self.sram)?;
+        let clock_gate = self.clock_gate.as_deref();
+        clock_gate.map(|named| technology::read_clock_gate(specs, &assemblies, named)).transpose()?;
+        self.timing().map(drop)
+    }
+
+    fn timing(&self) -> Result<Timing, Diagnostic> {
+        match &self.timing {
+            None => Ok(Timing::default()),
+            Some(path) => Timing::of_document(&kinds::read(path, &[FileKind::Timing])?),
+        }
+    }
+
+    /// The memories of these tiles, where the model of the SRAM wrapper is not to stay.
+    ///
+    /// # Errors
+    /// As [`technology::read`].
+    pub fn technology(&self, specs: &[&TileSpec]) -> Result<Option<Technology>, Diagnostic> {
+        let wanted = self.package || !self.sram.is_empty() || self.clock_gate.is_some();
+        wanted.then(|| technology::read(specs, &self.sram, self.clock_gate.as_deref())).transpose()
+    }
+
+    /// Adds the package of a design, if it is wanted. `design` makes it of timing constraints.
+    ///
+    /// # Errors
+    /// When the timing constraints cannot be read.
+    pub fn add<'a>(
+        &self,
+        folder: &mut OutputFolder,
+        technology: Option<&'a Technology>,
+        design: impl FnOnce(&'a Technology) -> Design<'a>,
+    ) -> Result<(), Diagnostic> {
+        let Some(technology) = technology else { return Ok(()) };
+        if self.package {
+            for (path, text) in package(&design(technology), &self.timing()?) {
+                folder.add(path, text);
+            }
+        } else {
+            for (file, text) in technology.stubs() {
+                folder.add(format!("stubs/{file}"), text);
+            }
+        }
+        Ok(())
+    }
+}

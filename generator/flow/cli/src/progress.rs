@@ -1,0 +1,114 @@
+//! Progress on a terminal.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output;
+
+/// Cycles that the model of a tile takes about a second for.
+const LONG_RUN: u64 = 1_000_000;
+
+/// Where progress shows: on standard error, if that is a terminal and quiet is not asked for.
+fn target() -> ProgressDrawTarget {
+    if output::shows_progress() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() }
+}
+
+/// A bar on a terminal, silent in a pipe.
+pub struct Bar(ProgressBar);
+
+impl Bar {
+    /// A bar for some items.
+    pub fn new(items: usize) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(items as u64), target());
+        bar.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}").expect("the template is fixed"));
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Bar(bar)
+    }
+
+    /// Work on an item began.
+    pub fn begin(&self, name: &str) {
+        self.0.set_message(name.to_owned());
+    }
+
+    /// Work on an item ended.
+    pub fn end(&self) {
+        self.0.inc(1);
+    }
+
+    /// Prints a line on standard error, above the bar.
+    pub fn warn(&self, text: &str) {
+        self.0.suspend(|| output::warn(text));
+    }
+
+    /// Removes the bar.
+    pub fn clear(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// How many cycles of a run are over, on a terminal; silent in a pipe.
+pub struct Cycles(ProgressBar);
+
+impl Cycles {
+    /// A bar for a run of some cycles, which it says first if they take long.
+    pub fn new(what: &str, length: u64) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(length), target());
+        let style = ProgressStyle::with_template("{bar:30} {human_pos}/{human_len} cycles, {eta} left");
+        bar.set_style(style.expect("the template is fixed"));
+        if length >= LONG_RUN {
+            bar.println(format!("{what}: {length} cycles to run"));
+        }
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Cycles(bar)
+    }
+
+    /// So many cycles are over.
+    pub fn reached(&self, cycle: u64) {
+        self.0.set_position(cycle);
+    }
+
+    /// Removes the bar.
+    pub fn clear(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// The step of a long piece of work, on a terminal; silent in a pipe.
+pub struct Spinner(ProgressBar);
+
+impl Spinner {
+    /// A spinner that says nothing yet.
+    pub fn new() -> Self {
+        let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}").expect("the template is fixed");
+        let bar = ProgressBar::with_draw_target(None, target()).with_style(style);
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Spinner(bar)
+    }
+
+    /// Says what is being done.
+    pub fn say(&self, step: &str) {
+        self.sayer()(step);
+    }
+
+    /// Says it for others, as long as the spinner is there.
+    pub fn sayer(&self) -> impl Fn(&str) + Send + Sync + 'static {
+        let bar = self.0.clone();
+        move |step| {
+            output::note(step);
+            bar.set_message(step.to_owned());
+        }
+    }
+
+    /// Has something printed that stays, above the spinner.
+    pub fn above<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.0.suspend(print)
+    }
+}
+
+impl Drop for Spinner {
+    /// Removes the spinner.
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

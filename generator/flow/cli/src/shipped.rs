@@ -1,0 +1,94 @@
+//! Files of `constraints` that are part of the program, so that they are there wherever it is run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use itertools::Itertools;
+use pushmem_files::{Diagnostic, Document, nearest};
+
+use crate::kinds::{self, FileKind};
+
+/// The files of one kind that are in a folder of the project, with these names.
+macro_rules! shipped {
+    ($what:literal, $kind:ident in $folder:literal: $($name:literal),* $(,)?) => {
+        $crate::shipped::Shipped {
+            what: $what,
+            kind: $crate::kinds::FileKind::$kind,
+            folder: $folder,
+            files: &[$((
+                $name,
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../", $folder, "/", $name, ".yaml")),
+            )),*],
+        }
+    };
+}
+pub(crate) use shipped;
+
+/// Files of one kind.
+pub struct Shipped {
+    /// What one of them describes.
+    pub what: &'static str,
+    /// What a file of them is.
+    pub kind: FileKind,
+    /// Their folder in a project.
+    pub folder: &'static str,
+    /// Their names and texts.
+    pub files: &'static [(&'static str, &'static str)],
+}
+
+impl Shipped {
+    /// What is named on the command line: a file, or the name of one of these, as [`Shipped::by_name`].
+    ///
+    /// # Errors
+    /// When there is no such file or name, or the file is clearly something else.
+    pub fn document(&self, named: &Path) -> Result<Document, Diagnostic> {
+        match name(named) {
+            Some(name) => self.by_name(name),
+            None => kinds::read(named, &[self.kind]),
+        }
+    }
+
+    /// The file of a name: where there is a project, what is in its folder now; the one that is part of the program elsewhere.
+    ///
+    /// # Errors
+    /// As [`Shipped::document`].
+    pub fn by_name(&self, name: &str) -> Result<Document, Diagnostic> {
+        let in_project = self.in_project(name);
+        if in_project.is_file() {
+            return kinds::read(&in_project, &[self.kind]);
+        }
+        if let Some((_, text)) = self.files.iter().find(|(shipped, _)| *shipped == name) {
+            return Document::parse(format!("{name}.yaml"), *text);
+        }
+        let names = self.names();
+        let suggestion = nearest(name, names.iter().map(String::as_str));
+        let suggestion = suggestion.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+        Err(Diagnostic::new(format!("there is no file and no {} `{name}`", self.what))
+            .with_help(format!("{suggestion}give a file, or one of {}", names.join(", "))))
+    }
+
+    /// The file of a name, where there is a project that has it.
+    pub fn in_project(&self, name: &str) -> PathBuf {
+        Path::new(self.folder).join(format!("{name}.yaml"))
+    }
+
+    /// All names, of the project's files and of those that are part of the program.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder).into_iter().flatten();
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let yaml = paths.filter(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+        let in_project = yaml.filter_map(|path: PathBuf| Some(path.file_stem()?.to_str()?.to_owned()));
+        in_project.chain(self.files.iter().map(|(name, _)| (*name).to_owned())).sorted().dedup().collect()
+    }
+
+    /// Whether the project has a file of this name, or the program.
+    pub fn has(&self, name: &str) -> bool {
+        self.in_project(name).is_file() || self.files.iter().any(|(shipped, _)| *shipped == name)
+    }
+}
+
+/// What is named on the command line, if it is no file: a name.
+pub fn name(named: &Path) -> Option<&str> {
+    let is_name = named.components().count() == 1 && named.extension().is_none() && !named.exists();
+    named.to_str().filter(|_| is_name)
+}

@@ -1,0 +1,311 @@
+//! `pushmem simulate`.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use itertools::Itertools;
+use pushmem_configuration::Configuration;
+use pushmem_files::{Code, Diagnostic, StreamFile, read_words, write_all_through};
+use pushmem_registers::RegisterMap;
+use pushmem_rtl::tile_module;
+use pushmem_simulation::{
+    Event, RtlProcess, SimulationError, StreamOptions, StreamRun, Verilator, run_length, run_streams,
+};
+use pushmem_tile::{Kind, Role, TileSpec};
+use pushmem_waves::tile_view;
+use serde::Serialize;
+
+use crate::application::tiles;
+use crate::kinds::{self, FileKind};
+use crate::progress::{Cycles, Spinner};
+use crate::{output, waves};
+
+/// Violations shown one by one.
+const SHOWN_VIOLATIONS: usize = 10;
+
+/// Bits of the cycle numbers in a stream of `stencil_valid`, in which longer ones have more digits.
+const CYCLE_BITS: u32 = 32;
+
+/// What of it runs Verilator, for `doctor`.
+pub const WITH_VERILATOR: &str = "simulate --rtl, simulate --wave";
+
+#[derive(Args)]
+#[command(after_help = "A program is simulated by `pushmem build PROGRAM --rtl`.")]
+pub struct Simulate {
+    /// Tile: a specification, or the name of one in `constraints/tiles`.
+    spec: PathBuf,
+    /// Tile configuration.
+    configuration: PathBuf,
+    /// Words for an input, one for each firing of its controller. Inputs without a file are random.
+    #[arg(long = "input", value_name = "PORT=FILE", value_parser = port_file)]
+    inputs: Vec<(usize, PathBuf)>,
+    /// Where to write the words of an output; of `stencil_valid`, the cycles in which it is high.
+    #[arg(short, long = "output", value_name = "PORT=FILE", value_parser = output_file)]
+    outputs: Vec<(Output, PathBuf)>,
+    /// Run the RTL as well, in Verilator, and compare every output in every cycle.
+    #[arg(long)]
+    rtl: bool,
+    /// Write the waves of the RTL (FST), and beside them layouts for GTKWave and Surfer. Implies --rtl.
+    #[arg(long, value_name = "FILE", value_parser = waves::wave_file)]
+    wave: Option<PathBuf>,
+    /// Stall at random cycles.
+    #[arg(long, value_name = "N")]
+    stall_seed: Option<u64>,
+    /// Stop after this many unstalled cycles; otherwise when all controllers are done.
+    #[arg(long, value_name = "N")]
+    cycles: Option<u64>,
+    /// Report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct JsonReport<'a> {
+    tile: &'a str,
+    cycles: u64,
+    words_taken: &'a [u64],
+    words_shown: &'a [u64],
+    stencil_valid: Option<u64>,
+    rtl_compared: bool,
+    violations: Vec<String>,
+    unread_rows: Vec<String>,
+}
+
+/// An output with a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Output {
+    Data(usize),
+    StencilValid,
+}
+
+impl fmt::Display for Output {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Output::Data(port) => write!(formatter, "output {port}"),
+            Output::StencilValid => formatter.write_str(Role::StencilValid.name()),
+        }
+    }
+}
+
+fn output_file(text: &str) -> Result<(Output, PathBuf), String> {
+    match text.split_once('=') {
+        Some((port, file)) if port == Role::StencilValid.name() => Ok((Output::StencilValid, file.into())),
+        _ => port_file(text).map(|(port, file)| (Output::Data(port), file)),
+    }
+}
+
+fn port_file(text: &str) -> Result<(usize, PathBuf), String> {
+    let (port, file) = text.split_once('=').ok_or("expected the number of a port, `=` and a file, such as 0=a.hex")?;
+    let port = port.parse().map_err(|_| format!("`{port}` is not the number of a port"))?;
+    Ok((port, file.into()))
+}
+
+impl Simulate {
+    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+        let spec = tiles::read_named(&self.spec)?;
+        let configuration = kinds::configuration(&self.configuration, &spec)?;
+        let inputs = self.read_inputs(&spec)?;
+        self.check_outputs(&spec)?;
+        let mut run = None;
+        let mut simulate = |wave: Option<&Path>| self.write_streams(&spec, &configuration, &inputs, wave, &mut run);
+        let outcome = match &self.wave {
+            Some(wave) => {
+                let view = tile_view(&spec, &tile_module(&spec), &configuration);
+                waves::write(wave, &view, |path| simulate(Some(path)))
+            }
+            None => simulate(None),
+        };
+        if let Some(run) = &run {
+            self.report(&spec, &configuration, run)?;
+        }
+        outcome.map(|()| ExitCode::SUCCESS)
+    }
+
+    /// Simulates, and writes the streams that are asked for: all, or none if the configuration breaks promises. What came out
+    /// is in `finished` either way.
+    fn write_streams(
+        &self,
+        spec: &TileSpec,
+        configuration: &Configuration,
+        inputs: &[Option<Vec<u64>>],
+        wave: Option<&Path>,
+        finished: &mut Option<StreamRun>,
+    ) -> Result<(), Diagnostic> {
+        let paths: Vec<&Path> = self.outputs.iter().map(|(_, path)| path.as_path()).collect();
+        write_all_through(&paths, |temporaries| {
+            let create = |((output, path), temporary): (&(Output, PathBuf), &PathBuf)| {
+                let bits = if *output == Output::StencilValid { CYCLE_BITS } else { spec.word_bits };
+                Ok((*output, StreamFile::create(temporary, path, bits)?))
+            };
+            let mut files: Vec<(Output, StreamFile)> =
+                self.outputs.iter().zip(temporaries).map(create).collect::<Result<_, Diagnostic>>()?;
+            let mut record = |cycle: u64, event: Event| {
+                let (output, word) = match event {
+                    Event::Taken { .. } => return,
+                    Event::Shown { output, word } => (Output::Data(output), word),
+                    Event::StencilValid => (Output::StencilValid, cycle),
+                };
+                if let Some((_, file)) = files.iter_mut().find(|(port, _)| *port == output) {
+                    file.push(word);
+                }
+            };
+            let run = finished.insert(self.simulate(spec, configuration, inputs, wave, &mut record)?);
+            if !run.violations.is_empty() {
+                return Err(violations(run));
+            }
+            files.into_iter().try_for_each(|(_, file)| file.finish())
+        })
+    }
+
+    fn simulate(
+        &self,
+        spec: &TileSpec,
+        configuration: &Configuration,
+        inputs: &[Option<Vec<u64>>],
+        wave: Option<&Path>,
+        on_event: &mut dyn FnMut(u64, Event),
+    ) -> Result<StreamRun, Diagnostic> {
+        let map = RegisterMap::of(spec);
+        let mut rtl = self.start_rtl(spec, wave)?;
+        let length = u64::try_from(run_length(spec, configuration)).unwrap_or(u64::MAX);
+        let bar = Cycles::new(&spec.name, self.cycles.unwrap_or(length));
+        let progress = |cycle| bar.reached(cycle);
+        let options = StreamOptions {
+            stall_seed: self.stall_seed,
+            cycles: self.cycles,
+            progress: Some(&progress),
+            ..StreamOptions::default()
+        };
+        let run = run_streams(spec, &map, configuration, inputs, rtl.as_mut(), &options, on_event)
+            .map_err(|error| self.explain(error, configuration));
+        bar.clear();
+        // Only a process that ends by itself completes its wave. What stopped the run matters more than how it ends.
+        let end = rtl.map_or(Ok(()), RtlProcess::finish);
+        let run = run?;
+        end?;
+        Ok(run)
+    }
+
+    fn read_inputs(&self, spec: &TileSpec) -> Result<Vec<Option<Vec<u64>>>, Diagnostic> {
+        let mut inputs = vec![None; spec.inputs as usize];
+        // What comes in is a word, or for a rom an address.
+        let limit = if spec.kind == Kind::Rom { u64::from(spec.rows) - 1 } else { u64::MAX };
+        for (port, path) in &self.inputs {
+            let place = inputs.get_mut(*port).ok_or_else(|| no_port("input", *port, spec.inputs))?;
+            if place.is_some() {
+                return Err(Diagnostic::new(format!("input {port} has two files")).with_help("give one for each input"));
+            }
+            kinds::expect(path, &[FileKind::Words])?;
+            let words = read_words(path, if spec.kind == Kind::Rom { u64::BITS } else { spec.word_bits })?;
+            if let Some(index) = words.iter().position(|&word| word > limit) {
+                let message = format!("{}: word {index} is address {:x}", path.display(), words[index]);
+                return Err(Diagnostic::new(message).with_help(format!("the last address of the rom is {limit:x}")));
+            }
+            *place = Some(words);
+        }
+        if spec.kind == Kind::Rom && inputs[0].is_none() {
+            return Err(Diagnostic::new("a rom needs addresses to read").with_help("give them by --input 0=FILE"));
+        }
+        Ok(inputs)
+    }
+
+    fn check_outputs(&self, spec: &TileSpec) -> Result<(), Diagnostic> {
+        for (output, _) in &self.outputs {
+            match output {
+                Output::Data(port) if *port >= spec.outputs as usize => {
+                    return Err(no_port("output", *port, spec.outputs));
+                }
+                Output::StencilValid if !spec.stencil_valid => {
+                    return Err(Diagnostic::new(format!("`{}` has no output `{output}`", spec.name))
+                        .with_help("a tile has one with `stencil_valid: true` in its specification"));
+                }
+                _ => {}
+            }
+        }
+        let inputs = || [&self.spec, &self.configuration].into_iter().chain(self.inputs.iter().map(|(_, path)| path));
+        let waves = self.wave.iter().flat_map(|wave| waves::files(wave));
+        for path in self.outputs.iter().map(|(_, path)| path.clone()).chain(waves) {
+            output::keep_inputs(&path, inputs().map(PathBuf::as_path))?;
+        }
+        let twice = |what: String| Err(Diagnostic::new(what).with_help("give one file for each output"));
+        if let Some(port) = self.outputs.iter().map(|(port, _)| port).duplicates().next() {
+            return twice(format!("{port} has two files"));
+        }
+        match self.outputs.iter().map(|(_, path)| path).duplicates().next() {
+            Some(path) => twice(format!("two outputs go to {}", path.display())),
+            None => Ok(()),
+        }
+    }
+
+    fn start_rtl(&self, spec: &TileSpec, wave: Option<&Path>) -> Result<Option<RtlProcess>, Diagnostic> {
+        if !self.rtl && wave.is_none() {
+            return Ok(None);
+        }
+        let spinner = Spinner::new();
+        let executable = Verilator::find()?.telling(spinner.sayer()).build(spec, wave.is_some())?;
+        Ok(Some(RtlProcess::start(&executable, spec, wave)?))
+    }
+
+    fn explain(&self, error: SimulationError, configuration: &Configuration) -> Diagnostic {
+        let SimulationError::StreamEnded { input, .. } = error else {
+            return Diagnostic::new(error.to_string());
+        };
+        let file = self.inputs.iter().find(|(port, _)| *port == input);
+        let file = file.map_or_else(String::new, |(_, path)| format!("{}: ", path.display()));
+        let diagnostic = Diagnostic::new(format!("{file}{error}"));
+        let takers = configuration.controllers.iter().filter(|(name, _)| {
+            name.starts_with("in2") && name.ends_with(&format!("_{input}")) || name.starts_with("rom2out")
+        });
+        let firings: Vec<_> =
+            takers.map(|(name, controller)| format!("{name} fires {} times", controller.firings())).collect();
+        diagnostic.with_help(format!("{}; give as many words, or stop earlier by --cycles", firings.join(", ")))
+    }
+
+    fn report(&self, spec: &TileSpec, configuration: &Configuration, run: &StreamRun) -> Result<(), Diagnostic> {
+        let compared = self.rtl || self.wave.is_some();
+        let marks = configuration.controllers.contains_key(Role::StencilValid.name());
+        let report = JsonReport {
+            tile: &spec.name,
+            cycles: run.length,
+            words_taken: &run.words_taken,
+            words_shown: &run.words_shown,
+            stencil_valid: marks.then_some(run.stencil_valid),
+            rtl_compared: compared,
+            violations: run.violations.iter().map(ToString::to_string).collect(),
+            unread_rows: run.unread_rows.iter().map(ToString::to_string).collect(),
+        };
+        let StreamRun { length, words_taken, words_shown, stencil_valid, .. } = run;
+        let marked = if marks { format!(", stencil_valid in {stencil_valid} cycles") } else { String::new() };
+        let agreed = if compared && run.violations.is_empty() { ", RTL and model agree in every cycle" } else { "" };
+        output::result(self.json, &report, || {
+            format!(
+                "{}: {length} cycles, words taken {words_taken:?}, words shown {words_shown:?}{marked}{agreed}\n",
+                spec.name
+            )
+        })?;
+        // Of a run that was refused, the reads tell more.
+        for unread in report.unread_rows.iter().filter(|_| run.violations.is_empty()) {
+            output::report(
+                Diagnostic::new(unread)
+                    .as_warning()
+                    .with_help("the words shown are right; each row costs an access of the SRAM"),
+            );
+        }
+        Ok(())
+    }
+}
+
+fn no_port(what: &str, port: usize, count: u32) -> Diagnostic {
+    Diagnostic::new(format!("there is no {what} {port}: the tile has {count}, counted from 0"))
+}
+
+fn violations(run: &StreamRun) -> Diagnostic {
+    let lines: Vec<String> = run.violations.iter().take(SHOWN_VIOLATIONS).map(ToString::to_string).collect();
+    let more = run.violations.len().saturating_sub(lines.len());
+    let more = if more > 0 { format!("\n… and {more} more") } else { String::new() };
+    Diagnostic::new(format!("the configuration breaks promises:\n{}{more}", lines.join("\n")))
+        .or_code(Code::Promise)
+        .with_help("no output was written; correct starts, strides and extents of the controllers named")
+}

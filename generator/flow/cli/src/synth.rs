@@ -1,0 +1,450 @@
+//! `pushmem synth`.
+
+mod activity;
+
+use std::fmt::{Display, Formatter};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use itertools::Itertools;
+use pushmem_configuration::encode;
+use pushmem_files::{Diagnostic, read_text, write_file};
+use pushmem_nest::Program;
+use pushmem_packaging::{Design as Package, Timing};
+use pushmem_registers::RegisterMap;
+use pushmem_regression::{FailureKind, run_files};
+use pushmem_simulation::{Verilator, rtl_files};
+use pushmem_synthesis::{
+    Activity, Application, Design, Library, Optimize, Report, Synthesis, Tools, Words, measure, prove,
+    run as synthesize,
+};
+use pushmem_technology::Technology;
+use pushmem_tile::{Style, TileSpec};
+use serde::Serialize;
+
+use crate::application::choices::Choices;
+use crate::application::{folder, images, program, run_model, tiles};
+use crate::kinds;
+use crate::progress::Spinner;
+use crate::{output, package, technology};
+
+/// What runs Yosys and OpenSTA, and what of it Verilator, for `doctor`.
+pub const WITH_SYNTHESIS: &str = "synth";
+pub const WITH_VERILATOR: &str = "synth --check, synth --activity, synth of a program";
+
+/// Where the programs come from that this needs.
+const TOOLS: &str = "Yosys is that of the Python environment build/venv below the working directory, which scripts/setup --synthesis makes, or
+of the Python that the variable PUSHMEM_PYTHON names; OpenSTA is the program sta.";
+
+#[derive(Args)]
+#[command(after_help = TOOLS)]
+pub struct Synth {
+    /// Tile, a specification or the name of one in `constraints/tiles`; or a program, whose accelerator it is then.
+    target: PathBuf,
+    /// Cell library: osu018, gscl45nm, or a file in the Liberty format.
+    #[arg(long, value_name = "LIBRARY", default_value = "osu018")]
+    library: PathBuf,
+    /// SRAM macro for the memory: a binding, or the name of one in `constraints/sram`.
+    #[arg(long, value_name = "BINDING")]
+    sram: Option<PathBuf>,
+    /// Cell for clock gates: a binding, or the name of one in `constraints/clock_gates`. Without, a latch and gates.
+    #[arg(long, value_name = "BINDING")]
+    clock_gate: Option<PathBuf>,
+    /// Controller style instead of the one of the specification.
+    #[arg(long, value_enum, value_name = "STYLE")]
+    style: Option<StyleName>,
+    /// Clock period in picoseconds, for power and the delays of inputs and outputs.
+    #[arg(long, value_name = "PS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    clock: Option<u32>,
+    /// What the mapping to cells goes for.
+    #[arg(long, value_enum, value_name = "GOAL", default_value = "area")]
+    optimize: Goal,
+    /// What a tile runs for its power: a configuration, on random words. Without, activity is assumed. An accelerator runs its
+    /// program.
+    #[arg(long, value_name = "CONFIGURATION", conflicts_with = "assumed_activity")]
+    activity: Option<PathBuf>,
+    /// Assume activity for the power of an accelerator, instead of running its netlist.
+    #[arg(long)]
+    assumed_activity: bool,
+    /// Image for an input of the program: .npy, .pgm, .ppm, .png or .hex. Inputs without one are random.
+    #[arg(long = "input", value_name = "NAME=FILE", value_parser = images::name_file)]
+    inputs: Vec<(String, PathBuf)>,
+    #[command(flatten)]
+    choices: Choices,
+    /// Run the netlist in Verilator as well, in lockstep with the model, through so many random configurations.
+    #[arg(long, value_name = "CONFIGURATIONS", value_parser = clap::value_parser!(u32).range(1..))]
+    check: Option<u32>,
+    /// Prove that the netlist does what the RTL does: the one that is made, or another of the same blocks.
+    #[arg(long, value_name = "NETLIST", num_args = 0..=1, require_equals = true)]
+    equivalence: Option<Option<PathBuf>>,
+    /// Write the netlist: a Verilog file with the cells of the library by their names.
+    #[arg(long, value_name = "FILE")]
+    netlist: Option<PathBuf>,
+    /// Report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// How many signals without a proof are named, of a block.
+const UNPROVEN_SHOWN: usize = 5;
+
+/// Seed of the random configurations that a netlist is checked with.
+const SEED: u64 = 1;
+
+/// Styles by the names of the command line.
+#[derive(Clone, Copy, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum StyleName {
+    Recurrence,
+    PerLevel,
+    Multiplier,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Goal {
+    /// Small cells only.
+    Area,
+    /// Buffers and larger cells where they help.
+    Speed,
+}
+
+/// What is synthesized.
+enum Target {
+    Program(Program),
+    Tile(Box<TileSpec>),
+}
+
+impl Synth {
+    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+        let target = self.read()?;
+        if let Some(netlist) = &self.netlist {
+            let other = self.equivalence.as_ref().and_then(Option::as_ref);
+            let inputs = [Some(&self.target), Some(&self.library), self.sram.as_ref(), other];
+            output::keep_inputs(netlist, inputs.into_iter().flatten().map(PathBuf::as_path))?;
+        }
+        let library = Library::find(&self.library)?;
+        let tools = Tools::find()?;
+        match target {
+            Target::Program(program) => self.run_program(program, &library, &tools),
+            Target::Tile(spec) => self.run_tile(&spec, &library, &tools),
+        }
+    }
+
+    fn read(&self) -> Result<Target, Diagnostic> {
+        let refuse = |option: &str, wanted: &str, found: &str| {
+            let message = format!("`{option}` is for {wanted}; {} is a {found}", self.target.display());
+            Err(Diagnostic::new(message).with_help("leave the option out, or give another target"))
+        };
+        let Some(program) = self.program()? else {
+            let others = [("--input", !self.inputs.is_empty()), ("--assumed-activity", self.assumed_activity)];
+            let others = others.into_iter().find(|(_, given)| *given).map(|(option, _)| option);
+            return match self.choices.given().or(others) {
+                Some(option) => refuse(option, "programs", "tile"),
+                None => Ok(Target::Tile(Box::new(self.tile()?))),
+            };
+        };
+        let given = [
+            ("--style", self.style.is_some()),
+            ("--check", self.check.is_some()),
+            ("--activity", self.activity.is_some()),
+        ];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((option, _)) => refuse(option, "tiles", "program"),
+            None => Ok(Target::Program(program)),
+        }
+    }
+
+    /// The target, if it is a program.
+    fn program(&self) -> Result<Option<Program>, Diagnostic> {
+        if self.target.is_file() { program::read_unless_specification(&self.target) } else { Ok(None) }
+    }
+
+    /// The target as a tile, in the style that is wanted.
+    fn tile(&self) -> Result<TileSpec, Diagnostic> {
+        let mut spec = tiles::read_named(&self.target)?;
+        if let Some(style) = self.style {
+            spec.style = match style {
+                StyleName::Recurrence => Style::Recurrence,
+                StyleName::PerLevel => Style::PerLevel,
+                StyleName::Multiplier => Style::Multiplier,
+            };
+        }
+        Ok(spec)
+    }
+
+    fn run_tile(&self, spec: &TileSpec, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
+        let technology = self.technology(&[spec])?;
+        let rtl = technology.bind(rtl_files(spec)?);
+        let rtl = rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect();
+        let configuration = match &self.activity {
+            Some(file) => Some((kinds::configuration(file, spec)?, file)),
+            None => None,
+        };
+        // Both decide what runs: which register is which may change with the order of registers alone.
+        let described = match &configuration {
+            Some((configuration, _)) => {
+                let writes = encode(configuration, spec, &RegisterMap::of(spec))?;
+                Some([configuration.to_yaml(), format!("{writes:?}")])
+            }
+            None => None,
+        };
+        let run = configuration.as_ref().zip(described.as_ref()).map(|((configuration, file), described)| Run {
+            application: Application {
+                name: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+                texts: described.iter().map(String::as_str).collect(),
+                window: activity::OF_TILE,
+            },
+            simulate: Box::new(|netlist, wave| activity::run_tile(spec, configuration, netlist, wave)),
+        });
+        self.measure(&package::tile(spec, rtl, &technology), Some(spec), run, library, tools)
+    }
+
+    fn run_program(&self, program: Program, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
+        let compiled = self.choices.read()?.compile(program)?;
+        images::check_outputs(&compiled.program, &self.inputs, &[])?;
+        let inputs = images::inputs(&compiled.program, &self.inputs)?;
+        let expected = run_model(&compiled, &inputs)?;
+        let technology = self.technology(&folder::tiles(&compiled))?;
+        let files = folder::files(&compiled, Some(&technology), &inputs, &expected)?;
+        let taken = inputs.values().map(|image| image.values().len() as u64).sum();
+        let run = (!self.assumed_activity).then(|| Run {
+            application: Application {
+                name: compiled.program.name.clone(),
+                texts: files.all().map(|(_, text)| text.as_str()).collect(),
+                window: activity::OF_ACCELERATOR,
+            },
+            simulate: Box::new(|netlist, wave| {
+                activity::run_accelerator(&files, netlist, wave).map(|given| Words { taken, given })
+            }),
+        });
+        self.measure(&package::accelerator(&compiled, &files, &technology), None, run, library, tools)
+    }
+
+    /// The memories of these tiles; the macro that was named is for the first.
+    fn technology(&self, specs: &[&TileSpec]) -> Result<Technology, Diagnostic> {
+        let first = specs.first().map(|spec| spec.name.clone()).unwrap_or_default();
+        let named = self.sram.iter().map(|file| (first.clone(), file.clone())).collect_vec();
+        technology::read(specs, &named, self.clock_gate.as_deref())
+    }
+
+    /// Proves the netlist, if that is wanted.
+    fn prove(&self, design: &Design, synthesis: &Synthesis, tools: &Tools) -> Result<Option<Proven>, Diagnostic> {
+        let Some(other) = &self.equivalence else { return Ok(None) };
+        let netlist = match other {
+            None => synthesis.netlist.last().map(|(_, text)| text.clone()).unwrap_or_default(),
+            Some(path) => read_text(path)?,
+        };
+        let spinner = Spinner::new();
+        let proven = prove(design, synthesis, &netlist, tools, |step| spinner.say(step));
+        drop(spinner);
+        let blocks = proven?;
+        let unproven = blocks.iter().filter(|block| !block.unproven.is_empty());
+        let mut lines = unproven.map(|block| {
+            let shown = block.unproven.iter().take(UNPROVEN_SHOWN).join(", ");
+            let more = block.unproven.len().saturating_sub(UNPROVEN_SHOWN);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{} of {} signals of {}: {shown}{more}", block.unproven.len(), block.signals, block.module)
+        });
+        let described = lines.join("\n");
+        if !described.is_empty() {
+            return Err(Diagnostic::new(format!(
+                "there is no proof that the netlist does what the RTL does: {described}"
+            ))
+            .with_help("compare these signals of netlist and RTL; a signal behind a wrong one is wrong, too"));
+        }
+        Ok(Some(Proven { blocks: blocks.len(), signals: blocks.iter().map(|block| block.signals).sum() }))
+    }
+
+    /// Synthesizes and reports; checks the netlist of a tile if that is wanted.
+    fn measure(
+        &self,
+        package: &Package,
+        spec: Option<&TileSpec>,
+        run: Option<Run>,
+        library: &Library,
+        tools: &Tools,
+    ) -> Result<ExitCode, Diagnostic> {
+        let default = Timing::default();
+        let clock_period_ps = self.clock.unwrap_or(default.clock_period_ps);
+        // The report has the delays themselves.
+        let timing = Timing { clock_period_ps, clock_uncertainty_percent: 0, ..default };
+        let optimize = match self.optimize {
+            Goal::Area => Optimize::Area,
+            Goal::Speed => Optimize::Speed,
+        };
+        let spinner = Spinner::new();
+        let design = Design { package, timing: &timing, library, optimize };
+        let outcome = synthesize(&design, tools, |step| spinner.say(step)).and_then(|synthesis| {
+            // The power of a program is a part of its report where it can be known; for a tile, somebody asked.
+            let run = run.filter(|_| self.activity.is_some() || synthesis.report.power_unknown.is_none());
+            let activity = run.map(|Run { application, simulate }| {
+                measure(&design, &synthesis, &application, tools, simulate, |step| spinner.say(step))
+            });
+            let activity = activity.transpose()?;
+            let Some((configurations, spec)) = self.check.zip(spec) else { return Ok((synthesis, activity, None)) };
+            spinner.say("running the netlist");
+            let checked = run_files(spec, &synthesis.netlist, &Verilator::find()?, SEED, configurations);
+            checked.map(|counts| (synthesis, activity, Some(counts))).map_err(|failure| {
+                let what = match failure.kind {
+                    FailureKind::NotRun => "the netlist cannot be run",
+                    FailureKind::Difference { .. } | FailureKind::Wrong => {
+                        "the netlist does not do what the model does"
+                    }
+                };
+                Diagnostic::new(format!("{what}: {failure}")).with_help(
+                    "this is a fault of pushmem or of a tool; please report it with the command and its inputs",
+                )
+            })
+        });
+        drop(spinner);
+        let (synthesis, activity, checked) = outcome?;
+        let proven = self.prove(&design, &synthesis, tools)?;
+        let Synthesis { report, netlist, .. } = synthesis;
+        if let (Some(path), Some((_, text))) = (&self.netlist, netlist.last()) {
+            write_file(path, text.as_bytes())?;
+        }
+        let checked = checked.map(|counts| Checked { configurations: counts.configurations, cycles: counts.cycles });
+        let found = Found { minimum_period_ps: report.minimum_period_ps(), report, activity, proven, checked };
+        output::result(self.json, &found, || found.to_string())?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Runs a netlist, name and text of each file, and writes its waves.
+type Simulate<'a> = dyn FnOnce(&[(String, String)], &Path) -> Result<Words, Diagnostic> + 'a;
+
+/// What a netlist runs for its power.
+struct Run<'a> {
+    application: Application<'a>,
+    simulate: Box<Simulate<'a>>,
+}
+
+/// What of a netlist was proven to do what the RTL does.
+#[derive(Serialize)]
+struct Proven {
+    blocks: usize,
+    signals: u32,
+}
+
+/// What a check of the netlist went through.
+#[derive(Serialize)]
+struct Checked {
+    configurations: u64,
+    cycles: u64,
+}
+
+/// All that was found.
+#[derive(Serialize)]
+struct Found {
+    #[serde(flatten)]
+    report: Report,
+    /// [`Report::minimum_period_ps`].
+    minimum_period_ps: Option<f64>,
+    activity: Option<Activity>,
+    #[serde(rename = "equivalence")]
+    proven: Option<Proven>,
+    #[serde(rename = "check")]
+    checked: Option<Checked>,
+}
+
+impl Display for Found {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}", self.report)?;
+        if let Some(activity) = &self.activity {
+            write!(formatter, "{activity}")?;
+        }
+        if let Some(Proven { blocks, signals }) = &self.proven {
+            writeln!(
+                formatter,
+                "netlist            proven to do what the RTL does: {blocks} blocks, {signals} signals"
+            )?;
+        }
+        if let Some(Checked { configurations, cycles }) = &self.checked {
+            writeln!(
+                formatter,
+                "netlist            does what the model does: {configurations} configurations, {cycles} cycles"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pushmem_synthesis::{
+        Accesses, Activity, Block, BlockKind, BlockPower, Optimize, Path, Paths, Power, Report, Words,
+    };
+
+    use super::{Checked, Found, Proven};
+    use crate::table::{COLUMNS, fit};
+
+    /// Wide contents: as many cells as a chip has, in modules deep within it.
+    #[test]
+    fn the_tables_fit() {
+        let deep = |end: &str| {
+            format!("{end} in pushmem_iteration_domain_of_a_controller_with_a_long_name of the accelerator")
+        };
+        let path = Path {
+            from: deep("counter"),
+            to: deep("delta"),
+            gates: usize::MAX,
+            delay_ps: 1e9,
+            cycles: 1.0,
+            slowest: Some(("DFFPOSX1_WITH_A_LONG_NAME".to_owned(), 1e9)),
+        };
+        let paths = Paths {
+            registers: Some(path.clone()),
+            inputs: Some(path.clone()),
+            outputs: Some(path.clone()),
+            through: Some(path),
+        };
+        // With room for the total.
+        let most = u32::MAX / 2;
+        let block = |block| Block { block, instances: most, cells: most, flip_flops: most, macros: most, area: 1e9 };
+        let report = Report {
+            design: "accelerator".to_owned(),
+            library: "library".to_owned(),
+            optimize: Optimize::Speed,
+            clock_ps: most,
+            blocks: vec![block(BlockKind::Registers), block(BlockKind::Rest)],
+            macro_area: 0.0,
+            timed_macros: false,
+            paths,
+            power: Some(Power { internal_mw: 1e6, switching_mw: 1e6, leakage_mw: 1e6 }),
+            power_unknown: None,
+        };
+        let power = BlockPower {
+            block: BlockKind::Rest,
+            clock_mw: 1e3,
+            cells_mw: 1e3,
+            nets_mw: 1e3,
+            leakage_mw: 1e3,
+            accesses_mw: Some(1e3),
+        };
+        let activity = Activity {
+            application: "accelerator_of_a_network".to_owned(),
+            cycles: u64::MAX,
+            words: Words { taken: u64::MAX / 2, given: u64::MAX / 2 },
+            clock_ps: most,
+            blocks: vec![power],
+            clock_net_mw: 1e3,
+            accesses: vec![Accesses { name: deep("memory"), reads: u64::MAX, writes: u64::MAX, energy_fj: None }],
+        };
+        let proven = Proven { blocks: usize::MAX, signals: most };
+        let checked = Checked { configurations: u64::MAX, cycles: u64::MAX };
+        let found = Found {
+            minimum_period_ps: report.minimum_period_ps(),
+            report,
+            activity: Some(activity),
+            proven: Some(proven),
+            checked: Some(checked),
+        };
+        let text = fit(&found.to_string());
+        let is_sentence = |line: &str| line.starts_with("power of") || line.starts_with("memory in");
+        assert!(text.lines().all(|line| is_sentence(line) || line.chars().count() <= COLUMNS), "{text}");
+        assert!(text.contains("counter in") && text.contains("power of") && text.contains("proven"), "{text}");
+        let blocks = text.lines().filter(|line| line.starts_with("registers ") || line.starts_with("rest "));
+        assert!(blocks.count() >= 2, "{text}");
+    }
+}

@@ -1,0 +1,182 @@
+//! What holds for every command: reports as one JSON object, quiet, no colours in pipes, tables that fit, completions.
+
+use std::fs;
+use std::process::{Command, Output, Stdio};
+
+use pushmem_testing::tool;
+use serde_json::{Map, Value};
+use tempfile::tempdir;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
+const AMBER: &str = "constraints/tiles/amber.yaml";
+const SMALL: &str = "constraints/tiles/small.yaml";
+const DELAY: &str = "rtl-tests/configurations/extent_one_level_0.yaml";
+const GAUSSIAN: &str = "rtl-tests/configurations/gaussian.yaml";
+
+/// The widest line of a table.
+const COLUMNS: usize = 100;
+
+fn pushmem(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pushmem"));
+    command.args(arguments).current_dir(ROOT).stdin(Stdio::null()).env_remove("NO_COLOR").output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// The commands that help lists.
+fn commands() -> Vec<String> {
+    let help = pushmem(&["--help"]);
+    let lines = text(&help.stdout).lines().skip_while(|line| *line != "Commands:").skip(1);
+    let listed = lines.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
+    listed.map(|line| line.split_whitespace().next().unwrap().to_owned()).filter(|name| name != "help").collect()
+}
+
+/// How a command is tried here.
+enum Trial {
+    /// It reports this run.
+    Reports(Vec<String>),
+    /// It prints what it was asked for, unless it is asked for a report.
+    Prints(Vec<String>),
+    /// A run takes long or needs tools; only its options are looked at.
+    Long,
+    /// It has nothing to report.
+    NoReport,
+}
+
+/// How to try a command. One that is new must be given here, and so gets looked at.
+fn trial(command: &str, folder: &str) -> Trial {
+    let arguments = |list: &[&str]| list.iter().map(|argument| (*argument).to_owned()).collect::<Vec<_>>();
+    let in_folder = |name: &str| format!("{folder}/{name}");
+    match command {
+        "build" => Trial::Reports(arguments(&["build", "apps/gaussian.yaml", "-o", &in_folder("accelerator")])),
+        // After `build`.
+        "compare" => Trial::Reports(arguments(&["compare", &in_folder("accelerator"), "--no-rtl"])),
+        "import" => {
+            let statement = "generator/program/halide/tests/statements/gaussian_sliding.stmt";
+            Trial::Prints(arguments(&["import", "halide", statement]))
+        }
+        "map" => Trial::Reports(arguments(&["map", "apps/buffers/brighten_blur.yaml"])),
+        "generate" => Trial::Reports(arguments(&["generate", SMALL, "-o", &in_folder("tile")])),
+        "encode" => Trial::Prints(arguments(&["encode", AMBER, GAUSSIAN])),
+        "decode" => {
+            let writes = in_folder("writes.hex");
+            assert!(pushmem(&["encode", AMBER, GAUSSIAN, "-o", &writes]).status.success());
+            Trial::Prints(arguments(&["decode", AMBER, &writes]))
+        }
+        "simulate" => Trial::Reports(arguments(&["simulate", SMALL, DELAY])),
+        "check" => Trial::Reports(arguments(&["check", AMBER, GAUSSIAN, "apps/gaussian.yaml"])),
+        "doctor" => Trial::Reports(arguments(&["doctor"])),
+        "regress" | "mutants" | "synth" => Trial::Long,
+        "completions" | "explain" | "man" => Trial::NoReport,
+        _ => panic!("`{command}` is new: say here how it is tried"),
+    }
+}
+
+#[test]
+fn every_command_reports_as_one_json_object() {
+    let folder = tempdir().unwrap();
+    for command in commands() {
+        let (arguments, prints) = match trial(&command, folder.path().to_str().unwrap()) {
+            Trial::Reports(arguments) => (arguments, false),
+            Trial::Prints(arguments) => (arguments, true),
+            Trial::NoReport => continue,
+            Trial::Long => {
+                let help = pushmem(&[&command, "--help"]);
+                assert!(text(&help.stdout).contains("--json"), "{command}");
+                continue;
+            }
+        };
+        let run = |more: &str| {
+            let mut all: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            all.extend((!more.is_empty()).then_some(more));
+            let output = pushmem(&all);
+            assert!(output.status.success(), "{all:?}: {}", text(&output.stderr));
+            assert!(!output.stdout.contains(&b'\x1b') && !output.stderr.contains(&b'\x1b'), "{all:?} in colours");
+            assert!(output.stderr.is_empty(), "{all:?}: {}", text(&output.stderr));
+            text(&output.stdout).to_owned()
+        };
+        let (said, json, quiet) = (run(""), run("--json"), run("--quiet"));
+        let object: Map<String, Value> =
+            serde_json::from_str(&json).unwrap_or_else(|error| panic!("{command}: {error}\n{json}"));
+        assert!(!object.is_empty() && json.ends_with("}\n"), "{command}: {json}");
+        assert!(!said.is_empty(), "{command} says nothing");
+        assert_eq!(quiet, if prints { said.as_str() } else { "" }, "{command} --quiet");
+        let documented = fs::read_to_string(format!("{ROOT}/docs/src/command-line.md")).unwrap();
+        let (_, section) = documented
+            .split_once(&format!("\n| `{command}` |"))
+            .unwrap_or_else(|| panic!("docs/src/command-line.md does not say what `{command} --json` prints"));
+        let row = section.lines().next().unwrap();
+        for key in object.keys() {
+            assert!(row.contains(&format!("`{key}`")), "docs/src/command-line.md: `{key}` of `{command} --json`");
+        }
+        // Long names and folders are the user's.
+        let named = |line: &&str| !line.contains(folder.path().to_str().unwrap()) && !line.contains('/');
+        for line in said.lines().filter(named) {
+            assert!(prints || line.chars().count() <= COLUMNS, "{command}: {line}");
+        }
+    }
+}
+
+/// Mappings of loops as deep as a convolution has, in banks and copies.
+#[test]
+fn tables_of_mappings_fit() {
+    for buffer in ["accumulator", "convolution", "double_buffer", "layers", "upsample"] {
+        let output = pushmem(&["map", &format!("apps/buffers/{buffer}.yaml")]);
+        assert!(output.status.success(), "{buffer}: {}", text(&output.stderr));
+        for line in text(&output.stdout).lines() {
+            assert!(line.chars().count() <= COLUMNS, "{buffer}: {line}");
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_even_if_quiet() {
+    let output = pushmem(&["check", "--quiet", "no_such_file.yaml"]);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+    assert!(text(&output.stderr).contains("no_such_file.yaml"));
+    let output = pushmem(&["check", "--json", AMBER, "no_such_file.yaml"]);
+    assert_eq!(output.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["files"][0]["error"], Value::Null);
+    assert!(report["files"][1]["error"].as_str().unwrap().contains("no_such_file.yaml"));
+}
+
+/// Every command has a page that shows its options, and groff finds nothing to complain about in any.
+#[test]
+fn manual_pages_know_every_command() {
+    let folder = tempdir().unwrap();
+    let pages = folder.path().join("man1");
+    assert!(pushmem(&["man", "-o", pages.to_str().unwrap()]).status.success());
+    let mut found: Vec<_> =
+        fs::read_dir(&pages).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    found.sort();
+    let mut expected: Vec<_> = commands().iter().map(|command| format!("pushmem-{command}.1")).collect();
+    expected.extend(["pushmem.1".to_owned(), "pushmem-import-halide.1".to_owned()]);
+    expected.sort();
+    assert_eq!(found, expected);
+    let page = |name: &str| fs::read_to_string(pages.join(name)).unwrap();
+    assert!(page("pushmem-simulate.1").contains(r"\-\-stall\-seed") && page("pushmem.1").contains("Exit codes"));
+    assert!(commands().iter().all(|command| page("pushmem.1").contains(&format!(r"pushmem\-{command}(1)"))));
+    let Some(groff) = tool("groff") else { return };
+    for name in found {
+        let output =
+            Command::new(&groff).args(["-man", "-Tutf8", "-ww", "-z"]).arg(pages.join(&name)).output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{name}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn completions_know_every_command() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = pushmem(&["completions", shell]);
+        assert!(output.status.success(), "{shell}");
+        let script = text(&output.stdout);
+        for command in commands() {
+            assert!(script.contains(&command), "{shell}: {command}");
+        }
+        assert!(script.contains("stall-seed") && script.contains("quiet"), "{shell}");
+    }
+    assert_eq!(pushmem(&["completions", "tcsh"]).status.code(), Some(2));
+}

@@ -1,0 +1,74 @@
+//! Tiles by their names, in every command that takes a tile, outside of the project.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tempfile::tempdir;
+
+/// Runs the program in a folder; what it prints, and whether it succeeds.
+fn run(folder: &Path, arguments: &[&str]) -> (bool, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pushmem"));
+    let output = command.args(arguments).current_dir(folder).stdin(Stdio::null()).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(said).unwrap())
+}
+
+fn succeeds(folder: &Path, arguments: &[&str]) -> String {
+    let (success, said) = run(folder, arguments);
+    assert!(success, "{arguments:?}\n{said}");
+    said
+}
+
+const DELAY: &str = "\
+tile: pond
+controllers:
+  in2rf_0: {extent: [8], cycle: {stride: [1]}, register_file: {stride: [1]}}
+  rf2out_0: {extent: [8], cycle: {start: 1, stride: [1]}, register_file: {stride: [1]}}
+";
+
+#[test]
+fn every_command_takes_the_name_of_a_tile() {
+    let folder = tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("delay.yaml"), DELAY).unwrap();
+    succeeds(folder, &["encode", "pond", "delay.yaml", "-o", "writes.hex"]);
+    assert!(succeeds(folder, &["decode", "pond", "writes.hex"]).contains("tile: pond"));
+    assert!(succeeds(folder, &["simulate", "pond", "delay.yaml"]).starts_with("pond: 9 cycles"));
+    assert!(succeeds(folder, &["generate", "pond", "-o", "out"]).starts_with("out: "));
+    for arguments in [&["check", "delay.yaml"][..], &["check", "--tile", "pond", "delay.yaml"]] {
+        assert_eq!(succeeds(folder, arguments), "delay.yaml: configuration for `pond`: in2rf_0, rf2out_0\n");
+    }
+    for arguments in [
+        &["encode", "pnod", "delay.yaml"][..],
+        &["decode", "pnod", "writes.hex"],
+        &["simulate", "pnod", "delay.yaml"],
+        &["generate", "pnod", "-o", "out"],
+        &["check", "--tile", "pnod", "delay.yaml"],
+    ] {
+        let (success, said) = run(folder, arguments);
+        assert!(!success && said.contains("no tile `pnod`") && said.contains("did you mean `pond`?"), "{said}");
+    }
+}
+
+/// A project's own file comes first, then one beside the configuration, then the one that is part of the program.
+#[test]
+fn the_nearest_tile_of_a_name_is_checked() {
+    let folder = tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("delay.yaml"), DELAY).unwrap();
+    let spec = |words: u32| format!("name: pond\nkind: register_file\nrows: {words}\ninputs: 1\noutputs: 1\n");
+    let long = "extent: [9]";
+    fs::write(folder.join("long.yaml"), DELAY.replace("extent: [8]", long)).unwrap();
+    succeeds(folder, &["check", "long.yaml"]);
+    // Extents of two iterations at most.
+    fs::write(folder.join("pond.yaml"), spec(4) + "controllers: {all: {extent_bits: 1}}\n").unwrap();
+    let (success, said) = run(folder, &["check", "long.yaml"]);
+    assert!(!success && said.contains("the limit of a 1-bit counter"), "{said}");
+    fs::create_dir_all(folder.join("constraints/tiles")).unwrap();
+    fs::write(folder.join("constraints/tiles/pond.yaml"), spec(16)).unwrap();
+    succeeds(folder, &["check", "long.yaml"]);
+    fs::write(folder.join("lost.yaml"), "tile: pnod\ncontrollers: {}\n").unwrap();
+    let (success, said) = run(folder, &["check", "lost.yaml"]);
+    assert!(!success && said.contains("lost.yaml:1:7") && said.contains("did you mean `pond`?"), "{said}");
+}

@@ -1,0 +1,302 @@
+//! All files of a package.
+
+use askama::Template;
+use itertools::Itertools;
+use pushmem_rtl::{checker_module, registers_module, tile_module};
+use pushmem_technology::{Binding, Kit, Technology, Views};
+use pushmem_tile::{Reset, TEST_ENABLE, TileSpec};
+use serde_json::{Value, json};
+
+use crate::macros;
+use crate::ports::{Port, ports_of};
+use crate::registers::{Block, Component, Python};
+use crate::timing::Timing;
+
+/// A tile or an accelerator, as a chip flow sees it.
+#[derive(Clone, Debug)]
+pub struct Design<'a> {
+    /// Name of the package.
+    pub name: String,
+    /// Name of the top module.
+    pub top: String,
+    /// What it is, in a few words.
+    pub about: String,
+    /// SystemVerilog files, used modules before their users: path and text of each.
+    pub rtl: Vec<(String, String)>,
+    /// The kinds of tiles in it, which say what is a tile, its registers or its assertions among the modules.
+    pub tiles: Vec<&'a TileSpec>,
+    /// Paths of a testbench for Verilator: C++ files, and headers that they include. None for a design without one.
+    pub testbench: Vec<String>,
+    /// How its flip-flops are reset.
+    pub reset: Reset,
+    /// What the memories are made of.
+    pub technology: &'a Technology,
+    /// Its registers.
+    pub blocks: Vec<Block>,
+}
+
+/// Inputs with constraints of their own: the clock, the reset, and the port that only tests change.
+const UNTIMED: [&str; 3] = ["clk_i", "rst_ni", TEST_ENABLE];
+
+/// The nets of the supplies, as all platforms of OpenROAD-flow-scripts name them.
+const POWER_NET: &str = "VDD";
+const GROUND_NET: &str = "VSS";
+
+/// The instances of macros in a netlist: what a regular expression matches.
+const MACRO_INSTANCES: &str = ".*u_macro";
+
+/// Version of generated packages: that of the generator.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Files by what reads them: paths in order.
+struct Sources {
+    /// Models of macros, for simulation only.
+    models: Vec<String>,
+    /// The same macros as black boxes, for synthesis only.
+    stubs: Vec<String>,
+    /// What both read.
+    rtl: Vec<String>,
+    /// Assertions bound to tiles, for simulation only.
+    checkers: Vec<String>,
+}
+
+#[derive(Template)]
+#[template(path = "fusesoc.core", escape = "none")]
+struct FuseSoc<'a> {
+    design: &'a Design<'a>,
+    sources: &'a Sources,
+    /// Headers of the testbench, and its other files.
+    headers: Vec<&'a String>,
+    harness: Vec<&'a String>,
+}
+
+#[derive(Template)]
+#[template(path = "Bender.yml", escape = "none")]
+struct Bender<'a> {
+    design: &'a Design<'a>,
+    sources: &'a Sources,
+}
+
+#[derive(Template)]
+#[template(path = "constraints.sdc", escape = "none")]
+struct Constraints<'a> {
+    design: &'a Design<'a>,
+    timing: &'a Timing,
+    inputs: Vec<String>,
+    outputs: Vec<String>,
+    /// Register files whose outputs have several cycles, as instances below the top module.
+    register_files: Vec<String>,
+    /// Whether some clocks stop.
+    clock_gates: bool,
+}
+
+#[derive(Template)]
+#[template(path = "config.mk", escape = "none")]
+struct OpenRoad<'a> {
+    design: &'a Design<'a>,
+    files: Vec<&'a String>,
+    /// The platform of the macros' kit, or one that ships with the flow.
+    platform: &'a str,
+    /// The kit of the macros.
+    kit: Option<&'a Kit>,
+    /// Files of the macros' libraries by the variable that names them.
+    views: Vec<(&'static str, Vec<String>)>,
+    /// The file with the supplies of macros.
+    supplies: Option<&'a str>,
+    /// Whether modules stay as they are.
+    keeps_hierarchy: bool,
+}
+
+#[derive(Template)]
+#[template(path = "supplies.tcl", escape = "none")]
+struct Supplies<'a> {
+    design: &'a Design<'a>,
+    bindings: Vec<&'a Binding>,
+}
+
+/// The files of a package, without the RTL: path and text of each.
+pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
+    let ports = design.rtl.iter().rev().find(|(path, _)| file_name(path) == format!("{}.sv", design.top));
+    let (_, text) = ports.expect("the top module is among the files");
+    let ports = ports_of(&design.top, text);
+    let sources = Sources::of(design);
+    let name = &design.name;
+    let lines = |paths: Vec<&String>| paths.into_iter().map(|path| format!("{path}\n")).collect::<String>();
+    let (headers, harness) = design.testbench.iter().partition(|path| path.ends_with(".h"));
+    let synthesis = || sources.stubs.iter().chain(&sources.rtl).collect_vec();
+    let kit = design.technology.kit();
+    let constraints = Constraints::of(design, timing, &ports, text);
+    // The timing constraints name pins of register files, which the flows would dissolve.
+    let keeps_hierarchy = !constraints.register_files.is_empty();
+    let powered = design.technology.bindings().filter(|binding| !binding.views.power.is_empty()).collect_vec();
+    let supplies = format!("{name}_supplies.tcl");
+    let mut files = vec![
+        (format!("{name}.core"), render(&FuseSoc { design, sources: &sources, headers, harness })),
+        ("Bender.yml".to_owned(), render(&Bender { design, sources: &sources })),
+        ("filelist_synthesis.f".to_owned(), lines(synthesis())),
+        (format!("{name}.sdc"), render(&constraints)),
+        (
+            "config.mk".to_owned(),
+            render(&OpenRoad {
+                design,
+                files: synthesis(),
+                platform: kit.map_or("nangate45", |kit| &kit.openroad),
+                kit,
+                views: views(design.technology),
+                supplies: (!powered.is_empty()).then_some(supplies.as_str()),
+                keeps_hierarchy,
+            }),
+        ),
+        ("config.json".to_owned(), libre_lane(design, timing, &synthesis(), keeps_hierarchy)),
+    ];
+    if !powered.is_empty() {
+        files.push((supplies, render(&Supplies { design, bindings: powered })));
+    }
+    if design.technology.bindings().next().is_some() {
+        files.push(("memories.conf".to_owned(), macros::list(design.technology)));
+        files.push(("memories.json".to_owned(), macros::json(design.technology)));
+    }
+    if !design.blocks.is_empty() {
+        files.push((format!("{name}.xml"), render(&Component { design, ports: &ports })));
+        files.push((format!("{name}_registers.py"), render(&Python { design })));
+    }
+    let stubs = design.technology.stubs().into_iter();
+    files.extend(stubs.map(|(file, text)| (format!("stubs/{file}"), text)));
+    files
+}
+
+impl Sources {
+    fn of(design: &Design) -> Self {
+        let macros = design.technology.stubs().into_iter().map(|(file, _)| file).collect_vec();
+        let checkers = design.tiles.iter().map(|spec| format!("{}.sv", checker_module(spec))).collect_vec();
+        let mut sources = Sources {
+            models: Vec::new(),
+            stubs: macros.iter().map(|file| format!("stubs/{file}")).collect(),
+            rtl: Vec::new(),
+            checkers: Vec::new(),
+        };
+        for (path, _) in &design.rtl {
+            let file = file_name(path);
+            let list = if macros.iter().any(|name| name == file) {
+                &mut sources.models
+            } else if checkers.iter().any(|name| name == file) {
+                &mut sources.checkers
+            } else {
+                &mut sources.rtl
+            };
+            list.push(path.clone());
+        }
+        sources
+    }
+}
+
+impl<'a> Constraints<'a> {
+    fn of(design: &'a Design<'a>, timing: &'a Timing, ports: &[Port], text: &str) -> Self {
+        let bits = |port: &Port| if port.bits == 1 { port.name.clone() } else { format!("{}[*]", port.name) };
+        let chosen = |output: bool| ports.iter().filter(move |port| port.output == output).map(bits);
+        let inputs = chosen(false).filter(|name| !UNTIMED.contains(&name.as_str())).collect();
+        // A tile's own, or those of an accelerator's tiles.
+        let instances = text.lines().filter_map(|line| line.trim().strip_suffix('(')?.trim().split_once(' '));
+        let instances = instances.map(|(module, name)| (module.trim(), name.trim()));
+        let early = instances.filter(|_| timing.registers_are_early());
+        let register_files = early.filter_map(|(module, name)| {
+            // What is active changes at a flush, so that it is used in the next cycle.
+            let stable = design.tiles.iter().filter(|spec| !spec.shadow_registers);
+            let is = |named: fn(&TileSpec) -> String| stable.clone().any(|spec| named(spec) == module);
+            let own = is(registers_module).then(|| name.to_owned());
+            own.or_else(|| is(tile_module).then(|| format!("{name}/u_registers")))
+        });
+        Constraints {
+            design,
+            timing,
+            inputs,
+            outputs: chosen(true).collect(),
+            register_files: register_files.collect(),
+            clock_gates: design.tiles.iter().any(|spec| spec.clock_gating),
+        }
+    }
+}
+
+/// Files of the macros' libraries by the variable of OpenROAD-flow-scripts: those of a kit in its folder, others in that of the
+/// package.
+fn views(technology: &Technology) -> Vec<(&'static str, Vec<String>)> {
+    let of = |view: fn(&Views) -> &Option<String>| {
+        let views = technology.bindings().map(|binding| &binding.views);
+        let folder = |views: &Views| if views.kit.is_some() { "$(MACRO_FOLDER)/" } else { "$(HERE)" };
+        views.filter_map(|views| Some(format!("{}{}", folder(views), view(views).as_ref()?))).collect_vec()
+    };
+    let views = [
+        ("ADDITIONAL_LEFS", of(|views| &views.lef)),
+        ("ADDITIONAL_LIBS", of(|views| &views.liberty)),
+        ("ADDITIONAL_GDS", of(|views| &views.gds)),
+    ];
+    views.into_iter().filter(|(_, files)| !files.is_empty()).collect()
+}
+
+fn libre_lane(design: &Design, timing: &Timing, files: &[&String], keeps_hierarchy: bool) -> String {
+    let here = |path: &String| Value::from(format!("dir::{path}"));
+    let sdc = format!("dir::{}.sdc", design.name);
+    let period = f64::from(timing.clock_period_ps) / 1000.0;
+    let mut config = json!({
+        "meta": {"version": 2, "flow": "Classic"},
+        "DESIGN_NAME": design.top,
+        "VERILOG_FILES": files.iter().map(|path| here(path)).collect_vec(),
+        "USE_SLANG": true,
+        "CLOCK_PORT": "clk_i",
+        "CLOCK_PERIOD": period,
+        "PNR_SDC_FILE": sdc,
+        "SIGNOFF_SDC_FILE": sdc,
+    });
+    if keeps_hierarchy {
+        // Both the reader and synthesis would dissolve it.
+        config["SYNTH_HIERARCHY_MODE"] = "keep".into();
+        config["SLANG_ARGUMENTS"] = json!(["--keep-hierarchy"]);
+    }
+    let macros = design.technology.bindings().filter(|binding| binding.views.lef.is_some()).collect_vec();
+    if !macros.is_empty() {
+        let views = macros.iter().map(|binding| (binding.name.clone(), libre_lane_views(&binding.views)));
+        config["MACROS"] = Value::Object(views.collect());
+    }
+    if let Some(kit) = design.technology.kit() {
+        config["PDK"] = kit.librelane.as_str().into();
+    }
+    let connections = macros.iter().flat_map(|binding| connections(&binding.views)).unique().collect_vec();
+    if !connections.is_empty() {
+        // The names of nets are the kit's otherwise.
+        config["VDD_NETS"] = json!([POWER_NET]);
+        config["GND_NETS"] = json!([GROUND_NET]);
+        config["PDN_MACRO_CONNECTIONS"] = connections.into();
+    }
+    serde_json::to_string_pretty(&config).expect("names and numbers") + "\n"
+}
+
+/// The views of a macro, by the names that LibreLane has for them.
+fn libre_lane_views(views: &Views) -> Value {
+    let folder = if views.kit.is_some() { "pdk_dir" } else { "dir" };
+    let files = |view: &Option<String>| view.iter().map(|path| format!("{folder}::{path}")).collect_vec();
+    let corner = |(corner, path): (&String, &String)| (corner.clone(), json!([format!("{folder}::{path}")]));
+    let lib = if views.corners.is_empty() {
+        json!({"*": files(&views.liberty)})
+    } else {
+        Value::Object(views.corners.iter().map(corner).collect())
+    };
+    json!({"gds": files(&views.gds), "lef": files(&views.lef), "lib": lib})
+}
+
+/// Each supply pin of a macro and its net, as LibreLane wants them: in pairs, so that the shorter list repeats its last.
+fn connections(views: &Views) -> Vec<String> {
+    let pin = |pins: &[String], number: usize| pins.get(number).or(pins.last()).cloned().unwrap_or_default();
+    let pair = |number| {
+        let (power, ground) = (pin(&views.power, number), pin(&views.ground, number));
+        format!("{MACRO_INSTANCES} {POWER_NET} {GROUND_NET} {power} {ground}")
+    };
+    (0..views.power.len().max(views.ground.len())).map(pair).collect()
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn render(template: &impl Template) -> String {
+    template.render().expect("templates write to memory").trim().to_owned() + "\n"
+}

@@ -1,0 +1,93 @@
+//! Why a test failed.
+
+use std::fmt::{Display, Formatter};
+
+use pushmem_files::Diagnostic;
+use pushmem_simulation::{BenchError, Mismatch, SelfTestError, SimulationError};
+
+/// What a failure says of the RTL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// Nothing: a file of the test is wrong, or a tool refuses, so that it could not run.
+    NotRun,
+    /// RTL and model differ, first in this clock cycle.
+    Difference {
+        /// The clock cycle, counted from the start of the test.
+        clock: u64,
+    },
+    /// It does not do what the test asks for, or stopped, for example at an assertion.
+    Wrong,
+}
+
+/// Why a test failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What it says of the RTL.
+    pub kind: FailureKind,
+    /// It in words.
+    pub message: String,
+}
+
+impl Failure {
+    /// The RTL does not do what the test asks for.
+    pub(crate) fn wrong(message: impl Into<String>) -> Self {
+        Failure { kind: FailureKind::Wrong, message: message.into() }
+    }
+
+    /// The test could not run.
+    pub(crate) fn not_run(message: impl Into<String>) -> Self {
+        Failure { kind: FailureKind::NotRun, message: message.into() }
+    }
+
+    /// The same, with where it was in front.
+    pub(crate) fn at(self, place: impl Display) -> Self {
+        Failure { message: format!("{place}: {}", self.message), ..self }
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+/// What a file or a tool says against a test.
+impl From<Diagnostic> for Failure {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Failure::not_run(match diagnostic.location() {
+            Some((file, line, column)) => format!("{file}:{line}:{column}: {}", diagnostic.message()),
+            None => diagnostic.message().to_owned(),
+        })
+    }
+}
+
+impl From<BenchError> for Failure {
+    fn from(error: BenchError) -> Self {
+        let kind = match error {
+            BenchError::Mismatch(Mismatch { clock, .. }) => FailureKind::Difference { clock },
+            BenchError::Configuration(_) => FailureKind::NotRun,
+            BenchError::Rtl(_) => FailureKind::Wrong,
+        };
+        Failure { kind, message: error.to_string() }
+    }
+}
+
+impl From<SimulationError> for Failure {
+    fn from(error: SimulationError) -> Self {
+        match error {
+            SimulationError::Bench(error) => error.into(),
+            SimulationError::StreamEnded { .. } | SimulationError::TooLong { .. } => {
+                Failure::not_run(error.to_string())
+            }
+        }
+    }
+}
+
+impl From<SelfTestError> for Failure {
+    fn from(error: SelfTestError) -> Self {
+        match error {
+            SelfTestError::CannotRun(diagnostic) => diagnostic.into(),
+            SelfTestError::Rtl(diagnostic) => Failure::wrong(diagnostic.message()),
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The regression: RTL against model, from lists of named tests.
+//!
+//! A test is a configuration file with what it must do, or a seed and a number of random configurations or random
+//! specifications. Every test runs RTL and model in lockstep through scenarios of stalls, flushes, resets and
+//! reconfigurations.
+
+mod failure;
+mod list;
+mod mutants;
+mod random;
+mod report;
+mod run;
+mod scenario;
+
+pub use failure::{Failure, FailureKind};
+pub use list::{Delays, LONGEST_RUN, RegressionList, Test, Work};
+pub use mutants::{Catch, Mutant, MutantList, MutantResult, Replacement};
+pub use random::{arbitrary_configuration, legal_configuration, random_spec};
+pub use report::{RegressionReport, TestResult, for_programs, to_junit};
+pub use run::{Progress, in_parallel, run, run_files};
+pub use scenario::ScenarioCounts;

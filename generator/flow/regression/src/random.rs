@@ -1,0 +1,524 @@
+//! Random configurations and specifications.
+
+use std::collections::BTreeMap;
+
+use itertools::Itertools;
+use pushmem_affine::{Affine, Domain};
+use pushmem_configuration::{Chain, Configuration, ControllerConfiguration};
+use pushmem_files::Document;
+use pushmem_model::{Inputs, Tile};
+use pushmem_tile::{Controller, Kind, Reset, Role, TileSpec, timing};
+use rand::Rng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+/// Runs of random configurations are kept about this short, in cycles.
+const RUN_CYCLES: u64 = 3000;
+
+/// Most firings of a controller, and most cycles of a pause, where a random configuration draws the largest that there is.
+const LARGEST: u64 = 2048;
+
+/// How often a field has one of its limits.
+const LIMIT_PROBABILITY: f64 = 0.2;
+
+/// A number up to `limit`, mostly up to `usual`; often one of the limits, where the largest is at most `most`.
+fn with_limits(least: u64, usual: u64, limit: u64, most: u64, rng: &mut ChaCha8Rng) -> u64 {
+    if limit <= most && rng.random_bool(LIMIT_PROBABILITY) {
+        return *[limit, limit, least, limit.saturating_sub(1)].choose_with(rng).max(&least);
+    }
+    rng.random_range(least..=usual.min(limit).max(least))
+}
+
+/// A random configuration without regard to what it does: controllers run over each other. It fits the tile.
+pub fn arbitrary_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Configuration {
+    let controllers = spec
+        .controllers()
+        .iter()
+        .filter_map(|controller| {
+            let runs = rng.random_bool(0.85);
+            runs.then(|| (controller.name.clone(), arbitrary_controller(controller, rng)))
+        })
+        .collect();
+    Configuration { tile: spec.name.clone(), controllers, chain: random_chain(spec, rng), ..Configuration::default() }
+}
+
+fn random_chain(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Chain {
+    if !spec.chaining {
+        return Chain::default();
+    }
+    let highest = (1_u64 << spec.tile_id_bits()) - 1;
+    // Mostly one of the first tiles, which arbitrary addresses are likely to mean.
+    let likely = if rng.random_bool(0.6) { highest.min(3) } else { highest };
+    Chain { enable: rng.random_bool(0.5), tile_id: with_limits(0, likely, highest, highest, rng) as u32 }
+}
+
+/// A row to begin with: in a chain, mostly one that the tile owns.
+fn random_base(spec: &TileSpec, chain: Chain, rng: &mut ChaCha8Rng) -> i64 {
+    let rows = i64::from(spec.rows);
+    let owned = chain.enable && rng.random_bool(0.7);
+    rng.random_range(0..rows) + if owned { i64::from(chain.tile_id) * rows } else { 0 }
+}
+
+fn arbitrary_controller(controller: &Controller, rng: &mut ChaCha8Rng) -> ControllerConfiguration {
+    let limit = 1_u64 << controller.extent_bits;
+    let gap_limit = 1_u64 << controller.cycle_bits;
+    let levels = with_limits(1, u64::from(controller.levels), u64::from(controller.levels), u64::MAX, rng);
+    let mut budget = rng.random_range(1..=400_u64);
+    let mut firings = 1;
+    let extent = (0..levels)
+        .map(|_| {
+            let extent = with_limits(1, budget.min(12), limit, LARGEST / firings, rng);
+            budget = (budget / extent).max(1);
+            firings *= extent;
+            extent
+        })
+        .collect::<Domain>();
+    let start = with_limits(0, 39, gap_limit - 1, LARGEST, rng);
+    let mut cycle = Affine { start: start as i64, stride: Vec::new() };
+    let mut inside = 0;
+    let mut steps = firings;
+    for &extent in &extent {
+        // Mostly close together, now and then far apart. Loops outside step less often.
+        steps /= extent;
+        let usual = if rng.random_bool(0.05) { 600 } else { 6 };
+        let gap = with_limits(1, usual, gap_limit, LARGEST / (steps * (extent - 1).max(1)), rng);
+        let stride = inside + gap as i64;
+        inside += stride * (extent as i64 - 1);
+        cycle.stride.push(stride);
+    }
+    let mut configured = ControllerConfiguration { extent, cycle, ..ControllerConfiguration::default() };
+    for generator in &controller.addresses {
+        let reach = (generator.modulus as i64).min(1 << 20);
+        let mut any = || match rng.random_range(0..10) {
+            0..3 => rng.random_range(-2..=2),
+            3..5 => *[generator.modulus as i64 - 1, generator.modulus as i64 / 2].choose_with(rng),
+            _ => rng.random_range(-reach..=reach),
+        };
+        let stride = (0..levels).map(|_| any()).collect();
+        configured.set_address(generator.memory, Affine { start: any(), stride });
+    }
+    configured
+}
+
+/// A random configuration that keeps all promises: no port conflict, no word lost, none read before it was written.
+/// For a specification too small for anything interesting, it passes a single word on as far as the schedule goes;
+/// `None` when not even that works.
+pub fn legal_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Option<Configuration> {
+    let found = (0..200).find_map(|_| {
+        let configuration = match spec.kind {
+            Kind::WideFetch { fetch_width, agg_words, tb_words } => {
+                wide_fetch_configuration(spec, fetch_width, agg_words, tb_words, rng)
+            }
+            Kind::DualPort | Kind::QuadPort | Kind::RegisterFile => direct_configuration(spec, rng),
+            Kind::Rom => rom_configuration(spec, rng),
+        };
+        is_legal(spec, &configuration).then_some(configuration)
+    });
+    found.or_else(|| Some(single_word(spec)).filter(|configuration| is_legal(spec, configuration)))
+}
+
+/// A single word from input 0 to output 0, by as many controllers as can start early enough.
+fn single_word(spec: &TileSpec) -> Configuration {
+    let mut start = 0;
+    let mut controllers = BTreeMap::new();
+    for controller in spec.controllers().iter().filter(|c| c.port == 0 && c.role != Role::StencilValid) {
+        if start >= 1_u64 << controller.cycle_bits {
+            break;
+        }
+        let once = |start: u64| Affine { start: start as i64, stride: vec![1] };
+        let mut configured = ControllerConfiguration { extent: [1].into(), cycle: once(start), ..Default::default() };
+        for generator in &controller.addresses {
+            configured.set_address(generator.memory, once(0));
+        }
+        controllers.insert(controller.name.clone(), configured);
+        start += match controller.role {
+            Role::In2Agg => timing::AGGREGATOR_WRITE,
+            Role::Sram2Tb => timing::sram_to_transpose_buffer(spec.sram_latency),
+            _ => timing::SRAM_WRITE,
+        };
+    }
+    Configuration { tile: spec.name.clone(), controllers, ..Configuration::default() }
+}
+
+/// Whether the model finds nothing wrong.
+fn is_legal(spec: &TileSpec, configuration: &Configuration) -> bool {
+    if configuration.check(spec).is_err() {
+        return false;
+    }
+    let mut tile = Tile::new(spec);
+    tile.configure(configuration);
+    tile.clock(&Inputs { flush: true, ..Inputs::default() });
+    for _ in 0..8 * RUN_CYCLES {
+        if tile.is_idle() {
+            return tile.take_violations().is_empty();
+        }
+        tile.clock(&Inputs::default());
+    }
+    false
+}
+
+/// A loop nest over rows or words, two loops that may be folded into one.
+struct Loops {
+    inner: u64,
+    outer: u64,
+    /// Cycles from one iteration to the next, of the inner and of the outer loop.
+    period: i64,
+    outer_period: i64,
+}
+
+impl Loops {
+    fn random(levels: u32, extent_bits: u32, cycle_bits: u32, period: u64, rng: &mut ChaCha8Rng) -> Self {
+        let limit = 1_u64 << extent_bits;
+        let iterations = (RUN_CYCLES / period).max(2);
+        let inner = with_limits(1, iterations.min(24), limit, iterations, rng);
+        let left = iterations / inner;
+        let outer = if levels < 2 { 1 } else { with_limits(1, left.clamp(1, 16), limit, left, rng) };
+        // Whole periods of pause keep everyone's SRAM slots apart.
+        let longest_pause = ((1_u64 << cycle_bits) / period).saturating_sub(1).min(5);
+        let pause = rng.random_range(0..=longest_pause);
+        Loops { inner, outer, period: period as i64, outer_period: ((inner + pause) * period) as i64 }
+    }
+
+    fn iterations(&self) -> u64 {
+        self.inner * self.outer
+    }
+
+    /// Cycles from the first iteration to the last.
+    fn span(&self) -> i64 {
+        (self.inner as i64 - 1) * self.period + (self.outer as i64 - 1) * self.outer_period
+    }
+
+    /// The strides of a function that goes by `step` from iteration to iteration.
+    fn linear(&self, step: i64) -> Vec<i64> {
+        self.strides(step, step * self.inner as i64)
+    }
+
+    fn strides(&self, inner: i64, outer: i64) -> Vec<i64> {
+        if self.outer == 1 { vec![inner] } else { vec![inner, outer] }
+    }
+
+    fn extents(&self) -> Domain {
+        if self.outer == 1 { [self.inner].into() } else { [self.inner, self.outer].into() }
+    }
+
+    fn cycle(&self, start: i64) -> Affine {
+        Affine { start, stride: self.strides(self.period, self.outer_period) }
+    }
+}
+
+/// Puts a loop inside: over the words of a row.
+fn inside<T>(first: T, mut rest: Vec<T>) -> Vec<T> {
+    rest.insert(0, first);
+    rest
+}
+
+fn wide_fetch_configuration(
+    spec: &TileSpec,
+    fetch_width: u32,
+    agg_words: u32,
+    tb_words: u32,
+    rng: &mut ChaCha8Rng,
+) -> Configuration {
+    let lanes = i64::from(fetch_width);
+    let (agg_rows, tb_rows) = (i64::from(agg_words) / lanes, i64::from(tb_words) / lanes);
+    let inputs = rng.random_range(1..=spec.inputs);
+    let outputs = rng.random_range(1..=spec.outputs);
+    // Words of a row follow each other by `gap`; rows by `period`, in which everyone has an SRAM slot of its own.
+    let mut gap = rng.random_range(1..=3_i64);
+    let accesses = i64::from(inputs + outputs);
+    let width = |role: Role| &spec.controllers[&role];
+    let word_levels = width(Role::In2Agg).levels.min(width(Role::Tb2Out).levels);
+    // With a single level, the loop over the words of a row and the loop over rows are one.
+    let merged = word_levels == 1;
+    let period = if merged {
+        gap = gap.max((accesses + lanes - 1) / lanes);
+        lanes * gap
+    } else {
+        (lanes * gap).max(accesses) + rng.random_range(0..=2)
+    };
+    let mut slots = (0..period).collect_vec();
+    slots.shuffle(rng);
+    let mut slots = slots.into_iter();
+    let levels = (word_levels - 1).min(width(Role::Agg2Sram).levels).min(width(Role::Sram2Tb).levels);
+    let extent_bits = spec.controllers.values().map(|c| c.extent_bits).min().unwrap_or(1);
+    let extent_bits = if merged { extent_bits.saturating_sub(fetch_width.ilog2()) } else { extent_bits };
+    let inside = |first: i64, rest: Vec<i64>| {
+        if merged { vec![first] } else { inside(first, rest) }
+    };
+    let word_extents = |words: i64, loops: &Loops| -> Domain {
+        if merged {
+            [words as u64 * loops.inner].into()
+        } else {
+            self::inside(words as u64, loops.extents().to_vec()).into()
+        }
+    };
+    let cycle_bits = spec.controllers.values().map(|c| c.cycle_bits).min().unwrap_or(1);
+    let loops = Loops::random(levels, extent_bits, cycle_bits, period as u64, rng);
+    let step = *[1, 1, 1, -1, 3].choose_with(rng);
+    let chain = random_chain(spec, rng);
+    let bases = (0..inputs).map(|_| random_base(spec, chain, rng)).collect_vec();
+    let mut controllers = BTreeMap::new();
+    let mut written_from = Vec::new();
+
+    for input in 0..inputs {
+        let start = rng.random_range(0..=12_i64);
+        let agg_start = rng.random_range(0..agg_rows) * lanes;
+        let last_word = start + (lanes - 1) * gap;
+        controllers.insert(
+            format!("in2agg_{input}"),
+            ControllerConfiguration {
+                extent: word_extents(lanes, &loops),
+                cycle: Affine { start, stride: inside(gap, loops.cycle(0).stride) },
+                agg: Some(Affine { start: agg_start, stride: inside(1, loops.linear(lanes)) }),
+                ..Default::default()
+            },
+        );
+        let slot = slots.next().unwrap_or(0);
+        let earliest = last_word + timing::AGGREGATOR_WRITE as i64;
+        let start = earliest + (slot - earliest).rem_euclid(period);
+        written_from.push(start + timing::SRAM_WRITE as i64);
+        controllers.insert(
+            format!("agg2sram_{input}"),
+            ControllerConfiguration {
+                extent: loops.extents(),
+                cycle: loops.cycle(start),
+                agg: Some(Affine { start: agg_start / lanes, stride: loops.linear(1) }),
+                sram: Some(Affine { start: bases[input as usize], stride: loops.linear(step) }),
+                ..Default::default()
+            },
+        );
+    }
+    for output in 0..outputs {
+        let source = rng.random_range(0..inputs) as usize;
+        // In the order of the writes after some rows; or, when all is written, in any order.
+        let in_order = rng.random_bool(0.6);
+        let lag = if in_order { rng.random_range(0..=loops.iterations().min(9)) as i64 * period } else { loops.span() };
+        let slot = slots.next().unwrap_or(0);
+        let earliest = written_from[source] + lag;
+        let start = earliest + (slot - earliest).rem_euclid(period);
+        let sram = if in_order {
+            Affine { start: bases[source], stride: loops.linear(step) }
+        } else {
+            let reach = step * (loops.iterations() as i64 - 1);
+            match rng.random_range(0..3) {
+                // Backwards.
+                0 => Affine { start: bases[source] + reach, stride: loops.linear(-step) },
+                // The same few rows again and again.
+                1 => Affine { start: bases[source], stride: loops.strides(step, 0) },
+                // Another order of the two loops.
+                _ => Affine { start: bases[source], stride: loops.strides(0, step) },
+            }
+        };
+        let tb_start = rng.random_range(0..tb_rows);
+        let arrives = start + timing::sram_to_transpose_buffer(spec.sram_latency) as i64;
+        controllers.insert(
+            format!("sram2tb_{output}"),
+            ControllerConfiguration {
+                extent: loops.extents(),
+                cycle: loops.cycle(start),
+                sram: Some(sram),
+                tb: Some(Affine { start: tb_start, stride: loops.linear(1) }),
+                ..Default::default()
+            },
+        );
+        // All words of a row forwards or backwards, the first only, or every other one.
+        let (words, first, stride) = match rng.random_range(0..4) {
+            _ if merged => (lanes, 0, 1),
+            0 => (lanes, lanes - 1, -1),
+            1 => (1, 0, 1),
+            2 if lanes > 1 => (lanes / 2, 0, 2),
+            _ => (lanes, 0, 1),
+        };
+        controllers.insert(
+            format!("tb2out_{output}"),
+            ControllerConfiguration {
+                extent: word_extents(words, &loops),
+                cycle: Affine { start: arrives + rng.random_range(0..=2), stride: inside(gap, loops.cycle(0).stride) },
+                tb: Some(Affine { start: tb_start * lanes + first, stride: inside(stride, loops.linear(lanes)) }),
+                ..Default::default()
+            },
+        );
+    }
+    add_stencil_valid(spec, &loops, &mut controllers, rng);
+    Configuration { tile: spec.name.clone(), controllers, chain, ..Configuration::default() }
+}
+
+fn add_stencil_valid(
+    spec: &TileSpec,
+    loops: &Loops,
+    controllers: &mut BTreeMap<String, ControllerConfiguration>,
+    rng: &mut ChaCha8Rng,
+) {
+    if spec.stencil_valid && rng.random_bool(0.5) {
+        let cycle = loops.cycle(rng.random_range(0..=12));
+        controllers.insert(
+            Role::StencilValid.name().to_owned(),
+            ControllerConfiguration { extent: loops.extents(), cycle, ..Default::default() },
+        );
+    }
+}
+
+fn direct_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Configuration {
+    let (write_role, read_role) = spec.kind.direct_roles().expect("called for direct tiles only");
+    let inputs = rng.random_range(1..=spec.inputs);
+    let outputs = rng.random_range(1..=spec.outputs);
+    let period = i64::from(inputs.max(outputs)) + rng.random_range(0..=2);
+    let widths = [write_role, read_role].map(|role| &spec.controllers[&role]);
+    let levels = widths.iter().map(|c| c.levels).min().unwrap_or(1);
+    let extent_bits = widths.iter().map(|c| c.extent_bits).min().unwrap_or(1);
+    let cycle_bits = widths.iter().map(|c| c.cycle_bits).min().unwrap_or(1);
+    let loops = Loops::random(levels, extent_bits, cycle_bits, period as u64, rng);
+    let step = *[1, 1, -1, 5].choose_with(rng);
+    let chain = random_chain(spec, rng);
+    let memory = spec.main_memory();
+    let mut controllers = BTreeMap::new();
+    let mut insert = |role: Role, port: u32, cycle: Affine, address: Affine| {
+        let mut configured = ControllerConfiguration { extent: loops.extents(), cycle, ..Default::default() };
+        configured.set_address(memory, address);
+        controllers.insert(format!("{}_{port}", role.name()), configured);
+    };
+    let mut bases = Vec::new();
+    let mut slots = (0..period).collect_vec();
+    slots.shuffle(rng);
+    for input in 0..inputs {
+        let start = slots[input as usize];
+        let base = random_base(spec, chain, rng);
+        bases.push((base, start));
+        insert(write_role, input, loops.cycle(start), Affine { start: base, stride: loops.linear(step) });
+    }
+    slots.shuffle(rng);
+    for output in 0..outputs {
+        let (base, written) = bases[rng.random_range(0..inputs) as usize];
+        let in_order = rng.random_bool(0.6);
+        let lag = if in_order { rng.random_range(0..=8) * period } else { loops.span() };
+        let earliest = written + timing::SRAM_WRITE as i64 + lag;
+        let start = earliest + (slots[output as usize] - earliest).rem_euclid(period);
+        let address = if in_order {
+            Affine { start: base, stride: loops.linear(step) }
+        } else {
+            Affine { start: base + step * (loops.iterations() as i64 - 1), stride: loops.linear(-step) }
+        };
+        insert(read_role, output, loops.cycle(start), address);
+    }
+    add_stencil_valid(spec, &loops, &mut controllers, rng);
+    Configuration { tile: spec.name.clone(), controllers, chain, ..Configuration::default() }
+}
+
+fn rom_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Configuration {
+    let width = &spec.controllers[&Role::Rom2Out];
+    let period = rng.random_range(1..=3);
+    let loops = Loops::random(width.levels, width.extent_bits, width.cycle_bits, period, rng);
+    let mut controllers = BTreeMap::new();
+    let cycle = loops.cycle(rng.random_range(0..=9));
+    controllers.insert(
+        format!("{}_0", Role::Rom2Out.name()),
+        ControllerConfiguration { extent: loops.extents(), cycle, ..Default::default() },
+    );
+    add_stencil_valid(spec, &loops, &mut controllers, rng);
+    let contents = (0..spec.rows).map(|_| rng.random::<u64>() >> (64 - spec.word_bits)).collect();
+    Configuration { tile: spec.name.clone(), controllers, contents, ..Configuration::default() }
+}
+
+/// A random specification that can be built, small enough to build quickly.
+pub fn random_spec(rng: &mut ChaCha8Rng) -> TileSpec {
+    let read = |text: String| {
+        TileSpec::from_document(&Document::parse("random specification", text).expect("the text is YAML")).ok()
+    };
+    // Not every combination is possible; those that are refused are drawn again.
+    loop {
+        let text = random_spec_text(rng);
+        let Some(spec) = read(text.clone()) else { continue };
+        if let Some(spec) = read(text + &random_address_bits(&spec, rng)) {
+            return with_random_options(spec, rng);
+        }
+    }
+}
+
+/// The specification with what a chip may choose.
+fn with_random_options(spec: TileSpec, rng: &mut ChaCha8Rng) -> TileSpec {
+    let reset = *[Reset::Asynchronous, Reset::Synchronous].choose_with(rng);
+    let clock_gating = rng.random();
+    // A register file has no SRAM to test.
+    let bist = spec.kind != Kind::RegisterFile && rng.random();
+    let shadow_registers = rng.random();
+    TileSpec { reset, clock_gating, bist, shadow_registers, ..spec }
+}
+
+/// Lines that make some addresses of a specification wider than they need to be.
+fn random_address_bits(spec: &TileSpec, rng: &mut ChaCha8Rng) -> String {
+    let main = spec.main_memory();
+    // A chain has one address space, of some tiles.
+    let row_bits = spec.rows.next_power_of_two().ilog2();
+    let chain_bits = spec.chaining.then(|| row_bits + rng.random_range(1..=32 - row_bits));
+    let mut text = String::new();
+    for (role, controller) in &spec.controllers {
+        let widths = controller.address_bits.iter().filter_map(|(&memory, &bits)| {
+            let wider = rng.random_bool(0.4).then(|| (bits + rng.random_range(1..=8)).min(32));
+            let bits = if memory == main { chain_bits.or(wider) } else { wider };
+            bits.map(|bits| format!("{}: {bits}", memory.name()))
+        });
+        let widths = widths.collect_vec();
+        if !widths.is_empty() {
+            text.push_str(&format!("  {}: {{address_bits: {{{}}}}}\n", role.name(), widths.join(", ")));
+        }
+    }
+    text
+}
+
+fn random_spec_text(rng: &mut ChaCha8Rng) -> String {
+    let kind =
+        *["wide_fetch", "wide_fetch", "wide_fetch", "dual_port", "quad_port", "register_file", "rom"].choose_with(rng);
+    let style = *["recurrence", "recurrence", "per_level", "multiplier"].choose_with(rng);
+    let mut lines = vec![
+        "name: random".to_owned(),
+        format!("kind: {kind}"),
+        format!("style: {style}"),
+        format!("word_bits: {}", rng.random_range(8..=64)),
+        format!("stencil_valid: {}", rng.random_bool(0.5)),
+    ];
+    let chaining = kind != "rom" && rng.random_bool(0.5);
+    lines.push(format!("chaining: {chaining}"));
+    let rows = rng.random_range(2..=48_u32);
+    lines.push(format!("rows: {}", if chaining { rows.next_power_of_two() } else { rows }));
+    if kind != "rom" {
+        lines.push(format!("inputs: {}", rng.random_range(1..=4)));
+        lines.push(format!("outputs: {}", rng.random_range(1..=4)));
+    }
+    if kind != "register_file" {
+        lines.push(format!("sram_latency: {}", rng.random_range(1..=2)));
+    }
+    if kind == "wide_fetch" {
+        let fetch_width = *[1, 2, 4, 8].choose_with(rng);
+        lines.push(format!("fetch_width: {fetch_width}"));
+        lines.push(format!("agg_words: {}", fetch_width * rng.random_range(1..=8)));
+        lines.push(format!("tb_words: {}", fetch_width * rng.random_range(1..=8)));
+    }
+    lines.push("controllers:".to_owned());
+    lines.push(format!(
+        "  all: {{levels: {}, extent_bits: {}, cycle_bits: {}}}",
+        rng.random_range(1..=8),
+        random_width(rng),
+        random_width(rng)
+    ));
+    lines.join("\n") + "\n"
+}
+
+/// Bits of an extent or a schedule: mostly some that leave room, now and then very few, or all that are possible.
+fn random_width(rng: &mut ChaCha8Rng) -> u32 {
+    match rng.random_range(0..10) {
+        0 => rng.random_range(1..=6),
+        1 => 32,
+        _ => rng.random_range(7..=24),
+    }
+}
+
+/// Picks an item of an array.
+trait ChooseWith<T> {
+    fn choose_with(&self, rng: &mut ChaCha8Rng) -> &T;
+}
+
+impl<T> ChooseWith<T> for [T] {
+    fn choose_with(&self, rng: &mut ChaCha8Rng) -> &T {
+        &self[rng.random_range(0..self.len())]
+    }
+}

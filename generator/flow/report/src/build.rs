@@ -1,0 +1,62 @@
+//! The build that a page is of: the command, the checks that it ran, the streams and the ports of its hardware.
+
+use pushmem_compiler::Compiled;
+use pushmem_graph as hardware;
+use serde::Serialize;
+
+use crate::sequence::Sequence;
+
+/// A build, apart from what the compiler found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Build {
+    /// The command, without the folder of its output: the same page wherever it is written to.
+    pub command: String,
+    /// The head of the top module in SystemVerilog: its ports.
+    pub ports: String,
+    /// Whether the model was run and computed what the interpreter computes.
+    pub checked_by_model: bool,
+    /// The run of the RTL, if there was one.
+    pub rtl: Option<RtlCheck>,
+}
+
+/// A run of the RTL in which every word was the interpreter's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RtlCheck {
+    /// Cycles from the first word taken to the last given, at full speed.
+    pub cycles: u64,
+    /// Words compared.
+    pub words: u64,
+    /// Each run in words.
+    pub scenarios: Vec<String>,
+}
+
+/// A stream of beats with a ready-valid handshake.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stream {
+    /// `input` or `output`.
+    pub direction: &'static str,
+    /// Its name, with which the names of its ports begin.
+    pub name: String,
+    /// The array, an index of [`crate::Contents::arrays`].
+    pub array: usize,
+    /// Words of a beat.
+    pub words: usize,
+    /// Its beats, each in the cycle in which it is due.
+    pub sequence: Sequence,
+}
+
+/// The streams of a compiled program, inputs first.
+pub(crate) fn streams(compiled: &Compiled) -> Vec<Stream> {
+    let accelerator = &compiled.accelerator;
+    let told = |direction: &'static str, streams: &[hardware::Stream]| {
+        let stream = |stream: &hardware::Stream| Stream {
+            direction,
+            name: stream.name.clone(),
+            array: stream.array,
+            words: stream.lanes.len(),
+            sequence: Sequence::of_counter(&accelerator.counters[stream.counter]),
+        };
+        streams.iter().map(stream).collect::<Vec<_>>()
+    };
+    [told("input", &accelerator.inputs), told("output", &accelerator.outputs)].concat()
+}

@@ -1,0 +1,140 @@
+//! All that the page knows.
+
+use pushmem_compiler::{Compiled, Report};
+use pushmem_configuration::ControllerConfiguration;
+use pushmem_nest::ArrayKind;
+use serde::Serialize;
+
+use crate::arrays::{Array, arrays, sources};
+use crate::build::{Build, Stream, streams};
+use crate::memories::{Memory, memories};
+use crate::published::{Published, published};
+use crate::stages::{Stage, stages};
+use crate::tiles::{Rom, Spec, Tile, roms, specs, tiles};
+
+/// What the page of a compiled program knows. Cycles are those of the run, from 0.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Contents {
+    /// The version of `pushmem` that built it.
+    pub version: &'static str,
+    /// The command, its checks and the ports of the hardware.
+    pub build: Build,
+    /// The text of the program, as the compiler understood it.
+    pub program: String,
+    /// Its figures, as in `report.json`.
+    pub figures: Report,
+    /// How it is scheduled: `stencil` or `dnn`.
+    pub policy: &'static str,
+    /// What was published of it.
+    pub published: Option<Published>,
+    /// Its stages, in the order of the program.
+    pub stages: Vec<Stage>,
+    /// The streams of the hardware.
+    pub streams: Vec<Stream>,
+    /// Its arrays.
+    pub arrays: Vec<Array>,
+    /// The unified buffers that are mapped to tiles.
+    pub memories: Vec<Memory>,
+    /// What tiles are made of.
+    pub specs: Vec<Spec>,
+    /// The memory tiles, those with the same configuration once.
+    pub tiles: Vec<Tile>,
+    /// What controllers of the tiles do, each once, in the time of their tiles.
+    pub controllers: Vec<ControllerConfiguration>,
+    /// The tables in ROM tiles.
+    pub roms: Vec<Rom>,
+    /// Compute units that several stages have in turn.
+    pub units: Vec<Unit>,
+    /// Loops that stages of a coarse pipeline share.
+    pub loops: Vec<CoarseLoop>,
+}
+
+/// A compute unit that several stages have in turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unit {
+    /// Its name.
+    pub name: String,
+    /// The stages, indices of [`Contents::stages`].
+    pub stages: Vec<usize>,
+    /// Instances of it: one for each copy of its operations.
+    pub instances: usize,
+}
+
+/// A loop that several stages of a coarse pipeline share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CoarseLoop {
+    /// Its variable.
+    pub name: String,
+    /// The loop around it, an index of [`Contents::loops`].
+    pub parent: Option<usize>,
+    /// Its iterations.
+    pub extent: u64,
+    /// Cycles from one iteration to the next.
+    pub interval: u64,
+    /// What keeps them from being fewer.
+    pub bound: String,
+    /// Cycles from the start of an iteration to the end of its last stage.
+    pub length: u64,
+    /// The arrays that have more than two versions, and how many.
+    pub versions: Vec<(String, u64)>,
+}
+
+impl Contents {
+    /// The contents of the page of a compiled program. `figures` are its own, `build` is how they came about.
+    pub fn of(compiled: &Compiled, figures: &Report, build: Build) -> Self {
+        let Compiled { program, accelerator, .. } = compiled;
+        let output = program.arrays_of(ArrayKind::Output).next();
+        let published = output.and_then(|array| published(&program.name, &array.shape, &accelerator.spec.name));
+        let stages = stages(compiled);
+        let sources = sources(compiled);
+        let memories = memories(compiled, &sources);
+        let (tiles, controllers) = tiles(accelerator, &memories);
+        Contents {
+            version: env!("CARGO_PKG_VERSION"),
+            build,
+            program: program.to_string(),
+            streams: streams(compiled),
+            figures: figures.clone(),
+            policy: program.policy().name(),
+            published,
+            arrays: arrays(compiled, &memories, &sources),
+            specs: specs(accelerator),
+            tiles,
+            controllers,
+            roms: roms(compiled),
+            units: units(compiled, &stages),
+            loops: loops(compiled),
+            stages,
+            memories,
+        }
+    }
+}
+
+fn units(compiled: &Compiled, stages: &[Stage]) -> Vec<Unit> {
+    let mut units: Vec<Unit> = Vec::new();
+    for (number, stage) in stages.iter().enumerate() {
+        let Some(name) = &stage.unit else { continue };
+        match units.iter_mut().find(|unit| unit.name == *name) {
+            Some(unit) => unit.stages.push(number),
+            None => units.push(Unit { name: name.clone(), stages: vec![number], instances: stage.copies }),
+        }
+    }
+    if compiled.accelerator.units.is_empty() {
+        units.clear();
+    }
+    units
+}
+
+fn loops(compiled: &Compiled) -> Vec<CoarseLoop> {
+    let loops = compiled.coarse.iter().flat_map(|plan| &plan.coarse.loops);
+    let told = loops.map(|level| CoarseLoop {
+        name: level.name.clone(),
+        parent: level.parent,
+        extent: level.extent,
+        interval: level.interval,
+        bound: level.bound.to_string(),
+        length: level.length,
+        versions: level.versions.clone(),
+    });
+    told.collect()
+}

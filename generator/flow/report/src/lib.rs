@@ -1,0 +1,27 @@
+//! The report of a build as a page: one HTML file that works offline in a plain browser.
+//!
+//! [`Contents`] is what the page knows of a compiled program: stages, arrays, memories, tiles and figures. All that happens
+//! in time is there as affine functions over boxes, never as a list of events, so that the page of a long run is as small
+//! as that of a short one; its script computes what is visible. [`Contents::to_html`] puts the contents, as one JSON block,
+//! into the templates of `templates/report`.
+
+mod arrays;
+mod build;
+mod contents;
+mod live;
+mod memories;
+mod page;
+mod published;
+mod sequence;
+mod stages;
+mod tiles;
+
+pub use arrays::{Array, Port};
+pub use build::{Build, RtlCheck, Stream};
+pub use contents::{CoarseLoop, Contents, Unit};
+pub use live::Live;
+pub use memories::{Memory, PortGroup};
+pub use published::{Published, published};
+pub use sequence::Sequence;
+pub use stages::{Executed, Stage};
+pub use tiles::{Buffer, Instance, MemoryPort, Rom, Spec, Tile};

@@ -1,0 +1,122 @@
+//! The stages of a pipeline, copies of one operation told once.
+
+use itertools::Itertools;
+use pushmem_compiler::Compiled;
+use pushmem_extraction::Origin;
+use pushmem_graph::Accelerator;
+use pushmem_nest::Printer;
+use serde::Serialize;
+
+use crate::sequence::Sequence;
+
+/// What executes a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Executed {
+    /// Words come from outside.
+    Stream,
+    /// A kernel computes.
+    Kernel,
+    /// Nothing: words are passed on.
+    Copy,
+    /// Nothing: the result is always the same.
+    Constant,
+}
+
+/// An operation or an input: stages that run in the same cycles.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Stage {
+    /// The operation, or the input.
+    pub name: String,
+    /// The statement, if it is an operation.
+    pub statement: Option<String>,
+    /// What executes it.
+    pub executed: Executed,
+    /// Stages that run in the same cycles: copies of an unrolled operation, lanes of an input.
+    pub copies: usize,
+    /// Its iterations, each in the cycle in which it reads.
+    pub sequence: Sequence,
+    /// Cycles from reading to writing.
+    pub latency: u64,
+    /// The arrays that it reads, indices of [`crate::Contents::arrays`].
+    pub reads: Vec<usize>,
+    /// The array that it writes, likewise.
+    pub writes: usize,
+    /// The operations of all copies, in processing elements.
+    pub processing_elements: u64,
+    /// The multipliers of all copies.
+    pub multipliers: u64,
+    /// The compute unit that it has in turn with others.
+    pub unit: Option<String>,
+}
+
+/// The number of each stage's group, in order.
+pub(crate) fn groups(compiled: &Compiled) -> Vec<usize> {
+    let stages = &compiled.extraction.pipeline.stages;
+    let mut number = 0;
+    let of_stage = |(place, stage): (usize, &pushmem_schedule::Stage)| {
+        number += usize::from(place > 0 && stages[place - 1].group != stage.group);
+        number
+    };
+    stages.iter().enumerate().map(of_stage).collect()
+}
+
+/// The stages of a compiled program, in its order.
+pub(crate) fn stages(compiled: &Compiled) -> Vec<Stage> {
+    let numbered = groups(compiled).into_iter().enumerate().chunk_by(|(_, group)| *group);
+    numbered.into_iter().map(|(_, stages)| stage(compiled, &stages.map(|(stage, _)| stage).collect_vec())).collect()
+}
+
+fn stage(compiled: &Compiled, members: &[usize]) -> Stage {
+    let Compiled { program, extraction, schedule, accelerator, .. } = compiled;
+    let pipeline = &extraction.pipeline;
+    // Copies at the edge of an image may have fewer iterations.
+    let longest = members.iter().copied().max_by_key(|&stage| {
+        let extents = pipeline.stages[stage].loops.iter().map(|level| level.extent);
+        extents.product::<u64>()
+    });
+    let longest = longest.expect("a group has a stage");
+    let content = &pipeline.stages[longest];
+    let (name, statement, unit) = match &extraction.origins[longest] {
+        Origin::Input { array, .. } => (program.arrays[*array].name.clone(), None, None),
+        Origin::Operation { operation, .. } => {
+            let (loops, operation) = &program.operations()[*operation];
+            let statement = Printer { program, loops, operation }.statement();
+            (operation.name.clone(), Some(statement), operation.unit().map(str::to_owned))
+        }
+    };
+    let kernels = accelerator.kernels.iter().filter(|kernel| members.contains(&kernel.stage)).collect_vec();
+    let datapaths = || kernels.iter().map(|kernel| &accelerator.datapaths[kernel.datapath].datapath);
+    Stage {
+        name,
+        executed: match &extraction.origins[longest] {
+            Origin::Input { .. } => Executed::Stream,
+            Origin::Operation { .. } => executed(accelerator, longest),
+        },
+        statement,
+        copies: members.len(),
+        sequence: Sequence::of_stage(content, &schedule.stages[longest]),
+        latency: content.latency,
+        reads: members
+            .iter()
+            .flat_map(|&stage| &pipeline.stages[stage].reads)
+            .map(|read| read.array)
+            .unique()
+            .sorted()
+            .collect(),
+        writes: content.write.array,
+        processing_elements: datapaths().map(|datapath| datapath.processing_elements()).sum(),
+        multipliers: datapaths().map(|datapath| datapath.multipliers()).sum(),
+        unit,
+    }
+}
+
+fn executed(accelerator: &Accelerator, stage: usize) -> Executed {
+    if accelerator.constants.iter().any(|constant| constant.stage == stage) {
+        Executed::Constant
+    } else if accelerator.kernels.iter().any(|kernel| kernel.stage == stage) {
+        Executed::Kernel
+    } else {
+        Executed::Copy
+    }
+}

@@ -1,0 +1,203 @@
+//! Building models and libraries of modules, which are kept in the cache.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use itertools::Itertools;
+use pushmem_files::Diagnostic;
+
+use crate::folder::{io, keep, working_folder, write};
+use crate::units::{Unit, names, units, verilated_sources};
+use crate::verilator::{Verilator, run, run_all};
+
+/// Flags for models that write waves. Parameters are no signals.
+const WAVE_FLAGS: [&str; 2] = ["--trace-fst", "--no-trace-params"];
+
+/// The file that tells Verilator about modules.
+const CONFIGURATION: &str = "modules.vlt";
+
+/// A module that is built once for all its instances.
+#[derive(Clone, Copy, Debug)]
+pub struct LibrarySources<'a> {
+    /// Name of the module, which has no parameters.
+    pub module: &'a str,
+    /// Names of the SystemVerilog files that make it.
+    pub files: &'a [String],
+    /// Those of them that the library stands for: others may use the rest, too.
+    pub own_files: &'a [String],
+}
+
+/// A module that was built: its object, and a module of the same name and ports that calls it.
+struct Library {
+    object: PathBuf,
+    wrapper: (String, String),
+}
+
+/// What a model is built from.
+#[derive(Clone, Debug)]
+pub struct ModelSources<'a> {
+    /// The module on top.
+    pub top: &'a str,
+    /// What Verilator calls the class of the top module.
+    pub class: &'a str,
+    /// SystemVerilog files: name and text of each.
+    pub rtl: &'a [(String, String)],
+    /// Modules among them that there may be many instances of. A model that writes waves shows their insides, so it is built
+    /// from their files instead.
+    pub libraries: Vec<LibrarySources<'a>>,
+    /// The C++ program that runs the class: `harness.cpp`, and the files that it includes.
+    pub harness: &'a [(String, String)],
+    /// Whether the harness writes a wave file.
+    pub wave: bool,
+}
+
+impl Verilator {
+    /// Builds a model, or finds it in the cache. Returns the executable.
+    ///
+    /// # Errors
+    /// As [`Verilator::build`].
+    pub fn build_model(&self, sources: ModelSources) -> Result<PathBuf, Diagnostic> {
+        let ModelSources { top, class, rtl, libraries, harness, wave } = sources;
+        let texts = rtl.iter().chain(harness).flat_map(|(name, text)| [name.as_str(), text.as_str()]);
+        let modules = libraries.iter().map(|library| library.module);
+        let flags = if wave { &WAVE_FLAGS[..] } else { &[] };
+        let key = self.key([top, class].into_iter().chain(flags.iter().copied()).chain(modules).chain(texts));
+        let models = pushmem_cache::folder().join("models");
+        let executable = models.join(&key).join("model");
+        if executable.is_file() {
+            pushmem_cache::used(&models.join(&key));
+            return Ok(executable);
+        }
+        let runtime = self.runtime(wave)?;
+        let work = working_folder(&models)?;
+        for (name, text) in rtl.iter().chain(harness) {
+            write(&work.path().join(name), text)?;
+        }
+        let mut verilate = self.verilate(work.path(), class, top);
+        let mut objects = vec![runtime];
+        let mut replaced = BTreeSet::new();
+        if wave {
+            verilate.args(flags).arg(CONFIGURATION);
+            write(&work.path().join(CONFIGURATION), &configuration(&libraries))?;
+        } else {
+            for library in &libraries {
+                let Library { object, wrapper: (name, text) } = self.library(*library, rtl)?;
+                objects.push(object);
+                replaced.extend(library.own_files);
+                let wrapper = format!("wrapper_{name}");
+                write(&work.path().join(&wrapper), &text)?;
+                verilate.arg(wrapper);
+            }
+        }
+        verilate.args(rtl.iter().map(|(name, _)| name).filter(|name| !replaced.contains(name)));
+        self.tell(|| format!("verilating `{top}`"));
+        run(&mut verilate)?;
+        self.tell(|| format!("compiling the model of `{top}`"));
+        self.compile(work.path(), &objects, wave)?;
+        keep(work, &models.join(&key));
+        if !executable.is_file() {
+            return Err(Diagnostic::new(format!("cannot keep the built model in {}", models.display())));
+        }
+        Ok(executable)
+    }
+
+    /// Builds a module, or finds it in the cache. It is the same in all models whose files for it are the same.
+    fn library(&self, sources: LibrarySources, rtl: &[(String, String)]) -> Result<Library, Diagnostic> {
+        let LibrarySources { module, files, .. } = sources;
+        let files = rtl.iter().filter(|(name, _)| files.contains(name)).collect_vec();
+        let texts = files.iter().flat_map(|(name, text)| [name.as_str(), text.as_str()]);
+        let libraries = pushmem_cache::folder().join("libraries");
+        let folder = libraries.join(self.key(["library", module].into_iter().chain(texts)));
+        let wrapper = format!("{module}.sv");
+        let (object, text) = (folder.join("library.o"), folder.join("verilated").join(&wrapper));
+        if object.is_file() {
+            pushmem_cache::used(&folder);
+        } else {
+            let work = working_folder(&libraries)?;
+            for (name, text) in &files {
+                write(&work.path().join(name), text)?;
+            }
+            let mut verilate = self.verilate(work.path(), &format!("V{module}"), module);
+            self.tell(|| format!("verilating `{module}`"));
+            run(verilate.args(["--lib-create", module]).args(files.iter().map(|(name, _)| name)))?;
+            let all = Unit { sources: names(verilated_sources(work.path())?), runs_once: false };
+            write(&work.path().join("all.cpp"), &all.text())?;
+            self.tell(|| format!("compiling the model of `{module}`"));
+            let mut compile = self.compiler_command();
+            run(compile.current_dir(work.path()).args(["-Iverilated", "-c", "all.cpp", "-o", "library.o"]))?;
+            keep(work, &folder);
+        }
+        let text = fs::read_to_string(&text).map_err(io(&text))?;
+        Ok(Library { object, wrapper: (wrapper, text) })
+    }
+
+    /// Compiles the Verilated sources and the harness, side by side if they are many.
+    fn compile(&self, folder: &Path, objects: &[PathBuf], wave: bool) -> Result<(), Diagnostic> {
+        let mut units = units(verilated_sources(folder)?);
+        units[0].sources.push("../harness.cpp".to_owned());
+        let mut compiles = Vec::new();
+        let mut compiled = Vec::new();
+        for (number, unit) in units.iter().enumerate() {
+            let (source, object) = (format!("unit_{number}.cpp"), format!("unit_{number}.o"));
+            write(&folder.join(&source), &unit.text())?;
+            let mut compile = self.compiler_command();
+            compile.current_dir(folder).args(["-Iverilated", "-c", &source, "-o", &object]);
+            compile.args(unit.runs_once.then_some("-O0"));
+            compiles.push(compile);
+            compiled.push(object);
+        }
+        run_all(compiles)?;
+        let mut link = self.compiler_command();
+        link.current_dir(folder).args(compiled).args(objects).args(["-pthread", "-o", "model"]);
+        if wave {
+            link.args(self.wave_libraries()?);
+        }
+        run(&mut link)?;
+        Ok(())
+    }
+
+    /// The libraries that its writer of wave files calls: newer ones do not bring their own compression.
+    fn wave_libraries(&self) -> Result<&'static [&'static str], Diagnostic> {
+        let rules = self.root.join("include").join("verilated.mk");
+        let text = fs::read_to_string(&rules).map_err(io(&rules))?;
+        Ok(if text.contains("-llz4") { &["-llz4", "-lz"] } else { &["-lz"] })
+    }
+
+    /// Verilator's own sources as one object, built once for all models.
+    fn runtime(&self, wave: bool) -> Result<PathBuf, Diagnostic> {
+        let kind = if wave { "wave" } else { "plain" };
+        let key = self.key([kind].into_iter());
+        let folder = pushmem_cache::folder().join("runtimes");
+        let object = folder.join(format!("{key}.o"));
+        if object.is_file() {
+            pushmem_cache::used(&object);
+            return Ok(object);
+        }
+        let mut sources = vec!["verilated.cpp", "verilated_threads.cpp"];
+        if wave {
+            sources.push("verilated_fst_c.cpp");
+        }
+        self.tell(|| "compiling what all models share".to_owned());
+        let work = working_folder(&folder)?;
+        let objects = sources.iter().map(|source| work.path().join(source).with_extension("o")).collect_vec();
+        let compile = |(source, object): (&&str, &PathBuf)| {
+            let mut compile = self.compiler_command();
+            compile.arg("-c").arg(self.root.join("include").join(source)).arg("-o").arg(object);
+            compile
+        };
+        run_all(sources.iter().zip(&objects).map(compile).collect())?;
+        let joined = work.path().join("runtime.o");
+        run(Command::new(&self.compiler).args(["-r", "-nostdlib", "-o"]).arg(&joined).args(&objects))?;
+        fs::rename(&joined, &object).map_err(io(&object))?;
+        pushmem_cache::added(&object);
+        Ok(object)
+    }
+}
+
+/// What keeps Verilator from copying modules into their users: then it shares most of their C++ between instances.
+fn configuration(libraries: &[LibrarySources]) -> String {
+    let modules = libraries.iter().map(|library| format!("no_inline -module \"{}\"\n", library.module));
+    format!("`verilator_config\n{}", modules.format(""))
+}

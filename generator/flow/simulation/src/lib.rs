@@ -1,0 +1,26 @@
+//! Running tiles: the model by itself, and the RTL in Verilator in lockstep with it.
+//!
+//! [`Bench`] drives a tile cycle by cycle through resets, configuration, flushes, stalls and streams. It always runs the
+//! model; given a [`RtlProcess`], it sends the same cycles to the Verilated RTL and compares every output of every
+//! cycle.
+
+mod bench;
+mod build;
+mod folder;
+mod frame;
+mod process;
+mod rtl;
+mod self_test;
+mod streams;
+mod tile_model;
+mod units;
+mod verilator;
+
+pub use bench::{Bench, BenchError, Mismatch};
+pub use build::{LibrarySources, ModelSources};
+pub use frame::{Bist, Frame, Response};
+pub use process::RtlProcess;
+pub use rtl::rtl_files;
+pub use self_test::{SelfTestError, self_test};
+pub use streams::{Event, SimulationError, StreamOptions, StreamRun, run_length, run_streams};
+pub use verilator::Verilator;

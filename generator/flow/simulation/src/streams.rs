@@ -1,0 +1,226 @@
+//! Streams through a tile: one word per firing.
+
+use std::fmt;
+
+use pushmem_configuration::Configuration;
+use pushmem_model::{MAX_PORTS, UnreadRows, Violation};
+use pushmem_registers::RegisterMap;
+use pushmem_tile::{Role, TileSpec, timing};
+use rand::Rng;
+
+use crate::bench::{Bench, BenchError};
+use crate::process::RtlProcess;
+
+/// Longer runs must be asked for: a mistyped extent should not run for hours.
+const MAX_CYCLES: u64 = 100_000_000;
+
+/// How often a random stall begins or goes on.
+const STALL_PROBABILITY: f64 = 0.3;
+
+/// Unstalled cycles between two reports of progress.
+const PROGRESS_CYCLES: u64 = 1 << 16;
+
+/// How to run streams.
+#[derive(Clone, Copy, Default)]
+pub struct StreamOptions<'a> {
+    /// Stalls at random cycles from this seed; no stalls without.
+    pub stall_seed: Option<u64>,
+    /// Stops after this many unstalled cycles, instead of when all controllers are done.
+    pub cycles: Option<u64>,
+    /// The words on the chain inputs by unstalled cycle, 0 after the last; random ones without.
+    pub chain: Option<&'a [[u64; MAX_PORTS]]>,
+    /// Between firings, inputs keep their words instead of random ones.
+    pub quiet: bool,
+    /// Told the unstalled cycles so far, every 65536 of them.
+    pub progress: Option<&'a dyn Fn(u64)>,
+}
+
+/// An event of an unstalled cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The word on an input is used.
+    Taken {
+        /// Number of the input.
+        input: usize,
+    },
+    /// A word is shown.
+    Shown {
+        /// Number of the output.
+        output: usize,
+        /// The word.
+        word: u64,
+    },
+    /// The output `stencil_valid` is high.
+    StencilValid,
+}
+
+/// The result of a run. Its words were told as [`Event`]s: a run may be longer than memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamRun {
+    /// Words used of each input.
+    pub words_taken: Vec<u64>,
+    /// Words shown on each output.
+    pub words_shown: Vec<u64>,
+    /// Cycles in which `stencil_valid` was high.
+    pub stencil_valid: u64,
+    /// Unstalled cycles of the run.
+    pub length: u64,
+    /// Broken promises, in order.
+    pub violations: Vec<Violation>,
+    /// Rows fetched for nothing, by controller.
+    pub unread_rows: Vec<UnreadRows>,
+}
+
+/// Why a run failed.
+#[derive(Debug)]
+pub enum SimulationError {
+    /// The RTL and the model disagree, or the configuration does not fit.
+    Bench(BenchError),
+    /// An input stream ended too early.
+    StreamEnded {
+        /// Number of the input.
+        input: usize,
+        /// Words in its stream.
+        words: usize,
+        /// Unstalled cycle that needed one more.
+        cycle: u64,
+    },
+    /// The run would be longer than anyone is likely to want.
+    TooLong {
+        /// Its length, in unstalled cycles.
+        length: u128,
+    },
+}
+
+impl fmt::Display for SimulationError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SimulationError::Bench(error) => error.fmt(formatter),
+            SimulationError::StreamEnded { input, words, cycle } => {
+                write!(formatter, "input {input} has {words} words, but cycle {cycle} takes one more")
+            }
+            SimulationError::TooLong { length } => {
+                write!(
+                    formatter,
+                    "the run takes {length} cycles; more than {MAX_CYCLES} only if --cycles asks for them"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for SimulationError {}
+
+impl From<BenchError> for SimulationError {
+    fn from(error: BenchError) -> Self {
+        SimulationError::Bench(error)
+    }
+}
+
+/// Unstalled cycles of a run, from the flush to the end of the last firing, or of what shows its word.
+pub fn run_length(spec: &TileSpec, configuration: &Configuration) -> u128 {
+    let end = |controller: pushmem_tile::Controller| {
+        let configured = configuration.controllers.get(&controller.name)?;
+        let latency = match controller.role {
+            Role::Sram2Out | Role::Rom2Out => timing::sram_to_output(spec.sram_latency),
+            _ => 0,
+        };
+        Some(configured.last_firing().saturating_add(u128::from(latency) + 1))
+    };
+    spec.controllers().into_iter().filter_map(end).max().unwrap_or(0)
+}
+
+/// Runs input streams through a configured tile, and tells what happens with the cycle, counted from the flush. Between firings, inputs carry random words, unless they are to be quiet.
+///
+/// With `rtl`, the RTL runs in lockstep. A stream that is not given (`None`) is random.
+///
+/// # Errors
+/// When the run would be too long, a stream ends too early, the configuration does not fit, or the RTL differs.
+pub fn run_streams(
+    spec: &TileSpec,
+    map: &RegisterMap,
+    configuration: &Configuration,
+    inputs: &[Option<Vec<u64>>],
+    rtl: Option<&mut RtlProcess>,
+    options: &StreamOptions,
+    on_event: &mut dyn FnMut(u64, Event),
+) -> Result<StreamRun, SimulationError> {
+    let length = run_length(spec, configuration);
+    if options.cycles.is_none() && length > u128::from(MAX_CYCLES) {
+        return Err(SimulationError::TooLong { length });
+    }
+    let mut bench = Bench::new(spec, map, rtl, options.stall_seed.unwrap_or(0))?;
+    // The model tells more about a conflict than the RTL, which would stop before the wave of that cycle is complete.
+    bench.port_conflicts = true;
+    bench.quiet = options.quiet;
+    bench.configure_quickly(configuration)?;
+    bench.flush(false)?;
+    let outcome = run_cycles(&mut bench, spec, inputs, options, on_event);
+    // However it ended, the RTL runs up to the same cycle. Where it differs is an error of its own.
+    match outcome {
+        Err(error @ SimulationError::Bench(_)) => Err(error),
+        outcome => {
+            bench.finish()?;
+            outcome
+        }
+    }
+}
+
+fn run_cycles(
+    bench: &mut Bench,
+    spec: &TileSpec,
+    inputs: &[Option<Vec<u64>>],
+    options: &StreamOptions,
+    on_event: &mut dyn FnMut(u64, Event),
+) -> Result<StreamRun, SimulationError> {
+    let mut run = StreamRun {
+        words_taken: vec![0; spec.inputs as usize],
+        words_shown: vec![0; spec.outputs as usize],
+        ..StreamRun::default()
+    };
+    while options.cycles.map_or_else(|| !bench.tile().is_idle(), |limit| bench.tile().cycle() < limit) {
+        let cycle = bench.tile().cycle();
+        let stall = options.stall_seed.is_some() && bench.rng().random_bool(STALL_PROBABILITY);
+        let taken = bench.tile().outputs(&Default::default()).taken;
+        let mut data = [None; MAX_PORTS];
+        if !stall {
+            for input in (0..run.words_taken.len()).filter(|&input| taken[input]) {
+                data[input] = match inputs.get(input) {
+                    Some(Some(stream)) => {
+                        let word = stream.get(run.words_taken[input] as usize).copied();
+                        Some(word.ok_or(SimulationError::StreamEnded { input, words: stream.len(), cycle })?)
+                    }
+                    _ if options.quiet => Some(bench.random_word()),
+                    _ => None,
+                };
+                run.words_taken[input] += 1;
+                on_event(cycle, Event::Taken { input });
+            }
+        }
+        let chain = options.chain.map(|words| words.get(cycle as usize).copied().unwrap_or_default());
+        let shown = bench.cycle_with(&data, chain, stall)?;
+        if stall {
+            continue;
+        }
+        for output in (0..run.words_shown.len()).filter(|&output| shown.valid[output]) {
+            run.words_shown[output] += 1;
+            on_event(cycle, Event::Shown { output, word: shown.data[output].value });
+        }
+        if shown.stencil_valid {
+            run.stencil_valid += 1;
+            on_event(cycle, Event::StencilValid);
+        }
+        run.violations.extend(bench.take_violations());
+        run.length = bench.tile().cycle();
+        if let Some(progress) = options.progress
+            && run.length.is_multiple_of(PROGRESS_CYCLES)
+        {
+            progress(run.length);
+        }
+        if !run.violations.is_empty() {
+            break;
+        }
+    }
+    run.unread_rows = bench.tile().unread_rows();
+    Ok(run)
+}

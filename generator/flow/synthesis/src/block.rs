@@ -1,0 +1,98 @@
+//! What the modules of a design are part of.
+
+use pushmem_packaging::Design as Package;
+use pushmem_rtl::{registers_module, tile_module};
+use pushmem_tile::TileSpec;
+use serde::{Deserialize, Serialize};
+
+/// What a module of a design is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockKind {
+    /// Iteration domains, schedules, address generators.
+    Controllers,
+    /// Aggregators.
+    Aggregators,
+    /// Transpose buffers.
+    TransposeBuffers,
+    /// SRAM: macros, and the logic around them.
+    Sram,
+    /// The self-test of the SRAM.
+    SelfTest,
+    /// A memory of registers.
+    RegisterFile,
+    /// Configuration registers.
+    Registers,
+    /// Datapaths of an accelerator.
+    Kernels,
+    /// Shift registers of an accelerator.
+    ShiftRegisters,
+    /// Loops, stream buffers and the control of runs of an accelerator.
+    Streams,
+    /// Everything else.
+    Rest,
+}
+
+impl BlockKind {
+    /// All kinds, in the order of reports.
+    pub(crate) const ALL: [BlockKind; 11] = [
+        BlockKind::Controllers,
+        BlockKind::Aggregators,
+        BlockKind::TransposeBuffers,
+        BlockKind::Sram,
+        BlockKind::SelfTest,
+        BlockKind::RegisterFile,
+        BlockKind::Registers,
+        BlockKind::Kernels,
+        BlockKind::ShiftRegisters,
+        BlockKind::Streams,
+        BlockKind::Rest,
+    ];
+
+    /// The kind of a module of a design, by its name.
+    pub(crate) fn of(module: &str, design: &Package) -> Self {
+        let of_a_tile = |named: fn(&TileSpec) -> String| design.tiles.iter().any(|spec| named(spec) == module);
+        let is_memory = || design.technology.assemblies().iter().any(|assembly| assembly.memory.name == module);
+        // Both kinds of reset.
+        let module = module.strip_suffix("_synchronous").unwrap_or(module);
+        match module {
+            "pushmem_loop_counter" | "pushmem_run_control" | "pushmem_stream_buffer" => BlockKind::Streams,
+            "pushmem_shift_register" => BlockKind::ShiftRegisters,
+            "pushmem_divider" => BlockKind::Kernels,
+            // Around the memory of each tile.
+            "pushmem_sram" => BlockKind::Sram,
+            "pushmem_bist" => BlockKind::SelfTest,
+            _ if module.starts_with("pushmem_aggregator") => BlockKind::Aggregators,
+            _ if module.starts_with("pushmem_register_file") => BlockKind::RegisterFile,
+            _ if module.starts_with("pushmem_transpose_buffer") => BlockKind::TransposeBuffers,
+            _ if module.starts_with("pushmem_controller")
+                || module.starts_with("pushmem_address_generator")
+                || module == "pushmem_cycle_counter" =>
+            {
+                BlockKind::Controllers
+            }
+            _ if is_memory() => BlockKind::Sram,
+            _ if of_a_tile(registers_module) => BlockKind::Registers,
+            _ if of_a_tile(tile_module) => BlockKind::Rest,
+            _ if module.strip_prefix(&design.top).is_some_and(|rest| rest.starts_with('_')) => BlockKind::Kernels,
+            _ => BlockKind::Rest,
+        }
+    }
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            BlockKind::Controllers => "controllers",
+            BlockKind::Aggregators => "aggregators",
+            BlockKind::TransposeBuffers => "transpose buffers",
+            BlockKind::Sram => "SRAM",
+            BlockKind::SelfTest => "self-test",
+            BlockKind::RegisterFile => "register file",
+            BlockKind::Registers => "registers",
+            BlockKind::Kernels => "kernels",
+            BlockKind::ShiftRegisters => "shift registers",
+            BlockKind::Streams => "streams",
+            BlockKind::Rest => "rest",
+        }
+    }
+}

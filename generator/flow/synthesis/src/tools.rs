@@ -1,0 +1,185 @@
+//! Yosys, OpenSTA and the cell libraries.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use pushmem_files::{Diagnostic, write_file};
+use pushmem_process::Run;
+
+use crate::process::run_opensta;
+
+/// Names a Python that has the package pyosys.
+const PYTHON_VARIABLE: &str = "PUSHMEM_PYTHON";
+
+/// The Python environment that `scripts/setup` makes.
+const ENVIRONMENT: &str = "build/venv/bin/python";
+
+const INSTALL_HELP: &str = "install it by `scripts/setup --synthesis`";
+
+/// Cell libraries by name, and where `scripts/setup` puts them.
+const LIBRARIES: [(&str, &str); 2] =
+    [("osu018", "/usr/share/qflow/tech/osu018/osu018_stdcells.lib"), ("gscl45nm", "build/libraries/gscl45nm.lib")];
+
+/// The programs that synthesis runs.
+#[derive(Clone, Debug)]
+pub struct Tools {
+    /// Python with pyosys.
+    pub(crate) python: PathBuf,
+    /// OpenSTA.
+    pub(crate) sta: PathBuf,
+    /// The versions of both.
+    pub(crate) versions: String,
+    /// What OpenSTA said of the energy of a known cell, once it was asked.
+    overcharge: OnceLock<Result<f64, String>>,
+}
+
+/// What OpenSTA is asked for to know that: files by name.
+const ENERGY: [(&str, &str); 3] = [
+    ("cell.lib", include_str!("../../../../templates/synthesis/energy/cell.lib")),
+    ("two_cells.v", include_str!("../../../../templates/synthesis/energy/two_cells.v")),
+    (ENERGY_SCRIPT, include_str!("../../../../templates/synthesis/energy/energy.tcl")),
+];
+
+const ENERGY_SCRIPT: &str = "energy.tcl";
+
+/// The mean energy of a change in `cell.lib`, in joules.
+const MEAN_ENERGY: f64 = 2e-12;
+
+impl Tools {
+    /// Finds them.
+    ///
+    /// # Errors
+    /// A message that says how to install what is missing.
+    pub fn find() -> Result<Self, Diagnostic> {
+        let (python, yosys) = python().ok_or_else(|| {
+            Diagnostic::new("synthesis needs Yosys, the Python package pyosys, which is not here")
+                .with_help(format!("{INSTALL_HELP}; or name a Python that has it in the variable {PYTHON_VARIABLE}"))
+        })?;
+        let sta = which::which("sta")
+            .map_err(|_| Diagnostic::new("timing needs OpenSTA, which is not here").with_help(INSTALL_HELP))?;
+        let said = Run::of(Command::new(&sta).arg("-version")).finish();
+        let opensta = said.map(|said| said.text().trim().to_owned()).unwrap_or_default();
+        Ok(Tools { python, sta, versions: format!("Yosys {yosys}, OpenSTA {opensta}"), overcharge: OnceLock::new() })
+    }
+
+    /// The version of Yosys, if it is there.
+    pub fn yosys_version() -> Option<String> {
+        python().map(|(_, version)| version)
+    }
+
+    /// The version of a package of Python, if it is where Yosys would be.
+    pub fn package_version(package: &str) -> Option<String> {
+        python_that(&format!("import importlib.metadata; print(importlib.metadata.version('{package}'))"))
+            .map(|(_, version)| version)
+    }
+
+    /// How many times OpenSTA counts what happens inside cells. Version 2.0 takes the energies of rising and of falling for each change,
+    /// which is twice too much, where later ones take their mean.
+    ///
+    /// # Errors
+    /// Why that is not known: OpenSTA has no documented command for the energy of a cell, and a version may lack the one of others.
+    pub(crate) fn overcharge(&self) -> Result<f64, &str> {
+        self.overcharge.get_or_init(|| overcharge(&self.sta)).as_ref().copied().map_err(String::as_str)
+    }
+}
+
+/// How many times OpenSTA counts what happens inside cells, or why that is not known, in one line.
+fn overcharge(sta: &Path) -> Result<f64, String> {
+    let ask = || {
+        let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
+        for (name, text) in ENERGY {
+            write_file(&work.path().join(name), text.as_bytes())?;
+        }
+        run_opensta(ENERGY_SCRIPT, work.path(), sta, &mut |_| {})
+    };
+    let unknown = |why: &str| format!("OpenSTA does not tell the energy of a known cell ({why})");
+    let said = ask().map_err(|error| unknown(error.to_string().lines().last().unwrap_or_default()))?;
+    let energy = said.lines().find_map(|line| line.strip_prefix("ENERGY ")?.trim().parse::<f64>().ok());
+    let positive = energy.filter(|energy| *energy > 0.0 && energy.is_finite());
+    let complaint = || said.lines().find_map(|line| line.strip_prefix("Error: "));
+    positive
+        .map(|energy| energy / MEAN_ENERGY)
+        .ok_or_else(|| unknown(complaint().unwrap_or("it is no positive number")))
+}
+
+/// A Python that has pyosys, and the version of that.
+fn python() -> Option<(PathBuf, String)> {
+    python_that("import importlib.metadata, pyosys; print(importlib.metadata.version('pyosys'))")
+}
+
+/// A Python that runs this, and what it prints.
+fn python_that(runs: &str) -> Option<(PathBuf, String)> {
+    let named = std::env::var_os(PYTHON_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from);
+    let candidates = named.into_iter().chain([PathBuf::from(ENVIRONMENT), PathBuf::from("python3")]);
+    candidates.map(absolute).find_map(|python| {
+        let finished = Run::of(Command::new(&python).args(["-c", runs])).finish().ok()?;
+        finished.status.success().then(|| (python, finished.text().trim().to_owned()))
+    })
+}
+
+/// A program that is named by a path stays where it is when commands run in other folders.
+fn absolute(program: PathBuf) -> PathBuf {
+    if program.components().count() > 1 { std::path::absolute(&program).unwrap_or(program) } else { program }
+}
+
+/// Whether there is a file, which may be behind a link.
+fn is_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|file| file.is_file())
+}
+
+/// A cell library in the Liberty format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Library {
+    /// Its name.
+    pub name: String,
+    /// The file.
+    pub path: PathBuf,
+}
+
+impl Library {
+    /// The libraries that have names, and whether each is there.
+    pub fn shipped() -> impl Iterator<Item = (Self, bool)> {
+        LIBRARIES.into_iter().map(|(name, path)| {
+            let path = PathBuf::from(path);
+            let there = is_file(&path);
+            (Library { name: name.to_owned(), path }, there)
+        })
+    }
+
+    /// A library by its name, or a file.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn find(named: &Path) -> Result<Self, Diagnostic> {
+        let shipped = LIBRARIES.iter().find(|(name, _)| named.as_os_str() == *name);
+        let path = shipped.map_or(named, |(_, path)| Path::new(path));
+        if !is_file(path) {
+            let names = LIBRARIES.map(|(name, _)| name).join(" or ");
+            let help = match shipped {
+                Some(_) => INSTALL_HELP.to_owned(),
+                None => format!("give {names}, or a file in the Liberty format"),
+            };
+            return Err(Diagnostic::new(format!("there is no cell library {}", path.display())).with_help(help));
+        }
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Library {
+            name: shipped.map_or(stem, |(name, _)| (*name).to_owned()),
+            path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_that_does_not_know_energies_says_so_in_a_line() {
+        // It prints nothing, and ends well.
+        let why = overcharge(&which::which("true").unwrap()).unwrap_err();
+        assert!(why.starts_with("OpenSTA does not tell the energy of a known cell"), "{why}");
+        assert_eq!(why.lines().count(), 1, "{why}");
+    }
+}

@@ -1,8 +1,0 @@
-//! Tests of datapaths against the interpreter, and of their RTL against their models.
-
-mod apps;
-mod common;
-mod expressions;
-mod properties;
-mod shapes;
-mod verilator;

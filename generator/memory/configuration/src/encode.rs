@@ -1,0 +1,142 @@
+//! Configuration to register writes.
+
+use pushmem_registers::{Meaning, RegisterMap, WORD_BYTES};
+use pushmem_tile::{Style, TileSpec};
+
+use crate::check::Finding;
+use crate::file::{Configuration, ControllerConfiguration};
+use crate::writes::RegisterWrite;
+use pushmem_affine::{Affine, Domain, deltas};
+
+/// The register writes that load a configuration into a tile.
+///
+/// Every register is written, so that nothing of an earlier configuration is left. The first write is the digest of the
+/// specification to its read-only register: hardware ignores it and [`crate::decode()`] checks it. What brings a
+/// configuration into force is cleared before everything else and written last, so that a half-loaded configuration does
+/// nothing: the control register, or with shadow registers `commit`.
+///
+/// # Errors
+/// The first finding when the configuration does not fit the tile.
+pub fn encode(
+    configuration: &Configuration,
+    spec: &TileSpec,
+    map: &RegisterMap,
+) -> Result<Vec<RegisterWrite>, Finding> {
+    configuration.check(spec)?;
+    let values = Values::of(configuration, spec);
+    let mut writes = Vec::new();
+    let mut last = Vec::new();
+    let into_force: Vec<u32> = map.into_force().map(|register| register.offset).collect();
+    for register in &map.registers {
+        let mut data = 0;
+        for field in &register.fields {
+            let value = values.field(field.meaning, field.reset);
+            let value = u32::try_from(value).expect("a checked value fits its field");
+            assert!(value <= field.mask() >> field.low, "{} does not fit {}", value, field.name);
+            data |= value << field.low;
+        }
+        let write = RegisterWrite { address: register.offset, data };
+        if into_force.contains(&register.offset) {
+            // Nothing must run on what is only half loaded.
+            writes.push(RegisterWrite { data: 0, ..write });
+            last.push(write);
+        } else {
+            writes.push(write);
+        }
+    }
+    if let Some(contents) = map.contents {
+        for (index, &word) in configuration.contents.iter().enumerate() {
+            for half in 0..contents.registers_per_word {
+                let address = contents.offset_of(index as u32, half);
+                let data = (word >> (half * 8 * WORD_BYTES)) as u32;
+                writes.push(RegisterWrite { address, data });
+            }
+        }
+    }
+    writes.extend(last);
+    Ok(writes)
+}
+
+/// The values of all fields. A controller that is not configured has all fields 0.
+struct Values {
+    controllers: Vec<Option<ControllerValues>>,
+    chain: crate::file::Chain,
+}
+
+struct ControllerValues {
+    extents: Domain,
+    cycle_start: u64,
+    cycle_steps: Vec<u64>,
+    addresses: Vec<(u64, Vec<u64>)>,
+}
+
+impl Values {
+    fn of(configuration: &Configuration, spec: &TileSpec) -> Self {
+        let controllers = spec
+            .controllers()
+            .iter()
+            .map(|controller| {
+                let configured = configuration.controllers.get(&controller.name)?;
+                let cycle_modulus = 1_i128 << controller.cycle_bits;
+                let addresses = controller
+                    .addresses
+                    .iter()
+                    .map(|generator| {
+                        let nowhere = Affine::default();
+                        let function = configured.address(generator.memory).unwrap_or(&nowhere);
+                        let modulus = i128::from(generator.modulus);
+                        let start = reduce(i128::from(function.start), modulus);
+                        (start, steps(spec.style, function, configured, modulus, 0))
+                    })
+                    .collect();
+                Some(ControllerValues {
+                    extents: configured.extent.clone(),
+                    cycle_start: reduce(i128::from(configured.cycle.start), cycle_modulus),
+                    // The recurrence counts down a gap, so it holds one less.
+                    cycle_steps: steps(spec.style, &configured.cycle, configured, cycle_modulus, 1),
+                    addresses,
+                })
+            })
+            .collect();
+        Values { controllers, chain: configuration.chain }
+    }
+
+    fn field(&self, meaning: Meaning, reset: u32) -> u64 {
+        let of = |controller: usize| self.controllers[controller].as_ref();
+        let at = |values: &[u64], level: u32| values.get(level as usize).copied().unwrap_or(0);
+        match meaning {
+            Meaning::SpecDigest => u64::from(reset),
+            Meaning::Commit => 1,
+            Meaning::Enable { controller } => u64::from(of(controller).is_some()),
+            Meaning::ChainEnable => u64::from(self.chain.enable),
+            Meaning::TileId => u64::from(self.chain.tile_id),
+            Meaning::Extent { controller, level } => {
+                // Levels that are not configured have extent 1, stored as 0.
+                of(controller).map_or(0, |c| c.extents.get(level as usize).map_or(0, |extent| extent - 1))
+            }
+            Meaning::CycleStart { controller } => of(controller).map_or(0, |c| c.cycle_start),
+            Meaning::CycleStep { controller, level } => of(controller).map_or(0, |c| at(&c.cycle_steps, level)),
+            Meaning::AddressStart { controller, address } => of(controller).map_or(0, |c| c.addresses[address].0),
+            Meaning::AddressStep { controller, address, level } => {
+                of(controller).map_or(0, |c| at(&c.addresses[address].1, level))
+            }
+        }
+    }
+}
+
+fn reduce(value: i128, modulus: i128) -> u64 {
+    value.rem_euclid(modulus) as u64
+}
+
+/// What the registers of each level hold: deltas (less `bias`) or strides.
+fn steps(style: Style, function: &Affine, configured: &ControllerConfiguration, modulus: i128, bias: i128) -> Vec<u64> {
+    match style {
+        Style::Recurrence => deltas(&function.stride, &configured.extent)
+            .into_iter()
+            .map(|delta| reduce(delta - bias, modulus))
+            .collect(),
+        Style::PerLevel | Style::Multiplier => {
+            function.stride.iter().map(|&stride| reduce(i128::from(stride), modulus)).collect()
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The YAML form of a configuration.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use askama::Template;
+use itertools::Itertools;
+use pushmem_files::{Code, Diagnostic, Document, FieldPath};
+use pushmem_tile::{Memory, TileSpec};
+use serde::{Deserialize, Serialize};
+
+use crate::check::{Finding, check};
+use pushmem_affine::{Affine, Domain};
+
+/// The configuration of one controller. All functions have one stride for each level, as many as there are extents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ControllerConfiguration {
+    /// Iterations of each loop level, innermost first, each at least 1. Levels left out have extent 1.
+    pub extent: Domain,
+    /// When it fires, in unstalled cycles since the flush.
+    pub cycle: Affine,
+    /// Addresses in the aggregator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agg: Option<Affine>,
+    /// Addresses in the SRAM.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sram: Option<Affine>,
+    /// Addresses in the transpose buffer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tb: Option<Affine>,
+    /// Addresses in the register file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub register_file: Option<Affine>,
+}
+
+impl ControllerConfiguration {
+    /// The addresses in `memory`.
+    pub fn address(&self, memory: Memory) -> Option<&Affine> {
+        match memory {
+            Memory::Agg => self.agg.as_ref(),
+            Memory::Sram => self.sram.as_ref(),
+            Memory::Tb => self.tb.as_ref(),
+            Memory::RegisterFile => self.register_file.as_ref(),
+        }
+    }
+
+    /// The addresses by memory.
+    pub fn addresses(&self) -> Vec<(Memory, &Affine)> {
+        Memory::ALL.into_iter().filter_map(|memory| Some((memory, self.address(memory)?))).collect()
+    }
+
+    /// Sets the addresses in `memory`.
+    pub fn set_address(&mut self, memory: Memory, address: Affine) {
+        let place = match memory {
+            Memory::Agg => &mut self.agg,
+            Memory::Sram => &mut self.sram,
+            Memory::Tb => &mut self.tb,
+            Memory::RegisterFile => &mut self.register_file,
+        };
+        *place = Some(address);
+    }
+
+    /// The cycle in which it fires for the last time, in unstalled cycles since the flush.
+    pub fn last_firing(&self) -> u128 {
+        let last: Vec<u64> = self.extent.iter().map(|extent| extent - 1).collect();
+        u128::try_from(self.cycle.at(&last)).unwrap_or(0)
+    }
+
+    /// How many times it fires in a run.
+    pub fn firings(&self) -> u128 {
+        self.extent.iterations()
+    }
+}
+
+/// Chaining: which piece of a larger memory the tile is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chain {
+    /// Whether the tile is part of a chain. Without, its addresses wrap within the tile.
+    pub enable: bool,
+    /// The tile owns the rows from `tile_id · rows` to the next multiple of `rows`.
+    #[serde(default)]
+    pub tile_id: u32,
+}
+
+/// The configuration of a tile, in human terms.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Configuration {
+    /// Name of the tile it is for.
+    pub tile: String,
+    /// Digest of the specification it was made for, where a program wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec_digest: Option<String>,
+    /// The controllers that run, by name.
+    pub controllers: BTreeMap<String, ControllerConfiguration>,
+    /// Chaining.
+    #[serde(default)]
+    pub chain: Chain,
+    /// The words of a ROM, from address 0; the rest is left as it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contents: Vec<u64>,
+}
+
+#[derive(Template)]
+#[template(path = "configuration.yaml", escape = "none")]
+struct Yaml<'a> {
+    configuration: &'a Configuration,
+}
+
+impl Configuration {
+    /// Reads a configuration file and checks it against the specification of its tile.
+    ///
+    /// # Errors
+    /// A located message when the file cannot be read, is not YAML, has an unknown key or a value of the wrong type, was
+    /// made for another specification, or has a value that the tile cannot hold.
+    pub fn read(path: &Path, spec: &TileSpec) -> Result<Self, Diagnostic> {
+        Self::from_document(&Document::read(path)?, spec)
+    }
+
+    /// Reads a configuration from a document, as [`Configuration::read`].
+    ///
+    /// # Errors
+    /// As [`Configuration::read`].
+    pub fn from_document(document: &Document, spec: &TileSpec) -> Result<Self, Diagnostic> {
+        let configuration: Configuration = document.deserialize()?;
+        configuration.check(spec).map_err(|finding| {
+            let diagnostic = if finding.at_key {
+                document.error_at_key(&finding.path, finding.message)
+            } else {
+                document.error(&finding.path, finding.message)
+            };
+            let diagnostic = diagnostic.or_code(Code::Configuration);
+            match finding.help {
+                Some(help) => diagnostic.with_help(help),
+                None => diagnostic,
+            }
+        })?;
+        Ok(configuration)
+    }
+
+    /// Reads only the name of the tile that a configuration document is for.
+    ///
+    /// # Errors
+    /// A located message when the document is not a configuration.
+    pub fn tile_of(document: &Document) -> Result<String, Diagnostic> {
+        let configuration: Configuration = document.deserialize()?;
+        if configuration.tile.is_empty() {
+            return Err(document.error(&FieldPath::root().key("tile"), "the name of the tile is empty"));
+        }
+        Ok(configuration.tile)
+    }
+
+    /// Checks the configuration against the specification of its tile.
+    ///
+    /// # Errors
+    /// The first finding: where in the configuration, what is wrong, and what to do.
+    pub fn check(&self, spec: &TileSpec) -> Result<(), Finding> {
+        check(self, spec)
+    }
+
+    /// The configuration as YAML. Reading it gives the same configuration.
+    pub fn to_yaml(&self) -> String {
+        Yaml { configuration: self }.render().expect("templates write to memory").trim().to_owned() + "\n"
+    }
+}
+
+/// A name, quoted where YAML would read no text.
+fn text(name: &str) -> String {
+    if name == "null" { format!("'{name}'") } else { name.to_owned() }
+}
+
+/// A list in flow style.
+fn list<T: std::fmt::Display>(items: &[T]) -> String {
+    format!("[{}]", items.iter().join(", "))
+}
+
+/// An affine function in flow style.
+fn affine(function: &Affine) -> String {
+    format!("{{start: {}, stride: {}}}", function.start, list(&function.stride))
+}

@@ -1,0 +1,160 @@
+//! Memories read and written word by word: dual-port and quad-port SRAM, register file.
+
+use pushmem_tile::{Kind, Role, TileSpec};
+
+use crate::context::Context;
+use crate::memory::{Delay, Memory, ReadPort, Row};
+use crate::ports::Inputs;
+use crate::violation::ViolationKind;
+use crate::word::Word;
+
+/// The only address generator of each controller.
+const ADDRESS: usize = 0;
+
+/// Words are the only word of their row.
+const LANE: u64 = 0;
+
+pub(crate) struct Direct {
+    write_role: Role,
+    read_role: Role,
+    memory_name: &'static str,
+    kind: Kind,
+    inputs: u32,
+    latency: u32,
+    memory: Memory,
+    read_ports: Vec<ReadPort>,
+    /// Whether the tile owns the word, and its address, on the way beside the SRAM, by output.
+    delays: Vec<Delay<(bool, u64)>>,
+}
+
+impl Direct {
+    pub fn new(spec: &TileSpec) -> Self {
+        let (write_role, read_role) = spec.kind.direct_roles().expect("made for direct tiles only");
+        Direct {
+            write_role,
+            read_role,
+            memory_name: spec.main_memory().name(),
+            kind: spec.kind,
+            inputs: spec.inputs,
+            latency: spec.sram_latency,
+            memory: Memory::new(spec.rows),
+            read_ports: (0..spec.kind.memory_ports()).map(|_| ReadPort::new(spec.sram_latency)).collect(),
+            delays: (0..spec.outputs).map(|_| Delay::new(spec.sram_latency)).collect(),
+        }
+    }
+
+    pub fn has_pending(&self) -> bool {
+        self.delays.iter().any(Delay::is_pending)
+    }
+
+    pub fn output(&self, context: &Context, inputs: &Inputs, port: u32) -> Option<Word> {
+        let (owned, _) = self.delays[port as usize].arriving(self.departing(context, port))?;
+        Some(if owned {
+            self.word_read(context, self.kind.memory_port(port))
+        } else {
+            Word::new(inputs.chain[port as usize])
+        })
+    }
+
+    fn departing(&self, context: &Context, port: u32) -> Option<(bool, u64)> {
+        let controller = context.controller(self.read_role, port);
+        controller.fires().then(|| context.own_row(controller.address(ADDRESS)))
+    }
+
+    /// What a read port shows: the SRAM's output, or the register file's word at the current address.
+    fn word_read(&self, context: &Context, memory_port: u32) -> Word {
+        if self.latency > 0 {
+            return self.read_ports[memory_port as usize].row().words[0];
+        }
+        self.memory.word(self.read_address(context, memory_port).unwrap_or(0), LANE)
+    }
+
+    /// The addresses that outputs read through a port, ORed as in the RTL.
+    fn read_address(&self, context: &Context, memory_port: u32) -> Option<u64> {
+        let mut address = None;
+        for port in self.kind.sharing(memory_port, self.delays.len() as u32) {
+            let controller = context.controller(self.read_role, port);
+            if controller.fires() {
+                let (owned, row) = context.own_row(controller.address(ADDRESS));
+                if owned {
+                    address = Some(address.unwrap_or(0) | row);
+                }
+            }
+        }
+        address
+    }
+
+    /// Ends an unstalled cycle. Reads see the state before the writes of the same cycle.
+    pub fn clock(&mut self, context: &mut Context, inputs: &Inputs) {
+        self.check(context);
+        let reads: Vec<Option<Row>> = (0..self.kind.memory_ports())
+            .map(|memory_port| self.read_address(context, memory_port).map(|address| self.memory.row(address)))
+            .collect();
+        for port in 0..self.delays.len() as u32 {
+            let departing = self.departing(context, port);
+            if let Some((true, address)) = self.delays[port as usize].arriving(departing) {
+                let word = self.word_read(context, self.kind.memory_port(port));
+                if !word.defined {
+                    let name = self.memory_name;
+                    context.violation(ViolationKind::UndefinedRead, self.read_role, port, || {
+                        format!("{name} word {address}")
+                    });
+                }
+            }
+            self.delays[port as usize].clock(departing);
+        }
+        for memory_port in 0..self.kind.memory_ports() {
+            self.write(context, inputs, memory_port);
+        }
+        if self.latency > 0 {
+            for (port, read) in self.read_ports.iter_mut().zip(reads) {
+                port.clock(read);
+            }
+        }
+    }
+
+    fn write(&mut self, context: &Context, inputs: &Inputs, memory_port: u32) {
+        let mut write: Option<(u64, Word)> = None;
+        for port in self.kind.sharing(memory_port, self.inputs) {
+            let controller = context.controller(self.write_role, port);
+            if !controller.fires() {
+                continue;
+            }
+            let (owned, row) = context.own_row(controller.address(ADDRESS));
+            if owned {
+                let word = Word::new(inputs.data[port as usize]);
+                write = Some(match write {
+                    Some((other, other_word)) => (other | row, other_word.or(word)),
+                    None => (row, word),
+                });
+            }
+        }
+        if let Some((row, word)) = write {
+            self.memory.write_word(row, LANE, word);
+        }
+    }
+
+    /// Of the controllers that share a port, at most one may access a word of this tile.
+    fn check(&self, context: &mut Context) {
+        for (role, ports) in [(self.write_role, self.inputs), (self.read_role, self.delays.len() as u32)] {
+            for memory_port in 0..self.kind.memory_ports() {
+                let mut accessing = self.kind.sharing(memory_port, ports).filter(|&port| {
+                    let controller = context.controller(role, port);
+                    controller.fires() && context.own_row(controller.address(ADDRESS)).0
+                });
+                if let (Some(_), Some(second)) = (accessing.next(), accessing.next()) {
+                    let address = context.controller(role, second).address(ADDRESS);
+                    let name = self.memory_name;
+                    context.violation(ViolationKind::PortConflict, role, second, || format!("{name} word {address}"));
+                }
+            }
+        }
+    }
+
+    /// Drops what is on its way.
+    pub fn flush(&mut self) {
+        for delay in &mut self.delays {
+            delay.flush();
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! A tile with the ports of its RTL.
+
+use pushmem_configuration::{Chain, Configuration};
+use pushmem_tile::{Controller as Parameters, Kind, Role, TileSpec};
+
+use crate::context::Context;
+use crate::controller::Controller;
+use crate::direct::Direct;
+use crate::ports::{Inputs, Outputs};
+use crate::rom::Rom;
+use crate::violation::{UnreadRows, Violation};
+use crate::wide_fetch::WideFetch;
+use crate::word::Word;
+
+enum Datapath {
+    WideFetch(WideFetch),
+    Direct(Direct),
+    Rom(Rom),
+}
+
+impl Datapath {
+    /// With undefined memories.
+    fn new(spec: &TileSpec) -> Self {
+        match spec.kind {
+            Kind::WideFetch { fetch_width, agg_words, tb_words } => {
+                Datapath::WideFetch(WideFetch::new(spec, fetch_width, agg_words, tb_words))
+            }
+            Kind::DualPort | Kind::QuadPort | Kind::RegisterFile => Datapath::Direct(Direct::new(spec)),
+            Kind::Rom => Datapath::Rom(Rom::new(spec)),
+        }
+    }
+}
+
+/// The cycle-accurate model of a tile.
+pub struct Tile {
+    spec: TileSpec,
+    parameters: Vec<Parameters>,
+    configuration: Configuration,
+    context: Context,
+    datapath: Datapath,
+}
+
+impl Tile {
+    /// A tile after reset: nothing configured, memories undefined.
+    pub fn new(spec: &TileSpec) -> Self {
+        let parameters = spec.controllers();
+        let context = Context::new(spec, &parameters);
+        let datapath = Datapath::new(spec);
+        Tile { spec: spec.clone(), parameters, configuration: Configuration::default(), context, datapath }
+    }
+
+    /// Makes all memories undefined, and drops what is on its way.
+    pub fn forget(&mut self) {
+        self.datapath = Datapath::new(&self.spec);
+    }
+
+    /// Stops every controller and clears the configuration; memories keep their words.
+    pub fn reset(&mut self) {
+        self.configuration = Configuration::default();
+        self.context.chain = Chain::default();
+        for controller in &mut self.context.controllers {
+            controller.stop();
+        }
+        self.drop_pending();
+    }
+
+    /// Loads a checked configuration and its contents. It counts from the next flush on. Without shadow registers, load it
+    /// while no controller runs; with them, what the hardware is given while it runs is loaded here ahead of the flush that
+    /// takes it, and its contents, which have no shadow, by [`Tile::load`].
+    pub fn configure(&mut self, configuration: &Configuration) {
+        self.load(&configuration.contents);
+        self.configuration = configuration.clone();
+    }
+
+    /// Loads the first words of a rom; load them while no controller runs. Other tiles have no contents.
+    pub fn load(&mut self, contents: &[u64]) {
+        if let Datapath::Rom(rom) = &mut self.datapath {
+            rom.load(contents);
+        }
+    }
+
+    /// Whether some controller's run is not over.
+    pub fn is_active(&self) -> bool {
+        self.context.controllers.iter().any(Controller::is_active)
+    }
+
+    /// Whether a run is over and nothing is on its way to an output.
+    pub fn is_idle(&self) -> bool {
+        let pending = match &self.datapath {
+            Datapath::WideFetch(_) => false,
+            Datapath::Direct(direct) => direct.has_pending(),
+            Datapath::Rom(rom) => rom.has_pending(),
+        };
+        !self.is_active() && !pending
+    }
+
+    /// Unstalled cycles since the flush.
+    pub fn cycle(&self) -> u64 {
+        self.context.cycle
+    }
+
+    /// What the tile shows in this cycle.
+    pub fn outputs(&self, inputs: &Inputs) -> Outputs {
+        let mut outputs = Outputs::default();
+        for (parameters, controller) in self.parameters.iter().zip(&self.context.controllers) {
+            if parameters.role.takes_input() {
+                outputs.taken[parameters.port as usize] = controller.fires();
+            }
+            if parameters.role == Role::StencilValid {
+                outputs.stencil_valid = controller.fires();
+            }
+        }
+        for port in 0..self.spec.outputs {
+            let shown = match &self.datapath {
+                Datapath::WideFetch(wide_fetch) => wide_fetch.output(&self.context, inputs, port),
+                Datapath::Direct(direct) => direct.output(&self.context, inputs, port),
+                Datapath::Rom(rom) => rom.output(),
+            };
+            outputs.valid[port as usize] = shown.is_some();
+            outputs.data[port as usize] = shown.unwrap_or(Word::new(0));
+        }
+        outputs
+    }
+
+    /// Takes the tile to the next cycle.
+    pub fn clock(&mut self, inputs: &Inputs) {
+        if !inputs.stall {
+            let context = &mut self.context;
+            match &mut self.datapath {
+                Datapath::WideFetch(wide_fetch) => wide_fetch.clock(context, inputs),
+                Datapath::Direct(direct) => direct.clock(context, inputs),
+                Datapath::Rom(rom) => rom.clock(context, inputs),
+            }
+            for controller in &mut context.controllers {
+                controller.advance();
+            }
+            context.cycle += 1;
+        }
+        if inputs.flush {
+            self.flush();
+        }
+    }
+
+    /// Takes out the violations recorded so far.
+    pub fn take_violations(&mut self) -> Vec<Violation> {
+        self.context.take_violations()
+    }
+
+    /// The rows fetched for nothing since the flush, by controller.
+    pub fn unread_rows(&self) -> Vec<UnreadRows> {
+        match &self.datapath {
+            Datapath::WideFetch(wide_fetch) => wide_fetch.unread_rows(&self.context),
+            Datapath::Direct(_) | Datapath::Rom(_) => Vec::new(),
+        }
+    }
+
+    fn flush(&mut self) {
+        self.drop_pending();
+        for (controller, parameters) in self.context.controllers.iter_mut().zip(&self.parameters) {
+            controller.flush(parameters, self.configuration.controllers.get(&parameters.name));
+        }
+        self.context.chain = self.configuration.chain;
+        self.context.cycle = 0;
+    }
+
+    fn drop_pending(&mut self) {
+        match &mut self.datapath {
+            Datapath::WideFetch(wide_fetch) => wide_fetch.flush(),
+            Datapath::Direct(direct) => direct.flush(),
+            Datapath::Rom(rom) => rom.flush(),
+        }
+    }
+}

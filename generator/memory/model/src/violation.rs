@@ -1,0 +1,81 @@
+//! Broken promises of a configuration.
+
+use std::fmt;
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ViolationKind {
+    /// An output shows a word that was never written.
+    UndefinedRead,
+    /// Two controllers use one port of a memory in a cycle.
+    PortConflict,
+    /// A word of an aggregator is overwritten before it was moved to the SRAM.
+    Overrun,
+    /// An output shows a word of another fetch than the one that its loops mean: the row came too late, or was replaced too
+    /// early.
+    StaleRead,
+    /// An address beyond the end of the memory (a rom's address comes from outside).
+    OutOfRange,
+}
+
+/// A broken promise: when, by which controller, at which address.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Violation {
+    /// What went wrong.
+    pub kind: ViolationKind,
+    /// Unstalled cycles since the flush.
+    pub cycle: u64,
+    /// Name of the controller.
+    pub controller: String,
+    /// The memory and the address in it.
+    pub place: String,
+}
+
+/// Rows that a controller fetched for nothing: they were replaced in the transpose buffer before any word of them was read.
+/// They harm nobody; mapping fetches such rows where some of a regular fetch are not needed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct UnreadRows {
+    /// Name of the controller.
+    pub controller: String,
+    /// How many.
+    pub rows: u64,
+    /// When the first was replaced, in unstalled cycles since the flush.
+    pub cycle: u64,
+}
+
+impl fmt::Display for UnreadRows {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let UnreadRows { controller, rows, cycle } = self;
+        match rows {
+            1 => write!(
+                formatter,
+                "{controller} fetches a row of which no word is read; it is replaced in cycle {cycle}"
+            ),
+            _ => write!(
+                formatter,
+                "{controller} fetches {rows} rows of which no word is read; the first is replaced in cycle {cycle}"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Violation { kind, cycle, controller, place } = self;
+        match kind {
+            ViolationKind::UndefinedRead => {
+                write!(formatter, "cycle {cycle}: {controller} reads {place}, which nobody has written")
+            }
+            ViolationKind::PortConflict => {
+                write!(formatter, "cycle {cycle}: {controller} uses {place} together with another controller")
+            }
+            ViolationKind::Overrun => {
+                write!(formatter, "cycle {cycle}: {controller} overwrites {place} before it was read")
+            }
+            ViolationKind::StaleRead => write!(formatter, "cycle {cycle}: {controller} reads {place}"),
+            ViolationKind::OutOfRange => {
+                write!(formatter, "cycle {cycle}: {controller} reads {place}, beyond the end of the memory")
+            }
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Aggregators, single-port SRAM and transpose buffers.
+
+use pushmem_tile::{Role, TileSpec};
+
+use crate::context::Context;
+use crate::memory::{Delay, Memory, ReadPort, Row};
+use crate::order::ReadOrder;
+use crate::ports::Inputs;
+use crate::violation::{UnreadRows, ViolationKind};
+use crate::word::Word;
+
+/// Address generators of a controller, in the order of [`Role::memories`].
+const AGG_OF_IN2AGG: usize = 0;
+const AGG_OF_AGG2SRAM: usize = 0;
+const SRAM_OF_AGG2SRAM: usize = 1;
+const SRAM_OF_SRAM2TB: usize = 0;
+const TB_OF_SRAM2TB: usize = 1;
+const TB_OF_TB2OUT: usize = 0;
+
+struct Aggregator {
+    memory: Memory,
+    /// Words written and not read since, by address.
+    unread: Vec<bool>,
+}
+
+struct TransposeBuffer {
+    memory: Memory,
+    /// Rows of which this tile has the data; the others come from the chain.
+    owned: Vec<bool>,
+    /// Row, and whether it is owned, on the way beside the SRAM.
+    delay: Delay<(u64, bool)>,
+    /// Rows that arrived in this run.
+    fetches: u64,
+    /// By row, the number of the fetch that it holds; none of this run at first.
+    held: Vec<Option<u64>>,
+    /// Rows that arrived of which no word has been read since.
+    unread: Vec<bool>,
+    /// How many of them were replaced, and when the first was.
+    wasted: Option<(u64, u64)>,
+    /// The known part of the order of the words since the first was read.
+    order: Option<ReadOrder>,
+}
+
+impl TransposeBuffer {
+    fn new(rows: u32, latency: u32) -> Self {
+        TransposeBuffer {
+            memory: Memory::new(rows),
+            owned: vec![true; rows as usize],
+            delay: Delay::new(latency),
+            fetches: 0,
+            held: vec![None; rows as usize],
+            unread: vec![false; rows as usize],
+            wasted: None,
+            order: None,
+        }
+    }
+
+    /// Ends a cycle in which a row arrives.
+    fn arrive(&mut self, cycle: u64, row: u64, owned: bool, data: Row) {
+        let place = row as usize;
+        if self.unread[place] {
+            let (rows, first) = self.wasted.unwrap_or((0, cycle));
+            self.wasted = Some((rows + 1, first));
+        }
+        self.memory.write_row(row, data);
+        self.owned[place] = owned;
+        self.unread[place] = true;
+        self.held[place] = Some(self.fetches);
+        self.fetches += 1;
+    }
+
+    /// Drops what is on its way, and forgets the fetches of the last run.
+    fn flush(&mut self) {
+        self.delay.flush();
+        self.fetches = 0;
+        self.held.fill(None);
+        self.unread.fill(false);
+        self.wasted = None;
+        self.order = None;
+    }
+}
+
+pub(crate) struct WideFetch {
+    fetch_width: u64,
+    aggregators: Vec<Aggregator>,
+    sram: Memory,
+    read_port: ReadPort,
+    transpose_buffers: Vec<TransposeBuffer>,
+}
+
+impl WideFetch {
+    pub fn new(spec: &TileSpec, fetch_width: u32, agg_words: u32, tb_words: u32) -> Self {
+        let aggregator =
+            || Aggregator { memory: Memory::new(agg_words / fetch_width), unread: vec![false; agg_words as usize] };
+        let tb_rows = tb_words / fetch_width;
+        WideFetch {
+            fetch_width: u64::from(fetch_width),
+            aggregators: (0..spec.inputs).map(|_| aggregator()).collect(),
+            sram: Memory::new(spec.rows),
+            read_port: ReadPort::new(spec.sram_latency),
+            transpose_buffers: (0..spec.outputs).map(|_| TransposeBuffer::new(tb_rows, spec.sram_latency)).collect(),
+        }
+    }
+
+    fn split(&self, address: u64) -> (u64, u64) {
+        (address / self.fetch_width, address % self.fetch_width)
+    }
+
+    pub fn output(&self, context: &Context, inputs: &Inputs, port: u32) -> Option<Word> {
+        let controller = context.controller(Role::Tb2Out, port);
+        if !controller.fires() {
+            return None;
+        }
+        let (row, lane) = self.split(controller.address(TB_OF_TB2OUT));
+        let buffer = &self.transpose_buffers[port as usize];
+        Some(if buffer.owned[row as usize] {
+            buffer.memory.word(row, lane)
+        } else {
+            Word::new(inputs.chain[port as usize])
+        })
+    }
+
+    /// Ends an unstalled cycle. Reads see the state before the writes of the same cycle.
+    pub fn clock(&mut self, context: &mut Context, inputs: &Inputs) {
+        let mut accesses = 0;
+        let write = self.collect_write(context, &mut accesses);
+        self.read_outputs(context);
+        let (read, departing) = self.collect_read(context, &mut accesses);
+
+        let arriving_row = self.read_port.row();
+        for (port, departing) in departing.into_iter().enumerate() {
+            let arriving = self.transpose_buffers[port].delay.arriving(departing);
+            if let Some((row, owned)) = arriving {
+                self.transpose_buffers[port].arrive(context.cycle, row, owned, arriving_row);
+            }
+            self.transpose_buffers[port].delay.clock(departing);
+        }
+        self.read_port.clock(read.map(|address| self.sram.row(address)));
+        if let Some((address, row)) = write {
+            self.sram.write_row(address, row);
+        }
+        self.write_aggregators(context, inputs);
+    }
+
+    /// The SRAM write of this cycle. Several at once, which the schedule must prevent, are ORed as in the RTL.
+    fn collect_write(&mut self, context: &mut Context, accesses: &mut u32) -> Option<(u64, Row)> {
+        let mut write: Option<(u64, Row)> = None;
+        for port in 0..self.aggregators.len() as u32 {
+            let controller = context.controller(Role::Agg2Sram, port);
+            if !controller.fires() {
+                continue;
+            }
+            let agg_row = controller.address(AGG_OF_AGG2SRAM);
+            let (owned, address) = context.own_row(controller.address(SRAM_OF_AGG2SRAM));
+            let aggregator = &mut self.aggregators[port as usize];
+            let first = (agg_row * self.fetch_width) as usize;
+            aggregator.unread[first..first + self.fetch_width as usize].fill(false);
+            if owned {
+                count_access(context, accesses, Role::Agg2Sram, port, address);
+                let row = aggregator.memory.row(agg_row);
+                write = Some(match write {
+                    Some((other, other_row)) => (other | address, other_row.or(row)),
+                    None => (address, row),
+                });
+            }
+        }
+        write
+    }
+
+    /// The SRAM read of this cycle, and what travels beside it to each transpose buffer.
+    fn collect_read(&self, context: &mut Context, accesses: &mut u32) -> (Option<u64>, Vec<Option<(u64, bool)>>) {
+        let mut read = None;
+        let departing = (0..self.transpose_buffers.len() as u32)
+            .map(|port| {
+                let controller = context.controller(Role::Sram2Tb, port);
+                if !controller.fires() {
+                    return None;
+                }
+                let tb_row = controller.address(TB_OF_SRAM2TB);
+                let (owned, address) = context.own_row(controller.address(SRAM_OF_SRAM2TB));
+                if owned {
+                    count_access(context, accesses, Role::Sram2Tb, port, address);
+                    read = Some(read.unwrap_or(0) | address);
+                }
+                Some((tb_row, owned))
+            })
+            .collect();
+        (read, departing)
+    }
+
+    fn read_outputs(&mut self, context: &mut Context) {
+        for port in 0..self.transpose_buffers.len() as u32 {
+            let controller = context.controller(Role::Tb2Out, port);
+            if !controller.fires() {
+                continue;
+            }
+            let address = controller.address(TB_OF_TB2OUT);
+            let (row, lane) = self.split(address);
+            let fetch_width = self.fetch_width as i64;
+            let buffer = &mut self.transpose_buffers[port as usize];
+            buffer.unread[row as usize] = false;
+            let held = buffer.held[row as usize].map(|fetch| fetch as i64 * fetch_width + lane as i64);
+            let order = buffer.order.get_or_insert_with(|| ReadOrder::new(controller.loops(TB_OF_TB2OUT)));
+            if let (Some(meant), Some(held)) = (order.read(held, buffer.wasted.is_some()), held) {
+                let [held, meant] = [held, meant].map(|number| number.div_euclid(fetch_width));
+                // Where neither row is in this tile, it shows what the chain has, as it should.
+                if buffer.owned[row as usize] || is_own_fetch(context, port, meant) {
+                    let place = || format!("tb word {address} of fetch {held} in place of fetch {meant}");
+                    context.violation(ViolationKind::StaleRead, Role::Tb2Out, port, place);
+                }
+            }
+            if buffer.owned[row as usize] && !buffer.memory.word(row, lane).defined {
+                context.violation(ViolationKind::UndefinedRead, Role::Tb2Out, port, || format!("tb word {address}"));
+            }
+        }
+    }
+
+    fn write_aggregators(&mut self, context: &mut Context, inputs: &Inputs) {
+        for port in 0..self.aggregators.len() as u32 {
+            let controller = context.controller(Role::In2Agg, port);
+            if !controller.fires() {
+                continue;
+            }
+            let address = controller.address(AGG_OF_IN2AGG);
+            let (row, lane) = self.split(address);
+            let aggregator = &mut self.aggregators[port as usize];
+            let unread = std::mem::replace(&mut aggregator.unread[address as usize], true);
+            aggregator.memory.write_word(row, lane, Word::new(inputs.data[port as usize]));
+            if unread {
+                context.violation(ViolationKind::Overrun, Role::In2Agg, port, || format!("agg word {address}"));
+            }
+        }
+    }
+
+    /// The rows fetched for nothing in this run, by controller.
+    pub fn unread_rows(&self, context: &Context) -> Vec<UnreadRows> {
+        let of_port = |(port, buffer): (usize, &TransposeBuffer)| {
+            let (rows, cycle) = buffer.wasted?;
+            let controller = context.controller(Role::Sram2Tb, port as u32).name.clone();
+            Some(UnreadRows { controller, rows, cycle })
+        };
+        self.transpose_buffers.iter().enumerate().filter_map(of_port).collect()
+    }
+
+    /// Drops what is on its way, and forgets what the last run left unread.
+    pub fn flush(&mut self) {
+        self.transpose_buffers.iter_mut().for_each(TransposeBuffer::flush);
+        for aggregator in &mut self.aggregators {
+            aggregator.unread.fill(false);
+        }
+    }
+}
+
+/// Whether there is a fetch of this number, and this tile has its row.
+fn is_own_fetch(context: &Context, port: u32, fetch: i64) -> bool {
+    let address = |fetch| context.controller(Role::Sram2Tb, port).address_of(SRAM_OF_SRAM2TB, fetch);
+    u64::try_from(fetch).ok().and_then(address).is_some_and(|address| context.own_row(address).0)
+}
+
+fn count_access(context: &mut Context, accesses: &mut u32, role: Role, port: u32, address: u64) {
+    *accesses += 1;
+    if *accesses > 1 {
+        context.violation(ViolationKind::PortConflict, role, port, || format!("sram row {address}"));
+    }
+}

@@ -1,0 +1,66 @@
+//! RTL of a memory tile: Veryl sources rendered from templates and library modules, compiled to SystemVerilog.
+//!
+//! What parameters can express is a plain module in `templates/rtl/library`; what depends on the structure of a tile is
+//! a template beside it.
+
+mod library;
+mod names;
+mod registers;
+mod tile;
+mod view;
+
+use std::collections::BTreeMap;
+
+use pushmem_files::replace_identifiers;
+use pushmem_registers::RegisterMap;
+use pushmem_tile::{Reset, TileSpec};
+use pushmem_veryl::{CompileError, Emitted, Source};
+
+pub use names::{checker_module, registers_module, tile_module};
+
+/// Name of the module that stops a clock, which technologies replace.
+pub const CLOCK_GATE: &str = "pushmem_clock_gate";
+
+/// Its model. Veryl has no latches.
+const CLOCK_GATE_MODEL: &str = include_str!("../../../../templates/rtl/library/clock_gate.sv");
+
+/// The SystemVerilog of a tile: one module a file, each file named as its module, used modules before their users.
+///
+/// # Errors
+/// What Veryl finds in the rendered sources. That is a fault of the templates, not of the specification.
+pub fn generate(spec: &TileSpec, map: &RegisterMap) -> Result<Vec<Emitted>, CompileError> {
+    let reset = match spec.reset {
+        Reset::Asynchronous => pushmem_veryl::Reset::Asynchronous,
+        Reset::Synchronous => pushmem_veryl::Reset::Synchronous,
+    };
+    let mut emitted = pushmem_veryl::compile(sources(spec, map), reset)?;
+    name_resets(&mut emitted, spec.reset);
+    if spec.clock_gating {
+        emitted.insert(0, Emitted { name: CLOCK_GATE.to_owned(), text: CLOCK_GATE_MODEL.to_owned() });
+    }
+    Ok(emitted)
+}
+
+/// Tells the library modules of the two kinds of reset apart by their names: a chip may have tiles of both.
+fn name_resets(modules: &mut [Emitted], reset: Reset) {
+    let has_reset = |module: &Emitted| module.name.starts_with("pushmem_") && Reset::is_in(&module.text);
+    let named: BTreeMap<String, String> = modules
+        .iter()
+        .filter(|module| has_reset(module))
+        .map(|module| (module.name.clone(), reset.module_name(&module.name)))
+        .collect();
+    let other = |name: &str| named.get(name).cloned();
+    for module in modules {
+        module.text = replace_identifiers(&module.text, other);
+        module.name = other(&module.name).unwrap_or_else(|| module.name.clone());
+    }
+}
+
+/// The Veryl sources that [`generate`] compiles, for debugging.
+pub fn sources(spec: &TileSpec, map: &RegisterMap) -> Vec<Source> {
+    let view = view::TileView::of(spec, map);
+    let mut sources = library::modules(spec, &view.names);
+    sources.push(registers::source(&view));
+    sources.extend(tile::sources(&view));
+    sources
+}

@@ -1,0 +1,117 @@
+//! The library modules a tile needs.
+
+use askama::Template;
+use pushmem_tile::{Kind, Reset, Style, TileSpec};
+use pushmem_veryl::Source;
+
+use crate::names::Names;
+
+macro_rules! library {
+    ($name:literal) => {
+        Source {
+            name: concat!("pushmem_", $name).to_owned(),
+            text: include_str!(concat!("../../../../templates/rtl/library/", $name, ".veryl")).to_owned(),
+        }
+    };
+}
+
+#[derive(Template)]
+#[template(path = "iteration_domain.veryl", escape = "none")]
+struct IterationDomain<'a> {
+    names: &'a Names,
+    /// Whether the loop indices themselves are wanted, not only which of them increments.
+    indices: bool,
+}
+
+#[derive(Template)]
+#[template(path = "controller.veryl", escape = "none")]
+struct Controller<'a> {
+    names: &'a Names,
+    style: Style,
+    gated: bool,
+    /// Whether a reset needs clock edges.
+    synchronous: bool,
+}
+
+#[derive(Template)]
+#[template(path = "aggregator.veryl", escape = "none")]
+struct Aggregator<'a> {
+    names: &'a Names,
+    gated: bool,
+}
+
+#[derive(Template)]
+#[template(path = "register_file.veryl", escape = "none")]
+struct RegisterFile<'a> {
+    names: &'a Names,
+    gated: bool,
+}
+
+#[derive(Template)]
+#[template(path = "transpose_buffer.veryl", escape = "none")]
+struct TransposeBuffer<'a> {
+    names: &'a Names,
+    chaining: bool,
+    gated: bool,
+}
+
+pub(crate) fn render(name: &str, template: &impl Template) -> Source {
+    let text = template.render().expect("templates write to memory");
+    Source { name: name.to_owned(), text: format!("{}\n", text.trim()) }
+}
+
+/// Library modules, used ones before their users.
+pub(crate) fn modules(spec: &TileSpec, names: &Names) -> Vec<Source> {
+    let has_addresses = spec.controllers().iter().any(|c| c.addresses.iter().any(|a| a.bits > 0));
+    let iteration_domain = IterationDomain { names, indices: spec.style == Style::Multiplier };
+    let gated = spec.clock_gating;
+    let synchronous = spec.reset == Reset::Synchronous;
+    let controller = Controller { names, style: spec.style, gated, synchronous };
+
+    let mut sources = vec![library!("one_hot_mux")];
+    match spec.style {
+        Style::Recurrence => {
+            if has_addresses {
+                sources.extend([library!("modular_adder"), library!("address_generator")]);
+            }
+            sources.push(library!("schedule_generator"));
+        }
+        Style::PerLevel => {
+            sources.extend([
+                library!("modular_adder"),
+                library!("address_generator_per_level"),
+                library!("cycle_counter"),
+            ]);
+        }
+        Style::Multiplier => sources.extend([library!("address_generator_multiplier"), library!("cycle_counter")]),
+    }
+    sources.push(render(&names.iteration_domain, &iteration_domain));
+    sources.push(render(&names.controller, &controller));
+    match spec.kind {
+        Kind::WideFetch { .. } => sources.extend([
+            render(&names.aggregator, &Aggregator { names, gated }),
+            render(&names.transpose_buffer, &TransposeBuffer { names, chaining: spec.chaining, gated }),
+            library!("delay"),
+            library!("sram"),
+        ]),
+        Kind::DualPort | Kind::QuadPort | Kind::Rom => sources.extend([library!("delay"), library!("sram")]),
+        Kind::RegisterFile => sources.push(render(&names.register_file, &RegisterFile { names, gated })),
+    }
+    if spec.bist {
+        sources.push(library!("bist"));
+    }
+    if !chooses(spec) {
+        sources.remove(0);
+    }
+    sources
+}
+
+/// Whether there is anything to choose from: deltas and gaps of levels, lanes of a row, or controllers that share a port.
+fn chooses(spec: &TileSpec) -> bool {
+    let shared = |count: u32| (0..spec.kind.memory_ports()).any(|port| spec.kind.sharing(port, count).count() > 1);
+    match (spec.style, spec.kind) {
+        (Style::Recurrence, _) | (_, Kind::WideFetch { .. }) => true,
+        (_, Kind::Rom) => false,
+        (_, Kind::DualPort | Kind::QuadPort | Kind::RegisterFile) => shared(spec.inputs) || shared(spec.outputs),
+    }
+}

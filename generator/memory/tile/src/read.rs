@@ -1,0 +1,521 @@
+//! Reading a specification, filling in defaults, refusing what cannot work.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest};
+use serde::{Deserialize, Serialize};
+
+use crate::controller::{Memory, Role, narrowest_address};
+use crate::spec::{ControllerSpec, Kind, Reset, Style, TileSpec};
+
+/// Defaults of every optional key. `spec.yaml` beside the generated RTL shows the values in force.
+mod default {
+    pub const WORD_BITS: u32 = 16;
+    pub const FETCH_WIDTH: u32 = 4;
+    pub const INPUTS: u32 = 2;
+    pub const OUTPUTS: u32 = 2;
+    /// Aggregator and transpose buffer hold two SRAM rows: one being filled or emptied, one being moved.
+    pub const BUFFER_ROWS: u32 = 2;
+    pub const SRAM_LATENCY: u32 = 1;
+    pub const LEVELS: u32 = 6;
+    pub const EXTENT_BITS: u32 = 16;
+    pub const CYCLE_BITS: u32 = 16;
+    /// With chaining, SRAM addresses are this wide or one bit wider than a tile needs, whichever is more.
+    pub const CHAINED_ADDRESS_BITS: u32 = 16;
+}
+
+/// Version of the rules by which registers are laid out. A change of the rules needs a new number: it is part of the
+/// digest, so that register writes made by one version are not taken for another's.
+const REGISTER_LAYOUT: u32 = 1;
+
+/// Widest field of a register.
+const REGISTER_BITS: u32 = 32;
+
+/// Module and file names are built from the tile's name.
+const MAX_NAME_LENGTH: usize = 40;
+
+/// Rows that keep simulation models and tables of a sensible size.
+const MAX_ROWS: u32 = 1 << 20;
+
+/// More tiles than any chip has.
+const MAX_COUNT: u32 = 1 << 20;
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum KindName {
+    WideFetch,
+    DualPort,
+    QuadPort,
+    RegisterFile,
+    Rom,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SpecFile {
+    name: String,
+    kind: KindName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    register_layout: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    word_bits: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fetch_width: Option<u32>,
+    rows: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    count: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    inputs: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    outputs: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agg_words: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tb_words: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sram_latency: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    chaining: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stencil_valid: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    style: Option<Style>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bist: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reset: Option<Reset>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    clock_gating: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shadow_registers: Option<bool>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    controllers: BTreeMap<String, ControllerFile>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ControllerFile {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    levels: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    extent_bits: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cycle_bits: Option<u32>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    address_bits: BTreeMap<String, u32>,
+}
+
+/// The key of [`SpecFile::controllers`] that stands for every role.
+const ALL_ROLES: &str = "all";
+
+impl TileSpec {
+    /// Reads a specification file.
+    ///
+    /// # Errors
+    /// A located message when the file cannot be read, is not YAML, has an unknown key or a value of the wrong type, or
+    /// asks for a tile that cannot be built; the message says what was expected.
+    pub fn read(path: &Path) -> Result<Self, Diagnostic> {
+        Self::from_document(&Document::read(path)?)
+    }
+
+    /// Reads a specification from a document.
+    ///
+    /// # Errors
+    /// As [`TileSpec::read`].
+    pub fn from_document(document: &Document) -> Result<Self, Diagnostic> {
+        let file: SpecFile = document.deserialize()?;
+        Reader { document }.resolve(&file).map_err(|problem| problem.or_code(Code::Specification))
+    }
+
+    /// The completed specification as YAML. Reading it gives the same specification.
+    pub fn to_yaml(&self) -> String {
+        serde_yaml::to_string(&self.to_file()).expect("a specification is plain data")
+    }
+
+    /// The values of [`TileSpec::to_yaml`].
+    pub(crate) fn to_value(&self) -> serde_json::Value {
+        serde_json::to_value(self.to_file()).expect("a specification is plain data")
+    }
+
+    fn to_file(&self) -> SpecFile {
+        let (fetch_width, agg_words, tb_words) = match self.kind {
+            Kind::WideFetch { fetch_width, agg_words, tb_words } => {
+                (Some(fetch_width), Some(agg_words), Some(tb_words))
+            }
+            _ => (None, None, None),
+        };
+        let controllers = self
+            .controllers
+            .iter()
+            .map(|(role, controller)| {
+                let address_bits =
+                    controller.address_bits.iter().map(|(memory, &bits)| (memory.name().to_owned(), bits)).collect();
+                let file = ControllerFile {
+                    levels: Some(controller.levels),
+                    extent_bits: Some(controller.extent_bits),
+                    cycle_bits: Some(controller.cycle_bits),
+                    address_bits,
+                };
+                (role.name().to_owned(), file)
+            })
+            .collect();
+        SpecFile {
+            name: self.name.clone(),
+            kind: match self.kind {
+                Kind::WideFetch { .. } => KindName::WideFetch,
+                Kind::DualPort => KindName::DualPort,
+                Kind::QuadPort => KindName::QuadPort,
+                Kind::RegisterFile => KindName::RegisterFile,
+                Kind::Rom => KindName::Rom,
+            },
+            register_layout: Some(REGISTER_LAYOUT),
+            word_bits: Some(self.word_bits),
+            fetch_width,
+            rows: self.rows,
+            count: self.count,
+            inputs: Some(self.inputs),
+            outputs: Some(self.outputs),
+            agg_words,
+            tb_words,
+            sram_latency: (self.kind != Kind::RegisterFile).then_some(self.sram_latency),
+            chaining: Some(self.chaining),
+            stencil_valid: Some(self.stencil_valid),
+            style: Some(self.style),
+            bist: self.bist.then_some(true),
+            // What the chip decides is there where it decides otherwise, so that digests stay what they were.
+            reset: (self.reset != Reset::default()).then_some(self.reset),
+            clock_gating: self.clock_gating.then_some(true),
+            shadow_registers: self.shadow_registers.then_some(true),
+            controllers,
+        }
+    }
+}
+
+/// Resolves a parsed file against its document, so that each finding points at its place.
+struct Reader<'a> {
+    document: &'a Document,
+}
+
+impl Reader<'_> {
+    fn refuse(&self, key: &str, message: impl Into<String>) -> Diagnostic {
+        self.document.error(&FieldPath::root().key(key), message)
+    }
+
+    fn resolve(&self, file: &SpecFile) -> Result<TileSpec, Diagnostic> {
+        self.check_name(&file.name)?;
+        if let Some(layout) = file.register_layout
+            && layout != REGISTER_LAYOUT
+        {
+            return Err(self
+                .refuse(
+                    "register_layout",
+                    format!("register layout {layout} is another than this program's, {REGISTER_LAYOUT}"),
+                )
+                .with_help("remove `register_layout` and generate the tile anew"));
+        }
+        let kind = self.kind(file)?;
+        let rom = kind == Kind::Rom;
+        let word_bits = self.ranged("word_bits", file.word_bits.unwrap_or(default::WORD_BITS), 8, 64)?;
+        let rows = self.ranged("rows", file.rows, 2, MAX_ROWS)?;
+        let count = file.count.map(|count| self.ranged("count", count, 1, MAX_COUNT)).transpose()?;
+        let inputs = self.ranged("inputs", file.inputs.unwrap_or(if rom { 1 } else { default::INPUTS }), 1, 4)?;
+        let outputs = self.ranged("outputs", file.outputs.unwrap_or(if rom { 1 } else { default::OUTPUTS }), 1, 4)?;
+        self.check_ports(file, kind, inputs, outputs)?;
+        let sram_latency = match (kind, file.sram_latency) {
+            (Kind::RegisterFile, Some(_)) => {
+                return Err(self
+                    .refuse("sram_latency", "a register file has no SRAM: it is read in the cycle of the firing")
+                    .with_help("remove `sram_latency`"));
+            }
+            (Kind::RegisterFile, None) => 0,
+            (_, latency) => self.ranged("sram_latency", latency.unwrap_or(default::SRAM_LATENCY), 1, 2)?,
+        };
+        let chaining = file.chaining.unwrap_or(false);
+        self.check_chaining(kind, chaining, rows)?;
+        let stencil_valid = file.stencil_valid.unwrap_or(false);
+        let mut spec = TileSpec {
+            name: file.name.clone(),
+            kind,
+            word_bits,
+            rows,
+            count,
+            inputs,
+            outputs,
+            sram_latency,
+            chaining,
+            stencil_valid,
+            style: file.style.unwrap_or_default(),
+            bist: self.bist(kind, file.bist)?,
+            reset: file.reset.unwrap_or_default(),
+            clock_gating: file.clock_gating.unwrap_or(false),
+            shadow_registers: file.shadow_registers.unwrap_or(false),
+            controllers: BTreeMap::new(),
+        };
+        spec.controllers = self.controllers(file, &spec)?;
+        self.check_tile_id(file, &spec)?;
+        Ok(spec)
+    }
+
+    fn bist(&self, kind: Kind, wanted: Option<bool>) -> Result<bool, Diagnostic> {
+        if kind == Kind::RegisterFile && wanted == Some(true) {
+            return Err(self
+                .refuse(
+                    "bist",
+                    "a register file has no SRAM to test: its words are flip-flops, which a scan chain reaches",
+                )
+                .with_help("remove `bist`"));
+        }
+        Ok(wanted.unwrap_or(false))
+    }
+
+    fn ranged(&self, key: &str, value: u32, low: u32, high: u32) -> Result<u32, Diagnostic> {
+        if (low..=high).contains(&value) {
+            return Ok(value);
+        }
+        Err(self.refuse(key, format!("`{key}` is {value}; it must be from {low} to {high}")))
+    }
+
+    fn check_name(&self, name: &str) -> Result<(), Diagnostic> {
+        let mut characters = name.chars();
+        let starts_well = characters.next().is_some_and(|first| first.is_ascii_lowercase());
+        let goes_on_well = characters.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        if !starts_well || !goes_on_well || name.contains("__") || name.ends_with('_') || name.len() > MAX_NAME_LENGTH {
+            return Err(self.refuse("name", format!("`{name}` cannot be the name of a module")).with_help(format!(
+                "use at most {MAX_NAME_LENGTH} lower-case letters, digits and single underscores, starting with a letter"
+            )));
+        }
+        Ok(())
+    }
+
+    fn kind(&self, file: &SpecFile) -> Result<Kind, Diagnostic> {
+        let wide_fetch_only = [
+            ("fetch_width", file.fetch_width, "every row holds one word"),
+            ("agg_words", file.agg_words, "there is no aggregator"),
+            ("tb_words", file.tb_words, "there is no transpose buffer"),
+        ];
+        let plain = |kind: Kind| {
+            for (key, value, reason) in wide_fetch_only {
+                if value.is_some() {
+                    return Err(self
+                        .refuse(key, format!("`{key}` means nothing in a {} tile: {reason}", kind.name()))
+                        .with_help(format!("remove `{key}`, or use `kind: wide_fetch`")));
+                }
+            }
+            Ok(kind)
+        };
+        match file.kind {
+            KindName::DualPort => plain(Kind::DualPort),
+            KindName::QuadPort => plain(Kind::QuadPort),
+            KindName::RegisterFile => plain(Kind::RegisterFile),
+            KindName::Rom => plain(Kind::Rom),
+            KindName::WideFetch => {
+                let fetch_width = file.fetch_width.unwrap_or(default::FETCH_WIDTH);
+                if ![1, 2, 4, 8].contains(&fetch_width) {
+                    return Err(
+                        self.refuse("fetch_width", format!("`fetch_width` is {fetch_width}; it must be 1, 2, 4 or 8"))
+                    );
+                }
+                let buffer = |key: &str, value: Option<u32>| {
+                    let words = value.unwrap_or(default::BUFFER_ROWS * fetch_width);
+                    let words = self.ranged(key, words, fetch_width, 16 * fetch_width)?;
+                    if words % fetch_width != 0 {
+                        return Err(self.refuse(
+                            key,
+                            format!("`{key}` is {words}; it must be a multiple of the fetch width, {fetch_width}"),
+                        ));
+                    }
+                    Ok(words)
+                };
+                Ok(Kind::WideFetch {
+                    fetch_width,
+                    agg_words: buffer("agg_words", file.agg_words)?,
+                    tb_words: buffer("tb_words", file.tb_words)?,
+                })
+            }
+        }
+    }
+
+    fn check_ports(&self, file: &SpecFile, kind: Kind, inputs: u32, outputs: u32) -> Result<(), Diagnostic> {
+        match kind {
+            // Each port at full rate takes one SRAM access every fetch_width cycles. The narrow widths get one input and
+            // one output all the same, at a lower rate.
+            Kind::WideFetch { fetch_width, .. } if inputs + outputs > fetch_width.max(2) => Err(self
+                .refuse(
+                    match (file.inputs, file.outputs) {
+                        (None, None) => "fetch_width",
+                        (None, Some(_)) => "outputs",
+                        (Some(_), None) => "inputs",
+                        _ if outputs > inputs => "outputs",
+                        _ => "inputs",
+                    },
+                    format!(
+                        "{inputs} inputs and {outputs} outputs: the single SRAM port of fetch width {fetch_width} serves \
+                         at most {} ports together",
+                        fetch_width.max(2)
+                    ),
+                )
+                .with_help(format!(
+                    "use fewer ports or a larger `fetch_width`; without the keys there are {} inputs and {} outputs",
+                    default::INPUTS,
+                    default::OUTPUTS
+                ))),
+            Kind::Rom if inputs != outputs || outputs != 1 => Err(self
+                .refuse(
+                    if inputs != 1 { "inputs" } else { "outputs" },
+                    format!("a rom has one address input and one output, not {inputs} and {outputs}"),
+                )
+                .with_help("use one rom tile for each port")),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_chaining(&self, kind: Kind, chaining: bool, rows: u32) -> Result<(), Diagnostic> {
+        if !chaining {
+            return Ok(());
+        }
+        match kind {
+            Kind::Rom => Err(self
+                .refuse("chaining", "a rom cannot be chained: its address comes from an input of the tile's own width")
+                .with_help("set `chaining: false`, or give the rom more rows")),
+            _ if !rows.is_power_of_two() => Err(self
+                .refuse(
+                    "rows",
+                    format!(
+                        "{rows} rows cannot be chained: a tile owns an aligned piece of the address space, which must be \
+                         a power of two"
+                    ),
+                )
+                .with_help(format!(
+                    "use {} or {} rows, or set `chaining: false`",
+                    rows.next_power_of_two() / 2,
+                    rows.next_power_of_two()
+                ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn controllers(&self, file: &SpecFile, spec: &TileSpec) -> Result<BTreeMap<Role, ControllerSpec>, Diagnostic> {
+        let roles = spec.roles();
+        let names: Vec<&str> = roles.iter().map(|role| role.name()).chain([ALL_ROLES]).collect();
+        for name in file.controllers.keys() {
+            if !names.contains(&name.as_str()) {
+                let path = FieldPath::root().key("controllers").key(name);
+                let message = format!("a {} tile as specified has no controller role `{name}`", spec.kind.name());
+                let suggestion = nearest(name, names.iter().copied())
+                    .map(|near| format!("did you mean `{near}`? "))
+                    .unwrap_or_default();
+                return Err(self
+                    .document
+                    .error_at_key(&path, message)
+                    .with_help(format!("{suggestion}the roles are {}", names.join(", "))));
+            }
+        }
+        roles.into_iter().map(|role| Ok((role, self.controller(file, spec, role)?))).collect()
+    }
+
+    fn controller(&self, file: &SpecFile, spec: &TileSpec, role: Role) -> Result<ControllerSpec, Diagnostic> {
+        let base = FieldPath::root().key("controllers");
+        let ranged = |key: &str, get: fn(&ControllerFile) -> Option<u32>, default: u32, low: u32, high: u32| {
+            let mut given = [role.name(), ALL_ROLES]
+                .into_iter()
+                .filter_map(|section| get(file.controllers.get(section)?).map(|value| (section, value)));
+            if let Some((section, value)) = given.clone().find(|(_, value)| !(low..=high).contains(value)) {
+                let path = base.key(section).key(key);
+                return Err(self.document.error(&path, format!("`{key}` is {value}; it must be from {low} to {high}")));
+            }
+            Ok(given.next().map_or(default, |(_, value)| value))
+        };
+        let levels = ranged("levels", |c| c.levels, default::LEVELS, 1, 8)?;
+        let extent_bits = ranged("extent_bits", |c| c.extent_bits, default::EXTENT_BITS, 1, REGISTER_BITS)?;
+        let cycle_bits = ranged("cycle_bits", |c| c.cycle_bits, default::CYCLE_BITS, 1, REGISTER_BITS)?;
+        if let Some(all) = file.controllers.get(ALL_ROLES)
+            && !all.address_bits.is_empty()
+        {
+            return Err(self
+                .document
+                .error_at_key(&base.key(ALL_ROLES).key("address_bits"), "roles address different memories")
+                .with_help("give `address_bits` for each role that needs it"));
+        }
+        let given = file.controllers.get(role.name()).map(|c| c.address_bits.clone()).unwrap_or_default();
+        let path = base.key(role.name()).key("address_bits");
+        let names: Vec<&str> = role.memories().iter().map(|memory| memory.name()).collect();
+        if let Some(name) = given.keys().find(|name| !names.contains(&name.as_str())) {
+            return Err(self
+                .document
+                .error_at_key(&path.key(name), format!("`{}` does not address `{name}`", role.name()))
+                .with_help(match names.as_slice() {
+                    [] => "remove `address_bits`".to_owned(),
+                    names => format!("it addresses {}", names.join(" and ")),
+                }));
+        }
+        let address_bits = role
+            .memories()
+            .iter()
+            .map(|&memory| Ok((memory, self.address_bits(spec, role, memory, given.get(memory.name()), &path)?)))
+            .collect::<Result<_, Diagnostic>>()?;
+        Ok(ControllerSpec { levels, extent_bits, cycle_bits, address_bits })
+    }
+
+    fn address_bits(
+        &self,
+        spec: &TileSpec,
+        role: Role,
+        memory: Memory,
+        given: Option<&u32>,
+        path: &FieldPath,
+    ) -> Result<u32, Diagnostic> {
+        let needed = narrowest_address(role, memory, spec.kind, spec.rows);
+        let chained = spec.chaining && memory == spec.main_memory();
+        // A chain of one tile is no chain: there must be at least one bit of tile ID.
+        let lowest = if chained { needed + 1 } else { needed };
+        let default = if chained { default::CHAINED_ADDRESS_BITS.max(lowest) } else { lowest };
+        let bits = given.copied().unwrap_or(default);
+        if (lowest..=REGISTER_BITS).contains(&bits) {
+            return Ok(bits);
+        }
+        let reason = if chained { " and a tile ID" } else { "" };
+        let message = format!(
+            "{bits} bits do not address `{}`: its {} places{reason} need {lowest} to {REGISTER_BITS}",
+            memory.name(),
+            role.places(memory, spec.kind, spec.rows),
+        );
+        Err(self.document.error(&path.key(memory.name()), message))
+    }
+
+    /// All address generators of a chained memory see the same address space.
+    fn check_tile_id(&self, file: &SpecFile, spec: &TileSpec) -> Result<(), Diagnostic> {
+        if !spec.chaining {
+            return Ok(());
+        }
+        let memory = spec.main_memory();
+        let mut widths = spec
+            .controllers
+            .iter()
+            .filter_map(|(role, controller)| controller.address_bits.get(&memory).map(|&bits| (*role, bits)));
+        let Some((first, first_bits)) = widths.next() else {
+            return Ok(());
+        };
+        for (role, bits) in widths {
+            if bits != first_bits {
+                // Point at a width that the file gives; one of the two must be there, as defaults agree.
+                let gives = |c: &ControllerFile| c.address_bits.contains_key(memory.name());
+                let given = if file.controllers.get(role.name()).is_some_and(gives) { role } else { first };
+                let path =
+                    FieldPath::root().key("controllers").key(given.name()).key("address_bits").key(memory.name());
+                return Err(self
+                    .document
+                    .error(
+                        &path,
+                        format!(
+                            "a chain has one address space, but `{}` has {first_bits} address bits and `{}` has {bits}",
+                            first.name(),
+                            role.name()
+                        ),
+                    )
+                    .with_help("give both the same `address_bits`"));
+            }
+        }
+        Ok(())
+    }
+}

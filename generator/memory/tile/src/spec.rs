@@ -1,0 +1,270 @@
+//! The specification with every default filled in.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::controller::{Controller, Memory, Role};
+
+/// How a controller computes its affine functions. All styles behave the same, cycle for cycle; they differ in area and
+/// in what their registers hold (dissertation §6.1.2, Figure 6.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Style {
+    /// One register and one adder for the whole function; registers hold the delta of each level.
+    #[default]
+    Recurrence,
+    /// One register and one adder per level; registers hold the stride of each level.
+    PerLevel,
+    /// Strides times raw loop indices; registers hold the stride of each level.
+    Multiplier,
+}
+
+impl Style {
+    /// All styles, the default first.
+    pub const ALL: [Style; 3] = [Style::Recurrence, Style::PerLevel, Style::Multiplier];
+
+    /// The name used in specifications.
+    pub fn name(self) -> &'static str {
+        match self {
+            Style::Recurrence => "recurrence",
+            Style::PerLevel => "per_level",
+            Style::Multiplier => "multiplier",
+        }
+    }
+}
+
+/// The port that lets all clocks run, where there are clock gates.
+pub const TEST_ENABLE: &str = "test_enable_i";
+
+/// How flip-flops are reset. Both kinds of reset are active low; the chip around the tile decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reset {
+    /// At once, clock or not.
+    #[default]
+    Asynchronous,
+    /// At the end of a clock cycle with reset.
+    Synchronous,
+}
+
+impl Reset {
+    /// The name of a library module with this kind of reset. Those without a reset have one name.
+    pub fn module_name(self, module: &str) -> String {
+        match self {
+            Reset::Asynchronous => module.to_owned(),
+            Reset::Synchronous => format!("{module}_synchronous"),
+        }
+    }
+
+    /// Whether a module of the library, in SystemVerilog, has a reset.
+    pub fn is_in(text: &str) -> bool {
+        text.contains("rst_ni")
+    }
+
+    /// The name used in specifications.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reset::Asynchronous => "asynchronous",
+            Reset::Synchronous => "synchronous",
+        }
+    }
+
+    /// SystemVerilog that is written for an asynchronous reset, for this one. With a synchronous reset, registers are unknown
+    /// until the first clock edge under reset, so that assertions wait for its end. With an asynchronous one, Verilator 5.006
+    /// would complain that the reset is used both ways.
+    pub fn of_system_verilog(self, text: &str) -> String {
+        const ASSERTION: &str = "assert property (@(posedge clk_i)";
+        match self {
+            Reset::Asynchronous => text.to_owned(),
+            Reset::Synchronous => text
+                .replace("@(posedge clk_i, negedge rst_ni)", "@(posedge clk_i)")
+                .replace(ASSERTION, &format!("{ASSERTION} disable iff (!rst_ni)")),
+        }
+    }
+}
+
+/// The variants of the memory-tile family, with the parameters only they have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Wide-fetch single-port SRAM between aggregators and transpose buffers (unified-buffer paper §IV-B).
+    WideFetch {
+        /// Words in an SRAM row.
+        fetch_width: u32,
+        /// Words in the aggregator of each input.
+        agg_words: u32,
+        /// Words in the transpose buffer of each output.
+        tb_words: u32,
+    },
+    /// SRAM with one write and one read port (unified-buffer paper §IV-A); all inputs share the one, all outputs the other.
+    DualPort,
+    /// Reference memory with two write and two read ports: input and output i use port i modulo 2.
+    QuadPort,
+    /// Register file with one write and one read port, read in the cycle of the firing ("pond").
+    RegisterFile,
+    /// Single-port SRAM whose contents are loaded through the configuration port and whose address comes from an input.
+    Rom,
+}
+
+impl Kind {
+    /// The name used in specifications.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::WideFetch { .. } => "wide_fetch",
+            Kind::DualPort => "dual_port",
+            Kind::QuadPort => "quad_port",
+            Kind::RegisterFile => "register_file",
+            Kind::Rom => "rom",
+        }
+    }
+
+    /// Words in a row of the main memory.
+    pub fn row_words(self) -> u32 {
+        match self {
+            Kind::WideFetch { fetch_width, .. } => fetch_width,
+            _ => 1,
+        }
+    }
+
+    /// Ports of the main memory that write and that read. The single port of a wide-fetch SRAM or ROM counts once in each.
+    pub fn memory_ports(self) -> u32 {
+        match self {
+            Kind::QuadPort => 2,
+            _ => 1,
+        }
+    }
+
+    /// The port of the main memory that an input or output uses.
+    pub fn memory_port(self, port: u32) -> u32 {
+        port % self.memory_ports()
+    }
+
+    /// Which of `count` inputs, or outputs, share a port of the main memory.
+    pub fn sharing(self, memory_port: u32, count: u32) -> impl Iterator<Item = u32> {
+        (0..count).filter(move |&port| self.memory_port(port) == memory_port)
+    }
+
+    /// The roles that write and read the main memory, where inputs and outputs reach it directly.
+    pub fn direct_roles(self) -> Option<(Role, Role)> {
+        match self.roles() {
+            &[write, read] => Some((write, read)),
+            _ => None,
+        }
+    }
+
+    /// The roles its controllers play, in the order of the register map.
+    pub fn roles(self) -> &'static [Role] {
+        match self {
+            Kind::WideFetch { .. } => &[Role::In2Agg, Role::Agg2Sram, Role::Sram2Tb, Role::Tb2Out],
+            Kind::DualPort | Kind::QuadPort => &[Role::In2Sram, Role::Sram2Out],
+            Kind::RegisterFile => &[Role::In2RegisterFile, Role::RegisterFile2Out],
+            Kind::Rom => &[Role::Rom2Out],
+        }
+    }
+}
+
+/// Loop levels and widths of the controllers of one role.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ControllerSpec {
+    /// Loop levels of the iteration domain.
+    pub levels: u32,
+    /// Width of an extent, in bits. An extent is stored minus one, so that extents 1 to 2^bits fit.
+    pub extent_bits: u32,
+    /// Width of the schedule, in bits: starts 0 to 2^bits − 1, gaps between two firings 1 to 2^bits.
+    pub cycle_bits: u32,
+    /// Width of each address generator, in bits, by the memory it addresses.
+    pub address_bits: BTreeMap<Memory, u32>,
+}
+
+/// A complete and checked tile specification.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TileSpec {
+    /// Name of the tile: an identifier, the stem of its module names.
+    pub name: String,
+    /// Variant, with the parameters only it has.
+    pub kind: Kind,
+    /// Bits of a data word.
+    pub word_bits: u32,
+    /// Rows of the main memory (of `fetch_width` words in the wide-fetch variant, else of one word).
+    pub rows: u32,
+    /// How many such tiles there are, if only so many.
+    pub count: Option<u32>,
+    /// Input ports.
+    pub inputs: u32,
+    /// Output ports.
+    pub outputs: u32,
+    /// Cycles from an SRAM read to its data; 0 for a register file.
+    pub sram_latency: u32,
+    /// Whether several tiles can form one larger memory.
+    pub chaining: bool,
+    /// Whether the tile has a generator of a stencil-valid signal.
+    pub stencil_valid: bool,
+    /// How controllers compute affine functions.
+    pub style: Style,
+    /// Whether the SRAM has a self-test.
+    pub bist: bool,
+    /// How its flip-flops are reset.
+    pub reset: Reset,
+    /// Whether clocks stop where nothing changes; then there is a port [`TEST_ENABLE`].
+    pub clock_gating: bool,
+    /// Whether configuration registers are there twice, so that the next configuration can be loaded during a run.
+    pub shadow_registers: bool,
+    /// Levels and widths by role, for every role of the tile.
+    pub controllers: BTreeMap<Role, ControllerSpec>,
+}
+
+impl TileSpec {
+    /// The roles of its controllers, in the order of the register map.
+    pub fn roles(&self) -> Vec<Role> {
+        let mut roles = self.kind.roles().to_vec();
+        if self.stencil_valid {
+            roles.push(Role::StencilValid);
+        }
+        roles
+    }
+
+    /// Its controllers, in the order of the register map.
+    pub fn controllers(&self) -> Vec<Controller> {
+        self.roles()
+            .into_iter()
+            .flat_map(|role| {
+                let count = role.count(self);
+                (0..count).map(move |port| (role, port))
+            })
+            .map(|(role, port)| Controller::of(self, role, port))
+            .collect()
+    }
+
+    /// Bits of the tile ID that chaining compares with the upper bits of an SRAM address; 0 without chaining.
+    pub fn tile_id_bits(&self) -> u32 {
+        if !self.chaining {
+            return 0;
+        }
+        let address_bits = self
+            .controllers
+            .values()
+            .filter_map(|controller| controller.address_bits.get(&self.main_memory()))
+            .max()
+            .copied()
+            .unwrap_or(0);
+        address_bits - address_bits_for(self.rows)
+    }
+
+    /// The main memory, which controllers address by row.
+    pub fn main_memory(&self) -> Memory {
+        match self.kind {
+            Kind::RegisterFile => Memory::RegisterFile,
+            _ => Memory::Sram,
+        }
+    }
+
+    /// Words of the main memory of one tile, or of as many as can form a chain.
+    pub fn largest_memory(&self) -> u64 {
+        (u64::from(self.rows) * u64::from(self.kind.row_words())) << self.tile_id_bits()
+    }
+}
+
+/// Bits that address `count` items; 0 for a single one.
+pub fn address_bits_for(count: u32) -> u32 {
+    u32::BITS - count.saturating_sub(1).leading_zeros()
+}

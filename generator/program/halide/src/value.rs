@@ -1,0 +1,218 @@
+//! Expressions with their names looked up: what stores write and where.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+use pushmem_nest::{Binary, Index, Span, Type, Unary};
+
+/// A loop variable, or a coordinate that takes the place of some: a number, unique in the whole program.
+pub(crate) type Variable = usize;
+
+/// An expression. What its loads are depends on the stage: flat addresses first, elements of arrays later.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Value<L> {
+    Number(i64, Type),
+    /// Of type i32.
+    Variable(Variable),
+    Load(L),
+    Unary(Unary, Rc<Value<L>>),
+    Binary(Binary, Rc<Value<L>>, Rc<Value<L>>),
+    Select(Rc<Value<L>>, Rc<Value<L>>, Rc<Value<L>>),
+    Cast(Type, Rc<Value<L>>),
+}
+
+/// A load as Halide prints it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Flat {
+    pub array: usize,
+    pub address: Rc<Value<Flat>>,
+    pub place: Place,
+}
+
+/// A load of an element, or of an entry of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Element {
+    Array {
+        array: usize,
+        indices: Vec<Index>,
+        /// The value where the indices lie outside of the array.
+        outside: Option<i64>,
+        place: Place,
+    },
+    Table {
+        table: usize,
+        index: Rc<Value<Element>>,
+    },
+}
+
+/// A place of the text that does not count when expressions are compared.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place(pub Span);
+
+impl PartialEq for Place {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Place {}
+
+impl std::hash::Hash for Place {
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+}
+
+impl Value<Element> {
+    /// All loads from arrays, those of which tables are looked up too, in the order of the text: each array with its indices.
+    pub fn array_loads(&self) -> Vec<(usize, &[Index])> {
+        let mut loads = Vec::new();
+        self.loads(&mut loads);
+        let of = |load| match load {
+            &Element::Array { array, ref indices, .. } => vec![(array, indices.as_slice())],
+            Element::Table { index, .. } => index.array_loads(),
+        };
+        loads.into_iter().flat_map(of).collect()
+    }
+}
+
+impl<L: Clone> Value<L> {
+    pub fn number(value: i64) -> Rc<Self> {
+        Rc::new(Value::Number(value, Type::I32))
+    }
+
+    pub fn binary(operator: Binary, left: Rc<Self>, right: Rc<Self>) -> Rc<Self> {
+        Rc::new(Value::Binary(operator, left, right))
+    }
+
+    pub fn operands(&self) -> Vec<&Rc<Self>> {
+        match self {
+            Value::Number(..) | Value::Variable(_) | Value::Load(_) => Vec::new(),
+            Value::Unary(_, operand) | Value::Cast(_, operand) => vec![operand],
+            Value::Binary(_, left, right) => vec![left, right],
+            Value::Select(condition, then, otherwise) => vec![condition, then, otherwise],
+        }
+    }
+
+    /// The same operator on other operands, in the order of [`Value::operands`].
+    pub fn with(&self, mut operand: impl FnMut(&Rc<Self>) -> Rc<Self>) -> Self {
+        match self {
+            Value::Number(..) | Value::Variable(_) | Value::Load(_) => self.clone(),
+            Value::Unary(operator, inner) => Value::Unary(*operator, operand(inner)),
+            Value::Cast(value, inner) => Value::Cast(*value, operand(inner)),
+            Value::Binary(operator, left, right) => {
+                let left = operand(left);
+                Value::Binary(*operator, left, operand(right))
+            }
+            Value::Select(condition, then, otherwise) => {
+                let condition = operand(condition);
+                let then = operand(then);
+                Value::Select(condition, then, operand(otherwise))
+            }
+        }
+    }
+
+    /// All loads, in the order of the text, each as often as it is used.
+    pub fn loads<'a>(&'a self, found: &mut Vec<&'a L>) {
+        self.loads_but(&mut HashSet::new(), found);
+    }
+
+    /// All loads but those of parts that have none, which are shared by many names in addresses.
+    fn loads_but<'a>(&'a self, without: &mut HashSet<*const Self>, found: &mut Vec<&'a L>) {
+        if let Value::Load(load) = self {
+            found.push(load);
+        }
+        let operands = self.operands();
+        if operands.is_empty() || without.contains(&std::ptr::from_ref(self)) {
+            return;
+        }
+        let before = found.len();
+        operands.into_iter().for_each(|operand| operand.loads_but(without, found));
+        if found.len() == before {
+            without.insert(self);
+        }
+    }
+
+    /// Shows each part of the value once, however often it is used; operands before what is computed of them.
+    pub fn visit<'a>(&'a self, seen: &mut HashSet<*const Self>, show: &mut impl FnMut(&'a Self)) {
+        if seen.insert(self) {
+            self.operands().into_iter().for_each(|operand| operand.visit(seen, show));
+            show(self);
+        }
+    }
+
+    /// The variables outside of loads.
+    pub fn own_variables(&self, found: &mut BTreeSet<Variable>) {
+        self.visit(&mut HashSet::new(), &mut |part| {
+            if let Value::Variable(variable) = part {
+                found.insert(*variable);
+            }
+        });
+    }
+
+    /// The type, as far as the loads have one.
+    pub fn value_type(&self, load: &impl Fn(&L) -> Option<Type>) -> Option<Type> {
+        match self {
+            Value::Number(_, value) | Value::Cast(value, _) => Some(*value),
+            Value::Variable(_) => Some(Type::I32),
+            Value::Load(of) => load(of),
+            Value::Unary(operator, operand) => Some(operator.result(operand.value_type(load)?)),
+            Value::Binary(operator, ..) if operator.is_comparison() => Some(Type::Bool),
+            Value::Binary(operator, left, right) => {
+                Some(operator.result(left.value_type(load).or_else(|| right.value_type(load))?))
+            }
+            Value::Select(_, then, otherwise) => then.value_type(load).or_else(|| otherwise.value_type(load)),
+        }
+    }
+
+    /// The value, if no load is needed for it.
+    pub fn evaluate(&self, variable: &impl Fn(Variable) -> Option<i64>) -> Option<i64> {
+        Evaluator::new(self).evaluate(variable)
+    }
+}
+
+/// A value that is computed for many values of its variables: its parts in an order in which each comes after its operands, and is
+/// computed once, however often it is used.
+pub(crate) struct Evaluator<'a, L> {
+    /// Each with the places of its operands.
+    parts: Vec<(&'a Value<L>, [usize; 3])>,
+    values: RefCell<Vec<Option<(i64, Type)>>>,
+}
+
+impl<'a, L: Clone> Evaluator<'a, L> {
+    pub fn new(value: &'a Value<L>) -> Self {
+        let mut parts = Vec::new();
+        let mut places: HashMap<*const Value<L>, usize> = HashMap::new();
+        value.visit(&mut HashSet::new(), &mut |part| {
+            let mut operands = [0; 3];
+            for (place, operand) in operands.iter_mut().zip(part.operands()) {
+                *place = places[&Rc::as_ptr(operand)];
+            }
+            places.insert(part, parts.len());
+            parts.push((part, operands));
+        });
+        Self { values: RefCell::new(vec![None; parts.len()]), parts }
+    }
+
+    /// The value, if no load is needed for it.
+    pub fn evaluate(&self, variable: &impl Fn(Variable) -> Option<i64>) -> Option<i64> {
+        let mut values = self.values.borrow_mut();
+        for (place, (part, [first, second, third])) in self.parts.iter().enumerate() {
+            values[place] = match part {
+                Value::Number(value, of) => Some((*value, *of)),
+                Value::Variable(which) => variable(*which).map(|value| (value, Type::I32)),
+                Value::Load(_) => None,
+                Value::Unary(operator, _) => {
+                    values[*first].map(|(value, of)| (operator.apply(of, value), operator.result(of)))
+                }
+                Value::Binary(operator, ..) => values[*first]
+                    .zip(values[*second])
+                    .map(|((left, of), (right, _))| (operator.apply(of, left, right), operator.result(of))),
+                Value::Select(..) => {
+                    values[*first].and_then(|(condition, _)| values[if condition != 0 { *second } else { *third }])
+                }
+                Value::Cast(to, _) => values[*first].map(|(value, _)| (to.wrap(value), *to)),
+            };
+        }
+        values.last().copied().flatten().map(|(value, _)| value)
+    }
+}

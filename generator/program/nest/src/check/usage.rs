@@ -1,0 +1,58 @@
+//! What is declared or computed for nothing.
+
+use std::collections::BTreeSet;
+
+use crate::program::{ArrayKind, Expression, ExpressionKind, Program};
+use crate::source::Problem;
+
+const UNUSED: &str = "remove it, or use it in the nest";
+
+pub(super) fn check(program: &Program, warnings: &mut Vec<Problem>) {
+    let operations = program.operations();
+    // Arrays on which an output depends, found backwards from the outputs.
+    let mut live: BTreeSet<usize> =
+        (0..program.arrays.len()).filter(|&array| program.arrays[array].kind == ArrayKind::Output).collect();
+    loop {
+        let before = live.len();
+        for (_, operation) in operations.iter().rev() {
+            if live.contains(&operation.target.array) {
+                live.extend(operation.loads.iter().map(|load| load.access.array));
+            }
+        }
+        if live.len() == before {
+            break;
+        }
+    }
+    for (number, array) in program.arrays.iter().enumerate().filter(|(number, _)| !live.contains(number)) {
+        let name = &array.name;
+        let is_read = |(_, operation): &(_, &crate::program::Operation)| {
+            operation.loads.iter().any(|load| load.access.array == number)
+        };
+        let is_written = operations.iter().any(|(_, operation)| operation.target.array == number);
+        let (message, help) = if operations.iter().any(is_read) {
+            let message = format!("no output depends on the {} `{name}`", array.kind.name());
+            (message, "what is computed from it goes nowhere: remove it and that, or let an output depend on it")
+        } else if is_written {
+            let message = format!("the buffer `{name}` is written but never read");
+            (message, "remove it and the statements that write it, or read it")
+        } else {
+            (format!("the {} `{name}` is never used", array.kind.name()), UNUSED)
+        };
+        warnings.push(Problem::new(array.span, message).with_help(help));
+    }
+    let mut used = BTreeSet::new();
+    for (_, operation) in &operations {
+        tables(&operation.expression, &mut used);
+    }
+    for (_, table) in program.tables.iter().enumerate().filter(|(number, _)| !used.contains(number)) {
+        let message = format!("the table `{}` is never used", table.name);
+        warnings.push(Problem::new(table.span, message).with_help(UNUSED));
+    }
+}
+
+fn tables(expression: &Expression, found: &mut BTreeSet<usize>) {
+    if let ExpressionKind::Lookup { table, .. } = expression.kind {
+        found.insert(table);
+    }
+    expression.operands().into_iter().for_each(|operand| tables(operand, found));
+}

@@ -1,0 +1,204 @@
+//! Levels of the memory hierarchy: the copies between the streams at the boundary and the level where an array is to be.
+
+use itertools::Itertools;
+
+use crate::index::{AffineIndex, Index};
+use crate::program::{Access, Array, ArrayKind, Expression, ExpressionKind, Load, Loop, Node, Operation, Program};
+
+impl Program {
+    /// Makes the copies between levels part of the nest. An input or output with a [level](Array::level) becomes a stream,
+    /// and a buffer of that level, which the operations use in its place; a copy fills the buffer before its first use, or
+    /// empties it after its last.
+    ///
+    /// The copy is within those outermost loops around all uses, and around other operations, that go through an outermost
+    /// dimension of the array, one element in each iteration, as a loop over images does. The buffer has the other dimensions
+    /// and is filled anew in each iteration, so that the next image is loaded while one is computed. It is copied as many
+    /// elements at a time as the lanes of unrolled loops use.
+    #[must_use]
+    pub fn with_copies(mut self) -> Program {
+        let has_copy = |(_, array): &(usize, &Array)| array.kind != ArrayKind::Buffer && array.level.is_some();
+        let numbered = self.arrays.iter().enumerate().filter(has_copy);
+        let (inputs, outputs): (Vec<_>, Vec<_>) = numbered.partition(|(_, array)| array.kind == ArrayKind::Input);
+        // Copies of inputs each come before all else, so the last comes first.
+        let order = inputs.into_iter().rev().chain(outputs).map(|(number, _)| number).collect_vec();
+        for array in order {
+            self.insert_copy(array);
+        }
+        self
+    }
+
+    fn insert_copy(&mut self, array: usize) {
+        let path = self.loops_through(array);
+        let stream = &self.arrays[array];
+        let rank = stream.shape.len() - path.len();
+        let together = (0..rank).map(|dimension| self.lanes_along(array, dimension)).collect_vec();
+        let level = stream.level.expect("an array without a level is not copied");
+        let buffer = Array {
+            name: self.unused_name(&format!("{}_{}", stream.name, level.name()), &[]),
+            kind: ArrayKind::Buffer,
+            shape: stream.shape[..rank].to_vec(),
+            min: stream.min[..rank].to_vec(),
+            ..stream.clone()
+        };
+        let is_input = stream.kind == ArrayKind::Input;
+        self.arrays[array].level = None;
+        self.arrays.push(buffer);
+        let buffer = self.arrays.len() - 1;
+        self.redirect(array, buffer);
+        let mut around = Vec::new();
+        let mut body = &self.nest;
+        for &place in &path {
+            let Node::Loop(inner) = &body[place] else { unreachable!("a path goes through loops") };
+            around.push(inner.variable.as_str());
+            body = &inner.body;
+        }
+        let copy = self.copy(array, buffer, &around, &together);
+        let mut body = &mut self.nest;
+        for &place in &path {
+            let Node::Loop(inner) = &mut body[place] else { unreachable!("a path goes through loops") };
+            body = &mut inner.body;
+        }
+        body.insert(if is_input { 0 } else { body.len() }, copy);
+    }
+
+    /// The outermost loops around all uses of an array and around several operations, each of which goes through its outermost
+    /// dimension but those of the loops around it: the place of each in the body of the one before. A dimension is left for
+    /// the buffer.
+    fn loops_through(&self, array: usize) -> Vec<usize> {
+        let Array { shape, min, .. } = &self.arrays[array];
+        let mut path: Vec<usize> = Vec::new();
+        let mut body = &self.nest;
+        while path.len() + 1 < shape.len() {
+            let Ok((place, node)) = body.iter().enumerate().filter(|(_, node)| node.uses(array)).exactly_one() else {
+                break;
+            };
+            let Node::Loop(inner) = node else { break };
+            let (variable, dimension) = (path.len(), shape.len() - 1 - path.len());
+            let own = Index { affine: AffineIndex::variable(variable), pieces: Vec::new() };
+            let mut accesses = Vec::new();
+            node.accesses(array, &mut accesses);
+            let alone = accesses.iter().all(|access| {
+                let mut others = access.indices[..dimension].iter();
+                access.indices[dimension] == own && others.all(|index| !index.variables().contains(&variable))
+            });
+            let whole = (inner.min, inner.extent, inner.unroll) == (min[dimension], shape[dimension], 1);
+            if !alone || !whole || node.operations() < 2 {
+                break;
+            }
+            path.push(place);
+            body = &inner.body;
+        }
+        path
+    }
+
+    /// How many successive elements along a dimension the lanes of an unrolled loop use together, where those of different
+    /// iterations do not overlap: as many divide the dimension.
+    fn lanes_along(&self, array: usize, dimension: usize) -> i64 {
+        let declared = &self.arrays[array];
+        let lanes = self.operations().into_iter().flat_map(|(loops, operation)| {
+            let accesses = operation.accesses().filter(|access| access.array == array);
+            let indices = accesses.map(|access| &access.indices[dimension].affine).collect_vec();
+            let lanes = indices.into_iter().flat_map(|affine| {
+                let wide = affine.terms.iter().filter(|(variable, step)| *step == 1 && loops[*variable].unroll > 1);
+                wide.map(|&(variable, _)| {
+                    let unroll = loops[variable].unroll;
+                    let apart = |&(other, step): &(usize, i64)| other == variable || step % unroll == 0;
+                    if affine.terms.iter().all(apart) { unroll } else { 1 }
+                })
+            });
+            lanes.collect_vec()
+        });
+        lanes.filter(|lanes| declared.shape[dimension] % lanes == 0).max().unwrap_or(1)
+    }
+
+    /// Lets all operations use a buffer in the place of an array of at least as many dimensions.
+    fn redirect(&mut self, array: usize, buffer: usize) {
+        let (old, new) = (self.arrays[array].name.clone(), self.arrays[buffer].name.clone());
+        let rank = self.arrays[buffer].shape.len();
+        for operation in self.operations_mut() {
+            if operation.target.array == array
+                && let Some(number) = operation.name.strip_prefix(&old)
+            {
+                operation.name = format!("{new}{number}");
+            }
+            let loads = operation.loads.iter_mut().map(|load| &mut load.access);
+            for access in loads.chain([&mut operation.target]).filter(|access| access.array == array) {
+                access.array = buffer;
+                access.indices.truncate(rank);
+            }
+        }
+    }
+
+    /// The nest that copies an input to its buffer, or a buffer to its output, within loops of these variables through the
+    /// outermost dimensions.
+    fn copy(&self, array: usize, buffer: usize, around: &[&str], together: &[i64]) -> Node {
+        let stream = &self.arrays[array];
+        let (span, rank, depth) = (stream.span, together.len(), around.len());
+        // Loops are numbered from the outermost, dimensions from the innermost.
+        let index = |variable: usize| Index { affine: AffineIndex::variable(variable), pieces: Vec::new() };
+        let in_buffer = (0..rank).map(|dimension| index(depth + rank - 1 - dimension));
+        let in_stream = in_buffer.clone().chain((0..depth).rev().map(index));
+        let of_stream = Access { array, indices: in_stream.collect(), span };
+        let of_buffer = Access { array: buffer, indices: in_buffer.collect(), span };
+        let (from, target) = match stream.kind {
+            ArrayKind::Input => (of_stream, of_buffer),
+            _ => (of_buffer, of_stream),
+        };
+        let operation = Operation {
+            share: None,
+            name: self.arrays[target.array].name.clone(),
+            function: None,
+            target,
+            reduce: false,
+            loads: vec![Load { access: from, outside: None }],
+            expression: Expression { kind: ExpressionKind::Load(0), value: stream.element, span },
+            span,
+        };
+        let innermost = Node::Operation(Box::new(operation));
+        (0..rank).fold(innermost, |body, dimension| {
+            let variable = self.unused_name(&format!("i{dimension}"), around);
+            let (min, extent) = (stream.min[dimension], stream.shape[dimension]);
+            Node::Loop(Loop { variable, min, extent, unroll: together[dimension], body: vec![body], span })
+        })
+    }
+
+    /// A name like this that no array, no table and none of these loops has.
+    fn unused_name(&self, like: &str, around: &[&str]) -> String {
+        let declared = self.arrays.iter().map(|array| &array.name).chain(self.tables.iter().map(|table| &table.name));
+        let taken = declared.map(String::as_str).chain(around.iter().copied()).collect_vec();
+        let numbered = (1..).map(|number: usize| format!("{like}_{number}"));
+        let mut names = std::iter::once(like.to_owned()).chain(numbered);
+        names.find(|name| !taken.contains(&name.as_str())).expect("numbers do not end")
+    }
+}
+
+impl Node {
+    /// All accesses of an array.
+    fn accesses<'a>(&'a self, array: usize, found: &mut Vec<&'a Access>) {
+        match self {
+            Node::Operation(operation) => found.extend(operation.accesses().filter(|access| access.array == array)),
+            Node::Loop(inner) => inner.body.iter().for_each(|node| node.accesses(array, found)),
+        }
+    }
+
+    /// How many operations there are in it.
+    fn operations(&self) -> usize {
+        match self {
+            Node::Operation(_) => 1,
+            Node::Loop(inner) => inner.body.iter().map(Node::operations).sum(),
+        }
+    }
+
+    fn uses(&self, array: usize) -> bool {
+        let mut found = Vec::new();
+        self.accesses(array, &mut found);
+        !found.is_empty()
+    }
+}
+
+impl Operation {
+    /// The elements that it reads and the one that it writes.
+    fn accesses(&self) -> impl Iterator<Item = &Access> {
+        self.loads.iter().map(|load| &load.access).chain([&self.target])
+    }
+}

@@ -1,0 +1,287 @@
+//! Programs as text: YAML that reads back as the same program.
+
+use std::fmt::{self, Display, Formatter, Write};
+
+use itertools::Itertools;
+
+use crate::index::{AffineIndex, Index, Piece};
+use crate::operators::{Binary, Unary};
+use crate::program::{Access, ArrayKind, Expression, ExpressionKind, Loop, Node, Operation, Program};
+use crate::types::Type;
+
+/// Entries of a table on one line.
+const ENTRIES_PER_LINE: usize = 16;
+
+impl Display for Program {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "name: {}", self.name)?;
+        if let Some(schedule) = self.schedule {
+            writeln!(formatter, "schedule: {}", schedule.name())?;
+        }
+        for kind in [ArrayKind::Input, ArrayKind::Output, ArrayKind::Buffer] {
+            let arrays = self.arrays_of(kind).collect_vec();
+            if !arrays.is_empty() {
+                writeln!(formatter, "{}s:", kind.name())?;
+            }
+            for array in arrays {
+                let shape = array.shape.iter().join(", ");
+                write!(formatter, "  {}: {{type: {}, shape: [{shape}]", array.name, array.element.name())?;
+                if array.min.iter().any(|min| *min != 0) {
+                    write!(formatter, ", min: [{}]", array.min.iter().join(", "))?;
+                }
+                if let Some(level) = array.level {
+                    write!(formatter, ", level: {}", level.name())?;
+                }
+                writeln!(formatter, "}}")?;
+            }
+        }
+        if !self.tables.is_empty() {
+            writeln!(formatter, "tables:")?;
+        }
+        for table in &self.tables {
+            writeln!(formatter, "  {}:", table.name)?;
+            writeln!(formatter, "    type: {}", table.element.name())?;
+            let lines = table.values.chunks(ENTRIES_PER_LINE).map(|line| line.iter().join(", "));
+            writeln!(formatter, "    values: [{}]", { lines }.join(",\n      "))?;
+        }
+        writeln!(formatter, "nest:")?;
+        nodes(self, &self.nest, &mut Vec::new(), formatter)
+    }
+}
+
+fn nodes<'a>(
+    program: &'a Program,
+    nodes_here: &'a [Node],
+    loops: &mut Vec<&'a Loop>,
+    formatter: &mut Formatter<'_>,
+) -> fmt::Result {
+    let indent = 2 + 2 * loops.len();
+    for node in nodes_here {
+        write!(formatter, "{:indent$}- ", "")?;
+        match node {
+            Node::Operation(operation) => {
+                let statement = Printer { program, loops, operation }.statement();
+                match &operation.share {
+                    Some(share) => writeln!(formatter, "{statement}: {{share: {}}}", share.name)?,
+                    None => writeln!(formatter, "{statement}")?,
+                }
+            }
+            Node::Loop(each) => {
+                write!(formatter, "for {} in {}..{}", each.variable, each.min, each.min + each.extent)?;
+                if each.unroll > 1 {
+                    write!(formatter, " unroll {}", each.unroll)?;
+                }
+                writeln!(formatter, ":")?;
+                loops.push(each);
+                nodes(program, &each.body, loops, formatter)?;
+                loops.pop();
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Prints parts of an operation.
+#[derive(Clone, Copy)]
+pub struct Printer<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The loops around the operation, outermost first.
+    pub loops: &'a [&'a Loop],
+    /// The operation.
+    pub operation: &'a Operation,
+}
+
+/// How tightly operators bind. The operators of two operands are numbered by [`Binary::precedence`].
+mod precedence {
+    pub const LOWEST: u8 = 0;
+    pub const LOGICAL_OR: u8 = 1;
+    pub const LOGICAL_AND: u8 = 2;
+    pub const CAST: u8 = 10;
+    pub const UNARY: u8 = 11;
+}
+
+impl Printer<'_> {
+    /// The operation as a statement.
+    pub fn statement(&self) -> String {
+        let operator = if self.operation.reduce { "+=" } else { "=" };
+        let mut text = format!("{} {operator} ", self.access(&self.operation.target));
+        self.write(&self.operation.expression, precedence::LOWEST, true, &mut text);
+        text
+    }
+
+    /// An expression of the operation.
+    pub fn expression(&self, expression: &Expression) -> String {
+        let mut text = String::new();
+        self.write(expression, precedence::LOWEST, false, &mut text);
+        text
+    }
+
+    /// An access of the operation.
+    pub fn access(&self, access: &Access) -> String {
+        let indices = access.indices.iter().map(|index| self.index(index)).join(", ");
+        format!("{}[{indices}]", self.program.arrays[access.array].name)
+    }
+
+    /// An index of an access of the operation.
+    pub fn index(&self, index: &Index) -> String {
+        let name = |variable: usize| self.loops[variable].variable.as_str();
+        let AffineIndex { constant, terms } = &index.affine;
+        // Inner variables, which change fastest, come first.
+        let variables = terms.iter().rev().map(|&(variable, coefficient)| (coefficient, name(variable).to_owned()));
+        let pieces = index.pieces.iter().map(|(coefficient, piece)| (*coefficient, self.piece(piece)));
+        let mut text = String::new();
+        for (coefficient, what) in variables.chain(pieces) {
+            add_sign(coefficient < 0, &mut text);
+            match coefficient.abs() {
+                1 => text.push_str(&what),
+                factor => text.push_str(&format!("{factor}*{what}")),
+            }
+        }
+        if *constant != 0 || text.is_empty() {
+            add_sign(*constant < 0, &mut text);
+            text.push_str(&constant.abs().to_string());
+        }
+        text
+    }
+
+    /// A piece, in parentheses where it would otherwise be torn apart by a factor before it.
+    fn piece(&self, piece: &Piece) -> String {
+        let of = self.index(piece.of());
+        let simple = piece.of().affine.terms == [(piece.of().affine.terms.first().map_or(0, |term| term.0), 1)]
+            && piece.of().affine.constant == 0
+            && piece.of().pieces.is_empty();
+        let operand = if simple { of.clone() } else { format!("({of})") };
+        match piece {
+            Piece::Quotient { by, .. } => format!("({operand}/{by})"),
+            Piece::Remainder { by, .. } => format!("({operand}%{by})"),
+            Piece::Clamp { low, high, .. } => format!("clamp({of}, {low}, {high})"),
+            Piece::Mirror { low, high, .. } => format!("mirror({of}, {low}, {high})"),
+        }
+    }
+
+    /// Appends the expression, in parentheses if it binds less tightly than `least`. Literals get their type if nothing
+    /// around them says it.
+    fn write(&self, expression: &Expression, least: u8, type_is_known: bool, text: &mut String) {
+        match &expression.kind {
+            ExpressionKind::Constant(number) => write_constant(*number, expression.value, type_is_known, text),
+            ExpressionKind::Variable(variable) => text.push_str(&self.loops[*variable].variable),
+            ExpressionKind::Load(load) => {
+                let load = &self.operation.loads[*load];
+                let access = self.access(&load.access);
+                match load.outside {
+                    Some(outside) => text.push_str(&format!("outside({access}, {outside})")),
+                    None => text.push_str(&access),
+                }
+            }
+            ExpressionKind::Lookup { table, index } => {
+                text.push_str(&self.program.tables[*table].name);
+                text.push('[');
+                self.write(index, precedence::LOWEST, false, text);
+                text.push(']');
+            }
+            ExpressionKind::Unary { operator, operand } => match operator {
+                Unary::Absolute => self.function("abs", &[operand], false, text),
+                Unary::Negate | Unary::Not => {
+                    in_parentheses(precedence::UNARY < least, text, |text| {
+                        text.push(if *operator == Unary::Not { '!' } else { '-' });
+                        self.write(operand, precedence::UNARY, false, text);
+                    });
+                }
+            },
+            ExpressionKind::Cast(operand) => in_parentheses(precedence::CAST < least, text, |text| {
+                self.write(operand, precedence::CAST, false, text);
+                text.push_str(" as ");
+                text.push_str(expression.value.name());
+            }),
+            ExpressionKind::Select { condition, then, otherwise } => {
+                let known = type_is_known || !(is_bare(then) && is_bare(otherwise));
+                text.push_str("sel(");
+                self.write(condition, precedence::LOWEST, false, text);
+                for arm in [then, otherwise] {
+                    text.push_str(", ");
+                    self.write(arm, precedence::LOWEST, known, text);
+                }
+                text.push(')');
+            }
+            ExpressionKind::Binary { operator, left, right } => {
+                self.binary(*operator, [left, right], least, text);
+            }
+        }
+    }
+
+    fn binary(&self, operator: Binary, operands: [&Expression; 2], least: u8, text: &mut String) {
+        let [left, right] = operands;
+        let known = !(is_bare(left) && is_bare(right));
+        let truth = left.value == Type::Bool;
+        let (symbol, precedence) = match operator {
+            Binary::And if truth => ("&&", Some(precedence::LOGICAL_AND)),
+            Binary::Or if truth => ("||", Some(precedence::LOGICAL_OR)),
+            _ => (operator.symbol(), operator.precedence()),
+        };
+        let Some(precedence) = precedence else {
+            return self.function(symbol, &[left, right], known, text);
+        };
+        in_parentheses(precedence < least, text, |text| {
+            // Comparisons cannot be chained; the others take their like on the left.
+            let least_left = if operator.is_comparison() { precedence + 1 } else { precedence };
+            self.write(left, least_left, known, text);
+            text.push(' ');
+            text.push_str(symbol);
+            text.push(' ');
+            self.write(right, precedence + 1, known, text);
+        });
+    }
+
+    fn function(&self, name: &str, arguments: &[&Expression], type_is_known: bool, text: &mut String) {
+        text.push_str(name);
+        text.push('(');
+        for (place, argument) in arguments.iter().enumerate() {
+            if place > 0 {
+                text.push_str(", ");
+            }
+            self.write(argument, precedence::LOWEST, type_is_known, text);
+        }
+        text.push(')');
+    }
+}
+
+/// Whether the type of the expression is that of what is around it, if it is written without types.
+fn is_bare(expression: &Expression) -> bool {
+    match &expression.kind {
+        ExpressionKind::Constant(_) => expression.value != Type::Bool,
+        ExpressionKind::Select { then, otherwise, .. } => is_bare(then) && is_bare(otherwise),
+        _ => false,
+    }
+}
+
+fn write_constant(number: i64, value: Type, type_is_known: bool, text: &mut String) {
+    if value == Type::Bool {
+        text.push_str(if number != 0 { "true" } else { "false" });
+        return;
+    }
+    let written = write!(text, "{number}");
+    assert!(written.is_ok(), "writing to a string does not fail");
+    if !type_is_known && value != Type::I32 {
+        text.push_str(value.name());
+    }
+}
+
+fn add_sign(is_negative: bool, text: &mut String) {
+    text.push_str(match (text.is_empty(), is_negative) {
+        (true, true) => "-",
+        (true, false) => "",
+        (false, true) => " - ",
+        (false, false) => " + ",
+    });
+}
+
+fn in_parentheses(wanted: bool, text: &mut String, inner: impl FnOnce(&mut String)) {
+    if wanted {
+        text.push('(');
+    }
+    inner(text);
+    if wanted {
+        text.push(')');
+    }
+}

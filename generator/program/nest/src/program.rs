@@ -1,0 +1,390 @@
+//! Programs: arrays, tables, and loops of operations on them.
+
+use pushmem_files::Diagnostic;
+use serde::Deserialize;
+
+use crate::index::Index;
+use crate::operators::{Binary, Unary};
+use crate::source::{Source, Span};
+use crate::types::Type;
+
+/// A loop nest over arrays.
+///
+/// Programs come from [`read`](Program::read), [`from_document`](Program::from_document) and
+/// [`ProgramBuilder`](crate::ProgramBuilder), all of which check them. Later stages rely on what was checked: indices
+/// within their arrays, types that agree, loops that run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// The name of the program.
+    pub name: String,
+    /// How to schedule it, if the program says so.
+    pub schedule: Option<Schedule>,
+    /// Inputs, outputs and buffers, in this order, each in the order of the file.
+    pub arrays: Vec<Array>,
+    /// Tables of constants.
+    pub tables: Vec<Table>,
+    /// What is executed, in this order.
+    pub nest: Vec<Node>,
+    /// The text that the places refer to.
+    pub source: Source,
+}
+
+/// The kind of a program, which decides how it is scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Schedule {
+    /// Neural networks: loops of stages are pipelined coarsely.
+    Dnn,
+    /// Image pipelines: all stages are fused into one raster scan.
+    Stencil,
+}
+
+impl Schedule {
+    /// The name, as in the file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Schedule::Dnn => "dnn",
+            Schedule::Stencil => "stencil",
+        }
+    }
+}
+
+/// Where the elements of an array come from and go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ArrayKind {
+    /// Comes from outside and is never written.
+    Input,
+    /// Goes outside.
+    Output,
+    /// Exists only within the program.
+    Buffer,
+}
+
+impl ArrayKind {
+    /// The name, such as `input`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ArrayKind::Input => "input",
+            ArrayKind::Output => "output",
+            ArrayKind::Buffer => "buffer",
+        }
+    }
+}
+
+/// A level of the memory hierarchy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// The global buffer (GLB), a few large banks for whole images.
+    GlobalBuffer,
+    /// The memory tiles (MEM).
+    Memory,
+    /// The register files (ponds) beside processing elements.
+    RegisterFile,
+}
+
+impl Level {
+    /// All levels, the largest first.
+    pub const ALL: [Level; 3] = [Level::GlobalBuffer, Level::Memory, Level::RegisterFile];
+
+    /// The name, as in the file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::GlobalBuffer => "global_buffer",
+            Level::Memory => "memory",
+            Level::RegisterFile => "register_file",
+        }
+    }
+}
+
+/// An array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// The name.
+    pub name: String,
+    /// Input, output or buffer.
+    pub kind: ArrayKind,
+    /// The type of the elements: u8, i8, u16 or i16.
+    pub element: Type,
+    /// The number of elements in each dimension, innermost first, all positive.
+    pub shape: Vec<i64>,
+    /// The least index in each dimension.
+    pub min: Vec<i64>,
+    /// The level of the memory hierarchy where its elements are, if the program says so.
+    pub level: Option<Level>,
+    /// Where it is declared: its name.
+    pub span: Span,
+}
+
+impl Array {
+    /// The greatest index in a dimension.
+    pub fn max(&self, dimension: usize) -> i64 {
+        self.min[dimension] + self.shape[dimension] - 1
+    }
+
+    /// The number of elements.
+    pub fn size(&self) -> usize {
+        self.shape.iter().product::<i64>() as usize
+    }
+}
+
+/// A table of constants, indexed from 0 by expressions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// The name.
+    pub name: String,
+    /// The type of the entries: u8, i8, u16 or i16.
+    pub element: Type,
+    /// The entries.
+    pub values: Vec<i64>,
+    /// Where it is declared: its name.
+    pub span: Span,
+}
+
+/// A loop or an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node {
+    /// A loop.
+    Loop(Loop),
+    /// An operation.
+    Operation(Box<Operation>),
+}
+
+/// A loop with constant bounds and step 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// The name of the variable, unique among the loops around and within, not beside.
+    pub variable: String,
+    /// The first value of the variable.
+    pub min: i64,
+    /// The number of iterations, positive.
+    pub extent: i64,
+    /// How many successive iterations are executed at once, by as many copies of the hardware; divides the extent.
+    pub unroll: i64,
+    /// What is executed in each iteration, in this order.
+    pub body: Vec<Node>,
+    /// Where its header is.
+    pub span: Span,
+}
+
+impl Loop {
+    /// The last value of the variable.
+    pub fn max(&self) -> i64 {
+        self.min + self.extent - 1
+    }
+}
+
+/// A statement: loads, an expression of what was loaded, one store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// A name, unique in the program: the target's, and a number if it has several operations.
+    pub name: String,
+    /// The name of the function that computes it, if it was built from one: operations with one name may share hardware.
+    pub function: Option<String>,
+    /// The element that is written.
+    pub target: Access,
+    /// Whether the value is added to the element, which must have one already.
+    pub reduce: bool,
+    /// The elements that are read, in the order of the expression, each only once.
+    pub loads: Vec<Load>,
+    /// The value, of the type of the target.
+    pub expression: Expression,
+    /// The compute unit that it has in turn with others, if it does not have its own.
+    pub share: Option<Share>,
+    /// Where the statement is.
+    pub span: Span,
+}
+
+/// A compute unit that several operations have in turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Its name.
+    pub name: String,
+    /// Where it is written.
+    pub span: Span,
+}
+
+impl Operation {
+    /// All accesses that read: the loads, and of a reduction the target.
+    pub fn reads(&self) -> impl Iterator<Item = &Access> {
+        self.loads.iter().map(|load| &load.access).chain(self.reduce.then_some(&self.target))
+    }
+
+    /// The name of the compute unit that it has in turn with others, if it shares one.
+    pub fn unit(&self) -> Option<&str> {
+        self.share.as_ref().map(|share| share.name.as_str())
+    }
+
+    /// Whether it reads the element that it writes.
+    pub fn updates(&self) -> bool {
+        let target = |access: &Access| access.array == self.target.array && access.indices == self.target.indices;
+        self.reads().any(target)
+    }
+}
+
+/// An element of an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The array, an index of [`Program::arrays`].
+    pub array: usize,
+    /// One index for each dimension of the array, innermost first.
+    pub indices: Vec<Index>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+impl Access {
+    /// Whether some index depends on a loop variable.
+    pub fn follows(&self, variable: usize) -> bool {
+        self.indices.iter().any(|index| index.variables().contains(&variable))
+    }
+}
+
+/// An element that is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// The element.
+    pub access: Access,
+    /// The value outside of the array, from `outside(array[…], value)`. Without, the indices are always inside.
+    pub outside: Option<i64>,
+}
+
+/// An expression with its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expression {
+    /// What is computed.
+    pub kind: ExpressionKind,
+    /// The type of the value.
+    pub value: Type,
+    /// Where it is written.
+    pub span: Span,
+}
+
+impl Expression {
+    /// The expressions that it computes with, in the order of their places.
+    pub fn operands(&self) -> Vec<&Expression> {
+        match &self.kind {
+            ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => Vec::new(),
+            ExpressionKind::Lookup { index: operand, .. }
+            | ExpressionKind::Unary { operand, .. }
+            | ExpressionKind::Cast(operand) => vec![operand],
+            ExpressionKind::Binary { left, right, .. } => vec![left, right],
+            ExpressionKind::Select { condition, then, otherwise } => vec![condition, then, otherwise],
+        }
+    }
+}
+
+/// What an expression computes. What is constant is folded into one constant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExpressionKind {
+    /// A number that the type holds.
+    Constant(i64),
+    /// A loop variable, numbered as in [`AffineIndex`](crate::AffineIndex): outermost 0. Its type is i32.
+    Variable(usize),
+    /// An element, an index of [`Operation::loads`].
+    Load(usize),
+    /// An entry of a table, an index of [`Program::tables`]. An index outside of the table is an error when it happens.
+    Lookup {
+        /// The table.
+        table: usize,
+        /// Which entry.
+        index: Box<Expression>,
+    },
+    /// An operator of one operand.
+    Unary {
+        /// The operator.
+        operator: Unary,
+        /// The operand.
+        operand: Box<Expression>,
+    },
+    /// An operator of two operands of one type.
+    Binary {
+        /// The operator.
+        operator: Binary,
+        /// The first operand.
+        left: Box<Expression>,
+        /// The second operand.
+        right: Box<Expression>,
+    },
+    /// `sel(condition, then, otherwise)`. Both values are computed.
+    Select {
+        /// A truth value.
+        condition: Box<Expression>,
+        /// The value if it is true.
+        then: Box<Expression>,
+        /// The value if it is false, of the same type.
+        otherwise: Box<Expression>,
+    },
+    /// The value wrapped to the type of this expression; of a truth value 0 or 1.
+    Cast(Box<Expression>),
+}
+
+impl Program {
+    /// How to schedule it: as the program says, or else by the rule of the papers: as an image pipeline where every
+    /// reduction is unrolled completely, as a neural network where some loop adds to the same element again and again
+    /// (unified-buffer paper §V-B). A program that says where an array is kept is scheduled as one that keeps arrays: as a
+    /// neural network.
+    pub fn policy(&self) -> Schedule {
+        let accumulates = |(loops, operation): &(Vec<&Loop>, &Operation)| {
+            (0..loops.len())
+                .any(|variable| operation.merges(variable) && loops[variable].extent > loops[variable].unroll)
+        };
+        let keeps = self.arrays.iter().any(|array| array.level.is_some());
+        let rule = if keeps || self.operations().iter().any(accumulates) { Schedule::Dnn } else { Schedule::Stencil };
+        self.schedule.unwrap_or(rule)
+    }
+
+    /// The array of this name.
+    pub fn array(&self, name: &str) -> Option<&Array> {
+        self.arrays.iter().find(|array| array.name == name)
+    }
+
+    /// The arrays of this kind.
+    pub fn arrays_of(&self, kind: ArrayKind) -> impl Iterator<Item = &Array> {
+        self.arrays.iter().filter(move |array| array.kind == kind)
+    }
+
+    /// All operations in the order of the text, each with the loops around it, outermost first.
+    pub fn operations(&self) -> Vec<(Vec<&Loop>, &Operation)> {
+        fn visit<'a>(nodes: &'a [Node], path: &mut Vec<&'a Loop>, found: &mut Vec<(Vec<&'a Loop>, &'a Operation)>) {
+            for node in nodes {
+                match node {
+                    Node::Operation(operation) => found.push((path.clone(), operation)),
+                    Node::Loop(inner) => {
+                        path.push(inner);
+                        visit(&inner.body, path, found);
+                        path.pop();
+                    }
+                }
+            }
+        }
+        let mut found = Vec::new();
+        visit(&self.nest, &mut Vec::new(), &mut found);
+        found
+    }
+
+    /// The operations, to change them.
+    pub(crate) fn operations_mut(&mut self) -> Vec<&mut Operation> {
+        fn visit<'a>(nodes: &'a mut [Node], found: &mut Vec<&'a mut Operation>) {
+            for node in nodes {
+                match node {
+                    Node::Operation(operation) => found.push(operation),
+                    Node::Loop(inner) => visit(&mut inner.body, found),
+                }
+            }
+        }
+        let mut found = Vec::new();
+        visit(&mut self.nest, &mut found);
+        found
+    }
+
+    /// A diagnostic that points at a place of the program.
+    pub fn diagnostic(&self, span: Span, message: impl Into<String>) -> Diagnostic {
+        self.source.diagnostic(span, message)
+    }
+}
+
+/// The ranges of the variables of these loops, as [`Index::range`] takes them.
+pub fn ranges<'a>(loops: impl IntoIterator<Item = &'a Loop>) -> Vec<(i64, i64)> {
+    loops.into_iter().map(|each| (each.min, each.max())).collect()
+}

@@ -1,0 +1,134 @@
+//! The proof that a memory, as it is printed, is the one that is replayed, and that it delays what it is said to delay.
+
+use itertools::Itertools;
+use pushmem_affine::Affine;
+use pushmem_buffers::{Direction, Port};
+use pushmem_nest::Level;
+use pushmem_stages::Stage;
+
+use crate::error::{PartError, require};
+use crate::tiles::Mapped;
+use pushmem_graph::{Accelerator, Delayed, Memory};
+
+/// Checks that the tiles of a memory are those of its mapping, and that their outputs go where it says. What is left to
+/// show is that the mapping does what the buffer says.
+///
+/// # Errors
+/// When something of the tiles differs.
+pub(crate) fn check_tiles(accelerator: &Accelerator, memory: &Memory) -> Result<(), PartError> {
+    let name = || name(accelerator, memory);
+    let mapped = Mapped {
+        accelerator,
+        tiles: &memory.mapped.tiles,
+        first_tile: memory.first_tile,
+        level: Level::Memory,
+        begin: 0,
+    };
+    let ports = ports_of_streams(memory);
+    require(ports.len() == memory.streams.len(), name, "its buffer has other ports")?;
+    let written = |port: usize| {
+        let stream = ports.iter().position(|&other| other == port)?;
+        Some(memory.streams[stream].of)
+    };
+    require(mapped.are_printed(written), name, "its tiles are not those of the mapping")?;
+    // The reads of a stream follow the port that takes it.
+    let shows_delays = |(stream, &port): (&Delayed, &usize)| {
+        stream.wires.len() == stream.delays.len()
+            && stream.wires.iter().enumerate().all(|(read, &wire)| mapped.shows(wire, port + 1 + read))
+    };
+    let shown = memory.streams.iter().zip(&ports).all(shows_delays);
+    require(shown, name, "its outputs do not go to the wires of their delays")
+}
+
+/// Checks one of the wires that a memory delays, a stage's result so many cycles ago: its ports take all words of the stage
+/// and show them after the delays.
+///
+/// # Errors
+/// When the buffer does not say so.
+pub(crate) fn check_words(
+    accelerator: &Accelerator,
+    memory: &Memory,
+    number: usize,
+    stage: &Stage,
+    schedule: &Affine,
+    ago: i64,
+) -> Result<(), PartError> {
+    let name = || name(accelerator, memory);
+    let first_ports = ports_of_streams(memory);
+    let ports = &memory.buffer.ports[first_ports[number]..];
+    require(is_delay(&memory.streams[number], ports), name, "its buffer is no delay")?;
+    let apart = first_ports.iter().all(|&other| {
+        other == first_ports[number] || memory.buffer.ports[other].access.get(1..) != ports[0].access.get(1..)
+    });
+    require(apart, name, "its streams share words")?;
+    let first = stage.first_cycle(schedule) + stage.latency as i64 + ago;
+    let loops = stage.loops.iter().map(|level| level.extent).zip(schedule.stride.iter().copied());
+    require(covers(&ports[0], first, loops), name, "its buffer does not take all words")
+}
+
+fn name(accelerator: &Accelerator, memory: &Memory) -> String {
+    let wires = memory.streams.iter().filter_map(|stream| accelerator.wires.get(stream.of));
+    format!("the memory of {}", wires.map(|wire| &wire.name).join(", "))
+}
+
+/// The number of the port that takes each stream; its reads follow.
+fn ports_of_streams(memory: &Memory) -> Vec<usize> {
+    memory.buffer.writes().map(|(number, _)| number).collect()
+}
+
+/// Whether each read shows what was written so many cycles before: the same elements, each written once, at the same times
+/// but for the delay. The ports begin with those of the stream.
+fn is_delay(stream: &Delayed, ports: &[Port]) -> bool {
+    let (write, rest) = (&ports[0], &ports[1..]);
+    let reads = &rest[..rest.iter().take_while(|port| port.direction == Direction::Read).count()];
+    let mut elements = 1;
+    let strides = write.domain.iter().map(|level| {
+        let stride = elements;
+        elements *= level.extent as i64;
+        stride
+    });
+    let numbered = Affine { start: 0, stride: strides.collect() };
+    let right = match write.access.as_slice() {
+        // What else there is tells streams from each other.
+        [number, others @ ..] => {
+            *number == numbered && others.iter().all(|other| other.stride.iter().all(|&stride| stride == 0))
+        }
+        [] => false,
+    };
+    let is_late = |(read, &delay): (&Port, &u64)| {
+        read.access == write.access
+            && read.extents() == write.extents()
+            && read.schedule.stride == write.schedule.stride
+            && read.schedule.start == write.schedule.start + delay as i64
+    };
+    right && reads.len() == stream.delays.len() && reads.iter().zip(&stream.delays).all(is_late)
+}
+
+/// Whether a port has an iteration in each cycle of these loops, which are given by extent and stride: each of them is a
+/// loop of the port, or steps within what the first loop of the port covers.
+fn covers(port: &Port, first: i64, loops: impl Iterator<Item = (u64, i64)>) -> bool {
+    let mut levels: Vec<(u64, i64)> = port.extents().into_iter().zip(port.schedule.stride.iter().copied()).collect();
+    let mut rest = 0;
+    let mut rates = Vec::new();
+    for (extent, stride) in loops.filter(|(extent, _)| *extent > 1) {
+        match levels.iter().position(|level| *level == (extent, stride)) {
+            Some(level) => _ = levels.remove(level),
+            None => {
+                rest += stride * (extent as i64 - 1);
+                rates.push(stride);
+            }
+        }
+    }
+    let offset = first - port.schedule.start;
+    if rates.is_empty() && offset == 0 {
+        return true;
+    }
+    let fits = |&(extent, rate): &(u64, i64)| {
+        rate > 0
+            && rates.iter().all(|stride| stride % rate == 0 && *stride > 0)
+            && offset >= 0
+            && offset % rate == 0
+            && offset + rest <= rate * (extent as i64 - 1)
+    };
+    levels.iter().any(fits)
+}

@@ -1,0 +1,298 @@
+//! The proof that memory keeps what the program means: in time, the last write of an element before each read is the last
+//! one in the order of the program.
+//!
+//! Accesses of one version of the array are walked through in the order of the program. Versions are made by loops around all
+//! accesses, so that each is the one before some cycles later, at elements of its own.
+
+use itertools::Itertools;
+use pushmem_stages::Staged;
+use pushmem_stages::{Access, Pipeline, Schedule};
+
+use crate::error::{PartError, require};
+use crate::sequence::Sequence;
+
+/// An array in memory: the stages that write it, and those that read it there.
+pub(crate) struct Kept {
+    /// The array.
+    pub array: usize,
+    /// How many of the outermost loops have elements of their own in each iteration.
+    pub versions: usize,
+    /// By stage, the reads that take words from the memory.
+    pub reads: Vec<Vec<usize>>,
+}
+
+/// The last access of an element.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    /// The cycle of its last write, if it was written.
+    written: Option<i64>,
+    /// The cycle of its latest read since.
+    read: i64,
+}
+
+/// Statements in the order of the program.
+enum Step {
+    /// A loop: the statements in each lane of an iteration.
+    Loop { extent: u64, lanes: Vec<Vec<Step>> },
+    /// One iteration of a stage whose loops are all around it.
+    Stage(usize),
+}
+
+/// Checks all accesses of an array.
+///
+/// # Errors
+/// The first access that comes too early or too late.
+pub(crate) fn check(staged: Staged, schedule: &Schedule, sequence: &Sequence, kept: &Kept) -> Result<(), PartError> {
+    let pipeline = &staged.pipeline;
+    let accesses = |stage: usize| accesses(pipeline, kept, stage);
+    let stages = (0..pipeline.stages.len()).filter(|&stage| accesses(stage).next().is_some()).collect_vec();
+    let Some(first) = stages.iter().find_map(|&stage| accesses(stage).next()) else { return Ok(()) };
+    check_versions(staged, schedule, sequence, kept, &stages)?;
+    let mut box_of_elements = vec![(i64::MAX, i64::MIN); first.subscripts.len()];
+    for (&stage, access) in stages.iter().flat_map(|stage| accesses(*stage).map(move |access| (stage, access))) {
+        for (bounds, subscript) in box_of_elements.iter_mut().zip(&access.subscripts) {
+            let (low, high) = crate::stages::ends(&pipeline.stages[stage], subscript);
+            *bounds = (bounds.0.min(low), bounds.1.max(high));
+        }
+    }
+    let size = box_of_elements.iter().map(|(low, high)| (high - low + 1) as usize).product();
+    let elements = vec![Last { written: None, read: i64::MIN }; size];
+    let mut walk = Walk { pipeline, schedule, kept, box_of_elements, elements, outer: vec![0; kept.versions] };
+    if staged.is_input(kept.array) {
+        return walk.input(&stages);
+    }
+    let steps = steps(sequence, &stages, kept.versions);
+    steps.iter().try_for_each(|step| walk.step(step))
+}
+
+/// The accesses of an array by a stage that the memory takes part in: reads, then the write.
+fn accesses<'a>(pipeline: &'a Pipeline, kept: &'a Kept, stage: usize) -> impl Iterator<Item = &'a Access> {
+    let content = &pipeline.stages[stage];
+    let reads = kept.reads[stage].iter().map(|&read| &content.reads[read]);
+    reads.chain((content.write.array == kept.array).then_some(&content.write))
+}
+
+/// Checks that the loops that make versions are around all accesses, that no access follows them, and that each iteration of
+/// them is the one before some cycles later.
+fn check_versions(
+    staged: Staged,
+    schedule: &Schedule,
+    sequence: &Sequence,
+    kept: &Kept,
+    stages: &[usize],
+) -> Result<(), PartError> {
+    let pipeline = &staged.pipeline;
+    let name = || format!("the memory of {}", pipeline.arrays[kept.array].name);
+    let of_loop = |stage: usize, outer: usize| {
+        let content = &pipeline.stages[stage];
+        let level = content.loops.len().checked_sub(outer + 1)?;
+        let mut subscripts = accesses(pipeline, kept, stage).flat_map(|access| &access.subscripts);
+        let still = subscripts.all(|subscript| subscript.coefficients[level] == 0);
+        let extent = content.loops[level].extent;
+        let stride = if extent > 1 { schedule.stages[stage].stride[level] } else { 0 };
+        still.then_some((content.loops[level].min, extent, stride))
+    };
+    for outer in 0..kept.versions {
+        let alike = stages.iter().map(|&stage| of_loop(stage, outer)).all_equal_value();
+        require(matches!(alike, Ok(Some(_))), name, "its versions are not those of one loop")?;
+    }
+    // Words of an input are the same, whichever loops bring and read them.
+    let around =
+        stages.iter().all(|&stage| staged.is_input(kept.array) || sequence.shared(stages[0], stage) >= kept.versions);
+    require(around, name, "its versions are not those of one loop")
+}
+
+/// The order of these stages, which have the first loops in common.
+fn steps(sequence: &Sequence, stages: &[usize], depth: usize) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut rest = stages;
+    while let [first, ..] = rest {
+        let loops = sequence.operation(*first).map_or(&[][..], |(loops, _)| loops.as_slice());
+        let Some(level) = loops.get(depth) else {
+            steps.push(Step::Stage(*first));
+            rest = &rest[1..];
+            continue;
+        };
+        let together = rest.iter().take_while(|&&other| sequence.shared(*first, other) > depth).count();
+        let (nest, behind) = rest.split_at(together);
+        // A sum over all lanes of a loop is complete with the last.
+        let lane_of = |stage: usize| sequence.write(stage).lane(depth).unwrap_or(level.unroll - 1);
+        let in_lane = |lane: i64| nest.iter().copied().filter(|&stage| lane_of(stage) == lane).collect_vec();
+        let lanes = (0..level.unroll).map(|lane| self::steps(sequence, &in_lane(lane), depth + 1));
+        steps.push(Step::Loop { extent: (level.extent / level.unroll) as u64, lanes: lanes.collect() });
+        rest = behind;
+    }
+    steps
+}
+
+struct Walk<'a> {
+    pipeline: &'a Pipeline,
+    schedule: &'a Schedule,
+    kept: &'a Kept,
+    /// The least and the greatest index of each dimension.
+    box_of_elements: Vec<(i64, i64)>,
+    elements: Vec<Last>,
+    /// The iteration of the loops around, counted from 0, outermost first.
+    outer: Vec<i64>,
+}
+
+impl Walk<'_> {
+    fn step(&mut self, step: &Step) -> Result<(), PartError> {
+        match step {
+            Step::Stage(stage) => self.iteration(*stage),
+            Step::Loop { extent, lanes } => {
+                for index in 0..*extent {
+                    self.outer.push(index as i64);
+                    lanes.iter().flatten().try_for_each(|step| self.step(step))?;
+                    self.outer.pop();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Walks through an array that comes from outside: an element that comes again is the same word, so that a read may
+    /// come any time after the first.
+    fn input(&mut self, stages: &[usize]) -> Result<(), PartError> {
+        for &stage in stages.iter().filter(|&&stage| self.pipeline.stages[stage].write.array == self.kept.array) {
+            self.each_iteration(stage, |walk, index, cycle| {
+                let element = walk.element(&walk.pipeline.stages[stage].write, index);
+                let written = &mut walk.elements[element].written;
+                *written = Some(written.map_or(cycle, |before| before.min(cycle)));
+                Ok(())
+            })?;
+        }
+        stages
+            .iter()
+            .try_for_each(|&stage| self.each_iteration(stage, |walk, index, cycle| walk.reads(stage, index, cycle)))
+    }
+
+    /// Calls with each iteration of a stage in one version, and its cycle.
+    fn each_iteration(
+        &mut self,
+        stage: usize,
+        mut visit: impl FnMut(&mut Self, &[i64], i64) -> Result<(), PartError>,
+    ) -> Result<(), PartError> {
+        let loops = &self.pipeline.stages[stage].loops;
+        let inner = loops.len() - self.kept.versions;
+        let mut index = loops.iter().map(|level| level.min).collect_vec();
+        loop {
+            visit(self, &index, self.schedule.stages[stage].value(&index))?;
+            let Some(level) = (0..inner).find(|&level| index[level] < loops[level].max()) else { return Ok(()) };
+            index[level] += 1;
+            index.iter_mut().zip(&loops[..level]).for_each(|(index, inner)| *index = inner.min);
+        }
+    }
+
+    /// The reads of one iteration of a stage.
+    fn reads(&mut self, number: usize, index: &[i64], cycle: i64) -> Result<(), PartError> {
+        let stage = &self.pipeline.stages[number];
+        for &read in &self.kept.reads[number] {
+            let element = self.element(&stage.reads[read], index);
+            let last = &mut self.elements[element];
+            let in_time = last.written.is_some_and(|written| written < cycle);
+            require(in_time, || stage.name.clone(), "it reads an element before it is written")?;
+            last.read = last.read.max(cycle);
+        }
+        Ok(())
+    }
+
+    /// One iteration of a stage.
+    fn iteration(&mut self, number: usize) -> Result<(), PartError> {
+        let stage = &self.pipeline.stages[number];
+        let index = self.outer.iter().rev().zip(&stage.loops).map(|(count, level)| level.min + count).collect_vec();
+        let cycle = self.schedule.stages[number].value(&index);
+        self.reads(number, &index, cycle)?;
+        if stage.write.array == self.kept.array {
+            let written = cycle + stage.latency as i64;
+            let element = self.element(&stage.write, &index);
+            let last = &mut self.elements[element];
+            let in_order = last.read <= written && last.written.is_none_or(|before| before < written);
+            require(
+                in_order,
+                || stage.name.clone(),
+                "it writes an element before the one that is there has been read",
+            )?;
+            *last = Last { written: Some(written), read: i64::MIN };
+        }
+        Ok(())
+    }
+
+    /// The number of an element in the box.
+    fn element(&self, access: &Access, index: &[i64]) -> usize {
+        let places = access.subscripts.iter().zip(&self.box_of_elements).rev();
+        let number = places.fold(0, |number, (subscript, (low, high))| {
+            let place = subscript.at(index).expect("kept arrays have affine accesses") - low;
+            number * (high - low + 1) + place
+        });
+        number as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pushmem_affine::Affine;
+    use pushmem_extraction::extract;
+    use pushmem_files::Document;
+    use pushmem_nest::Program;
+
+    use super::*;
+
+    /// In each of three iterations of an outer loop: four elements are initialized, updated twice, and read.
+    const ACCUMULATOR: &str = "
+name: accumulator
+schedule: dnn
+inputs: {input: {type: u16, shape: [4]}}
+outputs: {output: {type: u16, shape: [4, 3]}}
+buffers: {sums: {type: u16, shape: [4]}}
+nest:
+  - for t in 0..3:
+    - for x in 0..4:
+      - sums[x] = 0
+    - for r in 0..2:
+      - for x in 0..4:
+        - sums[x] += input[x]
+    - for x in 0..4:
+      - output[x, t] = sums[x]
+";
+
+    #[test]
+    fn each_read_comes_after_the_last_write_before_it_and_no_other() {
+        let program =
+            Program::from_document(&Document::parse("accumulator.yaml", ACCUMULATOR).unwrap()).unwrap().program;
+        // The update takes three cycles.
+        let extraction = extract(&program, |operation| if operation == 1 { 3 } else { 0 }).unwrap();
+        let staged = extraction.staged();
+        let sequence = Sequence::of(&program, staged);
+        let sums = program.arrays.iter().position(|array| array.name == "sums").unwrap();
+        let of_sums = |stage: &pushmem_stages::Stage| stage.reads.iter().positions(|read| read.array == sums).collect();
+        let reads = extraction.pipeline.stages.iter().map(of_sums).collect();
+        let kept = Kept { array: sums, versions: 1, reads };
+        let first = (0..extraction.origins.len()).find(|&stage| sequence.operation(stage).is_some()).unwrap();
+        let scheduled = |changed: Option<(usize, i64, &[i64])>| {
+            let mut schedules = vec![(0, vec![1, 20]), (5, vec![1, 5, 20]), (18, vec![1, 20])];
+            if let Some((stage, start, stride)) = changed {
+                schedules[stage] = (start, stride.to_vec());
+            }
+            let inputs = (0..first).map(|_| Affine { start: 0, stride: vec![1] });
+            let operations = schedules.into_iter().map(|(start, stride)| Affine { start, stride });
+            let schedule = Schedule { stages: inputs.chain(operations).collect() };
+            check(staged, &schedule, &sequence, &kept).map_err(|error| error.to_string())
+        };
+        assert_eq!(scheduled(None), Ok(()));
+        let with = |stage: usize, start: i64, stride: &[i64]| scheduled(Some((stage, start, stride)));
+        let name = |stage: usize| &extraction.pipeline.stages[first + stage].name;
+        let early = |stage: usize| Err(format!("{}: it reads an element before it is written", name(stage)));
+        // A read in the cycle of the write is too early; one cycle later is in time.
+        assert_eq!(with(1, 0, &[1, 5, 20]), early(1));
+        assert_eq!(with(1, 1, &[1, 4, 20]), Ok(()));
+        assert_eq!(with(1, 5, &[1, 3, 20]), early(1));
+        assert_eq!(with(2, 13, &[1, 20]), early(2));
+        assert_eq!(with(2, 14, &[1, 20]), Ok(()));
+        // The initialization must not undo an update.
+        assert_eq!(with(0, 9, &[1, 20]), early(1));
+        // All iterations of the loop that makes the sums anew must be alike.
+        let apart = Err("the memory of sums: its versions are not those of one loop".to_owned());
+        assert_eq!(with(2, 18, &[1, 21]), apart);
+    }
+}

@@ -1,0 +1,656 @@
+//! The proof that every kernel and every output sees the values that the program says.
+//!
+//! Two facts together prove an accelerator. The first, checked by replay for each mapped memory, is that a memory output
+//! shows in each cycle of its schedule the word that was on the memory's input wire a fixed number of cycles before. The
+//! second is checked here: with every wire understood as some stage's result some cycles ago, each operand is at each
+//! iteration the element that the program reads, and each output beat is the element that its stream says.
+//!
+//! The time at which an element is produced is a sum with one term for each loop of the reader, because each dimension of
+//! an array follows one loop, and so is the reader's own time. So where the same case of a selection applies, and elements
+//! are of the same writers, their difference is constant if it does not change along any one loop while the others stay:
+//! this is checked for every index of every loop, and all cases, which costs the sum of the extents and not their product.
+//! Where nothing is divided, limited or interleaved, the difference is an affine function of each index, and the ends of
+//! each loop tell about all of it.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+
+use itertools::Itertools;
+use pushmem_buffers::Port;
+use pushmem_nest::{Level, Program, Schedule as Policy};
+use pushmem_stages::Staged;
+use pushmem_stages::{Access, Schedule, Stage, Subscript};
+
+use crate::dependence::Dependences;
+use crate::error::{PartError, ProofError, ProvenanceError, require};
+use crate::places::{Places, is_affine_access};
+use crate::{counters, memories, order, stored};
+use pushmem_graph::{Accelerator, Case, Condition, Copied, Driver, Lane, Memory, Source, StoredArray, WireId};
+
+/// A stage's result some cycles ago.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Past {
+    stage: usize,
+    cycles: i64,
+}
+
+struct Prover<'a> {
+    program: &'a Program,
+    staged: Staged<'a>,
+    dependences: &'a Dependences<'a>,
+    /// The producers of reads, as far as they were asked for.
+    producers: RefCell<HashMap<(usize, usize), Vec<usize>>>,
+    schedule: &'a Schedule,
+    accelerator: &'a Accelerator,
+    /// What each wire is; nothing for selections.
+    wires: Vec<Option<Past>>,
+    /// Stages that have a result of their own: inputs, kernels, and copies by selection.
+    owners: HashSet<usize>,
+    /// The word of each stage whose result is always the same.
+    constants: HashMap<usize, u16>,
+    /// The copies, by their stages.
+    copies: HashMap<usize, &'a Copied>,
+}
+
+/// Proves that all kernels and outputs of an accelerator see the values that the program says, given that each memory
+/// output is its input wire so many cycles ago. All references lead somewhere.
+///
+/// # Errors
+/// The first memory that is not the one that was replayed, and the first operand or output that does not.
+pub(crate) fn prove(
+    program: &Program,
+    staged: Staged,
+    dependences: &Dependences,
+    schedule: &Schedule,
+    accelerator: &Accelerator,
+) -> Result<(), ProofError> {
+    let inputs = accelerator.inputs.iter().flat_map(|stream| &stream.lanes).map(|lane| lane.stage);
+    let kernels = accelerator.kernels.iter().map(|kernel| kernel.stage);
+    let selections = || accelerator.copies.iter().filter_map(|copy| Some((copy, copy.selection?)));
+    let copies = selections().map(|(copy, _)| copy.stage);
+    let owners = inputs.chain(kernels).chain(copies).collect();
+    let constants = accelerator.constants.iter().map(|constant| (constant.stage, constant.word)).collect();
+    let (wires, producers) = (Vec::new(), RefCell::default());
+    let mut prover = Prover {
+        program,
+        staged,
+        dependences,
+        producers,
+        schedule,
+        accelerator,
+        wires,
+        owners,
+        constants,
+        copies: accelerator.copies.iter().map(|copy| (copy.stage, copy)).collect(),
+    };
+    prover.wires = prover.trace();
+    if !prover.is_stored() {
+        prover.dependences.check_order()?;
+    }
+    for memory in &accelerator.memories {
+        prover.memory(memory)?;
+    }
+    for array in &accelerator.arrays {
+        prover.array(array)?;
+    }
+    for (copy, wire) in selections() {
+        // Its own wire stands for its result; what it selects is checked here.
+        let result = prover.wires[wire].take();
+        prover.operand(copy.stage, copy.load, Source::Wire(wire))?;
+        prover.wires[wire] = result;
+    }
+    // Where arrays are kept, results are passed on iteration by iteration.
+    for copy in accelerator.copies.iter().filter(|copy| copy.selection.is_none() && !prover.is_stored()) {
+        prover.copy(copy)?;
+    }
+    for kernel in &accelerator.kernels {
+        let datapath = &accelerator.datapaths[kernel.datapath].datapath;
+        for (load, operand) in kernel.operands.iter().enumerate().filter(|(load, _)| datapath.uses(*load)) {
+            prover.operand(kernel.stage, load, *operand)?;
+        }
+    }
+    for stream in accelerator.inputs.iter().chain(&accelerator.outputs) {
+        for lane in &stream.lanes {
+            prover.lane(&stream.name, stream.counter, lane)?;
+        }
+    }
+    Ok(())
+}
+
+impl Prover<'_> {
+    /// The stages whose result a read takes iteration by iteration, as [`Dependences::producers`].
+    fn producers(&self, stage: usize, load: usize) -> Vec<usize> {
+        let mut known = self.producers.borrow_mut();
+        known.entry((stage, load)).or_insert_with(|| self.dependences.producers(stage, load)).clone()
+    }
+
+    /// Follows every wire back to the stage whose result it is.
+    fn trace(&self) -> Vec<Option<Past>> {
+        let mut wires: Vec<Option<Past>> = Vec::new();
+        let later = |past: Option<Past>, cycles: i64| past.map(|past| Past { cycles: past.cycles + cycles, ..past });
+        for (number, wire) in self.accelerator.wires.iter().enumerate() {
+            let past = match &wire.driver {
+                Driver::Input { stream, lane } => {
+                    Some(Past { stage: self.accelerator.inputs[*stream].lanes[*lane].stage, cycles: 0 })
+                }
+                Driver::Kernel { kernel } => Some(Past { stage: self.accelerator.kernels[*kernel].stage, cycles: 0 }),
+                Driver::ShiftRegister { of, length } => later(wires[*of], *length as i64),
+                Driver::Tile { .. } => match self.memory_delay(number) {
+                    Some((of, delay)) => later(wires[of], delay),
+                    None => self.selected(number),
+                },
+                Driver::Select { .. } => self.selected(number),
+                // It is no stage's result: what a unit takes in its turns is what its kernels take.
+                Driver::Turns { .. } => None,
+            };
+            wires.push(past);
+        }
+        wires
+    }
+
+    /// The stage whose result a wire is that selects a load or reads it from a memory.
+    fn selected(&self, wire: WireId) -> Option<Past> {
+        let copy = self.accelerator.copies.iter().find(|copy| copy.selection == Some(wire))?;
+        Some(Past { stage: copy.stage, cycles: 0 })
+    }
+
+    /// Checks that an array is kept in the tiles that are replayed, which take what the stages write, and that its accesses
+    /// follow each other as in the program.
+    fn array(&self, array: &StoredArray) -> Result<(), PartError> {
+        let pipeline = &self.staged.pipeline;
+        let level = self.program.arrays.get(array.array).and_then(|array| array.level);
+        stored::check_tiles(self.accelerator, array, level.unwrap_or(Level::Memory))?;
+        stored::check_writes(pipeline, self.schedule, array)?;
+        for (&stage, &wire) in array.writers.iter().zip(&array.wires) {
+            let first: Vec<i64> = pipeline.stages[stage].loops.iter().map(|level| level.min).collect();
+            let written = self.schedule.stages[stage].value(&first) + pipeline.stages[stage].latency as i64;
+            let right = self.results(stage, &first).iter().any(|expected| self.carries(wire, written, expected));
+            require(right, || pipeline.stages[stage].name.clone(), "the memory takes another word than its result")?;
+        }
+        let reads = self.reads_in_memory(array);
+        for (stage, loads) in reads.iter().enumerate() {
+            let affine = loads.iter().all(|&load| is_affine_access(&pipeline.stages[stage].reads[load]));
+            require(
+                affine,
+                || pipeline.stages[stage].name.clone(),
+                "it reads a memory at addresses that are not affine",
+            )?;
+        }
+        let kept = order::Kept { array: array.array, versions: stored::versions(pipeline, array), reads };
+        order::check(self.staged, self.schedule, &self.dependences.sequence, &kept)
+    }
+
+    /// By stage, the loads that take words of an array from its memory.
+    fn reads_in_memory(&self, array: &StoredArray) -> Vec<Vec<usize>> {
+        let stages = &self.staged.pipeline.stages;
+        let mut reads = vec![Vec::new(); stages.len()];
+        let ports = &array.wires[array.writers.len()..];
+        let mut add = |stage: usize, load: usize, source: Source| {
+            let takes =
+                self.cases_of(source).iter().any(|case| case.source.wire().is_some_and(|wire| ports.contains(&wire)));
+            if takes && stages[stage].reads[load].array == array.array {
+                reads[stage].push(load);
+            }
+        };
+        for kernel in &self.accelerator.kernels {
+            kernel.operands.iter().enumerate().for_each(|(load, &operand)| add(kernel.stage, load, operand));
+        }
+        for copy in &self.accelerator.copies {
+            copy.selection.into_iter().for_each(|wire| add(copy.stage, copy.load, Source::Wire(wire)));
+        }
+        reads
+    }
+
+    /// Whether a wire has a result in a cycle.
+    fn carries(&self, wire: WireId, now: i64, expected: &Expected) -> bool {
+        match (expected, self.wires[wire]) {
+            (Expected::Result { stage, cycle }, Some(past)) => past.stage == *stage && now - past.cycles == *cycle,
+            (Expected::Constant(word), None) => self.always_carries(wire, *word),
+            _ => false,
+        }
+    }
+
+    /// Checks that a memory is the one that is replayed, and takes what its wires carry.
+    fn memory(&self, memory: &Memory) -> Result<(), PartError> {
+        memories::check_tiles(self.accelerator, memory)?;
+        for (number, stream) in memory.streams.iter().enumerate() {
+            let past = self.wires.get(stream.of).copied().flatten();
+            require(past.is_some(), || format!("the memory of wire {}", stream.of), "the wire is no stage's result")?;
+            if let Some(Past { stage, cycles }) = past {
+                let (content, schedule) = (&self.staged.pipeline.stages[stage], &self.schedule.stages[stage]);
+                memories::check_words(self.accelerator, memory, number, content, schedule, cycles)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The wire that a memory output delays, and by how much, as the replay has shown.
+    fn memory_delay(&self, wire: WireId) -> Option<(WireId, i64)> {
+        self.accelerator.memories.iter().flat_map(|memory| &memory.streams).find_map(|stream| {
+            let place = stream.wires.iter().position(|&other| other == wire)?;
+            // What does not come before has been followed by nobody yet.
+            (stream.of < wire).then_some(())?;
+            Some((stream.of, *stream.delays.get(place)? as i64))
+        })
+    }
+
+    /// The cases of a source: those of its selection, or itself.
+    fn cases_of(&self, source: Source) -> Vec<Case> {
+        let selection = source.wire().map(|wire| &self.accelerator.wires[wire].driver);
+        match selection {
+            Some(Driver::Select { cases, .. }) => cases.clone(),
+            _ => vec![Case { conditions: Vec::new(), source }],
+        }
+    }
+
+    /// Checks an operand at all iterations: that it is the result of a stage, be it one that selects or reads a memory itself,
+    /// or else that each case of its selection is right.
+    fn operand(&self, stage: usize, load: usize, operand: Source) -> Result<(), ProofError> {
+        let point = |index: &[i64], ranks: &[u64], source| self.point(stage, load, index, ranks, source);
+        let whole = [Case { conditions: Vec::new(), source: operand }];
+        let is_result = operand.wire().is_none_or(|wire| self.wires[wire].is_some());
+        if is_result && self.for_each_point(stage, load, &whole, &[], point).is_ok() {
+            return Ok(());
+        }
+        let cases = self.cases_of(operand);
+        let levels = match cases.iter().all(|case| case.conditions.is_empty()) {
+            true => Vec::new(),
+            false => self.selects_by_loops_of(stage, operand)?,
+        };
+        self.for_each_point(stage, load, &cases, &levels, point)?;
+        Ok(())
+    }
+
+    /// Checks that a stage that only passes on the result of another one does so in all its iterations, always as late.
+    fn copy(&self, copy: &Copied) -> Result<(), ProofError> {
+        let content = &self.staged.pipeline.stages[copy.stage];
+        let read = &content.reads[copy.load];
+        let mut first = None;
+        self.for_each_point(copy.stage, copy.load, &[], &[], |index, _, _| {
+            let produced = element(read, index).and_then(|element| self.produced(read.array, element, copy.stage));
+            let past = produced.map(|produced| match produced {
+                Expected::Result { stage, cycle } => {
+                    (Some(stage), self.schedule.stages[copy.stage].value(index) - cycle)
+                }
+                Expected::Constant(word) => (None, i64::from(word)),
+            });
+            let same = past.is_some() && *first.get_or_insert(past) == past;
+            require(same, || content.name.clone(), "it passes on results of several stages, or with several delays")
+        })?;
+        Ok(())
+    }
+
+    /// Calls with points that tell about all iterations of a stage, and the case that applies to each: for every combination
+    /// of classes of loop indices that behave alike, one point, and those that differ from it in one index. With each, which
+    /// member of its class every index is. `counted` are the loops that the conditions of the cases are about.
+    fn for_each_point<E>(
+        &self,
+        stage: usize,
+        load: usize,
+        cases: &[Case],
+        counted: &[usize],
+        mut visit: impl FnMut(&[i64], &[u64], Option<Source>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let content = &self.staged.pipeline.stages[stage];
+        let read = &content.reads[load];
+        let affine = is_affine_access(read) && (self.is_stored() || self.has_affine_times(read.array));
+        let classes = (0..content.loops.len()).map(|level| {
+            let here = counted.iter().position(|&other| other == level);
+            let conditions = cases.iter().flat_map(|case| &case.conditions);
+            let conditions = conditions.filter(|(of, _)| Some(*of) == here).map(|(_, one)| *one).collect_vec();
+            self.classes(content, read, level, &conditions, affine)
+        });
+        for chosen in classes.multi_cartesian_product() {
+            let mut index: Vec<i64> = chosen.iter().map(|members| members[0]).collect();
+            let holds = |case: &&Case| {
+                let holds = |(level, condition): &(usize, Condition)| {
+                    let level = counted[*level];
+                    condition.holds(index[level] - content.loops[level].min)
+                };
+                case.conditions.iter().all(holds)
+            };
+            let source = cases.iter().find(holds).map(|case| case.source);
+            // Which of the iterations with this source it is, loop by loop.
+            let mut ranks = vec![0; index.len()];
+            visit(&index, &ranks, source)?;
+            for (level, members) in chosen.iter().enumerate() {
+                let dense = members[members.len() - 1] - members[0] == members.len() as i64 - 1;
+                let begin = if affine && dense { members.len() - 1 } else { 0 };
+                for (rank, &member) in members.iter().enumerate().skip(begin) {
+                    (index[level], ranks[level]) = (member, rank as u64);
+                    visit(&index, &ranks, source)?;
+                }
+                (index[level], ranks[level]) = (members[0], 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// The indices of a loop in classes: alike in the conditions that hold, and in whose elements they select, and whether
+    /// any. What is alike for each loop is alike for all of them together, because each dimension follows one loop.
+    fn classes(
+        &self,
+        stage: &Stage,
+        read: &Access,
+        level: usize,
+        conditions: &[Condition],
+        affine: bool,
+    ) -> Vec<Vec<i64>> {
+        let bounds = &stage.loops[level];
+        // A memory keeps the elements of all writers.
+        let writers = match self.is_stored() {
+            true => Vec::new(),
+            false => self.dependences.writers.of_access(read.array, &Places::of_stage(stage, read)),
+        };
+        let mut point: Vec<i64> = stage.loops.iter().map(|level| level.min).collect();
+        let mut nature = |index: i64| {
+            point[level] = index;
+            let following =
+                read.subscripts.iter().enumerate().filter(|(_, subscript)| subscript.coefficients[level] != 0);
+            let selected = following.flat_map(|(dimension, subscript)| {
+                let place = subscript.at(&point);
+                let written = writers.iter().map(move |&writer| {
+                    let writer = &self.staged.pipeline.stages[writer];
+                    place.is_some_and(|place| coordinate(writer, dimension, place).is_some())
+                });
+                std::iter::once(place.is_some()).chain(written)
+            });
+            let conditions = conditions.iter().map(|one| one.holds(index - bounds.min));
+            conditions.chain(selected).collect_vec()
+        };
+        // The elements of the only writer are a box: what is the same at both ends is the same between them.
+        if conditions.is_empty() && affine && nature(bounds.min) == nature(bounds.max()) {
+            return vec![(bounds.min..=bounds.max()).collect()];
+        }
+        let mut classes: Vec<(Vec<bool>, Vec<i64>)> = Vec::new();
+        for index in bounds.min..=bounds.max() {
+            let nature = nature(index);
+            match classes.iter_mut().rfind(|(other, _)| *other == nature) {
+                Some((_, members)) => members.push(index),
+                None => classes.push((nature, vec![index])),
+            }
+        }
+        classes.into_iter().map(|(_, members)| members).collect()
+    }
+
+    /// The loops of the stage that uses a selection at which it looks.
+    fn selects_by_loops_of(&self, stage: usize, operand: Source) -> Result<Vec<usize>, PartError> {
+        let selection = operand.wire().map(|wire| &self.accelerator.wires[wire]);
+        let levels = selection.and_then(|wire| match wire.driver {
+            Driver::Select { counter, .. } => self.counted(counter, stage, 0),
+            _ => None,
+        });
+        let name = || selection.map_or(String::new(), |wire| wire.name.clone());
+        levels.ok_or_else(|| PartError { part: name(), reason: "it selects by the loops of another stage".to_owned() })
+    }
+
+    /// The loop of a stage that each level of a counter counts, if it counts them.
+    fn counted(&self, counter: usize, stage: usize, late: u64) -> Option<Vec<usize>> {
+        let (content, schedule) = (&self.staged.pipeline.stages[stage], &self.schedule.stages[stage]);
+        counters::counted(&self.accelerator.counters[counter], content, schedule, late)
+    }
+
+    /// Whether the time at which an element appears is one affine function of its indices, and the elements that appear are
+    /// a box.
+    fn has_affine_times(&self, array: usize) -> bool {
+        let [writer] = self.dependences.writers.all(array) else { return false };
+        let stage = &self.staged.pipeline.stages[*writer];
+        let dense = |subscript: &Subscript| match subscript.single_loop() {
+            Ok(Some(level)) => subscript.coefficients[level].abs() == 1,
+            Ok(None) => true,
+            Err(_) => false,
+        };
+        let copied = || {
+            self.copies.get(writer).is_some_and(|copy| {
+                let read = &stage.reads[copy.load];
+                is_affine_access(read) && self.has_affine_times(read.array)
+            })
+        };
+        // A constant is there at all times.
+        let known = self.owners.contains(writer) || self.constants.contains_key(writer);
+        stage.write.subscripts.iter().all(dense) && (known || copied())
+    }
+
+    /// Checks an operand at one iteration.
+    fn point(
+        &self,
+        stage: usize,
+        load: usize,
+        index: &[i64],
+        ranks: &[u64],
+        source: Option<Source>,
+    ) -> Result<(), ProvenanceError> {
+        let content = &self.staged.pipeline.stages[stage];
+        let cycle = self.schedule.stages[stage].value(index);
+        let error = |expected: String| ProvenanceError {
+            reader: content.name.clone(),
+            load,
+            iteration: index.to_vec(),
+            cycle,
+            expected,
+            found: self.describe(source, cycle),
+        };
+        let read = &content.reads[load];
+        let element = element(read, index);
+        if let (Some(element), Some(port)) = (&element, source.and_then(|source| self.port(read.array, source)))
+            && self.shows(port, ranks, index, element, cycle, content)
+        {
+            return Ok(());
+        }
+        let expected = match element {
+            Some(_) if self.is_stored() => {
+                let producers = self.producers(stage, load).into_iter();
+                producers.flat_map(|producer| self.results(producer, index)).collect()
+            }
+            Some(element) => self.produced(read.array, element, stage).into_iter().collect_vec(),
+            None => vec![Expected::Constant(self.outside(stage, load))],
+        };
+        let right = expected.iter().any(|expected| match (expected, source) {
+            (Expected::Constant(word), Some(Source::Constant(constant))) => *word == constant,
+            (Expected::Result { .. }, Some(Source::Wire(wire))) => self.carries(wire, cycle, expected),
+            _ => false,
+        });
+        if right { Ok(()) } else { Err(error(self.describe_expected(expected.first()))) }
+    }
+
+    /// Whether arrays are kept: then reads that have no port follow their writes iteration by iteration.
+    fn is_stored(&self) -> bool {
+        self.program.policy() == Policy::Dnn
+    }
+
+    /// The port of the memory of an array that a source is.
+    fn port(&self, array: usize, source: Source) -> Option<&Port> {
+        let Source::Wire(wire) = source else { return None };
+        let stored = self.accelerator.arrays.iter().find(|stored| stored.array == array)?;
+        let port = stored.wires.iter().skip(stored.writers.len()).position(|&other| other == wire)?;
+        Some(&stored.buffer.ports[stored.writers.len() + port])
+    }
+
+    /// Whether a port shows this element, of the version that the loops around all accesses say, in this cycle.
+    fn shows(&self, port: &Port, ranks: &[u64], index: &[i64], element: &[i64], cycle: i64, stage: &Stage) -> bool {
+        let version = port.access.len().saturating_sub(element.len());
+        let versions = (0..version).rev().map(|outer| {
+            let level = index.len() - 1 - outer;
+            index[level] - stage.loops[level].min
+        });
+        let inside = ranks.iter().zip(&port.domain).all(|(rank, level)| *rank < level.extent);
+        inside
+            && ranks.len() == port.domain.len()
+            && port.cycle(ranks) == i128::from(cycle)
+            && port.element(ranks).into_iter().eq(element.iter().copied().chain(versions).map(i128::from))
+    }
+
+    /// The value of a stage in an iteration, followed through plain copies that take it iteration by iteration: of an input
+    /// each of the lanes that bring it.
+    fn results(&self, stage: usize, index: &[i64]) -> Vec<Expected> {
+        if self.owners.contains(&stage) {
+            let cycle = self.schedule.stages[stage].value(index) + self.staged.pipeline.stages[stage].latency as i64;
+            return vec![Expected::Result { stage: self.carrier(stage), cycle }];
+        }
+        if let Some(&word) = self.constants.get(&stage) {
+            return vec![Expected::Constant(word)];
+        }
+        let copy = self.copies.get(&stage);
+        let producers = copy.map_or(Vec::new(), |copy| self.producers(stage, copy.load));
+        producers.into_iter().flat_map(|producer| self.results(producer, index)).collect()
+    }
+
+    /// The stage that names the wire of a stage: copies that select alike share one.
+    fn carrier(&self, stage: usize) -> usize {
+        let copy = self.copies.get(&stage);
+        let past = copy.and_then(|copy| copy.selection).and_then(|wire| self.wires.get(wire).copied().flatten());
+        past.filter(|past| past.cycles == 0).map_or(stage, |past| past.stage)
+    }
+
+    /// Checks that a lane of a stream is the element it says, at the cycles of the stream.
+    fn lane(&self, name: &str, counter: usize, lane: &Lane) -> Result<(), ProofError> {
+        let content = &self.staged.pipeline.stages[lane.stage];
+        let schedule = &self.schedule.stages[lane.stage];
+        let first: Vec<i64> = content.loops.iter().map(|level| level.min).collect();
+        let levels = self.counted(counter, lane.stage, content.latency);
+        require(levels.is_some(), || name.to_owned(), "its beats come at other cycles than its elements")?;
+        let levels = levels.unwrap_or_default();
+        let mut points = vec![(first.clone(), vec![0; levels.len()])];
+        let affine = self.is_stored() || self.has_affine_times(content.write.array);
+        for (number, &level) in levels.iter().enumerate() {
+            let last = content.loops[level].extent - 1;
+            for step in if affine { last..=last } else { 1..=last } {
+                let (mut index, mut counts) = points[0].clone();
+                index[level] += step as i64;
+                counts[number] = step;
+                points.push((index, counts));
+            }
+        }
+        for (index, counts) in points {
+            let cycle = schedule.value(&index) + content.latency as i64;
+            let element = element(&content.write, &index)
+                .filter(|element| i128::from(self.number(content.write.array, element)) == lane.element.at(&counts));
+            let expected = match element {
+                Some(_) if self.is_stored() => self.results(lane.stage, &index),
+                Some(element) => self.produced(content.write.array, element, usize::MAX).into_iter().collect_vec(),
+                None => Vec::new(),
+            };
+            if !expected.iter().any(|expected| self.carries(lane.wire, cycle, expected)) {
+                return Err(ProofError::Value(ProvenanceError {
+                    reader: name.to_owned(),
+                    load: 0,
+                    iteration: index,
+                    cycle,
+                    expected: self.describe_expected(expected.first()),
+                    found: self.describe(Some(Source::Wire(lane.wire)), cycle),
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a wire is a selection of this word alone.
+    fn always_carries(&self, wire: WireId, word: u16) -> bool {
+        match &self.accelerator.wires[wire].driver {
+            Driver::Select { cases, .. } => cases.iter().all(|case| case.source == Source::Constant(word)),
+            _ => false,
+        }
+    }
+
+    /// The number of an element in order of memory.
+    fn number(&self, array: usize, element: &[i64]) -> i64 {
+        let declared = &self.program.arrays[array];
+        let places = element.iter().zip(&declared.min).zip(&declared.shape).rev();
+        places.fold(0, |number, ((index, min), extent)| number * extent + index - min)
+    }
+
+    /// Which stage's result an element is for those who read it before stage `before` runs, and from which cycle on, or which
+    /// constant, followed through plain copies.
+    fn produced(&self, mut array: usize, mut element: Vec<i64>, mut before: usize) -> Option<Expected> {
+        loop {
+            let stages = &self.staged.pipeline.stages;
+            let writers = self.dependences.writers.of_element(array, &element).into_iter().rev();
+            let (stage, index) = writers
+                .filter(|&writer| writer < before)
+                .find_map(|stage| Some((stage, iteration(&stages[stage], &element)?)))?;
+            if self.owners.contains(&stage) {
+                let cycle = self.schedule.stages[stage].value(&index) + stages[stage].latency as i64;
+                return Some(Expected::Result { stage, cycle });
+            }
+            if let Some(&word) = self.constants.get(&stage) {
+                return Some(Expected::Constant(word));
+            }
+            let copy = self.copies.get(&stage)?;
+            let read = &stages[stage].reads[copy.load];
+            element = self::element(read, &index)?;
+            array = read.array;
+            before = stage;
+        }
+    }
+
+    fn outside(&self, stage: usize, load: usize) -> u16 {
+        let Some((loops, operation)) = self.dependences.sequence.operation(stage) else { return 0 };
+        operation.load_of_read(loops, load).and_then(|load| load.outside).unwrap_or(0) as u16
+    }
+
+    fn describe_expected(&self, expected: Option<&Expected>) -> String {
+        match expected {
+            Some(Expected::Result { stage, cycle }) => {
+                format!("what {} gives in cycle {cycle}", self.staged.pipeline.stages[*stage].name)
+            }
+            Some(Expected::Constant(word)) => format!("the constant {word}"),
+            None => "an element that no stage produces".to_owned(),
+        }
+    }
+
+    fn describe(&self, source: Option<Source>, now: i64) -> String {
+        match source {
+            Some(Source::Constant(word)) => format!("the constant {word}"),
+            Some(Source::Wire(wire)) => {
+                let name = &self.accelerator.wires[wire].name;
+                match self.wires[wire] {
+                    Some(past) => format!(
+                        "{name}, which is what {} gave in cycle {}",
+                        self.staged.pipeline.stages[past.stage].name,
+                        now - past.cycles
+                    ),
+                    None => format!("{name}, which is no delayed stage"),
+                }
+            }
+            None => "nothing".to_owned(),
+        }
+    }
+}
+
+/// What an operand must be.
+enum Expected {
+    /// What a stage gives in a cycle.
+    Result { stage: usize, cycle: i64 },
+    /// This word: a load outside of its array, or the result of a stage that is always the same.
+    Constant(u16),
+}
+
+/// The element that an access touches at an iteration.
+fn element(access: &Access, index: &[i64]) -> Option<Vec<i64>> {
+    access.subscripts.iter().map(|subscript| subscript.at(index)).collect()
+}
+
+/// The iteration at which a stage writes an element.
+fn iteration(stage: &Stage, element: &[i64]) -> Option<Vec<i64>> {
+    let mut index: Vec<i64> = stage.loops.iter().map(|level| level.min).collect();
+    for (dimension, &wanted) in element.iter().enumerate() {
+        if let Some((level, place)) = coordinate(stage, dimension, wanted)? {
+            index[level] = place;
+        }
+    }
+    Some(index)
+}
+
+/// The index of the loop along a dimension, if there is one, with which a stage writes elements with this coordinate; nothing
+/// if it writes none.
+fn coordinate(stage: &Stage, dimension: usize, wanted: i64) -> Option<Option<(usize, i64)>> {
+    let subscript = &stage.write.subscripts[dimension];
+    let steps = wanted - subscript.constant;
+    let Some(level) = subscript.single_loop().ok()? else {
+        return (steps == 0).then_some(None);
+    };
+    let coefficient = subscript.coefficients[level];
+    let place = steps / coefficient;
+    let bounds = &stage.loops[level];
+    (steps % coefficient == 0 && (bounds.min..=bounds.max()).contains(&place)).then_some(Some((level, place)))
+}

@@ -1,0 +1,124 @@
+//! The proof that look-ups in large tables get their entries.
+
+use std::fmt;
+
+use itertools::Itertools;
+use pushmem_kernels::Fetch;
+use pushmem_nest::{Program, Table};
+use pushmem_stages::Schedule;
+use pushmem_stages::Staged;
+use pushmem_tile::timing;
+
+use pushmem_graph::{Accelerator, Rom};
+
+/// A ROM that does not give a kernel what it looks up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RomError {
+    /// Name of the kernel.
+    pub kernel: String,
+    /// The table.
+    pub table: String,
+    /// The fault.
+    pub fault: RomFault,
+}
+
+/// A fault of a ROM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RomFault {
+    /// The look-up has none, or several.
+    Count(usize),
+    /// It holds another table, or has a word that is not the entry at its address.
+    Contents,
+    /// The kernel expects the word after another number of cycles.
+    Latency {
+        /// The cycles that the kernel expects.
+        expected: u64,
+        /// The cycles of the tile.
+        found: u64,
+    },
+    /// It reads in other cycles than those of the addresses.
+    Cycles,
+}
+
+impl fmt::Display for RomError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RomError { kernel, table, fault } = self;
+        write!(formatter, "the look-up of {table} in {kernel}: ")?;
+        match fault {
+            RomFault::Count(count) => write!(formatter, "it needs one ROM and has {count}"),
+            RomFault::Contents => write!(formatter, "the ROM holds something else"),
+            RomFault::Latency { expected, found } => {
+                write!(
+                    formatter,
+                    "the word is expected {expected} cycles after the address, but comes {found} after it"
+                )
+            }
+            RomFault::Cycles => write!(formatter, "the ROM reads in other cycles than those of the addresses"),
+        }
+    }
+}
+
+impl std::error::Error for RomError {}
+
+/// Proves that every look-up of a kernel in a table beside it gets the entry that the program says, when the kernel expects
+/// it: it has a ROM of its own that holds the table, reads in the cycles of its addresses and shows words in time.
+///
+/// # Errors
+/// The first look-up that does not.
+pub fn prove_roms(
+    program: &Program,
+    staged: Staged,
+    schedule: &Schedule,
+    accelerator: &Accelerator,
+) -> Result<(), RomError> {
+    for (number, kernel) in accelerator.kernels.iter().enumerate() {
+        for (place, fetch) in accelerator.datapaths[kernel.datapath].datapath.fetches().iter().enumerate() {
+            let table = &program.tables[fetch.table];
+            let fault = |fault| RomError { kernel: kernel.name.clone(), table: table.name.clone(), fault };
+            let roms = accelerator.roms.iter().filter(|rom| (rom.kernel, rom.fetch) == (number, place)).collect_vec();
+            let [rom] = roms.as_slice() else { return Err(fault(RomFault::Count(roms.len()))) };
+            if rom.table != fetch.table || !holds(rom, table, fetch) {
+                return Err(fault(RomFault::Contents));
+            }
+            let found = timing::sram_to_output(accelerator.rom_spec.sram_latency);
+            if fetch.latency != found {
+                return Err(fault(RomFault::Latency { expected: fetch.latency, found }));
+            }
+            let (stage, times) = (&staged.pipeline.stages[kernel.stage], &schedule.stages[kernel.stage]);
+            let addresses = stage.loops.iter().map(|level| level.extent).zip(times.stride.iter().copied());
+            let first = stage.first_cycle(times) + fetch.stage as i64;
+            let controllers = rom.configuration.controllers.values().collect_vec();
+            let right = matches!(controllers.as_slice(), [reads] if reads.cycle.start == first && {
+                let loops = reads.extent.iter().copied().zip(reads.cycle.stride.iter().copied());
+                evenly(loops) == evenly(addresses)
+            });
+            if !right {
+                return Err(fault(RomFault::Cycles));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a ROM has the entries of a table from address 0 on, and every one of them can be addressed.
+fn holds(rom: &Rom, table: &Table, fetch: &Fetch) -> bool {
+    let words = &rom.configuration.contents;
+    let entries = table.values.iter().zip(words);
+    words.len() >= table.values.len()
+        && table.values.len() <= 1 << fetch.address_bits
+        && entries.into_iter().all(|(value, word)| table.element.wrap(*word as i64) == *value)
+        && words[table.values.len()..].iter().all(|word| *word == 0)
+}
+
+/// The cycles of loops, given by extent and stride, with as few loops as can be: one that goes on where the loop within ends
+/// is one with it.
+fn evenly(loops: impl Iterator<Item = (u64, i64)>) -> Vec<(u64, i64)> {
+    let mut runs: Vec<(u64, i64)> = Vec::new();
+    for (extent, stride) in loops.filter(|(extent, _)| *extent > 1) {
+        match runs.last_mut() {
+            Some((steps, step)) if i128::from(*step) * i128::from(*steps) == i128::from(stride) => *steps *= extent,
+            _ => runs.push((extent, stride)),
+        }
+    }
+    runs
+}

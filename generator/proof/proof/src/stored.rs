@@ -1,0 +1,84 @@
+//! The proof that the tiles of a kept array, as they are printed, are those that are replayed.
+
+use pushmem_buffers::{Direction, Port};
+use pushmem_nest::Level;
+use pushmem_stages::{Pipeline, Schedule};
+
+use crate::error::{PartError, require};
+use crate::tiles::Mapped;
+use pushmem_graph::{Accelerator, StoredArray};
+
+/// Checks that the tiles of an array are those of its mapping and at its level, that their inputs take the wires of
+/// the write ports, and that the wires of the read ports are their outputs.
+///
+/// # Errors
+/// When something of the tiles differs.
+pub(crate) fn check_tiles(accelerator: &Accelerator, array: &StoredArray, level: Level) -> Result<(), PartError> {
+    let name = || format!("the memory of {}", array.buffer.name);
+    let mapped =
+        Mapped { accelerator, tiles: &array.mapped.tiles, first_tile: array.first_tile, level, begin: array.begin };
+    let writers = array.writers.len();
+    let same = array.wires.len() == array.buffer.ports.len()
+        && array.wires.iter().all(|&wire| wire < accelerator.wires.len())
+        && mapped.are_printed(|port| array.wires.get(port).copied().filter(|_| port < writers));
+    require(same, name, "its tiles are not those of the mapping")?;
+    let shown = array.wires.iter().enumerate().skip(writers).all(|(port, &wire)| mapped.shows(wire, port));
+    require(shown, name, "its outputs do not go to the wires of its ports")
+}
+
+/// Checks that the write ports of an array are those of all stages that write it, each at the cycles of its stage.
+///
+/// # Errors
+/// When a port differs.
+pub(crate) fn check_writes(pipeline: &Pipeline, schedule: &Schedule, array: &StoredArray) -> Result<(), PartError> {
+    let name = || format!("the memory of {}", array.buffer.name);
+    let writers = (0..pipeline.stages.len()).filter(|&stage| pipeline.stages[stage].write.array == array.array);
+    require(writers.eq(array.writers.iter().copied()), name, "not all stages write it that write the array")?;
+    let directions = array.buffer.ports.iter().map(|port| port.direction);
+    let expected = (0..array.buffer.ports.len()).map(|port| match port < array.writers.len() {
+        true => Direction::Write,
+        false => Direction::Read,
+    });
+    require(directions.eq(expected), name, "its write ports do not come first")?;
+    let versions = versions(pipeline, array);
+    let right = array
+        .writers
+        .iter()
+        .zip(&array.buffer.ports)
+        .all(|(&stage, port)| writes_as(pipeline, schedule, stage, versions, port));
+    require(right, name, "a write port differs from its stage")
+}
+
+/// How many dimensions of a buffer are no dimensions of its array: the outermost loops, each iteration of which has elements
+/// of its own.
+pub(crate) fn versions(pipeline: &Pipeline, array: &StoredArray) -> usize {
+    let accesses = pipeline.stages.iter().flat_map(|stage| stage.reads.iter().chain([&stage.write]));
+    let mut dimensions = accesses.filter(|access| access.array == array.array).map(|access| access.subscripts.len());
+    let port = array.buffer.ports.first().map_or(0, |port| port.access.len());
+    port.saturating_sub(dimensions.next().unwrap_or(0))
+}
+
+/// Whether a port takes what a stage writes, when it is there: the two functions are affine, so that the first iteration and
+/// the end of each loop tell about all.
+fn writes_as(pipeline: &Pipeline, schedule: &Schedule, stage: usize, versions: usize, port: &Port) -> bool {
+    let (content, scheduled) = (&pipeline.stages[stage], &schedule.stages[stage]);
+    let depth = content.loops.len();
+    let extents = content.loops.iter().map(|level| level.extent);
+    if !extents.eq(port.extents()) || versions > depth {
+        return false;
+    }
+    let ends = (0..depth).map(|level| {
+        let mut index = vec![0; depth];
+        index[level] = content.loops[level].extent - 1;
+        index
+    });
+    ends.chain([vec![0; depth]]).all(|counts| {
+        let index: Vec<i64> =
+            counts.iter().zip(&content.loops).map(|(count, level)| level.min + *count as i64).collect();
+        let element = content.write.subscripts.iter().map(|subscript| subscript.at(&index).map(i128::from));
+        let version = (0..versions).rev().map(|outer| Some(i128::from(counts[depth - 1 - outer])));
+        let cycle = scheduled.value(&index) + content.latency as i64;
+        port.cycle(&counts) == i128::from(cycle)
+            && port.element(&counts).into_iter().map(Some).eq(element.chain(version))
+    })
+}

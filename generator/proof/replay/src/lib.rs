@@ -1,0 +1,20 @@
+//! The proof of a mapping: tiles do what their buffer says.
+//!
+//! [`replay`] simulates mapped tiles from their configurations, with the timing of the cycle model, on words that carry
+//! where they came from. Every word of every read port is compared with the element that the buffer says it must be,
+//! and every conflict, overrun and undefined word is found.
+
+mod chained;
+mod error;
+mod expectation;
+mod memory;
+mod recurrence;
+mod replay;
+mod report;
+mod simulation;
+mod tile;
+mod walker;
+
+pub use error::{Fault, ReadIteration, ReplayError, Word};
+pub use replay::{replay, replay_all};
+pub use report::ReplayReport;
