@@ -134,11 +134,17 @@ impl Path {
             from: place(begin),
             to: place(end),
             gates: outputs.len().saturating_sub(from_register),
-            delay_ps: (arrival - launch - external - setup) * 1000.0,
+            delay_ps: picoseconds(arrival - launch - external - setup),
             cycles: if half { 0.5 } else { 1.0 },
-            slowest: slowest.map(|arc| (format!("{} in {}", arc.cell, instance(arc.pin)), arc.delay * 1000.0)),
+            slowest: slowest.map(|arc| (format!("{} in {}", arc.cell, instance(arc.pin)), picoseconds(arc.delay))),
         }))
     }
+}
+
+/// Nanoseconds of a report in picoseconds, to the last digit that `timing.tcl` asks for. Differences of such figures
+/// carry noise of floating point below it, which depends on the edge where a path begins.
+fn picoseconds(nanoseconds: f64) -> f64 {
+    (nanoseconds * 1e5).round() / 100.0
 }
 
 /// The pins of cells on a path, from lines with delay, time, edge, instance/pin (CELL). Nothing if a delay is no number.
