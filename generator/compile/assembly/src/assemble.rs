@@ -21,7 +21,7 @@ use crate::error::AssemblyError;
 use crate::merge::merge_memories;
 use crate::outputs::final_stages;
 use crate::roms::add_roms;
-use pushmem_graph::{Accelerator, Condition, Counter, Driver, Wire, WireId, counted_levels};
+use pushmem_graph::{Accelerator, Condition, Counter, CounterId, DatapathId, Driver, Wire, WireId, counted_levels};
 
 /// The program through the passes so far.
 #[derive(Clone, Copy)]
@@ -107,7 +107,7 @@ struct Builder<'a> {
     /// The wire of each read port of each array that is kept.
     port_wires: BTreeMap<(usize, usize), WireId>,
     /// The datapath of each operation that has one.
-    datapath_of: BTreeMap<usize, usize>,
+    datapath_of: BTreeMap<usize, DatapathId>,
     /// The selections that loads of kernels use.
     selections: Vec<(Driver, WireId)>,
 }
@@ -137,18 +137,14 @@ impl Builder<'_> {
     }
 
     fn add_wire(&mut self, name: String, driver: Driver) -> WireId {
-        self.accelerator.wires.push(Wire { name, driver });
-        self.accelerator.wires.len() - 1
+        self.accelerator.wires.push(Wire { name, driver })
     }
 
     /// The counter of a stage's loops, its steps some cycles late. Loops of one iteration are left out.
-    fn counter(&mut self, stage: usize, late: u64) -> usize {
+    fn counter(&mut self, stage: usize, late: u64) -> CounterId {
         let counter = self.iterations(stage, late);
         let counters = &mut self.accelerator.counters;
-        counters.iter().position(|other| *other == counter).unwrap_or_else(|| {
-            counters.push(counter);
-            counters.len() - 1
-        })
+        counters.position(|other| *other == counter).unwrap_or_else(|| counters.push(counter))
     }
 
     /// When a stage begins its iterations, some cycles late.

@@ -12,7 +12,7 @@ use pushmem_nest::{Program, Table};
 use pushmem_schedule::Schedule;
 use pushmem_tile::TileSpec;
 
-use pushmem_graph::{Accelerator, Rom};
+use pushmem_graph::{Accelerator, KernelId, Rom};
 
 /// Adds the ROMs of all kernels.
 ///
@@ -27,7 +27,7 @@ pub(crate) fn add_roms(
     let spec = &accelerator.rom_spec;
     let digest = spec.digest();
     let mut roms = Vec::new();
-    for (number, kernel) in accelerator.kernels.iter().enumerate() {
+    for (number, kernel) in accelerator.kernels.iter_enumerated() {
         let fetches = accelerator.datapaths[kernel.datapath].datapath.fetches();
         for (place, fetch) in fetches.iter().enumerate() {
             let table = &program.tables[fetch.table];
@@ -100,7 +100,7 @@ fn firings(
     accelerator: &Accelerator,
     extraction: &Extraction,
     schedule: &Schedule,
-    kernel: usize,
+    kernel: KernelId,
     fetch: &Fetch,
 ) -> (Vec<(u64, i64)>, i64) {
     let stage = accelerator.kernels[kernel].stage;

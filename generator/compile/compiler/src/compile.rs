@@ -9,7 +9,9 @@ use pushmem_kernels::{Datapath, DatapathGraph, DedicatedOperators, TableMemories
 use pushmem_nest::{Level, Program, Schedule as Policy};
 use pushmem_proof::{prove, prove_roms};
 use pushmem_replay::replay;
-use pushmem_schedule::{Coarse, CoarseOptions, Options, Schedule, ScheduleError, coarse, sequential, stencil};
+use pushmem_schedule::{
+    Coarse, CoarseOptions, Options, Schedule, ScheduleError, Transport, coarse, sequential, stencil,
+};
 use pushmem_tile::{Kind, TileSpec, timing};
 
 use crate::compute_sharing;
@@ -236,7 +238,8 @@ impl Passes<'_> {
     fn stencil(&self) -> Result<Planned, AssemblyError> {
         let with_rows = |row_multiple: u64| {
             let share = compute_sharing::units(self.program, self.extraction);
-            let schedule = stencil(&self.extraction.pipeline, &Options { row_multiple, share });
+            let transport = Transport::uniform(self.constraints.transport);
+            let schedule = stencil(&self.extraction.pipeline, &Options { row_multiple, share, transport });
             self.assembled(schedule.map_err(|error| self.refused(&error))?, None)
         };
         // Rows as they are first; if a memory does not fit so, rows of whole fetches.
@@ -345,6 +348,7 @@ impl Passes<'_> {
     /// What the memories can do: the memory tiles, and the other levels for the arrays that are there.
     fn coarse_options(&self) -> CoarseOptions {
         let mut options = coarse_options(self.spec);
+        options.transport = Transport::uniform(self.constraints.transport);
         for (number, array) in self.program.arrays.iter().enumerate() {
             let level = array.level.filter(|level| *level != Level::Memory);
             if let Some(spec) = level.and_then(|level| self.constraints.levels.spec(level, self.spec)) {

@@ -98,7 +98,7 @@ impl Report {
             occupancy: compiled.coarse.as_ref().and_then(|plan| Occupancy::of(compiled, plan)),
             kernels: accelerator.instances().count(),
             multiplexed_words: accelerator.multiplexed_words(),
-            input_words: lanes(&accelerator.inputs),
+            input_words: lanes(accelerator.inputs.as_raw_slice()),
             output_words: lanes(&accelerator.outputs),
             pipeline_register_bits: accelerator.instances().map(|datapath| datapath.registers()).sum(),
             proven_cycles: compiled.proof.proven_cycles,

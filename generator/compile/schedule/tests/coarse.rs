@@ -517,6 +517,7 @@ fn the_direction_of_dependences_is_exact() {
 #[derive(Clone, Copy, Debug)]
 struct Event {
     group: usize,
+    stage: usize,
     read: Option<i64>,
     write: Option<i64>,
     version: i64,
@@ -552,6 +553,9 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
     }
     // The sequential schedule runs the stages of a group one by one.
     let round_trip = coarse.map_or(0, |(_, options)| options.round_trip as i64);
+    let transport = |producer: usize, consumer: usize| {
+        coarse.map_or(0, |(_, options)| options.transport.between(producer, consumer) as i64)
+    };
     let (paths, count) = shared_loops(pipeline, &groups);
     // Lanes may have an iteration less.
     let mut extents = vec![0; count];
@@ -615,7 +619,13 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
                 if updates && *access == stage.write {
                     continue;
                 }
-                let event = Event { group: *group, read: Some(now), write: None, version: version(access.array) };
+                let event = Event {
+                    group: *group,
+                    stage: number,
+                    read: Some(now),
+                    write: None,
+                    version: version(access.array),
+                };
                 elements.entry((access.array, element)).or_default().push(event);
             }
             let element =
@@ -623,7 +633,8 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
             let written = now + stage.latency as i64;
             writing.entry((stage.write.array, written)).or_default().insert(*group);
             let version = version(stage.write.array);
-            let event = Event { group: *group, read: updates.then_some(now), write: Some(written), version };
+            let event =
+                Event { group: *group, stage: number, read: updates.then_some(now), write: Some(written), version };
             elements.entry((stage.write.array, element.unwrap())).or_default().push(event);
         }
     }
@@ -677,9 +688,11 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
                     if goes_on {
                         let (one, two) = if other.read < event.read { (other, event) } else { (event, other) };
                         let gap = two.read.unwrap() - one.write.unwrap();
-                        assert!(gap > round_trip, "{} updated twice within {gap}", name());
+                        let least = round_trip + transport(one.stage, two.stage);
+                        assert!(gap > least, "{} updated twice within {gap}", name());
                     } else {
                         let gap = if follows(event, other.group) { 0 } else { 1 + round_trip };
+                        let gap = gap + transport(other.stage, event.stage);
                         assert!(
                             read >= written + gap,
                             "{} written at {written} by group {} read at {read} by group {}",

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use pushmem_affine::Affine;
 use pushmem_schedule::{
-    Access, Array, Boundary, Loop, Options, Pipeline, Schedule, ScheduleError, Stage, Subscript, dependences,
-    distances, lifetimes, sequential,
+    Access, Array, Boundary, Loop, Options, Pipeline, Schedule, ScheduleError, Stage, Subscript, Transport,
+    dependences, distances, lifetimes, sequential,
 };
 
 /// Without padding.
@@ -217,6 +217,32 @@ fn copies_run_in_the_same_cycles() {
     chained.stages[2].latency = 1;
     chained.stages[3].reads = vec![chained.stages[2].write.clone()];
     assert!(matches!(stencil(&chained), Err(ScheduleError::Cycle { .. })));
+}
+
+#[test]
+fn words_travel_before_they_are_read() {
+    // The blur takes four pixels of each window, the sharpening one of them and the blurred one.
+    let mut pipeline = brighten_blur();
+    pipeline.arrays.push(Array { name: "sharpen".to_owned(), weight: 1 });
+    pipeline.stages.push(stage("sharpen", &[63, 63], vec![at(1, &[0, 0]), at(0, &[1, 1])], 2));
+    let starts = |transport: Transport| {
+        let options = Options { transport, ..Options::default() };
+        let schedule = pushmem_schedule::stencil(&pipeline, &options).unwrap();
+        for dependence in dependences(&pipeline).unwrap() {
+            let travels = options.transport.between(dependence.producer, dependence.consumer) as i64;
+            assert!(distances(&schedule, &pipeline, &dependence).0 >= travels);
+        }
+        schedule.stages.iter().map(|stage| stage.start).collect::<Vec<_>>()
+    };
+    assert_eq!(starts(Transport::default()), [0, 65, 65]);
+    assert_eq!(starts(Transport::uniform(3)), [0, 68, 71]);
+    let mut one_route = Transport::default();
+    one_route.set(1, 2, 5);
+    assert_eq!(starts(one_route), [0, 65, 70]);
+    // The pixel that the sharpening takes has been there for a row: its way is as long as that without a later start.
+    let mut hidden = Transport::default();
+    hidden.set(0, 2, 0);
+    assert_eq!(starts(hidden), [0, 65, 65]);
 }
 
 #[test]

@@ -171,7 +171,13 @@ pub fn compose(
     }
     others.extend(configurations(accelerator, &writes));
     let streams = &top.streams;
-    others.extend(testbench::beat_files(accelerator, &accelerator.inputs, &streams.inputs, inputs, ".hex")?);
+    others.extend(testbench::beat_files(
+        accelerator,
+        accelerator.inputs.as_raw_slice(),
+        &streams.inputs,
+        inputs,
+        ".hex",
+    )?);
     let expected =
         testbench::beat_files(accelerator, &accelerator.outputs, &streams.outputs, expected, ".expected.hex")?;
     others.extend(expected);

@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{ScheduleError, StageName};
 use crate::schedule::starting_at;
+use crate::transport::Transport;
 use body::{Bodies, Body};
 use pushmem_stages::Pipeline;
 use pushmem_stages::Schedule;
@@ -45,6 +46,8 @@ pub struct CoarseOptions {
     pub share: Vec<Option<String>>,
     /// Cycles that a word needs through the memory of an array, beyond the one from its write to the earliest read.
     pub round_trip: u64,
+    /// Cycles that words travel between stages, be it through the memory of an array.
+    pub transport: Transport,
     /// The loops of a stage may be interchanged for updates of an element to come further apart.
     pub interchange: bool,
     /// Stages that need not be in one loop get loops of their own, if updates of an element then come further apart and the
@@ -78,6 +81,7 @@ impl Default for CoarseOptions {
             serialized: BTreeSet::new(),
             share: Vec::new(),
             round_trip: 0,
+            transport: Transport::default(),
             interchange: true,
             distribute: true,
             double_buffer: true,
@@ -87,6 +91,14 @@ impl Default for CoarseOptions {
             row_multiple: 1,
             whole_rows: BTreeSet::new(),
         }
+    }
+}
+
+impl CoarseOptions {
+    /// Cycles from the start of an iteration of a group to that of the next one that updates the same element.
+    fn update_gap(&self, group: &tree::Group) -> i64 {
+        let travel = self.transport.longest(group.stages.clone(), group.stages.clone());
+        group.latency.1 + 1 + (self.round_trip + travel) as i64
     }
 }
 

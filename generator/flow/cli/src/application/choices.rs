@@ -78,6 +78,7 @@ impl Choices {
                 table_logic_words: self.table_logic_words,
                 balance_paths: !self.unbalanced,
                 levels: tiles::read_levels(self.global_buffer.as_deref(), self.register_file.as_deref(), &spec)?,
+                ..Constraints::default()
             },
             spec,
         })
