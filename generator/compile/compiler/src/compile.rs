@@ -1,20 +1,21 @@
 //! The passes in their order.
 
 use itertools::Itertools;
-use pushmem_assembly::{AssemblyError, Constraints, assemble};
-use pushmem_extraction::{Extraction, diagnose, extract};
+use pushmem_assembly::Constraints;
+use pushmem_extraction::{Extraction, extract};
 use pushmem_files::{Diagnostic, counted};
 use pushmem_graph::{Accelerator, Levels, StoredArray, WORD_BITS};
 use pushmem_kernels::{Datapath, DatapathGraph, DedicatedOperators, TableMemories};
 use pushmem_nest::{Level, Program, Schedule as Policy};
 use pushmem_proof::{prove, prove_roms};
 use pushmem_replay::replay;
-use pushmem_schedule::{Coarse, CoarseOptions, Options, Schedule, ScheduleError, coarse, sequential, stencil};
+use pushmem_schedule::{Coarse, CoarseOptions, Schedule, sequential};
 use pushmem_tile::{Kind, TileSpec, timing};
 
 use crate::compute_sharing;
 use crate::error::CompileError;
 use crate::refusal::refusal;
+use crate::search::{Passes, Planned};
 
 /// A program through all stages.
 #[derive(Clone, Debug)]
@@ -42,8 +43,8 @@ pub struct Compiled {
 /// A coarse schedule, and what it was made with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoarsePlan {
-    /// The schedule.
-    pub coarse: Coarse,
+    /// The pipeline; nothing if one stage after the other is faster, because stages would wait for the memories.
+    pub coarse: Option<Coarse>,
     /// Ports of memories, arrays whose accesses take turns, and which optimizations there are.
     pub options: CoarseOptions,
 }
@@ -128,10 +129,10 @@ fn compile_at_levels(
     };
     let Planned { schedule, coarse, accelerator } = match planned {
         Ok(planned) => planned,
-        Err(AssemblyError::Array { array, .. }) if moves(source, array, spec, constraints) => {
-            return Ok(AtLevels::Moves(array));
-        }
-        Err(error) => return Err(refusal(&program, &extraction, error)),
+        Err(error) => match error.array().filter(|array| moves(source, *array, spec, constraints)) {
+            Some(array) => return Ok(AtLevels::Moves(array)),
+            None => return Err(refusal(&program, &extraction, error)),
+        },
     };
     if let Some(array) = too_large(source, &program, &accelerator)? {
         return Ok(AtLevels::Moves(array));
@@ -205,226 +206,17 @@ fn too_large(source: &Program, program: &Program, accelerator: &Accelerator) -> 
     Ok(None)
 }
 
-/// When the stages run, and on what hardware.
-struct Planned {
-    schedule: Schedule,
-    coarse: Option<CoarsePlan>,
-    accelerator: Accelerator,
-}
-
-/// What makes it easier for a memory to serve an array.
-#[derive(Clone, Copy)]
-enum Relief {
-    /// Accesses that would be at the same time come one after the other.
-    Turns,
-    /// Reads pause between rows, as the rows of a wide-fetch tile do not begin where theirs do.
-    Pauses,
-}
-
-/// What the passes behind extraction work on.
-struct Passes<'a> {
-    program: &'a Program,
-    extraction: &'a Extraction,
-    datapaths: &'a [Datapath],
-    spec: &'a TileSpec,
-    rom_spec: &'a TileSpec,
-    constraints: &'a Constraints,
-}
-
-impl Passes<'_> {
-    /// All stages fused into one raster scan.
-    fn stencil(&self) -> Result<Planned, AssemblyError> {
-        let with_rows = |row_multiple: u64| {
-            let share = compute_sharing::units(self.program, self.extraction);
-            let schedule = stencil(&self.extraction.pipeline, &Options { row_multiple, share });
-            self.assembled(schedule.map_err(|error| self.refused(&error))?, None)
-        };
-        // Rows as they are first; if a memory does not fit so, rows of whole fetches.
-        match (with_rows(1), self.spec.kind) {
-            (Err(AssemblyError::Memory { .. }), Kind::WideFetch { fetch_width, .. }) => {
-                with_rows(u64::from(fetch_width))
-            }
-            (outcome, _) => outcome,
-        }
-    }
-
-    /// A coarse pipeline of loop nests: with nests divided and paths balanced where that is faster; and as the program has
-    /// the nests, if arrays then live too long for the tile.
-    fn coarse(&self) -> Result<Planned, AssemblyError> {
-        let share = compute_sharing::units(self.program, self.extraction);
-        let balance_paths = self.constraints.balance_paths;
-        let best = CoarseOptions { share, balance_paths, ..self.coarse_options() };
-        let whole = CoarseOptions { distribute: false, ..best.clone() };
-        let unbalanced = CoarseOptions { balance_paths: false, ..best.clone() };
-        let planned = self.coarse_or_slower(&best);
-        let balanced = match &planned {
-            Ok(Planned { coarse, .. }) => coarse.as_ref().is_some_and(|plan| has_versions(&plan.coarse)),
-            Err(_) => self.balances(&best),
-        };
-        let planned = match balanced {
-            // Memories that cannot hold that many versions at once serve their accesses one after the other.
-            true => faster(self.coarse_or_slower(&unbalanced), planned),
-            false => planned,
-        };
-        // Loops in the order of the program, where another order only waits.
-        let baseline = sequential(&self.extraction.pipeline, best.round_trip).length(&self.extraction.pipeline);
-        let planned = match &planned {
-            Ok(slow) if slow.accelerator.length > baseline as u64 => {
-                let plain = CoarseOptions { interchange: false, balance_paths: false, ..whole.clone() };
-                faster(planned, self.coarse_or_slower(&plain))
-            }
-            _ => planned,
-        };
-        planned.or_else(|_| self.coarse_or_slower(&whole)).or_else(|error| match self.balances(&whole) {
-            true => self.coarse_or_slower(&CoarseOptions { balance_paths: false, ..whole }).map_err(|_| error),
-            false => Err(error),
-        })
-    }
-
-    /// Whether paths are balanced in a pipeline that is scheduled so.
-    fn balances(&self, options: &CoarseOptions) -> bool {
-        self.coarse_plan(options).is_ok_and(|plan| has_versions(&plan.coarse))
-    }
-
-    /// A coarse pipeline with stages that overlap those that they read from. Where a memory cannot serve the accesses of an
-    /// array, a slower one, the fastest that is found.
-    fn coarse_or_slower(&self, apart: &CoarseOptions) -> Result<Planned, AssemblyError> {
-        let overlapping = &CoarseOptions { overlap: true, ..apart.clone() };
-        let mut plans = [overlapping, apart].map(|options| (options, self.coarse_plan(options)));
-        // As a rule stages that overlap end sooner; but they may keep ports busy for longer.
-        let length = |plan: &CoarsePlan| plan.coarse.schedule.length(&self.extraction.pipeline);
-        if let [(_, Ok(one)), (_, Ok(other))] = &plans
-            && length(other) < length(one)
-        {
-            plans.reverse();
-        }
-        let [(one, plan), (other, other_plan)] = plans;
-        let relieved = |options: &CoarseOptions, outcome| match outcome {
-            Err(AssemblyError::Array { array, .. }) => self.coarse_relieved(options, array),
-            outcome => vec![outcome],
-        };
-        let at_once = plan.and_then(|plan| self.coarse_at_once(plan));
-        if at_once.is_ok() {
-            return at_once;
-        }
-        let other_at_once = other_plan.and_then(|plan| self.coarse_at_once(plan));
-        let slower = relieved(one, at_once).into_iter().chain(relieved(other, other_at_once));
-        slower.reduce(faster).expect("one outcome at least")
-    }
-
-    /// Coarse pipelines in which the arrays that their memories cannot serve, the first of which is `array`, are relieved, in
-    /// different ways.
-    fn coarse_relieved(&self, options: &CoarseOptions, array: usize) -> Vec<Result<Planned, AssemblyError>> {
-        let orders: &[[Relief; 2]] = match self.spec.kind {
-            Kind::WideFetch { .. } => &[[Relief::Turns, Relief::Pauses], [Relief::Pauses, Relief::Turns]],
-            _ => &[[Relief::Turns; 2]],
-        };
-        orders.iter().map(|order| self.coarse_relieved_in(options.clone(), array, *order)).collect()
-    }
-
-    /// A coarse pipeline in which each array that its memory cannot serve is relieved in one way, and if that does not do in
-    /// the other, too.
-    fn coarse_relieved_in(
-        &self,
-        mut options: CoarseOptions,
-        mut array: usize,
-        order: [Relief; 2],
-    ) -> Result<Planned, AssemblyError> {
-        loop {
-            let relieved = order.iter().any(|relief| match relief {
-                Relief::Turns => options.serialized.insert(array),
-                Relief::Pauses => options.whole_rows.insert(array),
-            });
-            match self.coarse_plan(&options).and_then(|plan| self.coarse_at_once(plan)) {
-                Err(AssemblyError::Array { array: refused, .. }) if relieved => array = refused,
-                outcome => return outcome,
-            }
-        }
-    }
-
-    /// What the memories can do: the memory tiles, and the other levels for the arrays that are there.
-    fn coarse_options(&self) -> CoarseOptions {
-        let mut options = coarse_options(self.spec);
-        for (number, array) in self.program.arrays.iter().enumerate() {
-            let level = array.level.filter(|level| *level != Level::Memory);
-            if let Some(spec) = level.and_then(|level| self.constraints.levels.spec(level, self.spec)) {
-                let own = coarse_options(spec);
-                options.ports_of.insert(number, (own.write_ports, own.read_ports));
-                options.round_trip = options.round_trip.max(own.round_trip);
-            }
-        }
-        options
-    }
-
-    fn coarse_plan(&self, options: &CoarseOptions) -> Result<CoarsePlan, AssemblyError> {
-        let coarse = coarse(&self.extraction.pipeline, options).map_err(|error| self.refused(&error))?;
-        Ok(CoarsePlan { coarse, options: options.clone() })
-    }
-
-    /// A plan as it is, if the memories can serve all arrays.
-    fn coarse_at_once(&self, plan: CoarsePlan) -> Result<Planned, AssemblyError> {
-        self.assembled(plan.coarse.schedule.clone(), Some(plan))
-    }
-
-    fn refused(&self, error: &ScheduleError) -> AssemblyError {
-        AssemblyError::Program(Box::new(diagnose(self.program, self.extraction, error)))
-    }
-
-    fn assembled(&self, schedule: Schedule, coarse: Option<CoarsePlan>) -> Result<Planned, AssemblyError> {
-        let Passes { program, extraction, datapaths, spec, rom_spec, constraints } = *self;
-        let accelerator = assemble(program, extraction, &schedule, datapaths, spec, rom_spec, constraints)?;
-        Ok(Planned { schedule, coarse, accelerator })
-    }
-}
-
-/// Whether some array has more than two versions.
-fn has_versions(found: &Coarse) -> bool {
-    found.loops.iter().any(|level| !level.versions.is_empty())
-}
-
-/// The one with fewer cycles, then with fewer tiles, of those that there are; the first if both have as many.
-fn faster(
-    one: Result<Planned, AssemblyError>,
-    other: Result<Planned, AssemblyError>,
-) -> Result<Planned, AssemblyError> {
-    let size = |planned: &Planned| (planned.accelerator.length, planned.accelerator.tiles.len());
-    match (one, other) {
-        (Ok(one), Ok(other)) if size(&other) < size(&one) => Ok(other),
-        (Err(_), other) => other,
-        (one, _) => one,
-    }
-}
-
-/// What memories of a tile can do, as the scheduler of coarse pipelines asks.
-fn coarse_options(spec: &TileSpec) -> CoarseOptions {
-    let (inputs, outputs) = (spec.inputs as usize, spec.outputs as usize);
-    match spec.kind {
-        // Every input and every output has a buffer of its own.
-        Kind::WideFetch { fetch_width, .. } => CoarseOptions {
-            write_ports: inputs,
-            read_ports: outputs,
-            round_trip: timing::wide_fetch_round_trip(fetch_width, spec.sram_latency),
-            row_multiple: u64::from(fetch_width),
-            ..CoarseOptions::default()
-        },
-        kind => CoarseOptions {
-            write_ports: inputs.min(kind.memory_ports() as usize),
-            read_ports: outputs.min(kind.memory_ports() as usize),
-            round_trip: timing::SRAM_WRITE + timing::sram_to_output(spec.sram_latency),
-            ..CoarseOptions::default()
-        },
-    }
-}
-
 impl Compiled {
     /// What is probably not meant, though it can be built.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut warnings = self.extraction.warnings(&self.program);
         let (cycles, sequential) = (self.accelerator.length, self.sequential_cycles());
         if cycles > sequential {
+            let Accelerator { spec, .. } = &self.accelerator;
             let message = format!(
-                "`{}` takes {cycles} cycles; one stage after the other would take {sequential}",
-                self.program.name
+                "`{}` takes {cycles} cycles; one stage after the other would take {sequential}, but memories of `{}` cannot \
+                 serve that",
+                self.program.name, spec.name
             );
             let help = "stages wait for the memories: their rows are padded to whole fetches, and their ports serve one \
                         stage at a time; choose a tile with more ports or without rows, as `dual_port`";

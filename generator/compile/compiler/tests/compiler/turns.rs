@@ -109,7 +109,7 @@ nest:
         let one = compiled(program(text), tile);
         compare(&one);
         assert_eq!(Report::of(&one).multipliers, 1);
-        assert!(one.coarse.unwrap().coarse.loops.iter().any(|level| level.interval >= 2));
+        assert!(one.coarse.unwrap().coarse.unwrap().loops.iter().any(|level| level.interval >= 2));
     }
 }
 
