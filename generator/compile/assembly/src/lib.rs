@@ -17,7 +17,7 @@ mod stream;
 mod taps;
 mod units;
 
-pub use assemble::assemble;
+pub use assemble::{Tiles, assemble};
 pub use constraints::Constraints;
 pub use error::AssemblyError;
 pub use inputs::check_inputs;

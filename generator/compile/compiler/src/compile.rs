@@ -1,11 +1,12 @@
 //! The passes in their order.
 
 use itertools::Itertools;
-use pushmem_assembly::Constraints;
+use pushmem_assembly::{Constraints, Tiles};
 use pushmem_extraction::{Extraction, extract};
 use pushmem_files::{Diagnostic, counted};
 use pushmem_graph::{Accelerator, Levels, StoredArray, WORD_BITS};
 use pushmem_kernels::{Datapath, DatapathGraph, DedicatedOperators, TableMemories};
+use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Program, Schedule as Policy};
 use pushmem_proof::{prove, prove_roms};
 use pushmem_replay::replay;
@@ -71,9 +72,10 @@ pub fn compile(
     constraints: &Constraints,
 ) -> Result<Compiled, CompileError> {
     check_tiles(spec, rom_spec)?;
+    let tiles = Tiles { memory: spec, rom: rom_spec, mappings: &Mappings::default() };
     let mut source = program;
     loop {
-        match compile_at_levels(&source, spec, rom_spec, constraints)? {
+        match compile_at_levels(&source, tiles, constraints)? {
             AtLevels::Compiled(compiled) => return Ok(*compiled),
             AtLevels::Moves(array) => source.arrays[array].level = Some(Level::GlobalBuffer),
         }
@@ -102,17 +104,12 @@ enum AtLevels {
     Moves(usize),
 }
 
-fn compile_at_levels(
-    source: &Program,
-    spec: &TileSpec,
-    rom_spec: &TileSpec,
-    constraints: &Constraints,
-) -> Result<AtLevels, CompileError> {
+fn compile_at_levels(source: &Program, tiles: Tiles, constraints: &Constraints) -> Result<AtLevels, CompileError> {
     let program = source.clone().with_copies();
-    check_levels(&program, spec, &constraints.levels)?;
+    check_levels(&program, tiles.memory, &constraints.levels)?;
     let memories = TableMemories {
         logic_words: constraints.table_logic_words,
-        latency: timing::sram_to_output(rom_spec.sram_latency),
+        latency: timing::sram_to_output(tiles.rom.sram_latency),
     };
     let datapath = |graph: DatapathGraph| {
         let datapath = graph.pipelined(&DedicatedOperators, memories);
@@ -121,15 +118,14 @@ fn compile_at_levels(
     let datapaths: Vec<Datapath> = DatapathGraph::all(&program).map(datapath).try_collect()?;
     compute_sharing::check(&program, &datapaths)?;
     let extraction = extract(&program, |operation| datapaths[operation].latency())?;
-    let passes =
-        Passes { program: &program, extraction: &extraction, datapaths: &datapaths, spec, rom_spec, constraints };
+    let passes = Passes { program: &program, extraction: &extraction, datapaths: &datapaths, tiles, constraints };
     let planned = match program.policy() {
         Policy::Stencil => passes.stencil(),
         Policy::Dnn => passes.coarse(),
     };
     let Planned { schedule, coarse, accelerator } = match planned {
         Ok(planned) => planned,
-        Err(error) => match error.array().filter(|array| moves(source, *array, spec, constraints)) {
+        Err(error) => match error.array().filter(|array| moves(source, *array, tiles.memory, constraints)) {
             Some(array) => return Ok(AtLevels::Moves(array)),
             None => return Err(refusal(&program, &extraction, error)),
         },

@@ -1,6 +1,6 @@
 //! The search for a schedule that the memories can serve: as few cycles as are found.
 
-use pushmem_assembly::{AssemblyError, Constraints, assemble, check_inputs};
+use pushmem_assembly::{AssemblyError, Constraints, Tiles, assemble, check_inputs};
 use pushmem_extraction::{Extraction, diagnose};
 use pushmem_graph::Accelerator;
 use pushmem_kernels::Datapath;
@@ -38,8 +38,7 @@ pub(crate) struct Passes<'a> {
     pub program: &'a Program,
     pub extraction: &'a Extraction,
     pub datapaths: &'a [Datapath],
-    pub spec: &'a TileSpec,
-    pub rom_spec: &'a TileSpec,
+    pub tiles: Tiles<'a>,
     pub constraints: &'a Constraints,
 }
 
@@ -52,7 +51,7 @@ impl Passes<'_> {
             self.assembled(schedule.map_err(|error| self.refused(&error))?, None)
         };
         // Rows as they are first; if a memory does not fit so, rows of whole fetches.
-        match (with_rows(1), self.spec.kind) {
+        match (with_rows(1), self.tiles.memory.kind) {
             (Err(AssemblyError::Memory { .. }), Kind::WideFetch { fetch_width, .. }) => {
                 with_rows(u64::from(fetch_width))
             }
@@ -62,7 +61,7 @@ impl Passes<'_> {
 
     /// A coarse pipeline of loop nests, as fast as one stage after the other at least, if the memories can serve that.
     pub fn coarse(&self) -> Result<Planned, AssemblyError> {
-        check_inputs(self.program, self.extraction, self.datapaths, self.spec, &self.constraints.levels)?;
+        check_inputs(self.program, self.extraction, self.datapaths, self.tiles.memory, &self.constraints.levels)?;
         let share = compute_sharing::units(self.program, self.extraction);
         let balance_paths = self.constraints.balance_paths;
         let best = CoarseOptions { share, balance_paths, ..self.coarse_options() };
@@ -147,7 +146,7 @@ impl Passes<'_> {
     /// Coarse pipelines in which the arrays that their memories cannot serve, the first of which is `array`, are relieved, in
     /// different ways.
     fn coarse_relieved(&self, options: &CoarseOptions, array: usize) -> Vec<Result<Planned, AssemblyError>> {
-        let orders: &[[Relief; 2]] = match self.spec.kind {
+        let orders: &[[Relief; 2]] = match self.tiles.memory.kind {
             Kind::WideFetch { .. } => &[[Relief::Turns, Relief::Pauses], [Relief::Pauses, Relief::Turns]],
             _ => &[[Relief::Turns; 2]],
         };
@@ -176,10 +175,10 @@ impl Passes<'_> {
 
     /// What the memories can do: the memory tiles, and the other levels for the arrays that are there.
     fn coarse_options(&self) -> CoarseOptions {
-        let mut options = coarse_options(self.spec);
+        let mut options = coarse_options(self.tiles.memory);
         for (number, array) in self.program.arrays.iter().enumerate() {
             let level = array.level.filter(|level| *level != Level::Memory);
-            if let Some(spec) = level.and_then(|level| self.constraints.levels.spec(level, self.spec)) {
+            if let Some(spec) = level.and_then(|level| self.constraints.levels.spec(level, self.tiles.memory)) {
                 let own = coarse_options(spec);
                 options.ports_of.insert(number, (own.write_ports, own.read_ports));
                 options.round_trip = options.round_trip.max(own.round_trip);
@@ -203,8 +202,8 @@ impl Passes<'_> {
     }
 
     fn assembled(&self, schedule: Schedule, coarse: Option<CoarsePlan>) -> Result<Planned, AssemblyError> {
-        let Passes { program, extraction, datapaths, spec, rom_spec, constraints } = *self;
-        let accelerator = assemble(program, extraction, &schedule, datapaths, spec, rom_spec, constraints)?;
+        let Passes { program, extraction, datapaths, tiles, constraints } = *self;
+        let accelerator = assemble(program, extraction, &schedule, datapaths, tiles, constraints)?;
         Ok(Planned { schedule, coarse, accelerator })
     }
 }

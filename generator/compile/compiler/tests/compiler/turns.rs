@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use pushmem_assembly::assemble;
+use pushmem_assembly::{Tiles, assemble};
 use pushmem_compiler::{Compiled, Report};
+use pushmem_mapping::Mappings;
 use pushmem_nest::{Node, Program, Share};
 use pushmem_programs::random_network;
 use pushmem_proof::prove;
@@ -146,7 +147,8 @@ fn two_kernels_at_once_are_noticed_by_the_proof() {
     let (apart, shared) = (compiled(app("gpyr"), "amber"), compiled(app("gpyr_shared"), "amber"));
     let Compiled { program, extraction, datapaths, constraints, .. } = &shared;
     let (amber, rom) = (spec("amber"), spec("rom"));
-    let wrong = assemble(program, extraction, &apart.schedule, datapaths, &amber, &rom, constraints).unwrap();
+    let tiles = Tiles { memory: &amber, rom: &rom, mappings: &Mappings::default() };
+    let wrong = assemble(program, extraction, &apart.schedule, datapaths, tiles, constraints).unwrap();
     let error = prove(program, extraction.staged(), &apart.schedule, datapaths, &wrong).unwrap_err();
     assert_eq!(error.to_string(), "average: two of its kernels begin an iteration in the same cycle");
 }
