@@ -10,7 +10,7 @@ use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Program, Schedule as Policy};
 use pushmem_proof::{prove, prove_roms};
 use pushmem_replay::replay;
-use pushmem_schedule::{Coarse, CoarseOptions, Schedule, sequential};
+use pushmem_schedule::{Coarse, CoarseOptions, Schedule, Stage, sequential};
 use pushmem_tile::{Kind, TileSpec, timing};
 
 use crate::compute_sharing;
@@ -130,7 +130,7 @@ fn compile_at_levels(source: &Program, tiles: Tiles, constraints: &Constraints) 
             None => return Err(refusal(&program, &extraction, error)),
         },
     };
-    if let Some(array) = too_large(source, &program, &accelerator)? {
+    if let Some(array) = too_large(source, &program, &extraction, &accelerator)? {
         return Ok(AtLevels::Moves(array));
     }
     let mut compiled = Compiled {
@@ -159,7 +159,12 @@ fn moves(source: &Program, array: usize, spec: &TileSpec, constraints: &Constrai
 fn check_levels(program: &Program, memory: &TileSpec, levels: &Levels) -> Result<(), Diagnostic> {
     for array in &program.arrays {
         let Some(level @ (Level::GlobalBuffer | Level::RegisterFile)) = array.level else { continue };
-        let refuse = |message: String| Err(program.diagnostic(array.span, message));
+        let option = match level {
+            Level::GlobalBuffer => "--global-buffer",
+            _ => "--register-file",
+        };
+        let help = format!("name a specification with words of at least {WORD_BITS} bits by `{option}`");
+        let refuse = |message: String| Err(program.diagnostic(array.span, message).with_help(&help));
         match levels.spec(level, memory) {
             None => return refuse(format!("`{}` is to be in a level that there is not: {}", array.name, level.name())),
             Some(spec) if spec.kind == Kind::Rom || spec.word_bits < WORD_BITS => {
@@ -173,7 +178,12 @@ fn check_levels(program: &Program, memory: &TileSpec, levels: &Levels) -> Result
 
 /// Checks that there are as many tiles of each kind as the accelerator has. Where memory tiles are too few, that one of the
 /// arrays in them is to be in the global buffer that has the most words and no level of its own.
-fn too_large(source: &Program, program: &Program, accelerator: &Accelerator) -> Result<Option<usize>, Diagnostic> {
+fn too_large(
+    source: &Program,
+    program: &Program,
+    extraction: &Extraction,
+    accelerator: &Accelerator,
+) -> Result<Option<usize>, Diagnostic> {
     for spec in accelerator.specs_in_use().chain([&accelerator.rom_spec]) {
         let tiles = accelerator.configured().iter().filter(|tile| tile.spec == spec).count();
         let Some(count) = spec.count.filter(|count| tiles > *count as usize) else { continue };
@@ -193,7 +203,7 @@ fn too_large(source: &Program, program: &Program, accelerator: &Accelerator) -> 
                 let most = mapped.tiles.len();
                 program.diagnostic(program.arrays[*array].span, format!("{message}; this array has the most, {most}"))
             }
-            None => Diagnostic::new(message),
+            None => with_most_delays(program, extraction, accelerator, &message),
         };
         return Err(error.with_help(
             "choose a tile with more rows or ports, divide the work into smaller tiles of arrays, or unroll less",
@@ -265,4 +275,22 @@ impl Compiled {
         }
         Ok(proof)
     }
+}
+
+/// A message at the statement whose result is delayed in the most tiles.
+fn with_most_delays(
+    program: &Program,
+    extraction: &Extraction,
+    accelerator: &Accelerator,
+    message: &str,
+) -> Diagnostic {
+    let largest = accelerator.memories.iter().max_by_key(|memory| memory.mapped.tiles.len());
+    let found = largest.and_then(|memory| {
+        let is_delayed = |stage: &Stage| stage.name == memory.buffer.name;
+        let stage = extraction.pipeline.stages.iter().position(is_delayed)?;
+        let most = memory.mapped.tiles.len();
+        let message = format!("{message}; delays of this result take the most, {most}");
+        Some(program.diagnostic(extraction.span(program, stage), message))
+    });
+    found.unwrap_or_else(|| Diagnostic::new(message))
 }

@@ -72,11 +72,10 @@ impl Words<'_> {
         let Words { program, extraction } = self;
         let name = &program.arrays[array].name;
         let place = extraction.span(program, update);
-        let line = self.line(extraction.span(program, first));
-        let from = line.map_or_else(String::new, |line| format!(" what line {line} writes"));
+        let first = extraction.statement(program, first);
         let message = format!(
             "a tile of `{name}` needs 2 inputs, and `{tile}` tiles have {inputs}: the iterations of `{variable}` update in \
-             memory{from}"
+             memory what {first} writes"
         );
         let help = match unrolling(program) {
             Some(unrolled) => format!("{unrolled}; or choose a tile with 2 inputs"),

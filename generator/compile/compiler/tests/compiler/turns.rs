@@ -185,7 +185,7 @@ fn operations_that_differ_are_refused() {
     ] {
         assert!(LAYERS.contains(from), "{from}");
         let error = refusal(&LAYERS.replace(from, to));
-        assert!(error.contains("cannot share `layer` with `middle_1`"), "{error}");
+        assert!(error.contains("this statement cannot share `layer` with the one in line"), "{error}");
         for message in messages {
             assert!(error.contains(message), "{message}: {error}");
         }
