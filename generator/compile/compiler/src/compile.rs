@@ -16,7 +16,7 @@ use pushmem_tile::{Kind, TileSpec, timing};
 use crate::compute_sharing;
 use crate::error::CompileError;
 use crate::refusal::refusal;
-use crate::search::{Passes, Planned};
+use crate::search::{Passes, Planned, Tried};
 
 /// A program through all stages.
 #[derive(Clone, Debug)]
@@ -118,7 +118,14 @@ fn compile_at_levels(source: &Program, tiles: Tiles, constraints: &Constraints) 
     let datapaths: Vec<Datapath> = DatapathGraph::all(&program).map(datapath).try_collect()?;
     compute_sharing::check(&program, &datapaths)?;
     let extraction = extract(&program, |operation| datapaths[operation].latency())?;
-    let passes = Passes { program: &program, extraction: &extraction, datapaths: &datapaths, tiles, constraints };
+    let passes = Passes {
+        program: &program,
+        extraction: &extraction,
+        datapaths: &datapaths,
+        tiles,
+        constraints,
+        tried: Tried::default(),
+    };
     let planned = match program.policy() {
         Policy::Stencil => passes.stencil(),
         Policy::Dnn => passes.coarse(),

@@ -14,7 +14,7 @@ const MOST_REASONS: usize = 4;
 /// The refusal of a program for what is wrong with one of its memories.
 pub(crate) fn refusal(program: &Program, extraction: &Extraction, error: AssemblyError) -> CompileError {
     let words = Words { program, extraction };
-    let (array, place, done, help, error, level) = match error {
+    let (array, place, done, help, error, level, given_up) = match error {
         AssemblyError::Program(diagnostic) => return CompileError::Refused(*diagnostic),
         AssemblyError::Inputs { array, level, tile, inputs, first, update, variable } => {
             let refused = words.too_few_inputs(array, (&tile, inputs), (first, update), &variable);
@@ -25,9 +25,9 @@ pub(crate) fn refusal(program: &Program, extraction: &Extraction, error: Assembl
             let done = format!("cannot be delayed by {} cycles in memory tiles", delays.iter().join(", "));
             let help =
                 "choose a tile with more rows, wider controllers, more words in its buffers, or chaining".to_owned();
-            (array, extraction.span(program, stage), done, help, error, Level::Memory)
+            (array, extraction.span(program, stage), done, help, error, Level::Memory, None)
         }
-        AssemblyError::Array { array, level, error } => {
+        AssemblyError::Array { array, level, error, given_up } => {
             let tiles = match level {
                 Level::GlobalBuffer => "the global buffer",
                 Level::Memory => "memory tiles",
@@ -37,10 +37,13 @@ pub(crate) fn refusal(program: &Program, extraction: &Extraction, error: Assembl
                  divide the work into smaller tiles of the array";
             // An image pipeline keeps rows, not arrays, and is as long as the image.
             let help = unrolling(program).map_or(smaller.to_owned(), |unrolled| format!("{unrolled}; or {smaller}"));
-            (array, program.arrays[array].span, format!("cannot be kept in {tiles}"), help, error, level)
+            (array, program.arrays[array].span, format!("cannot be kept in {tiles}"), help, error, level, given_up)
         }
     };
-    let reasons = words.reasons(&error.tried);
+    let mut reasons = words.reasons(&error.tried);
+    if let Some(schedules) = given_up {
+        reasons.push_str(&format!("\n  and so with {schedules} schedules, after which no other was tried"));
+    }
     let message = format!("`{}` {done} of `{}`:{reasons}", program.arrays[array].name, error.tile);
     words.unmapped(program.diagnostic(place, message).with_help(help), level, &error.buffer)
 }

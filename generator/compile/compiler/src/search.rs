@@ -1,9 +1,12 @@
 //! The search for a schedule that the memories can serve: as few cycles as are found.
 
+use std::cell::{Cell, RefCell};
+
 use pushmem_assembly::{AssemblyError, Constraints, Tiles, assemble, check_inputs};
 use pushmem_extraction::{Extraction, diagnose};
 use pushmem_graph::Accelerator;
 use pushmem_kernels::Datapath;
+use pushmem_mapping::MappingError;
 use pushmem_nest::{Level, Program};
 use pushmem_schedule::{Coarse, CoarseOptions, Options, Schedule, ScheduleError, coarse, sequential, stencil};
 use pushmem_tile::{Kind, TileSpec, timing};
@@ -40,6 +43,44 @@ pub(crate) struct Passes<'a> {
     pub datapaths: &'a [Datapath],
     pub tiles: Tiles<'a>,
     pub constraints: &'a Constraints,
+    pub tried: Tried,
+}
+
+/// What has become of the schedules of a search so far.
+#[derive(Default)]
+pub(crate) struct Tried {
+    /// Whether the memories serve one.
+    accepted: Cell<bool>,
+    /// How many they do not serve.
+    refused: Cell<usize>,
+    /// The array that was in the way of the last of these, where it was to be, and why.
+    last: RefCell<Option<(usize, Level, Box<MappingError>)>>,
+}
+
+/// Schedules that are tried if the memories serve none. Programs that have an accelerator have one by then: of those shipped,
+/// for the tiles shipped, after 8.
+const MOST_REFUSED: usize = 12;
+
+impl Tried {
+    /// Notes what has become of a schedule.
+    fn note(&self, outcome: &Result<Accelerator, AssemblyError>) {
+        match outcome {
+            Ok(_) => self.accepted.set(true),
+            Err(AssemblyError::Array { array, level, error, .. }) => {
+                self.refused.set(self.refused.get() + 1);
+                self.last.replace(Some((*array, *level, error.clone())));
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// The error with which the search ends, if it has tried enough.
+    fn given_up(&self) -> Option<AssemblyError> {
+        let refused = self.refused.get();
+        let (array, level, error) =
+            self.last.borrow().clone().filter(|_| !self.accepted.get() && refused >= MOST_REFUSED)?;
+        Some(AssemblyError::Array { array, level, error, given_up: Some(refused) })
+    }
 }
 
 impl Passes<'_> {
@@ -188,6 +229,9 @@ impl Passes<'_> {
     }
 
     fn coarse_plan(&self, options: &CoarseOptions) -> Result<Plan, AssemblyError> {
+        if let Some(error) = self.tried.given_up() {
+            return Err(error);
+        }
         let coarse = coarse(&self.extraction.pipeline, options).map_err(|error| self.refused(&error))?;
         Ok(Plan { coarse, options: options.clone() })
     }
@@ -202,9 +246,13 @@ impl Passes<'_> {
     }
 
     fn assembled(&self, schedule: Schedule, coarse: Option<CoarsePlan>) -> Result<Planned, AssemblyError> {
-        let Passes { program, extraction, datapaths, tiles, constraints } = *self;
-        let accelerator = assemble(program, extraction, &schedule, datapaths, tiles, constraints)?;
-        Ok(Planned { schedule, coarse, accelerator })
+        if let Some(error) = self.tried.given_up() {
+            return Err(error);
+        }
+        let Passes { program, extraction, datapaths, tiles, constraints, tried } = self;
+        let outcome = assemble(program, extraction, &schedule, datapaths, *tiles, constraints);
+        tried.note(&outcome);
+        Ok(Planned { schedule, coarse, accelerator: outcome? })
     }
 }
 

@@ -152,7 +152,7 @@ impl<'a> Keeping<'a> {
     }
 
     fn refused(&self, error: MappingError) -> AssemblyError {
-        AssemblyError::Array { array: self.array, level: self.level, error: Box::new(error) }
+        AssemblyError::Array { array: self.array, level: self.level, error: Box::new(error), given_up: None }
     }
 
     /// Checks that its tiles can wait as long as its reads do, be it that their time begins with its first access.
