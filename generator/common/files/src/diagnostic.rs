@@ -82,6 +82,7 @@ impl Diagnostic {
     /// with it.
     pub fn as_fault(mut self, input: &str) -> Self {
         self.content.is_fault = true;
+        self.content.code.get_or_insert(Code::Fault);
         self.with_help(format!("this is a fault of pushmem, caught before it could do harm; please report the {input}"))
     }
 

@@ -64,7 +64,8 @@ pub(crate) fn add_roms(
                 ..Configuration::default()
             };
             if let Err(finding) = configuration.check(spec) {
-                let message = format!("`{}` cannot be read as {} runs: {}", spec.name, kernel.name, finding.message);
+                let reader = extraction.statement(program, kernel.stage);
+                let message = format!("`{}` cannot be read as {reader} runs: {}", spec.name, finding.message);
                 return refused(message, &finding.help.unwrap_or_default());
             }
             let wanted = format!("{}_{}_rom", kernel.name, table.name);

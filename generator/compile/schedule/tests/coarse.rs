@@ -55,7 +55,7 @@ fn brighten_and_blur_tiles_overlap() {
     assert!(found.to_string().starts_with("loop t: 16 iterations, one every 4096 cycles (bound by unit brighten)"));
 
     // One tile after the other: 8065 cycles before the next.
-    let baseline = sequential(&pipeline, 0);
+    let baseline = sequential(&pipeline, &CoarseOptions::default());
     check(&pipeline, &baseline, None);
     assert_eq!(shown(&pipeline, &baseline, "blur"), "(x, y, t) → 8065t + 63y + x + 4096");
     let single = scheduled(&pipeline, &CoarseOptions { double_buffer: false, ..CoarseOptions::default() });
@@ -243,8 +243,8 @@ fn a_sum_in_the_innermost_loop_is_interchanged() {
     // The loops of the sum are outside already.
     let found = scheduled(&residual(3), &CoarseOptions::default());
     assert!(!found.stages[3].interchanged);
-    check(&pipeline, &sequential(&pipeline, 0), None);
-    assert_eq!(sequential(&pipeline, 0).stages[1].stride, [4, 20]);
+    check(&pipeline, &sequential(&pipeline, &CoarseOptions::default()), None);
+    assert_eq!(sequential(&pipeline, &CoarseOptions::default()).stages[1].stride, [4, 20]);
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn loops_are_flattened() {
     assert_eq!(found.loops[0].bound, Bound::Inner);
     let flushed = scheduled(&pipeline, &CoarseOptions { flatten: false, ..CoarseOptions::default() });
     assert_eq!(flushed.schedule.stages[0].stride, [1, 10, 48]);
-    let baseline = sequential(&pipeline, 0);
+    let baseline = sequential(&pipeline, &CoarseOptions::default());
     check(&pipeline, &baseline, None);
     assert_eq!(baseline.stages[1].stride, [1, 18, 72]);
 
@@ -343,7 +343,7 @@ fn sums_go_on_across_a_shared_loop() {
     assert_eq!(found.loops[1].name, "c");
     assert_eq!(found.loops[1].interval, 9 * 64);
     assert_eq!(found.loops[0].interval, 4 * 9 * 64 + 64 + 2);
-    check(&pipeline, &sequential(&pipeline, 0), None);
+    check(&pipeline, &sequential(&pipeline, &CoarseOptions::default()), None);
 }
 
 #[test]
@@ -386,7 +386,7 @@ fn what_cannot_be_scheduled_is_refused() {
     let error = coarse(&program.pipeline, &CoarseOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), "long would run beyond 2^44 cycles");
     assert_eq!(error.stage().number, 0);
-    sequential(&program.pipeline, 0);
+    sequential(&program.pipeline, &CoarseOptions::default());
 
     let mut program = Builder::default();
     program.operation("one", "t:1000000000 x:1000000000", 0, &[], "a[x]");
@@ -394,7 +394,7 @@ fn what_cannot_be_scheduled_is_refused() {
     assert!(matches!(coarse(&program.pipeline, &CoarseOptions::default()), Err(ScheduleError::TooLong { .. })));
     program.pipeline.stages[1].shared = 3;
     assert!(matches!(coarse(&program.pipeline, &CoarseOptions::default()), Err(ScheduleError::Nesting { .. })));
-    sequential(&program.pipeline, 0);
+    sequential(&program.pipeline, &CoarseOptions::default());
 
     let mut program = Builder::default();
     program.operation("one", "t:1000 x:1000000000", 0, &[], "a[x]");
@@ -426,7 +426,7 @@ fn a_sum_in_a_loop_over_pixels_is_distributed() {
     assert_eq!((apart.stages[2].interval, apart.stages[2].interchanged), (1, true));
     assert_eq!(apart.schedule.stages[2].stride, [144, 1, 12]);
     assert_eq!(apart.schedule.length(&pipeline), 168 + 3 * 144 + 2 + 144);
-    check(&pipeline, &sequential(&pipeline, 0), None);
+    check(&pipeline, &sequential(&pipeline, &CoarseOptions::default()), None);
     // Without interchange nothing is gained.
     let fixed = CoarseOptions { interchange: false, ..CoarseOptions::default() };
     assert_eq!(scheduled(&pipeline, &fixed).loops.len(), 2);
@@ -829,7 +829,7 @@ proptest! {
     fn sequential_schedules_hold(seed in any::<u64>()) {
         let (pipeline, options) = programs::random(seed);
         if coarse(&pipeline, &options).is_ok() {
-            check(&pipeline, &sequential(&pipeline, 0), None);
+            check(&pipeline, &sequential(&pipeline, &CoarseOptions::default()), None);
         }
     }
 }
@@ -842,7 +842,7 @@ fn stencils_run_whole_stage_by_whole_stage() {
     program.operation("blur", "y:63 x:63", 0, &["brighten[x,y]", "brighten[x+1,y+1]"], "blur[x,y]");
     let pipeline = program.pipeline;
     let found = scheduled(&pipeline, &CoarseOptions::default());
-    assert_eq!(found.schedule, sequential(&pipeline, 0));
+    assert_eq!(found.schedule, sequential(&pipeline, &CoarseOptions::default()));
     let fused = stencil(&pipeline, &pushmem_schedule::Options::default()).unwrap();
     assert!(fused.length(&pipeline) < found.schedule.length(&pipeline));
 }

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use pushmem_affine::Affine;
 use pushmem_schedule::{
-    Access, Array, Boundary, Loop, Options, Pipeline, Schedule, ScheduleError, Stage, Subscript, Transport,
-    dependences, distances, lifetimes, sequential,
+    Access, Array, Boundary, CoarseOptions, Loop, Options, Pipeline, Schedule, ScheduleError, Stage, Subscript,
+    Transport, dependences, distances, lifetimes, sequential,
 };
 
 /// Without padding.
@@ -67,7 +67,7 @@ fn brighten_blur_starts_at_65_with_the_published_distances() {
         dependences(&pipeline).unwrap().iter().map(|d| distances(&schedule, &pipeline, d)).collect();
     assert_eq!(distances, [(65, 65), (64, 64), (1, 1), (0, 0)]);
     assert_eq!(lifetimes(&schedule, &pipeline).unwrap(), [65, 0]);
-    assert_eq!(sequential(&pipeline, 0).length(&pipeline), 64 * 64 + 63 * 63);
+    assert_eq!(sequential(&pipeline, &CoarseOptions::default()).length(&pipeline), 64 * 64 + 63 * 63);
 }
 
 /// The book, §4.3.3: shifting the observation too saves its line buffer.
@@ -418,7 +418,7 @@ proptest! {
         let schedule = stencil(&pipeline).unwrap();
         let enumerated = enumerate(&pipeline, &schedule);
         prop_assert_eq!(lifetimes(&schedule, &pipeline).unwrap(), enumerated);
-        enumerate(&pipeline, &sequential(&pipeline, 0));
+        enumerate(&pipeline, &sequential(&pipeline, &CoarseOptions::default()));
     }
 
     /// The extremes of the time from write to read, for any strides of both.

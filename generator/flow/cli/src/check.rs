@@ -106,8 +106,13 @@ impl Check {
             return Ok(accept(program::read_statement(file)?));
         }
         let document = kinds::read(file, &CHECKED)?;
+        let kind = kinds::of(&document);
+        self.check_document(file, document, kind).map_err(|problem| problem.or_code(class(kind)))
+    }
+
+    fn check_document(&self, file: &Path, document: Document, kind: Option<FileKind>) -> Result<String, Diagnostic> {
         let folder = file.parent().unwrap_or(Path::new("."));
-        match kinds::of(&document) {
+        match kind {
             Some(FileKind::ProcessingElement) => {
                 let spec = PeSpec::from_document(&document)?;
                 let operations = counted(spec.operations.len(), "operation");
@@ -186,5 +191,15 @@ impl Check {
                 .or_code(Code::Configuration)
                 .with_help(format!("name it by --tile; {}", unknown.help().unwrap_or_default()))
         })
+    }
+}
+
+/// The class of problems of a file that have no other.
+fn class(kind: Option<FileKind>) -> Code {
+    match kind {
+        Some(FileKind::RegressionList | FileKind::MutantList | FileKind::AcceleratorMutantList) => Code::List,
+        Some(FileKind::SramBinding | FileKind::ClockGate | FileKind::Timing) => Code::Binding,
+        Some(FileKind::Specification | FileKind::ProcessingElement) => Code::Specification,
+        _ => Code::Request,
     }
 }

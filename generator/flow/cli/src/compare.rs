@@ -94,7 +94,7 @@ impl Compare {
         let mut report = Report { outputs: outputs.collect(), rtl: None };
         if !self.no_rtl {
             let files = folder::files(&compiled, None, &inputs, &expected)?;
-            report.rtl = Some(self.run_rtl(&files)?);
+            report.rtl = Some(self.run_rtl(&files).map_err(told_of_changes)?);
         }
         images::write(&self.outputs, &expected)?;
         output::result(self.json, &report, || report.text())?;
@@ -126,6 +126,16 @@ impl Compare {
         rtl.extend(sources.rtl.into_iter().skip(files.rtl.len()));
         let wave = self.wave.as_deref().map(|wave| (wave, &files.waves));
         rtl::run_in(temporary.path(), &SimulationSources { rtl, ..sources }, wave, &Spinner::new())
+    }
+}
+
+/// A fault of the RTL in a folder, which is ours only if it is the RTL that was written.
+fn told_of_changes(error: Diagnostic) -> Diagnostic {
+    match error.is_fault() {
+        true => error.with_help(
+            "unless files of the folder were changed, this is a fault of pushmem; please report the program",
+        ),
+        false => error,
     }
 }
 

@@ -17,7 +17,7 @@ use pushmem_tile::{Kind, Role, TileSpec};
 use pushmem_waves::tile_view;
 use serde::Serialize;
 
-use crate::application::tiles;
+use crate::application::{rtl, tiles};
 use crate::kinds::{self, FileKind};
 use crate::progress::{Cycles, Spinner};
 use crate::{output, waves};
@@ -250,11 +250,11 @@ impl Simulate {
 
     fn explain(&self, error: SimulationError, configuration: &Configuration) -> Diagnostic {
         let SimulationError::StreamEnded { input, .. } = error else {
-            return Diagnostic::new(error.to_string());
+            return rtl::failed(&error, "specification and the configuration");
         };
         let file = self.inputs.iter().find(|(port, _)| *port == input);
         let file = file.map_or_else(String::new, |(_, path)| format!("{}: ", path.display()));
-        let diagnostic = Diagnostic::new(format!("{file}{error}"));
+        let diagnostic = Diagnostic::new(format!("{file}{error}")).or_code(Code::Stream);
         let takers = configuration.controllers.iter().filter(|(name, _)| {
             name.starts_with("in2") && name.ends_with(&format!("_{input}")) || name.starts_with("rom2out")
         });

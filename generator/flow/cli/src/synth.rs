@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use itertools::Itertools;
 use pushmem_configuration::encode;
-use pushmem_files::{Diagnostic, read_text, write_file};
+use pushmem_files::{Code, Diagnostic, read_text, write_file};
 use pushmem_nest::Program;
 use pushmem_packaging::{Design as Package, Timing};
 use pushmem_registers::RegisterMap;
@@ -251,6 +251,7 @@ impl Synth {
             return Err(Diagnostic::new(format!(
                 "there is no proof that the netlist does what the RTL does: {described}"
             ))
+            .or_code(Code::Difference)
             .with_help("compare these signals of netlist and RTL; a signal behind a wrong one is wrong, too"));
         }
         Ok(Some(Proven { blocks: blocks.len(), signals: blocks.iter().map(|block| block.signals).sum() }))
@@ -292,7 +293,14 @@ impl Synth {
                         "the netlist does not do what the model does"
                     }
                 };
-                Diagnostic::new(format!("{what}: {failure}")).with_help(
+                let error = Diagnostic::new(format!("{what}: {failure}"));
+                let error = match failure.kind {
+                    FailureKind::NotRun => error.or_code(Code::Tool),
+                    FailureKind::Difference { .. } | FailureKind::Wrong => {
+                        error.or_code(Code::Difference).as_fault("command")
+                    }
+                };
+                error.with_help(
                     "this is a fault of pushmem or of a tool; please report it with the command and its inputs",
                 )
             })

@@ -126,7 +126,7 @@ fn units(compiled: &Compiled, stages: &[Stage]) -> Vec<Unit> {
 }
 
 fn loops(compiled: &Compiled) -> Vec<CoarseLoop> {
-    let loops = compiled.coarse.iter().flat_map(|plan| &plan.coarse.loops);
+    let loops = compiled.coarse.iter().flat_map(|plan| &plan.coarse).flat_map(|coarse| &coarse.loops);
     let told = loops.map(|level| CoarseLoop {
         name: level.name.clone(),
         parent: level.parent,

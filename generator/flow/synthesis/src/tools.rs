@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use pushmem_files::{Diagnostic, write_file};
+use pushmem_files::{Code, Diagnostic, write_file};
 use pushmem_process::Run;
 
 use crate::process::run_opensta;
@@ -55,10 +55,12 @@ impl Tools {
     pub fn find() -> Result<Self, Diagnostic> {
         let (python, yosys) = python().ok_or_else(|| {
             Diagnostic::new("synthesis needs Yosys, the Python package pyosys, which is not here")
+                .or_code(Code::Tool)
                 .with_help(format!("{INSTALL_HELP}; or name a Python that has it in the variable {PYTHON_VARIABLE}"))
         })?;
-        let sta = which::which("sta")
-            .map_err(|_| Diagnostic::new("timing needs OpenSTA, which is not here").with_help(INSTALL_HELP))?;
+        let sta = which::which("sta").map_err(|_| {
+            Diagnostic::new("timing needs OpenSTA, which is not here").with_help(INSTALL_HELP).or_code(Code::Tool)
+        })?;
         let said = Run::of(Command::new(&sta).arg("-version")).finish();
         let opensta = said.map(|said| said.text().trim().to_owned()).unwrap_or_default();
         Ok(Tools { python, sta, versions: format!("Yosys {yosys}, OpenSTA {opensta}"), overcharge: OnceLock::new() })

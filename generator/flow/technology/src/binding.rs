@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, Document, FieldPath};
+use pushmem_files::{Code, Diagnostic, Document, FieldPath};
 use pushmem_kernels::is_keyword;
 use pushmem_tile::address_bits_for;
 use serde::Deserialize;
@@ -361,7 +361,8 @@ impl Described {
     /// # Errors
     /// As [`Binding::read`].
     pub fn of_document(document: &Document) -> Result<Self, Diagnostic> {
-        Reader { document }.resolve(document.deserialize()?)
+        let binding = document.deserialize().and_then(|file| Reader { document }.resolve(file));
+        binding.map_err(|problem| problem.or_code(Code::Binding))
     }
 }
 

@@ -356,7 +356,7 @@ pub(crate) use tree::runs;
 
 /// Strides of the loops of a stage but the outermost `depth`, in the order of the program, and its cycles from the first
 /// iteration to the last.
-pub(crate) fn alone(pipeline: &Pipeline, number: usize, depth: usize, round_trip: u64) -> (Vec<i64>, i64) {
+pub(crate) fn alone(pipeline: &Pipeline, number: usize, depth: usize, waits: &CoarseOptions) -> (Vec<i64>, i64) {
     let stage = &pipeline.stages[number];
     let extents: Vec<i64> = stage.loops.iter().map(|level| i64::try_from(level.extent).unwrap_or(i64::MAX)).collect();
     let latency = i64::try_from(stage.latency).unwrap_or(i64::MAX);
@@ -364,7 +364,8 @@ pub(crate) fn alone(pipeline: &Pipeline, number: usize, depth: usize, round_trip
     let own = extents.len() - depth;
     let group = tree::Group { stages: number..number + 1, depth, parent: None, extents, latency: (latency, latency) };
     let options = CoarseOptions { interchange: false, ..CoarseOptions::default() };
-    let gap = latency.saturating_add(1).saturating_add(i64::try_from(round_trip).unwrap_or(i64::MAX));
+    let travel = waits.round_trip.saturating_add(waits.transport.between(number, number));
+    let gap = latency.saturating_add(1).saturating_add(i64::try_from(travel).unwrap_or(i64::MAX));
     match nest::nest(pipeline, &group, gap.min(LIMIT), &options) {
         Some(nest) => (nest.strides, nest.span),
         None => {
