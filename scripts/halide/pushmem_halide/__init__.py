@@ -20,7 +20,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import halide as hl
+try:
+    import halide as hl
+except ImportError as error:
+    raise ImportError("pushmem_halide needs Halide: pip install 'pushmem[halide]'", name="halide") from error
 
 __all__ = ["Accelerator", "compute_at", "hw_accelerate", "store_at", "stream_to_accelerator", "tile", "unroll"]
 

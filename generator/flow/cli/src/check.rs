@@ -51,7 +51,7 @@ const CHECKED: [FileKind; 11] = [
     FileKind::Timing,
 ];
 
-/// What became of the files.
+/// The result for each file.
 #[derive(Serialize)]
 struct Report {
     files: Vec<Checkup>,
@@ -60,9 +60,9 @@ struct Report {
 #[derive(Serialize)]
 struct Checkup {
     file: String,
-    /// What it is, if nothing is wrong.
+    /// Its kind and name, if nothing is wrong.
     is: Option<String>,
-    /// What is wrong.
+    /// The message of the first error.
     error: Option<String>,
 }
 
@@ -159,7 +159,14 @@ impl Check {
                 let timing = Timing::of_document(&document)?;
                 Ok(format!("timing constraints with a clock period of {} ps", timing.clock_period_ps))
             }
-            Some(FileKind::Statement | FileKind::Words | FileKind::Image | FileKind::Python | FileKind::Binary)
+            Some(
+                FileKind::PassMutantList
+                | FileKind::Statement
+                | FileKind::Words
+                | FileKind::Image
+                | FileKind::Python
+                | FileKind::Binary,
+            )
             | None => {
                 let help =
                     format!("{}; streams are named *.hex; a misspelt key may be the reason", kinds::keys_of_kinds());

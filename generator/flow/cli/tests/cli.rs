@@ -429,6 +429,8 @@ fn check_names_what_is_wrong_and_goes_on() {
         ("lost.yaml", b"tile: stranger\ncontrollers: {}\n", "the specification of the tile `stranger` is neither"),
         ("unknown.yaml", b"a: 1\n", "it is not clear what this file is"),
         ("empty.yaml", b"", "empty.yaml"),
+        ("pe.yaml", b"name: p\nkind: processing_element\n", "missing key `operations`"),
+        ("faults.yaml", b"pass_mutants: []\n", "faults.yaml:1:1"),
         ("buffer.yaml", b"name: b\nports: [{name: a, dir: read}]\n", "unknown key `dir`"),
         ("macro.yaml", b"macro: wire\nwidth: 8\ndepth: 8\nports: []\n", "a macro has ports"),
         (
