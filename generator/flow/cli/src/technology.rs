@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic, Document, FieldPath};
-use pushmem_rtl::{checker_module, registers_module, tile_module};
+use pushmem_rtl::{checker_module, package_of, registers_module, tile_module};
 use pushmem_technology::{Assembly, Binding, ClockGate, Memory, Technology};
 use pushmem_tile::TileSpec;
 
@@ -113,7 +113,10 @@ fn refuse_own_module(specs: &[&TileSpec], name: &String, key: &str, document: &D
 /// The names of a tile's own modules.
 fn modules(spec: &TileSpec) -> Vec<String> {
     let memory = Memory::of(spec).map(|memory| memory.name);
-    [tile_module(spec), registers_module(spec), checker_module(spec)].into_iter().chain(memory).collect()
+    [package_of(spec), tile_module(spec), registers_module(spec), checker_module(spec)]
+        .into_iter()
+        .chain(memory)
+        .collect()
 }
 
 /// Reads a binding: a file, or one of `constraints/sram` by its name.
