@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use pushmem_assembly::check_inputs;
-use pushmem_compiler::{CompileError, Compiled};
+use pushmem_compiler::{CompileError, Compiled, Report, Stage};
 use pushmem_mapping::map;
 use pushmem_nest::Schedule;
 
@@ -117,4 +117,17 @@ fn a_pipeline_is_no_slower_than_one_stage_after_the_other() {
         assert!(found.warnings().is_empty());
         compare(&found);
     }
+}
+
+/// A schedule that is no pipeline is reported as such: its cycles are those of one stage after the other.
+#[test]
+fn one_stage_after_the_other_is_reported() {
+    let mut found = compiled(app("transpose"), "amber");
+    let plan = found.coarse.as_mut().expect("a coarse pipeline");
+    plan.coarse = None;
+    found.accelerator.length = found.sequential_cycles();
+    let report = Report::of(&found);
+    let line = format!("{}, one stage after the other: a pipeline would take longer", found.sequential_cycles());
+    assert!(report.in_sequence && report.to_string().contains(&line), "{report}");
+    assert!(Stage::Schedule.text(&found).ends_with("one stage after the other, faster than a pipeline\n"));
 }
