@@ -266,7 +266,7 @@ fn updates_that_nothing_tells_apart_wait_for_each_other() {
     program.operation("other", "x:9", 0, &["out[x]"], "out[x]");
     program.join();
     let refused = coarse(&program.pipeline, &CoarseOptions::default()).map_err(|error| error.to_string());
-    assert_eq!(refused, Err("one and other, copies of one operation, update out in turn, not at once".to_owned()));
+    assert_eq!(refused, Err("copies of one update `out` one after the other, not at once".to_owned()));
 
     // A convolution that scatters: elements meet in any two iterations, also those of two turns of the shared loop.
     let mut program = Builder::default();
@@ -379,7 +379,7 @@ fn what_cannot_be_scheduled_is_refused() {
     let mut program = Builder::default();
     program.operation("scan", "x:4", 0, &["sum[x]", "in[x]"], "sum[x+1]");
     let error = coarse(&program.pipeline, &CoarseOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "scan reads sum, which it writes");
+    assert_eq!(error.to_string(), "scan reads `sum`, which it writes");
 
     let mut program = Builder::default();
     program.operation("long", "z:1000000000 y:1000000000 x:1000000000", 0, &[], "a[x,y,z]");

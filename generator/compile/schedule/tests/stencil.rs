@@ -284,7 +284,7 @@ fn reads_relate_to_the_last_writer() {
     let overlapping = with(vec![region("left", 0, 5, vec![]), region("right", 4, 4, vec![])]);
     let error = stencil(&overlapping).unwrap_err();
     assert_eq!((error.stage().number, error.other().unwrap().number), (1, 0));
-    assert_eq!(error.to_string(), "right overwrites elements of a that left wrote");
+    assert_eq!(error.to_string(), "right overwrites elements of `a` that left wrote");
     // An update takes the place of what it updates.
     let updated = with(vec![region("first", 0, 8, vec![]), region("update", 0, 8, vec![at(0, &[0])])]);
     assert_eq!(of_use(&updated), [1]);

@@ -27,7 +27,7 @@ impl Fault {
     }
 
     /// The same as a fault of ours.
-    pub fn as_ours(mut self) -> Self {
+    pub fn of_ours(mut self) -> Self {
         self.is_ours = true;
         self
     }

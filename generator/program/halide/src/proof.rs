@@ -248,7 +248,7 @@ impl Statement<'_> {
             text(one),
             text(other)
         );
-        Err(Fault::new(self.inferred.program.arrays[in_statement].span, message).as_ours().with_help(
+        Err(Fault::new(self.inferred.program.arrays[in_statement].span, message).of_ours().with_help(
             "the import is wrong: please report it, with this file. Another schedule may be understood, such as `compute_root`",
         ))
     }

@@ -106,7 +106,7 @@ pub(crate) fn unfold<'a>(program: &Stores, located: &'a [Located<'a>], in_turn: 
     for position in order {
         let array = located[position].store.array;
         if !std::mem::replace(&mut is_placed[array], true) {
-            unfolder.find_offsets(array);
+            unfolder.find_offsets(array)?;
             unfolder.find_extras(program, array);
         }
         definitions.push((position, unfolder.store(program, position)?));
@@ -376,14 +376,14 @@ impl<'a> Unfolder<'a> {
     }
 
     /// Finds what the loops around add to the indices of an array.
-    fn find_offsets(&mut self, array: usize) {
+    fn find_offsets(&mut self, array: usize) -> Result<()> {
         let stores = self.stores[array].clone();
         let dimensions = self.located[stores[0]].target.len();
         for position in &stores {
             self.offsets[*position] = vec![Some(Index::constant(0)); dimensions];
         }
         if !self.is_local(array) {
-            return;
+            return Ok(());
         }
         let placed = |position: &usize| {
             let store = self.located[*position].store;
@@ -393,11 +393,12 @@ impl<'a> Unfolder<'a> {
         // All rows of a window over the whole array have their indices already.
         let is_whole = self.located[stores[0]].store.allocated == 0;
         for dimension in (0..dimensions).filter(|dimension| !(is_whole && self.in_turn[array][*dimension])) {
-            let offsets = offsets::offsets(&placeable, dimension);
+            let offsets = offsets::offsets(&placeable, dimension)?;
             for (position, offset) in stores.iter().zip(offsets) {
                 self.offsets[*position][dimension] = offset;
             }
         }
+        Ok(())
     }
 
     /// Whether an array has indices that depend on the loops around: it is computed in parts.

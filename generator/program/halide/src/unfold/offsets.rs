@@ -14,6 +14,7 @@ use itertools::Itertools;
 use pushmem_nest::{Index, Piece};
 
 use crate::canonical::tidy;
+use crate::fault::{Fault, Result};
 use crate::fit::{MOST_VALUES, fit};
 use crate::program::Store;
 use crate::value::{Element, Value, Variable};
@@ -23,6 +24,12 @@ const MOST_TAPS: i64 = 32;
 
 /// The most hints that the others are compared with for what lies between them.
 const MOST_NEIGHBOURS: usize = 64;
+
+/// The most offsets that hints may say, each with each tap: every one of them is a candidate.
+const MOST_SAID: usize = 1 << 14;
+
+/// The most comparisons of candidates with hints.
+const MOST_BALLOTS: usize = 1 << 24;
 
 /// The most iterations of the loops around in all of which a store votes.
 const MOST_POINTS: i64 = 64;
@@ -91,27 +98,30 @@ struct Elected {
 
 /// The offset of a dimension at each store, a function of the loops around; nothing for those of which it is not known, while
 /// others have one.
-pub(super) fn offsets(stores: &[Placeable], dimension: usize) -> Vec<Option<Index>> {
+///
+/// # Errors
+/// When what reads the elements leaves too many offsets to choose from.
+pub(super) fn offsets(stores: &[Placeable], dimension: usize) -> Result<Vec<Option<Index>>> {
     let witnesses: Vec<Witness> = witnesses(stores, dimension);
     let allocations = groups(&witnesses, |store| (store.allocation.start, store.site), |store| store.allocated);
     let of = |members: &[usize]| members.iter().map(|member| &witnesses[*member]).collect::<Vec<_>>();
     let zero = || vec![Some(Index::constant(0)); stores.len()];
-    let Some(taps) = Taps::new(&witnesses) else { return zero() };
+    let Some(taps) = Taps::new(&witnesses) else { return Ok(zero()) };
     let mut found: Vec<Option<Index>> = vec![None; stores.len()];
     // The first one has no constant: only differences count.
     let mut constant = None;
     for allocation in &allocations {
-        let mut elected = vec![(taps.elected(&of(&allocation.members), allocation.depth), allocation.members.clone())];
+        let mut elected = vec![(taps.elected(&of(&allocation.members), allocation.depth)?, allocation.members.clone())];
         if allocation.members.iter().any(|member| witnesses[*member].store.allocated < witnesses[*member].store.outer) {
             // What is kept may move on with each `produce`.
             let reading = |store: &Store| (store.production.place, store.production.number);
-            let productions =
-                groups(&witnesses, reading, |store| store.outer).into_iter().filter_map(|mut production| {
-                    production.members.retain(|member| allocation.members.contains(member));
-                    let elected = taps.elected(&of(&production.members), production.depth);
-                    (!production.members.is_empty()).then_some((elected, production.members))
-                });
-            let moving: Vec<_> = productions.collect();
+            let mut moving = Vec::new();
+            for mut production in groups(&witnesses, reading, |store| store.outer) {
+                production.members.retain(|member| allocation.members.contains(member));
+                if !production.members.is_empty() {
+                    moving.push((taps.elected(&of(&production.members), production.depth)?, production.members));
+                }
+            }
             let votes = |elected: &[(Option<Elected>, Vec<usize>)]| {
                 elected.iter().flat_map(|(elected, _)| elected).map(|elected| elected.votes).sum::<usize>()
             };
@@ -128,7 +138,7 @@ pub(super) fn offsets(stores: &[Placeable], dimension: usize) -> Vec<Option<Inde
             }
         }
     }
-    found
+    Ok(found)
 }
 
 /// The offset in the loops of a store.
@@ -440,7 +450,7 @@ impl Taps {
     }
 
     /// The offset that most hints agree with, a function of so many loops.
-    fn elected(&self, witnesses: &[&Witness], depth: usize) -> Option<Elected> {
+    fn elected(&self, witnesses: &[&Witness], depth: usize) -> Result<Option<Elected>> {
         let mut voters: Vec<Voter> = Vec::new();
         for witness in witnesses {
             let store = witness.store;
@@ -452,6 +462,8 @@ impl Taps {
                 }
             }
         }
+        let said: usize = voters.iter().map(|(_, hint, _)| self.of(hint.channel).count()).sum();
+        check_ballots(witnesses, "places that its reads say", said, MOST_SAID)?;
         let mut candidates: Vec<Index> = Vec::new();
         let mut add = |offset: Option<Index>| {
             let is_around = |offset: &Index| offset.variables().into_iter().all(|position| position < depth);
@@ -476,6 +488,8 @@ impl Taps {
             add(self.fitted(&voters, position));
         }
         let points: Vec<Vec<Vec<i64>>> = voters.iter().map(|(ranges, ..)| points(ranges)).collect();
+        let counted = candidates.len() * points.iter().map(Vec::len).sum::<usize>();
+        check_ballots(witnesses, "comparisons of its places with reads", counted, MOST_BALLOTS)?;
         let votes = |offset: &Index| {
             let agree = |(voter, points): (&(_, &Hint, usize), &Vec<Vec<i64>>)| {
                 let holds = |point: &&Vec<i64>| self.agree(voter.1, point, offset.evaluate(point));
@@ -488,8 +502,23 @@ impl Taps {
         let says = |(votes, offset): &&(usize, Index)| {
             (*votes, offset.variables().len(), std::cmp::Reverse(offset.affine.constant.abs()))
         };
-        let (votes, offset) = ballots.iter().rev().max_by_key(says)?;
-        Some(Elected { offset: offset.clone(), votes: *votes })
+        let found = ballots.iter().rev().max_by_key(says);
+        Ok(found.map(|(votes, offset)| Elected { offset: offset.clone(), votes: *votes }))
+    }
+}
+
+/// Refuses a Func whose offset would take too long to find.
+fn check_ballots(witnesses: &[&Witness], of: &str, count: usize, most: usize) -> Result<()> {
+    if std::env::var_os("STAT").is_some() {
+        eprintln!("STAT {most} {count}");
+    }
+    match witnesses.first() {
+        Some(first) if count > most => {
+            let message = format!("where this Func is in the loops around takes {count} {of}, and the limit is {most}");
+            Err(Fault::new(first.store.span, message)
+                .with_help("unroll less around it, or compute it by `compute_root`"))
+        }
+        _ => Ok(()),
     }
 }
 
