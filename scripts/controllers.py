@@ -1,4 +1,4 @@
-"""What scripts/area and scripts/comparison share: the controllers of the styles, measured as the published peer's were, and the
+"""The common part of scripts/area and scripts/comparison: the controllers of the styles, measured as the published peer's were, and the
 goals that areas and periods are held against.
 
 One iteration domain (ID), address generator (AG) and schedule generator (SG), each alone and all together, with

@@ -237,7 +237,7 @@ impl Streams {
     }
 }
 
-/// What becomes of the promises of a configuration.
+/// The state of the promises of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Promises {
     Kept,
