@@ -53,7 +53,7 @@ module tile_proof (
         assign last[6 + port]   = &u_tile.gen_tb2out[port].u_controller.u_iteration_domain.at_last;
     end
 
-    // What owns the rows that would be accessed.
+    // The controllers that own the rows of their accesses.
     logic [1:0] writers, readers;
     always_comb begin
         for (int port = 0; port < 2; port++) begin
@@ -76,7 +76,7 @@ module tile_proof (
         fires_q      <= fires;
     end
 
-    // What was written to that register last, if anything was since the reset.
+    // The word that was last written to that register, if any was since the reset.
     logic [31:0] watched_q;
     logic [31:0] written_q;
     logic        known_q = 1'b0;

@@ -37,7 +37,7 @@ TARGET = "x86-64-linux-no_asserts-no_bounds_query-no_runtime"
 
 def stream_to_accelerator(source: str | hl.Func, element: hl.Type | None = None,
                           dimensions: int | None = None) -> hl.ImageParam:
-    """What an accelerator reads: an input of its own, by name and type, or the Func of a CPU whose values it takes.
+    """An input of an accelerator: one of its own, by name and type, or a Func of the CPU whose values it takes.
 
     The text has its name. Compute a Func on the CPU with `realize`, over the box that `Accelerator.inputs` says, and give
     the result to the accelerator under this name.

@@ -137,7 +137,7 @@ impl Diagnostic {
         self
     }
 
-    /// What is wrong, in one sentence.
+    /// The error, in one sentence.
     pub fn message(&self) -> &str {
         &self.content.message
     }
@@ -178,7 +178,7 @@ impl Diagnostic {
         })
     }
 
-    /// What was expected or what to do.
+    /// The expected input, or a remedy.
     pub fn help(&self) -> Option<&str> {
         self.content.help.as_deref()
     }

@@ -31,7 +31,7 @@ pub struct Check {
     /// name, there or in the folder of the configuration.
     #[arg(long, value_name = "SPEC")]
     tile: Option<PathBuf>,
-    /// Report as JSON. What is wrong is on standard error, too, with its place.
+    /// Report as JSON. Errors are on standard error, too, with their places.
     #[arg(long)]
     json: bool,
 }

@@ -19,7 +19,7 @@ use crate::{output, waves};
 
 const FOLDER: &str = "the folder is one that `pushmem build PROGRAM -o FOLDER` has written";
 
-/// What of a report decides how a program is compiled.
+/// The part of a report that decides how a program is compiled.
 #[derive(Deserialize)]
 struct Built {
     constraints: Constraints,
@@ -46,12 +46,12 @@ pub struct Compare {
     json: bool,
 }
 
-/// What was compared.
+/// The compared outputs.
 #[derive(Serialize)]
 struct Report<'a> {
     /// The outputs, which the model computes as the interpreter does.
     outputs: Vec<Output<'a>>,
-    /// What the RTL did, if it was run.
+    /// The run of the RTL, if there was one.
     rtl: Option<rtl::RtlRun>,
 }
 

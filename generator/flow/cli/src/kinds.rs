@@ -48,7 +48,10 @@ struct Row {
 
 enum ToldBy {
     /// A value of the key `kind`; another key tells it where there is no `kind`.
-    Kind { value: &'static str, or_key: &'static str },
+    Kind {
+        value: &'static str,
+        or_key: &'static str,
+    },
     Keys(&'static [&'static str]),
     /// The keys of [`Timing`].
     KeysOfTiming,

@@ -1,4 +1,4 @@
-//! What chip flows want beside the RTL: arguments of `generate` and `build`.
+//! The files of chip flows beside the RTL: arguments of `generate` and `build`.
 
 use std::path::PathBuf;
 

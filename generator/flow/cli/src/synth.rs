@@ -29,7 +29,7 @@ use crate::kinds;
 use crate::progress::Spinner;
 use crate::{output, package, technology};
 
-/// What runs Yosys and OpenSTA, and what of it Verilator, for `doctor`.
+/// The commands that run Yosys and OpenSTA, and those that run Verilator, for `doctor`.
 pub const WITH_SYNTHESIS: &str = "synth";
 pub const WITH_VERILATOR: &str = "synth --check, synth --activity, synth of a program";
 
@@ -57,10 +57,10 @@ pub struct Synth {
     /// Clock period in picoseconds, for power and the delays of inputs and outputs.
     #[arg(long, value_name = "PS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     clock: Option<u32>,
-    /// What the mapping to cells goes for.
+    /// Goal of the mapping to cells.
     #[arg(long, value_enum, value_name = "GOAL", default_value = "area")]
     optimize: Goal,
-    /// What a tile runs for its power: a configuration, on random words. Without, activity is assumed. An accelerator runs its
+    /// Configuration that a tile runs for its power, on random words. Without, activity is assumed. An accelerator runs its
     /// program.
     #[arg(long, value_name = "CONFIGURATION", conflicts_with = "assumed_activity")]
     activity: Option<PathBuf>,
@@ -109,7 +109,7 @@ enum Goal {
     Speed,
 }
 
-/// What is synthesized.
+/// The design that is synthesized.
 enum Target {
     Program(Program),
     Tile(Box<TileSpec>),
@@ -322,20 +322,20 @@ impl Synth {
 /// Runs a netlist, name and text of each file, and writes its waves.
 type Simulate<'a> = dyn FnOnce(&[(String, String)], &Path) -> Result<Words, Diagnostic> + 'a;
 
-/// What a netlist runs for its power.
+/// The run of a netlist for its power.
 struct Run<'a> {
     application: Application<'a>,
     simulate: Box<Simulate<'a>>,
 }
 
-/// What of a netlist was proven to do what the RTL does.
+/// The part of a netlist that was proven equivalent to the RTL.
 #[derive(Serialize)]
 struct Proven {
     blocks: usize,
     signals: u32,
 }
 
-/// What a check of the netlist went through.
+/// The extent of a check of the netlist.
 #[derive(Serialize)]
 struct Checked {
     configurations: u64,

@@ -26,7 +26,7 @@ pub struct Array {
     pub shape: Vec<i64>,
     /// Its ports: who writes it, then who reads it.
     pub ports: Vec<Port>,
-    /// What keeps its words, indices of [`crate::Contents::memories`].
+    /// The memories of its words, indices of [`crate::Contents::memories`].
     pub memories: Vec<usize>,
     /// Words of it in shift registers.
     pub registers: u64,

@@ -18,7 +18,7 @@ pub struct Memory {
     pub name: String,
     /// The arrays whose words it keeps, indices of [`crate::Contents::arrays`].
     pub arrays: Vec<usize>,
-    /// What it delays, and by how many cycles; empty if it keeps an array.
+    /// The arrays that it delays, and the cycles of each delay; empty if it keeps an array.
     pub delays: Vec<(String, Vec<u64>)>,
     /// Its ports, those with the same loops in the same cycles told once.
     pub ports: Vec<PortGroup>,

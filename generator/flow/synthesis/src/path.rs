@@ -70,7 +70,7 @@ pub(crate) fn figure(word: &str) -> Option<f64> {
     word.parse::<f64>().ok().filter(|figure| figure.is_finite())
 }
 
-/// What stands for a section in which there is no path.
+/// The text of a section without a path.
 const NONE: &str = "No paths found.";
 
 /// A pin that a path goes through, with the delay to it and the cell that it is of.
@@ -96,7 +96,7 @@ impl Path {
         let after = |key: &str| text.lines().find_map(|line| line.trim().strip_prefix(key)).map(str::trim);
         let begin = after("Startpoint:").ok_or_else(|| unknown("the beginning"))?;
         let end = after("Endpoint:").ok_or_else(|| unknown("the end"))?;
-        // What is in the first column of a line with this behind, if there is one.
+        // The number in the first column of a line that ends with this key, if there is one.
         let number = |key: &str| {
             let line = text.lines().find_map(|line| line.trim_end().strip_suffix(key));
             line.map(|line| line.split_whitespace().next().and_then(figure).ok_or_else(|| unknown(key))).transpose()
@@ -123,7 +123,7 @@ impl Path {
         };
         let (launch, falls) = edge(data, "the clock edge that begins")?;
         let (_, ends_falling) = edge(required, "the clock edge that ends")?;
-        // What a latch lends is a part of the cycle.
+        // The time that a latch lends is a part of the cycle.
         let half = ends_falling != falls && lent.is_none();
         let arcs = arcs(data).ok_or_else(|| unknown("the delay to a pin"))?;
         // Not the clock pin of the register where it begins, and not the pin where it ends.
@@ -163,7 +163,7 @@ fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
 
-/// What the registers of the modules hold, by the ends of their names.
+/// The contents of registers of the modules, by the ends of their names.
 const MEANINGS: [(&str, &str); 11] = [
     ("count_q", "loop counter"),
     ("wait_q", "countdown to the next firing"),
@@ -361,7 +361,7 @@ Endpoint: data_in_0_taken (output port clocked by clk)
         assert!((path.delay_ps - 730.29).abs() < 1e-6, "{}", path.delay_ps);
     }
 
-    /// What cannot be read is neither 0 nor no path.
+    /// An unreadable path is neither 0 nor no path.
     #[test]
     fn a_path_that_is_told_otherwise_is_an_error() {
         let one = REPORT.split("SECTION gates").next().unwrap();

@@ -31,11 +31,11 @@ pub struct Tools {
     pub(crate) sta: PathBuf,
     /// The versions of both.
     pub(crate) versions: String,
-    /// What OpenSTA said of the energy of a known cell, once it was asked.
+    /// The answer of OpenSTA about the energy of a known cell, once it was asked.
     overcharge: OnceLock<Result<f64, String>>,
 }
 
-/// What OpenSTA is asked for to know that: files by name.
+/// The question to OpenSTA about this energy: files by name.
 const ENERGY: [(&str, &str); 3] = [
     ("cell.lib", include_str!("../../../../templates/synthesis/energy/cell.lib")),
     ("two_cells.v", include_str!("../../../../templates/synthesis/energy/two_cells.v")),

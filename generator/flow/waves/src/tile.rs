@@ -1,4 +1,4 @@
-//! What a wave viewer shows of a tile.
+//! The view of a tile in a wave viewer.
 
 use itertools::Itertools;
 use pushmem_affine::Affine;
@@ -11,7 +11,7 @@ use crate::{Format, Group, Signal, View};
 pub const WAVE_NAMES: [&str; 12] =
     ["clk", "rst_n", "flush", "step", "cycle_q", "advance", "indices", "fires", "agg", "sram", "tb", "register_file"];
 
-/// What is before the number of a level in its name.
+/// The prefix of the name of a level, before its number.
 const LEVEL: &str = "level_";
 
 /// A loop index in terms of the indices of a controller: `place / divisor mod extent`.
@@ -131,7 +131,7 @@ fn streams(spec: &TileSpec, path: &str, signed: &SignedPorts) -> Group {
     streams
 }
 
-/// A controller: whether it fires, with which indices, at which addresses. What it is told is read where it is told it.
+/// A controller: whether it fires, with which indices, at which addresses. Its extents are read at its own ports.
 fn controller(controller: &Controller, path: &str, loops: &[LoopIndex]) -> Group {
     let Controller { name, levels, extent_bits, .. } = controller;
     let instance = format!("{path}.{}", controller.instance());

@@ -1,4 +1,4 @@
-//! What is wrong with a text, before it is known of which file.
+//! An error in a text, before its file is known.
 
 use pushmem_nest::Span;
 

@@ -1,7 +1,7 @@
 //! Funcs of 32 bits, which no memory holds, as parts of the expressions that use them.
 //!
 //! A Func that exists for one iteration of the loops around, such as a reduction that is wholly unrolled, has elements at
-//! constant addresses. What reads one of them after it was written, in the same iteration, reads a value that is known.
+//! constant addresses. A load of one of them after a store in the same iteration has a known value.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -58,7 +58,7 @@ struct Known {
     value: Rc<Value<Flat>>,
     loops: Vec<Variable>,
     ranges: Vec<(i64, i64)>,
-    /// What it loads: arrays, each with its allocation.
+    /// The arrays that it loads, each with its allocation.
     loads: Vec<(usize, usize)>,
     /// Whether something that it loads was written since.
     is_stale: bool,
@@ -85,7 +85,7 @@ impl Inliner<'_, '_> {
             let mut arrays = BTreeSet::new();
             loaded(&store.value, &mut arrays);
             self.made.clear();
-            // What does not read the array shares its parts as before.
+            // A value that does not read the array shares its parts as before.
             let value = match arrays.contains(&self.array) {
                 true => self.value(&store.value, store).filter(|value| !is_too_large(value))?,
                 false => store.value.clone(),

@@ -231,7 +231,7 @@ impl Prover<'_> {
     fn memory_delay(&self, wire: WireId) -> Option<(WireId, i64)> {
         self.accelerator.memories.iter().flat_map(|memory| &memory.streams).find_map(|stream| {
             let place = stream.wires.iter().position(|&other| other == wire)?;
-            // What does not come before has been followed by nobody yet.
+            // Only wires that come before have been followed.
             (stream.of < wire).then_some(())?;
             Some((stream.of, *stream.delays.get(place)? as i64))
         })

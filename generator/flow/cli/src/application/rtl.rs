@@ -17,10 +17,10 @@ use crate::waves;
 /// The commands that run it in Verilator, for `doctor`.
 pub const WITH_VERILATOR: &str = "build --rtl, build --wave, compare";
 
-/// What the RTL did, all of it as expected.
+/// A run of the RTL without a difference.
 #[derive(Debug, Serialize)]
 pub struct RtlRun {
-    /// What is the same whenever it runs.
+    /// The result, which is the same in every run.
     #[serde(flatten)]
     pub result: RtlResult,
     /// Seconds that the simulation took, with the reading and writing of its files.
@@ -135,7 +135,7 @@ fn run_command(mut command: Command, said: impl Fn(usize)) -> Result<RtlRun, Dia
     }
 }
 
-/// What the testbench is built from, with `rtl` as its SystemVerilog.
+/// The sources of the testbench, with `rtl` as its SystemVerilog.
 pub fn model_sources<'a>(sources: &'a SimulationSources, rtl: &'a [(String, String)], wave: bool) -> ModelSources<'a> {
     let library =
         |tile: &'a TileModule| LibrarySources { module: &tile.name, files: &tile.files, own_files: tile.own_files() };

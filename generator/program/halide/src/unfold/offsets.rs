@@ -1,10 +1,10 @@
-//! What the loops around add to the indices of a local array.
+//! The offsets that the loops around add to the indices of a local array.
 //!
 //! An allocation has indices of its own: its element `r` is row `r + 31*tile` of the Func. So much is known from the loads of
 //! what is stored, `input[r + 31*tile]`. All stores of an allocation have one offset, for one place is one element. But not
 //! each store says it: at the edge of an image the row after the last is computed from the last one, too, and where a
 //! constant lies beyond, nothing is loaded. So each load votes, in all iterations of the loops around, and the function of
-//! these loops that most of them agree with is the offset. What a load has more than the offset is compared with the store
+//! these loops that most of them agree with is the offset. The constant that a load adds to the offset is compared with the store
 //! that says most, which has the *taps* of the definition.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,7 @@ const MOST_POINTS: i64 = 64;
 /// A store of the array with its value, whose loads have their coordinates already.
 pub(super) struct Placeable<'a> {
     pub store: &'a Store,
-    /// What is written.
+    /// The element that is written.
     pub target: Vec<Index>,
     /// Nothing, if it is not known which elements are loaded.
     pub value: Option<Rc<Value<Element>>>,
@@ -49,13 +49,13 @@ struct Channel {
     array: usize,
     dimension: usize,
     slope: i64,
-    /// What the index is divided by.
+    /// The divisor of the index.
     by: i64,
     /// Whether it is in an update: that loads other elements than a first definition does.
     updates: bool,
 }
 
-/// What a load says: `slope` times the offset, and one of the taps of its channel.
+/// The offset that a load implies: `slope` times the offset, and one of the taps of its channel.
 #[derive(Clone, Debug, PartialEq)]
 struct Hint {
     channel: Channel,
@@ -113,7 +113,7 @@ pub(super) fn offsets(stores: &[Placeable], dimension: usize) -> Result<Vec<Opti
     for allocation in &allocations {
         let mut elected = vec![(taps.elected(&of(&allocation.members), allocation.depth)?, allocation.members.clone())];
         if allocation.members.iter().any(|member| witnesses[*member].store.allocated < witnesses[*member].store.outer) {
-            // What is kept may move on with each `produce`.
+            // The part that an allocation keeps may move on with each `produce`.
             let reading = |store: &Store| (store.production.place, store.production.number);
             let mut moving = Vec::new();
             for mut production in groups(&witnesses, reading, |store| store.outer) {
@@ -166,8 +166,8 @@ pub(super) fn renamed(index: &Index, name: &impl Fn(Variable) -> Variable) -> In
     Index { affine, pieces: pieces.collect() }
 }
 
-/// Groups of stores by places of the text. What is read again in another part of a loop belongs to the same group, what is
-/// unrolled does not.
+/// Groups of stores by places of the text. Stores that are read again in another part of a loop belong to the same group;
+/// those of unrolled loops do not.
 fn groups<Number: Ord + Copy>(
     witnesses: &[Witness],
     reading: impl Fn(&Store) -> (usize, Number),
@@ -280,8 +280,8 @@ fn loads<'b>(each: &'b Placeable) -> impl Iterator<Item = (usize, usize, &'b Ind
     loads.flat_map(|(array, indices)| indices.iter().enumerate().map(move |(of, index)| (array, of, index)))
 }
 
-/// An index as a dividend and a divisor, whatever limits it at the edges of an image. What the loops around add remains as it
-/// is.
+/// An index as a dividend and a divisor, whatever limits it at the edges of an image. The terms of the loops around remain as
+/// they are.
 fn seen_through(index: &Index, store: &Store) -> Option<(Index, i64)> {
     let own = &store.loops[store.outer..];
     let is_own = |piece: &Piece| piece.of().variables().iter().any(|variable| own.contains(variable));
@@ -347,7 +347,7 @@ fn bent(piece: &Piece, variable: Variable, (first, last): (i64, i64)) -> Option<
     line.plus(&fit(variable, first, &rest)?, 1)
 }
 
-/// What a load says in a channel: one hint for each tap.
+/// The hints of a load in a channel: one for each tap.
 fn hinted(store: &Store, of: &Index, base: &Index, channel: Channel) -> Option<Vec<Hint>> {
     let own = &store.loops[store.outer..];
     let mut rest = of.plus(base, -channel.slope)?.times(channel.slope.signum())?;
@@ -372,7 +372,7 @@ fn hinted(store: &Store, of: &Index, base: &Index, channel: Channel) -> Option<V
     Some(constants.into_iter().map(|constant| Hint { channel, outer: outer.clone(), constant }).collect())
 }
 
-/// What the loads of a definition have more than the offset.
+/// The constants that the loads of a definition add to the offset.
 struct Taps(Vec<(Channel, BTreeSet<i64>)>);
 
 impl Taps {
