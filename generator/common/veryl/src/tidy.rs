@@ -184,7 +184,7 @@ fn unwrap_primaries(mut code: String) -> String {
     code
 }
 
-/// Whether this is a name, with indices or not, a number, or a concatenation.
+/// Whether this is a name, with indices or not, a number, a concatenation, or a call of a function.
 fn is_primary(text: &str) -> bool {
     let is_word = |text: &str| {
         !text.is_empty() && text.chars().all(|character| character.is_ascii_alphanumeric() || "_'$".contains(character))
@@ -192,8 +192,9 @@ fn is_primary(text: &str) -> bool {
     if text.starts_with('{') {
         return ends_bracket(text, '{', '}');
     }
-    match text.find('[') {
+    match text.find(['[', '(']) {
         None => is_word(text),
+        Some(call) if text[call..].starts_with('(') => is_word(&text[..call]) && ends_bracket(&text[call..], '(', ')'),
         Some(index) => is_word(&text[..index]) && ends_bracket(&text[index..], '[', ']'),
     }
 }
@@ -232,7 +233,7 @@ mod tests {
                       \x20   end\n    /* input var logic ,\n       input var logic , */\n    u m (\n        .a (a   ),\n        .b (    )\n    );\n\
                       endmodule\n`ifndef SYNTHESIS\nalways_comb a ;\n`ifdef B\n`endif\n\n\nc;\n`endif\n\n\n";
         let after = "module m #(\n    parameter int W = 1, // width , of\n    parameter int V = 2\n) (\n    input  logic a,\n\
-                     \x20   output logic b\n);\n\n    always_ff @(posedge a) begin : x\n        b <= a ? b : (f(a));\n\
+                     \x20   output logic b\n);\n\n    always_ff @(posedge a) begin : x\n        b <= a ? b : f(a);\n\
                      \x20   end\n    /* input var logic ,\n       input var logic , */\n    u m (\n        .a (a),\n        .b ()\n    );\n\
                      endmodule\nalways_comb a ;\n`ifdef B\n`endif\n\n\nc;\n";
         assert_eq!(tidy(before), after);
@@ -250,7 +251,7 @@ mod tests {
             ("x = ((a) ? (b[3:0]) : ((c) ? ({d, e}) : ('0)));", "x = a ? b[3:0] : (c ? {d, e} : '0);"),
             (
                 "localparam int unsigned W = ((N > 1) ? ($clog2(N)) : (1)),",
-                "localparam int unsigned W = (N > 1) ? ($clog2(N)) : 1,",
+                "localparam int unsigned W = (N > 1) ? $clog2(N) : 1,",
             ),
             ("x <= y + (1);", "x <= y + 1;"),
             ("x = (a & b) | (c & d);", "x = (a & b) | (c & d);"),
