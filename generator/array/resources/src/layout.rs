@@ -409,7 +409,7 @@ fn ports(spec: &ArraySpec, kind: TileKind) -> ([Vec<Port>; 2], [Vec<Port>; 2]) {
     match (kind, &spec.memory) {
         (TileKind::Memory, Some(memory)) => {
             let tile = &memory.tile;
-            let valid = named(if tile.stencil_valid { &["stencil_valid"] } else { &[] });
+            let valid = named(if tile.stencil_valid { &["stencil_valid"] } else { &["data_out_0_valid"] });
             ([numbered("data_in", tile.inputs), Vec::new()], [numbered("data_out", tile.outputs), valid])
         }
         (TileKind::Io, _) => {
