@@ -24,6 +24,17 @@ pub struct Edge {
     pub value: u32,
 }
 
+/// What a node takes at a value of its field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Chosen {
+    /// Another node.
+    Node(NodeId),
+    /// A track that would come in from outside of the array: 0.
+    Edge,
+    /// None of its choices: a register holds still, an input of a core is 0.
+    Nothing,
+}
+
 /// A node and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Resource {
@@ -43,6 +54,7 @@ pub struct Resource {
 pub struct Graph {
     columns: u32,
     rows: u32,
+    hop_limit: u32,
     layouts: [TileLayout; 3],
     /// Kind and first node of the tiles, in the order of places, and the number of nodes behind them.
     tiles: Vec<(TileKind, u32)>,
@@ -64,9 +76,9 @@ impl Graph {
             tiles.push((kind, (tile_of.len() - nodes) as u32));
         }
         let none = Adjacency::default();
-        let (columns, rows) = (spec.columns, spec.rows);
-        let mut graph = Graph { columns, rows, layouts, tiles, tile_of, sources: none.clone(), sinks: none };
-        let sources: Vec<Vec<Edge>> = graph.nodes().map(|node| graph.sources_of(spec, node)).collect();
+        let ArraySpec { columns, rows, hop_limit, .. } = *spec;
+        let mut graph = Graph { columns, rows, hop_limit, layouts, tiles, tile_of, sources: none.clone(), sinks: none };
+        let sources: Vec<Vec<Edge>> = graph.nodes().map(|node| graph.sources_of(node)).collect();
         let mut sinks = vec![Vec::new(); sources.len()];
         for (sink, edges) in graph.nodes().zip(&sources) {
             for edge in edges {
@@ -150,13 +162,38 @@ impl Graph {
         format!("{}_{}_{}.{}.{here}", kind.name(), place.column, place.row, layer.name())
     }
 
+    /// What a node takes at a value of its field: the one meaning of the value.
+    pub fn chosen(&self, node: NodeId, value: u32) -> Chosen {
+        let sources = self.sources(node);
+        if let Some(edge) = sources.iter().find(|edge| edge.value == value) {
+            return Chosen::Node(edge.node);
+        }
+        let Resource { place, node: here, .. } = self.resource(node);
+        let Local { choices, first_value, .. } = self.local(node);
+        match here {
+            // A track that cannot pass around its register does not.
+            Node::Segment { side, track } if self.is_registered(place, side, track) => Chosen::Node(sources[0].node),
+            _ if (*first_value..first_value + choices.len() as u32).contains(&value) => Chosen::Edge,
+            _ => Chosen::Nothing,
+        }
+    }
+
+    /// Whether a track cannot pass around its register at this hop.
+    fn is_registered(&self, place: Place, side: Side, track: u32) -> bool {
+        let position = match side {
+            Side::North | Side::South => place.row,
+            Side::East | Side::West => place.column,
+        };
+        position % self.hop_limit == registered_phase(track, self.hop_limit)
+    }
+
     fn tile(&self, place: Place) -> Option<usize> {
         let Place { row, column } = place;
         (column < self.columns && row <= self.rows).then_some((row * self.columns + column) as usize)
     }
 
     /// The sources of a node, from the choices of its kind.
-    fn sources_of(&self, spec: &ArraySpec, node: NodeId) -> Vec<Edge> {
+    fn sources_of(&self, node: NodeId) -> Vec<Edge> {
         let Resource { place, layer, node: here } = self.resource(node);
         let Local { choices, first_value, .. } = self.local(node);
         let choices = choices.iter().zip(*first_value..);
@@ -164,7 +201,7 @@ impl Graph {
             (Choice::Register, Node::Segment { side, track }) => {
                 self.node(Resource { place, layer, node: Node::Register { side, track } })
             }
-            (Choice::Incoming { track, .. }, Node::Segment { side, .. }) if is_registered(spec, place, side, track) => {
+            (Choice::Incoming { track, .. }, Node::Segment { side, .. }) if self.is_registered(place, side, track) => {
                 None
             }
             (Choice::Incoming { side, track }, _) => {
@@ -176,15 +213,6 @@ impl Graph {
         };
         choices.filter_map(|(choice, value)| Some(Edge { node: source(*choice)?, value })).collect()
     }
-}
-
-/// Whether a track cannot pass around its register at this hop.
-fn is_registered(spec: &ArraySpec, place: Place, side: Side, track: u32) -> bool {
-    let position = match side {
-        Side::North | Side::South => place.row,
-        Side::East | Side::West => place.column,
-    };
-    position % spec.hop_limit == registered_phase(track, spec.hop_limit)
 }
 
 /// Edges by node, without a list of its own for each.

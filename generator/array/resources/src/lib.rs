@@ -9,5 +9,5 @@ mod graph;
 mod layout;
 
 pub use address::{Address, CLEAR, DIGEST, REGISTER_BITS, WHOLE_ARRAY};
-pub use graph::{Edge, Graph, NodeId, Resource};
+pub use graph::{Chosen, Edge, Graph, NodeId, Resource};
 pub use layout::{Choice, Feature, Field, Local, Meaning, Node, Port, TileLayout, registered_phase};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pushmem_fabric::{ArraySpec, Folder, Layer, Place, Side, TileKind};
 use pushmem_files::Document;
-use pushmem_resources::{Choice, Graph, Meaning, Node, NodeId, Resource, TileLayout};
+use pushmem_resources::{Choice, Chosen, Graph, Meaning, Node, NodeId, Resource, TileLayout};
 
 fn constraints() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../constraints")
@@ -183,4 +183,21 @@ fn a_whole_array_takes_no_time() {
     for node in graph.nodes() {
         assert_eq!(graph.node(graph.resource(node)), Some(node));
     }
+}
+
+/// At the edge of the array, a track that passes around its register has nothing to carry: it is 0, not what the register has.
+#[test]
+fn a_track_that_passes_at_the_edge_carries_0() {
+    let graph =
+        Graph::of(&parse("name: a\nkind: array\ncolumns: 4\nrows: 1\npe: image_pe\nhop_limit: 4\ntopology: disjoint"));
+    let node = |column: u32, node: Node| {
+        graph.node(Resource { place: Place { row: 1, column }, layer: Layer::Word, node }).unwrap()
+    };
+    let (side, track) = (Side::West, 0);
+    let segment = |column| node(column, Node::Segment { side, track });
+    assert_eq!(graph.chosen(segment(3), 1), Chosen::Edge);
+    assert_eq!(graph.chosen(segment(2), 1), Chosen::Node(segment(3)));
+    assert_eq!(graph.chosen(segment(0), 1), Chosen::Node(node(0, Node::Register { side, track })));
+    let register = node(3, Node::Register { side, track });
+    assert_eq!([0, 1, 7].map(|value| graph.chosen(register, value)), [Chosen::Nothing, Chosen::Edge, Chosen::Nothing]);
 }
