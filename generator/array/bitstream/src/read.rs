@@ -66,6 +66,14 @@ enum ModeName {
 }
 
 impl Configuration {
+    /// Reads only the name of the array that a configuration document is for.
+    ///
+    /// # Errors
+    /// A located message when the document is not a configuration.
+    pub fn array_of(document: &Document) -> Result<String, Diagnostic> {
+        Ok(document.deserialize::<ConfigurationFile>()?.array)
+    }
+
     /// Reads the configuration of an array, as [`Configuration::to_yaml`] prints it.
     ///
     /// # Errors

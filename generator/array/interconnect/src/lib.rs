@@ -54,16 +54,24 @@ pub fn answer_latency(spec: &ArraySpec) -> u32 {
 /// # Errors
 /// The findings of Veryl in the rendered sources: they are a fault of the templates, not of the specification.
 pub fn generate(spec: &ArraySpec) -> Result<Vec<Emitted>, CompileError> {
-    let reset = match spec.reset() {
-        Reset::Asynchronous => pushmem_veryl::Reset::Asynchronous,
-        Reset::Synchronous => pushmem_veryl::Reset::Synchronous,
-    };
     let mut modules = pushmem_pe::generate(&spec.pe)?;
     if let Some(memory) = &spec.memory {
         modules.extend(pushmem_rtl::generate(&memory.tile, &RegisterMap::of(&memory.tile))?);
     }
-    modules.extend(pushmem_veryl::compile(sources(spec), reset)?);
+    modules.extend(compile(spec, sources(spec))?);
     Ok(modules)
+}
+
+/// The SystemVerilog of [`sources`].
+///
+/// # Errors
+/// As [`generate`].
+pub fn compile(spec: &ArraySpec, sources: Vec<Source>) -> Result<Vec<Emitted>, CompileError> {
+    let reset = match spec.reset() {
+        Reset::Asynchronous => pushmem_veryl::Reset::Asynchronous,
+        Reset::Synchronous => pushmem_veryl::Reset::Synchronous,
+    };
+    pushmem_veryl::compile(sources, reset)
 }
 
 /// The Veryl sources of the interconnect and the tiles, without those of processing elements and memories.

@@ -15,6 +15,8 @@ use serde::de::IgnoredAny;
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
+    Array,
+    ArrayConfiguration,
     ProcessingElement,
     Specification,
     RegressionList,
@@ -57,7 +59,15 @@ use ToldBy::{Contents, Endings, Keys, KeysOfTiming};
 
 /// All kinds. Of documents with keys of several, the first.
 #[rustfmt::skip]
-const KINDS: [Row; 16] = [
+const KINDS: [Row; 18] = [
+    Row {
+        kind: FileKind::Array, is: "a specification of an array", told_by: Keys(&["columns"]),
+        taken_by: "`pushmem generate` writes its RTL, `pushmem encode` and `pushmem decode` turn its configurations into bitstreams and back",
+    },
+    Row {
+        kind: FileKind::ArrayConfiguration, is: "a configuration of an array", told_by: Keys(&["array"]),
+        taken_by: "`pushmem encode ARRAY CONFIGURATION` makes a bitstream of it",
+    },
     Row {
         kind: FileKind::ProcessingElement, is: "a specification of a processing element", told_by: Keys(&["operations"]),
         taken_by: "`pushmem generate` writes its RTL",

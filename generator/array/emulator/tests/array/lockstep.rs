@@ -1,13 +1,11 @@
 //! RTL against model: every output and every register of the network in every cycle.
 
-mod support;
-
 use pushmem_bitstream::{Netlist, decode};
 use pushmem_fabric::ArraySpec;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use support::{Bench, Cycle, parse, random};
+use crate::support::{Bench, Cycle, parse, random};
 
 /// Small arrays with each choice that a specification has.
 fn specs() -> Vec<ArraySpec> {
