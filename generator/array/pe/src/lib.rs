@@ -11,4 +11,4 @@ mod spec;
 pub use model::{Configuration, Mode, Operand, Pe};
 pub use operation::{Operation, Outcome};
 pub use rtl::generate;
-pub use spec::PeSpec;
+pub use spec::{PeSpec, bits_for, check_stem};

@@ -111,18 +111,20 @@ impl Pe {
 }
 
 /// The value of an operand, of the constant, the track, and the registers behind it.
-fn taken<Value: Copy>(operand: Operand<Value>, track: Value, registers: &[Value]) -> Value {
+fn taken<Value: Copy + Default>(operand: Operand<Value>, track: Value, registers: &[Value]) -> Value {
     match operand.mode {
         Mode::Constant => operand.constant,
         Mode::Direct => track,
-        Mode::Delayed(cycles) => registers[cycles as usize - 1],
+        // A mode beyond the last register is none.
+        Mode::Delayed(cycles) => registers.get(cycles as usize - 1).copied().unwrap_or_default(),
     }
 }
 
 /// The registers that the mode needs take the value before them.
 fn shift<Value: Copy>(mode: Mode, track: Value, registers: &mut [Value]) {
     if let Mode::Delayed(cycles) = mode {
-        registers[..cycles as usize].rotate_right(1);
+        let needed = registers.len().min(cycles as usize);
+        registers[..needed].rotate_right(1);
         registers[0] = track;
     }
 }

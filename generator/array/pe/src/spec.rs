@@ -85,14 +85,7 @@ impl PeSpec {
         let refuse = |field: FieldPath, message: String, help: &str| {
             Err(document.error(&field, message).with_help(help.to_owned()))
         };
-        if !is_module_name(&file.name) {
-            let message = format!("`{}` cannot be the name of a module", file.name);
-            let help = format!(
-                "use at most {MAX_NAME_LENGTH} lower-case letters, digits and single underscores, starting with a letter; no \
-                 keyword, and nothing that begins with `pushmem_`"
-            );
-            return refuse(FieldPath::root().key("name"), message, &help);
-        }
+        check_name(document, &file.name)?;
         if !(4..=MAX_WORD_BITS).contains(&file.word_bits) || !file.word_bits.is_multiple_of(2) {
             let message = format!("a word cannot have {} bits", file.word_bits);
             let help = format!("give an even number from 4 to {MAX_WORD_BITS}");
@@ -210,14 +203,34 @@ impl PeSpec {
 }
 
 /// Bits that number so many things, at least 1.
-fn bits_for(things: u32) -> u32 {
+pub fn bits_for(things: u32) -> u32 {
     (u32::BITS - things.saturating_sub(1).leading_zeros()).max(1)
 }
 
-/// Whether a module can have the name: no keyword of SystemVerilog, and not the name of a module of the library.
-fn is_module_name(name: &str) -> bool {
+/// Refuses the `name` of a specification that no module can have.
+fn check_name(document: &Document, name: &str) -> Result<(), Diagnostic> {
+    if is_keyword(name) { Err(refused_name(document, name)) } else { check_stem(document, name) }
+}
+
+/// Refuses the `name` of a specification that cannot be the beginning of names of modules: as that of a module, but a keyword
+/// of SystemVerilog may be one.
+///
+/// # Errors
+/// A message at the key `name`.
+pub fn check_stem(document: &Document, name: &str) -> Result<(), Diagnostic> {
     let rest = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
     let is_spelled = name.starts_with(|first: char| first.is_ascii_lowercase()) && name.chars().all(rest);
-    let is_free = !name.starts_with("pushmem_") && !is_keyword(name);
-    is_spelled && is_free && !name.contains("__") && !name.ends_with('_') && name.len() <= MAX_NAME_LENGTH
+    let is_free = !name.starts_with("pushmem_") && !name.contains("__") && !name.ends_with('_');
+    match is_spelled && is_free && name.len() <= MAX_NAME_LENGTH {
+        true => Ok(()),
+        false => Err(refused_name(document, name)),
+    }
+}
+
+fn refused_name(document: &Document, name: &str) -> Diagnostic {
+    let message = format!("`{name}` cannot be the name of a module");
+    document.error(&FieldPath::root().key("name"), message).with_help(format!(
+        "use at most {MAX_NAME_LENGTH} lower-case letters, digits and single underscores, starting with a letter; no \
+         keyword, and nothing that begins with `pushmem_`"
+    ))
 }

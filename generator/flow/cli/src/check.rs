@@ -5,18 +5,21 @@ use std::process::ExitCode;
 
 use clap::Args;
 use itertools::Itertools;
+use pushmem_bitstream::Configuration as ArrayConfiguration;
 use pushmem_buffers::UnifiedBuffer;
 use pushmem_configuration::Configuration;
+use pushmem_fabric::ArraySpec;
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, counted, read_words};
 use pushmem_nest::{Checked, Program};
 use pushmem_packaging::Timing;
 use pushmem_pe::PeSpec;
 use pushmem_regression::{MutantList, RegressionList};
+use pushmem_resources::Graph;
 use pushmem_technology::{Binding, ClockGate, Described};
 use pushmem_tile::TileSpec;
 use serde::Serialize;
 
-use crate::application::{program, tiles};
+use crate::application::{arrays, program, tiles};
 use crate::kinds::{self, FileKind};
 use crate::mutants::accelerators::AcceleratorList;
 use crate::mutants::choice::Choice;
@@ -37,7 +40,9 @@ pub struct Check {
 }
 
 /// The documents that can be checked by themselves.
-const CHECKED: [FileKind; 11] = [
+const CHECKED: [FileKind; 13] = [
+    FileKind::Array,
+    FileKind::ArrayConfiguration,
     FileKind::ProcessingElement,
     FileKind::Specification,
     FileKind::RegressionList,
@@ -113,6 +118,16 @@ impl Check {
     fn check_document(&self, file: &Path, document: Document, kind: Option<FileKind>) -> Result<String, Diagnostic> {
         let folder = file.parent().unwrap_or(Path::new("."));
         match kind {
+            Some(FileKind::Array) => {
+                let ArraySpec { name, columns, rows, .. } = arrays::from_document(&document)?;
+                Ok(format!("specification of the array `{name}` of {columns} columns and {rows} rows"))
+            }
+            Some(FileKind::ArrayConfiguration) => {
+                let spec = arrays::of_configuration(&document)?;
+                let configuration = ArrayConfiguration::from_document(&document, &spec, &Graph::of(&spec))?;
+                let tiles = counted(configuration.tiles.len(), "tile");
+                Ok(format!("configuration for the array `{}`: {tiles}", spec.name))
+            }
             Some(FileKind::ProcessingElement) => {
                 let spec = PeSpec::from_document(&document)?;
                 let operations = counted(spec.operations.len(), "operation");

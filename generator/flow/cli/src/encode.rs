@@ -4,20 +4,23 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use pushmem_configuration::{WritesFile, encode, format_writes};
+use pushmem_bitstream::{Bitstream, Netlist};
+use pushmem_configuration::{RegisterWrite, WritesFile, encode, format_writes};
+use pushmem_fabric::ArraySpec;
 use pushmem_files::{Diagnostic, write_file};
 use pushmem_registers::RegisterMap;
+use pushmem_resources::Graph;
 use serde::Serialize;
 
-use crate::application::tiles;
+use crate::application::{arrays, tiles};
 use crate::kinds::{self, FileKind};
 use crate::output;
 
 #[derive(Args)]
 pub struct Encode {
-    /// Tile: a specification, or the name of one in `constraints/tiles`.
+    /// Tile: a specification, or the name of one in `constraints/tiles`. Array: a specification.
     spec: PathBuf,
-    /// Tile configuration.
+    /// Configuration of the tile or array.
     configuration: PathBuf,
     /// File of register writes, one `address data` a line; standard output without.
     #[arg(short, long, value_name = "FILE")]
@@ -42,25 +45,36 @@ struct Write {
 
 impl Encode {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+        if let Some(spec) = arrays::read_file(&self.spec)? {
+            let bitstream = arrays::encode(&spec, &self.configuration)?;
+            return self.write(&spec.name, bitstream.to_text(&spec.name), &bitstream.writes);
+        }
         let spec = tiles::read_named(&self.spec)?;
         let configuration = kinds::configuration(&self.configuration, &spec)?;
         let writes = encode(&configuration, &spec, &RegisterMap::of(&spec))?;
+        self.write(&spec.name, format_writes(&spec.name, &writes), &writes)
+    }
+
+    /// Writes or prints the writes for a block of this name.
+    fn write(&self, block: &str, text: String, writes: &[RegisterWrite]) -> Result<ExitCode, Diagnostic> {
         let of_programs = writes.iter().map(|write| Write { address: write.address, data: write.data }).collect();
-        let encoded = self.json.then_some(Encoded { tile: &spec.name, writes: of_programs });
-        let text = format_writes(&spec.name, &writes);
+        let encoded = self.json.then_some(Encoded { tile: block, writes: of_programs });
         write_or_print(self.output.as_deref(), [&self.spec, &self.configuration], &text, encoded.as_ref())
     }
 }
 
 #[derive(Args)]
 pub struct Decode {
-    /// Tile: a specification, or the name of one in `constraints/tiles`.
+    /// Tile: a specification, or the name of one in `constraints/tiles`. Array: a specification.
     spec: PathBuf,
-    /// File of register writes.
+    /// File of register writes, or bitstream.
     writes: PathBuf,
     /// File of the configuration; standard output without.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Of the bitstream of an array, the netlist: each input with its source and the registers between them.
+    #[arg(long)]
+    netlist: bool,
     /// Print the configuration as JSON, with the keys of the YAML.
     #[arg(long)]
     json: bool,
@@ -68,11 +82,34 @@ pub struct Decode {
 
 impl Decode {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+        if let Some(spec) = arrays::read_file(&self.spec)? {
+            return self.array(&spec);
+        }
+        if self.netlist {
+            return Err(Diagnostic::new("--netlist needs the specification of an array"));
+        }
         let spec = tiles::read_named(&self.spec)?;
         kinds::expect(&self.writes, &[FileKind::Words])?;
         let configuration = WritesFile::read(&self.writes)?.decode(&spec, &RegisterMap::of(&spec))?;
         let of_programs = self.json.then_some(&configuration);
         write_or_print(self.output.as_deref(), [&self.spec, &self.writes], &configuration.to_yaml(), of_programs)
+    }
+}
+
+impl Decode {
+    /// A bitstream, as configuration or as netlist.
+    fn array(&self, spec: &ArraySpec) -> Result<ExitCode, Diagnostic> {
+        if self.json {
+            return Err(Diagnostic::new(format!("`{}` is an array", spec.name)).with_help("only tiles have --json"));
+        }
+        kinds::expect(&self.writes, &[FileKind::Words])?;
+        let graph = Graph::of(spec);
+        let configuration = Bitstream::decode_file(&self.writes, spec, &graph)?;
+        let text = match self.netlist {
+            true => Netlist::of(&configuration, &graph).to_text(&graph),
+            false => configuration.to_yaml(spec, &graph),
+        };
+        write_or_print(self.output.as_deref(), [&self.spec, &self.writes], &text, None::<&()>)
     }
 }
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{ArgGroup, Args};
 use itertools::Itertools;
+use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_packaging::{Block, Design};
 use pushmem_pe::PeSpec;
@@ -14,7 +15,7 @@ use pushmem_simulation::rtl_files;
 use pushmem_tile::TileSpec;
 use serde::Serialize;
 
-use crate::application::{pes, tiles};
+use crate::application::{arrays, pes, tiles};
 use crate::origin::{self, Origin};
 use crate::output;
 use crate::package::{self, FOLDER, Package, RTL};
@@ -22,7 +23,8 @@ use crate::package::{self, FOLDER, Package, RTL};
 #[derive(Args)]
 #[command(group(ArgGroup::new(RTL).multiple(true)))]
 pub struct Generate {
-    /// Tile or processing element: a specification, or the name of one in `constraints/tiles` or `constraints/pes`.
+    /// Tile or processing element: a specification, or the name of one in `constraints/tiles` or `constraints/pes`. Array: a
+    /// specification.
     spec: PathBuf,
     /// Folder to write, replaced if a former run wrote it.
     #[arg(id = FOLDER, short = 'o', long = "output", value_name = "FOLDER", group = RTL)]
@@ -61,13 +63,61 @@ struct PeReport<'a> {
     configuration_bits: u32,
 }
 
+/// The report of an array, for programs.
+#[derive(Serialize)]
+struct ArrayReport<'a> {
+    array: &'a str,
+    digest: String,
+    modules: usize,
+    lines: usize,
+    pe_tiles: u32,
+    memory_tiles: u32,
+    io_tiles: u32,
+}
+
 impl Generate {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         let document = tiles::document_of_block(&self.spec)?;
+        if arrays::is_one(&document) {
+            return self.array(&arrays::from_document(&document)?);
+        }
         match pes::is_one(&document) {
             true => self.processing_element(&PeSpec::from_document(&document)?),
             false => self.tile(&TileSpec::from_document(&document)?),
         }
+    }
+
+    fn array(&self, spec: &ArraySpec) -> Result<ExitCode, Diagnostic> {
+        if self.package.is_any() {
+            return Err(Diagnostic::new(format!("`{}` is an array", spec.name))
+                .with_help("only tiles have --package, --sram and --clock-gate"));
+        }
+        let rtl = arrays::rtl_files(spec)?;
+        let mut folder = arrays::folder(spec, &rtl, self.veryl);
+        Origin::of_array(spec).sign(&mut folder);
+        if let Some(prefix) = &self.prefix {
+            origin::rename_modules(&mut folder, prefix);
+        }
+        folder.write(&self.output)?;
+        let count = |kind: TileKind| spec.count(kind);
+        let report = ArrayReport {
+            array: &spec.name,
+            digest: spec.digest(),
+            modules: rtl.len(),
+            lines: rtl.iter().map(|(_, text)| text.lines().count()).sum(),
+            pe_tiles: count(TileKind::Pe),
+            memory_tiles: count(TileKind::Memory),
+            io_tiles: count(TileKind::Io),
+        };
+        output::result(self.json, &report, || {
+            let ArrayReport { modules, lines, pe_tiles, memory_tiles, io_tiles, .. } = &report;
+            format!(
+                "{}: {modules} modules, {lines} lines of SystemVerilog, {pe_tiles} PE tiles, {memory_tiles} MEM tiles, \
+                 {io_tiles} IO tiles\n",
+                self.output.display()
+            )
+        })?;
+        Ok(ExitCode::SUCCESS)
     }
 
     fn processing_element(&self, spec: &PeSpec) -> Result<ExitCode, Diagnostic> {

@@ -16,6 +16,8 @@ use serde::de::IgnoredAny;
 /// The kinds of files that commands read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
+    Array,
+    ArrayConfiguration,
     ProcessingElement,
     Specification,
     RegressionList,
@@ -64,7 +66,15 @@ use ToldBy::{Contents, Endings, Keys, KeysOfTiming, Kind};
 
 /// All kinds. Of documents with keys of several, the first.
 #[rustfmt::skip]
-const KINDS: [Row; 17] = [
+const KINDS: [Row; 19] = [
+    Row {
+        kind: FileKind::Array, is: "a specification of an array", told_by: Keys(&["columns"]),
+        taken_by: "`pushmem generate` writes its RTL, `pushmem encode` and `pushmem decode` turn its configurations into bitstreams and back",
+    },
+    Row {
+        kind: FileKind::ArrayConfiguration, is: "a configuration of an array", told_by: Keys(&["array"]),
+        taken_by: "`pushmem encode ARRAY CONFIGURATION` makes a bitstream of it",
+    },
     Row {
         kind: FileKind::ProcessingElement, is: "a specification of a processing element",
         told_by: Kind { value: "processing_element", or_key: "operations" },

@@ -86,11 +86,11 @@ enum Command {
     Import(import::Import),
     /// Map a unified buffer, written by hand, to memory tiles: their configurations, proven.
     Map(map::Map),
-    /// Write the RTL and the register map of a tile.
+    /// Write the RTL and the register map of a tile, a processing element or an array.
     Generate(generate::Generate),
-    /// Turn a tile configuration into register writes.
+    /// Turn the configuration of a tile into register writes, that of an array into a bitstream.
     Encode(encode::Encode),
-    /// Turn register writes back into a tile configuration.
+    /// Turn register writes or a bitstream back into a configuration.
     Decode(encode::Decode),
     /// Run streams of words through a configured tile, in the model or in the RTL as well.
     Simulate(simulate::Simulate),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use pushmem_fabric::ArraySpec;
 use pushmem_files::{OutputFolder, replace_identifiers};
 use pushmem_pe::PeSpec;
 use pushmem_rtl::{checker_module, package_of, registers_module, tile_module};
@@ -42,6 +43,12 @@ impl<'a> Origin<'a> {
     /// Of a tile.
     pub fn of_tile(spec: &'a TileSpec) -> Self {
         Origin { design: tile(spec), tiles: vec![spec] }
+    }
+
+    /// Of an array.
+    pub fn of_array(spec: &'a ArraySpec) -> Self {
+        let design = format!("Array `{}`, digest {}", spec.name, spec.digest());
+        Origin { design, tiles: spec.memory.iter().map(|memory| &memory.tile).collect() }
     }
 
     /// Of a processing element.

@@ -20,7 +20,7 @@ pub use bench::{Bench, BenchError, Mismatch};
 pub use build::{LibrarySources, ModelSources};
 pub use frame::{Bist, Frame, Response};
 pub use process::RtlProcess;
-pub use rtl::rtl_files;
+pub use rtl::{program_identity, rtl_files};
 pub use self_test::{SelfTestError, self_test};
 pub use streams::{Event, SimulationError, StreamOptions, StreamRun, run_length, run_streams};
 pub use verilator::Verilator;

@@ -30,7 +30,7 @@ pub fn rtl_files(spec: &TileSpec) -> Result<Vec<(String, String)>, Diagnostic> {
 }
 
 /// Tells this build of the program from others, which may emit other text for the same sources.
-fn program_identity() -> String {
+pub fn program_identity() -> String {
     let metadata = std::env::current_exe().and_then(fs::metadata);
     let modified = metadata.as_ref().ok().and_then(|metadata| metadata.modified().ok());
     let time = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).map(|time| time.as_nanos());

@@ -7,6 +7,7 @@ use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_graph::Levels;
 use pushmem_tile::{Kind, TileSpec};
 
+use crate::application::arrays::ARRAYS;
 use crate::application::pes::PES;
 use crate::kinds;
 use crate::shipped::{Shipped, name, shipped};
@@ -104,7 +105,8 @@ pub fn read_named(named: &Path) -> Result<TileSpec, Diagnostic> {
     TileSpec::from_document(&TILES.document(named)?)
 }
 
-/// The document of a specification that is named on the command line, of a tile or of a processing element.
+/// The document of a specification that is named on the command line, of a tile, a processing element or an array. Names are
+/// those of the former two.
 ///
 /// # Errors
 /// As [`read_named`].
@@ -112,8 +114,16 @@ pub fn document_of_block(named: &Path) -> Result<Document, Diagnostic> {
     match name(named) {
         Some(name) if PES.has(name) => PES.by_name(name),
         Some(name) => TILES.by_name(name),
-        None => kinds::read(named, &[TILES.kind, PES.kind]),
+        None => kinds::read(named, &[TILES.kind, PES.kind, ARRAYS.kind]),
     }
+}
+
+/// The document of a tile by its name.
+///
+/// # Errors
+/// When there is no such name.
+pub fn document_by_name(name: &str) -> Result<Document, Diagnostic> {
+    TILES.by_name(name)
 }
 
 /// The tiles of the project that memories can be made of.

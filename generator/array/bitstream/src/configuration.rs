@@ -1,0 +1,114 @@
+//! The values of all fields.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use pushmem_configuration::Configuration as MemoryConfiguration;
+use pushmem_fabric::{Place, TileKind};
+use pushmem_resources::{Graph, Meaning, NodeId, TileLayout};
+
+/// The configuration of an array.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Configuration {
+    /// The tiles that have one. All others are idle.
+    pub tiles: BTreeMap<Place, TileConfiguration>,
+}
+
+/// The configuration of a tile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TileConfiguration {
+    /// The values of the fields, in the order of [`TileLayout::fields`].
+    pub fields: Vec<u32>,
+    /// The configuration of the memory, if it has one.
+    pub memory: Option<MemoryConfiguration>,
+}
+
+impl TileConfiguration {
+    /// A tile that does nothing.
+    pub fn idle(layout: &TileLayout) -> Self {
+        TileConfiguration { fields: vec![0; layout.fields.len()], memory: None }
+    }
+
+    /// Whether the tile does nothing.
+    pub fn is_idle(&self) -> bool {
+        self.memory.is_none() && self.fields.iter().all(|value| *value == 0)
+    }
+
+    /// The value of a field; 0 if the tile has none of this meaning.
+    pub fn value(&self, layout: &TileLayout, meaning: Meaning) -> u32 {
+        layout.field(meaning).map_or(0, |field| self.fields[field])
+    }
+}
+
+impl Configuration {
+    /// The tile at a place, which is idle if nothing was said about it.
+    ///
+    /// # Panics
+    /// If the array has no such place.
+    pub fn tile_mut(&mut self, graph: &Graph, place: Place) -> &mut TileConfiguration {
+        let kind = graph.kind(place).expect("a place of the array");
+        self.tiles.entry(place).or_insert_with(|| TileConfiguration::idle(graph.layout(kind)))
+    }
+
+    /// The value of the field that chooses the source of a node; 0 if there is no field.
+    pub fn choice(&self, graph: &Graph, node: NodeId) -> u32 {
+        let field = graph.local(node).field;
+        let tile = self.tiles.get(&graph.place(node));
+        field.zip(tile).map_or(0, |(field, tile)| tile.fields[field])
+    }
+
+    /// Makes a connection: `to` takes what `from` has. Segments take their registers without being told.
+    ///
+    /// # Errors
+    /// When there is no such edge in the graph.
+    pub fn connect(&mut self, graph: &Graph, from: NodeId, to: NodeId) -> Result<(), NoEdge> {
+        let edge = graph.sources(to).iter().find(|edge| edge.node == from);
+        let edge = edge.ok_or_else(|| NoEdge { from: graph.name(from), to: graph.name(to) })?;
+        if let Some(field) = graph.local(to).field {
+            self.tile_mut(graph, graph.place(to)).fields[field] = edge.value;
+        }
+        Ok(())
+    }
+}
+
+/// A connection that the array cannot make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoEdge {
+    from: String,
+    to: String,
+}
+
+impl fmt::Display for NoEdge {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} cannot take {}", self.to, self.from)
+    }
+}
+
+impl std::error::Error for NoEdge {}
+
+/// The name of a tile: kind, column and row, as `pe_1_2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileName {
+    /// The kind of the tile.
+    pub kind: TileKind,
+    /// Its place.
+    pub place: Place,
+}
+
+impl fmt::Display for TileName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}_{}_{}", self.kind.name(), self.place.column, self.place.row)
+    }
+}
+
+impl TileName {
+    /// The tile of a name, if it can be one.
+    pub fn parse(name: &str) -> Option<Self> {
+        let mut parts = name.split('_');
+        let (kind, column, row) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let kind = TileKind::ALL.into_iter().find(|other| other.name() == kind)?;
+        let parsed = TileName { kind, place: Place { row, column } };
+        // Numbers have one spelling.
+        (parsed.to_string() == name).then_some(parsed)
+    }
+}

@@ -1,0 +1,127 @@
+//! Bitstreams back to configurations.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use pushmem_configuration::{Configuration as MemoryConfiguration, RegisterWrite, decode as decode_memory};
+use pushmem_fabric::{ArraySpec, Place};
+use pushmem_registers::{RegisterMap, WORD_BYTES};
+use pushmem_resources::{Address, CLEAR, DIGEST, Feature, Graph, TileLayout};
+
+use crate::bits::Bitstream;
+use crate::configuration::{Configuration, TileConfiguration, TileName};
+
+/// Why writes are not a bitstream of the array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodeError {
+    /// Index of the write at fault; behind the last for one that is missing.
+    pub write: usize,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "write {}: {}", self.write, self.message)
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+/// The writes of a memory, each with its index in the bitstream.
+type MemoryWrites = Vec<(usize, RegisterWrite)>;
+
+/// The configuration that a bitstream loads into an array, whatever it had before. Tiles that end up idle are left out.
+///
+/// # Errors
+/// When the first write is not the digest of the array or the second does not clear it; when a write goes to no register, or
+/// sets unused bits; when the writes to a memory are not a whole configuration of it.
+pub fn decode(bitstream: &Bitstream, spec: &ArraySpec, graph: &Graph) -> Result<Configuration, DecodeError> {
+    let mut configuration = Configuration::default();
+    let mut memories: BTreeMap<Place, MemoryWrites> = BTreeMap::new();
+    check_start(bitstream, spec)?;
+    for (index, write) in bitstream.writes.iter().enumerate().skip(1) {
+        let refuse = |message: String| Err(DecodeError { write: index, message });
+        let address = Address::of(write.address);
+        if address == CLEAR {
+            configuration.tiles.clear();
+            memories.clear();
+            continue;
+        }
+        if address == DIGEST && write.data == spec.digest_word() {
+            continue;
+        }
+        let place = address.place();
+        let Some(layout) = graph.kind(place).map(|kind| graph.layout(kind)) else {
+            return refuse(format!("{:08x} is no address of `{}`: it has no {place}", write.address, spec.name));
+        };
+        if address.feature == Feature::Core.number() && address.register < layout.memory_registers() {
+            let write = RegisterWrite { address: address.register * WORD_BYTES, data: write.data };
+            memories.entry(place).or_default().push((index, write));
+            continue;
+        }
+        let tile = configuration.tile_mut(graph, place);
+        if let Err(message) = set_register(layout, tile, address, write.data) {
+            return refuse(format!("{}: {message}", TileName { kind: layout.kind, place }));
+        }
+    }
+    for (place, writes) in memories {
+        configuration.tile_mut(graph, place).memory = memory(spec, &writes, bitstream.writes.len())?;
+    }
+    configuration.tiles.retain(|_, tile| !tile.is_idle());
+    Ok(configuration)
+}
+
+/// The digest must come first, or the bitstream may be for another array; then all must be cleared, or something of an earlier
+/// configuration may be left.
+fn check_start(bitstream: &Bitstream, spec: &ArraySpec) -> Result<(), DecodeError> {
+    let refuse = |write: usize, message: String| Err(DecodeError { write, message });
+    let [digest, clear] = [0, 1].map(|place| bitstream.writes.get(place).copied());
+    let expected = spec.digest_word();
+    match digest {
+        Some(write) if write.address == DIGEST.word() && write.data == expected => {}
+        Some(write) if write.address == DIGEST.word() => {
+            let (data, name) = (write.data, &spec.name);
+            return refuse(
+                0,
+                format!(
+                    "this bitstream was made for another array: digest {data:08x}, but that of `{name}` is {expected:08x}"
+                ),
+            );
+        }
+        _ => return refuse(0, "the writes do not begin with the digest of the array".to_owned()),
+    }
+    match clear {
+        Some(write) if write.address == CLEAR.word() => Ok(()),
+        _ => refuse(1, format!("the second write does not clear the array: it goes to {:08x}", CLEAR.word())),
+    }
+}
+
+/// Sets the fields of a register.
+fn set_register(layout: &TileLayout, tile: &mut TileConfiguration, address: Address, data: u32) -> Result<(), String> {
+    let mut unused = data;
+    let mut is_there = false;
+    for (field, value) in layout.fields.iter().zip(&mut tile.fields) {
+        if (field.feature.number(), field.register) == (address.feature, address.register) {
+            *value = field.value(data);
+            unused &= !(*value << field.low);
+            is_there = true;
+        }
+    }
+    match (is_there, unused) {
+        (true, 0) => Ok(()),
+        (true, _) => Err(format!("{data:08x} sets unused bits of register {}", address.register)),
+        (false, _) => Err(format!("there is no register {} of feature {}", address.register, address.feature)),
+    }
+}
+
+/// The configuration that writes load into a memory: none, if none of its controllers runs.
+fn memory(spec: &ArraySpec, writes: &MemoryWrites, end: usize) -> Result<Option<MemoryConfiguration>, DecodeError> {
+    let tile = &spec.memory.as_ref().expect("a memory has registers").tile;
+    let alone: Vec<RegisterWrite> = writes.iter().map(|(_, write)| *write).collect();
+    let configuration = decode_memory(&alone, tile, &RegisterMap::of(tile)).map_err(|error| {
+        let write = writes.get(error.write).map_or(end, |(index, _)| *index);
+        DecodeError { write, message: error.message }
+    })?;
+    Ok((!configuration.controllers.is_empty()).then_some(configuration))
+}

@@ -1,0 +1,57 @@
+//! Configurations as bitstreams.
+
+use std::collections::BTreeMap;
+
+use pushmem_configuration::{RegisterWrite, encode as encode_memory};
+use pushmem_fabric::{ArraySpec, Place};
+use pushmem_files::Diagnostic;
+use pushmem_registers::{RegisterMap, WORD_BYTES};
+use pushmem_resources::{Address, CLEAR, DIGEST, Feature, Graph, TileLayout};
+
+use crate::bits::Bitstream;
+use crate::configuration::{Configuration, TileConfiguration};
+
+impl Configuration {
+    /// The bitstream of the configuration: the digest of the array, which unlocks it; a write that clears all tiles; and the
+    /// registers that are not 0. Memories have all their registers.
+    ///
+    /// # Errors
+    /// When the configuration of a memory does not suit its tile.
+    pub fn encode(&self, spec: &ArraySpec, graph: &Graph) -> Result<Bitstream, Diagnostic> {
+        let write = |address: Address, data: u32| RegisterWrite { address: address.word(), data };
+        let mut writes = vec![write(DIGEST, spec.digest_word()), write(CLEAR, 0)];
+        for (place, tile) in &self.tiles {
+            let kind = graph.kind(*place).expect("a configuration is for places of the array");
+            for ((feature, register), data) in registers(graph.layout(kind), tile) {
+                if data != 0 {
+                    let Place { row, column } = *place;
+                    writes.push(write(Address { row, column, feature: feature.number(), register }, data));
+                }
+            }
+            writes.extend(memory_writes(spec, *place, tile)?);
+        }
+        Ok(Bitstream { writes })
+    }
+}
+
+/// The registers of the fields.
+fn registers(layout: &TileLayout, tile: &TileConfiguration) -> BTreeMap<(Feature, u32), u32> {
+    let mut registers = BTreeMap::new();
+    for (field, value) in layout.fields.iter().zip(&tile.fields) {
+        assert_eq!(field.value(value << field.low), *value, "{value} does not fit {}", field.meaning.name());
+        *registers.entry((field.feature, field.register)).or_default() |= value << field.low;
+    }
+    registers
+}
+
+fn memory_writes(spec: &ArraySpec, place: Place, tile: &TileConfiguration) -> Result<Vec<RegisterWrite>, Diagnostic> {
+    let Some((columns, configuration)) = spec.memory.as_ref().zip(tile.memory.as_ref()) else { return Ok(Vec::new()) };
+    let writes = encode_memory(configuration, &columns.tile, &RegisterMap::of(&columns.tile))?;
+    let Place { row, column } = place;
+    let feature = Feature::Core.number();
+    let moved = |write: RegisterWrite| {
+        let address = Address { row, column, feature, register: write.address / WORD_BYTES };
+        RegisterWrite { address: address.word(), ..write }
+    };
+    Ok(writes.into_iter().map(moved).collect())
+}

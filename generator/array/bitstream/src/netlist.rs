@@ -1,0 +1,103 @@
+//! The netlist that a configuration stands for.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use pushmem_fabric::{Layer, TileKind};
+use pushmem_resources::{Chosen, Graph, Meaning, Node, NodeId, Resource, TileLayout};
+
+use crate::configuration::{Configuration, TileConfiguration};
+
+/// Where the value of an input comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// An output of a core.
+    Output(NodeId),
+    /// The register of a track that takes nothing, and holds still.
+    Idle(NodeId),
+    /// A register of a ring of tracks: what is in the ring stays there.
+    Ring(NodeId),
+    /// The edge of the array, where tracks carry 0.
+    Edge,
+}
+
+/// A connection from a source to an input of a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Net {
+    /// The input.
+    pub input: NodeId,
+    /// Where its value comes from.
+    pub source: Source,
+    /// Registers between the two, and so cycles. Of a ring, those before it.
+    pub registers: u32,
+}
+
+/// The connections of all inputs that take a track.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Netlist {
+    /// The connections, in the order of inputs.
+    pub nets: Vec<Net>,
+}
+
+impl Netlist {
+    /// Follows the routes of a configuration, back from the inputs of cores.
+    pub fn of(configuration: &Configuration, graph: &Graph) -> Self {
+        let inputs = configuration.tiles.iter().flat_map(|(place, tile)| {
+            let layout = graph.layout(graph.kind(*place).expect("tiles are those of the array"));
+            layout.locals.iter().filter_map(move |local| match local.node {
+                Node::Input { port } if takes_track(layout.kind, tile, layout, local.layer, port) => {
+                    graph.node(Resource { place: *place, layer: local.layer, node: local.node })
+                }
+                _ => None,
+            })
+        });
+        Netlist { nets: inputs.map(|input| follow(configuration, graph, input)).collect() }
+    }
+
+    /// The netlist as text: a line for each input, with its source and the registers between them.
+    pub fn to_text(&self, graph: &Graph) -> String {
+        let mut text = String::new();
+        for Net { input, source, registers } in &self.nets {
+            let source = match source {
+                Source::Output(node) => graph.name(*node),
+                Source::Idle(node) => format!("nothing: {} takes nothing", graph.name(*node)),
+                Source::Ring(node) => format!("nothing: {} is on a ring", graph.name(*node)),
+                Source::Edge => "nothing: the edge of the array".to_owned(),
+            };
+            writeln!(text, "{} <- {registers} <- {source}", graph.name(*input))
+                .expect("writing to a string cannot fail");
+        }
+        text
+    }
+}
+
+/// Whether an input of a core takes a track. An operand that is a constant takes none, whatever its connection box chooses.
+fn takes_track(kind: TileKind, tile: &TileConfiguration, layout: &TileLayout, layer: Layer, port: u32) -> bool {
+    let is_constant = kind == TileKind::Pe && tile.value(layout, Meaning::Mode { layer, operand: port }) == 0;
+    !is_constant && tile.value(layout, Meaning::Connection { layer, port }) != 0
+}
+
+/// Follows the route of an input back to its source.
+fn follow(configuration: &Configuration, graph: &Graph, input: NodeId) -> Net {
+    let mut registers = 0;
+    let mut seen = BTreeSet::new();
+    let mut node = input;
+    let is_io = graph.kind(graph.place(input)) == Some(TileKind::Io);
+    // The register of a stream is behind the multiplexer, as that of a track.
+    let net = |source: Source, registers: u32| Net { input, source, registers: registers + u32::from(is_io) };
+    loop {
+        let here = graph.resource(node).node;
+        if let Node::Output { .. } = here {
+            return net(Source::Output(node), registers);
+        }
+        if !seen.insert(node) {
+            return net(Source::Ring(node), registers);
+        }
+        node = match graph.chosen(node, configuration.choice(graph, node)) {
+            Chosen::Node(next) => next,
+            Chosen::Edge => return net(Source::Edge, registers),
+            Chosen::Nothing => return net(Source::Idle(node), registers),
+        };
+        registers += u32::from(matches!(here, Node::Register { .. }));
+    }
+}

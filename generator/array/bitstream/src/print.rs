@@ -1,0 +1,159 @@
+//! Configurations as text.
+
+use std::fmt::Write as _;
+
+use itertools::Itertools;
+use pushmem_fabric::{ArraySpec, Layer, Side, TileKind};
+use pushmem_resources::{Choice, Graph, Local, Meaning, Node, TileLayout};
+
+use crate::configuration::{Configuration, TileConfiguration, TileName};
+
+/// The name of nothing, where a track could be chosen.
+pub const NOTHING: &str = "nothing";
+
+/// The beginning of the names of choices that a multiplexer does not have.
+pub const UNCONNECTED: &str = "unconnected_";
+
+/// The beginning of the names of opcodes of no operation.
+pub const OPCODE: &str = "opcode_";
+
+impl Configuration {
+    /// The configuration as YAML, tile by tile: operation, operands, routes by name. Reading it gives the same configuration.
+    pub fn to_yaml(&self, spec: &ArraySpec, graph: &Graph) -> String {
+        let mut text = format!("array: {}\nspec_digest: {}\ntiles:", spec.name, spec.digest());
+        let busy = self.tiles.iter().filter(|(_, tile)| !tile.is_idle()).collect_vec();
+        text += if busy.is_empty() { " {}\n" } else { "\n" };
+        for (place, tile) in busy {
+            let kind = graph.kind(*place).expect("tiles are those of the array");
+            writeln!(text, "  {}:", TileName { kind, place: *place }).expect("writing to a string cannot fail");
+            text += &tile_lines(spec, graph.layout(kind), tile).map(|line| format!("    {line}\n")).join("");
+        }
+        text
+    }
+}
+
+/// The lines of a tile, without the indentation of all.
+fn tile_lines(spec: &ArraySpec, layout: &TileLayout, tile: &TileConfiguration) -> impl Iterator<Item = String> {
+    let mut lines = Vec::new();
+    match layout.kind {
+        TileKind::Pe => lines.extend(operation(spec, layout, tile)),
+        TileKind::Memory | TileKind::Io => lines.extend(under("inputs", inputs(layout, tile))),
+    }
+    for layer in Layer::ALL {
+        lines.extend(under(&format!("{}s", layer.name()), routes(layout, tile, layer)));
+    }
+    let passing = layout.fields.iter().zip(&tile.fields).filter_map(|(field, value)| match field.meaning {
+        Meaning::Pass { layer, side, track } if *value != 0 => {
+            Some(format!("{}_{}", layer.name(), outgoing(side, track)))
+        }
+        _ => None,
+    });
+    let passing = passing.collect_vec();
+    if !passing.is_empty() {
+        lines.push(format!("passing: [{}]", passing.join(", ")));
+    }
+    if let Some(memory) = &tile.memory {
+        lines.extend(under("memory", memory.to_yaml().lines().map(str::to_owned).collect()));
+    }
+    lines.into_iter()
+}
+
+/// A key with lines below it; nothing without them.
+fn under(key: &str, lines: Vec<String>) -> Vec<String> {
+    let head = (!lines.is_empty()).then(|| format!("{key}:"));
+    head.into_iter().chain(lines.into_iter().map(|line| format!("  {line}"))).collect()
+}
+
+fn operation(spec: &ArraySpec, layout: &TileLayout, tile: &TileConfiguration) -> Vec<String> {
+    let opcode = tile.value(layout, Meaning::Operation);
+    let name =
+        spec.pe.operations.get(opcode as usize).map_or(format!("{OPCODE}{opcode}"), |operation| operation.name());
+    let mut lines = vec![format!("operation: {name}")];
+    let (lut, selected) = (tile.value(layout, Meaning::Lut), tile.value(layout, Meaning::LutSelected) != 0);
+    if selected {
+        lines.push(format!("lut: 0x{lut:02x}"));
+    } else if lut != 0 {
+        lines.push(format!("unused_lut: 0x{lut:02x}"));
+    }
+    let operands = Layer::ALL.into_iter().flat_map(|layer| {
+        let ports = layout.inputs(layer).iter().zip(0..);
+        ports
+            .filter_map(move |(port, number)| Some(format!("{}: {}", port.name, operand(layout, tile, layer, number)?)))
+    });
+    lines.extend(under("operands", operands.collect()));
+    lines
+}
+
+/// An operand: its constant, or the track that it takes and the cycles by which it is late. Nothing for the constant 0.
+fn operand(layout: &TileLayout, tile: &TileConfiguration, layer: Layer, operand: u32) -> Option<String> {
+    let value = |meaning: Meaning| tile.value(layout, meaning);
+    let mode = value(Meaning::Mode { layer, operand });
+    let constant = value(Meaning::Constant { layer, operand });
+    let from = value(Meaning::Connection { layer, port: operand });
+    if (mode, constant, from) == (0, 0, 0) {
+        return None;
+    }
+    let mut parts = Vec::new();
+    if constant != 0 || mode == 0 {
+        parts.push(format!("constant: {constant}"));
+    }
+    if mode > 0 || from != 0 {
+        parts.push(format!("from: {}", connected(layout, layer, operand, from)));
+    }
+    match mode {
+        0 if from != 0 => parts.push("mode: constant".to_owned()),
+        0 | 1 => {}
+        mode => parts.push(format!("delay: {}", mode - 1)),
+    }
+    Some(format!("{{{}}}", parts.join(", ")))
+}
+
+fn inputs(layout: &TileLayout, tile: &TileConfiguration) -> Vec<String> {
+    let of = |layer: Layer| {
+        let ports = layout.inputs(layer).iter().zip(0..);
+        ports.filter_map(move |(port, number)| {
+            let from = tile.value(layout, Meaning::Connection { layer, port: number });
+            (from != 0).then(|| format!("{}: {}", port.name, connected(layout, layer, number, from)))
+        })
+    };
+    Layer::ALL.into_iter().flat_map(of).collect()
+}
+
+fn connected(layout: &TileLayout, layer: Layer, port: u32, value: u32) -> String {
+    source_name(layout, local(layout, layer, Node::Input { port }), value)
+}
+
+fn routes(layout: &TileLayout, tile: &TileConfiguration, layer: Layer) -> Vec<String> {
+    let routes = layout.fields.iter().zip(&tile.fields).filter_map(|(field, value)| match field.meaning {
+        Meaning::Select { layer: of, side, track } if of == layer && *value != 0 => {
+            let register = local(layout, layer, Node::Register { side, track });
+            Some(format!("{}: {}", outgoing(side, track), source_name(layout, register, *value)))
+        }
+        _ => None,
+    });
+    routes.collect()
+}
+
+/// The name of a track, on its side of the tile.
+pub fn outgoing(side: Side, track: u32) -> String {
+    format!("{}_{track}", side.name())
+}
+
+/// The node of a tile.
+pub fn local(layout: &TileLayout, layer: Layer, node: Node) -> &Local {
+    let found = layout.locals.binary_search_by_key(&(layer, node), |local| (local.layer, local.node));
+    &layout.locals[found.expect("fields have nodes")]
+}
+
+/// The name of what a node takes at a value of its field.
+pub fn source_name(layout: &TileLayout, local: &Local, value: u32) -> String {
+    if value < local.first_value {
+        return NOTHING.to_owned();
+    }
+    match local.choices.get((value - local.first_value) as usize) {
+        Some(Choice::Incoming { side, track }) => outgoing(*side, *track),
+        Some(Choice::Core { port }) => layout.outputs(local.layer)[*port as usize].name.clone(),
+        Some(Choice::Register) => "register".to_owned(),
+        None => format!("{UNCONNECTED}{value}"),
+    }
+}

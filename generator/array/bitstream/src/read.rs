@@ -1,0 +1,319 @@
+//! Configurations from text.
+
+use std::collections::BTreeMap;
+
+use itertools::Itertools;
+use pushmem_configuration::Configuration as MemoryConfiguration;
+use pushmem_fabric::{ArraySpec, Layer, TileKind};
+use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest};
+use pushmem_resources::{Graph, Meaning, Node, TileLayout};
+use serde::Deserialize;
+
+use crate::configuration::{Configuration, TileConfiguration, TileName};
+use crate::print::{OPCODE, UNCONNECTED, local, outgoing, source_name};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConfigurationFile {
+    array: String,
+    #[serde(default)]
+    spec_digest: Option<String>,
+    #[serde(default)]
+    tiles: BTreeMap<String, TileFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TileFile {
+    #[serde(default)]
+    operation: Option<String>,
+    #[serde(default)]
+    lut: Option<u32>,
+    #[serde(default)]
+    unused_lut: Option<u32>,
+    #[serde(default)]
+    operands: BTreeMap<String, OperandFile>,
+    #[serde(default)]
+    inputs: BTreeMap<String, String>,
+    #[serde(default)]
+    words: BTreeMap<String, String>,
+    #[serde(default)]
+    bits: BTreeMap<String, String>,
+    #[serde(default)]
+    passing: Vec<String>,
+    #[serde(default)]
+    memory: Option<MemoryConfiguration>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OperandFile {
+    #[serde(default)]
+    constant: u32,
+    #[serde(default)]
+    from: Option<String>,
+    #[serde(default)]
+    delay: u32,
+    #[serde(default)]
+    mode: Option<ModeName>,
+}
+
+/// The mode of an operand that has a track, where it is not the one that the track asks for.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ModeName {
+    Constant,
+}
+
+impl Configuration {
+    /// Reads only the name of the array that a configuration document is for.
+    ///
+    /// # Errors
+    /// A located message when the document is not a configuration.
+    pub fn array_of(document: &Document) -> Result<String, Diagnostic> {
+        Ok(document.deserialize::<ConfigurationFile>()?.array)
+    }
+
+    /// Reads the configuration of an array, as [`Configuration::to_yaml`] prints it.
+    ///
+    /// # Errors
+    /// A located message when a key is unknown, a name is none of the array, or a value does not fit.
+    pub fn from_document(document: &Document, spec: &ArraySpec, graph: &Graph) -> Result<Self, Diagnostic> {
+        let file: ConfigurationFile = document.deserialize()?;
+        let reader = Reader { document, spec, graph };
+        reader.configuration(&file).map_err(|problem| problem.or_code(Code::Configuration))
+    }
+}
+
+struct Reader<'a> {
+    document: &'a Document,
+    spec: &'a ArraySpec,
+    graph: &'a Graph,
+}
+
+impl Reader<'_> {
+    fn configuration(&self, file: &ConfigurationFile) -> Result<Configuration, Diagnostic> {
+        let root = FieldPath::root();
+        let digest = self.spec.digest();
+        if file.array != self.spec.name {
+            let message = format!("this configuration is for `{}`, not for `{}`", file.array, self.spec.name);
+            return Err(self
+                .document
+                .error(&root.key("array"), message)
+                .with_help("name the array that it was made for"));
+        }
+        if file.spec_digest.as_ref().is_some_and(|given| *given != digest) {
+            let message = format!("this configuration was made for another `{}`: its digest is {digest}", file.array);
+            let help = "make it again, or leave the digest out if routes and operations still mean the same";
+            return Err(self.document.error(&root.key("spec_digest"), message).with_help(help));
+        }
+        let mut configuration = Configuration::default();
+        for (name, tile) in &file.tiles {
+            let path = root.key("tiles").key(name);
+            let found = TileName::parse(name).filter(|found| self.graph.kind(found.place) == Some(found.kind));
+            let Some(found) = found else {
+                let message = format!("`{}` has no tile `{name}`", self.spec.name);
+                let help = "tiles are named by kind, column and row, as `pe_0_1`; row 0 is that of IO tiles";
+                return Err(self.document.error_at_key(&path, message).with_help(help));
+            };
+            let layout = self.graph.layout(found.kind);
+            let read = TileReader { reader: self, layout, path, configuration: TileConfiguration::idle(layout) };
+            let tile = read.tile(tile)?;
+            if !tile.is_idle() {
+                configuration.tiles.insert(found.place, tile);
+            }
+        }
+        Ok(configuration)
+    }
+}
+
+/// A tile that is being read.
+struct TileReader<'a> {
+    reader: &'a Reader<'a>,
+    layout: &'a TileLayout,
+    path: FieldPath,
+    configuration: TileConfiguration,
+}
+
+impl TileReader<'_> {
+    fn tile(mut self, file: &TileFile) -> Result<TileConfiguration, Diagnostic> {
+        self.check_keys(file)?;
+        if self.layout.kind == TileKind::Pe {
+            self.operation(file)?;
+        }
+        for (name, from) in &file.inputs {
+            let path = self.path.key("inputs").key(name);
+            let (layer, port) = self.port(&path, name)?;
+            self.connect(&path, layer, port, from)?;
+        }
+        for (layer, routes) in [(Layer::Word, &file.words), (Layer::Bit, &file.bits)] {
+            for (name, from) in routes {
+                self.route(layer, name, from)?;
+            }
+        }
+        for (place, name) in file.passing.iter().enumerate() {
+            self.pass(&self.path.key("passing").index(place), name)?;
+        }
+        self.memory(file)?;
+        Ok(self.configuration)
+    }
+
+    /// Refuses keys of tiles of another kind.
+    fn check_keys(&self, file: &TileFile) -> Result<(), Diagnostic> {
+        let is_pe = self.layout.kind == TileKind::Pe;
+        for (key, is_given, belongs) in [
+            ("operation", file.operation.is_some(), is_pe),
+            ("lut", file.lut.is_some(), is_pe && self.reader.spec.pe.lut),
+            ("unused_lut", file.unused_lut.is_some(), is_pe && self.reader.spec.pe.lut),
+            ("operands", !file.operands.is_empty(), is_pe),
+            ("inputs", !file.inputs.is_empty(), !is_pe),
+            ("memory", file.memory.is_some(), self.layout.kind == TileKind::Memory),
+        ] {
+            if is_given && !belongs {
+                let message = format!("this tile has no `{key}`");
+                return Err(self.reader.document.error_at_key(&self.path.key(key), message).with_help("remove it"));
+            }
+        }
+        Ok(())
+    }
+
+    fn operation(&mut self, file: &TileFile) -> Result<(), Diagnostic> {
+        if let Some(name) = &file.operation {
+            let path = self.path.key("operation");
+            let operations = &self.reader.spec.pe.operations;
+            let known = operations.iter().position(|operation| operation.name() == *name);
+            let opcode = known.or_else(|| name.strip_prefix(OPCODE)?.parse().ok());
+            let Some(opcode) = opcode else {
+                let names = operations.iter().map(|operation| operation.name()).collect_vec();
+                return Err(self.unknown(&path, "operation", name, &names));
+            };
+            self.set(&path, Meaning::Operation, opcode as u32)?;
+        }
+        for (key, lut, selected) in [("lut", file.lut, 1), ("unused_lut", file.unused_lut, 0)] {
+            if let Some(lut) = lut {
+                self.set(&self.path.key(key), Meaning::LutSelected, selected)?;
+                self.set(&self.path.key(key), Meaning::Lut, lut)?;
+            }
+        }
+        for (name, operand) in &file.operands {
+            self.operand(name, operand)?;
+        }
+        Ok(())
+    }
+
+    fn operand(&mut self, name: &str, file: &OperandFile) -> Result<(), Diagnostic> {
+        let path = self.path.key("operands").key(name);
+        let (layer, operand) = self.port(&path, name)?;
+        let mode = match (&file.from, file.mode) {
+            (None, _) | (_, Some(ModeName::Constant)) => 0,
+            (Some(_), None) => 1 + file.delay,
+        };
+        if file.delay > 0 && mode == 0 {
+            let message = "a constant cannot be late".to_owned();
+            return Err(self
+                .reader
+                .document
+                .error(&path.key("delay"), message)
+                .with_help("give the track that it is `from`"));
+        }
+        self.set(&path.key("delay"), Meaning::Mode { layer, operand }, mode)?;
+        self.set(&path.key("constant"), Meaning::Constant { layer, operand }, file.constant)?;
+        if let Some(from) = &file.from {
+            self.connect(&path.key("from"), layer, operand, from)?;
+        }
+        Ok(())
+    }
+
+    /// The input of a name.
+    fn port(&self, path: &FieldPath, name: &str) -> Result<(Layer, u32), Diagnostic> {
+        let ports = |layer: Layer| self.layout.inputs(layer).iter().map(|port| port.name.as_str());
+        let found =
+            Layer::ALL.into_iter().find_map(|layer| Some((layer, ports(layer).position(|port| port == name)? as u32)));
+        found.ok_or_else(|| {
+            let names = Layer::ALL.into_iter().flat_map(ports).map(str::to_owned).collect_vec();
+            let message = format!("this tile has no input `{name}`");
+            self.reader.document.error_at_key(path, message).with_help(format!("its inputs are {}", names.join(", ")))
+        })
+    }
+
+    fn connect(&mut self, path: &FieldPath, layer: Layer, port: u32, from: &str) -> Result<(), Diagnostic> {
+        let value = self.source(path, layer, Node::Input { port }, from)?;
+        self.set(path, Meaning::Connection { layer, port }, value)
+    }
+
+    fn route(&mut self, layer: Layer, name: &str, from: &str) -> Result<(), Diagnostic> {
+        let path = self.path.key(&format!("{}s", layer.name())).key(name);
+        let tracks = self.layout.fields.iter().filter_map(|field| match field.meaning {
+            Meaning::Select { layer: of, side, track } if of == layer => Some((side, track)),
+            _ => None,
+        });
+        let tracks = tracks.collect_vec();
+        let Some(&(side, track)) = tracks.iter().find(|(side, track)| outgoing(*side, *track) == name) else {
+            let names = tracks.iter().map(|(side, track)| outgoing(*side, *track)).join(", ");
+            let message = format!("no track `{name}` leaves this tile");
+            return Err(self.reader.document.error_at_key(&path, message).with_help(format!("there are {names}")));
+        };
+        let value = self.source(&path, layer, Node::Register { side, track }, from)?;
+        self.set(&path, Meaning::Select { layer, side, track }, value)
+    }
+
+    fn pass(&mut self, path: &FieldPath, name: &str) -> Result<(), Diagnostic> {
+        let passing = self.layout.fields.iter().filter_map(|field| match field.meaning {
+            Meaning::Pass { layer, side, track } => {
+                Some((format!("{}_{}", layer.name(), outgoing(side, track)), field.meaning))
+            }
+            _ => None,
+        });
+        let passing: BTreeMap<String, Meaning> = passing.collect();
+        match passing.get(name) {
+            Some(meaning) => self.set(path, *meaning, 1),
+            None => {
+                let message = format!("no track `{name}` can pass around its register");
+                let help = "with a `hop_limit` above 1, tracks are named by layer, side and number, as `word_east_0`";
+                Err(self.reader.document.error(path, message).with_help(help))
+            }
+        }
+    }
+
+    fn memory(&mut self, file: &TileFile) -> Result<(), Diagnostic> {
+        let Some((memory, columns)) = file.memory.as_ref().zip(self.reader.spec.memory.as_ref()) else { return Ok(()) };
+        memory.check(&columns.tile).map_err(|finding| {
+            let problem = self.reader.document.error_at_key(&self.path.key("memory"), finding.message);
+            finding.help.into_iter().fold(problem, |problem, help| problem.with_help(help))
+        })?;
+        self.configuration.memory = Some(memory.clone());
+        Ok(())
+    }
+
+    /// The value that makes a node take what has this name.
+    fn source(&self, path: &FieldPath, layer: Layer, node: Node, name: &str) -> Result<u32, Diagnostic> {
+        let local = local(self.layout, layer, node);
+        let values = 0..local.first_value + local.choices.len() as u32;
+        let found = values.clone().find(|value| source_name(self.layout, local, *value) == name);
+        let unconnected = || name.strip_prefix(UNCONNECTED)?.parse().ok().filter(|value| !values.contains(value));
+        found.or_else(unconnected).ok_or_else(|| {
+            let names = values.map(|value| source_name(self.layout, local, value)).collect_vec();
+            self.unknown(path, "source", name, &names)
+        })
+    }
+
+    fn unknown(&self, path: &FieldPath, what: &str, name: &str, names: &[String]) -> Diagnostic {
+        let near = nearest(name, names.iter().map(String::as_str));
+        let suggestion = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+        let message = format!("there is no {what} `{name}` here");
+        self.reader.document.error(path, message).with_help(format!("{suggestion}there are {}", names.join(", ")))
+    }
+
+    /// Sets a field, if the value fits.
+    fn set(&mut self, path: &FieldPath, meaning: Meaning, value: u32) -> Result<(), Diagnostic> {
+        let place = self.layout.field(meaning).expect("the tile has the field of a name that it has");
+        let bits = self.layout.fields[place].bits;
+        if u64::from(value) >> bits != 0 {
+            let message = format!("{value} does not fit the {bits} bits of `{}`", meaning.name());
+            let help = format!("give at most {}", (1_u64 << bits) - 1);
+            return Err(self.reader.document.error(path, message).with_help(help));
+        }
+        self.configuration.fields[place] = value;
+        Ok(())
+    }
+}

@@ -1,0 +1,199 @@
+//! Configurations, bitstreams and texts of arrays turn into each other.
+
+use std::path::Path;
+
+use pushmem_bitstream::{Bitstream, Configuration, Netlist, Source, decode};
+use pushmem_fabric::{ArraySpec, Folder, Layer, Place, Side};
+use pushmem_files::{Diagnostic, Document};
+use pushmem_resources::{Graph, Meaning, Node, NodeId, Resource};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+fn array(more: &str) -> (ArraySpec, Graph) {
+    let text = format!("name: a\nkind: array\ncolumns: 4\nrows: 3\npe: image_pe\n{more}");
+    let folder = Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../constraints"));
+    let spec = ArraySpec::from_document(&Document::parse("array.yaml", text).unwrap(), &folder).unwrap();
+    let graph = Graph::of(&spec);
+    (spec, graph)
+}
+
+fn read(text: &str, spec: &ArraySpec, graph: &Graph) -> Result<Configuration, Diagnostic> {
+    Configuration::from_document(&Document::parse("configuration.yaml", text).unwrap(), spec, graph)
+}
+
+/// A memory that delays a stream by some cycles.
+const MEMORY: &str = "
+    memory:
+      tile: small
+      controllers:
+        in2agg_0: {extent: [16], cycle: {start: 2, stride: [1]}, agg: {start: 0, stride: [1]}}
+        agg2sram_0: {extent: [4], cycle: {start: 6, stride: [4]}, agg: {start: 0, stride: [1]}, sram: {start: 0, stride: [1]}}
+        sram2tb_0: {extent: [4], cycle: {start: 9, stride: [4]}, sram: {start: 0, stride: [1]}, tb: {start: 0, stride: [1]}}
+        tb2out_0: {extent: [16], cycle: {start: 12, stride: [1]}, tb: {start: 0, stride: [1]}}
+";
+
+/// Every value of every field survives both ways, the ones that mean nothing included.
+#[test]
+fn random_configurations_read_back() {
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    for more in ["memory: {tile: small, every: 4}", "hop_limit: 4\ntracks: {word: 3, bit: 2}"] {
+        let (spec, graph) = array(more);
+        for _ in 0..50 {
+            let mut configuration = Configuration::default();
+            for place in spec.places() {
+                if random.random_bool(0.3) {
+                    continue;
+                }
+                let layout = graph.layout(graph.kind(place).unwrap());
+                let tile = configuration.tile_mut(&graph, place);
+                for (value, field) in tile.fields.iter_mut().zip(&layout.fields) {
+                    if random.random() {
+                        *value = field.value(random.random::<u32>() << field.low);
+                    }
+                }
+            }
+            configuration.tiles.retain(|_, tile| !tile.is_idle());
+            let bitstream = configuration.encode(&spec, &graph).unwrap();
+            assert_eq!(decode(&bitstream, &spec, &graph).unwrap(), configuration);
+            let text = configuration.to_yaml(&spec, &graph);
+            let again = read(&text, &spec, &graph)
+                .unwrap_or_else(|error| panic!("{error}: {}", error.help().unwrap_or_default()));
+            assert_eq!(again, configuration, "{text}");
+            let bits = bitstream.to_text(&spec.name);
+            assert_eq!(Bitstream::decode_text("bits", &bits, &spec, &graph).unwrap(), configuration);
+        }
+    }
+}
+
+#[test]
+fn configurations_of_memories_read_back() {
+    let (spec, graph) = array("memory: {tile: small, every: 4}");
+    let text = format!(
+        "array: a\ntiles:\n  mem_3_2:\n    inputs: {{data_in_0: west_1}}\n    words: {{south_0: data_out_0}}{MEMORY}"
+    );
+    let configuration = read(&text, &spec, &graph).unwrap();
+    let bitstream = configuration.encode(&spec, &graph).unwrap();
+    let decoded = decode(&bitstream, &spec, &graph).unwrap();
+    assert_eq!(decoded.encode(&spec, &graph).unwrap(), bitstream);
+    assert_eq!(read(&decoded.to_yaml(&spec, &graph), &spec, &graph).unwrap(), decoded);
+    // A bitstream whose end is missing is no configuration of the memory.
+    let cut = Bitstream { writes: bitstream.writes[..bitstream.writes.len() - 1].to_vec() };
+    let error = decode(&cut, &spec, &graph).unwrap_err();
+    assert_eq!(error.write, cut.writes.len());
+    assert!(error.message.contains("the file was cut"), "{error}");
+}
+
+fn node(graph: &Graph, column: u32, row: u32, layer: Layer, node: Node) -> NodeId {
+    graph.node(Resource { place: Place { row, column }, layer, node }).unwrap()
+}
+
+#[test]
+fn netlists_have_registers_and_what_is_not_connected() {
+    let (spec, graph) = array("");
+    let text = "
+array: a
+tiles:
+  io_0_0:
+    inputs: {data: south_1}
+    words: {south_0: data}
+  pe_0_1:
+    operation: add
+    operands: {a: {from: north_0}, b: {from: west_0}, c: {from: east_2, mode: constant}}
+    words: {east_1: north_0, north_1: result}
+  pe_1_1:
+    operation: add
+    operands: {a: {from: west_1, delay: 1}, b: {from: west_3}, c: {from: east_0}}
+    words: {east_4: east_4, west_2: unconnected_7}
+  pe_2_1:
+    words: {west_0: east_0, east_0: west_0}
+  pe_3_1:
+    words: {west_0: west_0, west_4: east_4}
+";
+    let configuration = read(text, &spec, &graph);
+    let error = configuration.unwrap_err();
+    assert!(error.to_string().contains("there is no source `east_4`"), "{error}");
+    let text = text.replace("east_4: east_4, ", "").replace("west_0: west_0, west_4", "west_4");
+    let configuration = read(&text, &spec, &graph).unwrap();
+    let netlist = Netlist::of(&configuration, &graph);
+    let expected = "\
+io_0_0.word.data.input <- 2 <- pe_0_1.word.result.output
+pe_0_1.word.a.input <- 1 <- io_0_0.word.data.output
+pe_0_1.word.b.input <- 0 <- nothing: the edge of the array
+pe_1_1.word.a.input <- 2 <- io_0_0.word.data.output
+pe_1_1.word.b.input <- 0 <- nothing: pe_0_1.word.east_3.register takes nothing
+pe_1_1.word.c.input <- 1 <- nothing: pe_3_1.word.west_0.register takes nothing
+";
+    assert_eq!(netlist.to_text(&graph), expected);
+}
+
+/// Four turns make a ring, whose words go round.
+#[test]
+fn rings_are_found() {
+    let (_, graph) = array("topology: disjoint");
+    let mut configuration = Configuration::default();
+    let register = |column, row, side| node(&graph, column, row, Layer::Word, Node::Register { side, track: 0 });
+    let segment = |column, row, side| node(&graph, column, row, Layer::Word, Node::Segment { side, track: 0 });
+    let corners = [(0, 1, Side::East), (1, 1, Side::South), (1, 2, Side::West), (0, 2, Side::North)];
+    for (at, before) in corners.into_iter().zip([corners[3], corners[0], corners[1], corners[2]]) {
+        configuration.connect(&graph, segment(before.0, before.1, before.2), register(at.0, at.1, at.2)).unwrap();
+    }
+    let input = node(&graph, 1, 1, Layer::Word, Node::Input { port: 0 });
+    configuration.connect(&graph, segment(0, 1, Side::East), input).unwrap();
+    let layout = graph.layout(pushmem_fabric::TileKind::Pe);
+    let mode = layout.field(Meaning::Mode { layer: Layer::Word, operand: 0 }).unwrap();
+    configuration.tile_mut(&graph, Place { row: 1, column: 1 }).fields[mode] = 1;
+    let [net] = Netlist::of(&configuration, &graph).nets[..] else { panic!("one input") };
+    assert_eq!((net.source, net.registers), (Source::Ring(segment(0, 1, Side::East)), 4));
+}
+
+#[test]
+fn faults_of_bitstreams_are_located() {
+    let (spec, graph) = array("");
+    let digest = spec.digest_word();
+    for (text, message, line) in [
+        ("00000000 00000000\n".to_owned(), "do not begin with the digest", 1),
+        ("ffff0000 00000000\n".to_owned(), "was made for another array: digest 00000000", 1),
+        (format!("ffff0000 {digest:08x}\n00010000 00000000\n"), "does not clear the array", 2),
+        (format!("ffff0000 {digest:08x}\nffff0001 00000000\n09010000 00000000\n"), "it has no column 1, row 9", 3),
+        (format!("ffff0000 {digest:08x}\nffff0001 00000000\n01010009 00000000\n"), "pe_1_1: there is no register 9", 3),
+        (format!("ffff0000 {digest:08x}\nffff0001 00000000\n01011000 ffffffff\n"), "sets unused bits", 3),
+        (format!("ffff0000 {digest:08x}\nffff0001\n"), "has no data", 2),
+    ] {
+        let error = Bitstream::decode_text("bits.hex", &text, &spec, &graph).unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+        assert_eq!(error.location().unwrap().1, line, "{message}");
+    }
+}
+
+#[test]
+fn faults_of_configurations_are_located() {
+    let (spec, graph) = array("memory: {tile: small, every: 4}");
+    for (tiles, message, line) in [
+        ("pe_3_1: {}", "has no tile `pe_3_1`", 3),
+        ("pe_00_1: {}", "has no tile `pe_00_1`", 3),
+        ("pe_0_1: {operation: ad}", "there is no operation `ad`", 3),
+        ("pe_0_1: {operands: {g: {constant: 1}}}", "no input `g`", 3),
+        ("pe_0_1: {operands: {a: {constant: 65536}}}", "65536 does not fit the 16 bits", 3),
+        ("pe_0_1: {operands: {a: {from: west_0, delay: 7}}}", "8 does not fit the 2 bits", 3),
+        ("pe_0_1: {operands: {a: {constant: 1, delay: 1}}}", "a constant cannot be late", 3),
+        ("pe_0_1: {operands: {a: {from: west_5}}}", "there is no source `west_5`", 3),
+        ("pe_0_1: {words: {east_5: west_0}}", "no track `east_5` leaves", 3),
+        ("pe_0_1: {passing: [word_east_0]}", "can pass around", 3),
+        ("pe_0_1: {inputs: {a: west_0}}", "this tile has no `inputs`", 3),
+        ("mem_3_1: {operation: add}", "this tile has no `operation`", 3),
+        (
+            "mem_3_1: {memory: {tile: small, controllers: {nothing: {extent: [1], cycle: {start: 0, stride: [0]}}}}}",
+            "nothing",
+            3,
+        ),
+    ] {
+        let error = read(&format!("array: a\ntiles:\n  {tiles}\n"), &spec, &graph).unwrap_err();
+        assert!(error.to_string().contains(message), "{tiles}: {error}");
+        assert_eq!(error.location().unwrap().1, line, "{tiles}");
+    }
+    let error = read("array: b\n", &spec, &graph).unwrap_err();
+    assert!(error.to_string().contains("is for `b`, not for `a`"), "{error}");
+    let error = read("array: a\nspec_digest: '0'\n", &spec, &graph).unwrap_err();
+    assert!(error.to_string().contains("made for another `a`"), "{error}");
+}

@@ -1,0 +1,261 @@
+//! The array in cycles.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pushmem_bitstream::{Configuration, TileConfiguration};
+use pushmem_configuration::Configuration as MemoryConfiguration;
+use pushmem_fabric::{ArraySpec, Layer, Place, TileKind};
+use pushmem_model::{Inputs as MemoryInputs, Tile};
+use pushmem_pe::{Configuration as PeConfiguration, Pe};
+use pushmem_resources::{Graph, Node, NodeId, Resource, TileLayout};
+
+use crate::pe::{self, PeTile};
+use crate::route::{Routes, Slot};
+
+/// A word with its bit, on the port of an IO tile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stream {
+    /// The word.
+    pub data: u32,
+    /// The bit beside it.
+    pub valid: bool,
+}
+
+/// The inputs of an array in a cycle.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inputs {
+    /// Starts a run in the next cycle.
+    pub flush: bool,
+    /// Holds everything.
+    pub stall: bool,
+    /// The streams into the array, column by column. Those of further columns are 0.
+    pub streams: Vec<Stream>,
+}
+
+/// A memory in its tile.
+struct MemoryTile {
+    tile: Tile,
+    place: Place,
+    /// Inputs and outputs of words, and the output of a bit.
+    inputs: Vec<Slot>,
+    outputs: Vec<Slot>,
+    bit: Slot,
+    /// Whether that is the stencil-valid output. If not, it tells in which cycles the first output has a word.
+    has_stencil_valid: bool,
+}
+
+/// The cycle-accurate model of an array.
+pub struct Emulator {
+    spec: ArraySpec,
+    graph: Graph,
+    /// The values of registers and outputs by node, and 0 behind them.
+    values: Vec<u32>,
+    /// The registers that take something, each with what it takes.
+    hops: Vec<(Slot, Slot)>,
+    pes: BTreeMap<Place, PeTile>,
+    /// The processing elements that were in use before: their registers hold still.
+    idle_pes: BTreeMap<Place, Pe>,
+    memories: Vec<MemoryTile>,
+    /// The IO tiles, column by column.
+    streams: Vec<StreamSlots>,
+    next: Vec<u32>,
+}
+
+/// The values of an IO tile.
+struct StreamSlots {
+    data_in: Slot,
+    valid_in: Slot,
+    data_out: Slot,
+    valid_out: Slot,
+}
+
+impl Emulator {
+    /// An array after reset: no tile is configured. Registers hold 0; in the hardware they hold anything.
+    pub fn new(spec: &ArraySpec, graph: Graph) -> Self {
+        let nodes = graph.nodes().count();
+        let streams = (0..spec.columns).map(|column| {
+            let place = Place { row: 0, column };
+            let slot = |layer: Layer, node: Node| node_at(&graph, place, layer, node).index();
+            StreamSlots {
+                data_in: slot(Layer::Word, Node::Output { port: 0 }),
+                valid_in: slot(Layer::Bit, Node::Output { port: 0 }),
+                data_out: slot(Layer::Word, Node::Input { port: 0 }),
+                valid_out: slot(Layer::Bit, Node::Input { port: 0 }),
+            }
+        });
+        Emulator {
+            streams: streams.collect(),
+            values: vec![0; nodes + 1],
+            hops: Vec::new(),
+            pes: BTreeMap::new(),
+            idle_pes: BTreeMap::new(),
+            memories: Vec::new(),
+            next: Vec::new(),
+            spec: spec.clone(),
+            graph,
+        }
+    }
+
+    /// The routing resources of the array.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Loads a configuration, in place of the one before. Registers keep their values, memories their words.
+    ///
+    /// Load it while no memory runs; memories take theirs with the next flush.
+    pub fn configure(&mut self, configuration: &Configuration) {
+        let Self { spec, graph, .. } = self;
+        let routes = Routes { graph, configuration, zero: self.values.len() - 1 };
+        self.hops.clear();
+        let mut pes = BTreeMap::new();
+        let mut old: BTreeMap<Place, Pe> =
+            std::mem::take(&mut self.pes).into_iter().map(|(place, tile)| (place, tile.pe)).collect();
+        old.append(&mut self.idle_pes);
+        for (place, tile) in &configuration.tiles {
+            let kind = graph.kind(*place).expect("tiles are those of the array");
+            let layout = graph.layout(kind);
+            for local in &layout.locals {
+                let is_register = match local.node {
+                    Node::Register { .. } => true,
+                    Node::Input { .. } => kind == TileKind::Io,
+                    Node::Segment { .. } | Node::Output { .. } => false,
+                };
+                let node = node_at(graph, *place, local.layer, local.node);
+                if let Some(source) = is_register.then(|| routes.taken(node)).flatten() {
+                    self.hops.push((node.index(), source));
+                }
+            }
+            if kind == TileKind::Pe {
+                let (configuration, has_operation) = pe::configuration(&spec.pe, layout, tile);
+                let pe = configured(old.remove(place), spec, configuration);
+                let inputs = Layer::ALL.map(|layer| inputs(&routes, layout, *place, layer));
+                let outputs = Layer::ALL.map(|layer| node_at(graph, *place, layer, Node::Output { port: 0 }).index());
+                pes.insert(*place, PeTile::new(pe, has_operation, inputs, outputs));
+            }
+        }
+        let taken: BTreeSet<Slot> = self.hops.iter().map(|(_, source)| *source).collect();
+        for tile in pes.values_mut() {
+            tile.is_seen = taken.contains(&tile.result) || taken.contains(&tile.result_bit);
+        }
+        configure_memories(spec, &routes, &mut self.memories);
+        self.next.resize(self.hops.len(), 0);
+        (self.pes, self.idle_pes) = (pes, old);
+    }
+
+    /// The streams out of the array in this cycle, column by column.
+    pub fn outputs(&self) -> impl Iterator<Item = Stream> {
+        let stream = |slots: &StreamSlots| Stream {
+            data: self.values[slots.data_out],
+            valid: self.values[slots.valid_out] != 0,
+        };
+        self.streams.iter().map(stream)
+    }
+
+    /// The value of a register in this cycle.
+    pub fn register(&self, node: NodeId) -> u32 {
+        self.values[node.index()]
+    }
+
+    /// Takes the array to the next cycle.
+    pub fn clock(&mut self, inputs: &Inputs) {
+        let none = Stream::default();
+        for (slots, stream) in self.streams.iter().zip(inputs.streams.iter().chain(std::iter::repeat(&none))) {
+            self.values[slots.data_in] = stream.data;
+            self.values[slots.valid_in] = stream.valid.into();
+        }
+        for memory in &mut self.memories {
+            memory.show(inputs, &mut self.values);
+        }
+        for tile in self.pes.values().filter(|tile| tile.is_seen) {
+            tile.show(&mut self.values);
+        }
+        for memory in &mut self.memories {
+            memory.clock(inputs, &self.values);
+        }
+        if inputs.stall {
+            return;
+        }
+        for tile in self.pes.values_mut() {
+            tile.step(&self.values);
+        }
+        for (next, (_, source)) in self.next.iter_mut().zip(&self.hops) {
+            *next = self.values[*source];
+        }
+        for (next, (register, _)) in self.next.iter().zip(&self.hops) {
+            self.values[*register] = *next;
+        }
+    }
+}
+
+impl MemoryTile {
+    fn ports(&self, inputs: &Inputs, values: &[u32]) -> MemoryInputs {
+        let mut ports = MemoryInputs { flush: inputs.flush, stall: inputs.stall, ..MemoryInputs::default() };
+        for (port, slot) in ports.data.iter_mut().zip(&self.inputs) {
+            *port = values[*slot].into();
+        }
+        ports
+    }
+
+    /// Puts what the memory shows into the values.
+    fn show(&self, inputs: &Inputs, values: &mut [u32]) {
+        let outputs = self.tile.outputs(&self.ports(inputs, values));
+        for (slot, word) in self.outputs.iter().zip(outputs.data) {
+            values[*slot] = word.value as u32;
+        }
+        let bit = if self.has_stencil_valid { outputs.stencil_valid } else { outputs.valid[0] };
+        values[self.bit] = bit.into();
+    }
+
+    fn clock(&mut self, inputs: &Inputs, values: &[u32]) {
+        self.tile.clock(&self.ports(inputs, values));
+    }
+}
+
+/// The node of a tile.
+fn node_at(graph: &Graph, place: Place, layer: Layer, node: Node) -> NodeId {
+    graph.node(Resource { place, layer, node }).expect("a node of the tile's layout")
+}
+
+/// The sources of the inputs of a processing element; those that it does not have take 0.
+fn inputs(routes: &Routes, layout: &TileLayout, place: Place, layer: Layer) -> [Slot; 3] {
+    let count = layout.inputs(layer).len() as u32;
+    [0, 1, 2].map(|port| match port < count {
+        true => routes.input(node_at(routes.graph, place, layer, Node::Input { port })),
+        false => routes.zero,
+    })
+}
+
+/// The processing element that was there, with another configuration, or a new one.
+fn configured(old: Option<Pe>, spec: &ArraySpec, configuration: PeConfiguration) -> Pe {
+    let mut pe = old.unwrap_or_else(|| Pe::new(&spec.pe, configuration));
+    pe.configuration = configuration;
+    pe
+}
+
+/// Loads the memories that have a configuration, and stops the others.
+fn configure_memories(spec: &ArraySpec, routes: &Routes, memories: &mut Vec<MemoryTile>) {
+    let Some(columns) = &spec.memory else { return };
+    let nothing = MemoryConfiguration::default();
+    let layout = routes.graph.layout(TileKind::Memory);
+    for (place, tile) in &routes.configuration.tiles {
+        if tile.memory.is_some() && !memories.iter().any(|memory| memory.place == *place) {
+            let output = |layer: Layer, port: u32| node_at(routes.graph, *place, layer, Node::Output { port }).index();
+            memories.push(MemoryTile {
+                tile: Tile::new(&columns.tile),
+                place: *place,
+                inputs: Vec::new(),
+                outputs: (0..columns.tile.outputs).map(|port| output(Layer::Word, port)).collect(),
+                bit: output(Layer::Bit, 0),
+                has_stencil_valid: columns.tile.stencil_valid,
+            });
+        }
+    }
+    for memory in memories {
+        let tile: Option<&TileConfiguration> = routes.configuration.tiles.get(&memory.place);
+        let ports = 0..layout.inputs(Layer::Word).len() as u32;
+        let input = |port: u32| routes.input(node_at(routes.graph, memory.place, Layer::Word, Node::Input { port }));
+        memory.inputs = ports.map(input).collect();
+        memory.tile.configure(tile.and_then(|tile| tile.memory.as_ref()).unwrap_or(&nothing));
+    }
+}

@@ -1,0 +1,5 @@
+//! Arrays in RTL and model.
+
+mod gaussian;
+mod lockstep;
+mod support;

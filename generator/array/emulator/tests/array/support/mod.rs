@@ -1,0 +1,220 @@
+//! An array in Verilator beside its model.
+
+pub mod random;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use pushmem_bitstream::Configuration;
+use pushmem_emulator::{Emulator, Inputs, Stream};
+use pushmem_fabric::{ArraySpec, Folder, Layer, Place, TileKind};
+use pushmem_files::Document;
+use pushmem_interconnect::{answer_latency, array_module, generate};
+use pushmem_resources::{Graph, Node, NodeId};
+use pushmem_testing::verilator;
+use tempfile::TempDir;
+
+/// The specification of an array.
+pub fn parse(text: &str) -> ArraySpec {
+    let folder = Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../constraints"));
+    let document = Document::parse("array.yaml", text).unwrap();
+    ArraySpec::from_document(&document, &folder).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The ports of an array in a cycle.
+#[derive(Clone, Debug, Default)]
+pub struct Cycle {
+    pub write: bool,
+    pub read: bool,
+    pub address: u32,
+    pub data: u32,
+    pub inputs: Inputs,
+    /// The configuration that the tiles have from this cycle on.
+    pub configured: Option<Configuration>,
+    /// The answer that the access is to have: the word that is read, or none for an error.
+    pub answer: Option<u32>,
+}
+
+/// A model of the RTL of an array. Without Verilator, nothing is run.
+pub struct Bench {
+    spec: ArraySpec,
+    graph: Graph,
+    /// The registers that are compared.
+    registers: Vec<NodeId>,
+    folder: Option<TempDir>,
+}
+
+impl Bench {
+    /// Builds the model.
+    pub fn new(spec: &ArraySpec) -> Self {
+        let graph = Graph::of(spec);
+        let is_register = |node: &NodeId| matches!(graph.resource(*node).node, Node::Register { .. });
+        let registers: Vec<NodeId> = graph.nodes().filter(is_register).collect();
+        let folder = verilator().map(|verilator| {
+            let folder = tempfile::tempdir().unwrap();
+            let mut files = Vec::new();
+            for file in generate(spec).unwrap_or_else(|error| panic!("{error}")) {
+                let name = format!("{}.sv", file.name);
+                fs::write(folder.path().join(&name), file.text).unwrap();
+                files.push(name);
+            }
+            fs::write(folder.path().join("bench.sv"), bench(spec, &graph, &registers)).unwrap();
+            fs::write(folder.path().join("harness.cpp"), include_str!("harness.cpp")).unwrap();
+            files.push("bench.sv".to_owned());
+            let flags = format!("-O1 -std=c++17 -DCOLUMNS={} -DPROBES={}", spec.columns, registers.len());
+            let mut build = Command::new(verilator);
+            build.args(["--cc", "--exe", "--build", "--assert", "-Wall", "--top-module", "bench", "-CFLAGS", &flags]);
+            run(build.arg("harness.cpp").args(files).current_dir(&folder));
+            folder
+        });
+        Self { spec: spec.clone(), graph, registers, folder }
+    }
+
+    pub fn spec(&self) -> &ArraySpec {
+        &self.spec
+    }
+
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Holds the RTL against the model: every output, register and answer of every cycle. Gives the streams out of the array.
+    pub fn check(&self, cycles: &[Cycle]) -> Vec<Vec<Stream>> {
+        let outputs = self.run(cycles);
+        let mut model = Emulator::new(&self.spec, self.graph.clone());
+        let mut streams = Vec::new();
+        for (number, cycle) in cycles.iter().enumerate() {
+            if let Some(configuration) = &cycle.configured {
+                model.configure(configuration);
+            }
+            let shown: Vec<Stream> = model.outputs().collect();
+            if let Some(outputs) = &outputs {
+                self.compare(number, &outputs[number], &shown, &model);
+                self.compare_answer(number, &outputs[number], cycles);
+            }
+            streams.push(shown);
+            // Commands are on their way.
+            let command = number.checked_sub(self.spec.control_depth as usize).map(|sent| &cycles[sent].inputs);
+            let (flush, stall) = command.map_or((false, false), |command| (command.flush, command.stall));
+            model.clock(&Inputs { flush, stall, streams: cycle.inputs.streams.clone() });
+        }
+        streams
+    }
+
+    fn compare(&self, number: usize, outputs: &[u32], shown: &[Stream], model: &Emulator) {
+        let (streams, registers) = outputs[2..].split_at(2 * shown.len());
+        for (column, (stream, pair)) in shown.iter().zip(streams.chunks_exact(2)).enumerate() {
+            assert_eq!((pair[0], pair[1] != 0), (stream.data, stream.valid), "cycle {number}, column {column}");
+        }
+        for (node, value) in self.registers.iter().zip(registers) {
+            assert_eq!(
+                *value,
+                model.register(*node),
+                "cycle {number}, {} of {}",
+                self.graph.name(*node),
+                self.spec.to_yaml()
+            );
+        }
+    }
+
+    fn compare_answer(&self, number: usize, outputs: &[u32], cycles: &[Cycle]) {
+        let asked = number.checked_sub(answer_latency(&self.spec) as usize).map(|asked| &cycles[asked]);
+        let expected = match asked {
+            Some(Cycle { write, read, answer, .. }) if *write || *read => (answer.is_none(), answer.filter(|_| *read)),
+            _ => (false, None),
+        };
+        let asked = asked.map(|cycle| cycle.address);
+        assert_eq!((outputs[0] != 0, outputs[1]), (expected.0, expected.1.unwrap_or(0)), "cycle {number}, {asked:x?}");
+    }
+
+    fn run(&self, cycles: &[Cycle]) -> Option<Vec<Vec<u32>>> {
+        let folder = self.folder.as_ref()?;
+        let stimuli: Vec<u8> =
+            cycles.iter().flat_map(|cycle| record(&self.spec, cycle)).flat_map(u32::to_le_bytes).collect();
+        let mut rtl = Command::new(folder.path().join("obj_dir/Vbench"));
+        let mut rtl = rtl.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut input = rtl.stdin.take().unwrap();
+        let feeder = std::thread::spawn(move || input.write_all(&stimuli).unwrap());
+        let mut answers = Vec::new();
+        rtl.stdout.take().unwrap().read_to_end(&mut answers).unwrap();
+        feeder.join().unwrap();
+        assert!(rtl.wait().unwrap().success());
+        let words = 2 + 2 * self.spec.columns as usize + self.registers.len();
+        assert_eq!(answers.len(), 4 * words * cycles.len());
+        let (answers, _) = answers.as_chunks::<4>();
+        let answers: Vec<u32> = answers.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
+        Some(answers.chunks_exact(words).map(<[u32]>::to_vec).collect())
+    }
+}
+
+/// A cycle as the harness reads it.
+fn record(spec: &ArraySpec, cycle: &Cycle) -> Vec<u32> {
+    let Cycle { write, read, inputs, .. } = cycle;
+    let commands = [inputs.flush, inputs.stall, *write, *read].map(u32::from);
+    let mut record = vec![commands.iter().rev().fold(0, |all, bit| 2 * all + bit), cycle.address, cycle.data];
+    let streams = inputs.streams.iter().copied().chain(std::iter::repeat(Stream::default()));
+    record.extend(streams.take(spec.columns as usize).flat_map(|stream| [stream.data, stream.valid.into()]));
+    record
+}
+
+/// A module around the array with ports that the harness can write alike for all specifications, and all registers of tracks.
+fn bench(spec: &ArraySpec, graph: &Graph, registers: &[NodeId]) -> String {
+    let (w, columns, probes) = (spec.word_bits(), spec.columns, registers.len());
+    let mut body = String::new();
+    for column in 0..columns {
+        let (low, at) = (column * w, 64 * column);
+        writeln!(body, "    assign data_in[{low} +: {w}] = stream_in[{at} +: {w}];").unwrap();
+        writeln!(body, "    assign valid_in[{column}] = stream_in[{}];", at + 32).unwrap();
+        writeln!(body, "    assign stream_out[{at} +: 32] = 32'(data_out[{low} +: {w}]);").unwrap();
+        writeln!(body, "    assign stream_out[{} +: 32] = 32'(valid_out[{column}]);", at + 32).unwrap();
+    }
+    if columns == 1 {
+        writeln!(body, "    assign stream_out[64 +: 64] = '0;").unwrap();
+    }
+    for (probe, register) in registers.iter().enumerate() {
+        writeln!(body, "    assign probes[{} +: 32] = 32'({});", 32 * probe, path(spec, graph, *register)).unwrap();
+    }
+    format!(
+        "/* verilator lint_off UNUSEDSIGNAL */\nmodule bench (\n    input logic clk, rst_n,\n    input logic [3:0] commands,\n    \
+         input logic [31:0] address, write_data,\n    input logic [{stream}:0] stream_in,\n    output logic error,\n    \
+         output logic [31:0] read_data,\n    output logic [{stream}:0] stream_out,\n    output logic [{last}:0] probes\n);\n    \
+         logic [{words}:0] data_in, data_out;\n    logic [{bits}:0] valid_in, valid_out;\n    {top} u_array (.clk_i(clk), \
+         .rst_ni(rst_n), .flush_i(commands[0]), .stall_i(commands[1]), .config_write_i(commands[2]), .config_read_i(commands[3]), \
+         .config_address_i(address), .config_write_data_i(write_data), .config_read_data_o(read_data), .config_error_o(error), \
+         .data_i(data_in), .valid_i(valid_in), .data_o(data_out), .valid_o(valid_out));\n{body}endmodule\n",
+        // Of more bits than 64, a port is an array for the harness.
+        stream = 64 * columns.max(2) - 1,
+        last = 32 * probes - 1,
+        words = columns * w - 1,
+        bits = columns - 1,
+        top = array_module(spec),
+    )
+}
+
+/// The flip-flops of a register of a track in the RTL.
+fn path(spec: &ArraySpec, graph: &Graph, register: NodeId) -> String {
+    let resource = graph.resource(register);
+    let Place { row, column } = resource.place;
+    let Node::Register { side, track } = resource.node else { panic!("a register") };
+    let layer = if resource.layer == Layer::Word { "word" } else { "bit" };
+    let (block, inner) = (column / spec.block.columns, column % spec.block.columns);
+    match graph.kind(resource.place).unwrap() {
+        TileKind::Io => format!("u_array.u_io_{block}.u_io_{inner}_0.g_{layer}[{track}].u_hop.track_q"),
+        kind => {
+            let (block_row, inner_row) = ((row - 1) / spec.block.rows, (row - 1) % spec.block.rows);
+            let tile = format!("u_{}_{inner}_{inner_row}", kind.name());
+            let hop = format!("u_{layer}_switch_box.u_{}_{track}.track_q", side.name());
+            format!("u_array.u_block_{block}_{block_row}.{tile}.{hop}")
+        }
+    }
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let complains = err.contains("%Warning") || err.contains("%Error");
+    assert!(output.status.success() && !complains, "{command:?}:\n{out}\n{err}");
+}

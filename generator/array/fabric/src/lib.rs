@@ -1,0 +1,10 @@
+//! The specification of a reconfigurable array: its tiles, and the tracks between them.
+//!
+//! Columns count from the west, rows from the north. Row 0 is the row of IO tiles; the tiles of rows 1 and up are processing
+//! elements (PE tiles) or memories (MEM tiles), by column.
+
+mod read;
+mod spec;
+
+pub use read::{Blocks, Folder};
+pub use spec::{ArraySpec, BlockShape, Layer, MemoryColumns, Place, Side, TileKind, Topology, Tracks};

@@ -1,0 +1,259 @@
+//! Specifications as YAML.
+
+use std::path::PathBuf;
+
+use pushmem_files::{Code, Diagnostic, Document, FieldPath};
+use pushmem_pe::{PeSpec, check_stem};
+use pushmem_tile::{Kind, TileSpec};
+use serde::{Deserialize, Serialize};
+
+use crate::spec::{ArraySpec, BlockShape, MemoryColumns, Topology, Tracks};
+
+/// Most columns and most rows. Numbers of both have 8 bits in addresses, and the last one names the array itself.
+const MAX_SIDE: u32 = 255;
+
+/// Most tracks of a layer.
+const MAX_TRACKS: u32 = 16;
+
+/// Most hops between two registers.
+const MAX_HOP_LIMIT: u32 = 8;
+
+/// Most registers on the way of a command.
+const MAX_CONTROL_DEPTH: u32 = 8;
+
+/// Most columns and most rows of a block, where a specification does not say.
+const DEFAULT_BLOCK_SIDE: u32 = 8;
+
+const DEFAULT_TRACKS: Tracks = Tracks { word: 5, bit: 5 };
+const DEFAULT_HOP_LIMIT: u32 = 1;
+const DEFAULT_CONTROL_DEPTH: u32 = 2;
+
+/// The documents of the blocks that a specification names.
+pub trait Blocks {
+    /// The specification of a processing element.
+    ///
+    /// # Errors
+    /// When there is none of this name.
+    fn processing_element(&self, name: &str) -> Result<Document, Diagnostic>;
+
+    /// The specification of a memory tile.
+    ///
+    /// # Errors
+    /// When there is none of this name.
+    fn tile(&self, name: &str) -> Result<Document, Diagnostic>;
+}
+
+/// The blocks of a folder such as `constraints`: files of processing elements in `pes`, and of memory tiles in `tiles`.
+#[derive(Clone, Debug)]
+pub struct Folder(pub PathBuf);
+
+impl Blocks for Folder {
+    fn processing_element(&self, name: &str) -> Result<Document, Diagnostic> {
+        Document::read(&self.0.join("pes").join(format!("{name}.yaml")))
+    }
+
+    fn tile(&self, name: &str) -> Result<Document, Diagnostic> {
+        Document::read(&self.0.join("tiles").join(format!("{name}.yaml")))
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ArrayFile {
+    name: String,
+    kind: KindName,
+    columns: u32,
+    rows: u32,
+    pe: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    memory: Option<MemoryFile>,
+    #[serde(default = "default_tracks")]
+    tracks: Tracks,
+    #[serde(default)]
+    topology: Topology,
+    #[serde(default = "default_hop_limit")]
+    hop_limit: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    block: Option<BlockShape>,
+    #[serde(default = "default_control_depth")]
+    control_depth: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MemoryFile {
+    tile: String,
+    every: u32,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum KindName {
+    Array,
+}
+
+fn default_tracks() -> Tracks {
+    DEFAULT_TRACKS
+}
+
+fn default_hop_limit() -> u32 {
+    DEFAULT_HOP_LIMIT
+}
+
+fn default_control_depth() -> u32 {
+    DEFAULT_CONTROL_DEPTH
+}
+
+impl ArraySpec {
+    /// Reads a specification from a document; `blocks` has those that it names.
+    ///
+    /// # Errors
+    /// A located message when the document has an unknown key or a value of the wrong type, names a block that is not there
+    /// or that is wrong, or asks for an array that cannot be built.
+    pub fn from_document(document: &Document, blocks: &impl Blocks) -> Result<Self, Diagnostic> {
+        let file: ArrayFile = document.deserialize()?;
+        check_stem(document, &file.name)?;
+        Reader { document }.resolve(file, blocks).map_err(|problem| problem.or_code(Code::Specification))
+    }
+
+    /// The completed specification as YAML. Reading it gives the same specification, where its blocks have the same names.
+    pub fn to_yaml(&self) -> String {
+        let Self { name, columns, rows, pe, memory, tracks, topology, hop_limit, block, control_depth } = self.clone();
+        let memory = memory.map(|MemoryColumns { tile, every }| MemoryFile { tile: tile.name, every });
+        let (kind, pe, block) = (KindName::Array, pe.name, Some(block));
+        let file =
+            ArrayFile { name, kind, columns, rows, pe, memory, tracks, topology, hop_limit, block, control_depth };
+        serde_yaml::to_string(&file).expect("a specification is plain data")
+    }
+}
+
+/// The specification and its text.
+struct Reader<'a> {
+    document: &'a Document,
+}
+
+impl Reader<'_> {
+    fn resolve(&self, file: ArrayFile, blocks: &impl Blocks) -> Result<ArraySpec, Diagnostic> {
+        let root = FieldPath::root();
+        for (key, value, most) in [
+            ("columns", file.columns, MAX_SIDE),
+            ("rows", file.rows, MAX_SIDE - 1),
+            ("control_depth", file.control_depth, MAX_CONTROL_DEPTH),
+        ] {
+            self.check_range(&root.key(key), key, value, most)?;
+        }
+        let tracks = root.key("tracks");
+        self.check_range(&tracks.key("word"), "tracks of words", file.tracks.word, MAX_TRACKS)?;
+        self.check_range(&tracks.key("bit"), "tracks of bits", file.tracks.bit, MAX_TRACKS)?;
+        if !file.hop_limit.is_power_of_two() || file.hop_limit > MAX_HOP_LIMIT {
+            let message = format!("there cannot be up to {} hops between two registers", file.hop_limit);
+            return Err(self.error(&root.key("hop_limit"), message, "give 1, 2, 4 or 8"));
+        }
+        let pe = self.located(&root.key("pe"), || PeSpec::from_document(&blocks.processing_element(&file.pe)?))?;
+        let memory = file.memory.as_ref().map(|memory| self.memory(memory, &file, &pe, blocks)).transpose()?;
+        let block = self.block(&file)?;
+        let ArrayFile { name, columns, rows, tracks, topology, hop_limit, control_depth, .. } = file;
+        Ok(ArraySpec { name, columns, rows, pe, memory, tracks, topology, hop_limit, block, control_depth })
+    }
+
+    /// The specification of a block, or the key that names it with what is wrong there.
+    fn located<Spec>(
+        &self,
+        key: &FieldPath,
+        read: impl FnOnce() -> Result<Spec, Diagnostic>,
+    ) -> Result<Spec, Diagnostic> {
+        read().map_err(|problem| match problem.location() {
+            Some(_) => problem,
+            None => {
+                let located = self.document.error(key, problem.message());
+                located.with_help(problem.help().unwrap_or_default())
+            }
+        })
+    }
+
+    fn memory(
+        &self,
+        memory: &MemoryFile,
+        file: &ArrayFile,
+        pe: &PeSpec,
+        blocks: &impl Blocks,
+    ) -> Result<MemoryColumns, Diagnostic> {
+        let key = FieldPath::root().key("memory");
+        let MemoryFile { tile: name, every } = memory;
+        if *every < 2 || *every > file.columns {
+            let message =
+                format!("a memory in every column whose number is a multiple of {every}, of {}", file.columns);
+            let help =
+                format!("give a number from 2 to {}, so that there are memories and processing elements", file.columns);
+            return Err(self.error(&key.key("every"), message, &help));
+        }
+        let tile = self.located(&key.key("tile"), || TileSpec::from_document(&blocks.tile(name)?))?;
+        let refuse = |message: String, help: &str| Err(self.error(&key.key("tile"), message, help));
+        if tile.word_bits != pe.word_bits {
+            let message = format!(
+                "words of `{}` have {} bits, those of `{}` {}",
+                tile.name, tile.word_bits, pe.name, pe.word_bits
+            );
+            return refuse(message, "choose blocks with words of the same width: a track has one");
+        }
+        if tile.kind == Kind::Rom {
+            return refuse(
+                format!("`{}` is a ROM: it takes addresses, not streams", tile.name),
+                "choose a memory that streams of words are written to and read from",
+            );
+        }
+        for (has_it, option) in
+            [(tile.bist, "bist"), (tile.clock_gating, "clock_gating"), (tile.shadow_registers, "shadow_registers")]
+        {
+            if has_it {
+                let message = format!("`{}` has `{option}`, which an array does not connect", tile.name);
+                return refuse(message, "choose a memory tile without it");
+            }
+        }
+        Ok(MemoryColumns { tile, every: *every })
+    }
+
+    /// The block that is given, or the largest that fits.
+    fn block(&self, file: &ArrayFile) -> Result<BlockShape, Diagnostic> {
+        let every = file.memory.as_ref().map_or(1, |memory| memory.every);
+        let divides = |block: u32, whole: u32| block > 0 && whole.is_multiple_of(block);
+        let columns_fit =
+            |columns: u32| divides(columns, file.columns) && (columns == file.columns || columns.is_multiple_of(every));
+        let Some(block) = file.block else {
+            let largest = |fits: &dyn Fn(u32) -> bool, whole: u32| {
+                (1..=DEFAULT_BLOCK_SIDE).rev().find(|side| fits(*side)).unwrap_or(whole)
+            };
+            let columns = largest(&columns_fit, file.columns);
+            return Ok(BlockShape { columns, rows: largest(&|rows| divides(rows, file.rows), file.rows) });
+        };
+        let key = FieldPath::root().key("block");
+        if !columns_fit(block.columns) {
+            let message = format!("blocks of {} columns are not all alike in {} columns", block.columns, file.columns);
+            let help = match every {
+                1 => format!("give a divisor of {}", file.columns),
+                every => format!(
+                    "give {}, or a divisor of it that is a multiple of {every}, as columns of memories are",
+                    file.columns
+                ),
+            };
+            return Err(self.error(&key.key("columns"), message, &help));
+        }
+        if !divides(block.rows, file.rows) {
+            let message = format!("blocks of {} rows do not fill {} rows", block.rows, file.rows);
+            return Err(self.error(&key.key("rows"), message, &format!("give a divisor of {}", file.rows)));
+        }
+        Ok(block)
+    }
+
+    fn check_range(&self, key: &FieldPath, name: &str, value: u32, most: u32) -> Result<(), Diagnostic> {
+        if (1..=most).contains(&value) {
+            return Ok(());
+        }
+        let message = format!("an array cannot have `{name}` {value}");
+        Err(self.error(key, message, &format!("give a number from 1 to {most}")))
+    }
+
+    fn error(&self, key: &FieldPath, message: impl Into<String>, help: &str) -> Diagnostic {
+        self.document.error(key, message).with_help(help)
+    }
+}

@@ -1,0 +1,312 @@
+//! The specification with every default filled in.
+
+use std::fmt;
+
+use pushmem_pe::PeSpec;
+use pushmem_tile::{Reset, TileSpec};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// One of the two networks of tracks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Layer {
+    /// Tracks of words.
+    Word,
+    /// Tracks of single bits.
+    Bit,
+}
+
+impl Layer {
+    /// Both.
+    pub const ALL: [Layer; 2] = [Layer::Word, Layer::Bit];
+
+    /// `word` or `bit`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Layer::Word => "word",
+            Layer::Bit => "bit",
+        }
+    }
+}
+
+/// A side of a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Side {
+    /// Towards row 0.
+    North,
+    /// Towards the last column.
+    East,
+    /// Towards the last row.
+    South,
+    /// Towards column 0.
+    West,
+}
+
+impl Side {
+    /// All four, clockwise from north: the order of configurations and ports.
+    pub const ALL: [Side; 4] = [Side::North, Side::East, Side::South, Side::West];
+
+    /// The name in configurations.
+    pub fn name(self) -> &'static str {
+        match self {
+            Side::North => "north",
+            Side::East => "east",
+            Side::South => "south",
+            Side::West => "west",
+        }
+    }
+
+    /// The side across the tile.
+    pub fn opposite(self) -> Side {
+        match self {
+            Side::North => Side::South,
+            Side::East => Side::West,
+            Side::South => Side::North,
+            Side::West => Side::East,
+        }
+    }
+}
+
+/// How a switch box joins the tracks of two sides around a corner. Straight on, a track keeps its number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Topology {
+    /// A track keeps its number: tracks of different numbers never meet.
+    Disjoint,
+    /// A track changes its number in a turn (Wilton, Architecture and Algorithms for Field-Programmable Gate Arrays with
+    /// Embedded Memory, 1997, §5.1).
+    #[default]
+    Wilton,
+}
+
+impl Topology {
+    /// The name in specifications.
+    pub fn name(self) -> &'static str {
+        match self {
+            Topology::Disjoint => "disjoint",
+            Topology::Wilton => "wilton",
+        }
+    }
+
+    /// The track of side `from` that comes in where the outgoing `track` of side `to` can take it, of so many tracks.
+    pub fn source(self, from: Side, to: Side, track: u32, tracks: u32) -> u32 {
+        use Side::{East, North, South, West};
+        let track = i64::from(track);
+        let source = match (self, from, to) {
+            (Topology::Disjoint, ..) | (_, East, West) | (_, West, East) | (_, North, South) | (_, South, North) => {
+                track
+            }
+            // Of a pair of sides, both directions join the same numbers.
+            (Topology::Wilton, West, North) | (Topology::Wilton, North, West) => -track,
+            (Topology::Wilton, North, East) | (Topology::Wilton, South, West) => track - 1,
+            (Topology::Wilton, East, North) | (Topology::Wilton, West, South) => track + 1,
+            (Topology::Wilton, East, South) | (Topology::Wilton, South, East) => -2 - track,
+            (Topology::Wilton, ..) => unreachable!("tracks do not turn back"),
+        };
+        source.rem_euclid(i64::from(tracks)) as u32
+    }
+}
+
+/// The kind of a tile: all tiles of a kind are one module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TileKind {
+    /// A processing element.
+    Pe,
+    /// A memory.
+    Memory,
+    /// A stream in and a stream out of the array.
+    Io,
+}
+
+impl TileKind {
+    /// All kinds.
+    pub const ALL: [TileKind; 3] = [TileKind::Pe, TileKind::Memory, TileKind::Io];
+
+    /// The beginning of the names of its tiles.
+    pub fn name(self) -> &'static str {
+        match self {
+            TileKind::Pe => "pe",
+            TileKind::Memory => "mem",
+            TileKind::Io => "io",
+        }
+    }
+}
+
+/// Where a tile is. Places are ordered as addresses are: by row, then by column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Row from the north; 0 is the row of IO tiles.
+    pub row: u32,
+    /// Column from the west.
+    pub column: u32,
+}
+
+impl Place {
+    /// The next place on a side, if there can be one to the north and west.
+    pub fn neighbour(self, side: Side) -> Option<Place> {
+        let Place { row, column } = self;
+        Some(match side {
+            Side::North => Place { row: row.checked_sub(1)?, column },
+            Side::East => Place { row, column: column + 1 },
+            Side::South => Place { row: row + 1, column },
+            Side::West => Place { row, column: column.checked_sub(1)? },
+        })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "column {}, row {}", self.column, self.row)
+    }
+}
+
+/// Numbers of tracks between two neighbours, in each direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tracks {
+    /// Tracks of words.
+    pub word: u32,
+    /// Tracks of bits.
+    pub bit: u32,
+}
+
+impl Tracks {
+    /// The number of tracks of a layer.
+    pub fn of(self, layer: Layer) -> u32 {
+        match layer {
+            Layer::Word => self.word,
+            Layer::Bit => self.bit,
+        }
+    }
+}
+
+/// The tiles of a block. An array is made of blocks that are all alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BlockShape {
+    /// Columns of tiles.
+    pub columns: u32,
+    /// Rows of tiles.
+    pub rows: u32,
+}
+
+/// The columns of memories.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryColumns {
+    /// The memory tile.
+    pub tile: TileSpec,
+    /// Each column whose number, counted from 1, is a multiple of this has memories.
+    pub every: u32,
+}
+
+/// A complete and checked specification of an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArraySpec {
+    /// The name, the stem of the names of its modules.
+    pub name: String,
+    /// Columns of tiles.
+    pub columns: u32,
+    /// Rows of tiles, without the row of IO tiles.
+    pub rows: u32,
+    /// The processing element of the PE tiles.
+    pub pe: PeSpec,
+    /// The memories of the MEM tiles, if there are any.
+    pub memory: Option<MemoryColumns>,
+    /// Tracks between two neighbours.
+    pub tracks: Tracks,
+    /// How switch boxes join tracks.
+    pub topology: Topology,
+    /// The most hops between two registers, a power of two. With 1, each hop has a register.
+    pub hop_limit: u32,
+    /// The tiles of a block.
+    pub block: BlockShape,
+    /// Registers between the ports of the array for configuration, flush and stall, and the tiles.
+    pub control_depth: u32,
+}
+
+impl ArraySpec {
+    /// Bits of a word on a track.
+    pub fn word_bits(&self) -> u32 {
+        self.pe.word_bits
+    }
+
+    /// Bits of a track.
+    pub fn bits(&self, layer: Layer) -> u32 {
+        match layer {
+            Layer::Word => self.word_bits(),
+            Layer::Bit => 1,
+        }
+    }
+
+    /// How flip-flops are reset: as those of the memory tile.
+    pub fn reset(&self) -> Reset {
+        self.memory.as_ref().map_or(Reset::default(), |memory| memory.tile.reset)
+    }
+
+    /// The kind of the tiles of a column, below the row of IO tiles.
+    pub fn kind_of_column(&self, column: u32) -> TileKind {
+        match &self.memory {
+            Some(memory) if (column + 1).is_multiple_of(memory.every) => TileKind::Memory,
+            _ => TileKind::Pe,
+        }
+    }
+
+    /// The kind of the tile at a place, if the array has it.
+    pub fn kind(&self, place: Place) -> Option<TileKind> {
+        let Place { row, column } = place;
+        (column < self.columns && row <= self.rows).then(|| match row {
+            0 => TileKind::Io,
+            _ => self.kind_of_column(column),
+        })
+    }
+
+    /// All places, in their order.
+    pub fn places(&self) -> impl Iterator<Item = Place> + use<> {
+        let columns = self.columns;
+        (0..=self.rows).flat_map(move |row| (0..columns).map(move |column| Place { row, column }))
+    }
+
+    /// The kinds of tiles that there are.
+    pub fn kinds(&self) -> impl Iterator<Item = TileKind> {
+        TileKind::ALL.into_iter().filter(|kind| match kind {
+            TileKind::Memory => self.memory.is_some(),
+            TileKind::Pe | TileKind::Io => true,
+        })
+    }
+
+    /// The number of tiles of a kind.
+    pub fn count(&self, kind: TileKind) -> u32 {
+        let memories = self.memory.as_ref().map_or(0, |memory| self.columns / memory.every);
+        match kind {
+            TileKind::Io => self.columns,
+            TileKind::Memory => memories * self.rows,
+            TileKind::Pe => (self.columns - memories) * self.rows,
+        }
+    }
+
+    /// SHA-256, in lower-case hexadecimal, of the values on which bitstreams depend. Blocks and the depth of the control
+    /// tree are none of them.
+    pub fn digest(&self) -> String {
+        self.hash().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The first 32 bits of [`ArraySpec::digest`]: the first word of a bitstream.
+    pub fn digest_word(&self) -> u32 {
+        let digest = self.hash();
+        u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]])
+    }
+
+    fn hash(&self) -> [u8; 32] {
+        let Self { columns, rows, pe, memory, tracks, topology, hop_limit, .. } = self;
+        let (pe, topology) = (pe.digest(), topology.name());
+        let memory = memory
+            .as_ref()
+            .map_or("none".to_owned(), |MemoryColumns { tile, every }| format!("{} every {every}", tile.digest()));
+        let Tracks { word, bit } = tracks;
+        let canonical = format!(
+            "columns={columns}\nrows={rows}\npe={pe}\nmemory={memory}\ntracks.word={word}\ntracks.bit={bit}\n\
+             topology={topology}\nhop_limit={hop_limit}\n"
+        );
+        Sha256::digest(canonical).into()
+    }
+}

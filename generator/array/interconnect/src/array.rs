@@ -1,0 +1,113 @@
+//! The array: blocks beside each other, and the way of commands to them.
+
+use askama::Template;
+use pushmem_fabric::{ArraySpec, Layer, Side};
+use pushmem_resources::{CLEAR, DIGEST};
+use pushmem_veryl::Source;
+
+use crate::block::{Edge, Shape};
+use crate::{answer_latency, array_module, block_module, io_block_module, render};
+
+#[derive(Template)]
+#[template(path = "array.veryl", escape = "none")]
+struct Array<'a> {
+    spec: &'a ArraySpec,
+    module: &'a str,
+    /// The digest and the addresses of the array's own registers, in hexadecimal.
+    digest: String,
+    digest_address: String,
+    clear_address: String,
+    /// Cycles from an access to its answer.
+    answer: u32,
+    nets: Vec<Net>,
+    blocks: Vec<Block>,
+}
+
+/// The tracks that leave a block on a side.
+struct Net {
+    name: String,
+    bits: u32,
+}
+
+struct Block {
+    name: String,
+    module: String,
+    /// The place of its first tile.
+    column: u32,
+    row: u32,
+    is_io: bool,
+    /// Ports and nets.
+    tracks: Vec<(String, String)>,
+}
+
+pub fn source(spec: &ArraySpec) -> Source {
+    let module = array_module(spec);
+    let (nets, blocks) = blocks(spec);
+    let hexadecimal = |word: u32| format!("{word:08x}");
+    let template = Array {
+        spec,
+        module: &module,
+        digest: hexadecimal(spec.digest_word()),
+        digest_address: hexadecimal(DIGEST.word()),
+        clear_address: hexadecimal(CLEAR.word()),
+        answer: answer_latency(spec),
+        nets,
+        blocks,
+    };
+    render(&module, &template)
+}
+
+/// All blocks, in rows and columns of blocks. Row 0 is that of the blocks of IO tiles.
+fn blocks(spec: &ArraySpec) -> (Vec<Net>, Vec<Block>) {
+    let (columns, rows) = (spec.columns / spec.block.columns, spec.rows / spec.block.rows);
+    let (mut nets, mut blocks) = (Vec::new(), Vec::new());
+    for row in 0..=rows {
+        for column in 0..columns {
+            let is_io = row == 0;
+            let shape = if is_io { Shape::of_io(spec) } else { Shape::of_tiles(spec) };
+            let mut tracks = Vec::new();
+            for (edge, (layer, side)) in shape.edges(spec).iter().zip(shape.tracks_of_edges()) {
+                let (net, from) =
+                    (outgoing(spec, layer, side, column, row), incoming(spec, layer, side, column, row, edge));
+                tracks.push((format!("{}_i", edge.port), from));
+                tracks.push((format!("{}_o", edge.port), net.clone()));
+                nets.push(Net { name: net, bits: edge.bits() });
+            }
+            blocks.push(Block {
+                name: if is_io { format!("io_{column}") } else { format!("block_{column}_{}", row - 1) },
+                module: if is_io { io_block_module(spec) } else { block_module(spec) },
+                column: column * spec.block.columns,
+                row: if is_io { 0 } else { 1 + (row - 1) * spec.block.rows },
+                is_io,
+                tracks,
+            });
+        }
+    }
+    (nets, blocks)
+}
+
+/// The block beside another, if there is one.
+fn neighbour(spec: &ArraySpec, side: Side, column: u32, row: u32) -> Option<(u32, u32)> {
+    let (columns, rows) = (spec.columns / spec.block.columns, spec.rows / spec.block.rows);
+    let (column, row) = match side {
+        Side::North => (column, row.checked_sub(1)?),
+        Side::East => (column + 1, row),
+        Side::South => (column, row + 1),
+        Side::West => (column.checked_sub(1)?, row),
+    };
+    (column < columns && row <= rows).then_some((column, row))
+}
+
+/// The net that leaves a block; nothing takes it at the edge of the array.
+fn outgoing(spec: &ArraySpec, layer: Layer, side: Side, column: u32, row: u32) -> String {
+    let end = if neighbour(spec, side, column, row).is_some() { "" } else { "_unused" };
+    format!("{}_{}_{column}_{row}{end}", layer.name(), side.name())
+}
+
+/// The net that comes into a block.
+fn incoming(spec: &ArraySpec, layer: Layer, side: Side, column: u32, row: u32, edge: &Edge) -> String {
+    match neighbour(spec, side, column, row) {
+        Some((column, row)) => outgoing(spec, layer, side.opposite(), column, row),
+        None => format!("{}'d0", edge.bits()),
+    }
+}

@@ -1,0 +1,102 @@
+//! RTL of a reconfigurable array: Veryl filled in from templates and from the routing resources, compiled to SystemVerilog.
+//!
+//! All tiles of a kind are one module, and so are all blocks: the place of a tile comes in on ports.
+
+mod array;
+mod block;
+mod configuration;
+mod switch_box;
+mod tile;
+
+use askama::Template;
+use pushmem_fabric::{ArraySpec, TileKind};
+use pushmem_registers::RegisterMap;
+use pushmem_resources::TileLayout;
+use pushmem_tile::Reset;
+use pushmem_veryl::{CompileError, Emitted, Source};
+
+/// Modules that parameters can express, without `pushmem_`.
+const LIBRARY: [(&str, &str); 3] = [
+    ("hop", include_str!("../../../../templates/array/library/hop.veryl")),
+    ("connection_box", include_str!("../../../../templates/array/library/connection_box.veryl")),
+    ("control_stage", include_str!("../../../../templates/array/library/control_stage.veryl")),
+];
+
+/// The name of the top module of an array.
+pub fn array_module(spec: &ArraySpec) -> String {
+    format!("{}_array", spec.name)
+}
+
+/// The name of the module of the tiles of a kind.
+pub fn tile_module(spec: &ArraySpec, kind: TileKind) -> String {
+    format!("{}_{}_tile", spec.name, kind.name())
+}
+
+/// The name of the module of the blocks of tiles.
+pub fn block_module(spec: &ArraySpec) -> String {
+    format!("{}_block", spec.name)
+}
+
+/// The name of the module of the blocks of IO tiles.
+pub fn io_block_module(spec: &ArraySpec) -> String {
+    format!("{}_io_block", spec.name)
+}
+
+/// Cycles from an access through the configuration port of an array to its answer.
+pub fn answer_latency(spec: &ArraySpec) -> u32 {
+    // To the tiles, their registers, those of the blocks and those of the array.
+    spec.control_depth + 3
+}
+
+/// The SystemVerilog of an array: one module a file, each file named as its module, used modules before their users. The last
+/// is the array.
+///
+/// # Errors
+/// The findings of Veryl in the rendered sources: they are a fault of the templates, not of the specification.
+pub fn generate(spec: &ArraySpec) -> Result<Vec<Emitted>, CompileError> {
+    let mut modules = pushmem_pe::generate(&spec.pe)?;
+    if let Some(memory) = &spec.memory {
+        modules.extend(pushmem_rtl::generate(&memory.tile, &RegisterMap::of(&memory.tile))?);
+    }
+    modules.extend(compile(spec, sources(spec))?);
+    Ok(modules)
+}
+
+/// The SystemVerilog of [`sources`].
+///
+/// # Errors
+/// As [`generate`].
+pub fn compile(spec: &ArraySpec, sources: Vec<Source>) -> Result<Vec<Emitted>, CompileError> {
+    let reset = match spec.reset() {
+        Reset::Asynchronous => pushmem_veryl::Reset::Asynchronous,
+        Reset::Synchronous => pushmem_veryl::Reset::Synchronous,
+    };
+    pushmem_veryl::compile(sources, reset)
+}
+
+/// The Veryl sources of the interconnect and the tiles, without those of processing elements and memories.
+pub fn sources(spec: &ArraySpec) -> Vec<Source> {
+    let mut sources: Vec<Source> = LIBRARY
+        .iter()
+        .map(|(name, text)| Source { name: format!("pushmem_{name}"), text: (*text).to_owned() })
+        .collect();
+    sources.extend(switch_box::sources(spec));
+    for kind in spec.kinds() {
+        let layout = TileLayout::of(spec, kind);
+        sources.push(configuration::source(spec, &layout));
+        sources.push(tile::source(spec, &layout));
+    }
+    sources.extend(block::sources(spec));
+    sources.push(array::source(spec));
+    sources
+}
+
+fn render(name: &str, template: &impl Template) -> Source {
+    let text = template.render().expect("templates write to memory");
+    Source { name: name.to_owned(), text: format!("{}\n", text.trim()) }
+}
+
+/// Bits of a row or column that tell whether a track can pass around its register; 0 where it never can.
+fn hop_bits(spec: &ArraySpec) -> u32 {
+    spec.hop_limit.ilog2()
+}

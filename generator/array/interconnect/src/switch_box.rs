@@ -1,0 +1,78 @@
+//! Switch boxes, one module for each layer.
+
+use askama::Template;
+use itertools::Itertools;
+use pushmem_fabric::{ArraySpec, Layer, Side, TileKind};
+use pushmem_resources::{Choice, Node, TileLayout, registered_phase};
+use pushmem_veryl::Source;
+
+use crate::{hop_bits, render};
+
+#[derive(Template)]
+#[template(path = "switch_box.veryl", escape = "none")]
+struct SwitchBox<'a> {
+    spec: &'a ArraySpec,
+    module: &'a str,
+    layer: &'static str,
+    tracks: u32,
+    width: u32,
+    hop_bits: u32,
+    hops: Vec<Hop>,
+}
+
+/// An outgoing track.
+struct Hop {
+    name: String,
+    /// What it can take, the first lowest.
+    items: String,
+    output: String,
+    /// Straight on.
+    straight: String,
+    /// Which coordinate of the tile counts the hops, and where there is a register.
+    position: &'static str,
+    phase: u32,
+}
+
+pub fn sources(spec: &ArraySpec) -> impl Iterator<Item = Source> {
+    Layer::ALL.into_iter().map(|layer| source(spec, layer))
+}
+
+fn source(spec: &ArraySpec, layer: Layer) -> Source {
+    // Outputs of cores come last, whatever the kind of tile: tracks alone tell the rest.
+    let layout = TileLayout::of(spec, TileKind::Pe);
+    let registers = layout.locals.iter().filter(|local| local.layer == layer);
+    let hops = registers.filter_map(|local| match local.node {
+        Node::Register { side, track } => Some(hop(spec, side, track, &local.choices)),
+        _ => None,
+    });
+    let module = format!("{}_{}_switch_box", spec.name, layer.name());
+    let template = SwitchBox {
+        spec,
+        module: &module,
+        layer: layer.name(),
+        tracks: spec.tracks.of(layer),
+        width: spec.bits(layer),
+        hop_bits: hop_bits(spec),
+        hops: hops.collect(),
+    };
+    render(&module, &template)
+}
+
+fn hop(spec: &ArraySpec, side: Side, track: u32, choices: &[Choice]) -> Hop {
+    let item = |choice: &Choice| match choice {
+        Choice::Incoming { side, track } => Some(format!("{}_i[{track}]", side.name())),
+        Choice::Core { .. } | Choice::Register => None,
+    };
+    let items = choices.iter().filter_map(item).collect_vec();
+    Hop {
+        name: format!("{}_{track}", side.name()),
+        output: format!("{}_o[{track}]", side.name()),
+        straight: items[0].clone(),
+        items: items.iter().rev().join(", "),
+        position: match side {
+            Side::North | Side::South => "row",
+            Side::East | Side::West => "column",
+        },
+        phase: registered_phase(track, spec.hop_limit),
+    }
+}

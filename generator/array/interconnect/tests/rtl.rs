@@ -1,0 +1,92 @@
+//! RTL of arrays: lint and size.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use pushmem_fabric::{ArraySpec, Folder, TileKind};
+use pushmem_files::Document;
+use pushmem_interconnect::{array_module, block_module, generate, io_block_module, tile_module};
+use pushmem_testing::verilator;
+
+fn constraints() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../constraints")
+}
+
+fn parse(text: &str) -> ArraySpec {
+    let document = Document::parse("array.yaml", text).unwrap();
+    ArraySpec::from_document(&document, &Folder(constraints())).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn shipped(name: &str) -> ArraySpec {
+    parse(&fs::read_to_string(constraints().join(format!("arrays/{name}.yaml"))).unwrap())
+}
+
+/// Checks that these modules of an array have no warnings.
+fn lint(spec: &ArraySpec, tops: &[String]) {
+    let files = generate(spec).unwrap_or_else(|error| panic!("{error}"));
+    let Some(verilator) = verilator() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let names: Vec<String> = files.iter().map(|file| format!("{}.sv", file.name)).collect();
+    for (file, name) in files.iter().zip(&names) {
+        fs::write(folder.path().join(name), &file.text).unwrap();
+    }
+    for top in tops {
+        let mut lint = Command::new(&verilator);
+        let output = lint
+            .args(["--lint-only", "-Wall", "--top-module", top])
+            .args(&names)
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && !err.contains('%'), "{top}:\n{err}");
+    }
+}
+
+fn of_two_by_two(more: &str) -> ArraySpec {
+    parse(&format!("name: pair\nkind: array\ncolumns: 2\nrows: 2\npe: image_pe\n{more}"))
+}
+
+/// Every module as a top, and an array of two columns and rows, with each choice that a specification has.
+#[test]
+fn arrays_are_lint_clean() {
+    for more in [
+        "memory: {tile: small, every: 2}",
+        "memory: {tile: dual_port, every: 2}\nblock: {columns: 2, rows: 1}\nhop_limit: 2",
+        "topology: disjoint\ntracks: {word: 3, bit: 1}\nhop_limit: 4\nblock: {columns: 1, rows: 1}\ncontrol_depth: 1",
+        "tracks: {word: 1, bit: 2}\ncontrol_depth: 4",
+    ] {
+        let spec = of_two_by_two(more);
+        let mut tops: Vec<String> = spec.kinds().map(|kind| tile_module(&spec, kind)).collect();
+        tops.extend([io_block_module(&spec), block_module(&spec), array_module(&spec)]);
+        tops.extend(["word", "bit"].map(|layer| format!("{}_{layer}_switch_box", spec.name)));
+        tops.extend(spec.kinds().map(|kind| format!("{}_{}_configuration", spec.name, kind.name())));
+        lint(&spec, &tops);
+    }
+}
+
+/// Tiles of the arrays that are shipped.
+#[test]
+fn shipped_tiles_are_lint_clean() {
+    for name in ["small", "amber", "tracks_3", "hop_limit_4"] {
+        let spec = shipped(name);
+        let tops: Vec<String> = TileKind::ALL.into_iter().map(|kind| tile_module(&spec, kind)).collect();
+        lint(&spec, &tops);
+    }
+    let spec = shipped("small");
+    lint(&spec, &[array_module(&spec)]);
+}
+
+#[test]
+fn a_whole_array_is_generated_in_a_second() {
+    let spec = shipped("amber");
+    let start = Instant::now();
+    let files = generate(&spec).unwrap_or_else(|error| panic!("{error}"));
+    let lines: usize = files.iter().map(|file| file.text.lines().count()).sum();
+    eprintln!("{lines} lines in {:?}", start.elapsed());
+    assert!(lines < 15_000, "{lines} lines");
+    // A machine that others use takes longer than the second that it takes alone.
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}

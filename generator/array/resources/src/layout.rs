@@ -1,0 +1,424 @@
+//! The multiplexers and the configuration registers of a kind of tile.
+
+use pushmem_fabric::{ArraySpec, Layer, Side, TileKind};
+use pushmem_pe::bits_for;
+use pushmem_registers::{Meaning as MemoryMeaning, RegisterMap, WORD_BYTES};
+
+/// Bits of a register.
+const WORD_BITS: u32 = 8 * WORD_BYTES;
+
+/// A part of a tile, with registers of its own. Its number is part of their addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Feature {
+    /// The processing element or the memory.
+    Core,
+    /// The switch box of words.
+    WordSwitchBox,
+    /// The switch box of bits.
+    BitSwitchBox,
+    /// The connection boxes.
+    ConnectionBoxes,
+}
+
+impl Feature {
+    /// All, in the order of their numbers.
+    pub const ALL: [Feature; 4] =
+        [Feature::Core, Feature::WordSwitchBox, Feature::BitSwitchBox, Feature::ConnectionBoxes];
+
+    /// The number in addresses.
+    pub fn number(self) -> u32 {
+        self as u32
+    }
+
+    /// The name in names of registers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Feature::Core => "core",
+            Feature::WordSwitchBox => "word_switch_box",
+            Feature::BitSwitchBox => "bit_switch_box",
+            Feature::ConnectionBoxes => "connection_boxes",
+        }
+    }
+
+    fn switch_box(layer: Layer) -> Feature {
+        match layer {
+            Layer::Word => Feature::WordSwitchBox,
+            Layer::Bit => Feature::BitSwitchBox,
+        }
+    }
+}
+
+/// The effect of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Meaning {
+    /// What the register of an outgoing track takes: 0 nothing, so that it holds still, or 1 more than the place in its choices.
+    Select {
+        /// Network of the track.
+        layer: Layer,
+        /// Side to which it goes.
+        side: Side,
+        /// Its number.
+        track: u32,
+    },
+    /// Whether an outgoing track passes around its register: it is joined with the track of the same number that comes in on
+    /// the other side. Without effect where the array has a register at this hop.
+    Pass {
+        /// Network of the track.
+        layer: Layer,
+        /// Side to which it goes.
+        side: Side,
+        /// Its number.
+        track: u32,
+    },
+    /// What an input of the core takes: 0 nothing, which reads as 0, or 1 more than the place in its choices.
+    Connection {
+        /// Network of the input.
+        layer: Layer,
+        /// Its place among the inputs of the layer.
+        port: u32,
+    },
+    /// The opcode of a processing element.
+    Operation,
+    /// The mode of an operand.
+    Mode {
+        /// Whether the operand is a word or a bit.
+        layer: Layer,
+        /// Its place among the operands of the layer.
+        operand: u32,
+    },
+    /// The constant of an operand.
+    Constant {
+        /// Whether the operand is a word or a bit.
+        layer: Layer,
+        /// Its place among the operands of the layer.
+        operand: u32,
+    },
+    /// The table of three bits.
+    Lut,
+    /// Whether the resulting bit is the table's.
+    LutSelected,
+}
+
+impl Meaning {
+    /// The name of the field, unique in its tile.
+    pub fn name(self) -> String {
+        match self {
+            Meaning::Select { layer, side, track } => format!("{}_{}_{track}", layer.name(), side.name()),
+            Meaning::Pass { layer, side, track } => format!("{}_{}_{track}_pass", layer.name(), side.name()),
+            Meaning::Connection { layer, port } => format!("{}_input_{port}", layer.name()),
+            Meaning::Operation => "operation".to_owned(),
+            Meaning::Mode { layer, operand } => format!("{}_mode_{operand}", layer.name()),
+            Meaning::Constant { layer, operand } => format!("{}_constant_{operand}", layer.name()),
+            Meaning::Lut => "lut".to_owned(),
+            Meaning::LutSelected => "lut_selected".to_owned(),
+        }
+    }
+
+    /// The signal of the hardware that it is a part of: fields of a signal follow each other, the first lowest.
+    pub fn signal(self) -> String {
+        match self {
+            Meaning::Select { layer, .. } => format!("{}_select", layer.name()),
+            Meaning::Pass { layer, .. } => format!("{}_pass", layer.name()),
+            Meaning::Connection { layer, .. } => format!("{}_connection", layer.name()),
+            Meaning::Mode { layer: Layer::Word, .. } => "data_mode".to_owned(),
+            Meaning::Mode { layer: Layer::Bit, .. } => "bit_mode".to_owned(),
+            Meaning::Constant { layer: Layer::Word, .. } => "data_constant".to_owned(),
+            Meaning::Constant { layer: Layer::Bit, .. } => "bit_constant".to_owned(),
+            Meaning::Operation | Meaning::Lut | Meaning::LutSelected => self.name(),
+        }
+    }
+}
+
+/// A field of a configuration register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its effect.
+    pub meaning: Meaning,
+    /// The feature of its register.
+    pub feature: Feature,
+    /// The number of the register within the feature.
+    pub register: u32,
+    /// Lowest bit in the register.
+    pub low: u32,
+    /// Bits.
+    pub bits: u32,
+}
+
+impl Field {
+    /// The value of the field in a register.
+    pub fn value(&self, register: u32) -> u32 {
+        register >> self.low & (u32::MAX >> (WORD_BITS - self.bits))
+    }
+}
+
+/// A port of the core of a tile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Its name in configurations.
+    pub name: String,
+}
+
+/// A node of the graph, within its tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Node {
+    /// The part of a track that leaves the tile on a side.
+    Segment {
+        /// The side.
+        side: Side,
+        /// The number of the track.
+        track: u32,
+    },
+    /// The register before it.
+    Register {
+        /// The side.
+        side: Side,
+        /// The number of the track.
+        track: u32,
+    },
+    /// An input of the core.
+    Input {
+        /// Its place among the inputs of the layer.
+        port: u32,
+    },
+    /// An output of the core.
+    Output {
+        /// Its place among the outputs of the layer.
+        port: u32,
+    },
+}
+
+/// An input of a multiplexer, as seen from its tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Choice {
+    /// A track that comes in on a side.
+    Incoming {
+        /// The side.
+        side: Side,
+        /// The number of the track.
+        track: u32,
+    },
+    /// An output of the core.
+    Core {
+        /// Its place among the outputs of the layer.
+        port: u32,
+    },
+    /// The register of the same track.
+    Register,
+}
+
+/// A node of a tile, with what it can choose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Local {
+    /// Its network.
+    pub layer: Layer,
+    /// The node.
+    pub node: Node,
+    /// Its inputs.
+    pub choices: Vec<Choice>,
+    /// The value of the field that chooses the first of them; the others count on.
+    pub first_value: u32,
+    /// The place of the field in [`TileLayout::fields`]. Without, there is one choice at most.
+    pub field: Option<usize>,
+}
+
+/// The nodes and the configuration of a kind of tile.
+#[derive(Clone, Debug)]
+pub struct TileLayout {
+    /// The kind.
+    pub kind: TileKind,
+    /// The sides on which it has neighbours in an array without end.
+    pub sides: &'static [Side],
+    /// The nodes: of each layer the segments, the registers, the inputs and the outputs.
+    pub locals: Vec<Local>,
+    /// The fields, by feature and register, lowest bit first.
+    pub fields: Vec<Field>,
+    inputs: [Vec<Port>; 2],
+    outputs: [Vec<Port>; 2],
+    /// Registers of the core that follow a map of their own.
+    memory_registers: u32,
+    /// Which register stops the memory.
+    memory_control: Option<u32>,
+}
+
+impl TileLayout {
+    /// The layout of a kind of tile of an array.
+    pub fn of(spec: &ArraySpec, kind: TileKind) -> Self {
+        let (inputs, outputs) = ports(spec, kind);
+        let map = spec.memory.as_ref().filter(|_| kind == TileKind::Memory).map(|memory| RegisterMap::of(&memory.tile));
+        let control = map.as_ref().and_then(|map| {
+            let enables = |meaning: MemoryMeaning| matches!(meaning, MemoryMeaning::Enable { .. });
+            let (register, _) = map.fields().find(|(_, field)| enables(field.meaning))?;
+            Some(register.offset / WORD_BYTES)
+        });
+        let mut layout = TileLayout {
+            kind,
+            sides: if kind == TileKind::Io { &[Side::South] } else { &Side::ALL },
+            locals: Vec::new(),
+            fields: Vec::new(),
+            inputs,
+            outputs,
+            memory_registers: map.map_or(0, |map| map.bytes() / WORD_BYTES),
+            memory_control: control,
+        };
+        if kind == TileKind::Pe {
+            layout.add_operation(spec);
+        }
+        for layer in Layer::ALL {
+            layout.add_switch_box(spec, layer);
+        }
+        for layer in Layer::ALL {
+            layout.add_connections(spec, layer);
+        }
+        layout.locals.sort_by_key(|local| (local.layer, local.node));
+        layout
+    }
+
+    /// The inputs of the core.
+    pub fn inputs(&self, layer: Layer) -> &[Port] {
+        &self.inputs[layer as usize]
+    }
+
+    /// The outputs of the core.
+    pub fn outputs(&self, layer: Layer) -> &[Port] {
+        &self.outputs[layer as usize]
+    }
+
+    /// The registers of the core that follow the map of the memory tile: so many, from 0.
+    pub fn memory_registers(&self) -> u32 {
+        self.memory_registers
+    }
+
+    /// The register of the memory tile that stops it when it is 0.
+    pub fn memory_control(&self) -> Option<u32> {
+        self.memory_control
+    }
+
+    /// The registers that hold fields, as feature and number, in their order.
+    pub fn registers(&self) -> impl Iterator<Item = (Feature, u32)> {
+        let mut registers: Vec<_> = self.fields.iter().map(|field| (field.feature, field.register)).collect();
+        registers.sort_unstable();
+        registers.dedup();
+        registers.into_iter()
+    }
+
+    /// The place of a field in [`TileLayout::fields`].
+    pub fn field(&self, meaning: Meaning) -> Option<usize> {
+        self.fields.iter().position(|field| field.meaning == meaning)
+    }
+
+    fn add_operation(&mut self, spec: &ArraySpec) {
+        let pe = &spec.pe;
+        let (words, bits, mode_bits) = (pe.word_operands(), pe.bit_operands(), pe.mode_bits());
+        let mode = |layer| move |operand| (Meaning::Mode { layer, operand }, mode_bits);
+        let constant = |layer: Layer| {
+            let bits = spec.bits(layer);
+            move |operand| (Meaning::Constant { layer, operand }, bits)
+        };
+        let mut fields = vec![(Meaning::Operation, pe.opcode_bits())];
+        fields.extend((0..words).map(mode(Layer::Word)));
+        fields.extend((0..bits).map(mode(Layer::Bit)));
+        fields.extend((0..bits).map(constant(Layer::Bit)));
+        if pe.lut {
+            fields.extend([(Meaning::LutSelected, 1), (Meaning::Lut, 8)]);
+        }
+        fields.extend((0..words).map(constant(Layer::Word)));
+        self.pack(Feature::Core, fields);
+    }
+
+    fn add_switch_box(&mut self, spec: &ArraySpec, layer: Layer) {
+        let tracks = spec.tracks.of(layer);
+        let cores = self.outputs(layer).len() as u32;
+        let is_passing = spec.hop_limit > 1 && self.kind != TileKind::Io;
+        let first = self.fields.len();
+        let mut fields = Vec::new();
+        let outgoing =
+            |sides: &'static [Side]| sides.iter().flat_map(move |&side| (0..tracks).map(move |track| (side, track)));
+        for (place, (side, track)) in outgoing(self.sides).enumerate() {
+            let incoming =
+                |from: Side| Choice::Incoming { side: from, track: spec.topology.source(from, side, track, tracks) };
+            // Straight on comes first.
+            let straight = self.sides.iter().filter(|from| **from == side.opposite());
+            let turns = self.sides.iter().filter(|from| **from != side && **from != side.opposite());
+            let mut choices: Vec<Choice> = straight.chain(turns).map(|from| incoming(*from)).collect();
+            choices.extend((0..cores).map(|port| Choice::Core { port }));
+            let bits = bits_for(choices.len() as u32 + 1);
+            fields.push((Meaning::Select { layer, side, track }, bits));
+            let node = Node::Register { side, track };
+            self.locals.push(Local { layer, node, choices, first_value: 1, field: Some(first + place) });
+        }
+        let passes = first + fields.len();
+        for (place, (side, track)) in outgoing(self.sides).enumerate() {
+            let node = Node::Segment { side, track };
+            let mut choices = vec![Choice::Register];
+            if is_passing {
+                choices.push(Choice::Incoming { side: side.opposite(), track });
+                fields.push((Meaning::Pass { layer, side, track }, 1));
+            }
+            let field = is_passing.then_some(passes + place);
+            self.locals.push(Local { layer, node, choices, first_value: 0, field });
+        }
+        for port in 0..cores {
+            let node = Node::Output { port };
+            self.locals.push(Local { layer, node, choices: Vec::new(), first_value: 0, field: None });
+        }
+        self.pack(Feature::switch_box(layer), fields);
+    }
+
+    fn add_connections(&mut self, spec: &ArraySpec, layer: Layer) {
+        let tracks = spec.tracks.of(layer);
+        let first = self.fields.len();
+        let incoming = |side: Side| (0..tracks).map(move |track| Choice::Incoming { side, track });
+        let choices: Vec<Choice> = self.sides.iter().copied().flat_map(incoming).collect();
+        let bits = bits_for(choices.len() as u32 + 1);
+        let ports = 0..self.inputs(layer).len() as u32;
+        for port in ports.clone() {
+            let (node, field) = (Node::Input { port }, Some(first + port as usize));
+            self.locals.push(Local { layer, node, choices: choices.clone(), first_value: 1, field });
+        }
+        self.pack(Feature::ConnectionBoxes, ports.map(|port| (Meaning::Connection { layer, port }, bits)).collect());
+    }
+
+    /// Adds fields behind those that the feature has. A field never straddles two registers.
+    fn pack(&mut self, feature: Feature, fields: Vec<(Meaning, u32)>) {
+        let last = self.fields.iter().rfind(|field| field.feature == feature);
+        let (mut register, mut low) = last.map_or((0, 0), |field| (field.register, field.low + field.bits));
+        for (meaning, bits) in fields {
+            if low + bits > WORD_BITS {
+                register += 1;
+                low = 0;
+            }
+            self.fields.push(Field { meaning, feature, register, low, bits });
+            low += bits;
+        }
+    }
+}
+
+/// The hops at which a track cannot pass around its register: those whose row (to north and south) or column (to east and west),
+/// modulo `hop_limit`, is this. Of `hop_limit` hops straight on it is one, and another for each track.
+pub fn registered_phase(track: u32, hop_limit: u32) -> u32 {
+    (hop_limit - track % hop_limit) % hop_limit
+}
+
+/// The inputs and the outputs of the core, of words and of bits.
+fn ports(spec: &ArraySpec, kind: TileKind) -> ([Vec<Port>; 2], [Vec<Port>; 2]) {
+    let port = |name: String| Port { name };
+    let named = |names: &[&str]| names.iter().map(|name| port((*name).to_owned())).collect::<Vec<_>>();
+    let numbered = |stem: &str, count: u32| (0..count).map(|number| port(format!("{stem}_{number}"))).collect();
+    let letters =
+        |first: char, count: u32| (first..).take(count as usize).map(|letter| port(letter.to_string())).collect();
+    match (kind, &spec.memory) {
+        (TileKind::Memory, Some(memory)) => {
+            let tile = &memory.tile;
+            let valid = named(if tile.stencil_valid { &["stencil_valid"] } else { &["data_out_0_valid"] });
+            ([numbered("data_in", tile.inputs), Vec::new()], [numbered("data_out", tile.outputs), valid])
+        }
+        (TileKind::Io, _) => {
+            let stream = || [named(&["data"]), named(&["valid"])];
+            (stream(), stream())
+        }
+        (TileKind::Pe | TileKind::Memory, _) => {
+            let operands = [letters('a', spec.pe.word_operands()), letters('d', spec.pe.bit_operands())];
+            (operands, [named(&["result"]), named(&["result"])])
+        }
+    }
+}

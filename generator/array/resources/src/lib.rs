@@ -1,0 +1,15 @@
+//! The routing resources of an array, and the configuration bits that join them.
+//!
+//! [`TileLayout`] says of a kind of tile which multiplexers it has, what each can choose, and in which field of which register
+//! the choice is. [`Graph`] puts these tiles beside each other: its nodes are tracks, registers and ports at their places, its
+//! edges inputs of multiplexers. RTL, bitstreams, cycle model and routers all follow from the two.
+
+mod address;
+mod graph;
+mod layout;
+mod map;
+
+pub use address::{Address, CLEAR, DIGEST, REGISTER_BITS, WHOLE_ARRAY};
+pub use graph::{Chosen, Edge, Graph, NodeId, Resource};
+pub use layout::{Choice, Feature, Field, Local, Meaning, Node, Port, TileLayout, registered_phase};
+pub use map::ArrayMap;

@@ -1,0 +1,225 @@
+//! The configuration registers of an array as JSON, C, SystemRDL and Markdown.
+
+use askama::Template;
+use pushmem_fabric::{ArraySpec, Layer, Place, TileKind};
+use pushmem_registers::WORD_BYTES;
+use serde::Serialize;
+
+use crate::address::{Address, CLEAR, DIGEST};
+use crate::layout::{Choice, Feature, Meaning, Node, TileLayout};
+
+/// The configuration registers of an array, for programs and people.
+#[derive(Clone, Debug, Serialize)]
+pub struct ArrayMap {
+    /// Name of the array.
+    array: String,
+    /// Digest of the specification.
+    spec_digest: String,
+    digest_address: u32,
+    clear_address: u32,
+    columns: u32,
+    rows: u32,
+    tiles: Vec<TileMap>,
+    #[serde(skip)]
+    places: Vec<PlaceEntry>,
+}
+
+/// The registers of a kind of tile.
+#[derive(Clone, Debug, Serialize)]
+struct TileMap {
+    kind: &'static str,
+    name: &'static str,
+    /// The memory tile whose registers feature 0 has.
+    memory: Option<String>,
+    registers: Vec<RegisterEntry>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct RegisterEntry {
+    name: String,
+    feature: u32,
+    number: u32,
+    fields: Vec<FieldEntry>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct FieldEntry {
+    name: String,
+    low: u32,
+    bits: u32,
+    description: String,
+}
+
+/// A tile of the array.
+#[derive(Clone, Debug)]
+struct PlaceEntry {
+    kind: &'static str,
+    name: String,
+    /// Byte offset of its registers.
+    offset: u64,
+}
+
+#[derive(Template)]
+#[template(path = "registers.h", escape = "none")]
+struct CHeader<'a> {
+    map: &'a ArrayMap,
+}
+
+#[derive(Template)]
+#[template(path = "registers.rdl", escape = "none")]
+struct SystemRdl<'a> {
+    map: &'a ArrayMap,
+}
+
+#[derive(Template)]
+#[template(path = "registers.md", escape = "none")]
+struct Markdown<'a> {
+    map: &'a ArrayMap,
+}
+
+impl ArrayMap {
+    /// The registers of an array.
+    pub fn of(spec: &ArraySpec) -> Self {
+        ArrayMap {
+            array: spec.name.clone(),
+            spec_digest: spec.digest(),
+            digest_address: DIGEST.word(),
+            clear_address: CLEAR.word(),
+            columns: spec.columns,
+            rows: spec.rows,
+            tiles: spec.kinds().map(|kind| TileMap::of(spec, kind)).collect(),
+            places: spec.places().filter_map(|place| PlaceEntry::of(spec, place)).collect(),
+        }
+    }
+
+    /// The map as JSON.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("a register map is plain data");
+        text.push('\n');
+        text
+    }
+
+    /// The map as a C header: addresses, shifts and masks.
+    pub fn to_c_header(&self) -> String {
+        rendered(&CHeader { map: self })
+    }
+
+    /// The map in SystemRDL.
+    pub fn to_system_rdl(&self) -> String {
+        rendered(&SystemRdl { map: self })
+    }
+
+    /// The map as tables in Markdown.
+    pub fn to_markdown(&self) -> String {
+        rendered(&Markdown { map: self })
+    }
+
+    /// Registers of the fields of all tiles, without those of memories.
+    pub fn registers(&self) -> usize {
+        self.tiles.iter().map(|tile| tile.registers.len()).sum()
+    }
+
+    fn digest_offset(&self) -> u64 {
+        offset(DIGEST)
+    }
+
+    fn clear_offset(&self) -> u64 {
+        offset(CLEAR)
+    }
+}
+
+impl PlaceEntry {
+    fn of(spec: &ArraySpec, place: Place) -> Option<Self> {
+        let (kind, Place { row, column }) = (spec.kind(place)?.name(), place);
+        let offset = offset(Address { row, column, feature: 0, register: 0 });
+        Some(PlaceEntry { kind, name: format!("{kind}_{column}_{row}"), offset })
+    }
+}
+
+impl TileMap {
+    fn of(spec: &ArraySpec, kind: TileKind) -> Self {
+        let layout = TileLayout::of(spec, kind);
+        let register = |(feature, number): (Feature, u32)| {
+            let fields = layout.fields.iter().filter(|field| (field.feature, field.register) == (feature, number));
+            let entry = |field: &crate::layout::Field| FieldEntry {
+                name: field.meaning.name(),
+                low: field.low,
+                bits: field.bits,
+                description: description(&layout, field.meaning),
+            };
+            let (name, feature) = (format!("{}_{number}", feature.name()), feature.number());
+            RegisterEntry { name, feature, number, fields: fields.map(entry).collect() }
+        };
+        let memory = spec.memory.as_ref().filter(|_| kind == TileKind::Memory);
+        TileMap {
+            kind: kind.name(),
+            name: match kind {
+                TileKind::Pe => "PE",
+                TileKind::Memory => "MEM",
+                TileKind::Io => "IO",
+            },
+            memory: memory.map(|memory| memory.tile.name.clone()),
+            registers: layout.registers().map(register).collect(),
+        }
+    }
+}
+
+impl RegisterEntry {
+    /// Byte offset from the tile.
+    fn offset(&self) -> u64 {
+        offset(Address { row: 0, column: 0, feature: self.feature, register: self.number })
+    }
+}
+
+impl FieldEntry {
+    fn high(&self) -> u32 {
+        self.low + self.bits - 1
+    }
+
+    fn mask(&self) -> u32 {
+        (u32::MAX >> (u32::BITS - self.bits)) << self.low
+    }
+}
+
+/// Registers are four bytes apart where bytes are counted.
+fn offset(address: Address) -> u64 {
+    u64::from(address.word()) * u64::from(WORD_BYTES)
+}
+
+/// A line on the effect of a field, with what each of its values chooses.
+fn description(layout: &TileLayout, meaning: Meaning) -> String {
+    let choices = |layer: Layer, node: Node, first: &str| {
+        let found = layout.locals.iter().find(|local| (local.layer, local.node) == (layer, node));
+        let choice = |choice: &Choice| match choice {
+            Choice::Incoming { side, track } => format!("{}_{track}", side.name()),
+            Choice::Core { port } => layout.outputs(layer)[*port as usize].name.clone(),
+            Choice::Register => "register".to_owned(),
+        };
+        let names: Vec<String> = found.into_iter().flat_map(|local| &local.choices).map(choice).collect();
+        let values: Vec<String> = (1..).zip(names).map(|(value, name)| format!("{value} {name}")).collect();
+        format!("0 {first}, {}", values.join(", "))
+    };
+    let operand = |layer: Layer, operand: u32| layout.inputs(layer)[operand as usize].name.clone();
+    match meaning {
+        Meaning::Select { layer, side, track } => choices(layer, Node::Register { side, track }, "holds still"),
+        Meaning::Pass { .. } => "1 passes around the register, where the hop allows it".to_owned(),
+        Meaning::Connection { layer, port } => {
+            format!("{}: {}", operand(layer, port), choices(layer, Node::Input { port }, "nothing"))
+        }
+        Meaning::Operation => "opcode, see operations.md".to_owned(),
+        Meaning::Mode { layer, operand: place } => {
+            format!("{}: 0 constant, 1 direct, 1 + k late by k cycles", operand(layer, place))
+        }
+        Meaning::Constant { layer, operand: place } => format!("constant of {}", operand(layer, place)),
+        Meaning::Lut => "table of d, e, f".to_owned(),
+        Meaning::LutSelected => "the resulting bit is that of the table".to_owned(),
+    }
+}
+
+fn upper(name: &str) -> String {
+    name.to_ascii_uppercase()
+}
+
+fn rendered(template: &impl Template) -> String {
+    format!("{}\n", template.render().expect("templates write to memory").trim())
+}

@@ -1,0 +1,164 @@
+//! Arrays: their specifications, their RTL, and their configurations.
+
+use std::path::Path;
+
+use itertools::Itertools;
+use pushmem_bitstream::{Bitstream, Configuration};
+use pushmem_cache::Kept;
+use pushmem_fabric::{ArraySpec, Blocks};
+use pushmem_files::{Code, Diagnostic, Document, FieldPath, OutputFolder};
+use pushmem_registers::RegisterMap;
+use pushmem_resources::{ArrayMap, Graph};
+use pushmem_simulation::{program_identity, rtl_files as tile_files};
+
+use crate::application::pes::PES;
+use crate::application::tiles;
+use crate::kinds::{self, FileKind};
+use crate::shipped::{Shipped, shipped};
+
+/// The arrays of `constraints/arrays`.
+pub const ARRAYS: Shipped = shipped![
+    "array", Array in "constraints/arrays":
+    "amber",
+    "hop_limit_4",
+    "small",
+    "tracks_3",
+];
+
+/// The blocks of an array: names as on the command line, and files beside the specification.
+struct BlocksOf<'a> {
+    document: &'a Document,
+}
+
+impl BlocksOf<'_> {
+    /// The file of a name beside the specification, where the project and the program have none.
+    fn found(&self, name: &str, shipped: Result<Document, Diagnostic>) -> Result<Document, Diagnostic> {
+        let folder = Path::new(self.document.name()).parent().unwrap_or(Path::new("."));
+        let beside = folder.join(format!("{name}.yaml"));
+        match shipped {
+            Err(_) if beside.is_file() => Document::read(&beside),
+            shipped => shipped,
+        }
+    }
+}
+
+impl Blocks for BlocksOf<'_> {
+    fn processing_element(&self, name: &str) -> Result<Document, Diagnostic> {
+        self.found(name, PES.by_name(name))
+    }
+
+    fn tile(&self, name: &str) -> Result<Document, Diagnostic> {
+        self.found(name, tiles::document_by_name(name))
+    }
+}
+
+/// Whether a document is the specification of an array.
+pub fn is_one(document: &Document) -> bool {
+    kinds::of(document) == Some(ARRAYS.kind)
+}
+
+/// Reads the specification of an array.
+///
+/// # Errors
+/// As [`ArraySpec::from_document`].
+pub fn from_document(document: &Document) -> Result<ArraySpec, Diagnostic> {
+    ArraySpec::from_document(document, &BlocksOf { document })
+}
+
+/// Reads a file that is the specification of an array. Nothing, if it is a name or any other file.
+///
+/// # Errors
+/// When the file is the specification of an array that is wrong.
+pub fn read_file(path: &Path) -> Result<Option<ArraySpec>, Diagnostic> {
+    let document = path.is_file().then(|| Document::read(path).ok()).flatten();
+    document.filter(is_one).map(|document| from_document(&document)).transpose()
+}
+
+/// The array that a configuration names: in `constraints/arrays`, or beside the configuration.
+///
+/// # Errors
+/// When there is none of the name, at the key that names it.
+pub fn of_configuration(configuration: &Document) -> Result<ArraySpec, Diagnostic> {
+    let name = Configuration::array_of(configuration)?;
+    let folder = Path::new(configuration.name()).parent().unwrap_or(Path::new("."));
+    let beside = folder.join(format!("{name}.yaml"));
+    let is_other = beside.is_file() && beside != Path::new(configuration.name());
+    if is_other && let Some(spec) = read_file(&beside)? {
+        return Ok(spec);
+    }
+    let document = ARRAYS.by_name(&name).map_err(|unknown| {
+        let message =
+            format!("the specification of the array `{name}` is neither in {} nor {}", ARRAYS.folder, beside.display());
+        let problem = configuration.error(&FieldPath::root().key("array"), message).or_code(Code::Configuration);
+        problem.with_help(unknown.help().unwrap_or_default())
+    })?;
+    from_document(&document)
+}
+
+/// The bitstream of a configuration, as text.
+///
+/// # Errors
+/// When the configuration is wrong.
+pub fn encode(spec: &ArraySpec, configuration: &Path) -> Result<Bitstream, Diagnostic> {
+    let document = kinds::read(configuration, &[FileKind::ArrayConfiguration])?;
+    let graph = Graph::of(spec);
+    Configuration::from_document(&document, spec, &graph)?.encode(spec, &graph)
+}
+
+/// The SystemVerilog files of an array, kept between runs: name and text of each, used modules before their users.
+///
+/// # Errors
+/// When the RTL does not compile, which is a fault of the templates.
+pub fn rtl_files(spec: &ArraySpec) -> Result<Vec<(String, String)>, Diagnostic> {
+    let fault = |error: pushmem_veryl::CompileError| Diagnostic::new(error.to_string()).as_fault("specification");
+    let sources = pushmem_interconnect::sources(spec);
+    let memory = spec.memory.as_ref().map(|memory| memory.tile.canonical()).unwrap_or_default();
+    let (pe, program) = (spec.pe.to_yaml(), program_identity());
+    let texts = sources.iter().flat_map(|source| [source.name.as_str(), source.text.as_str()]);
+    let others = [spec.reset().name(), pe.as_str(), memory.as_str(), program.as_str()];
+    let kept = Kept::of("array_rtl", &texts.chain(others).collect_vec());
+    if let Some(files) = kept.result() {
+        return Ok(files);
+    }
+    let named = |modules: Vec<pushmem_veryl::Emitted>| {
+        modules.into_iter().map(|module| (format!("{}.sv", module.name), module.text)).collect_vec()
+    };
+    let mut files = named(pushmem_pe::generate(&spec.pe).map_err(fault)?);
+    if let Some(memory) = &spec.memory {
+        files.extend(tile_files(&memory.tile)?);
+    }
+    files.extend(named(pushmem_interconnect::compile(spec, sources).map_err(fault)?));
+    kept.keep(&files);
+    Ok(files)
+}
+
+/// The files of an array.
+pub fn folder(spec: &ArraySpec, rtl: &[(String, String)], veryl: bool) -> OutputFolder {
+    let mut folder = OutputFolder::new();
+    for (name, text) in rtl {
+        folder.add(format!("rtl/{name}"), text.as_str());
+    }
+    folder.add("filelist.f", rtl.iter().map(|(name, _)| format!("rtl/{name}\n")).collect::<String>());
+    let map = ArrayMap::of(spec);
+    folder.add("registers.json", map.to_json());
+    folder.add("registers.h", map.to_c_header());
+    folder.add("registers.rdl", map.to_system_rdl());
+    folder.add("registers.md", map.to_markdown());
+    folder.add("operations.md", spec.pe.to_markdown());
+    folder.add("spec.yaml", spec.to_yaml());
+    folder.add("pe.yaml", spec.pe.to_yaml());
+    if let Some(memory) = &spec.memory {
+        let map = RegisterMap::of(&memory.tile);
+        folder.add("memory/registers.json", map.to_json());
+        folder.add("memory/registers.h", map.to_c_header());
+        folder.add("memory/registers.rdl", map.to_system_rdl());
+        folder.add("memory/registers.md", map.to_markdown());
+        folder.add("memory/spec.yaml", memory.tile.to_yaml());
+    }
+    if veryl {
+        for source in pushmem_interconnect::sources(spec) {
+            folder.add(format!("veryl/{}.veryl", source.name), source.text);
+        }
+    }
+    folder
+}

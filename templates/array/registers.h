@@ -1,0 +1,39 @@
+/* Configuration registers of the array `{{ map.array }}`: 32 bits each, at addresses of place, feature and register.
+ * A bitstream writes the digest, clears the array, and writes the registers that are not 0.
+ */
+{%- let prefix = self::upper(map.array) %}
+#ifndef PUSHMEM_{{ prefix }}_ARRAY_H
+#define PUSHMEM_{{ prefix }}_ARRAY_H
+
+#include <stdint.h>
+
+/* Tiles take writes after this digest of the specification was written. */
+#define {{ prefix }}_ARRAY_DIGEST_ADDRESS 0x{{ "{:08x}"|format(map.digest_address) }}u
+#define {{ prefix }}_ARRAY_DIGEST 0x{{ &map.spec_digest[..8] }}u
+/* A write clears the configuration of all tiles. */
+#define {{ prefix }}_ARRAY_CLEAR_ADDRESS 0x{{ "{:08x}"|format(map.clear_address) }}u
+
+/* The address of a register of a tile. Row 0 is that of IO tiles. */
+#define {{ prefix }}_ARRAY_ADDRESS(column, row, feature, number) \
+    ((uint32_t)(row) << 24 | (uint32_t)(column) << 16 | (uint32_t)(feature) << 12 | (uint32_t)(number))
+#define {{ prefix }}_ARRAY_COLUMNS {{ map.columns }}
+#define {{ prefix }}_ARRAY_ROWS {{ map.rows }}
+{%- for tile in map.tiles %}
+{%- if let Some(memory) = tile.memory %}
+
+/* {{ tile.name }} tiles, feature 0: the registers of the memory tile `{{ memory }}`, see its own header: their number is a quarter of their offset. */
+{%- endif %}
+{%- for register in tile.registers %}
+{%- let name = self::upper(register.name) %}
+
+/* {{ tile.name }} tiles: {{ register.name }}. */
+#define {{ prefix }}_{{ self::upper(tile.kind) }}_{{ name }}_FEATURE {{ register.feature }}
+#define {{ prefix }}_{{ self::upper(tile.kind) }}_{{ name }}_NUMBER {{ register.number }}
+{%- for field in register.fields %}
+#define {{ prefix }}_{{ self::upper(tile.kind) }}_{{ self::upper(field.name) }}_SHIFT {{ field.low }}
+#define {{ prefix }}_{{ self::upper(tile.kind) }}_{{ self::upper(field.name) }}_MASK 0x{{ "{:08x}"|format(field.mask()) }}u
+{%- endfor %}
+{%- endfor %}
+{%- endfor %}
+
+#endif
