@@ -300,7 +300,7 @@ fn reads_relate_to_the_last_writer() {
         ..stage("sum", &[3, 8], vec![Access { array: 0, subscripts: vec![along(2, 1, 1, 0, 1)] }], 0)
     };
     let error = stencil(&rolled).unwrap_err();
-    assert_eq!(error.to_string(), "sum is a reduction: it updates a in every iteration of loop x");
+    assert_eq!(error.to_string(), "sum is a reduction: it updates `a` in every iteration of loop `x`");
     rolled.stages[1].reads.clear();
     assert!(matches!(stencil(&rolled), Err(ScheduleError::Overwritten { .. })));
 }

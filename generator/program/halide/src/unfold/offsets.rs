@@ -26,7 +26,7 @@ const MOST_TAPS: i64 = 32;
 const MOST_NEIGHBOURS: usize = 64;
 
 /// The most offsets that hints may say, each with each tap: every one of them is a candidate.
-const MOST_SAID: usize = 1 << 14;
+const MOST_SAID: usize = 1 << 16;
 
 /// The most comparisons of candidates with hints.
 const MOST_BALLOTS: usize = 1 << 24;
@@ -509,9 +509,6 @@ impl Taps {
 
 /// Refuses a Func whose offset would take too long to find.
 fn check_ballots(witnesses: &[&Witness], of: &str, count: usize, most: usize) -> Result<()> {
-    if std::env::var_os("STAT").is_some() {
-        eprintln!("STAT {most} {count}");
-    }
     match witnesses.first() {
         Some(first) if count > most => {
             let message = format!("where this Func is in the loops around takes {count} {of}, and the limit is {most}");
