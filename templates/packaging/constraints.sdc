@@ -52,8 +52,8 @@ if {[info exists ::env(TIME_DERATING_CONSTRAINT)]} {
 # outputs of the register files have as many. What is read back has one. Flows keep the hierarchy of the register files.
 foreach registers {{ "{" }}{{ register_files.join(" ") }}{{ "}" }} {
     set found 0
-    foreach group {extents cycle_start cycle_deltas cycle_strides start deltas strides enable tile_id} {
-        foreach pin [get_pins -quiet $registers/*$group*] {
+    foreach port {{ "{" }}{{ configuration_outputs.join(" ") }}{{ "}" }} {
+        foreach pin [get_pins -quiet $registers/$port*] {
             set_multicycle_path {{ timing.configuration_cycles }} -setup -through $pin
             set_multicycle_path {{ timing.configuration_cycles - 1 }} -hold -through $pin
             set found 1

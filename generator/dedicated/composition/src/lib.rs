@@ -73,7 +73,9 @@ impl TileModule {
     /// The files that a library of the tile stands for: its own, from its package to its checker. Others may use the rest, too.
     pub fn own_files(&self) -> &[String] {
         let package = format!("{}_pkg.sv", self.name.strip_suffix("_tile").unwrap_or(&self.name));
-        let own = self.files.iter().position(|file| *file == package);
+        let module = format!("{}.sv", self.name);
+        let at = |name: &String| self.files.iter().position(|file| file == name);
+        let own = at(&package).or(at(&module));
         &self.files[own.unwrap_or(self.files.len())..]
     }
 }

@@ -274,7 +274,7 @@ pub fn expect(path: &Path, expected: &[FileKind]) -> Result<(), Diagnostic> {
 fn unlike(kind: FileKind, expected: &[FileKind]) -> String {
     let is = Row::of(kind).is;
     match expected {
-        [_, _, _, ..] => is.to_owned(),
+        [_, _, _, _, ..] => is.to_owned(),
         few => format!("{is}, not {}", few.iter().map(|kind| Row::of(*kind).is).join(" or ")),
     }
 }

@@ -429,7 +429,7 @@ fn check_names_what_is_wrong_and_goes_on() {
         ("lost.yaml", b"tile: stranger\ncontrollers: {}\n", "the specification of the tile `stranger` is neither"),
         ("unknown.yaml", b"a: 1\n", "it is not clear what this file is"),
         ("empty.yaml", b"", "empty.yaml"),
-        ("pe.yaml", b"name: p\nkind: processing_element\n", "missing key `operations`"),
+        ("pe.yaml", b"name: p\nkind: processing_element\n", "the key `operations` is missing"),
         ("faults.yaml", b"pass_mutants: []\n", "faults.yaml:1:1"),
         ("buffer.yaml", b"name: b\nports: [{name: a, dir: read}]\n", "unknown key `dir`"),
         ("macro.yaml", b"macro: wire\nwidth: 8\ndepth: 8\nports: []\n", "a macro has ports"),
@@ -717,6 +717,27 @@ fn build_writes_an_accelerator() {
     // The written files are a program and a specification.
     succeeds(&["build", &format!("{out}/program.yaml"), "--tile", &format!("{out}/tile.yaml")]);
     succeeds(&["compare", &out, "--no-rtl"]);
+}
+
+/// RTL that differs from the interpreter is no wrong input: the exit code says so, and the message tells what may be wrong.
+#[test]
+fn rtl_that_differs_is_a_fault() {
+    if parsed(&succeeds(&["doctor", "--json"]).out)["tools"][0]["version"].is_null() {
+        assert!(std::env::var_os("PUSHMEM_ALL_TOOLS").is_none(), "there is no Verilator");
+        return;
+    }
+    let folder = Folder::new();
+    let out = folder.path("blur");
+    succeeds(&["build", BLUR, "-o", &out]);
+    let kernel = folder.path("blur/rtl/brighten_blur_brighten.sv");
+    let right = fs::read_to_string(&kernel).unwrap();
+    let wrong = right.replace("input_x_y_i << 1", "input_x_y_i << 2");
+    assert_ne!(right, wrong);
+    fs::write(&kernel, wrong).unwrap();
+    let said = ends(3, &mut pushmem(&["compare", &out]));
+    assert!(said.err.contains("unless files of the folder were changed, this is a fault of pushmem"), "{}", said.err);
+    fs::write(&kernel, right).unwrap();
+    succeeds(&["compare", &out]);
 }
 
 #[test]

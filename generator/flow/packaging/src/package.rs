@@ -2,7 +2,7 @@
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_rtl::{checker_module, registers_module, tile_module};
+use pushmem_rtl::{checker_module, configuration_outputs, registers_module, tile_module};
 use pushmem_technology::{Binding, Kit, Technology, Views};
 use pushmem_tile::{Reset, TEST_ENABLE, TileSpec};
 use serde_json::{Value, json};
@@ -86,6 +86,8 @@ struct Constraints<'a> {
     outputs: Vec<String>,
     /// Register files whose outputs have several cycles, as instances below the top module.
     register_files: Vec<String>,
+    /// Output ports of register files with the registers that controllers use.
+    configuration_outputs: Vec<String>,
     /// Whether some clocks stop.
     clock_gates: bool,
 }
@@ -212,6 +214,7 @@ impl<'a> Constraints<'a> {
             inputs,
             outputs: chosen(true).collect(),
             register_files: register_files.collect(),
+            configuration_outputs: design.tiles.iter().flat_map(|spec| configuration_outputs(spec)).unique().collect(),
             clock_gates: design.tiles.iter().any(|spec| spec.clock_gating),
         }
     }

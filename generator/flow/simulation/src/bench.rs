@@ -316,8 +316,8 @@ impl<'a> Bench<'a> {
                 let stall = self.rng.random_bool(0.5);
                 self.write(write, stall)?;
                 self.read(base)?;
+                self.read(address)?;
             }
-            self.read(far)?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Names of modules.
 
+use itertools::Itertools;
 use pushmem_tile::{Kind, Style, TileSpec, address_bits_for};
 
 /// Name of the top module of a tile.
@@ -10,6 +11,13 @@ pub fn tile_module(spec: &TileSpec) -> String {
 /// Name of the module with the configuration registers of a tile.
 pub fn registers_module(spec: &TileSpec) -> String {
     format!("{}_registers", spec.name)
+}
+
+/// The output ports of that module whose registers controllers use: those of all roles together, then one for each role.
+pub fn configuration_outputs(spec: &TileSpec) -> Vec<String> {
+    let controllers = spec.controllers();
+    let roles = controllers.iter().map(|controller| controller.role.name()).unique();
+    std::iter::once("control").chain(roles).map(|name| format!("{name}_o")).collect()
 }
 
 /// Name of the module with the assertions of a tile.

@@ -255,7 +255,7 @@ nest:
     };
     let error = try_compile(program(&text("")), TILE).expect_err("the controllers do not count so far");
     let error = error.diagnostic();
-    assert!(error.message().contains("16-bit schedule"), "{error:?}");
+    assert!(error.message().contains("schedule of 16 bits"), "{error:?}");
     assert!(error.help().unwrap().starts_with("unroll `j`, `i` fully"), "{error:?}");
     let warning = &error.related()[0];
     assert!(!warning.is_error() && warning.message().contains("25600 words for 1296 elements"), "{error:?}");

@@ -228,7 +228,7 @@ nest:
       - output[x, y] = middle[x, y] + middle[x+1, y+1]: {share: sum}
 ";
     let error = refusal(text);
-    assert!(error.contains("output finds no cycles of unit sum in which middle does not run"), "{error}");
+    assert!(error.contains("finds no cycles of unit `sum` in which the statement in line 9 does not run"), "{error}");
     let patient = text.replace("inputs:", "schedule: dnn\ninputs:");
     compare(&compiled(program(&patient), "dual_port"));
 }
