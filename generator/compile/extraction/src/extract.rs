@@ -445,7 +445,7 @@ fn divided(inner: Subscript, by: i64) -> Option<Subscript> {
     if inner.coefficients.iter().any(|coefficient| coefficient % divisor != 0) {
         return Some(Subscript { divisor, ..inner });
     }
-    // What a copy executes may move by whole multiples of the divisor.
+    // All coefficients are multiples of the divisor: only the constant is rounded.
     let coefficients = inner.coefficients.iter().map(|coefficient| coefficient / divisor);
     Some(Subscript::affine(coefficients.collect(), inner.constant.div_euclid(divisor)))
 }

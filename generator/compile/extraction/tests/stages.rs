@@ -177,7 +177,7 @@ nest:
     assert_eq!(pipeline.shared_loops(0, 4), 1);
 }
 
-/// What the program names keeps its name; copies get out of the way.
+/// Names of the program stay; copies get other names.
 #[test]
 fn copies_do_not_take_the_names_of_others() {
     let text = "

@@ -23,7 +23,7 @@ impl Loop {
     }
 }
 
-/// What an index becomes beyond the elements of an array.
+/// Treatment of an index beyond the elements of an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Boundary {
     /// It never lies beyond.
@@ -53,7 +53,7 @@ pub enum Boundary {
 }
 
 impl Boundary {
-    /// What an index becomes; nothing where there is no element.
+    /// The index after this treatment; nothing where there is no element.
     pub fn apply(self, value: i64) -> Option<i64> {
         match self {
             Boundary::None => Some(value),
@@ -77,7 +77,7 @@ pub struct Subscript {
     pub constant: i64,
     /// Divisor, at least 1.
     pub divisor: i64,
-    /// What happens beyond the elements.
+    /// Treatment of indices beyond the elements.
     pub boundary: Boundary,
     /// Constant term after the boundary.
     pub offset: i64,
@@ -190,9 +190,9 @@ pub struct Stage {
     pub shared: usize,
     /// Loops, innermost first.
     pub loops: Vec<Loop>,
-    /// What it reads.
+    /// Its read accesses.
     pub reads: Vec<Access>,
-    /// What it writes.
+    /// Its write access.
     pub write: Access,
     /// Cycles from a read to the write of the value computed from it.
     pub latency: u64,

@@ -16,7 +16,7 @@ use pushmem_affine::{Affine, deltas, strides};
 pub struct DecodeError {
     /// Index of the write at fault; behind the last for one that is missing.
     pub write: usize,
-    /// What is wrong with it.
+    /// The fault, in words.
     pub message: String,
 }
 

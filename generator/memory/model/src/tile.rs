@@ -99,7 +99,7 @@ impl Tile {
         self.context.cycle
     }
 
-    /// What the tile shows in this cycle.
+    /// The outputs of the tile in this cycle.
     pub fn outputs(&self, inputs: &Inputs) -> Outputs {
         let mut outputs = Outputs::default();
         for (parameters, controller) in self.parameters.iter().zip(&self.context.controllers) {

@@ -9,7 +9,8 @@ pub const WORD_BYTES: u32 = 4;
 /// Bits of a register.
 const WORD_BITS: u32 = 8 * WORD_BYTES;
 
-/// What a field configures. Indices refer to [`TileSpec::controllers`] and to the controller's address generators.
+/// The parameter that a field configures. Indices refer to [`TileSpec::controllers`] and to the controller's address
+/// generators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Meaning {
@@ -65,7 +66,7 @@ pub enum Meaning {
     },
 }
 
-/// What software may do with a register.
+/// Accesses that software has to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
@@ -90,7 +91,7 @@ pub struct Field {
     pub reset: u32,
     /// One line for documentation.
     pub description: String,
-    /// What it configures.
+    /// The parameter that it configures.
     pub meaning: Meaning,
 }
 
@@ -113,7 +114,7 @@ pub struct Register {
     pub name: String,
     /// Byte offset.
     pub offset: u32,
-    /// What software may do.
+    /// Accesses that software has.
     pub access: Access,
     /// One line for documentation.
     pub description: String,

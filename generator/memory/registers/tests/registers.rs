@@ -21,7 +21,7 @@ fn all_different<T: Ord + Debug>(what: &str, items: impl IntoIterator<Item = T>)
     }
 }
 
-/// What fields there must be, each with its width, by the rules of the layout.
+/// The fields that the layout requires, each with its width.
 fn expected_fields(spec: &TileSpec) -> Vec<(Meaning, u32)> {
     let mut fields = vec![(Meaning::SpecDigest, 32)];
     for (controller, parameters) in spec.controllers().iter().enumerate() {

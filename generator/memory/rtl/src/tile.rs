@@ -32,7 +32,8 @@ struct WideFetchTile<'a> {
     agg_read_row: String,
     tb_write_row: String,
     tb_read: WordPlace,
-    /// What travels beside the SRAM: the row of the transpose buffer and, above it, whether the tile owns the data.
+    /// The value that travels beside the SRAM: the row of the transpose buffer and, above it, whether the tile owns the
+    /// data.
     departure: String,
     /// Name and width of the same on arrival.
     arrival: &'static str,

@@ -1,4 +1,4 @@
-//! What templates see of a tile.
+//! View of a tile for templates.
 
 use pushmem_registers::{Access, Register, RegisterMap};
 use pushmem_tile::{AddressGenerator, Controller, Kind, Memory, Role, Style, TileSpec};
@@ -23,7 +23,7 @@ pub(crate) struct RoleView {
     pub constant: String,
     /// How many there are.
     pub count: u32,
-    /// What tells one from the others; none where a tile has but one whatever its ports.
+    /// The ports that tell one from the others; none where a tile has but one whatever its ports.
     pub ports: Option<Ports>,
     pub levels: u32,
     pub extent_bits: u32,
@@ -114,7 +114,7 @@ impl RoleView {
         }
     }
 
-    /// What chooses one of them in a vector of all, within a loop over their ports.
+    /// The index of one of them in a vector of all, within a loop over their ports.
     pub fn at(&self) -> String {
         self.ports.as_ref().map_or_else(String::new, |ports| format!("[{}]", ports.index))
     }
@@ -132,7 +132,7 @@ impl RoleView {
         }
     }
 
-    /// The name of the same. `unused` is part of it where nobody follows, which linters understand.
+    /// The name of the same. Linters accept an unconnected signal with `unused` in its name.
     pub fn point(&self, style: Style) -> String {
         let point = if style == Style::Multiplier { "indices" } else { "increments" };
         let unused = if self.addresses.is_empty() { "_unused" } else { "" };
@@ -160,7 +160,7 @@ impl RoleView {
         self.addresses.iter().find(|address| address.memory == memory)
     }
 
-    /// What the registers tell a controller, lowest bits first, in the order of the register map.
+    /// The registers' fields for a controller, lowest bits first, in the order of the register map.
     pub fn config(&self, style: Style, names: &Names) -> Vec<ConfigField> {
         let constant = &self.constant;
         let levels = format!("{constant}Levels");

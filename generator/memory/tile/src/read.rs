@@ -183,7 +183,7 @@ impl TileSpec {
             stencil_valid: Some(self.stencil_valid),
             style: Some(self.style),
             bist: self.bist.then_some(true),
-            // What the chip decides is there where it decides otherwise, so that digests stay what they were.
+            // Options of the chip appear only where they differ from their defaults, so that digests stay the same.
             reset: (self.reset != Reset::default()).then_some(self.reset),
             clock_gating: self.clock_gating.then_some(true),
             shadow_registers: self.shadow_registers.then_some(true),

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// What may stand anywhere in YAML: numbers near limits, and marks that mean something.
+/// Texts for any place in a YAML file: numbers near limits, and marks with a meaning.
 const PIECES: [&str; 26] = [
     "",
     "0",
