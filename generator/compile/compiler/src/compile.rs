@@ -35,9 +35,9 @@ pub struct Compiled {
     pub datapaths: Vec<Datapath>,
     /// The hardware.
     pub accelerator: Accelerator,
-    /// What it may be made of.
+    /// Constraints on the hardware.
     pub constraints: Constraints,
-    /// What was proven of it.
+    /// Figures of the proof.
     pub proof: Proof,
 }
 
@@ -50,7 +50,7 @@ pub struct CoarsePlan {
     pub options: CoarseOptions,
 }
 
-/// What the last pass has shown: every value that an operation reads is the value that the program says.
+/// Result of the last pass: every value that an operation reads is the value that the program says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Proof {
     /// Memories replayed.
@@ -97,7 +97,7 @@ fn check_tiles(spec: &TileSpec, rom_spec: &TileSpec) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// What becomes of a program whose arrays are at the levels that it says.
+/// Result of compiling a program whose arrays are at the levels that it says.
 enum AtLevels {
     Compiled(Box<Compiled>),
     /// Memory tiles have no room for this array: it is to be in the global buffer.
@@ -220,7 +220,7 @@ fn too_large(
 }
 
 impl Compiled {
-    /// What is probably not meant, though it can be built.
+    /// Constructs that can be built, but are probably not meant.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut warnings = self.extraction.warnings(&self.program);
         let (cycles, sequential) = (self.accelerator.length, self.sequential_cycles());

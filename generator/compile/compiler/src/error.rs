@@ -16,7 +16,7 @@ pub enum CompileError {
         /// The name of the buffer.
         buffer: String,
     },
-    /// What came out is not what the program says, as the proof has found: a fault of the compiler.
+    /// The proof has found that the hardware differs from the program: a fault of the compiler.
     Fault(Diagnostic),
 }
 
@@ -39,7 +39,7 @@ impl Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
-/// What the passes before the proof have to say.
+/// Errors of the passes before the proof.
 impl From<Diagnostic> for CompileError {
     fn from(diagnostic: Diagnostic) -> Self {
         CompileError::Refused(diagnostic)

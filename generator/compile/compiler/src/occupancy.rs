@@ -44,11 +44,11 @@ impl Occupancy {
     }
 }
 
-/// What a run computes, and what on.
+/// Operations of a run, and the units for them.
 struct Work {
     /// Multiplications, or operations of processing elements where there are none.
     operations: f64,
-    /// What does one of them in a cycle.
+    /// Units that compute one operation a cycle.
     units: f64,
 }
 

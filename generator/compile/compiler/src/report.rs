@@ -1,4 +1,4 @@
-//! What a compile amounts to.
+//! Report of a compile.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub struct Report {
     pub name: String,
     /// The tile.
     pub tile: String,
-    /// What it was compiled with.
+    /// Constraints that it was compiled with.
     pub constraints: Constraints,
     /// Cycles of a run, to the last output; the first input comes in its first cycle, or later where nests come before it.
     pub cycles: u64,

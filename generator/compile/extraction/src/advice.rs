@@ -23,8 +23,8 @@ pub struct Repeated {
 }
 
 impl Repeated {
-    /// The words that `accesses` load in these loops, one for each access in an iteration; nothing if each element is loaded once.
-    /// Loops are innermost first; the last `outer` of them are around other nests, too.
+    /// The words that `accesses` load in these loops, one for each access in an iteration; nothing if each element is
+    /// loaded once. Loops are innermost first; the last `outer` of them are around other nests, too.
     pub(crate) fn of(
         (operation, load): (usize, usize),
         array: &Array,

@@ -14,7 +14,7 @@ use crate::node::NodeKind;
 use crate::sums::Sum;
 use crate::tables::TableMemories;
 
-/// What the nodes of a chain have in common.
+/// Kind of the nodes of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chain {
     /// Additions, subtractions, negations and multiplications by constants.

@@ -1,4 +1,4 @@
-//! What a datapath costs.
+//! Cost of datapaths.
 
 use pushmem_nest::Binary;
 

@@ -1,4 +1,4 @@
-//! What a datapath computes.
+//! Evaluation of datapaths.
 
 use pushmem_nest::{Binary, Table, Type, Unary};
 use thiserror::Error;

@@ -11,7 +11,7 @@ use crate::evaluate::Evaluator;
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     evaluator: Evaluator,
-    /// The results under way and, at the place of the next, that which comes out.
+    /// The results under way and, at the place of the next one, the result on the output.
     results: Vec<i64>,
     /// The place of the result that entered last.
     place: usize,

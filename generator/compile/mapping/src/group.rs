@@ -17,7 +17,7 @@ pub(crate) enum Feed {
     Group { group: usize, output: usize },
 }
 
-/// What the functions of the nests of a stream are, and so what has a place in memory.
+/// Meaning of the functions of a stream's nests: words in memory are placed by iterations or by elements.
 #[derive(Clone, Debug)]
 pub(crate) enum Space {
     /// Iterations of the only write, one function for each of its loops: words lie in the order in which they are written.

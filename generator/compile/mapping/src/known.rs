@@ -1,4 +1,4 @@
-//! What was found for some ports goes for all that are like them: lanes of unrolled loops have banks that differ in their
+//! Findings for some ports, reused for all ports like them: lanes of unrolled loops have banks that differ in their
 //! place only. Nothing is assumed of them: the replay proves each tile by itself.
 
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ pub(crate) struct Found {
     pub live_words: u64,
 }
 
-/// What was found so far.
+/// Findings so far.
 #[derive(Default)]
 pub(crate) struct Known {
     /// Which words reads take, if that could be followed.

@@ -120,8 +120,8 @@ impl Nest {
         nest
     }
 
-    /// The same nest with fewer iterations: what happens between one iteration and the next, at any level, stays as
-    /// it is. What follows from neighbouring iterations is the same as for the whole nest.
+    /// The same nest with fewer iterations: the steps from one iteration to the next, at any level, stay as they are.
+    /// Properties of neighbouring iterations are the same as for the whole nest.
     pub fn shortened(&self, extent: Domain) -> Nest {
         let shorten = |function: &Affine| {
             let deltas = self.extent.deltas(&function.stride);

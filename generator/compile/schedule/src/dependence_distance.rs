@@ -64,7 +64,7 @@ pub fn dependences(pipeline: &Pipeline) -> Result<Vec<Dependence>, ScheduleError
             };
             let writers = writers
                 .into_iter()
-                // An update takes the values of those before it. What updates the same element after it is none of them.
+                // An update takes the values of those before it, never of those after it that update the same element.
                 .filter(|&writer| {
                     let is_after = writer >= consumer && writes_alike(&pipeline.stages[writer], reader);
                     *access != reader.write || !is_after

@@ -51,7 +51,8 @@ pub struct Collapse {
     pub elsewhere: Option<Along>,
 }
 
-/// What it is that meets a loop along a dimension of an array, though they cannot both be one dimension of the fused nest.
+/// The dimension or loop in conflict with a loop along a dimension of an array: both cannot be one dimension of the
+/// fused nest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meets {
     /// The same loop, along another dimension of the array.
@@ -180,7 +181,7 @@ impl ScheduleError {
         }
     }
 
-    /// What to do about it.
+    /// Advice on the error.
     pub fn help(&self) -> &'static str {
         match self {
             ScheduleError::SeveralLoops { .. } => "use one loop for each dimension, or unroll all of the others",

@@ -230,9 +230,9 @@ fn constraints(
     Ok(strictest.into_values().collect())
 }
 
-/// What the period of a dimension must be a multiple of, so that the rows of every stage begin at whole multiples of its
-/// rate, and those of the innermost dimension at whole rows of memory: elements of one row come at a constant rate across
-/// its end only then, and rows of memory have no elements of two rows.
+/// The factor of a dimension's period, so that the rows of every stage begin at whole multiples of its rate, and those
+/// of the innermost dimension at whole rows of memory: elements of one row come at a constant rate across its end only
+/// then, and rows of memory have no elements of two rows.
 fn multiple(alignment: &Alignment, dimension: usize, options: &Options) -> i64 {
     let rates = alignment.loops.iter().flatten().filter(|&&(of, _)| of == dimension).map(|&(_, rate)| rate);
     let rates = rates.fold(1, |multiple, rate| multiple / gcd(multiple, rate) * rate);

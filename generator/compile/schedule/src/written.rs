@@ -14,7 +14,7 @@ pub(crate) struct Elements {
     stride: i64,
 }
 
-/// What a stage writes along a dimension: exactly if one loop runs along it, else perhaps with some elements more.
+/// The elements that a stage writes along a dimension: exact if one loop runs along it, else perhaps with some more.
 pub(crate) fn written(stage: &Stage, subscript: &Subscript) -> Elements {
     linear(stage, subscript).moved(subscript.offset)
 }

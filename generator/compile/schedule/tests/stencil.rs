@@ -120,7 +120,7 @@ fn downsampling_runs_at_a_quarter_of_the_rate() {
     assert_eq!(schedule.length(&pipeline), 64 * 64);
 }
 
-/// Dissertation, Figure 4.20: kernels whose rates are 1, 2, 4 and 8 have one unit in turn, and nothing stalls. Each level
+/// Dissertation, Figure 4.20: kernels whose rates are 1, 2, 4 and 8 share one unit, and nothing stalls. Each level
 /// of the pyramid takes every second word of the one before; all of them together leave the unit idle in one of 16 cycles.
 #[test]
 fn levels_of_a_pyramid_share_a_unit_without_a_stall() {

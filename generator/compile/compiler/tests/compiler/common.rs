@@ -1,4 +1,4 @@
-//! What the tests of the compiler share.
+//! Helpers that the tests of the compiler share.
 
 use std::path::{Path, PathBuf};
 

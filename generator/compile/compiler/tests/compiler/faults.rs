@@ -38,7 +38,7 @@ const APPLICATIONS: [&str; 13] = [
     "rom",
 ];
 
-/// Tiles that random programs are built for in turn.
+/// Tiles that random programs are built for, in rotation.
 const TILES: [&str; 5] = ["amber", "dual_port", "fetch8", "quad_port", "small"];
 
 const RANDOM_PROGRAMS: u64 = 20;
@@ -51,7 +51,7 @@ const HARMLESS_SAMPLE: usize = 50;
 
 /// A single fault.
 pub struct Fault {
-    /// What sort of fault it is.
+    /// Kind of the fault.
     pub kind: &'static str,
     /// Where it is.
     pub place: String,
@@ -59,7 +59,7 @@ pub struct Fault {
     pub plant: Box<dyn Fn(&mut Accelerator)>,
 }
 
-/// What became of faults of one kind.
+/// Counts of the faults of one kind, by outcome.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     caught: usize,

@@ -1,5 +1,5 @@
-//! Networks: programs whose reductions are loops, of the project and random ones. What the compiled accelerator computes
-//! is what the interpreter computes.
+//! Networks: programs whose reductions are loops, of the project and random ones. The compiled accelerator computes the
+//! same as the interpreter.
 
 use std::time::Instant;
 
@@ -45,22 +45,22 @@ const LARGE: [&str; 32] = [
     "stereo_small",
 ];
 
-/// Tiles that random networks are built for in turn.
+/// Tiles that random networks are built for, in rotation.
 const TILES: [&str; 5] = ["amber", "dual_port", "quad_port", "fetch2", "fetch8"];
 
 /// Random networks of a normal run, and of a long one.
 const NETWORKS: u64 = 200;
 const MANY_NETWORKS: u64 = 10_000;
 
-/// Of a hundred, so many may be refused. Most of them have copies of a reduction that update an array in turn, or two stages
-/// that write an array at once, which is too much for the one input of `fetch2`.
+/// Of a hundred, so many may be refused. Most of them have copies of a reduction that update an array one after the
+/// other, or two stages that write an array at once, which is too much for the one input of `fetch2`.
 const MOST_REFUSED: usize = 33;
 
 /// A seed of the normal run whose mapping to `fetch8` takes long in a debug build: its SRAM is all but full, so that many
 /// offsets of the accesses are tried.
 const SLOW: u64 = 194;
 
-/// What becomes of a random network on a tile.
+/// Outcome of a random network on a tile.
 fn network(seed: u64, tile: &str) -> Outcome {
     outcome(&random_network(seed), tile, seed)
 }

@@ -24,7 +24,7 @@ pub(crate) struct Shape {
 /// A vectorized read: rows fetched into the transpose buffer one after the other, words read from there.
 #[derive(Clone, Debug)]
 pub(crate) struct Fetch {
-    /// What it is, for messages.
+    /// Its name in messages.
     pub name: String,
     /// The fetches; functions: number of the row in memory, and number of the fetch. In time they are still where the
     /// reads are; [`Fetch::window`] says how far they must move.
@@ -33,7 +33,7 @@ pub(crate) struct Fetch {
     pub reads: Nest,
     /// The earliest and the latest offset of the fetches.
     pub window: (i64, i64),
-    /// Whether rows are replaced that nobody has read.
+    /// Whether rows are replaced before any of their words is read.
     pub wasteful: bool,
 }
 

@@ -1,5 +1,5 @@
-//! What groups do with arrays: which elements they touch, what survives an iteration of a shared loop, and how far a
-//! consumer must be behind its producer.
+//! Accesses of groups to arrays: the elements that they touch, those that survive an iteration of a shared loop, and
+//! the distance of a consumer from its producer.
 
 use std::collections::BTreeSet;
 
@@ -193,7 +193,7 @@ struct Progression {
     step: i128,
 }
 
-/// What a written subscript gives over the innermost `loops`; nothing if it has gaps.
+/// The elements that a written subscript reaches over the innermost `loops`; nothing if they have gaps.
 fn progression(stage: &Stage, subscript: &Subscript, loops: usize) -> Option<Progression> {
     if subscript.divisor != 1 || subscript.boundary != Boundary::None {
         return None;
@@ -350,7 +350,7 @@ pub(crate) fn lead(
     i64::try_from(greatest?).ok()
 }
 
-/// The most that the time of the last write of an element is behind that of its read, both from the first iterations.
+/// The longest time from the read of an element to its last write, both counted from the first iterations.
 fn furthest(write: Touch<'_>, write_strides: &[i64], read: Touch<'_>, read_strides: &[i64]) -> Option<i128> {
     let (write_own, read_own) = (write_strides.len(), read_strides.len());
     // Greater numbers are no indices of arrays, and products of these cannot overflow.

@@ -25,7 +25,7 @@ pub(crate) struct Body {
     pub length: i64,
     /// When what it contains starts.
     pub starts: Vec<(Child, i64)>,
-    /// What is reserved, and which of the ports.
+    /// Reservations of children, each with the number of the port.
     pub taken: Vec<(Child, Use, usize)>,
     /// Arrays with more than two versions.
     pub versions: Versions,
@@ -70,7 +70,7 @@ pub(crate) struct Bodies {
     pub follows: Vec<BTreeSet<usize>>,
 }
 
-/// What all bodies have in common.
+/// Context that all bodies share.
 struct Context<'a> {
     pipeline: &'a Pipeline,
     tree: &'a Tree,
@@ -205,7 +205,7 @@ impl Context<'_> {
         arrays.into_iter().map(window).collect()
     }
 
-    /// What a group reserves, without ports for arrays that it gets as they are computed.
+    /// Reservations of a group, without ports for arrays that it gets as they are computed.
     fn uses(&self, group: usize, direct: &BTreeSet<usize>) -> Vec<Use> {
         let unit = Use { resource: self.units[group], from: 0, to: self.nests[group].span };
         let mut uses = vec![unit];
@@ -365,7 +365,7 @@ impl Context<'_> {
         waits
     }
 
-    /// What a group that updates elements waits for in the next iterations of its innermost shared loop.
+    /// The wait of a group that updates elements, in the next iteration of its innermost shared loop.
     fn recurrence(&self, level: usize, child: usize, group: usize, array: usize, versions: i64) -> Option<Wait> {
         let content = &self.tree.groups[group];
         let updates = content.members(self.pipeline).iter().any(|stage| stage.updates() && stage.write.array == array);
@@ -433,7 +433,7 @@ impl Context<'_> {
         }
     }
 
-    /// What the first waits for that the second does some iterations before.
+    /// Waits of the first group for the second, some iterations before.
     fn across(&self, (to, first): (usize, Window), (from, second): (usize, Window), room: Room, waits: &mut Vec<Wait>) {
         let Some(spacing) = room.spacing else { return };
         let array = first.array;
@@ -456,7 +456,7 @@ impl Context<'_> {
         }
     }
 
-    /// What each node reserves, and for which of the children.
+    /// Reservations of each node, and the child of each.
     fn nodes(
         &self,
         children: &[Child],
@@ -501,7 +501,7 @@ impl Context<'_> {
     }
 }
 
-/// What an iteration of a loop consists of.
+/// Contents of an iteration of a loop.
 #[derive(Clone, Copy)]
 struct Contents<'a> {
     level: Option<usize>,

@@ -102,7 +102,7 @@ impl CoarseOptions {
     }
 }
 
-/// What only so many stages use at a time.
+/// A resource that stages compete for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Resource {
     /// A compute unit, by the name of the group that has it alone, or by its own.
@@ -115,7 +115,7 @@ pub enum Resource {
     Access(String),
 }
 
-/// What bounds an initiation interval from below.
+/// A lower bound of an initiation interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// The cycles that all stages together, or one of them, use a resource.
@@ -141,7 +141,7 @@ pub struct CoarseLoop {
     pub start: u64,
     /// Initiation interval: cycles from one iteration to the next.
     pub interval: u64,
-    /// What keeps it from being shorter.
+    /// The bound that keeps it from being shorter.
     pub bound: Bound,
     /// Cycles from the start of an iteration to the end of its last stage.
     pub length: u64,
@@ -180,7 +180,7 @@ pub struct CoarseStage {
 pub struct Reservation {
     /// The loop whose iteration it is in, as an index in [`Coarse::loops`]; nothing outside of all.
     pub place: Option<usize>,
-    /// What is used.
+    /// The resource in use.
     pub resource: Resource,
     /// Which of the ports.
     pub port: usize,

@@ -29,7 +29,7 @@ pub(crate) struct Edge {
 /// One iteration of a loop. Edges of distance 0 have no cycles.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem<'a> {
-    /// What each node reserves.
+    /// Resources that each node reserves.
     pub nodes: Vec<Vec<Use>>,
     pub edges: Vec<Edge>,
     /// How many there are of each resource.
@@ -40,7 +40,7 @@ pub(crate) struct Problem<'a> {
     pub least: i64,
 }
 
-/// What keeps a period from being shorter.
+/// The bound that keeps a period from being shorter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
     Resource(usize),

@@ -18,7 +18,7 @@ pub(crate) struct Nest {
     pub interchanged: bool,
 }
 
-/// What a group's updates depend on.
+/// Dependences of a group's updates on each other.
 struct Updates {
     /// Own loops that revisit elements, by whether the write does not follow them.
     reductions: Vec<bool>,

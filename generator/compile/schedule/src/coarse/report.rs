@@ -1,4 +1,4 @@
-//! What readers want to know about a coarse-grained schedule.
+//! Report of a coarse-grained schedule.
 
 use std::collections::BTreeMap;
 use std::fmt;
