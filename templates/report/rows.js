@@ -6,7 +6,7 @@ function stageRow(stage) {
   return { kind: "stage", label: stage.name + copiesText(stage), title: stage.statement || `input ${stage.name}`, tracks: [track], capacity: 1 };
 }
 
-/// A compute unit that stages have in turn.
+/// A compute unit that stages share.
 function unitRow(unit) {
   const tracks = unit.stages.map((place, turn) => {
     const stage = contents.stages[place];

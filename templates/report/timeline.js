@@ -1,4 +1,4 @@
-// The timeline. What it shows is a window of cycles; rows are drawn when they are in sight, each from its sequences.
+// The timeline. It shows a window of cycles; rows are drawn when they are in sight, each from its sequences.
 
 const timeline = { from: 0, span: contents.figures.cycles, rows: [], cursor: null };
 const NARROWEST = 8;
@@ -80,7 +80,7 @@ function drawDensity(row, { context, width, height }, color) {
   }
 }
 
-/// What may stand in the box of an event, the longest first.
+/// The texts for the box of an event, the longest first.
 function textsOf(row, track, index) {
   const text = indexText(track.seq, index);
   if (row.kind !== "stage") return [`${track.name} ${text}`, track.name, track.short];
@@ -194,7 +194,7 @@ function drawCursor() {
   line.style.left = `${canvas.offsetLeft + place * canvas.clientWidth}px`;
 }
 
-/// What happens in a cycle, in the rows that are shown.
+/// The events of a cycle, in the rows that are shown.
 function tell(cycle) {
   timeline.cursor = cycle;
   drawCursor();

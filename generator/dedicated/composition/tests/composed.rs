@@ -118,8 +118,8 @@ nest:
     (program, accelerator)
 }
 
-/// Beats of five words, names that are taken, a stream without loops, a word that nobody reads, and a register whose word
-/// is used above it.
+/// Beats of five words, names that are taken, a stream without loops, an unused word, and a register whose word is used
+/// above it.
 fn shuffle() -> (Program, Accelerator) {
     let program = program(
         "

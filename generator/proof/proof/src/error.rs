@@ -4,7 +4,7 @@ use std::fmt;
 
 use itertools::Itertools;
 
-/// What a wire or an operand is found not to be.
+/// A wire or an operand with a wrong value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProvenanceError {
     /// Name of the stage that reads, or of the output stream.
@@ -15,9 +15,9 @@ pub struct ProvenanceError {
     pub iteration: Vec<i64>,
     /// The cycle.
     pub cycle: i64,
-    /// What should be there.
+    /// The expected value.
     pub expected: String,
-    /// What is there.
+    /// The value found.
     pub found: String,
 }
 
@@ -39,7 +39,7 @@ impl std::error::Error for ProvenanceError {}
 pub struct PartError {
     /// Name of the part.
     pub part: String,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: String,
 }
 

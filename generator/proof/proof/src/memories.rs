@@ -10,8 +10,8 @@ use crate::error::{PartError, require};
 use crate::tiles::Mapped;
 use pushmem_graph::{Accelerator, Delayed, Memory};
 
-/// Checks that the tiles of a memory are those of its mapping, and that their outputs go where it says. What is left to
-/// show is that the mapping does what the buffer says.
+/// Checks that the tiles of a memory are those of its mapping, and that their outputs go where it says. The replay
+/// shows that the mapping does as the buffer says.
 ///
 /// # Errors
 /// When something of the tiles differs.

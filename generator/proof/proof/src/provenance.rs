@@ -45,7 +45,7 @@ struct Prover<'a> {
     producers: RefCell<HashMap<(usize, usize), Vec<usize>>>,
     schedule: &'a Schedule,
     accelerator: &'a Accelerator,
-    /// What each wire is; nothing for selections.
+    /// The stage and delay of each wire's words; nothing for selections.
     wires: IndexVec<WireId, Option<Past>>,
     /// Stages that have a result of their own: inputs, kernels, and copies by selection.
     owners: HashSet<usize>,
@@ -329,8 +329,9 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// The indices of a loop in classes: alike in the conditions that hold, and in whose elements they select, and whether
-    /// any. What is alike for each loop is alike for all of them together, because each dimension follows one loop.
+    /// The indices of a loop in classes: alike in the conditions that hold, and in whose elements they select, and
+    /// whether any. Indices alike in each loop are alike in all of them together, because each dimension follows one
+    /// loop.
     fn classes(
         &self,
         stage: &Stage,
@@ -620,9 +621,9 @@ impl Prover<'_> {
     }
 }
 
-/// What an operand must be.
+/// Expected value of an operand.
 enum Expected {
-    /// What a stage gives in a cycle.
+    /// The result of a stage in a cycle.
     Result { stage: usize, cycle: i64 },
     /// This word: a load outside of its array, or the result of a stage that is always the same.
     Constant(u16),

@@ -1,4 +1,4 @@
-//! What read ports must show.
+//! Words expected on read ports.
 
 use std::collections::HashMap;
 
@@ -160,7 +160,7 @@ enum Source {
     Table { walkers: Vec<Walker>, table: Table },
 }
 
-/// What each read port must show next.
+/// The next word expected on each read port.
 pub(crate) struct Expectation {
     writers: u64,
     source: Source,
@@ -217,7 +217,7 @@ impl Expectation {
         (token / self.writers, (token % self.writers) as usize)
     }
 
-    /// What a reader must show in a cycle when it reads an element: the word last written before.
+    /// The word that a reader must show in a cycle when it reads an element: the word last written before.
     pub fn expected(&mut self, reader: usize, element: i64, cycle: u64) -> Token {
         self.follow(cycle);
         let writers = self.writers;

@@ -5,7 +5,7 @@ use num_integer::gcd;
 /// Where a word came from: the cycle in which it was on the wire of a write port, and which port, as one number.
 pub(crate) type Token = u64;
 
-/// A word that nobody wrote.
+/// A word that was never written.
 pub(crate) const UNDEFINED: Token = u64::MAX;
 
 /// A word that is not here: the chain input has it.

@@ -29,7 +29,7 @@ pub(crate) struct Simulation {
     /// Number among the write ports, by number among all ports.
     writer_of_port: Vec<usize>,
     writer_names: Vec<String>,
-    /// Cycle after the last word of a read port, or of an output that serves one: what is written later matters to nobody.
+    /// Cycle after the last word of a read port, or of an output that serves one: later writes have no effect.
     pub end: u64,
 }
 

@@ -68,7 +68,7 @@ pub(crate) struct Tile {
     pub sources: Vec<Option<Source>>,
 }
 
-/// What a tile was in when a period began.
+/// State of a tile at the beginning of a period.
 pub(crate) struct TileMark {
     pub walkers: Vec<Mark>,
     arrivals: VecDeque<Arrival>,

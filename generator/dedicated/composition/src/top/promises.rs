@@ -25,7 +25,7 @@ enum Limit {
     First(u64),
     /// Not after this cycle.
     Last(u64),
-    /// The time since the start, modulo each of these in turn, is at most so long.
+    /// The time since the start, modulo the first of these, then the next, is at most so long.
     Within { start: u64, moduli: Vec<u64>, most: u64 },
 }
 
@@ -52,8 +52,8 @@ impl Limit {
     }
 }
 
-/// What a memory tile promises of a wire: a word in each cycle of the schedule. The proof of the compiler shows that it is
-/// used in no other.
+/// Guarantee of a memory tile for a wire: a word in each cycle of the schedule. The proof of the compiler shows that
+/// the wire is used in no other cycle.
 pub(crate) struct Promise {
     /// The label of the assertion.
     pub label: String,

@@ -28,7 +28,7 @@ pub(crate) fn cycles(accelerator: &Accelerator) -> Option<u64> {
 }
 
 impl Context<'_> {
-    /// What the self-tests show together.
+    /// The common result of the self-tests.
     pub(super) fn self_tests(&self) -> Option<Section> {
         let tested = self_tested(self.accelerator);
         let (width, address_bits) = widest(self.accelerator)?;
