@@ -51,7 +51,7 @@ pub enum AssemblyError {
 }
 
 impl AssemblyError {
-    /// The array that its tiles cannot keep, if that is what is wrong.
+    /// The array that its tiles cannot keep, if that is the reason.
     pub fn array(&self) -> Option<usize> {
         match self {
             AssemblyError::Program(_) | AssemblyError::Memory { .. } => None,

@@ -46,7 +46,7 @@ pub(crate) enum TapError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Signature {
     Outside,
-    /// For each producer that has the coordinates: what this loop adds to the delay.
+    /// For each producer that has the coordinates: the part of the delay that comes from this loop.
     Inside(Vec<Option<i64>>),
 }
 
@@ -252,7 +252,7 @@ fn conditions(indices: &[i64]) -> Vec<Condition> {
     found
 }
 
-/// Drops cases that give what the last case gives anyway, from the end.
+/// Drops cases equal to the last one, from the end.
 fn simplified(mut cases: Vec<TapCase>) -> Vec<TapCase> {
     if let Some(last) = cases.pop() {
         while cases.last().is_some_and(|case| case.tap == last.tap) {

@@ -83,7 +83,7 @@ impl Port {
     }
 }
 
-/// A buffer: what its ports write and read, and when.
+/// A buffer: the accesses of its ports, with their schedules.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnifiedBuffer {

@@ -14,7 +14,8 @@ pub struct Repeated {
     pub operation: usize,
     /// The load, an index of [`Operation::loads`].
     pub load: usize,
-    /// How many of the outermost loops other nests are in, too: what they read again may well be meant to come again.
+    /// How many of the outermost loops other nests are in, too: elements that they read again may well be meant to come
+    /// again.
     pub outer: usize,
     /// The words that come in all iterations of the other loops.
     pub words: u64,
@@ -81,7 +82,7 @@ fn spread(reached: &mut [bool], stride: i64, count: usize) {
 }
 
 impl Extraction {
-    /// Warnings: inputs that come word by word as they are read, the same elements again and again, with what avoids that.
+    /// Warnings: inputs that come word by word as they are read, the same elements again and again, with the remedy.
     pub fn warnings(&self, program: &Program) -> Vec<Diagnostic> {
         let operations = program.operations();
         let warning = |repeated: &Repeated| {
@@ -145,7 +146,7 @@ pub fn unrolling(program: &Program) -> Option<String> {
     Some(format!("unroll {names} fully{how}, so that one iteration adds up a window"))
 }
 
-/// Whether a loop moves what an operation reads along a dimension in which another loop moves it, too.
+/// Whether a loop moves the reads of an operation along a dimension in which another loop moves it, too.
 fn is_window(loops: &[&NestLoop], operation: &Operation, variable: usize) -> bool {
     let mut indices = operation.loads.iter().flat_map(|load| &load.access.indices);
     indices.any(|index| {

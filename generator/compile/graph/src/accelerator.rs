@@ -38,7 +38,7 @@ pub struct Accelerator {
     pub outputs: Vec<Stream>,
     /// The datapaths, one for each operation that is no plain copy.
     pub datapaths: IndexVec<DatapathId, OperationDatapath>,
-    /// The kernels: what executes each stage.
+    /// The kernels: the hardware that executes each stage.
     pub kernels: IndexVec<KernelId, Kernel>,
     /// Instances of datapaths that several kernels share. All other kernels have an instance of their own.
     pub units: Vec<SharedUnit>,
@@ -406,7 +406,7 @@ pub fn earlier(buffer: &pushmem_buffers::UnifiedBuffer, cycles: u64) -> pushmem_
 pub struct Tile {
     /// A unique name, an identifier.
     pub name: String,
-    /// The level of the memory hierarchy, which says what it is made of.
+    /// The level of the memory hierarchy, which determines its specification.
     pub level: Level,
     /// The cycle of the run in which its own time begins: it is flushed one before.
     pub begin: u64,

@@ -17,7 +17,7 @@ use crate::ids::{CounterId, InputId, KernelId, TileId, WireId};
 pub struct Run {
     /// The output arrays by name.
     pub outputs: BTreeMap<String, Image>,
-    /// Broken promises: the name of the tile, and what happened.
+    /// Broken promises: the name of the tile, and the event.
     pub violations: Vec<(String, Violation)>,
 }
 

@@ -1,6 +1,6 @@
 //! Chains of one associative operator, rebuilt as trees of least delay.
 //!
-//! A chain goes through values that are used once only: what is shared stays shared.
+//! A chain goes through values that are used once only: shared values stay shared.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

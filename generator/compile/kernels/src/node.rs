@@ -2,7 +2,7 @@
 
 use pushmem_nest::{Binary, Type, Unary};
 
-/// A value of a datapath: what computes it and when.
+/// A value of a datapath: its operator and its stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
     /// The operator that computes the value.

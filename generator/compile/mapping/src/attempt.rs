@@ -180,7 +180,7 @@ fn configuration(spec: &TileSpec, running: &[Running], chain: Chain, wraps: u64)
         .collect();
     let configuration = Configuration {
         tile: spec.name.clone(),
-        // The digest is added to what is chosen in the end.
+        // The digest is added to the final choice.
         spec_digest: None,
         controllers,
         chain,

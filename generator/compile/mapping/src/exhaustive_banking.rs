@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 /// Groups the reads `0..count` so that each group is possible and the groups cost least: the fewest tiles, then the
-/// fewest groups. `attempt` says what a group of at most `limit` reads costs, or nothing when it is impossible; it is asked
-/// once for each group that may matter.
+/// fewest groups. `attempt` gives the cost of a group of at most `limit` reads, or nothing when it is impossible; it is
+/// asked once for each group that may matter.
 ///
 /// With a group, all of its parts are taken to be possible: where a few reads cannot share a tile, no group with them is
 /// asked for.

@@ -1,4 +1,4 @@
-//! Streams of words through a memory, and what shares a tile or a chain of tiles.
+//! Streams of words through a memory, and groups of streams that share a tile or a chain of tiles.
 
 use std::rc::Rc;
 
@@ -51,8 +51,8 @@ pub(crate) struct Read {
 /// Writes, and the reads of their words that share tiles, over one space.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream {
-    /// Streams of one class differ in the numbers of ports and groups only, so that what fits one fits all; 0 until they
-    /// have a group.
+    /// Streams of one class differ in the numbers of ports and groups only, so that a mapping of one is a mapping of
+    /// all; 0 until they have a group.
     pub class: usize,
     pub space: Space,
     pub writes: Vec<Write>,

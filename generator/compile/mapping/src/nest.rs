@@ -46,7 +46,7 @@ impl Nest {
         self.functions.iter_mut().chain([&mut self.cycle])
     }
 
-    /// Whether a level continues what the level inside it does, in `function`.
+    /// Whether a level continues the progression of the level inside it, in `function`.
     fn continues(&self, function: &Affine, level: usize, modulus: Option<i64>) -> bool {
         let inner = i128::from(function.stride[level - 1]) * i128::from(self.extent[level - 1]);
         let difference = i128::from(function.stride[level]) - inner;

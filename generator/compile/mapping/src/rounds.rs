@@ -11,8 +11,8 @@ use pushmem_affine::Domain;
 use crate::nest::Nest;
 
 /// Nests cut to so few rounds of the outer loops that all of them share, that every stretch of the whole run is in the rest,
-/// at some other time, with the words in other places: what is between accesses, in time and between places that they
-/// share, is the same. The functions of all nests are places in the same space. Nests keep their loops.
+/// at some other time, with the words in other places: the distances of accesses, in time and between places that they
+/// share, are the same. The functions of all nests are places in the same space. Nests keep their loops.
 ///
 /// A loop is shared if all nests have it, with the same schedule and the same steps in all functions. Rounds that are active
 /// at the same time are kept together, as are those that have places in common; of loops around these, two iterations.

@@ -92,7 +92,7 @@ struct Plan {
     span: Option<i64>,
 }
 
-/// A way to fetch, and what it asks of the writes.
+/// A way to fetch, and its constraints on the writes.
 struct Choice {
     /// Its number among those of the read.
     number: usize,
@@ -300,7 +300,8 @@ struct Placing<'a> {
     known: &'a mut Apart,
 }
 
-/// Whether two accesses are apart depends on the distance of their offsets alone: what is known, by the two and the distance.
+/// Whether two accesses are apart depends on the distance of their offsets alone: answers so far, by the two and the
+/// distance.
 type Apart = HashMap<(AccessId, AccessId, i64), bool>;
 
 /// Accesses by their numbers, as bits: a tile has few ports.

@@ -73,7 +73,7 @@ impl Boundary {
 pub struct Subscript {
     /// Coefficient of each loop of the stage, innermost first; 0 for a loop of one iteration, whose index is no variable.
     pub coefficients: Vec<i64>,
-    /// Constant term of what is divided.
+    /// Constant term of the dividend.
     pub constant: i64,
     /// Divisor, at least 1.
     pub divisor: i64,
@@ -215,12 +215,12 @@ impl Stage {
         format!("({}) → {}", names.iter().join(", "), function.text(&names))
     }
 
-    /// Whether it updates what it writes: it reads the same element first.
+    /// Whether it updates elements: it reads each before it writes it.
     pub fn updates(&self) -> bool {
         self.reads.contains(&self.write)
     }
 
-    /// The loops that no dimension of what it writes follows.
+    /// The loops that no dimension of its write follows.
     pub fn loops_not_written(&self) -> impl Iterator<Item = usize> {
         let followed = |level: usize| self.write.subscripts.iter().any(|subscript| subscript.coefficients[level] != 0);
         (0..self.loops.len()).filter(move |&level| !followed(level))

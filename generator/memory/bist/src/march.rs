@@ -9,7 +9,7 @@ use crate::memory::FaultyMemory;
 use crate::row::Row;
 use crate::shape::Shape;
 
-/// A march element: what is done with each row before the next.
+/// A march element: the accesses to each row before the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element {
     /// Whether it goes from the last row to the first.

@@ -37,7 +37,7 @@ pub fn encode(
         }
         let write = RegisterWrite { address: register.offset, data };
         if into_force.contains(&register.offset) {
-            // Nothing must run on what is only half loaded.
+            // Nothing must run on a half-loaded configuration.
             writes.push(RegisterWrite { data: 0, ..write });
             last.push(write);
         } else {

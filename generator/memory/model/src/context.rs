@@ -65,7 +65,7 @@ impl Context {
         }
     }
 
-    /// Takes out what was recorded.
+    /// Takes out the recorded violations.
     pub fn take_violations(&mut self) -> Vec<Violation> {
         std::mem::take(&mut self.violations)
     }

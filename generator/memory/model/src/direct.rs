@@ -151,7 +151,7 @@ impl Direct {
         }
     }
 
-    /// Drops what is on its way.
+    /// Drops pending accesses.
     pub fn flush(&mut self) {
         for delay in &mut self.delays {
             delay.flush();

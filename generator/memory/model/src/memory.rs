@@ -52,7 +52,7 @@ impl Memory {
     }
 }
 
-/// A read port of an SRAM: what was read appears `latency` enabled cycles later and stays until the next.
+/// A read port of an SRAM: the row that was read appears `latency` enabled cycles later and stays until the next.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadPort {
     stages: Vec<Row>,
@@ -108,7 +108,7 @@ impl<T: Copy> Delay<T> {
         self.stages.iter().any(Option::is_some)
     }
 
-    /// Drops what is on its way.
+    /// Drops all items on their way.
     pub fn flush(&mut self) {
         self.stages.fill(None);
     }

@@ -5,7 +5,7 @@
 pub struct Word {
     /// Its bits.
     pub value: u64,
-    /// Whether they follow from what was written; memories start undefined.
+    /// Whether they follow from written words; memories start undefined.
     pub defined: bool,
 }
 

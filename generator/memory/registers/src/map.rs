@@ -16,7 +16,7 @@ const WORD_BITS: u32 = 8 * WORD_BYTES;
 pub enum Meaning {
     /// The first 32 bits of the digest of the specification (read only).
     SpecDigest,
-    /// Whether the next flush takes what the shadow registers hold.
+    /// Whether the next flush takes the values of the shadow registers.
     Commit,
     /// Whether a controller runs.
     Enable {
@@ -72,9 +72,9 @@ pub enum Meaning {
 pub enum Access {
     /// Writes are ignored.
     ReadOnly,
-    /// Reads give what was written.
+    /// Reads give the written value.
     ReadWrite,
-    /// Reads give what was written, until the hardware has done it and clears the register.
+    /// Reads give the written value, until the hardware has done it and clears the register.
     Request,
 }
 

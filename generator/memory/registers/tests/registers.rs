@@ -1,4 +1,4 @@
-//! The register map of shipped and random tiles: layout, names, and what is printed.
+//! The register map of shipped and random tiles: layout, names, and printed forms.
 
 #[path = "../../tile/tests/specs/mod.rs"]
 mod specs;
@@ -116,7 +116,7 @@ fn macros(header: &str) -> BTreeMap<&str, u64> {
     pairs.into_iter().collect()
 }
 
-/// The C header, JSON, SystemRDL and Markdown say what the map says.
+/// The C header, JSON, SystemRDL and Markdown agree with the map.
 fn prints_hold(map: &RegisterMap) {
     let (header, rdl, markdown) = (map.to_c_header(), map.to_system_rdl(), map.to_markdown());
     let macros = macros(&header);

@@ -32,7 +32,7 @@ struct Registers<'a> {
     writable: Vec<&'a Register>,
     /// The register whose write makes the others active, where they are a shadow.
     commit: Option<&'a Register>,
-    /// Ending of the signals with what was written: flip-flops, or put together from those of clocks of their own.
+    /// Ending of the signals with the written values: flip-flops, or put together from those of clocks of their own.
     written: &'static str,
     /// Lowest bit of the write data that no register has.
     unused_from: Option<u32>,
@@ -44,7 +44,7 @@ struct Registers<'a> {
     full: bool,
 }
 
-/// The types of what the registers tell the controllers, and the constants they need.
+/// The types of the controllers' configurations, and the constants they need.
 pub(crate) fn package(view: &TileView) -> Source {
     let template = Package {
         spec: view.spec,

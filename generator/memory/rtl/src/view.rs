@@ -53,13 +53,13 @@ pub(crate) struct AddressView {
     pub unused_from: Option<u32>,
 }
 
-/// A field of what the registers tell the controllers of a role.
+/// A field of the registers' configuration of the controllers of a role.
 pub(crate) struct ConfigField {
     pub name: String,
     /// Width in constants of the package, outermost dimension first.
     pub dimensions: Vec<String>,
     /// Whether controllers take it in the cycle of a flush. They look at all others in the cycles of a run alone, and then at
-    /// what is active: in the cycle of a flush, the run before it may still fire.
+    /// the active registers: in the cycle of a flush, the run before it may still fire.
     pub loaded_at_flush: bool,
 }
 
@@ -124,7 +124,7 @@ impl RoleView {
         self.ports.as_ref().map_or_else(String::new, |ports| format!("<{}>", ports.number))
     }
 
-    /// Bits of what the address generators follow: the increments, or the raw indices.
+    /// Bits of the address generators' input: the increments, or the raw indices.
     pub fn point_type(&self, style: Style) -> String {
         match style {
             Style::Multiplier => format!("logic<{0}Levels * {0}ExtentBits>", self.constant),

@@ -1,4 +1,4 @@
-//! Reading a specification, filling in defaults, refusing what cannot work.
+//! Reading a specification, filling in defaults, refusing impossible values.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -114,7 +114,7 @@ impl TileSpec {
     ///
     /// # Errors
     /// A located message when the file cannot be read, is not YAML, has an unknown key or a value of the wrong type, or
-    /// asks for a tile that cannot be built; the message says what was expected.
+    /// asks for a tile that cannot be built; the message names the expected values.
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
         Self::from_document(&Document::read(path)?)
     }

@@ -1,4 +1,4 @@
-//! Specifications: reading, defaults, writing, and what is refused.
+//! Specifications: reading, defaults, writing, and refusals.
 
 mod mistyped;
 mod specs;

@@ -67,7 +67,7 @@ const EXPRESSIONS: &[&str] = &[
     "(a[x, y] / 2) as u8",
 ];
 
-/// A module with what drives and explains it.
+/// A module with its stimuli and its name in messages.
 struct Kernel {
     name: String,
     text: String,

@@ -203,7 +203,7 @@ fn window(fetches: &Nest, reads: &Nest, shape: Shape) -> ((i64, i64), bool) {
     });
     let arrival = timing::sram_to_transpose_buffer(shape.latency) as i64;
     let latest = fetched.iter().zip(&uses).filter_map(|(fetch, uses)| Some((*uses)?.0 - arrival - fetch)).min();
-    // A row written at the end of a cycle replaces what is read in that cycle.
+    // A row written at the end of a cycle replaces the row that is read in that cycle.
     let replaced = uses.iter().zip(fetched.iter().skip(shape.rows as usize));
     let wasteful = replaced.clone().any(|(uses, _)| uses.is_none());
     let earliest = replaced.filter_map(|(uses, fetch)| Some((*uses)?.1 - (arrival - 1) - fetch)).max();

@@ -170,7 +170,7 @@ impl Filling {
         if std::iter::once(&address.start).chain(outside).any(|step| step % width != 0) {
             return Err(format!("its loops do not fill rows of {width} words one after the other"));
         }
-        // Behind the words of the last row comes what the aggregator happens to hold: there must be nothing in the memory.
+        // Behind the words of the last row come the old words of the aggregator: there must be nothing in the memory.
         let count: u64 = write.extent[..grouped].iter().product();
         let block = layout.block as i64;
         let end = address.start + count as i64 - layout.words as i64;
