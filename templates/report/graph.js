@@ -23,7 +23,7 @@ function drawGraph() {
   const { stages, arrays } = contents;
   const ownerOf = arrays.map((_, array) => stages.findLastIndex(stage => stage.writes === array));
   const writersOf = arrays.map((_, array) => stages.flatMap((stage, number) => stage.writes === array ? [number] : []));
-  // A stage comes below all that write what it reads, but for itself and what comes later in the program.
+  // A stage comes below all writers of its operands, except itself and stages later in the program.
   const rank = [];
   stages.forEach((stage, number) => {
     const before = stage.reads.flatMap(array => writersOf[array]).filter(other => other < number);

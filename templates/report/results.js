@@ -1,4 +1,4 @@
-// The head of the page and the results: checks, figures beside others, what bounds the run, what the hardware is made of.
+// The head of the page and the results: checks, figures beside others, the bound of the run, the parts of the hardware.
 
 function buildSummary() {
   const { figures, policy, build, version, published, specs } = contents;

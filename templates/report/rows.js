@@ -15,7 +15,7 @@ function unitRow(unit) {
   return { kind: "unit", label: `unit ${unit.name}`, title: `unit ${unit.name}: ${tracks.map(track => track.name).join(", ")} in turn`, tracks, capacity: 1 };
 }
 
-/// The color of a controller: what it does with the memory.
+/// The color of a controller, by its access to the memory.
 const colorOf = name => /2sram|2rf/.test(name) ? "write" : "read";
 
 const controllerOf = (tile, name) => contents.controllers[tile.controllers[name]];

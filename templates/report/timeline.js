@@ -88,7 +88,7 @@ function textsOf(row, track, index) {
   return [text, [...values].reverse().join(","), values[0] || ""];
 }
 
-/// Boxes: what happens in each cycle, with indices where there is room: in all boxes of a row as much.
+/// Boxes: the event of each cycle, with indices where there is room: in all boxes of a row as much.
 function drawEvents(row, { context, width, height }, color) {
   const scale = width / timeline.span, box = Math.max(scale - (scale > 3 ? 1 : 0), 1);
   const [from, to] = [Math.floor(timeline.from), Math.ceil(timeline.from + timeline.span) + 1];

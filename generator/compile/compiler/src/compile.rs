@@ -41,7 +41,7 @@ pub struct Compiled {
     pub proof: Proof,
 }
 
-/// A coarse schedule, and what it was made with.
+/// A coarse schedule, and the options for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoarsePlan {
     /// The pipeline; nothing if one stage after the other is faster, because stages would wait for the memories.
@@ -249,7 +249,7 @@ impl Compiled {
         self.sequential().length(&self.extraction.pipeline) as u64
     }
 
-    /// Proves the accelerator, as every compile does: what is printed of it computes what the program says.
+    /// Proves the accelerator, as every compile does: its printed form computes the program.
     ///
     /// # Errors
     /// When something is wrong with it: a fault.

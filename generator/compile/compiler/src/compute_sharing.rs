@@ -21,7 +21,7 @@ pub(crate) fn units(program: &Program, extraction: &Extraction) -> Vec<Option<St
 /// shared.
 ///
 /// # Errors
-/// A message at the first operation that does not suit, which says what is different from the first of its unit.
+/// A message at the first operation that does not suit, which names the difference from the first of its unit.
 pub(crate) fn check(program: &Program, datapaths: &[Datapath]) -> Result<(), Diagnostic> {
     let operations = program.operations();
     let mut first_of: BTreeMap<&str, usize> = BTreeMap::new();

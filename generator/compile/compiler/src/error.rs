@@ -7,9 +7,9 @@ use pushmem_files::{Code, Diagnostic};
 /// Why there is no accelerator.
 #[derive(Debug)]
 pub enum CompileError {
-    /// The program cannot be streamed, scheduled or mapped: what was tried.
+    /// The program cannot be streamed, scheduled or mapped: the message lists the attempts.
     Refused(Diagnostic),
-    /// The memory tiles cannot keep this buffer of the program: what was tried.
+    /// The memory tiles cannot keep this buffer of the program: the message lists the attempts.
     Unmapped {
         /// The message.
         diagnostic: Diagnostic,

@@ -68,7 +68,7 @@ impl Work {
         Work { operations: done.sum(), units: accelerator.instances().map(of).sum() }
     }
 
-    /// The share of what the units could do in so many cycles.
+    /// The share of the units' capacity in so many cycles.
     fn share(&self, cycles: i64) -> f64 {
         self.operations / (self.units * cycles.max(1) as f64)
     }

@@ -24,7 +24,7 @@ pub struct Report {
     pub cycles: u64,
     /// The same when one stage runs after the other, with the same memories.
     pub sequential_cycles: u64,
-    /// Whether that is what the accelerator does, because a pipeline would wait for the memories longer.
+    /// Whether the accelerator runs that way, because a pipeline would wait for the memories longer.
     pub in_sequence: bool,
     /// Words that are live in SRAM at most.
     pub sram_words: u64,

@@ -16,7 +16,7 @@ use pushmem_tile::{Kind, TileSpec, timing};
 use crate::compile::CoarsePlan;
 use crate::compute_sharing;
 
-/// When the stages run, and on what hardware.
+/// The schedule of the stages, and their hardware.
 pub(crate) struct Planned {
     pub schedule: Schedule,
     pub coarse: Option<CoarsePlan>,
@@ -64,7 +64,7 @@ pub(crate) struct Tried {
 const MOST_REFUSED: usize = 12;
 
 impl Tried {
-    /// Notes what has become of a schedule.
+    /// Notes the outcome of a schedule.
     fn note(&self, outcome: &Result<Accelerator, AssemblyError>) {
         match outcome {
             Ok(_) => self.accepted.set(true),

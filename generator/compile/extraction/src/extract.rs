@@ -286,7 +286,7 @@ fn only_reader<'a>(operations: &[(Vec<&NestLoop>, &'a Operation)], array: usize)
 
 /// Whether a load stays within its array, and reads another element in each iteration of each of these loops, the first of
 /// which has `outer` loops around it. Then the array can come in the order in which it is read; elements that loops
-/// further out read again comes again.
+/// further out read again come again.
 fn reads_each_once(loops: &[&NestLoop], outer: usize, load: &Load) -> bool {
     let indices = &load.access.indices;
     let follows = |variable: usize| indices.iter().any(|index| index.affine.coefficient(variable) != 0);

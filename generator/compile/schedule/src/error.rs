@@ -45,7 +45,7 @@ pub struct Along {
 pub struct Collapse {
     /// The access that is at odds with the others.
     pub here: Along,
-    /// With what.
+    /// The other side of the conflict.
     pub meets: Meets,
     /// An access of the other way, if it is another one.
     pub elsewhere: Option<Along>,
@@ -80,7 +80,7 @@ pub enum ScheduleError {
         /// The stage.
         stage: StageName,
     },
-    /// A stage reads what it or a later stage writes.
+    /// A stage reads elements that it or a later stage writes.
     Cycle {
         /// The stage that reads.
         stage: StageName,

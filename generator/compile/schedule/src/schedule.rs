@@ -64,7 +64,8 @@ pub(crate) fn starting_at(first: i64, stride: Vec<i64>, stage: &Stage) -> Affine
     from_zero.shifted(first - stage.first_cycle(&from_zero))
 }
 
-/// All stages at once, each as soon as what it reads is there, fused into one loop nest, with the least storage.
+/// All stages at once, each as soon as the elements that it reads are there, fused into one loop nest, with the least
+/// storage.
 ///
 /// # Errors
 /// When the stages cannot be fused; see [`ScheduleError`].

@@ -1,4 +1,4 @@
-//! Which stages write an array, and which of them can write what an access touches.
+//! Which stages write an array, and which of them can write the elements of an access.
 
 use std::collections::HashMap;
 

@@ -127,7 +127,7 @@ pub(crate) fn check_writers(pipeline: &Pipeline, writers: &Writers) -> Result<()
                 false => ScheduleError::Overwritten { stage: name(), first: name(), array: array() },
             });
         }
-        // An update relates to those before by what it reads.
+        // An update depends on those before by its reads.
         if stage.updates() {
             continue;
         }

@@ -146,7 +146,7 @@ fn pyramid_shares_one_unit_for_free() {
     assert!((occupancy.units[1].steady - 1344.0 / 4096.0).abs() < 1e-9);
 }
 
-/// Two layers, and what went into the first added to the result of the second: the short way is as long as both.
+/// Two layers, and the input of the first added to the result of the second: the short way is as long as both.
 fn block() -> Pipeline {
     let mut program = Builder::default();
     program.operation("load", "t:6 y:10 x:10", 0, &[], "input[x,y]");
@@ -259,7 +259,7 @@ fn updates_that_nothing_tells_apart_wait_for_each_other() {
     program.pipeline.stages[2].latency = 2;
     assert!(matches!(coarse(&program.pipeline, &CoarseOptions::default()), Err(ScheduleError::Cycle { .. })));
 
-    // Copies of an unrolled loop, each of which needs what the other makes of the same element.
+    // Copies of an unrolled loop, each of which needs the other's result for the same element.
     let mut program = Builder::default();
     program.operation("init", "x:9", 0, &[], "out[x]");
     program.operation("one", "x:9", 0, &["out[x]"], "out[x]");

@@ -66,7 +66,7 @@ pub struct SimulationSources {
     pub rtl: Vec<(String, String)>,
     /// The kinds of tiles among it.
     pub tiles: Vec<TileModule>,
-    /// C++: `harness.cpp` and what it includes.
+    /// C++: `harness.cpp` and its headers.
     pub harness: Vec<(String, String)>,
 }
 

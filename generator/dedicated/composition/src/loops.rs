@@ -1,4 +1,4 @@
-//! Loop counters and what is computed of their indices: conditions, selections and loop variables.
+//! Loop counters and functions of their indices: conditions, selections and loop variables.
 
 use itertools::Itertools;
 use pushmem_files::counted;
@@ -11,7 +11,7 @@ use crate::text::{bits_for, concatenation, literal, range};
 /// A loop counter with the names of its signals.
 pub(crate) struct LoopCounter<'a> {
     pub counter: &'a Counter,
-    /// Name of what it counts, the stem of its signals.
+    /// Name of the stream or kernel whose iterations it counts, the stem of its signals.
     pub name: String,
     /// Name of the instance, and of its module.
     pub instance: String,

@@ -1,4 +1,4 @@
-//! The testbench, and what it reads.
+//! The testbench and its input files.
 
 use askama::Template;
 use itertools::Itertools;
@@ -58,7 +58,7 @@ struct Tiles<'a> {
     tiles: &'a [TileModule],
 }
 
-/// The header that describes the ports, and what `writes.hex` has, to the testbench.
+/// The header that describes the ports, and the contents of `writes.hex`, to the testbench.
 pub(crate) fn ports(
     accelerator: &Accelerator,
     name: &str,

@@ -321,8 +321,8 @@ nest:
     (program, accelerator)
 }
 
-/// A ROM with the ports of the tile: what is written is read, and the upper half of it are the contents. Addresses that are
-/// not those of words are errors.
+/// A ROM with the ports of the tile: written words are read back, and the upper half of it are the contents. Addresses
+/// that are not those of words are errors.
 fn rom(spec: &TileSpec) -> (String, String) {
     let latency = spec.sram_latency;
     let text = format!(

@@ -53,7 +53,7 @@ pub(crate) struct AddressView {
     pub unused_from: Option<u32>,
 }
 
-/// A field of the registers' configuration of the controllers of a role.
+/// A configuration field of the controllers of a role.
 pub(crate) struct ConfigField {
     pub name: String,
     /// Width in constants of the package, outermost dimension first.

@@ -34,7 +34,7 @@ impl fmt::Display for ProvenanceError {
 
 impl std::error::Error for ProvenanceError {}
 
-/// A part that is not what it is said to be.
+/// A part that differs from its description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartError {
     /// Name of the part.
@@ -57,7 +57,7 @@ pub(crate) fn require(holds: bool, part: impl FnOnce() -> String, reason: &str) 
 /// Why an accelerator is not proven.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProofError {
-    /// A part is not what it is said to be.
+    /// A part differs from its description.
     Part(PartError),
     /// A value is not the one that the program says.
     Value(ProvenanceError),

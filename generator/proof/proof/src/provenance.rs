@@ -97,7 +97,7 @@ pub(crate) fn prove(
         prover.array(array)?;
     }
     for (copy, wire) in selections() {
-        // Its own wire stands for its result; what it selects is checked here.
+        // Its own wire stands for its result; its cases are checked here.
         let result = prover.wires[wire].take();
         prover.operand(copy.stage, copy.load, Source::Wire(wire))?;
         prover.wires[wire] = result;
@@ -143,7 +143,7 @@ impl Prover<'_> {
                     None => self.selected(number),
                 },
                 Driver::Select { .. } => self.selected(number),
-                // It is no stage's result: what a unit takes in its turns is what its kernels take.
+                // It is no stage's result: the operands of a unit are those of its kernels.
                 Driver::Turns { .. } => None,
             };
             wires.push(past);
@@ -157,8 +157,8 @@ impl Prover<'_> {
         Some(Past { stage: copy.stage, cycles: 0 })
     }
 
-    /// Checks that an array is kept in the tiles that are replayed, which take what the stages write, and that its accesses
-    /// follow each other as in the program.
+    /// Checks that an array is kept in the tiles that are replayed, which take the words of the stages, and that its
+    /// accesses follow each other as in the program.
     fn array(&self, array: &StoredArray) -> Result<(), PartError> {
         let pipeline = &self.staged.pipeline;
         let level = self.program.arrays.get(array.array).and_then(|array| array.level);
@@ -213,7 +213,7 @@ impl Prover<'_> {
         }
     }
 
-    /// Checks that a memory is the one that is replayed, and takes what its wires carry.
+    /// Checks that a memory is the one that is replayed, and takes the words of its wires.
     fn memory(&self, memory: &Memory) -> Result<(), PartError> {
         memories::check_tiles(self.accelerator, memory)?;
         for (number, stream) in memory.streams.iter().enumerate() {
@@ -362,7 +362,7 @@ impl Prover<'_> {
             let conditions = conditions.iter().map(|one| one.holds(index - bounds.min));
             conditions.chain(selected).collect_vec()
         };
-        // The elements of the only writer are a box: what is the same at both ends is the same between them.
+        // The elements of the only writer are a box: a delay that is the same at both ends is the same between them.
         if conditions.is_empty() && affine && nature(bounds.min) == nature(bounds.max()) {
             return vec![(bounds.min..=bounds.max()).collect()];
         }

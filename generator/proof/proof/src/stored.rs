@@ -58,8 +58,8 @@ pub(crate) fn versions(pipeline: &Pipeline, array: &StoredArray) -> usize {
     port.saturating_sub(dimensions.next().unwrap_or(0))
 }
 
-/// Whether a port takes what a stage writes, when it is there: the two functions are affine, so that the first iteration and
-/// the end of each loop tell about all.
+/// Whether a port takes the words of a stage, in the cycles in which they are there: the two functions are affine, so
+/// that the first iteration and the end of each loop tell about all.
 fn writes_as(pipeline: &Pipeline, schedule: &Schedule, stage: usize, versions: usize, port: &Port) -> bool {
     let (content, scheduled) = (&pipeline.stages[stage], &schedule.stages[stage]);
     let depth = content.loops.len();

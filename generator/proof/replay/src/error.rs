@@ -67,7 +67,7 @@ pub struct ReadIteration {
     pub index: Vec<u64>,
 }
 
-/// Why mapped tiles do not do what their buffer says: the first fault in time.
+/// Why mapped tiles do not implement their buffer: the first fault in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayError {
     /// Unstalled cycles since the flush.

@@ -197,7 +197,7 @@ impl Expectation {
         Expectation { writers: writes.len().max(1) as u64, source }
     }
 
-    /// Whether it can say for how long what is expected repeats.
+    /// Whether it can say how long the expected words repeat.
     pub fn can_repeat(&self) -> bool {
         !matches!(self.source, Source::Table { table: Table::Map(_), .. })
     }
@@ -272,8 +272,8 @@ impl Expectation {
         }
     }
 
-    /// For how many more periods, at most `limit`, what is expected is the same again, later, from cycle `now` on: readers
-    /// are given with where they were at the mark, if they moved.
+    /// The number of further periods, at most `limit`, in which the expected words are the same again, later, from
+    /// cycle `now` on: readers are given with where they were at the mark, if they moved.
     pub fn repetitions(
         &mut self,
         marks: &[Mark],

@@ -152,7 +152,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Checks what a read port shows in this cycle.
+    /// Checks the word on a read port in this cycle.
     fn check(&mut self, number: usize, now: u64) -> Result<(), ReplayError> {
         let reader = &mut self.readers[number];
         let shown = self.tiles[reader.tile].shown(reader.output, now);

@@ -70,7 +70,7 @@ struct Counts {
     harmless: usize,
 }
 
-/// A compiled program, with inputs and what must come of them.
+/// A compiled program, with inputs and the expected outputs.
 struct Subject {
     name: String,
     compiled: Compiled,

@@ -65,7 +65,7 @@ fn network(seed: u64, tile: &str) -> Outcome {
     outcome(&random_network(seed), tile, seed)
 }
 
-/// Compiles networks of the project and compares what they compute.
+/// Compiles networks of the project and compares their results.
 fn check_apps(are_large: bool) {
     let mut wrong = Vec::new();
     for name in apps() {
@@ -133,7 +133,7 @@ fn a_buffer_is_followed_by_one_nest_and_kept_for_another() {
     );
 }
 
-/// One port shows what both have written.
+/// One port shows the words of both writers.
 #[test]
 fn two_nests_write_parts_that_one_reads() {
     check_nest(
@@ -199,7 +199,7 @@ nest:
     assert!(compiled.accelerator.length < 36 * 36 + 4 * updates + 16 * 16 + 128, "{}", compiled.accelerator.length);
 }
 
-/// The copies share the port of what they read, and the memory of what they write takes it three times.
+/// The copies share the read port of their operand, and the memory of their results takes it three times.
 #[test]
 fn copies_write_the_same_element_to_several_places() {
     check_nest(

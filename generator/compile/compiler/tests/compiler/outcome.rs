@@ -76,7 +76,7 @@ pub fn check(seeds: impl Iterator<Item = u64>, tiles: &[&str], random: impl Fn(u
     assert!(sum * 100 <= count * most_refused, "{summary}");
 }
 
-/// A program in order, but that no tile has room for what it keeps.
+/// A program in order, except that no tile has room for its arrays.
 const TOO_LARGE: &str = "
 name: large
 schedule: dnn

@@ -1,4 +1,4 @@
-//! Random programs: what the compiled accelerator computes is what the interpreter computes.
+//! Random programs: the compiled accelerator computes the same as the interpreter.
 
 use pushmem_programs::random_program;
 

@@ -1,4 +1,4 @@
-//! Refusals for what memories cannot do: at a place, in the words of the program.
+//! Refusals for limits of memories: at a place, in the words of the program.
 
 use itertools::Itertools;
 use pushmem_assembly::check_inputs;

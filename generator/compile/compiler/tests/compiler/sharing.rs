@@ -1,4 +1,4 @@
-//! Memories that share tiles: what the accelerator computes is what the interpreter computes, and the proof covers it.
+//! Memories that share tiles: the accelerator computes the same as the interpreter, and the proof covers it.
 
 use pushmem_graph::Driver;
 use pushmem_replay::{Fault, replay};

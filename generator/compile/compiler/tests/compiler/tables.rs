@@ -1,4 +1,4 @@
-//! Large tables: where they go, and what is refused.
+//! Large tables: their places, and refusals.
 
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{CompileError, Compiled, Report, compile};

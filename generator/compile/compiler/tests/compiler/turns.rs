@@ -1,4 +1,4 @@
-//! Operations that share a compute unit: they compute what the interpreter computes, on fewer operators.
+//! Operations that share a compute unit: they compute the same as the interpreter, on fewer operators.
 
 use std::collections::BTreeMap;
 

@@ -67,7 +67,7 @@ const EXPRESSIONS: &[&str] = &[
     "(a[x, y] / 2) as u8",
 ];
 
-/// A module with its stimuli and its name in messages.
+/// The module of a kernel, with its datapath, ports and program.
 struct Kernel {
     name: String,
     text: String,

@@ -220,7 +220,7 @@ fn progression(stage: &Stage, subscript: &Subscript, loops: usize) -> Option<Pro
 }
 
 /// Whether everything that a group reads of an array, in an iteration of the loops around `level` and of it, was written
-/// before in the same iteration: no value comes from an iteration before. An update is a writer, too, for what it reads
+/// before in the same iteration: no value comes from an iteration before. An update is a writer, too, for its operand
 /// must have been written as well.
 pub(crate) fn is_private(pipeline: &Pipeline, tree: &Tree, array: usize, level: usize) -> bool {
     (0..tree.groups.len()).filter(|&group| tree.below(group, Some(level))).all(|reader| {
@@ -232,7 +232,8 @@ pub(crate) fn is_private(pipeline: &Pipeline, tree: &Tree, array: usize, level: 
     })
 }
 
-/// Whether what a group writes in one iteration of the loops that it shares with a reader has all that the reader reads.
+/// Whether a group writes, in one iteration of the loops that it shares with a reader, all elements that the reader
+/// reads.
 fn covers(pipeline: &Pipeline, tree: &Tree, writer: usize, read: Touch<'_>, array: usize) -> bool {
     let common = tree.common(tree.groups[writer].parent, tree.groups[read.group].parent);
     let depth = tree.upwards(common).count();
@@ -270,7 +271,7 @@ fn covers(pipeline: &Pipeline, tree: &Tree, writer: usize, read: Touch<'_>, arra
         let Some((low, high)) = range(read.stage, wanted, inner(read.stage)) else { continue };
         let sides: Vec<Progression> = sides.into_iter().collect();
         let step = sides[0].step;
-        // Lanes follow one another; one alone may leave out what is not read.
+        // Lanes follow one another; one alone may leave out unread elements.
         let lanes = sides.iter().zip(0..).all(|(side, lane)| side.step == step && side.first == sides[0].first + lane);
         // Lanes of an unrolled dimension have one place each, side by side.
         let places = lanes && sides.iter().all(|side| side.first == side.last);

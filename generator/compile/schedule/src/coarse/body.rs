@@ -1,4 +1,4 @@
-//! One iteration of each shared loop: which nodes are scheduled, what they reserve, and what they wait for.
+//! One iteration of each shared loop: its nodes, their reservations, and their waits.
 
 mod double_buffering;
 mod loop_flattening;
@@ -23,7 +23,7 @@ pub(crate) struct Body {
     pub bound: Bound,
     /// Cycles from its start to the end of its last stage.
     pub length: i64,
-    /// When what it contains starts.
+    /// Starts of its children.
     pub starts: Vec<(Child, i64)>,
     /// Reservations of children, each with the number of the port.
     pub taken: Vec<(Child, Use, usize)>,
@@ -224,7 +224,7 @@ impl Context<'_> {
         uses
     }
 
-    /// Schedules one iteration of a loop, or what is outside of all.
+    /// Schedules one iteration of a loop, or the stages outside of all loops.
     fn body(
         &mut self,
         level: Option<usize>,
@@ -332,7 +332,7 @@ impl Context<'_> {
         }
     }
 
-    /// All dependences between what a loop contains.
+    /// All dependences between the children of a loop.
     fn waits(
         &self,
         level: Option<usize>,
@@ -425,7 +425,7 @@ impl Context<'_> {
             waits.push(Wait { edge: edge(end - start), fused: None });
         }
         if let (Some((_, end)), Some((start, _)), true) = (first.write, second.write, meet(true, true)) {
-            // An update writes what it has read, so it waits already.
+            // An update writes the element that it has read, so it waits already.
             let members = self.tree.groups[second.group].members(self.pipeline);
             if !members.iter().all(|stage| stage.updates()) {
                 waits.push(Wait { edge: edge(end - start), fused: None });
@@ -481,7 +481,7 @@ impl Context<'_> {
         (nodes, of_node)
     }
 
-    /// Joins what runs iteration by iteration into nodes, wherever nothing else forbids it.
+    /// Joins children that run iteration by iteration into nodes, wherever nothing else forbids it.
     fn fuse(&self, children: &[Child], inner: &[Option<Inner>], waits: &[Wait]) -> Clusters {
         let mut clusters = Clusters::apart(children.len());
         for wait in waits {
@@ -510,7 +510,7 @@ struct Contents<'a> {
     windows: &'a [Vec<Window>],
 }
 
-/// A schedule of an iteration, and what it was made from.
+/// A schedule of an iteration, and its constraints.
 struct Plan {
     waits: Vec<Wait>,
     clusters: Clusters,

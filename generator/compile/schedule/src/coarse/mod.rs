@@ -205,10 +205,11 @@ pub struct Coarse {
     pub reservations: Vec<Reservation>,
 }
 
-/// Runs whole stages in a pipeline, each as soon as what it reads is there and its resources are free.
+/// Runs whole stages in a pipeline, each as soon as the elements that it reads are there and its resources are free.
 ///
 /// # Errors
-/// When a stage reads what is written only later, stages do not agree on their loops, or there are too many cycles.
+/// When a stage reads elements that are written only later, stages do not agree on their loops, or there are too many
+/// cycles.
 pub fn coarse(pipeline: &Pipeline, options: &CoarseOptions) -> Result<Coarse, ScheduleError> {
     for (number, stage) in pipeline.stages.iter().enumerate() {
         let divides = |subscript: &pushmem_stages::Subscript| {
@@ -327,7 +328,7 @@ fn check_order(pipeline: &Pipeline, tree: &Tree) -> Result<(), ScheduleError> {
                             continue;
                         }
                         let updates = writer == consumer && *access == stage.write;
-                        // A copy of an unrolled loop that needs what another copy makes in the same iteration.
+                        // A copy of an unrolled loop that needs the result of another copy in the same iteration.
                         let own = &pipeline.stages[consumer].write;
                         if other == number && !updates && *access == *own && stage.write == *own {
                             return Err(ScheduleError::Serial {

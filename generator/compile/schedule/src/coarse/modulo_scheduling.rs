@@ -67,7 +67,7 @@ type Placed = (i64, Vec<usize>);
 enum Strategy {
     /// In topological order, each as early as possible; who is in the way is scheduled again.
     Earliest,
-    /// The longest paths first; what is wanted only by nodes already there as late as possible. Loads then come just in
+    /// The longest paths first; nodes with all their successors placed as late as possible. Loads then come just in
     /// time, and their data is kept for a shorter time.
     CriticalFirst,
 }

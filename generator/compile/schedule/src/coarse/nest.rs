@@ -26,7 +26,7 @@ struct Updates {
     injective: bool,
 }
 
-/// The own loops of a group, dense but for what recurrences forbid; nothing if they take too long.
+/// The own loops of a group, dense except where recurrences forbid it; nothing if they take too long.
 ///
 /// `gap` is how many cycles after an iteration one that updates the same element may read.
 pub(crate) fn nest(pipeline: &Pipeline, group: &Group, gap: i64, options: &CoarseOptions) -> Option<Nest> {

@@ -98,7 +98,7 @@ impl Coarse {
         }
     }
 
-    /// The reservation table of an iteration of a loop, by index in [`Coarse::loops`], or of what is outside of all
+    /// The reservation table of an iteration of a loop, by index in [`Coarse::loops`], or of the stages outside of all
     /// (dissertation, Figures 4.7 and 4.8): a line for each resource, with who has it, from which cycle, and before which,
     /// modulo the initiation interval.
     pub fn table(&self, place: Option<usize>) -> String {

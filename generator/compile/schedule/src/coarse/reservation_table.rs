@@ -53,7 +53,7 @@ impl<'a> Table<'a> {
         Some(ports)
     }
 
-    /// Reserves what a node uses from a start on.
+    /// Reserves the resources of a node from a start on.
     pub fn reserve(&mut self, node: usize, start: i64, ports: &[usize]) {
         for (taken, &port) in self.problem.nodes[node].iter().zip(ports) {
             self.slots[taken.resource][port].push((start + taken.from, start + taken.to, node));

@@ -1,4 +1,4 @@
-//! Assertions: what memory tiles promise.
+//! Assertions: guarantees of the memory tiles.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ impl Limit {
     fn print(&self, bits: u32) -> String {
         let number = |value: &u64| literal(bits, *value);
         let since = |start: u64, moduli: &[u64]| {
-            // A multiple of what follows says nothing, nor does a start that is one.
+            // A multiple of the next modulus has no effect, nor does a start that is one.
             let next = moduli.iter().skip(1).map(Some).chain([None]);
             let needed = moduli.iter().zip(next).filter(|(one, next)| next.is_none_or(|next| *one % next != 0));
             let moduli = needed.map(|(one, _)| one).collect_vec();

@@ -100,7 +100,7 @@ impl Context<'_> {
             .port("bist_fail_bits_o", self.failing(place, "bits"))
     }
 
-    /// The signal of what fails in a tile.
+    /// The signal with the failing address or bits of a tile.
     fn failing(&self, place: usize, what: &str) -> String {
         format!("{}_bist_{what}", self.place_name(place))
     }

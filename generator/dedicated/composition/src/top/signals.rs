@@ -13,7 +13,7 @@ use crate::loops::{LoopCounter, depends};
 use crate::modules::LOOP_COUNTER;
 use crate::names::Names;
 
-/// Names of ports and of what every top module has.
+/// Names of ports, and of signals and instances that every top module has.
 const RESERVED: [&str; 33] = [
     "clk_i",
     "rst_ni",
@@ -196,7 +196,7 @@ fn used_wires(accelerator: &Accelerator) -> BTreeSet<WireId> {
     drivers.chain(operands).chain(tiles).chain(lanes).collect()
 }
 
-/// The counters that something looks at. Names of those that only selections use come from what the selections are for.
+/// The counters that have a reader. Names of those that only selections use come from the users of the selections.
 fn counters<'a>(
     accelerator: &'a Accelerator,
     streams: &StreamPorts,
@@ -249,7 +249,7 @@ fn counters<'a>(
                 loops.iter().enumerate().map(index).collect_vec()
             }
         };
-        // Two counters never differ only in what is unused.
+        // Two counters never differ in unused signals alone.
         let of_both = |name: &str| [true, false].map(|used| name_unused(name, used));
         let suffixes = loops.iter().map(String::as_str).chain(["steps", "index"]).flat_map(of_both);
         let suffixes = suffixes.collect_vec();

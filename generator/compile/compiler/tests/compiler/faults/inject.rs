@@ -43,7 +43,7 @@ impl Faults {
         }
     }
 
-    /// As [`Faults::off_by_one`], for what is never negative.
+    /// As [`Faults::off_by_one`], for numbers that are never negative.
     pub fn count_off_by_one(
         &mut self,
         kind: &'static str,
