@@ -1,4 +1,4 @@
-// The memory tiles: their configurations, those that differ in starts only told together.
+// The memory tiles: their configurations, tiles that differ in starts only shown together.
 
 /// How many iterations come in the run. Delays go on after it.
 const inRun = seq => until(seq, contents.figures.cycles - 1);

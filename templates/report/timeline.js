@@ -55,7 +55,7 @@ function drawAxis(canvas, color) {
   }
 }
 
-/// Bars: the share of the cycles of each pixel in which something happens.
+/// Bars: the share of the cycles of each pixel that have events.
 function drawDensity(row, { context, width, height }, color) {
   const scale = width / timeline.span, inner = height - 5;
   const edges = Array.from({ length: Math.ceil(width) + 1 }, (_, x) => Math.floor(timeline.from + x / scale));

@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(divisions(&pipeline, &schedule, 0, &read), [vec![2], vec![1, 2], vec![2, 2]]);
         let of = |divisors: &[i64]| ports(&pipeline, &schedule, 0, &read, divisors);
         assert_eq!(of(&[]).reads[0].1.len(), 1);
-        // Even and odd elements: r says which.
+        // Even and odd elements: r selects between them.
         let by_stride = of(&[2]);
         let conditions = by_stride.reads[0].1.iter().map(|part| part.conditions.clone()).collect_vec();
         let is = |level, index| vec![(level, Condition { first: index, last: index, step: 2 })];

@@ -9,7 +9,7 @@ use pushmem_nest::Level;
 /// Why stages cannot be assembled.
 #[derive(Debug)]
 pub enum AssemblyError {
-    /// Something in the program, with its place.
+    /// A fault of the program, with its place.
     Program(Box<Diagnostic>),
     /// A delay that the memory tiles cannot make.
     Memory {

@@ -21,7 +21,7 @@ use crate::search::{Passes, Planned, Tried};
 /// A program through all stages.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// The program as it is written, but for arrays that moved to the global buffer.
+    /// The program as it is written, except for arrays that moved to the global buffer.
     pub source: Program,
     /// The program with the copies between the levels of the memory hierarchy.
     pub program: Program,
@@ -50,7 +50,7 @@ pub struct CoarsePlan {
     pub options: CoarseOptions,
 }
 
-/// Result of the last pass: every value that an operation reads is the value that the program says.
+/// Result of the last pass: every value that an operation reads is that of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Proof {
     /// Memories replayed.
@@ -97,7 +97,7 @@ fn check_tiles(spec: &TileSpec, rom_spec: &TileSpec) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Result of compiling a program whose arrays are at the levels that it says.
+/// Result of compiling a program with its arrays at the levels that it names.
 enum AtLevels {
     Compiled(Box<Compiled>),
     /// Memory tiles have no room for this array: it is to be in the global buffer.
@@ -252,7 +252,7 @@ impl Compiled {
     /// Proves the accelerator, as every compile does: its printed form computes the program.
     ///
     /// # Errors
-    /// When something is wrong with it: a fault.
+    /// A fault, when the proof fails.
     pub fn prove(&self) -> Result<Proof, CompileError> {
         let fault = |error: String| {
             CompileError::Fault(

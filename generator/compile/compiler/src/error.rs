@@ -46,7 +46,7 @@ impl From<Diagnostic> for CompileError {
     }
 }
 
-/// For those who only tell it.
+/// For callers that only print it.
 impl From<CompileError> for Diagnostic {
     fn from(error: CompileError) -> Self {
         match error {

@@ -110,7 +110,7 @@ impl Words<'_> {
             let name = &rest[start..end];
             let words = self.port(name).unwrap_or_else(|| name.to_owned());
             text.push_str(&rest[..start]);
-            // Of several copies it is told once.
+            // The error names only one of several copies.
             match text.strip_suffix(", ").filter(|before| before.ends_with(&words)) {
                 Some(before) => text.truncate(before.len()),
                 None => text.push_str(&words),

@@ -120,7 +120,7 @@ impl Repeated {
 }
 
 /// Advice on how a program becomes an image pipeline that is none only because it adds up windows in loops. Nothing
-/// where the reason is another: an array that is to be kept, or a sum over something else than a window.
+/// where the reason is another: an array that is to be kept, or a sum over other elements than a window.
 pub fn unrolling(program: &Program) -> Option<String> {
     if program.schedule.is_some() || program.arrays.iter().any(|array| array.level.is_some()) {
         return None;

@@ -207,7 +207,7 @@ pub struct Kernel {
     pub stage: usize,
     /// Its datapath.
     pub datapath: DatapathId,
-    /// When it begins its iterations. Hardware counts them only where something needs their indices.
+    /// When it begins its iterations. Hardware counts them only where their indices are used.
     pub iterations: Counter,
     /// Loops of the stage, if the datapath uses their variables.
     pub counter: Option<CounterId>,
@@ -323,7 +323,7 @@ impl Source {
 }
 
 impl Driver {
-    /// The wires that it reads, but for what kernels and tiles read.
+    /// The wires that it reads itself: reads of kernels and tiles are not among them.
     pub fn wires(&self) -> Vec<WireId> {
         match self {
             Driver::Input { .. } | Driver::Tile { .. } | Driver::Kernel { .. } => Vec::new(),

@@ -76,7 +76,7 @@ impl Datapath {
         let width = u64::from(self.nodes[node].value.bits());
         let stages = self.nodes[node].latency;
         match (self.other_division(node), self.nodes[node].kind) {
-            // Counted with the division, but for its result.
+            // Counted with the division, except for its result.
             (Some(_), NodeKind::Binary { operator: Binary::Modulo, .. }) => width,
             _ => {
                 let signs = if self.nodes[node].value.is_signed() { 2 * (stages - 1) } else { 0 };

@@ -5,7 +5,7 @@ use pushmem_nest::Table;
 use crate::datapath::Datapath;
 use crate::evaluate::Evaluator;
 
-/// A datapath at work, one step a cycle.
+/// A running datapath, one step a cycle.
 ///
 /// Before the first result is through, results are 0; of the hardware they are anything.
 #[derive(Clone, Debug)]

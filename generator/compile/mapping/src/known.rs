@@ -11,7 +11,7 @@ use crate::group::Group;
 use crate::nest::Nest;
 use crate::past::Past;
 
-/// Ports, but for their names and for where their elements begin: the same for ports that are alike.
+/// Ports without their names and the places where their elements begin: the same for ports that are alike.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Alike {
     writes: Vec<Nest>,

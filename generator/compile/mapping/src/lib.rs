@@ -8,7 +8,7 @@
 //! The decisions of a pass are checked against the tile before the next begins, and where a choice does not fit the
 //! next is tried (dissertation §5.2–5.6).
 //!
-//! Mapping reasons about loops; that a configuration does what its buffer says is for the replay to show.
+//! Mapping reasons about loops; the replay shows that a configuration implements its buffer.
 
 mod attempt;
 mod bank_merging;

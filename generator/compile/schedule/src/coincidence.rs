@@ -9,7 +9,7 @@ use pushmem_stages::Stage;
 const MOST_STEPS: u32 = 1 << 20;
 
 /// Whether some iterations of two stages are in the same cycle, some cycles of the first later. Exact, but for nests so
-/// deep and irregular that too many combinations of indices would have to be looked at: then it is said that they are.
+/// deep and irregular that too many combinations of indices would have to be tried: then the answer is yes.
 pub fn coincide(one: (&Stage, &Affine), other: (&Stage, &Affine), later: i64) -> bool {
     let (mut terms, mut wanted) =
         (Vec::new(), i128::from(other.0.first_cycle(other.1)) - i128::from(one.0.first_cycle(one.1)));

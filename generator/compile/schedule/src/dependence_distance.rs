@@ -44,7 +44,7 @@ pub fn dependences(pipeline: &Pipeline) -> Result<Vec<Dependence>, ScheduleError
     let by_elements = Writers::of(pipeline);
     check_writers(pipeline, &by_elements)?;
     let replaced = replaced(pipeline, &by_elements);
-    // Along a dimension with several loops nothing is related: that is said wherever the array is read.
+    // Along a dimension with several loops nothing is related: each read of the array gets the error.
     let has_several = |access: &Access| access.subscripts.iter().any(|subscript| subscript.single_loop().is_err());
     let mut written_by_several = vec![false; pipeline.arrays.len()];
     for stage in &pipeline.stages {

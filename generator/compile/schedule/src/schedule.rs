@@ -114,7 +114,7 @@ pub fn stencil(pipeline: &Pipeline, options: &Options) -> Result<Schedule, Sched
     }
 }
 
-/// So often operations of a unit are moved apart, before it is said that they have no room.
+/// So often operations of a unit are moved apart, before the error that they have no room.
 const MOST_CONFLICTS: usize = 256;
 
 /// The stages of each unit that several groups share: by group, in order, one for each copy.

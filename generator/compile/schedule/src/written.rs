@@ -145,7 +145,7 @@ fn meets(pipeline: &Pipeline, one: usize, other: usize) -> bool {
     compare(pipeline, one, other, Elements::meets)
 }
 
-/// Whether all that `earlier` writes is written by `later`, too.
+/// Whether `later` writes all elements that `earlier` writes.
 pub(crate) fn covers(pipeline: &Pipeline, later: usize, earlier: usize) -> bool {
     compare(pipeline, later, earlier, Elements::covers)
 }

@@ -232,7 +232,7 @@ impl Stage {
 pub struct Pipeline {
     /// Arrays.
     pub arrays: Vec<Array>,
-    /// Stages in program order: who writes an array comes before who reads it.
+    /// Stages in program order: writers of an array come before its readers.
     pub stages: Vec<Stage>,
 }
 

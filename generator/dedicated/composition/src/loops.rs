@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(printed(0, 0, 1, 1), None);
     }
 
-    /// A condition is printed right if it says the same as the model for every index.
+    /// A printed condition agrees with the model for every index.
     #[test]
     fn printed_parts_mean_the_condition() {
         for extent in 1..8 {

@@ -40,7 +40,7 @@ impl Shape {
     }
 }
 
-/// A background: number 0 has no bit set, number n those whose number has bit n − 1 set.
+/// A background: number 0 has no bit set; background n has bit b set where bit n − 1 of b is set.
 pub fn background(width: u32, number: u32) -> Row {
     Row::of(width, |bit| number > 0 && bit >> (number - 1) & 1 == 1)
 }

@@ -46,7 +46,7 @@ struct Side<'a> {
     role: &'a RoleView,
     /// Whether anything depends on who accesses it: a register file with one output shows its word at all times.
     chosen: bool,
-    /// Whether the memory wants to know that it is accessed.
+    /// Whether the memory has an enable for its accesses.
     enables: bool,
 }
 
@@ -122,7 +122,7 @@ struct Checker<'a> {
     names: &'a Names,
     roles: &'a [RoleView],
     controllers: u32,
-    /// Width of all that the registers tell the controllers.
+    /// Width of the controllers' configurations together.
     configuration_bits: u32,
     exclusive: Vec<Exclusive>,
     bounded: Vec<Bounded<'a>>,

@@ -49,7 +49,7 @@ pub(crate) struct AddressView {
     pub bits: u32,
     /// 0 where the width of the address or of the memory's own index does the wrapping.
     pub modulus: u64,
-    /// First bit that no one looks at.
+    /// First unused bit.
     pub unused_from: Option<u32>,
 }
 
@@ -58,8 +58,8 @@ pub(crate) struct ConfigField {
     pub name: String,
     /// Width in constants of the package, outermost dimension first.
     pub dimensions: Vec<String>,
-    /// Whether controllers take it in the cycle of a flush. They look at all others in the cycles of a run alone, and then at
-    /// the active registers: in the cycle of a flush, the run before it may still fire.
+    /// Whether controllers take it in the cycle of a flush. They read all others in the cycles of a run alone, from the
+    /// active registers: in the cycle of a flush, the run before it may still fire.
     pub loaded_at_flush: bool,
 }
 

@@ -77,7 +77,7 @@ fn every_shipped_tile_in_every_style() {
     });
 }
 
-/// Whatever was generated before, and in whatever thread.
+/// RTL does not depend on earlier runs or on the thread.
 #[test]
 fn generation_is_deterministic() {
     let specs = Style::ALL.map(|style| styled(&tile("small"), style));

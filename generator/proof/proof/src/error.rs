@@ -49,7 +49,7 @@ impl fmt::Display for PartError {
     }
 }
 
-/// An error about a part unless something holds.
+/// An error about a part unless a condition holds.
 pub(crate) fn require(holds: bool, part: impl FnOnce() -> String, reason: &str) -> Result<(), PartError> {
     if holds { Ok(()) } else { Err(PartError { part: part(), reason: reason.to_owned() }) }
 }
@@ -59,7 +59,7 @@ pub(crate) fn require(holds: bool, part: impl FnOnce() -> String, reason: &str) 
 pub enum ProofError {
     /// A part differs from its description.
     Part(PartError),
-    /// A value is not the one that the program says.
+    /// A value differs from the program.
     Value(ProvenanceError),
 }
 

@@ -11,11 +11,11 @@ use crate::error::{PartError, require};
 use crate::tiles::Mapped;
 use pushmem_graph::{Accelerator, Delayed, Memory};
 
-/// Checks that the tiles of a memory are those of its mapping, and that their outputs go where it says. The replay
-/// shows that the mapping does as the buffer says.
+/// Checks that the tiles of a memory are those of its mapping, and that their outputs go to its destinations. The
+/// replay shows that the mapping implements the buffer.
 ///
 /// # Errors
-/// When something of the tiles differs.
+/// When the tiles differ in any part.
 pub(crate) fn check_tiles(accelerator: &Accelerator, memory: &Memory) -> Result<(), PartError> {
     let name = || name(accelerator, memory);
     let mapped = Mapped {

@@ -22,7 +22,7 @@ pub(crate) struct Direction {
 }
 
 impl Direction {
-    /// Nothing is said about the iterations.
+    /// The iterations are unrestricted.
     pub const ANY: Direction = Direction { equal: 0, then: None };
 
     /// All ways in which iterations can relate in so many loops: exactly one of them holds for any two.

@@ -1,4 +1,4 @@
-//! The proof that every kernel and every output sees the values that the program says.
+//! The proof that every kernel and every output sees the values of the program.
 //!
 //! Two facts together prove an accelerator. The first, checked by replay for each mapped memory, is that a memory output
 //! shows in each cycle of its schedule the word that was on the memory's input wire a fixed number of cycles before. The
@@ -55,7 +55,7 @@ struct Prover<'a> {
     copies: HashMap<usize, &'a Copied>,
 }
 
-/// Proves that all kernels and outputs of an accelerator see the values that the program says, given that each memory
+/// Proves that all kernels and outputs of an accelerator see the values of the program, given that each memory
 /// output is its input wire so many cycles ago. All references lead somewhere.
 ///
 /// # Errors
@@ -563,7 +563,7 @@ impl Prover<'_> {
         places.fold(0, |number, ((index, min), extent)| number * extent + index - min)
     }
 
-    /// Which stage's result an element is for those who read it before stage `before` runs, and from which cycle on, or which
+    /// Which stage's result an element is for readers before stage `before` runs, and from which cycle on, or which
     /// constant, followed through plain copies.
     fn produced(&self, mut array: usize, mut element: Vec<i64>, mut before: usize) -> Option<Expected> {
         loop {

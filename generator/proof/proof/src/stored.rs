@@ -12,7 +12,7 @@ use pushmem_graph::{Accelerator, StoredArray};
 /// the write ports, and that the wires of the read ports are their outputs.
 ///
 /// # Errors
-/// When something of the tiles differs.
+/// When the tiles differ in any part.
 pub(crate) fn check_tiles(accelerator: &Accelerator, array: &StoredArray, level: Level) -> Result<(), PartError> {
     let name = || format!("the memory of {}", array.buffer.name);
     let mapped =

@@ -149,7 +149,7 @@ impl Table {
 
 /// How elements become tokens.
 enum Source {
-    /// Each element is written once, and says when.
+    /// Each element is written once: its number gives the cycle.
     Inverse {
         writers: Vec<Inverse>,
         /// By reader and writer, since the last mark: the largest index of each digit.

@@ -14,8 +14,9 @@
 //!   Words that were not read do not matter, however old they are. The same goes for whether a word of an aggregator that
 //!   was overwritten had been moved on, and rows on their way to transpose buffers follow each other in the same way;
 //! - the expectation of a read port moves on with time: the write of the element is some steps of one of its loops
-//!   later, and that loop has room for them. Where elements are written more than once, the table of their last writers is a memory
-//!   like any other, which write ports write and read ports read, and all have moved by the same number of elements.
+//!   later, and that loop has room for them. Where elements are written more than once, the table of their last writers
+//!   is a memory like any other, which write ports write and read ports read, and all have moved by the same number of
+//!   elements.
 //!
 //! By induction over the periods each then reads the same words as the one before, later, and so writes the same words,
 //! later: a place that a period needs was last written either before the second moment, and then was looked at, or by the

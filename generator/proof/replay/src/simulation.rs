@@ -1,4 +1,4 @@
-//! Tiles and read ports at work, cycle by cycle.
+//! Simulation of tiles and read ports, cycle by cycle.
 
 use pushmem_buffers::{MappedBuffer, Source};
 use pushmem_buffers::{Port, UnifiedBuffer};
@@ -21,7 +21,7 @@ pub(crate) struct Reader {
     output: usize,
 }
 
-/// The tiles of a buffer and its read ports at work.
+/// State of the tiles of a buffer and of its read ports.
 pub(crate) struct Simulation {
     pub tiles: Vec<Tile>,
     pub readers: Vec<Reader>,

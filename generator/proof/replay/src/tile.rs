@@ -1,4 +1,4 @@
-//! A tile at work on tokens, event by event.
+//! Simulation of a tile on tokens, event by event.
 //!
 //! This is the cycle model, restricted to cycles in which a controller fires, and with tokens for words. Within a cycle
 //! all reads see the memories as they were before its writes.
@@ -152,7 +152,7 @@ impl Tile {
         (walker.total > 0).then_some(walker.last + delay)
     }
 
-    /// The next cycle in which something happens.
+    /// The cycle of the next event.
     pub fn next(&self) -> u64 {
         let arrival = self.arrivals.front().map_or(NEVER, |arrival| arrival.cycle);
         self.walkers.iter().fold(arrival, |next, walker| next.min(walker.next))

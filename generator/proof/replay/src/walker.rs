@@ -1,4 +1,4 @@
-//! Loop nests at work.
+//! Iteration of loop nests.
 
 use pushmem_affine::{Affine, Domain, Recurrence};
 

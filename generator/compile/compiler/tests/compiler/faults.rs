@@ -108,7 +108,7 @@ impl Subject {
         Subject::new(format!("random program {seed} on {tile}"), program(&random_program(seed)), tile)
     }
 
-    /// Whether the model of an accelerator computes something else than the program, breaks a promise, or cannot run.
+    /// Whether the model of an accelerator differs from the program, breaks a promise, or cannot run.
     fn differs(&self, accelerator: &Accelerator) -> bool {
         let one = |(inputs, expected): &(BTreeMap<String, Image>, BTreeMap<String, Image>)| {
             // Loose ends stop the model.

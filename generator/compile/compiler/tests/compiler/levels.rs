@@ -1,4 +1,4 @@
-//! Levels of the memory hierarchy: arrays are where the program says, or where there is room.
+//! Levels of the memory hierarchy: arrays are at the levels that the program names, or where there is room.
 
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{CompileError, Compiled, Report, Stage, compile};

@@ -25,7 +25,7 @@ fn memories_share_tiles_where_there_is_room() {
     }
 }
 
-/// Each tile is connected as its mapping says, and each wire of a tile knows where it comes from.
+/// Each tile is connected as in its mapping, and each wire of a tile names its source.
 #[test]
 fn shared_tiles_are_connected_as_they_are_mapped() {
     let compiled = compiled(app("unsharp_unroll4"), "amber");

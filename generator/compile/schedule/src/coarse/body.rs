@@ -125,7 +125,7 @@ impl Bodies {
     }
 }
 
-/// The error that something takes too long.
+/// The error of a stage that takes too long.
 fn too_long(pipeline: &Pipeline, tree: &Tree, child: &Child) -> ScheduleError {
     let mut child = *child;
     loop {

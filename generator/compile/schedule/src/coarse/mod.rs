@@ -307,7 +307,7 @@ fn table(pipeline: &Pipeline, tree: &Tree, units: &[Resource], place: Option<usi
     entries.into_values().collect()
 }
 
-/// Checks that what is read was written before, and that no stage reads what its own group writes, but for updates.
+/// Checks that elements are written before they are read, and that only updates read elements of their own group.
 fn check_order(pipeline: &Pipeline, tree: &Tree) -> Result<(), ScheduleError> {
     for (number, group) in tree.groups.iter().enumerate() {
         for consumer in group.stages.clone() {

@@ -65,7 +65,7 @@ type Placed = (i64, Vec<usize>);
 /// The order in which nodes are scheduled, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Strategy {
-    /// In topological order, each as early as possible; who is in the way is scheduled again.
+    /// In topological order, each as early as possible; nodes in the way are scheduled again.
     Earliest,
     /// The longest paths first; nodes with all their successors placed as late as possible. Loads then come just in
     /// time, and their data is kept for a shorter time.

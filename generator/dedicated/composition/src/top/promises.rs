@@ -12,7 +12,7 @@ use super::{Context, Section, run_cycles};
 use crate::names::Names;
 use crate::text::{bits_for, literal, range};
 
-/// The cycle of the run, which only assertions look at.
+/// The cycle of the run, which only assertions read.
 const CYCLE: &str = "cycle_q";
 
 /// The longest part of a condition that is not broken.
@@ -119,7 +119,7 @@ impl Context<'_> {
         bits_for(run_cycles(self.accelerator))
     }
 
-    /// The cycle of the run, if there is something to say of it.
+    /// The cycle of the run, if assertions read it.
     pub(super) fn cycle_of_run(&self) -> Option<Section> {
         if self.signals.promises.is_empty() {
             return None;

@@ -186,7 +186,7 @@ impl<'a> Signals<'a> {
     }
 }
 
-/// The wires that something reads.
+/// The wires that have readers.
 fn used_wires(accelerator: &Accelerator) -> BTreeSet<WireId> {
     let drivers = accelerator.wires.iter().flat_map(|wire| wire.driver.wires());
     let operands = accelerator.kernels.iter().flat_map(|kernel| &kernel.operands);

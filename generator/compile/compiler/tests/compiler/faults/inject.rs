@@ -1,4 +1,4 @@
-//! All single faults that an accelerator can have, but for those of its memories.
+//! All single faults that an accelerator can have, except faults of its memories.
 
 use std::fmt::Display;
 
