@@ -24,7 +24,7 @@ module {{ name }} (
 {%- endfor %}
 {%- if !unused.is_empty() %}
 
-    // What the result does not depend on.
+    // Inputs without effect on the result.
 {%- for line in unused %}
     {{ line }}
 {%- endfor %}

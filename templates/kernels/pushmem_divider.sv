@@ -22,7 +22,7 @@ module pushmem_divider #(
     // After the last stage only the signs need the divisor.
     localparam int unsigned Divisors = Signed ? Stages + 1 : Stages;
 
-    // What enters each stage, lowest first. A state is the remainder so far and, below it, the bits of the dividend that
+    // The state that enters each stage, lowest first: the remainder so far and, below it, the bits of the dividend that
     // are still to come, followed by those of the quotient that are known.
     logic [(Stages+1)*2*Width-1:0] states;
     logic [Divisors*Width-1:0]     divisors;

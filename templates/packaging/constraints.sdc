@@ -49,7 +49,7 @@ if {[info exists ::env(TIME_DERATING_CONSTRAINT)]} {
 {%- if !register_files.is_empty() %}
 
 # Software lets {{ timing.configuration_cycles }} cycles pass between the last write of a register and the next flush, so that paths through the
-# outputs of the register files have as many. What is read back has one. Flows keep the hierarchy of the register files.
+# outputs of the register files have as many. Read-back paths have one. Flows keep the hierarchy of the register files.
 foreach registers {{ "{" }}{{ register_files.join(" ") }}{{ "}" }} {
     set found 0
     foreach port {{ "{" }}{{ configuration_outputs.join(" ") }}{{ "}" }} {

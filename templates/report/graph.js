@@ -4,7 +4,7 @@ const STAGE = { width: 226, height: 60 }, ARRAY = { width: 168, height: 44 }, GA
 // A graph that is wider than the page becomes so much smaller, and no more: its text has to be read.
 const SMALLEST = 0.85;
 
-/// What keeps the words of an array, in a few words.
+/// The storage of an array, in a few words.
 function storageText(array) {
   const tiles = array.memories.reduce((sum, memory) => sum + contents.memories[memory].tiles[1], 0);
   const parts = [tiles ? plural(tiles, "tile") : "", array.registers ? plural(array.registers, "register word") : ""].filter(Boolean);
@@ -23,7 +23,7 @@ function drawGraph() {
   const { stages, arrays } = contents;
   const ownerOf = arrays.map((_, array) => stages.findLastIndex(stage => stage.writes === array));
   const writersOf = arrays.map((_, array) => stages.flatMap((stage, number) => stage.writes === array ? [number] : []));
-  // A stage comes below all that write what it reads, but for itself and what comes later in the program.
+  // A stage comes below all writers of its operands, except itself and stages later in the program.
   const rank = [];
   stages.forEach((stage, number) => {
     const before = stage.reads.flatMap(array => writersOf[array]).filter(other => other < number);
@@ -129,7 +129,7 @@ function legend(entries) {
   return html("div", { class: "legend" }, entries.map(([color, text]) => html("span", {}, html("i", { style: `background:${color}` }), text)));
 }
 
-/// What each stage computes.
+/// The operation of each stage.
 function buildStages() {
   const rows = contents.stages.map((stage, place) => {
     const seq = timed(stage.sequence), unit = unitOf(place);

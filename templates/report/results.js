@@ -1,4 +1,4 @@
-// The head of the page and the results: checks, figures beside others, what bounds the run, what the hardware is made of.
+// The head of the page and the results: checks, figures beside others, the bound of the run, the parts of the hardware.
 
 function buildSummary() {
   const { figures, policy, build, version, published, specs } = contents;
@@ -27,7 +27,7 @@ function buildSummary() {
 /// A bar for a share of 1.
 const bar = share => html("span", { class: "gauge", role: "img", "aria-label": percent(share) }, html("i", { style: `width:${(100 * Math.min(share, 1)).toFixed(1)}%` }));
 
-/// The unit that a stage has in turn with others.
+/// The unit that a stage shares with others.
 const unitOf = place => contents.units.find(unit => unit.stages.includes(place));
 
 /// All that can bound a run: streams, kernels, shared units, ports of memories. Each with the cycles of the run in which it is in use.
@@ -59,7 +59,7 @@ function gapsOf(seq) {
   return gaps;
 }
 
-/// What bounds the run, and where the rest of its cycles goes.
+/// The bound of the run, and the use of the rest of its cycles.
 function boundText(most) {
   const { cycles } = contents.figures;
   const start = html("b", {}, `${most.name} (${most.kind})`), share = `${shown(most.count)} of ${plural(cycles, "cycle")}`;

@@ -6,7 +6,7 @@ function stageRow(stage) {
   return { kind: "stage", label: stage.name + copiesText(stage), title: stage.statement || `input ${stage.name}`, tracks: [track], capacity: 1 };
 }
 
-/// A compute unit that stages have in turn.
+/// A compute unit that stages share.
 function unitRow(unit) {
   const tracks = unit.stages.map((place, turn) => {
     const stage = contents.stages[place];
@@ -15,7 +15,7 @@ function unitRow(unit) {
   return { kind: "unit", label: `unit ${unit.name}`, title: `unit ${unit.name}: ${tracks.map(track => track.name).join(", ")} in turn`, tracks, capacity: 1 };
 }
 
-/// The color of a controller: what it does with the memory.
+/// The color of a controller, by its access to the memory.
 const colorOf = name => /2sram|2rf/.test(name) ? "write" : "read";
 
 const controllerOf = (tile, name) => contents.controllers[tile.controllers[name]];

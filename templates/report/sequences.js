@@ -1,5 +1,5 @@
-// Sequences: iterations in the order of time, the innermost loop first, with an affine cycle. What a window of cycles shows is
-// computed from that; a run of millions of cycles costs what a short one costs.
+// Sequences: iterations in the order of time, the innermost loop first, with an affine cycle. The iterations in a
+// window of cycles are computed from that; a run of millions of cycles costs what a short one costs.
 
 /// A sequence with what is needed to count in it. `inside[d]` is how many iterations one of loop d contains.
 function sequence(names, first, extent, stride, start) {

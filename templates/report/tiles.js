@@ -1,4 +1,4 @@
-// The memory tiles: their configurations, those that differ in starts only told together.
+// The memory tiles: their configurations, tiles that differ in starts only shown together.
 
 /// How many iterations come in the run. Delays go on after it.
 const inRun = seq => until(seq, contents.figures.cycles - 1);
@@ -20,7 +20,7 @@ function busy(tile) {
 
 const MEMORIES = ["agg", "sram", "tb", "register_file"];
 
-/// What a controller has an affine function for.
+/// The affine functions of a controller, by name.
 const functionsOf = controller => ["cycle", ...MEMORIES].filter(what => controller[what]);
 
 /// Tiles of one key do the same loops with the same strides: only starts differ, and places in a chain.

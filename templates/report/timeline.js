@@ -1,4 +1,4 @@
-// The timeline. What it shows is a window of cycles; rows are drawn when they are in sight, each from its sequences.
+// The timeline. It shows a window of cycles; rows are drawn when they are in sight, each from its sequences.
 
 const timeline = { from: 0, span: contents.figures.cycles, rows: [], cursor: null };
 const NARROWEST = 8;
@@ -55,7 +55,7 @@ function drawAxis(canvas, color) {
   }
 }
 
-/// Bars: the share of the cycles of each pixel in which something happens.
+/// Bars: the share of the cycles of each pixel that have events.
 function drawDensity(row, { context, width, height }, color) {
   const scale = width / timeline.span, inner = height - 5;
   const edges = Array.from({ length: Math.ceil(width) + 1 }, (_, x) => Math.floor(timeline.from + x / scale));
@@ -80,7 +80,7 @@ function drawDensity(row, { context, width, height }, color) {
   }
 }
 
-/// What may stand in the box of an event, the longest first.
+/// The texts for the box of an event, the longest first.
 function textsOf(row, track, index) {
   const text = indexText(track.seq, index);
   if (row.kind !== "stage") return [`${track.name} ${text}`, track.name, track.short];
@@ -88,7 +88,7 @@ function textsOf(row, track, index) {
   return [text, [...values].reverse().join(","), values[0] || ""];
 }
 
-/// Boxes: what happens in each cycle, with indices where there is room: in all boxes of a row as much.
+/// Boxes: the event of each cycle, with indices where there is room: in all boxes of a row as much.
 function drawEvents(row, { context, width, height }, color) {
   const scale = width / timeline.span, box = Math.max(scale - (scale > 3 ? 1 : 0), 1);
   const [from, to] = [Math.floor(timeline.from), Math.ceil(timeline.from + timeline.span) + 1];
@@ -194,7 +194,7 @@ function drawCursor() {
   line.style.left = `${canvas.offsetLeft + place * canvas.clientWidth}px`;
 }
 
-/// What happens in a cycle, in the rows that are shown.
+/// The events of a cycle, in the rows that are shown.
 function tell(cycle) {
   timeline.cursor = cycle;
   drawCursor();

@@ -90,7 +90,7 @@ def main() -> None:
         run(f"setattr -mod -set keep_hierarchy 1 {name.removeprefix(chr(92))}")
     run("flatten", "opt -full", "opt_clean -purge")
 
-    # Instances of one module with the same parameters are the same text, but for the numbers of names.
+    # Instances of one module with the same parameters are the same text, except for the numbers of names.
     step("comparing")
     once: dict[str, str] = {}
     same: dict[str, str] = {}

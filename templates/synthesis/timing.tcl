@@ -1,6 +1,6 @@
 {% include "design.tcl" %}
-# The latches of clock gates may borrow time from what is behind them, which would hide longer paths: they are asked for apart, and so
-# are registers and macros by their edges, as half a cycle is less than one.
+# The latches of clock gates may borrow time from the paths behind them, which would hide longer paths: they are asked
+# for apart, and so are registers and macros by their edges, as half a cycle is less than one.
 set registers_out [all_registers -clock_pins -edge_triggered]
 set registers_in [all_registers -data_pins -edge_triggered]
 set gates_in [all_registers -data_pins -level_sensitive]

@@ -65,7 +65,7 @@ module {{ memory.name }} (
 {%- if used.port_use.read.is_some() %}
 {%- let n = used.number %}
 
-    // What port {{ n }} read.
+    // The word that port {{ n }} read.
     logic {{ crate::technology::range(memory.width) }}port_{{ n }}_shown;
 {%- if assembly.place_bits() > 0 %}
     logic {{ crate::technology::range(assembly.place_bits()) }}port_{{ n }}_place{% if !used.falling() %}_q{% endif %};

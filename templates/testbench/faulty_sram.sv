@@ -32,14 +32,14 @@ module pushmem_sram #(
     int unsigned fault_by_bit /* verilator public_flat_rw */;
     // The value, or the value after the transition, that disturbs; of an address fault, 1 when the address reaches its own row.
     int unsigned fault_when /* verilator public_flat_rw */;
-    // What the cell becomes, or stays; of an address fault, how two rows that are read together join: 0 as AND, 1 as OR; with
-    // no row, what is read.
+    // The value of the faulty cell; of an address fault, how two rows that are read together join: 0 as AND, 1 as OR;
+    // with no row, the word that is read.
     int unsigned fault_value /* verilator public_flat_rw */;
     // Of an address fault: whether the address reaches the other row, and at which ports that write and that read.
     int unsigned fault_other /* verilator public_flat_rw */;
     int unsigned fault_writers /* verilator public_flat_rw */;
     int unsigned fault_readers /* verilator public_flat_rw */;
-    // What all rows hold when the fault comes into being.
+    // Contents of all rows when the fault comes into being.
     int unsigned fault_loads /* verilator public_flat_rw */;
 
     logic [Width-1:0] rows [Depth];

@@ -1,4 +1,4 @@
-// What a wave viewer shows of `{{ view.module }}`: for simulations only, and bound into the hardware.
+// Waves of `{{ view.module }}` for a viewer: for simulations only, and bound into the hardware.
 //
 // Each named block is a group of signals. An operation or controller `fires` in a cycle with an iteration; its loop
 // indices are those of that iteration, or between two, of the next. They count from 0.

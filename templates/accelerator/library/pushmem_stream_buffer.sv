@@ -56,7 +56,7 @@ module pushmem_stream_buffer #(
     end
 
 `ifndef SYNTHESIS
-    // What was offered in the cycle before and not taken.
+    // The word that was offered in the cycle before and not taken.
     logic             waits_q;
     logic [Width-1:0] waiting_q;
     always_ff @(posedge clk_i, negedge rst_ni) begin

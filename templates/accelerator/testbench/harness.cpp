@@ -345,7 +345,7 @@ private:
             started += start;
             for (size_t i = 0; i < INPUTS.size(); ++i) {
                 Offer& offer = offers[i];
-                // What is offered stays until it is taken.
+                // An offer stays until it is taken.
                 if (!offer.valid && offer.rest != 0) offer.valid = !stalls();
                 const Words& words = beats_.inputs[i];
                 if (!words.empty()) INPUTS[i].offer(*top_, offer.valid, &words[offer.place]);

@@ -71,7 +71,7 @@ struct OutputPorts {
 const std::vector<InputPorts> INPUTS{PUSHMEM_INPUTS(INPUT_PORTS)};
 const std::vector<OutputPorts> OUTPUTS{PUSHMEM_OUTPUTS(OUTPUT_PORTS)};
 
-// What an input stream shows where it offers nothing: zeros, as many as the widest one has lanes.
+// Words on an input stream without an offer: zeros, as many as the widest one has lanes.
 inline const uint16_t* nothing() {
     static const Words zeros = [] {
         size_t lanes = 0;
@@ -102,9 +102,9 @@ void reset(Vtop& top, Cycle cycle) {
 #ifdef PUSHMEM_SELF_TEST_SELECT
     top.bist_select_i = 0;
 #endif
-    // An asynchronous reset acts on its falling edge, so there must be one; a synchronous one in the cycles after
-    // it. What it was before is arbitrary, and different in each module that is Verilated on its own: their second
-    // falling edge is surely one.
+    // An asynchronous reset acts on its falling edge, so there must be one; a synchronous one in the cycles after it.
+    // Its value before is arbitrary, and different in each module that is Verilated on its own: their second falling
+    // edge is surely one.
     top.clk_i = 0;
     for (int edge = 0; edge < 2; ++edge) {
         top.rst_ni = 1;

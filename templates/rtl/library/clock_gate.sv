@@ -1,4 +1,4 @@
-// Clock gate. A technology replaces this module by one of the same name and ports; what is below is the behavioural model.
+// Clock gate. A technology replaces this module by one of the same name and ports; the body is the behavioural model.
 //
 // Timing: `gated_clk_o` has the pulse of `clk_i` that begins at the end of a cycle with `enable_i` or `test_enable_i`, and no other.
 // Both may change until then; the latch is transparent only while the clock is low, so that no pulse is cut.

@@ -107,7 +107,7 @@ pub(crate) fn ports(
     let residues = residues(pipeline, &writers, reads).into_iter().chain(vec![1; versions]);
     let residues = residues.zip_longest(divisors).map(|pair| pair.or(1, &1)).map(|(of, by)| lcm(of, *by)).collect_vec();
     let array_name = &pipeline.arrays[array].name;
-    // Read ports by what they do, whatever their names, which are those of wires, too.
+    // Read ports by their functions alone, for their names are those of wires.
     let mut number_of = HashMap::new();
     let mut of_reads = Vec::new();
     for &read in reads {
@@ -130,7 +130,7 @@ pub(crate) fn ports(
 }
 
 /// How many of the outermost loops make an array anew: all its accesses are in them, none of its subscripts follows them, and
-/// what comes first in an iteration is a write of all elements.
+/// each iteration begins with a write of all elements.
 pub(crate) fn version_loops(pipeline: &Pipeline, array: usize) -> usize {
     let touches = |stage: &Stage| stage.write.array == array || stage.reads.iter().any(|read| read.array == array);
     let stages = pipeline.stages.iter().positions(touches).collect_vec();
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(divisions(&pipeline, &schedule, 0, &read), [vec![2], vec![1, 2], vec![2, 2]]);
         let of = |divisors: &[i64]| ports(&pipeline, &schedule, 0, &read, divisors);
         assert_eq!(of(&[]).reads[0].1.len(), 1);
-        // Even and odd elements: r says which.
+        // Even and odd elements: r selects between them.
         let by_stride = of(&[2]);
         let conditions = by_stride.reads[0].1.iter().map(|part| part.conditions.clone()).collect_vec();
         let is = |level, index| vec![(level, Condition { first: index, last: index, step: 2 })];

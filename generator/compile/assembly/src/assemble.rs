@@ -44,7 +44,7 @@ pub struct Tiles<'a> {
     pub memory: &'a TileSpec,
     /// The tile of its large tables.
     pub rom: &'a TileSpec,
-    /// What is known of the mappings of arrays to tiles, from schedules that were tried before.
+    /// Mappings of arrays to tiles that are known from schedules tried before.
     pub mappings: &'a Mappings,
 }
 

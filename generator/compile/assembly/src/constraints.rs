@@ -1,9 +1,9 @@
-//! What an accelerator may be made of.
+//! Constraints on the hardware of an accelerator.
 
 use pushmem_graph::Levels;
 use serde::{Deserialize, Serialize};
 
-/// What the hardware may be made of.
+/// Constraints on the hardware.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constraints {
     /// A step from one delay to the next of fewer cycles becomes registers, a longer one a memory (the

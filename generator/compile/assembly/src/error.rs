@@ -9,7 +9,7 @@ use pushmem_nest::Level;
 /// Why stages cannot be assembled.
 #[derive(Debug)]
 pub enum AssemblyError {
-    /// Something in the program, with its place.
+    /// A fault of the program, with its place.
     Program(Box<Diagnostic>),
     /// A delay that the memory tiles cannot make.
     Memory {
@@ -51,7 +51,7 @@ pub enum AssemblyError {
 }
 
 impl AssemblyError {
-    /// The array that its tiles cannot keep, if that is what is wrong.
+    /// The array that its tiles cannot keep, if that is the reason.
     pub fn array(&self) -> Option<usize> {
         match self {
             AssemblyError::Program(_) | AssemblyError::Memory { .. } => None,

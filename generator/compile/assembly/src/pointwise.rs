@@ -7,9 +7,9 @@ use num_integer::gcd;
 use pushmem_extraction::{Extraction, Origin};
 use pushmem_schedule::{Access, Boundary, Pipeline, Schedule, Stage, Subscript, Writers};
 
-/// The stage whose result a read takes in the same iteration: the only one that writes what is read, in loops that are the
-/// same. What it wrote then is still there, because each of its iterations writes another element, but for loops around
-/// both. Of an input it may be one of several lanes that bring the element, all of them the same word.
+/// The stage whose result a read takes in the same iteration: the only writer of the element, in the same loops. The
+/// element is still there, because each iteration of the writer writes another element, except for loops around both.
+/// Of an input it may be one of several lanes that bring the element, all of them the same word.
 pub(crate) fn pointwise_producer(
     extraction: &Extraction,
     writers: &Writers,

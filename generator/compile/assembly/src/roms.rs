@@ -123,7 +123,7 @@ fn merged(loops: &[(u64, i64)], limit: u64) -> Vec<(u64, i64)> {
     merged
 }
 
-/// What the ROM must hold: the table, and 0 at every other address that the kernel may give.
+/// Contents of the ROM: the table, and 0 at every other address that the kernel may give.
 fn contents(table: &Table, fetch: &Fetch, spec: &TileSpec) -> Vec<u64> {
     let unsigned = table.element.unsigned();
     let words = (1_usize << fetch.address_bits).min(spec.rows as usize);

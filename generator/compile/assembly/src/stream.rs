@@ -15,9 +15,10 @@ pub(crate) struct WordStream {
 
 /// The words that a stage produces, including those between its rows where that is little more.
 ///
-/// A row of 62 words in a period of 64 is stored as 64 words: then the stream is one dense sequence, of which any delay is
-/// a simple ring. Rows with long pauses keep their loops. The words behind the last row are stored, too, where nothing comes
-/// after it: nobody reads them, but counters can count whole rows where their sum without the last words is a prime.
+/// A row of 62 words in a period of 64 is stored as 64 words: then the stream is one dense sequence, of which any delay
+/// is a simple ring. Rows with long pauses keep their loops. The words behind the last row are stored, too, where
+/// nothing comes after it: they have no readers, but counters can count whole rows where their sum without the last
+/// words is a prime.
 pub(crate) fn stream_of(stage: &Stage, schedule: &Affine) -> WordStream {
     let loops = stage.loops.iter().zip(&schedule.stride).filter(|(level, _)| level.extent > 1);
     // (name, extent, stride)

@@ -1,4 +1,4 @@
-//! What each read needs: for which iterations, which producer's stream, how many cycles ago.
+//! Taps of each read: for which iterations, which producer's stream, how many cycles ago.
 
 use itertools::Itertools;
 use pushmem_schedule::{Access, Boundary, Pipeline, Schedule, Stage, Subscript, Writers, is_outside};
@@ -8,14 +8,14 @@ use pushmem_graph::Condition;
 /// The most values of one loop index that may need a delay of their own.
 const MOST_CLASSES: usize = 64;
 
-/// What a read needs in some iterations.
+/// Source of a read in some iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Tap {
-    /// What a stage produced this many cycles before the read.
+    /// The result of a stage this many cycles before the read.
     Stage { producer: usize, delay: i64 },
     /// Nothing: the element lies outside of the array.
     Outside,
-    /// What a port of the memory of an array shows.
+    /// The word on a port of the memory of an array.
     Port { array: usize, port: usize },
 }
 
@@ -46,7 +46,7 @@ pub(crate) enum TapError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Signature {
     Outside,
-    /// For each producer that has the coordinates: what this loop adds to the delay.
+    /// For each producer that has the coordinates: the part of the delay that comes from this loop.
     Inside(Vec<Option<i64>>),
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn taps(
     read: &Access,
 ) -> Result<Vec<TapCase>, TapError> {
     let reader = &pipeline.stages[stage];
-    // What an update reads comes from the stages before it.
+    // An update reads the results of the stages before it.
     let producers = writers.of_access(reader, read).into_iter().filter(|&other| other < stage).collect_vec();
     let loops = |access: &Access| access.subscripts.iter().map(loop_of).collect();
     let read_loops = loops(read);
@@ -134,7 +134,7 @@ impl Finder<'_> {
         self.read_loops.iter().positions(move |&of| of == level)
     }
 
-    /// What the dimensions without a loop, and the starts, add to the delay for each producer.
+    /// The part of the delay that comes from dimensions without a loop, and from the starts, for each producer.
     fn fixed_part(&self) -> Vec<Option<i64>> {
         let index: Vec<i64> = self.reader.loops.iter().map(|level| level.min).collect();
         let own = self.schedule.stages[self.stage].start;
@@ -158,7 +158,7 @@ impl Finder<'_> {
                 self.signature(level, &index)
             };
             let first = at(bounds.min);
-            // What is linear and the same at both ends is the same between them.
+            // A linear delay that is the same at both ends is the same between them.
             if first == at(bounds.max()) && !matches!(&first, Signature::Inside(parts) if parts.contains(&None)) {
                 return Ok(vec![Class { signature: first, indices: (bounds.min..=bounds.max()).collect() }]);
             }
@@ -252,7 +252,7 @@ fn conditions(indices: &[i64]) -> Vec<Condition> {
     found
 }
 
-/// Drops cases that give what the last case gives anyway, from the end.
+/// Drops cases equal to the last one, from the end.
 fn simplified(mut cases: Vec<TapCase>) -> Vec<TapCase> {
     if let Some(last) = cases.pop() {
         while cases.last().is_some_and(|case| case.tap == last.tap) {

@@ -1,4 +1,4 @@
-//! Which kernels have an instance of a datapath in turn.
+//! Selection of the kernels that share an instance of a datapath.
 
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use pushmem_affine::{Affine, Domain};
 use serde::Deserialize;
 
-/// What a port does with elements of the buffer.
+/// Direction of a port's accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -83,7 +83,7 @@ impl Port {
     }
 }
 
-/// A buffer: what its ports write and read, and when.
+/// A buffer: the accesses of its ports, with their schedules.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnifiedBuffer {

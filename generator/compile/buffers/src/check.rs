@@ -1,4 +1,4 @@
-//! What every buffer must satisfy.
+//! Conditions that every buffer must satisfy.
 
 use std::fmt;
 
@@ -19,14 +19,14 @@ const ORDER: &str = "a port has one word a cycle: the stride of a loop in the sc
 const STRIDES: &str = "give one stride for each loop, innermost first";
 const RANGE: &str = "elements and cycles stay below 2^48";
 
-/// What is wrong with a buffer, and where.
+/// A fault of a buffer, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferError {
     /// The place in the buffer, by the keys of a buffer file.
     pub path: FieldPath,
     /// The message, which names the port.
     pub message: String,
-    /// What to do.
+    /// Advice.
     pub help: &'static str,
 }
 

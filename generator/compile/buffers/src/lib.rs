@@ -1,8 +1,8 @@
-//! Unified buffers: what a memory between two operations must do, without saying how.
+//! Unified buffers: specifications of the memory between two operations, without its implementation.
 //!
 //! A [`UnifiedBuffer`] is a set of [`Port`]s. Each port has an iteration domain, an access map and a schedule, which
 //! together say which element of the buffer it writes or reads in which cycle (unified-buffer paper §III). There is no
-//! capacity and no placement: mapping adds them. What comes of it is a [`MappedBuffer`], tiles with their configurations.
+//! capacity and no placement: mapping adds them. Its result is a [`MappedBuffer`], tiles with their configurations.
 //!
 //! Loop and dimension 0 are the innermost everywhere. Times are unstalled cycles since the flush.
 

@@ -19,7 +19,7 @@ pub enum Source {
 /// One tile of a mapped buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MappedTile {
-    /// What its controllers do.
+    /// The configuration of its controllers.
     pub configuration: Configuration,
     /// Where each of its inputs takes words from.
     pub inputs: Vec<Option<Source>>,
@@ -41,6 +41,6 @@ pub struct MappedBuffer {
     pub factors: Option<Vec<u64>>,
     /// Whether some words are in several tiles, for as many sets of their reads.
     pub copied: bool,
-    /// What was tried before, and why it did not do.
+    /// Earlier attempts, and why they failed.
     pub tried: Vec<String>,
 }

@@ -5,8 +5,8 @@ use pushmem_affine::Affine;
 use crate::buffer::{Port, UnifiedBuffer};
 
 impl UnifiedBuffer {
-    /// Buffers side by side in one: their ports one after the other, with one more dimension that says which buffer an
-    /// element is of. To map them together, so that they share tiles.
+    /// Buffers side by side in one: their ports one after the other, with one more dimension, the number of the buffer
+    /// that an element is of. To map them together, so that they share tiles.
     pub fn together(buffers: &[&UnifiedBuffer]) -> UnifiedBuffer {
         let ports = || {
             buffers.iter().enumerate().flat_map(|(number, buffer)| buffer.ports.iter().map(move |port| (number, port)))

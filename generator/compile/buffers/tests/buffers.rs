@@ -88,7 +88,7 @@ fn mutated() -> impl Strategy<Value = String> {
     mistyped(texts, &["7", "- ", "read", "write", "start: ", "{name: z, extent: 3}, ", "stride: [1]"])
 }
 
-/// What is read can be shown and put into the order of time; what is refused has a place.
+/// An accepted buffer can be shown and put into the order of time; a refusal has a place.
 fn read_or_located(text: &str) -> Result<(), TestCaseError> {
     let read = Document::parse("b.yaml", text).and_then(|document| UnifiedBuffer::from_document(&document));
     match read {

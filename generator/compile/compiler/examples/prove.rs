@@ -1,8 +1,8 @@
-//! Compiles programs and prints what the proof says of each: `prove [--run] TILE PROGRAM …`.
+//! Compiles programs and prints the result of each proof: `prove [--run] TILE PROGRAM …`.
 //!
-//! A line for each program: `proven`, `caught` and the fault, or `refused` and why. With `--run`, what is proven is also
-//! run on the model: `wrong` tells that it differs from the interpreter. Faults that are planted in the passes are looked
-//! for with it, by `scripts/faults`; the folder where it runs is the project's.
+//! A line for each program: `proven`, `caught` and the fault, or `refused` and why. With `--run`, a proven program is
+//! also run on the model: `wrong` tells that it differs from the interpreter. Faults that are planted in the passes are
+//! looked for with it, by `scripts/faults`; the folder where it runs is the project's.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ fn spec(tile: &str) -> Result<TileSpec, Diagnostic> {
     TileSpec::read(&Path::new("constraints/tiles").join(tile).with_extension("yaml"))
 }
 
-/// Whether the model computes what the interpreter does.
+/// Whether the model agrees with the interpreter.
 fn computes(compiled: &Compiled) -> Result<bool, Diagnostic> {
     let Compiled { program, accelerator, .. } = compiled;
     let inputs = program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));

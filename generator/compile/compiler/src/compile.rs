@@ -21,7 +21,7 @@ use crate::search::{Passes, Planned, Tried};
 /// A program through all stages.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// The program as it is written, but for arrays that moved to the global buffer.
+    /// The program as it is written, except for arrays that moved to the global buffer.
     pub source: Program,
     /// The program with the copies between the levels of the memory hierarchy.
     pub program: Program,
@@ -35,13 +35,13 @@ pub struct Compiled {
     pub datapaths: Vec<Datapath>,
     /// The hardware.
     pub accelerator: Accelerator,
-    /// What it may be made of.
+    /// Constraints on the hardware.
     pub constraints: Constraints,
-    /// What was proven of it.
+    /// Figures of the proof.
     pub proof: Proof,
 }
 
-/// A coarse schedule, and what it was made with.
+/// A coarse schedule, and the options for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoarsePlan {
     /// The pipeline; nothing if one stage after the other is faster, because stages would wait for the memories.
@@ -50,7 +50,7 @@ pub struct CoarsePlan {
     pub options: CoarseOptions,
 }
 
-/// What the last pass has shown: every value that an operation reads is the value that the program says.
+/// Result of the last pass: every value that an operation reads is that of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Proof {
     /// Memories replayed.
@@ -97,7 +97,7 @@ fn check_tiles(spec: &TileSpec, rom_spec: &TileSpec) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// What becomes of a program whose arrays are at the levels that it says.
+/// Result of compiling a program with its arrays at the levels that it names.
 enum AtLevels {
     Compiled(Box<Compiled>),
     /// Memory tiles have no room for this array: it is to be in the global buffer.
@@ -220,7 +220,7 @@ fn too_large(
 }
 
 impl Compiled {
-    /// What is probably not meant, though it can be built.
+    /// Constructs that can be built, but are probably not meant.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut warnings = self.extraction.warnings(&self.program);
         let (cycles, sequential) = (self.accelerator.length, self.sequential_cycles());
@@ -249,10 +249,10 @@ impl Compiled {
         self.sequential().length(&self.extraction.pipeline) as u64
     }
 
-    /// Proves the accelerator, as every compile does: what is printed of it computes what the program says.
+    /// Proves the accelerator, as every compile does: its printed form computes the program.
     ///
     /// # Errors
-    /// When something is wrong with it: a fault.
+    /// A fault, when the proof fails.
     pub fn prove(&self) -> Result<Proof, CompileError> {
         let fault = |error: String| {
             CompileError::Fault(

@@ -17,10 +17,11 @@ pub(crate) fn units(program: &Program, extraction: &Extraction) -> Vec<Option<St
     extraction.origins.iter().map(unit).collect()
 }
 
-/// Checks that all operations of a unit have the same datapath, up to what they read, and one that can be had in turn.
+/// Checks that all operations of a unit have the same datapath, up to the elements that they read, and that it can be
+/// shared.
 ///
 /// # Errors
-/// A message at the first operation that does not suit, which says what is different from the first of its unit.
+/// A message at the first operation that does not suit, which names the difference from the first of its unit.
 pub(crate) fn check(program: &Program, datapaths: &[Datapath]) -> Result<(), Diagnostic> {
     let operations = program.operations();
     let mut first_of: BTreeMap<&str, usize> = BTreeMap::new();
@@ -64,7 +65,7 @@ pub(crate) fn check(program: &Program, datapaths: &[Datapath]) -> Result<(), Dia
     Ok(())
 }
 
-/// What two operations do that is not the same, and where; nothing if their statements are alike.
+/// The first difference between two operations, at its place in each; nothing if their statements are alike.
 fn difference(one: &Operation, other: &Operation) -> Option<[(Span, String); 2]> {
     if one.reduce != other.reduce {
         let assigns = |operation: &Operation| match operation.reduce {

@@ -7,16 +7,16 @@ use pushmem_files::{Code, Diagnostic};
 /// Why there is no accelerator.
 #[derive(Debug)]
 pub enum CompileError {
-    /// The program cannot be streamed, scheduled or mapped: what was tried.
+    /// The program cannot be streamed, scheduled or mapped: the message lists the attempts.
     Refused(Diagnostic),
-    /// The memory tiles cannot keep this buffer of the program: what was tried.
+    /// The memory tiles cannot keep this buffer of the program: the message lists the attempts.
     Unmapped {
         /// The message.
         diagnostic: Diagnostic,
         /// The name of the buffer.
         buffer: String,
     },
-    /// What came out is not what the program says, as the proof has found: a fault of the compiler.
+    /// The proof has found that the hardware differs from the program: a fault of the compiler.
     Fault(Diagnostic),
 }
 
@@ -39,14 +39,14 @@ impl Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
-/// What the passes before the proof have to say.
+/// Errors of the passes before the proof.
 impl From<Diagnostic> for CompileError {
     fn from(diagnostic: Diagnostic) -> Self {
         CompileError::Refused(diagnostic)
     }
 }
 
-/// For those who only tell it.
+/// For callers that only print it.
 impl From<CompileError> for Diagnostic {
     fn from(error: CompileError) -> Self {
         match error {

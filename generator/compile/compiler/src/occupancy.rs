@@ -44,11 +44,11 @@ impl Occupancy {
     }
 }
 
-/// What a run computes, and what on.
+/// Operations of a run, and the units for them.
 struct Work {
     /// Multiplications, or operations of processing elements where there are none.
     operations: f64,
-    /// What does one of them in a cycle.
+    /// Units that compute one operation a cycle.
     units: f64,
 }
 
@@ -68,7 +68,7 @@ impl Work {
         Work { operations: done.sum(), units: accelerator.instances().map(of).sum() }
     }
 
-    /// The share of what the units could do in so many cycles.
+    /// The share of the units' capacity in so many cycles.
     fn share(&self, cycles: i64) -> f64 {
         self.operations / (self.units * cycles.max(1) as f64)
     }

@@ -8,10 +8,10 @@ use pushmem_nest::{Level, Program, Span};
 
 use crate::error::CompileError;
 
-/// Reasons that are told; what is tried after them differs in little.
+/// Reasons in a message; later attempts differ in little.
 const MOST_REASONS: usize = 4;
 
-/// The refusal of a program for what is wrong with one of its memories.
+/// The refusal of a program for a fault of one of its memories.
 pub(crate) fn refusal(program: &Program, extraction: &Extraction, error: AssemblyError) -> CompileError {
     let words = Words { program, extraction };
     let (array, place, done, help, error, level, given_up) = match error {
@@ -64,7 +64,7 @@ impl Words<'_> {
         }
     }
 
-    /// Two stages, one of which updates what the other writes in the iterations of a loop, and a tile without an input for each.
+    /// Two stages, one of which updates elements of the other in iterations of a loop, and a tile with too few inputs.
     fn too_few_inputs(
         &self,
         array: usize,
@@ -110,7 +110,7 @@ impl Words<'_> {
             let name = &rest[start..end];
             let words = self.port(name).unwrap_or_else(|| name.to_owned());
             text.push_str(&rest[..start]);
-            // Of several copies it is told once.
+            // The error names only one of several copies.
             match text.strip_suffix(", ").filter(|before| before.ends_with(&words)) {
                 Some(before) => text.truncate(before.len()),
                 None => text.push_str(&words),

@@ -1,4 +1,4 @@
-//! What a compile amounts to.
+//! Report of a compile.
 
 use std::fmt;
 
@@ -18,13 +18,13 @@ pub struct Report {
     pub name: String,
     /// The tile.
     pub tile: String,
-    /// What it was compiled with.
+    /// Constraints that it was compiled with.
     pub constraints: Constraints,
     /// Cycles of a run, to the last output; the first input comes in its first cycle, or later where nests come before it.
     pub cycles: u64,
     /// The same when one stage runs after the other, with the same memories.
     pub sequential_cycles: u64,
-    /// Whether that is what the accelerator does, because a pipeline would wait for the memories longer.
+    /// Whether the accelerator runs that way, because a pipeline would wait for the memories longer.
     pub in_sequence: bool,
     /// Words that are live in SRAM at most.
     pub sram_words: u64,

@@ -16,7 +16,7 @@ use pushmem_tile::{Kind, TileSpec, timing};
 use crate::compile::CoarsePlan;
 use crate::compute_sharing;
 
-/// When the stages run, and on what hardware.
+/// The schedule of the stages, and their hardware.
 pub(crate) struct Planned {
     pub schedule: Schedule,
     pub coarse: Option<CoarsePlan>,
@@ -29,7 +29,7 @@ struct Plan {
     options: CoarseOptions,
 }
 
-/// What makes it easier for a memory to serve an array.
+/// Changes of a schedule that let a memory serve an array.
 #[derive(Clone, Copy)]
 enum Relief {
     /// Accesses that would be at the same time come one after the other.
@@ -38,7 +38,7 @@ enum Relief {
     Pauses,
 }
 
-/// What the passes behind extraction work on.
+/// Context of the passes behind extraction.
 pub(crate) struct Passes<'a> {
     pub program: &'a Program,
     pub extraction: &'a Extraction,
@@ -48,7 +48,7 @@ pub(crate) struct Passes<'a> {
     pub tried: Tried,
 }
 
-/// What has become of the schedules of a search so far.
+/// State of a search for a schedule.
 #[derive(Default)]
 pub(crate) struct Tried {
     /// Whether the memories serve one.
@@ -64,7 +64,7 @@ pub(crate) struct Tried {
 const MOST_REFUSED: usize = 12;
 
 impl Tried {
-    /// Notes what has become of a schedule.
+    /// Notes the outcome of a schedule.
     fn note(&self, outcome: &Result<Accelerator, AssemblyError>) {
         match outcome {
             Ok(_) => self.accepted.set(true),
@@ -217,7 +217,7 @@ impl Passes<'_> {
         }
     }
 
-    /// What the memories can do: the memory tiles, and the other levels for the arrays that are there.
+    /// Capabilities of the memories: the memory tiles, and the other levels for the arrays that are there.
     fn coarse_options(&self) -> CoarseOptions {
         let mut options = coarse_options(self.tiles.memory);
         options.transport = Transport::uniform(self.constraints.transport);
@@ -278,7 +278,7 @@ fn faster(
     }
 }
 
-/// What memories of a tile can do, as the scheduler of coarse pipelines asks.
+/// Capabilities of the memories of a tile, for the scheduler of coarse pipelines.
 fn coarse_options(spec: &TileSpec) -> CoarseOptions {
     let (inputs, outputs) = (spec.inputs as usize, spec.outputs as usize);
     match spec.kind {

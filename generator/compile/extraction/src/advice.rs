@@ -1,4 +1,4 @@
-//! What would serve a program better.
+//! Advice on programs: changes that would make them faster or possible.
 
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
@@ -14,7 +14,8 @@ pub struct Repeated {
     pub operation: usize,
     /// The load, an index of [`Operation::loads`].
     pub load: usize,
-    /// How many of the outermost loops other nests are in, too: what they read again may well be meant to come again.
+    /// How many of the outermost loops other nests are in, too: elements that they read again may well be meant to come
+    /// again.
     pub outer: usize,
     /// The words that come in all iterations of the other loops.
     pub words: u64,
@@ -23,8 +24,8 @@ pub struct Repeated {
 }
 
 impl Repeated {
-    /// What comes in these loops, innermost first, of which `outer` are around other nests, too: an element for each of the
-    /// accesses. Nothing, if each element comes once.
+    /// The words that `accesses` load in these loops, one for each access in an iteration; nothing if each element is
+    /// loaded once. Loops are innermost first; the last `outer` of them are around other nests, too.
     pub(crate) fn of(
         (operation, load): (usize, usize),
         array: &Array,
@@ -67,7 +68,7 @@ fn spread(reached: &mut [bool], stride: i64, count: usize) {
     let (length, stride, is_down) = (reached.len(), stride.unsigned_abs() as usize, stride < 0);
     let mut done = 1;
     while done < count && stride > 0 {
-        // What is reached in so many steps, reached from there, is reached in twice as many.
+        // Places reached in so many steps from those already reached need twice as many steps in all.
         let steps = done.min(count - done);
         let distance = steps * stride;
         for place in 0..length.saturating_sub(distance) {
@@ -81,7 +82,7 @@ fn spread(reached: &mut [bool], stride: i64, count: usize) {
 }
 
 impl Extraction {
-    /// Warnings: inputs that come word by word as they are read, the same elements again and again, with what avoids that.
+    /// Warnings: inputs that come word by word as they are read, the same elements again and again, with the remedy.
     pub fn warnings(&self, program: &Program) -> Vec<Diagnostic> {
         let operations = program.operations();
         let warning = |repeated: &Repeated| {
@@ -118,8 +119,8 @@ impl Repeated {
     }
 }
 
-/// What to do so that an image pipeline becomes of a program that is none only because it adds up windows in loops. Nothing
-/// where that is not the reason: where an array is to be kept, or something else than a window is added up.
+/// Advice on how a program becomes an image pipeline that is none only because it adds up windows in loops. Nothing
+/// where the reason is another: an array that is to be kept, or a sum over other elements than a window.
 pub fn unrolling(program: &Program) -> Option<String> {
     if program.schedule.is_some() || program.arrays.iter().any(|array| array.level.is_some()) {
         return None;
@@ -145,7 +146,7 @@ pub fn unrolling(program: &Program) -> Option<String> {
     Some(format!("unroll {names} fully{how}, so that one iteration adds up a window"))
 }
 
-/// Whether a loop moves what an operation reads along a dimension in which another loop moves it, too.
+/// Whether a loop moves the reads of an operation along a dimension in which another loop moves it, too.
 fn is_window(loops: &[&NestLoop], operation: &Operation, variable: usize) -> bool {
     let mut indices = operation.loads.iter().flat_map(|load| &load.access.indices);
     indices.any(|index| {

@@ -18,7 +18,7 @@ use crate::names::Names;
 pub struct Extraction {
     /// The arrays, numbered as in the program, and the stages.
     pub pipeline: Pipeline,
-    /// By stage: what it was made from.
+    /// By stage: its origin.
     pub origins: Vec<Origin>,
     /// The inputs of which elements come more than once.
     pub repeated: Vec<Repeated>,
@@ -76,7 +76,7 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
 }
 
 impl Extraction {
-    /// The stages, and what each was made from.
+    /// The stages, and the origin of each.
     pub fn staged(&self) -> Staged<'_> {
         Staged { pipeline: &self.pipeline, origins: &self.origins }
     }
@@ -285,8 +285,8 @@ fn only_reader<'a>(operations: &[(Vec<&NestLoop>, &'a Operation)], array: usize)
 }
 
 /// Whether a load stays within its array, and reads another element in each iteration of each of these loops, the first of
-/// which has `outer` loops around it. Then the array can come in the order in which it is read; what loops further out read
-/// again comes again.
+/// which has `outer` loops around it. Then the array can come in the order in which it is read; elements that loops
+/// further out read again come again.
 fn reads_each_once(loops: &[&NestLoop], outer: usize, load: &Load) -> bool {
     let indices = &load.access.indices;
     let follows = |variable: usize| indices.iter().any(|index| index.affine.coefficient(variable) != 0);
@@ -445,7 +445,7 @@ fn divided(inner: Subscript, by: i64) -> Option<Subscript> {
     if inner.coefficients.iter().any(|coefficient| coefficient % divisor != 0) {
         return Some(Subscript { divisor, ..inner });
     }
-    // What a copy executes may move by whole multiples of the divisor.
+    // All coefficients are multiples of the divisor: only the constant is rounded.
     let coefficients = inner.coefficients.iter().map(|coefficient| coefficient / divisor);
     Some(Subscript::affine(coefficients.collect(), inner.constant.div_euclid(divisor)))
 }

@@ -38,7 +38,7 @@ fn lengths_are_within_the_published_ones() {
     }
 }
 
-/// Checks that each operation reads what was written before, by running the program.
+/// Checks that each operation reads elements written before, by running the program.
 struct Replay<'a> {
     program: &'a Program,
     schedule: &'a Schedule,
@@ -47,7 +47,7 @@ struct Replay<'a> {
     /// When each element of each array is there.
     written: HashMap<(usize, Vec<i64>), i64>,
     executed: usize,
-    /// Reads of what no array has.
+    /// Reads beyond the arrays.
     outside: usize,
 }
 

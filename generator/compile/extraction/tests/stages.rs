@@ -171,13 +171,13 @@ nest:
         found,
         [("input_0", 0, 0), ("input_1", 0, 0), ("tile_0_0_0", 1, 1), ("tile_1_0_0", 1, 1), ("output", 2, 1)]
     );
-    // Tiles overlap: what is in both comes twice.
+    // Tiles overlap: elements of both come twice.
     assert_eq!(pipeline.stages[1].write.subscripts[1], Subscript::affine(vec![0, 1, 2], 0));
     assert_eq!(pipeline.stages[1].write, pipeline.stages[3].reads[0]);
     assert_eq!(pipeline.shared_loops(0, 4), 1);
 }
 
-/// What the program names keeps its name; copies get out of the way.
+/// Names of the program stay; copies get other names.
 #[test]
 fn copies_do_not_take_the_names_of_others() {
     let text = "
@@ -249,7 +249,7 @@ fn words_that_come_again_are_told() {
              or unroll `i` fully, so that one iteration adds up a window"
         )
     );
-    // As the language is, so is what to write.
+    // The advice is in the language of the program.
     let source = Source::new("window.stmt", program.source.text(), Language::Halide);
     let halide = warnings(&Program { source, ..program.clone() });
     let help = halide[0].help().unwrap();

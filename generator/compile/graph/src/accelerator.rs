@@ -24,7 +24,7 @@ pub struct Accelerator {
     pub spec: TileSpec,
     /// The tile that large tables are in.
     pub rom_spec: TileSpec,
-    /// What the other levels of the memory hierarchy are made of.
+    /// Tile specifications of the other levels of the memory hierarchy.
     pub levels: Levels,
     /// Cycles of a run: one more than the time of the last output.
     pub length: u64,
@@ -38,9 +38,9 @@ pub struct Accelerator {
     pub outputs: Vec<Stream>,
     /// The datapaths, one for each operation that is no plain copy.
     pub datapaths: IndexVec<DatapathId, OperationDatapath>,
-    /// The kernels: what executes each stage.
+    /// The kernels: the hardware that executes each stage.
     pub kernels: IndexVec<KernelId, Kernel>,
-    /// Instances of datapaths that several kernels have in turn. All other kernels have an instance of their own.
+    /// Instances of datapaths that several kernels share. All other kernels have an instance of their own.
     pub units: Vec<SharedUnit>,
     /// Stages that only copy, and have no kernel.
     pub copies: Vec<Copied>,
@@ -50,7 +50,7 @@ pub struct Accelerator {
     pub tiles: IndexVec<TileId, Tile>,
     /// The arrays that are kept in memory tiles, which come first among the tiles.
     pub arrays: Vec<StoredArray>,
-    /// What is delayed in the memory tiles.
+    /// Memories: words delayed in memory tiles.
     pub memories: Vec<Memory>,
     /// The ROM tiles, one for each look-up in a large table.
     pub roms: Vec<Rom>,
@@ -61,11 +61,11 @@ pub struct Accelerator {
 pub struct Wire {
     /// A unique name, an identifier.
     pub name: String,
-    /// What drives it.
+    /// Its driver.
     pub driver: Driver,
 }
 
-/// What drives a wire.
+/// Driver of a wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Driver {
     /// A word of an input stream.
@@ -94,9 +94,9 @@ pub enum Driver {
         /// The kernel.
         kernel: KernelId,
     },
-    /// An operand of a unit that kernels have in turn: that of the kernel which begins an iteration.
+    /// An operand of a unit that kernels share: the operand of the kernel that begins an iteration.
     Turns {
-        /// For each kernel of the unit what it takes. That of the last is there in all other cycles, too.
+        /// The source for each kernel of the unit. The source of the last is selected in all other cycles, too.
         turns: Vec<Turn>,
     },
     /// One of several sources, by loop indices: boundaries, and reads that hold a word longer than others.
@@ -190,7 +190,7 @@ pub struct OperationDatapath {
     pub name: String,
     /// The operation, an index of the program's.
     pub operation: usize,
-    /// What it computes, and when.
+    /// Its computation and its pipeline registers.
     pub datapath: Datapath,
     /// Number of loops around the operation.
     pub depth: usize,
@@ -198,7 +198,7 @@ pub struct OperationDatapath {
     pub variables: Vec<(usize, String)>,
 }
 
-/// What executes a stage: an instance of a datapath, of its own or shared with others.
+/// Hardware that executes a stage: an instance of a datapath, of its own or shared with others.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     /// A unique name, an identifier.
@@ -207,17 +207,17 @@ pub struct Kernel {
     pub stage: usize,
     /// Its datapath.
     pub datapath: DatapathId,
-    /// When it begins its iterations. Hardware counts them only where something needs their indices.
+    /// When it begins its iterations. Hardware counts them only where their indices are used.
     pub iterations: Counter,
     /// Loops of the stage, if the datapath uses their variables.
     pub counter: Option<CounterId>,
-    /// What each load reads.
+    /// Source of each load.
     pub operands: Vec<Source>,
     /// Where each variable of the datapath comes from.
     pub variables: Vec<Variable>,
 }
 
-/// An instance of a datapath that kernels of several operations have in turn (dissertation §4.3.3).
+/// An instance of a datapath that kernels of several operations share (dissertation §4.3.3).
 #[derive(Clone, Debug)]
 pub struct SharedUnit {
     /// A unique name, an identifier.
@@ -226,7 +226,7 @@ pub struct SharedUnit {
     pub kernels: Vec<KernelId>,
     /// The loops of each kernel.
     pub counters: Vec<CounterId>,
-    /// What each load takes: what is the same for all kernels, or a wire driven by [`Driver::Turns`].
+    /// Source of each load: one that is the same for all kernels, or a wire driven by [`Driver::Turns`].
     pub operands: Vec<Source>,
 }
 
@@ -235,7 +235,7 @@ pub struct SharedUnit {
 pub struct Turn {
     /// The loops of the kernel.
     pub counter: CounterId,
-    /// What it takes.
+    /// Source of the operand.
     pub source: Source,
 }
 
@@ -323,7 +323,7 @@ impl Source {
 }
 
 impl Driver {
-    /// The wires that it reads, but for what kernels and tiles read.
+    /// The wires that it reads itself: reads of kernels and tiles are not among them.
     pub fn wires(&self) -> Vec<WireId> {
         match self {
             Driver::Input { .. } | Driver::Tile { .. } | Driver::Kernel { .. } => Vec::new(),
@@ -406,13 +406,13 @@ pub fn earlier(buffer: &pushmem_buffers::UnifiedBuffer, cycles: u64) -> pushmem_
 pub struct Tile {
     /// A unique name, an identifier.
     pub name: String,
-    /// The level of the memory hierarchy, which says what it is made of.
+    /// The level of the memory hierarchy, which determines its specification.
     pub level: Level,
     /// The cycle of the run in which its own time begins: it is flushed one before.
     pub begin: u64,
     /// Its configuration.
     pub configuration: Configuration,
-    /// What each input is connected to.
+    /// Wire at each input.
     pub inputs: Vec<Option<WireId>>,
     /// The wire that each output drives.
     pub outputs: Vec<Option<WireId>>,
@@ -478,7 +478,7 @@ impl Accelerator {
         tiles.chain(roms).map(|(name, spec, configuration)| Configured { name, spec, configuration }).collect()
     }
 
-    /// What the tiles of a level are made of. Only levels that there are have tiles.
+    /// The specification of the tiles of a level. Only levels that there are have tiles.
     pub fn spec_at(&self, level: Level) -> &TileSpec {
         self.levels.spec(level, &self.spec).unwrap_or(&self.spec)
     }
@@ -494,7 +494,7 @@ impl Accelerator {
         levels.into_iter().filter(|level| self.count_at(*level) > 0).collect()
     }
 
-    /// What the tiles but ROMs are made of, each kind once.
+    /// The specifications of all tiles but ROMs, each once.
     pub fn specs_in_use(&self) -> impl Iterator<Item = &TileSpec> {
         self.levels_in_use().into_iter().map(|level| self.spec_at(level)).unique_by(|spec| spec.name.as_str())
     }
@@ -523,7 +523,7 @@ impl Accelerator {
         kernels.map(|kernel| &self.datapaths[self.kernels[kernel].datapath].datapath)
     }
 
-    /// Words that one of two is chosen for, in front of units that kernels have in turn.
+    /// Two-to-one multiplexers, counted in words, in front of units that kernels share.
     pub fn multiplexed_words(&self) -> usize {
         let words = self.wires.iter().map(|wire| match &wire.driver {
             Driver::Turns { turns } => turns.len() - 1,

@@ -13,7 +13,7 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// The tile of a level; that of the memory tiles is said elsewhere.
+    /// The specification of the tiles of a level; `memory` is that of the memory tiles.
     pub fn spec<'a>(&'a self, level: Level, memory: &'a TileSpec) -> Option<&'a TileSpec> {
         match level {
             Level::GlobalBuffer => self.global_buffer.as_ref(),

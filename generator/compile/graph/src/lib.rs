@@ -1,6 +1,6 @@
 //! The graph of an accelerator: streams, kernels, shift registers, memory tiles, and the wires between them.
 //!
-//! Assembly makes it from scheduled stages; the proof, the printer of SystemVerilog and the report only look at it. Its
+//! Assembly makes it from scheduled stages; the proof, the printer of SystemVerilog and the report only read it. Its
 //! cycle-accurate model is [`Accelerator::run`].
 
 mod accelerator;

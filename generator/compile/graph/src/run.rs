@@ -12,12 +12,12 @@ use pushmem_nest::{ArrayKind, Program, Type};
 use crate::accelerator::{Accelerator, Case, Counter, Driver, Source, Stream, Turn};
 use crate::ids::{CounterId, InputId, KernelId, TileId, WireId};
 
-/// What a run of the model gives.
+/// Result of a run of the model.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// The output arrays by name.
     pub outputs: BTreeMap<String, Image>,
-    /// Broken promises: the name of the tile, and what happened.
+    /// Broken promises: the name of the tile, and the event.
     pub violations: Vec<(String, Violation)>,
 }
 
@@ -139,7 +139,7 @@ impl<'a> CounterState<'a> {
 
 /// An instance of a datapath.
 struct KernelState<'a> {
-    /// The kernel, or the first of those that have it in turn.
+    /// The kernel, or the first of those that share it.
     kernel: KernelId,
     evaluator: Evaluator,
     /// Results under way, the next to appear first; empty for a kernel without registers.

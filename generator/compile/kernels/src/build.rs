@@ -7,7 +7,7 @@ use crate::graph::Graph;
 use crate::node::NodeKind;
 use crate::tables::TableMemories;
 
-/// The graph of what the copies of an operation that are executed together compute, and its result: their sum. The types
+/// The graph of the copies of an operation that are executed together, and its result: their sum. The types
 /// are those of all their loads.
 pub(crate) fn build<'a>(
     program: &'a Program,

@@ -1,6 +1,6 @@
 //! Chains of one associative operator, rebuilt as trees of least delay.
 //!
-//! A chain goes through values that are used once only: what is shared stays shared.
+//! A chain goes through values that are used once only: shared values stay shared.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,7 +14,7 @@ use crate::node::NodeKind;
 use crate::sums::Sum;
 use crate::tables::TableMemories;
 
-/// What the nodes of a chain have in common.
+/// Kind of the nodes of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chain {
     /// Additions, subtractions, negations and multiplications by constants.

@@ -62,7 +62,7 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// What is read, in terms of the variables of the first copy.
+    /// The elements that are read, in terms of the variables of the first copy.
     pub fn reads(&self) -> Vec<Access> {
         let copies = 0..self.len();
         let loads =

@@ -1,4 +1,4 @@
-//! What a datapath costs.
+//! Cost of datapaths.
 
 use pushmem_nest::Binary;
 
@@ -35,7 +35,7 @@ impl Datapath {
         is_modulo && self.other_division(node).is_some()
     }
 
-    /// The modulo of a division, or the division of a modulo: what the same divider computes.
+    /// The modulo of a division, or the division of a modulo: the same divider computes both.
     pub(crate) fn other_division(&self, node: usize) -> Option<usize> {
         let NodeKind::Binary { operator, left, right } = self.nodes[node].kind else {
             return None;
@@ -70,13 +70,13 @@ impl Datapath {
         (!kind.is_constant()).then(|| value.bits())
     }
 
-    /// The register bits of the divider of a node: three words a stage, of which the last keeps what is used only, and
-    /// the signs.
+    /// The register bits of the divider of a node: three words a stage, of which the last keeps only the words in use,
+    /// and the signs.
     fn divider_bits(&self, node: usize) -> u64 {
         let width = u64::from(self.nodes[node].value.bits());
         let stages = self.nodes[node].latency;
         match (self.other_division(node), self.nodes[node].kind) {
-            // Counted with the division, but for its result.
+            // Counted with the division, except for its result.
             (Some(_), NodeKind::Binary { operator: Binary::Modulo, .. }) => width,
             _ => {
                 let signs = if self.nodes[node].value.is_signed() { 2 * (stages - 1) } else { 0 };

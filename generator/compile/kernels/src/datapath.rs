@@ -12,7 +12,7 @@ use crate::node::{Node, NodeKind};
 use crate::operators::{DedicatedOperators, Operators};
 use crate::tables::{Fetch, TableMemories};
 
-/// What an operation computes, as a pipeline.
+/// The computation of an operation, as a pipeline.
 ///
 /// The copies of an unrolled reduction that add to the same element are one datapath, of their sum. Its loads are those of
 /// all of them, copy by copy in the order of [`Operation::copies_together`]: load `i` of copy `k` is load `k·n + i` if the

@@ -1,4 +1,4 @@
-//! What a datapath computes.
+//! Evaluation of datapaths.
 
 use pushmem_nest::{Binary, Table, Type, Unary};
 use thiserror::Error;
@@ -146,8 +146,8 @@ impl Evaluator {
     }
 
     /// The result for these values of the loads and loop variables, as [`Datapath::evaluate`]; for indices outside of it, a
-    /// table gives what the hardware does: one in logic 0, one in a memory what is at the low bits of the index, which is 0
-    /// behind the table.
+    /// table gives the word of the hardware: one in logic 0, one in a memory the word at the low bits of the index,
+    /// which is 0 behind the table.
     pub fn evaluate(&mut self, loads: &[i64], variables: &[i64]) -> i64 {
         for &(register, load) in &self.loads {
             self.registers[register as usize] = loads[load as usize];

@@ -89,7 +89,7 @@ impl<'a> Graph<'a> {
         Operator { kind, operand, value, constant }
     }
 
-    /// How often each node is used by what the result depends on; the result counts as used once.
+    /// How often each node is used by nodes that the result depends on; the result counts as used once.
     pub fn uses(&self, result: usize) -> Vec<usize> {
         let mut uses = vec![0; self.vertices.len()];
         uses[result] = 1;

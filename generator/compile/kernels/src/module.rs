@@ -247,7 +247,7 @@ fn mask(number: i64, value: Type) -> String {
     }
 }
 
-/// What the name of a value starts with.
+/// The prefix of a value's name.
 fn stem(kind: &NodeKind, value: Type, constant: bool) -> &'static str {
     match kind {
         NodeKind::Constant(_) | NodeKind::Load(_) | NodeKind::Variable(_) => "value",
@@ -395,7 +395,7 @@ impl<'a> Writer<'a> {
         let Table { name, element, values, .. } = &self.program.tables[table];
         let (bits, index_bits) = (element.bits(), index.bits());
         let column_bits = ENTRIES_PER_ROW.ilog2();
-        // What the index cannot reach would be taken for negative indices.
+        // Entries beyond the range of the index would be taken for those of negative indices.
         let reachable =
             &values[..values.len().min(usize::try_from(index.max()).unwrap_or(usize::MAX).saturating_add(1))];
         let row = |(number, entries): (usize, &[i64])| {
@@ -458,7 +458,7 @@ impl<'a> Writer<'a> {
         Stage { number: stage, lines, registers: kept.map(register).collect() }
     }
 
-    /// What computes a node.
+    /// The statements that compute a node.
     fn lines(&self, number: usize) -> Vec<String> {
         let node = self.datapath.nodes[number];
         let text = match node.kind {
@@ -532,7 +532,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What passes an address out and, of signed numbers, its entry in.
+    /// The statements that pass an address out and, of signed numbers, its entry in.
     fn fetch(&self, number: usize, index: usize, address_bits: u32) -> Vec<String> {
         let node = self.datapath.nodes[number];
         let FetchPorts { address, word } = &self.ports.fetches[self.datapath.fetch(number)];

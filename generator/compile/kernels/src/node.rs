@@ -2,10 +2,10 @@
 
 use pushmem_nest::{Binary, Type, Unary};
 
-/// A value of a datapath: what computes it and when.
+/// A value of a datapath: its operator and its stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
-    /// What computes the value.
+    /// The operator that computes the value.
     pub kind: NodeKind,
     /// The type of the value.
     pub value: Type,
@@ -17,8 +17,8 @@ pub struct Node {
     pub latency: u64,
 }
 
-/// What computes the value of a node. Operands are indices of [`Datapath::nodes`](crate::Datapath::nodes), less than that
-/// of the node.
+/// The operator of a node. Operands are indices of [`Datapath::nodes`](crate::Datapath::nodes), less than the node's
+/// own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeKind {
     /// A number that the type holds.

@@ -1,6 +1,7 @@
-//! The operators of a technology: which there are, how long they take, what they cost.
+//! The operators of a technology, their delays and their costs.
 //!
-//! A [`DatapathGraph`](crate::DatapathGraph) says what an operation computes; [`Operators`] decide how deep its pipeline is.
+//! A [`DatapathGraph`](crate::DatapathGraph) says which function an operation computes; [`Operators`] decide how deep
+//! its pipeline is.
 
 use pushmem_nest::{Binary, Type, Unary};
 

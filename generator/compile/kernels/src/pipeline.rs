@@ -5,13 +5,13 @@ use pushmem_nest::Table;
 use crate::datapath::Datapath;
 use crate::evaluate::Evaluator;
 
-/// A datapath at work, one step a cycle.
+/// A running datapath, one step a cycle.
 ///
 /// Before the first result is through, results are 0; of the hardware they are anything.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     evaluator: Evaluator,
-    /// The results under way and, at the place of the next, that which comes out.
+    /// The results under way and, at the place of the next one, the result on the output.
     results: Vec<i64>,
     /// The place of the result that entered last.
     place: usize,

@@ -1,4 +1,4 @@
-//! What values a node can have.
+//! Ranges of the values of nodes.
 
 use pushmem_nest::{Binary, Type, Unary};
 

@@ -139,7 +139,7 @@ impl Graph<'_> {
         }
     }
 
-    /// What the bounds of the operands decide.
+    /// The result of the operator where the bounds of the operands decide it.
     fn by_range(&mut self, operator: Binary, left: usize, right: usize) -> Option<usize> {
         let (one, other) = (self.vertices[left].range, self.vertices[right].range);
         let (below, above) = (one.1 < other.0, other.1 < one.0);

@@ -1,4 +1,4 @@
-//! Which stage computes what.
+//! Assignment of operators to pipeline stages.
 //!
 //! Everything could start as soon as its operands are there; the graph knows when. From the result backwards, each node
 //! then moves to the stage, from that one to those of its users, where it costs the fewest bits of registers. The latency
@@ -32,7 +32,7 @@ pub(crate) fn assign(graph: &Graph, moments: &mut Moments, result: usize) -> (Ve
     (nodes, places[result].expect("the result is needed"), latency)
 }
 
-/// How a node is used by what has its stage already.
+/// Uses of a node by nodes that have their stage already.
 #[derive(Clone, Copy, Debug)]
 struct Uses {
     /// The earliest moment at which it must be there.

@@ -99,7 +99,7 @@ impl Sum {
         (sum.node, self.centered((sign * odd) << shared))
     }
 
-    /// Appends what is added and subtracted for a multiple of a node: a product, if the factor has more than `most_digits`.
+    /// Appends the terms of a multiple of a node: a product, if the factor has more than `most_digits`.
     fn multiply(
         &self,
         graph: &mut Graph,

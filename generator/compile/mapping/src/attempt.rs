@@ -1,4 +1,4 @@
-//! What a tile, or a chain of tiles, could hold.
+//! Mappings of streams to a tile, or to a chain of tiles.
 
 use itertools::Itertools;
 use pushmem_configuration::{Chain, Configuration};
@@ -12,7 +12,7 @@ use crate::storage_folding::written_until;
 /// Streams on one tile, or on the tiles of a chain.
 pub(crate) struct Attempt {
     pub configurations: Vec<Configuration>,
-    /// What was tried before, and why it did not do.
+    /// Earlier attempts, and why they failed.
     pub tried: Vec<String>,
 }
 
@@ -180,7 +180,7 @@ fn configuration(spec: &TileSpec, running: &[Running], chain: Chain, wraps: u64)
         .collect();
     let configuration = Configuration {
         tile: spec.name.clone(),
-        // The digest is added to what is chosen in the end.
+        // The digest is added to the final choice.
         spec_digest: None,
         controllers,
         chain,

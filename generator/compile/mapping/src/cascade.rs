@@ -1,4 +1,4 @@
-//! Delays too long for a tile: tiles that delay what other tiles delayed.
+//! Delays too long for a tile: cascades of tiles.
 
 use itertools::Itertools;
 use pushmem_configuration::Configuration;

@@ -15,7 +15,7 @@ pub(crate) fn parameters(spec: &TileSpec, role: Role, port: usize) -> Controller
 }
 
 /// Lets a controller run a nest, whose functions are its addresses in the order of its address generators. `wraps` says
-/// at what number addresses in the main memory wrap.
+/// the number at which addresses in the main memory wrap.
 pub(crate) fn configured(nest: &Nest, controller: &Controller, spec: &TileSpec, wraps: u64) -> ControllerConfiguration {
     let moduli: Vec<i64> = controller
         .addresses

@@ -31,7 +31,7 @@ impl PortLimit {
     }
 }
 
-/// A partition of a buffer: coordinate `d` of an element modulo `factors[d]` says in which bank it is.
+/// A partition of a buffer: coordinate `d` of an element modulo `factors[d]` selects its bank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Banking {
     /// The cyclic partition factor of each dimension, innermost first.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 /// Groups the reads `0..count` so that each group is possible and the groups cost least: the fewest tiles, then the
-/// fewest groups. `attempt` says what a group of at most `limit` reads costs, or nothing when it is impossible; it is asked
-/// once for each group that may matter.
+/// fewest groups. `attempt` gives the cost of a group of at most `limit` reads, or nothing when it is impossible; it is
+/// asked once for each group that may matter.
 ///
 /// With a group, all of its parts are taken to be possible: where a few reads cannot share a tile, no group with them is
 /// asked for.
@@ -41,11 +41,11 @@ struct Search<A> {
     attempt: A,
     /// The groups of at most `limit` reads, by the lowest of them.
     groups: Vec<Vec<u32>>,
-    /// What was asked.
+    /// Costs of the groups that were attempted.
     costs: HashMap<u32, Option<usize>>,
     /// Impossible groups all of whose parts are possible.
     impossible: Vec<u32>,
-    /// What the cheapest groups of a set cost, and the group of its lowest read.
+    /// The cost of the cheapest groups of a set, and the group of its lowest read.
     best: HashMap<u32, Option<(usize, u32)>>,
 }
 
@@ -95,7 +95,7 @@ impl<A: FnMut(&[usize]) -> Option<usize>> Search<A> {
         best.map(|(cost, _)| cost)
     }
 
-    /// What a set costs at least.
+    /// A lower bound of the cost of a set.
     fn least(&self, set: u32) -> usize {
         (set.count_ones() as usize).div_ceil(self.limit)
     }

@@ -1,4 +1,4 @@
-//! Streams of words through a memory, and what shares a tile or a chain of tiles.
+//! Streams of words through a memory, and groups of streams that share a tile or a chain of tiles.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ pub(crate) enum Feed {
     Group { group: usize, output: usize },
 }
 
-/// What the functions of the nests of a stream are, and so what has a place in memory.
+/// Meaning of the functions of a stream's nests: words in memory are placed by iterations or by elements.
 #[derive(Clone, Debug)]
 pub(crate) enum Space {
     /// Iterations of the only write, one function for each of its loops: words lie in the order in which they are written.
@@ -51,8 +51,8 @@ pub(crate) struct Read {
 /// Writes, and the reads of their words that share tiles, over one space.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream {
-    /// Streams of one class differ in the numbers of ports and groups only, so that what fits one fits all; 0 until they
-    /// have a group.
+    /// Streams of one class differ in the numbers of ports and groups only, so that a mapping of one is a mapping of
+    /// all; 0 until they have a group.
     pub class: usize,
     pub space: Space,
     pub writes: Vec<Write>,

@@ -1,4 +1,4 @@
-//! What was found for some ports goes for all that are like them: lanes of unrolled loops have banks that differ in their
+//! Findings for some ports, reused for all ports like them: lanes of unrolled loops have banks that differ in their
 //! place only. Nothing is assumed of them: the replay proves each tile by itself.
 
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use crate::group::Group;
 use crate::nest::Nest;
 use crate::past::Past;
 
-/// Ports, but for their names and for where their elements begin: the same for ports that are alike.
+/// Ports without their names and the places where their elements begin: the same for ports that are alike.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Alike {
     writes: Vec<Nest>,
@@ -43,7 +43,7 @@ pub(crate) struct Found {
     pub live_words: u64,
 }
 
-/// What was found so far.
+/// Findings so far.
 #[derive(Default)]
 pub(crate) struct Known {
     /// Which words reads take, if that could be followed.

@@ -5,10 +5,10 @@
 //! read the iteration of the write that it needs, or, where several ports write the same elements again and again, the
 //! elements themselves, followed through time; the layout of the words in memory, in the order in which they are written or
 //! in place; vectorized fetches into the transpose buffer; cycles of the SRAM; controllers; and streams that share a tile.
-//! What a pass decides is checked against the tile before the next begins, and where a choice does not fit the next is
-//! tried (dissertation §5.2–5.6).
+//! The decisions of a pass are checked against the tile before the next begins, and where a choice does not fit the
+//! next is tried (dissertation §5.2–5.6).
 //!
-//! Mapping reasons about loops; that a configuration does what its buffer says is for the replay to show.
+//! Mapping reasons about loops; the replay shows that a configuration implements its buffer.
 
 mod attempt;
 mod bank_merging;

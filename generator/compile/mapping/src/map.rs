@@ -30,7 +30,7 @@ const READ_LIMIT: usize = 16;
 /// as small as reads allow.
 ///
 /// # Errors
-/// What was tried and why it did not do, with the values and the limits that stood in the way.
+/// The attempts and why they failed, with the values and the limits that stood in the way.
 pub fn map(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, MappingError> {
     let fail = |tried: Vec<String>| MappingError { buffer: buffer.name.clone(), tile: spec.name.clone(), tried };
     buffer.check().map_err(|error| fail(vec![error.to_string()]))?;
@@ -79,7 +79,7 @@ fn banked(banking: Banking, spec: &TileSpec, known: &mut Known) -> Result<Mapped
     }
 }
 
-/// What takes fewer tiles: the whole buffer, perhaps with copies, or its banks, which are preferred.
+/// The mapping with fewer tiles: the whole buffer, perhaps with copies, or its banks, which are preferred.
 fn better(
     whole: Result<MappedBuffer, Vec<String>>,
     banked: Result<MappedBuffer, Vec<String>>,
@@ -164,7 +164,7 @@ fn map_banks(banks: &[Bank], spec: &TileSpec, known: &mut Known) -> Result<Mappe
     Ok(mapped)
 }
 
-/// The groups of a component: those of one that is like it, if there was one. What did not do for that is not said again.
+/// The groups of a component: those of one that is like it, if there was one. Its failed attempts are not listed again.
 fn found(
     spec: &TileSpec,
     buffer: &UnifiedBuffer,

@@ -9,7 +9,7 @@ use pushmem_tile::TileSpec;
 use crate::error::MappingError;
 use crate::map::map;
 
-/// What became of a buffer.
+/// Result of mapping a buffer.
 type Outcome = Result<MappedBuffer, Box<MappingError>>;
 
 /// The mappings of a search for a schedule, and the refusals. Schedules that differ in some stages leave the buffers of the

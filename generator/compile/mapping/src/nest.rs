@@ -46,7 +46,7 @@ impl Nest {
         self.functions.iter_mut().chain([&mut self.cycle])
     }
 
-    /// Whether a level continues what the level inside it does, in `function`.
+    /// Whether a level continues the progression of the level inside it, in `function`.
     fn continues(&self, function: &Affine, level: usize, modulus: Option<i64>) -> bool {
         let inner = i128::from(function.stride[level - 1]) * i128::from(self.extent[level - 1]);
         let difference = i128::from(function.stride[level]) - inner;
@@ -120,8 +120,8 @@ impl Nest {
         nest
     }
 
-    /// The same nest with fewer iterations: what happens between one iteration and the next, at any level, stays as
-    /// it is. What follows from neighbouring iterations is the same as for the whole nest.
+    /// The same nest with fewer iterations: the steps from one iteration to the next, at any level, stay as they are.
+    /// Properties of neighbouring iterations are the same as for the whole nest.
     pub fn shortened(&self, extent: Domain) -> Nest {
         let shorten = |function: &Affine| {
             let deltas = self.extent.deltas(&function.stride);

@@ -50,7 +50,7 @@ pub(crate) struct Past {
     pub gaps: Gaps,
 }
 
-/// A read of an element that nobody has written.
+/// A read of an element before its first write.
 #[derive(Debug)]
 pub(crate) struct NeverWritten {
     /// Number of the read.
@@ -71,7 +71,7 @@ impl Past {
     pub fn of(writes: &[&Nest], reads: &[&Nest]) -> Result<Past, NeverWritten> {
         let numbers = Numbers::of(&[reads, writes].concat());
         let whole = reads.iter().chain(writes).map(|nest| numbers.of_nest(nest)).collect_vec();
-        // What goes wrong is named by the cycle of the whole run.
+        // An error names the cycle of the whole run.
         let past = Past::of_run(&cut(&whole.iter().collect_vec()), reads.len());
         past.or_else(|_| Past::of_run(&whole, reads.len())).map_err(|NumberNeverWritten { read, cycle, number }| {
             NeverWritten { read, cycle, element: numbers.element(number) }

@@ -1,9 +1,9 @@
 //! Runs cut to the rounds that matter.
 //!
-//! The ports of an array mostly go through the same outer loops: tiles of an image, channels, frames. Each round does the
-//! same, later and perhaps with words of its own. What accesses have to do with each other, they have to do within some
-//! rounds, so that a run of few rounds shows it all: however many iterations these loops have, to follow the run costs the
-//! same.
+//! The ports of an array mostly go through the same outer loops: tiles of an image, channels, frames. Each round does
+//! the same, later and perhaps with words of its own. Accesses depend on each other within some rounds only, so that a
+//! run of few rounds shows all dependences: the cost of following the run does not grow with the iterations of these
+//! loops.
 
 use itertools::Itertools;
 use pushmem_affine::Domain;
@@ -11,8 +11,8 @@ use pushmem_affine::Domain;
 use crate::nest::Nest;
 
 /// Nests cut to so few rounds of the outer loops that all of them share, that every stretch of the whole run is in the rest,
-/// at some other time, with the words in other places: what is between accesses, in time and between places that they
-/// share, is the same. The functions of all nests are places in the same space. Nests keep their loops.
+/// at some other time, with the words in other places: the distances of accesses, in time and between places that they
+/// share, are the same. The functions of all nests are places in the same space. Nests keep their loops.
 ///
 /// A loop is shared if all nests have it, with the same schedule and the same steps in all functions. Rounds that are active
 /// at the same time are kept together, as are those that have places in common; of loops around these, two iterations.
@@ -162,7 +162,7 @@ mod tests {
         (prop::collection::vec((1_u64..4, 0_i64..3, 0_i64..3), 0..3), start)
     }
 
-    /// What reads take: by read, how long ago which write wrote it.
+    /// Writes whose words the reads take: by read, how long ago which write wrote its word.
     fn taken(past: &Past) -> Vec<BTreeSet<(usize, i64)>> {
         let of_read = |read: usize| {
             let followed = &past.reads[read];
@@ -172,7 +172,7 @@ mod tests {
     }
 
     proptest! {
-        /// What reads take, how far writes are apart and how many words are live: the same in the whole run.
+        /// The sources of reads, the distances of writes and the number of live words are the same in the whole run.
         #[test]
         fn a_cut_run_shows_what_the_whole_run_does(
             shared in shared(),

@@ -13,7 +13,7 @@ use crate::known::{Alike, Known};
 use crate::nest::Nest;
 use crate::past::{Followed, Past, ranges};
 
-/// Most elements of a buffer whose writes are followed one by one, with those that nobody touches.
+/// Most elements of a buffer whose writes are followed one by one, untouched elements included.
 const ELEMENT_LIMIT: i128 = 1 << 40;
 
 /// Ports that take words from each other, and from no others.
@@ -22,7 +22,7 @@ pub(crate) struct Component {
     pub writes: Vec<usize>,
     /// The read ports, by number.
     pub reads: Vec<usize>,
-    /// What the reads take, where they were followed to tell the writes apart.
+    /// The words that the reads take, where they were followed to tell the writes apart.
     past: Option<Rc<Past>>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn components(buffer: &UnifiedBuffer, known: &mut Known) -> Result<Ve
         let follow = || past(&nests(&writers, &writes), &nests(&readers, &reads)).ok().map(Rc::new);
         let Some(past) = known.pasts.entry(alike).or_insert_with(follow) else { continue };
         for (place, &reader) in readers.iter().enumerate() {
-            // What was not followed to the end may take words of any writer.
+            // Reads that were not followed to the end may take words of any writer.
             if past.reads[place].is_whole() {
                 sources[reader] = past.sources(place).into_iter().map(|write| writers[write]).collect();
             }

@@ -92,7 +92,7 @@ struct Plan {
     span: Option<i64>,
 }
 
-/// A way to fetch, and what it asks of the writes.
+/// A way to fetch, and its constraints on the writes.
 struct Choice {
     /// Its number among those of the read.
     number: usize,
@@ -152,7 +152,7 @@ impl Layout<'_> {
         Ok(Plan { write_windows, choices, failed, span })
     }
 
-    /// What accesses the SRAM: the writes of rows, whose numbers begin at `first`, then the fetches.
+    /// The accesses to the SRAM: the writes of rows, whose numbers begin at `first`, then the fetches.
     fn accesses<'a>(&'a self, plan: &Plan, choices: &'a [&Choice], first: usize) -> Vec<Access<'a>> {
         let fillings = &self.storage.fillings;
         let write = |(number, (filling, &window)): (usize, (&'a Filling, &(i64, i64)))| {
@@ -194,7 +194,7 @@ impl Layout<'_> {
 fn with_plans(spec: &TileSpec, layouts: &[&Layout], plans: &[&Plan]) -> Result<Attempt, Vec<String>> {
     let mut tried = Vec::new();
     let choices = plans.iter().flat_map(|plan| &plan.choices);
-    // Rows that nobody reads take cycles of the SRAM that another stream can use.
+    // Fetches of rows without a reader take cycles of the SRAM that another stream can use.
     let frugal = |choice: &&Choice| plans.len() == 1 || !choice.fetch.wasteful;
     let choices = choices.map(|choices| choices.iter().filter(frugal).collect_vec()).collect_vec();
     if choices.iter().all(|choices| !choices.is_empty()) {
@@ -207,7 +207,7 @@ fn with_plans(spec: &TileSpec, layouts: &[&Layout], plans: &[&Plan]) -> Result<A
                 Ok(configurations) => return Ok(Attempt { configurations, tried }),
                 Err(Refusal { reads, reason }) => {
                     tried.push(reason);
-                    // What the first reads do, they do whatever the others do.
+                    // The first reads fail with any choice of the others.
                     let last = (0..reads).rev().find(|&read| taken[read] + 1 < choices[read].len());
                     let Some(last) = last else { break };
                     taken[last] += 1;
@@ -275,7 +275,7 @@ fn with_choice(
 /// Its number, and that of the way to fetch.
 type AccessId = (usize, usize);
 
-/// What accesses the SRAM: the writes of rows of one port, or fetches.
+/// Accesses to the SRAM: the writes of rows of one port, or fetches.
 struct Access<'a> {
     id: AccessId,
     nest: &'a Nest,
@@ -300,7 +300,8 @@ struct Placing<'a> {
     known: &'a mut Apart,
 }
 
-/// Whether two accesses are apart depends on the distance of their offsets alone: what is known, by the two and the distance.
+/// Whether two accesses are apart depends on the distance of their offsets alone: answers so far, by the two and the
+/// distance.
 type Apart = HashMap<(AccessId, AccessId, i64), bool>;
 
 /// Accesses by their numbers, as bits: a tile has few ports.

@@ -97,7 +97,7 @@ impl Alignment {
 /// The loops that are aligned: within groups, and then by accesses, in the order of the stages that read.
 fn edges(pipeline: &Pipeline, dependences: &[Dependence], nodes: &Nodes) -> Vec<Edge> {
     let mut edges = Vec::new();
-    // The stages of a group run in the same cycles, even those that nobody reads.
+    // The stages of a group run in the same cycles, even those without readers.
     for (stage, pair) in pipeline.stages.windows(2).enumerate() {
         if pair[0].group == pair[1].group {
             for level in 0..pair[0].loops.len().min(pair[1].loops.len()) {

@@ -9,12 +9,12 @@ use pushmem_stages::Stage;
 const MOST_STEPS: u32 = 1 << 20;
 
 /// Whether some iterations of two stages are in the same cycle, some cycles of the first later. Exact, but for nests so
-/// deep and irregular that too many combinations of indices would have to be looked at: then it is said that they are.
+/// deep and irregular that too many combinations of indices would have to be tried: then the answer is yes.
 pub fn coincide(one: (&Stage, &Affine), other: (&Stage, &Affine), later: i64) -> bool {
     let (mut terms, mut wanted) =
         (Vec::new(), i128::from(other.0.first_cycle(other.1)) - i128::from(one.0.first_cycle(one.1)));
     wanted -= i128::from(later);
-    // The times of both are equal: the sum of the terms of the first, less those of the second, is what is wanted. A term
+    // The times of both are equal: the sum of the terms of the first, less those of the second, is `wanted`. A term
     // with a negative factor counts from its end, which makes all factors positive.
     for ((stage, schedule), sign) in [(one, 1), (other, -1)] {
         for (level, stride) in stage.loops.iter().zip(&schedule.stride) {
@@ -39,7 +39,7 @@ struct Term {
 /// A sum of terms, the greatest factors first.
 struct Sum {
     terms: Vec<Term>,
-    /// By term, the most that it and those behind it can be together, and what they are always a multiple of.
+    /// By term, the greatest sum of it and those behind it, and the greatest common divisor of these sums.
     rest: Vec<(i128, i128)>,
     steps: u32,
 }

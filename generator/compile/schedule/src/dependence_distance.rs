@@ -30,20 +30,21 @@ pub struct DimensionRelation {
     pub producer_loop: Option<usize>,
     /// Loop of the consumer that runs along the dimension.
     pub consumer_loop: Option<usize>,
-    /// Pairs of consumer index and the producer index that writes what it reads, enough of them to show the extremes of
-    /// every linear function of the two.
+    /// Pairs of consumer index and the producer index that writes the element it reads, enough of them to show the
+    /// extremes of every linear function of the two.
     pub samples: Vec<(i64, i64)>,
 }
 
 /// All dependences of a pipeline: every read with the last stages before it that wrote the elements.
 ///
 /// # Errors
-/// When a subscript has several loops, a write divides, elements are written twice, or a stage reads what comes later.
+/// When a subscript has several loops, a write divides, elements are written twice, or a stage reads elements of later
+/// stages.
 pub fn dependences(pipeline: &Pipeline) -> Result<Vec<Dependence>, ScheduleError> {
     let by_elements = Writers::of(pipeline);
     check_writers(pipeline, &by_elements)?;
     let replaced = replaced(pipeline, &by_elements);
-    // Along a dimension with several loops nothing is related: that is said wherever the array is read.
+    // Along a dimension with several loops nothing is related: each read of the array gets the error.
     let has_several = |access: &Access| access.subscripts.iter().any(|subscript| subscript.single_loop().is_err());
     let mut written_by_several = vec![false; pipeline.arrays.len()];
     for stage in &pipeline.stages {
@@ -64,7 +65,7 @@ pub fn dependences(pipeline: &Pipeline) -> Result<Vec<Dependence>, ScheduleError
             };
             let writers = writers
                 .into_iter()
-                // An update takes the values of those before it. What updates the same element after it is none of them.
+                // An update takes the values of those before it, never of those after it that update the same element.
                 .filter(|&writer| {
                     let is_after = writer >= consumer && writes_alike(&pipeline.stages[writer], reader);
                     *access != reader.write || !is_after
@@ -117,8 +118,8 @@ fn replaced(pipeline: &Pipeline, writers: &Writers) -> Vec<Option<usize>> {
     pipeline.stages.iter().enumerate().map(by_later).collect()
 }
 
-/// Whether two stages index what they write by the same loops alike. In a nest they share, they write an element in the
-/// same iteration, one after the other; and so they do in nests of their own.
+/// Whether the writes of two stages have the same subscripts in the same loops. In a nest they share, they write an
+/// element in the same iteration, one after the other; and so they do in nests of their own.
 fn writes_alike(one: &Stage, other: &Stage) -> bool {
     let along = |stage: &Stage, subscript: &Subscript| {
         let level = subscript.single_loop().ok()?;

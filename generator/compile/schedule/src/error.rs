@@ -45,13 +45,14 @@ pub struct Along {
 pub struct Collapse {
     /// The access that is at odds with the others.
     pub here: Along,
-    /// With what.
+    /// The other side of the conflict.
     pub meets: Meets,
     /// An access of the other way, if it is another one.
     pub elsewhere: Option<Along>,
 }
 
-/// What it is that meets a loop along a dimension of an array, though they cannot both be one dimension of the fused nest.
+/// The dimension or loop in conflict with a loop along a dimension of an array: both cannot be one dimension of the
+/// fused nest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meets {
     /// The same loop, along another dimension of the array.
@@ -79,7 +80,7 @@ pub enum ScheduleError {
         /// The stage.
         stage: StageName,
     },
-    /// A stage reads what it or a later stage writes.
+    /// A stage reads elements that it or a later stage writes.
     Cycle {
         /// The stage that reads.
         stage: StageName,
@@ -180,7 +181,7 @@ impl ScheduleError {
         }
     }
 
-    /// What to do about it.
+    /// Advice on the error.
     pub fn help(&self) -> &'static str {
         match self {
             ScheduleError::SeveralLoops { .. } => "use one loop for each dimension, or unroll all of the others",

@@ -20,7 +20,7 @@ pub(crate) struct Constraint {
     pub kept: i64,
 }
 
-/// A group that runs so much after another one, or later, for other reasons than what it reads.
+/// A group that runs so much after another one, or later, for other reasons than its reads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Apart {
     /// The first group.

@@ -64,7 +64,8 @@ pub(crate) fn starting_at(first: i64, stride: Vec<i64>, stage: &Stage) -> Affine
     from_zero.shifted(first - stage.first_cycle(&from_zero))
 }
 
-/// All stages at once, each as soon as what it reads is there, fused into one loop nest, with the least storage.
+/// All stages at once, each as soon as the elements that it reads are there, fused into one loop nest, with the least
+/// storage.
 ///
 /// # Errors
 /// When the stages cannot be fused; see [`ScheduleError`].
@@ -113,7 +114,7 @@ pub fn stencil(pipeline: &Pipeline, options: &Options) -> Result<Schedule, Sched
     }
 }
 
-/// So often operations of a unit are moved apart, before it is said that they have no room.
+/// So often operations of a unit are moved apart, before the error that they have no room.
 const MOST_CONFLICTS: usize = 256;
 
 /// The stages of each unit that several groups share: by group, in order, one for each copy.
@@ -230,9 +231,9 @@ fn constraints(
     Ok(strictest.into_values().collect())
 }
 
-/// What the period of a dimension must be a multiple of, so that the rows of every stage begin at whole multiples of its
-/// rate, and those of the innermost dimension at whole rows of memory: elements of one row come at a constant rate across
-/// its end only then, and rows of memory have no elements of two rows.
+/// The factor of a dimension's period, so that the rows of every stage begin at whole multiples of its rate, and those
+/// of the innermost dimension at whole rows of memory: elements of one row come at a constant rate across its end only
+/// then, and rows of memory have no elements of two rows.
 fn multiple(alignment: &Alignment, dimension: usize, options: &Options) -> i64 {
     let rates = alignment.loops.iter().flatten().filter(|&&(of, _)| of == dimension).map(|&(_, rate)| rate);
     let rates = rates.fold(1, |multiple, rate| multiple / gcd(multiple, rate) * rate);

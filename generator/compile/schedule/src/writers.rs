@@ -1,4 +1,4 @@
-//! Which stages write an array, and which of them can write what an access touches.
+//! Which stages write an array, and which of them can write the elements of an access.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::written::{Elements, touched};
 use pushmem_stages::{Access, Pipeline, Stage};
 
 /// The stages that write each array, by the elements that they write. Copies of an unrolled operation write each so many-th
-/// element: who looks for the writers of some of these need not ask all copies.
+/// element: a search for the writers of some of these need not visit all copies.
 #[derive(Clone, Debug)]
 pub struct Writers {
     arrays: Vec<OfArray>,

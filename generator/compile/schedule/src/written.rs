@@ -14,7 +14,7 @@ pub(crate) struct Elements {
     stride: i64,
 }
 
-/// What a stage writes along a dimension: exactly if one loop runs along it, else perhaps with some elements more.
+/// The elements that a stage writes along a dimension: exact if one loop runs along it, else perhaps with some more.
 pub(crate) fn written(stage: &Stage, subscript: &Subscript) -> Elements {
     linear(stage, subscript).moved(subscript.offset)
 }
@@ -127,7 +127,7 @@ pub(crate) fn check_writers(pipeline: &Pipeline, writers: &Writers) -> Result<()
                 false => ScheduleError::Overwritten { stage: name(), first: name(), array: array() },
             });
         }
-        // An update relates to those before by what it reads.
+        // An update depends on those before by its reads.
         if stage.updates() {
             continue;
         }
@@ -145,7 +145,7 @@ fn meets(pipeline: &Pipeline, one: usize, other: usize) -> bool {
     compare(pipeline, one, other, Elements::meets)
 }
 
-/// Whether all that `earlier` writes is written by `later`, too.
+/// Whether `later` writes all elements that `earlier` writes.
 pub(crate) fn covers(pipeline: &Pipeline, later: usize, earlier: usize) -> bool {
     compare(pipeline, later, earlier, Elements::covers)
 }

@@ -146,7 +146,7 @@ fn pyramid_shares_one_unit_for_free() {
     assert!((occupancy.units[1].steady - 1344.0 / 4096.0).abs() < 1e-9);
 }
 
-/// Two layers, and what went into the first added to the result of the second: the short way is as long as both.
+/// Two layers, and the input of the first added to the result of the second: the short way is as long as both.
 fn block() -> Pipeline {
     let mut program = Builder::default();
     program.operation("load", "t:6 y:10 x:10", 0, &[], "input[x,y]");
@@ -259,7 +259,7 @@ fn updates_that_nothing_tells_apart_wait_for_each_other() {
     program.pipeline.stages[2].latency = 2;
     assert!(matches!(coarse(&program.pipeline, &CoarseOptions::default()), Err(ScheduleError::Cycle { .. })));
 
-    // Copies of an unrolled loop, each of which needs what the other makes of the same element.
+    // Copies of an unrolled loop, each of which needs the other's result for the same element.
     let mut program = Builder::default();
     program.operation("init", "x:9", 0, &[], "out[x]");
     program.operation("one", "x:9", 0, &["out[x]"], "out[x]");
@@ -455,7 +455,7 @@ fn only_loops_that_updates_need_are_distributed() {
     let found = scheduled(&program.pipeline, &CoarseOptions::default());
     assert_eq!(found.loops.len(), 1);
 
-    // What comes before the sum in the loop keeps to it: its values are used at once.
+    // Operations before the sum stay in its loop: their values are used at once.
     let mut program = Builder::default();
     program.operation("scale", "x:12", 0, &[], "scaled[x]");
     program.operation("square", "x:12", 1, &["scaled[x]"], "squares[x]");
@@ -485,9 +485,9 @@ fn what_iterations_hand_on_keeps_loops_together() {
     // One room for all sums.
     assert!(fused("sums[0]", &[], ("in[x]", "out[x]")));
     assert!(fused("sums[0]", &["state[x]"], ("in[x]", "out[x]")));
-    // What begins an iteration is what ended the one before.
+    // An iteration begins with the state that the one before ended with.
     assert!(fused("sums[x]", &["state[x]"], ("in[x]", "state[x+1]")));
-    // What ended this one is not used again, nor is what comes later.
+    // The state that ended this one is not used again, nor are later states.
     assert!(!fused("sums[x]", &["state[x]"], ("in[x]", "state[x]")));
     assert!(!fused("sums[x]", &["state[x+1]"], ("in[x]", "state[x]")));
 }
@@ -834,7 +834,7 @@ proptest! {
     }
 }
 
-/// What fits the stencil scheduler is scheduled by this one as well, more slowly.
+/// Programs that fit the stencil scheduler are scheduled by this one as well, more slowly.
 #[test]
 fn stencils_run_whole_stage_by_whole_stage() {
     let mut program = Builder::default();

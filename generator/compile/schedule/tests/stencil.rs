@@ -120,7 +120,7 @@ fn downsampling_runs_at_a_quarter_of_the_rate() {
     assert_eq!(schedule.length(&pipeline), 64 * 64);
 }
 
-/// Dissertation, Figure 4.20: kernels whose rates are 1, 2, 4 and 8 have one unit in turn, and nothing stalls. Each level
+/// Dissertation, Figure 4.20: kernels whose rates are 1, 2, 4 and 8 share one unit, and nothing stalls. Each level
 /// of the pyramid takes every second word of the one before; all of them together leave the unit idle in one of 16 cycles.
 #[test]
 fn levels_of_a_pyramid_share_a_unit_without_a_stall() {
@@ -285,12 +285,12 @@ fn reads_relate_to_the_last_writer() {
     let error = stencil(&overlapping).unwrap_err();
     assert_eq!((error.stage().number, error.other().unwrap().number), (1, 0));
     assert_eq!(error.to_string(), "right overwrites elements of `a` that left wrote");
-    // An update takes the place of what it updates.
+    // An update takes the place of the element that it updates.
     let updated = with(vec![region("first", 0, 8, vec![]), region("update", 0, 8, vec![at(0, &[0])])]);
     assert_eq!(of_use(&updated), [1]);
     // One of some elements leaves the others.
     let mut partly = with(vec![region("first", 0, 8, vec![]), region("update", 2, 3, vec![at(0, &[2])])]);
-    // Its loop is another: in that of `first` it would read what comes two iterations later.
+    // Its loop is another: in that of `first` it would read elements written two iterations later.
     partly.stages[1].group = 2;
     assert_eq!(of_use(&partly), [0, 1]);
 

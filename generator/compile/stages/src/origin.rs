@@ -25,12 +25,12 @@ pub enum Origin {
     },
 }
 
-/// The stages of a program, and what each was made from.
+/// The stages of a program, and the origin of each.
 #[derive(Clone, Copy, Debug)]
 pub struct Staged<'a> {
     /// The arrays, numbered as in the program, and the stages.
     pub pipeline: &'a Pipeline,
-    /// By stage: what it was made from.
+    /// By stage: its origin.
     pub origins: &'a [Origin],
 }
 

@@ -23,7 +23,7 @@ impl Loop {
     }
 }
 
-/// What an index becomes beyond the elements of an array.
+/// Treatment of an index beyond the elements of an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Boundary {
     /// It never lies beyond.
@@ -53,7 +53,7 @@ pub enum Boundary {
 }
 
 impl Boundary {
-    /// What an index becomes; nothing where there is no element.
+    /// The index after this treatment; nothing where there is no element.
     pub fn apply(self, value: i64) -> Option<i64> {
         match self {
             Boundary::None => Some(value),
@@ -73,11 +73,11 @@ impl Boundary {
 pub struct Subscript {
     /// Coefficient of each loop of the stage, innermost first; 0 for a loop of one iteration, whose index is no variable.
     pub coefficients: Vec<i64>,
-    /// Constant term of what is divided.
+    /// Constant term of the dividend.
     pub constant: i64,
     /// Divisor, at least 1.
     pub divisor: i64,
-    /// What happens beyond the elements.
+    /// Treatment of indices beyond the elements.
     pub boundary: Boundary,
     /// Constant term after the boundary.
     pub offset: i64,
@@ -190,9 +190,9 @@ pub struct Stage {
     pub shared: usize,
     /// Loops, innermost first.
     pub loops: Vec<Loop>,
-    /// What it reads.
+    /// Its read accesses.
     pub reads: Vec<Access>,
-    /// What it writes.
+    /// Its write access.
     pub write: Access,
     /// Cycles from a read to the write of the value computed from it.
     pub latency: u64,
@@ -215,12 +215,12 @@ impl Stage {
         format!("({}) → {}", names.iter().join(", "), function.text(&names))
     }
 
-    /// Whether it updates what it writes: it reads the same element first.
+    /// Whether it updates elements: it reads each before it writes it.
     pub fn updates(&self) -> bool {
         self.reads.contains(&self.write)
     }
 
-    /// The loops that no dimension of what it writes follows.
+    /// The loops that no dimension of its write follows.
     pub fn loops_not_written(&self) -> impl Iterator<Item = usize> {
         let followed = |level: usize| self.write.subscripts.iter().any(|subscript| subscript.coefficients[level] != 0);
         (0..self.loops.len()).filter(move |&level| !followed(level))
@@ -232,7 +232,7 @@ impl Stage {
 pub struct Pipeline {
     /// Arrays.
     pub arrays: Vec<Array>,
-    /// Stages in program order: who writes an array comes before who reads it.
+    /// Stages in program order: writers of an array come before its readers.
     pub stages: Vec<Stage>,
 }
 

@@ -31,7 +31,7 @@ pub enum CompositionError {
     Configuration {
         /// Name of the instance.
         tile: String,
-        /// What does not fit.
+        /// The finding about its configuration.
         finding: Finding,
     },
     /// The registers of all tiles need more than 32 address bits.

@@ -47,7 +47,7 @@ struct StreamLayout {
 struct StreamLoop {
     name: String,
     extent: u64,
-    /// What an iteration adds to the number of the element in each lane.
+    /// Step of the element's number from one iteration to the next, in each lane.
     strides: String,
 }
 

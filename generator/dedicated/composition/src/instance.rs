@@ -16,7 +16,7 @@ pub(crate) struct Instance {
     pub ports: Vec<Connection>,
 }
 
-/// What a parameter or port is connected to.
+/// Connection of a parameter or port.
 pub(crate) struct Connection {
     /// Name of the port, padded so that all values are below each other.
     pub port: String,

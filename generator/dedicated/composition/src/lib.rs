@@ -1,8 +1,9 @@
 //! The hardware of an application as files: its SystemVerilog, its configuration, a C header, and a testbench.
 //!
-//! [`compose`] prints an [`Accelerator`] as a folder that someone else can use: `make` in it simulates the hardware with
-//! Verilator and compares every word. [`Files::simulation_sources`] gives the same sources to those who build in their own
-//! way. What parameters can express is a module in `templates/accelerator/library`; the top module is printed.
+//! [`compose`] prints an [`Accelerator`] as a folder that someone else can use: `make` in it simulates the hardware
+//! with Verilator and compares every word. [`Files::simulation_sources`] gives the same sources to those who build in
+//! their own way. Hardware that varies by parameters alone is a module in `templates/accelerator/library`; the top
+//! module is printed.
 
 mod error;
 mod header;
@@ -41,7 +42,7 @@ pub struct Files {
     pub tiles: Vec<TileModule>,
     /// The testbench: path and text of the harness and of the headers that it includes.
     pub harness: Vec<(String, String)>,
-    /// What a wave viewer shows.
+    /// Waves for a viewer.
     pub waves: View,
     /// All other files: path and text of each.
     pub others: Vec<(String, String)>,
@@ -56,7 +57,7 @@ pub struct TileModule {
     pub files: Vec<String>,
 }
 
-/// What a simulator is built from: the name and text of each file, without folders.
+/// Sources of a simulator: the name and text of each file, without folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimulationSources {
     /// Name of the top module. The Verilated class is to be `Vtop`.
@@ -65,7 +66,7 @@ pub struct SimulationSources {
     pub rtl: Vec<(String, String)>,
     /// The kinds of tiles among it.
     pub tiles: Vec<TileModule>,
-    /// C++: `harness.cpp` and what it includes.
+    /// C++: `harness.cpp` and its headers.
     pub harness: Vec<(String, String)>,
 }
 
@@ -86,8 +87,8 @@ impl Files {
         self.rtl.iter().chain(&self.harness).chain(&self.others)
     }
 
-    /// What a simulator is built from; `wave` for one that writes waves, with those of [`Files::waves`]. The executable wants `--folder`, the folder that
-    /// these files are written to; see the head of `harness.cpp` for its options.
+    /// The sources of a simulator; `wave` for one that writes waves, with those of [`Files::waves`]. The executable
+    /// wants `--folder`, the folder that these files are written to; see the head of `harness.cpp` for its options.
     pub fn simulation_sources(&self, wave: bool) -> SimulationSources {
         let plain = |files: &[(String, String)]| {
             let name = |path: &String| path.rsplit('/').next().unwrap_or(path).to_owned();

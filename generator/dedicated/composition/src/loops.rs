@@ -1,4 +1,4 @@
-//! Loop counters and what is computed of their indices: conditions, selections and loop variables.
+//! Loop counters and functions of their indices: conditions, selections and loop variables.
 
 use itertools::Itertools;
 use pushmem_files::counted;
@@ -11,12 +11,12 @@ use crate::text::{bits_for, concatenation, literal, range};
 /// A loop counter with the names of its signals.
 pub(crate) struct LoopCounter<'a> {
     pub counter: &'a Counter,
-    /// Name of what it counts, the stem of its signals.
+    /// Name of the stream or kernel whose iterations it counts, the stem of its signals.
     pub name: String,
     /// Name of the instance, and of its module.
     pub instance: String,
     pub module: String,
-    /// High in the cycle of each iteration; the name says so where nobody looks.
+    /// High in the cycle of each iteration; `unused` is in its name where it has no reader.
     pub steps: String,
     /// The index of each level, likewise; at least one.
     pub indices: Vec<String>,
@@ -28,7 +28,7 @@ pub(crate) fn index_bits(counter: &Counter) -> u32 {
 }
 
 impl LoopCounter<'_> {
-    /// What it counts, in words.
+    /// The sentence that describes its loops.
     pub fn description(&self) -> String {
         let Counter { loops, extent, cycle } = self.counter;
         let name = &self.name;
@@ -50,7 +50,7 @@ impl LoopCounter<'_> {
     pub fn print(&self, clock: &str, reset: &str) -> Result<String, CompositionError> {
         let impossible = || CompositionError::Schedule { loops: self.counter.loops.clone() };
         let start = u64::try_from(self.counter.cycle.start).map_err(|_| impossible())?;
-        // What is stored is one less: a gap has at least a cycle. No loops are a loop of one iteration.
+        // Counters hold one less: a gap has at least a cycle. No loops are a loop of one iteration.
         let gaps = self.counter.gaps().into_iter().map(|gap| u64::try_from(gap - 1).map_err(|_| impossible()));
         let mut gaps: Vec<u64> = gaps.try_collect()?;
         let mut extents = self.counter.extent.iter().map(|extent| extent - 1).collect_vec();
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(printed(0, 0, 1, 1), None);
     }
 
-    /// A condition is printed right if it says the same as the model for every index.
+    /// A printed condition agrees with the model for every index.
     #[test]
     fn printed_parts_mean_the_condition() {
         for extent in 1..8 {

@@ -7,7 +7,7 @@ use pushmem_kernels::is_keyword;
 
 /// The identifiers of a scope.
 ///
-/// Names of programs are identifiers already, but some mean something in SystemVerilog, as `input` does, and some could
+/// Names of programs are identifiers already, but some are keywords of SystemVerilog, as `input` is, and some could
 /// be wanted twice. [`Names::claim`] is the one place that decides what they become.
 #[derive(Default)]
 pub(crate) struct Names {

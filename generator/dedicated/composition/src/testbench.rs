@@ -1,4 +1,4 @@
-//! The testbench, and what it reads.
+//! The testbench and its input files.
 
 use askama::Template;
 use itertools::Itertools;
@@ -12,10 +12,10 @@ use crate::top::{StreamPorts, self_test};
 /// The testbench, which is the same for all accelerators.
 pub(crate) const HARNESS: &str = include_str!("../../../../templates/accelerator/testbench/harness.cpp");
 
-/// What it has in common with the platform of firmware.
+/// Access to the streams, which the testbench and the platform of firmware share.
 pub(crate) const STREAMS: &str = include_str!("../../../../templates/accelerator/testbench/streams.h");
 
-/// What firmware runs on in simulation: path and text of each file.
+/// The platform of firmware in simulation: path and text of each file.
 pub(crate) const PLATFORM: [(&str, &str); 2] = [
     ("firmware/platform.h", include_str!("../../../../templates/accelerator/firmware/platform.h")),
     ("firmware/platform.cpp", include_str!("../../../../templates/accelerator/firmware/platform.cpp")),
@@ -58,7 +58,7 @@ struct Tiles<'a> {
     tiles: &'a [TileModule],
 }
 
-/// The header that describes the ports, and what `writes.hex` has, to the testbench.
+/// The header that describes the ports, and the contents of `writes.hex`, to the testbench.
 pub(crate) fn ports(
     accelerator: &Accelerator,
     name: &str,
@@ -102,7 +102,7 @@ pub(crate) fn makefile(name: &str, tiles: &[TileModule]) -> String {
     Makefile { name, tiles }.render().expect("templates write to memory").trim().to_owned() + "\n"
 }
 
-/// What Verilator is to know about tiles that it sees with the rest.
+/// Verilator's configuration for tiles in one model with the rest.
 pub(crate) fn tiles(tiles: &[TileModule]) -> String {
     Tiles { tiles }.render().expect("templates write to memory").trim().to_owned() + "\n"
 }

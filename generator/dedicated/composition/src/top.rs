@@ -59,7 +59,7 @@ impl Section {
     }
 }
 
-/// What the parts of the module are printed from.
+/// Context from which the parts of the module are printed.
 struct Context<'a> {
     accelerator: &'a Accelerator,
     program: &'a Program,
@@ -103,7 +103,7 @@ pub(crate) fn run_cycles(accelerator: &Accelerator) -> u64 {
     inputs.max().map_or(0, |last| last.max(0) as u64).max(accelerator.length)
 }
 
-/// What a tile of a level is called.
+/// The name of a level's tiles in comments.
 fn tile_of(level: Level) -> &'static str {
     match level {
         Level::GlobalBuffer => "global-buffer bank",

@@ -118,8 +118,8 @@ nest:
     (program, accelerator)
 }
 
-/// Beats of five words, names that are taken, a stream without loops, a word that nobody reads, and a register whose word
-/// is used above it.
+/// Beats of five words, names that are taken, a stream without loops, an unused word, and a register whose word is used
+/// above it.
 fn shuffle() -> (Program, Accelerator) {
     let program = program(
         "
@@ -321,8 +321,8 @@ nest:
     (program, accelerator)
 }
 
-/// A ROM with the ports of the tile: what is written is read, and the upper half of it are the contents. Addresses that are
-/// not those of words are errors.
+/// A ROM with the ports of the tile: written words are read back, and the upper half of it are the contents. Addresses
+/// that are not those of words are errors.
 fn rom(spec: &TileSpec) -> (String, String) {
     let latency = spec.sram_latency;
     let text = format!(

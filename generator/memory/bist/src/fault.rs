@@ -16,7 +16,7 @@ pub struct Cell {
 /// A functional fault of a memory, of the classes of van de Goor, "Testing Semiconductor Memories", 1991, §2.3.
 ///
 /// Cells that influence each other are different, in different rows or in one. A disturbance comes after the write that causes
-/// it: in one row, it prevails over what is written.
+/// it: in one row, it prevails over the written value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A cell always has one value.

@@ -9,14 +9,14 @@ use crate::memory::FaultyMemory;
 use crate::row::Row;
 use crate::shape::Shape;
 
-/// A march element: what is done with each row before the next.
+/// A march element: the accesses to each row before the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element {
     /// Whether it goes from the last row to the first.
     pub down: bool,
-    /// What it reads, if it does: the background, or its complement (`true`).
+    /// The value that it reads, if it reads: the background, or its complement (`true`).
     pub read: Option<bool>,
-    /// What it writes then, if it does, likewise.
+    /// The value that it writes after that, if it writes, likewise.
     pub write: Option<bool>,
 }
 
@@ -40,12 +40,12 @@ impl Shape {
     }
 }
 
-/// A background: number 0 has no bit set, number n those whose number has bit n − 1 set.
+/// A background: number 0 has no bit set; background n has bit b set where bit n − 1 of b is set.
 pub fn background(width: u32, number: u32) -> Row {
     Row::of(width, |bit| number > 0 && bit >> (number - 1) & 1 == 1)
 }
 
-/// What is done with a row in a cycle.
+/// The access to a row in a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// It is read and compared.
@@ -86,7 +86,7 @@ pub fn march(elements: &[Element], rows: u32, port: u32, background: u32) -> imp
     })
 }
 
-/// What a self-test found.
+/// Result of a self-test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// Cycles in which it was busy.

@@ -13,7 +13,7 @@ pub struct FaultyMemory {
 }
 
 impl FaultyMemory {
-    /// A memory whose rows hold what the function says of their numbers.
+    /// A memory whose rows hold the values of a function of their numbers.
     pub fn new(shape: Shape, fault: Option<Fault>, row: impl FnMut(u32) -> Row) -> Self {
         FaultyMemory { width: shape.width, rows: (0..shape.rows).map(row).collect(), fault }
     }

@@ -14,7 +14,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// A row of `width` bits, each as the function says of its number.
+    /// A row of `width` bits, each the function of its number.
     pub fn of(width: u32, mut bit: impl FnMut(u32) -> bool) -> Self {
         let mut row = Row::default();
         for number in 0..width {

@@ -1,4 +1,4 @@
-//! What the march test finds.
+//! Fault coverage of the march test.
 
 use pushmem_bist::{Element, Fault, FaultyMemory, MARCH_C_MINUS, Row, Shape, Verdict, march, operations, run};
 use rand::{Rng, SeedableRng};

@@ -7,16 +7,16 @@ use pushmem_tile::{Controller, Kind, Memory, TileSpec};
 use crate::file::{Configuration, ControllerConfiguration};
 use pushmem_affine::{Affine, deltas};
 
-/// What is wrong with a configuration, and where.
+/// A fault in a configuration, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The place in the configuration.
     pub path: FieldPath,
     /// Whether the key itself is wrong, not its value.
     pub at_key: bool,
-    /// What is wrong, with the value and the limit.
+    /// The fault, with the value and the limit.
     pub message: String,
-    /// What to do.
+    /// Advice.
     pub help: Option<String>,
 }
 

@@ -16,7 +16,7 @@ use pushmem_affine::{Affine, deltas, strides};
 pub struct DecodeError {
     /// Index of the write at fault; behind the last for one that is missing.
     pub write: usize,
-    /// What is wrong with it.
+    /// The fault, in words.
     pub message: String,
 }
 
@@ -72,14 +72,14 @@ pub fn decode(writes: &[RegisterWrite], spec: &TileSpec, map: &RegisterMap) -> R
 }
 
 /// The writes must begin with the digest, or they may be for another tile; set every register, or some were lost; and end with
-/// what brings the configuration into force, or the end was lost.
+/// the write that brings the configuration into force, or the end was lost.
 fn check_complete(writes: &[RegisterWrite], map: &RegisterMap) -> Result<(), DecodeError> {
     let [digest, others @ ..] = map.registers.as_slice() else { return Ok(()) };
     if writes.first().map(|write| write.address) != Some(digest.offset) {
         let message = "the writes do not begin with the digest of the specification they were made for".to_owned();
         return Err(DecodeError { write: 0, message });
     }
-    // Of a file that was cut, the end is missing: what brings the configuration into force, a second time.
+    // Of a file that was cut, the end is missing: the write that brings the configuration into force.
     let last: Vec<&Register> = map.into_force().collect();
     let (before, end) = writes.split_at(writes.len().saturating_sub(last.len()));
     let lacks =

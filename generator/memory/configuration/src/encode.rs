@@ -11,9 +11,9 @@ use pushmem_affine::{Affine, Domain, deltas};
 /// The register writes that load a configuration into a tile.
 ///
 /// Every register is written, so that nothing of an earlier configuration is left. The first write is the digest of the
-/// specification to its read-only register: hardware ignores it and [`crate::decode()`] checks it. What brings a
-/// configuration into force is cleared before everything else and written last, so that a half-loaded configuration does
-/// nothing: the control register, or with shadow registers `commit`.
+/// specification to its read-only register: hardware ignores it and [`crate::decode()`] checks it. The register that
+/// brings a configuration into force (the control register, or with shadow registers `commit`) is cleared before
+/// everything else and written last, so that a half-loaded configuration does nothing.
 ///
 /// # Errors
 /// The first finding when the configuration does not fit the tile.
@@ -37,7 +37,7 @@ pub fn encode(
         }
         let write = RegisterWrite { address: register.offset, data };
         if into_force.contains(&register.offset) {
-            // Nothing must run on what is only half loaded.
+            // Nothing must run on a half-loaded configuration.
             writes.push(RegisterWrite { data: 0, ..write });
             last.push(write);
         } else {
@@ -128,7 +128,7 @@ fn reduce(value: i128, modulus: i128) -> u64 {
     value.rem_euclid(modulus) as u64
 }
 
-/// What the registers of each level hold: deltas (less `bias`) or strides.
+/// Values of the step registers, by level: deltas (less `bias`) or strides.
 fn steps(style: Style, function: &Affine, configured: &ControllerConfiguration, modulus: i128, bias: i128) -> Vec<u64> {
     match style {
         Style::Recurrence => deltas(&function.stride, &configured.extent)

@@ -155,7 +155,7 @@ impl Configuration {
     /// Checks the configuration against the specification of its tile.
     ///
     /// # Errors
-    /// The first finding: where in the configuration, what is wrong, and what to do.
+    /// The first finding: its place in the configuration, the fault, and advice.
     pub fn check(&self, spec: &TileSpec) -> Result<(), Finding> {
         check(self, spec)
     }

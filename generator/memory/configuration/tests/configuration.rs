@@ -1,4 +1,4 @@
-//! Configurations: encoding by hand and at random, decoding, and what is refused.
+//! Configurations: encoding by hand and at random, decoding, and refusals.
 
 #[path = "../../tile/tests/specs/mod.rs"]
 mod specs;

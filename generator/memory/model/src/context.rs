@@ -1,4 +1,4 @@
-//! What the parts of a tile share.
+//! State that the parts of a tile share.
 
 use pushmem_configuration::Chain;
 use pushmem_tile::{Controller as Parameters, Role, TileSpec};
@@ -9,7 +9,7 @@ use crate::violation::{Violation, ViolationKind};
 /// Recorded violations are cut off here: one broken promise tends to break one in every cycle.
 const MAX_VIOLATIONS: usize = 1000;
 
-/// What the parts of a tile need to know of each other in a cycle.
+/// State that the parts of a tile read from each other in a cycle.
 pub(crate) struct Context {
     pub controllers: Vec<Controller>,
     /// Index of the first controller of each role that exists.
@@ -65,7 +65,7 @@ impl Context {
         }
     }
 
-    /// Takes out what was recorded.
+    /// Takes out the recorded violations.
     pub fn take_violations(&mut self) -> Vec<Violation> {
         std::mem::take(&mut self.violations)
     }

@@ -1,4 +1,4 @@
-//! A controller at work.
+//! State of a controller during a run.
 
 use pushmem_affine::{Affine, Domain, Recurrence};
 use pushmem_configuration::ControllerConfiguration;

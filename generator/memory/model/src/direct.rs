@@ -61,7 +61,7 @@ impl Direct {
         controller.fires().then(|| context.own_row(controller.address(ADDRESS)))
     }
 
-    /// What a read port shows: the SRAM's output, or the register file's word at the current address.
+    /// The word on a read port: the SRAM's output, or the register file's word at the current address.
     fn word_read(&self, context: &Context, memory_port: u32) -> Word {
         if self.latency > 0 {
             return self.read_ports[memory_port as usize].row().words[0];
@@ -151,7 +151,7 @@ impl Direct {
         }
     }
 
-    /// Drops what is on its way.
+    /// Drops pending accesses.
     pub fn flush(&mut self) {
         for delay in &mut self.delays {
             delay.flush();

@@ -1,6 +1,6 @@
 //! The cycle-accurate model of a tile, bit-exact with its RTL.
 //!
-//! [`Tile`] has the ports of the RTL: [`Tile::outputs`] gives what the tile shows in a cycle and [`Tile::clock`] takes
+//! [`Tile`] has the ports of the RTL: [`Tile::outputs`] gives the outputs of a cycle and [`Tile::clock`] takes
 //! it to the next. On the way it checks what the compiler promises and records each [`Violation`]: reads of words that
 //! no port wrote, or of another fetch than the one that was meant, two accesses through one memory port, words of an
 //! aggregator that are overwritten before they were moved. Rows that are fetched for nothing break no promise:

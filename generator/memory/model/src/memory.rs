@@ -12,7 +12,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// What a one-hot multiplexer gives for two chosen rows.
+    /// The output of a one-hot multiplexer that selects two rows.
     pub fn or(self, other: Row) -> Row {
         Row { words: std::array::from_fn(|lane| self.words[lane].or(other.words[lane])) }
     }
@@ -52,7 +52,7 @@ impl Memory {
     }
 }
 
-/// A read port of an SRAM: what was read appears `latency` enabled cycles later and stays until the next.
+/// A read port of an SRAM: the row that was read appears `latency` enabled cycles later and stays until the next.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadPort {
     stages: Vec<Row>,
@@ -63,7 +63,7 @@ impl ReadPort {
         ReadPort { stages: vec![Row::default(); latency as usize] }
     }
 
-    /// What the port shows.
+    /// The row on the port.
     pub fn row(&self) -> Row {
         self.stages.last().copied().unwrap_or_default()
     }
@@ -90,7 +90,7 @@ impl<T: Copy> Delay<T> {
         Delay { stages: vec![None; latency as usize] }
     }
 
-    /// What arrives in this cycle, given what departs: the same with no latency.
+    /// The item that arrives in this cycle, given the one that departs: the same with no latency.
     pub fn arriving(&self, departing: Option<T>) -> Option<T> {
         self.stages.last().map_or(departing, |arriving| *arriving)
     }
@@ -108,7 +108,7 @@ impl<T: Copy> Delay<T> {
         self.stages.iter().any(Option::is_some)
     }
 
-    /// Drops what is on its way.
+    /// Drops all items on their way.
     pub fn flush(&mut self) {
         self.stages.fill(None);
     }

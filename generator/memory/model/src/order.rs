@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(found, ends.collect::<Vec<_>>());
     }
 
-    /// Nothing is said of words that are not known, and what follows them is.
+    /// Unknown words are not checked; the known words behind them are.
     #[test]
     fn unknown_words_are_passed_over() {
         let mut order = order(&[(6, 1), (4, 8)]);

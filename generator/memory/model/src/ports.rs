@@ -5,7 +5,7 @@ use crate::word::Word;
 /// Most inputs, and most outputs, of a tile.
 pub const MAX_PORTS: usize = 4;
 
-/// What a tile is given in a cycle.
+/// Inputs of a tile in a cycle.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Inputs {
     /// Starts a run in the next cycle.
@@ -18,7 +18,7 @@ pub struct Inputs {
     pub chain: [u64; MAX_PORTS],
 }
 
-/// What a tile shows in a cycle.
+/// Outputs of a tile in a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outputs {
     /// The word on each output; 0 without valid.

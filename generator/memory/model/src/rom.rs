@@ -57,7 +57,7 @@ impl Rom {
         self.delay.clock(fires.then_some(address));
     }
 
-    /// Drops what is on its way.
+    /// Drops pending reads.
     pub fn flush(&mut self) {
         self.delay.flush();
     }

@@ -49,7 +49,7 @@ impl Tile {
         Tile { spec: spec.clone(), parameters, configuration: Configuration::default(), context, datapath }
     }
 
-    /// Makes all memories undefined, and drops what is on its way.
+    /// Makes all memories undefined, and drops pending accesses.
     pub fn forget(&mut self) {
         self.datapath = Datapath::new(&self.spec);
     }
@@ -65,7 +65,7 @@ impl Tile {
     }
 
     /// Loads a checked configuration and its contents. It counts from the next flush on. Without shadow registers, load it
-    /// while no controller runs; with them, what the hardware is given while it runs is loaded here ahead of the flush that
+    /// while no controller runs; with them, a configuration for the next run is loaded here ahead of the flush that
     /// takes it, and its contents, which have no shadow, by [`Tile::load`].
     pub fn configure(&mut self, configuration: &Configuration) {
         self.load(&configuration.contents);
@@ -99,7 +99,7 @@ impl Tile {
         self.context.cycle
     }
 
-    /// What the tile shows in this cycle.
+    /// The outputs of the tile in this cycle.
     pub fn outputs(&self, inputs: &Inputs) -> Outputs {
         let mut outputs = Outputs::default();
         for (parameters, controller) in self.parameters.iter().zip(&self.context.controllers) {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What went wrong.
+/// Kind of a violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ViolationKind {
     /// An output shows a word that was never written.
@@ -21,7 +21,7 @@ pub enum ViolationKind {
 /// A broken promise: when, by which controller, at which address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Violation {
-    /// What went wrong.
+    /// Kind of the violation.
     pub kind: ViolationKind,
     /// Unstalled cycles since the flush.
     pub cycle: u64,
@@ -32,7 +32,7 @@ pub struct Violation {
 }
 
 /// Rows that a controller fetched for nothing: they were replaced in the transpose buffer before any word of them was read.
-/// They harm nobody; mapping fetches such rows where some of a regular fetch are not needed.
+/// They do no harm; mapping fetches such rows where some of a regular fetch are not needed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UnreadRows {
     /// Name of the controller.

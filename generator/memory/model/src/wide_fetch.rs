@@ -69,7 +69,7 @@ impl TransposeBuffer {
         self.fetches += 1;
     }
 
-    /// Drops what is on its way, and forgets the fetches of the last run.
+    /// Drops pending rows, and forgets the fetches of the last run.
     fn flush(&mut self) {
         self.delay.flush();
         self.fetches = 0;
@@ -167,7 +167,7 @@ impl WideFetch {
         write
     }
 
-    /// The SRAM read of this cycle, and what travels beside it to each transpose buffer.
+    /// The SRAM read of this cycle, and the command beside it for each transpose buffer.
     fn collect_read(&self, context: &mut Context, accesses: &mut u32) -> (Option<u64>, Vec<Option<(u64, bool)>>) {
         let mut read = None;
         let departing = (0..self.transpose_buffers.len() as u32)
@@ -242,7 +242,7 @@ impl WideFetch {
         self.transpose_buffers.iter().enumerate().filter_map(of_port).collect()
     }
 
-    /// Drops what is on its way, and forgets what the last run left unread.
+    /// Drops pending rows, and forgets the rows that the last run left unread.
     pub fn flush(&mut self) {
         self.transpose_buffers.iter_mut().for_each(TransposeBuffer::flush);
         for aggregator in &mut self.aggregators {

@@ -5,7 +5,7 @@
 pub struct Word {
     /// Its bits.
     pub value: u64,
-    /// Whether they follow from what was written; memories start undefined.
+    /// Whether they follow from written words; memories start undefined.
     pub defined: bool,
 }
 
@@ -15,7 +15,7 @@ impl Word {
         Word { value, defined: true }
     }
 
-    /// What a one-hot multiplexer gives for two chosen words.
+    /// The output of a one-hot multiplexer that selects two words.
     pub(crate) fn or(self, other: Word) -> Word {
         Word { value: self.value | other.value, defined: self.defined && other.defined }
     }

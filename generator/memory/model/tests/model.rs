@@ -30,7 +30,7 @@ fn flushed(spec: &TileSpec, configuration: &Configuration) -> Tile {
     tile
 }
 
-/// What input 0 carries in a cycle.
+/// The word on input 0 in a cycle.
 fn word(cycle: u64) -> u64 {
     (cycle * 7 + 1) & 0xffff
 }

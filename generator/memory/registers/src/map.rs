@@ -9,13 +9,14 @@ pub const WORD_BYTES: u32 = 4;
 /// Bits of a register.
 const WORD_BITS: u32 = 8 * WORD_BYTES;
 
-/// What a field configures. Indices refer to [`TileSpec::controllers`] and to the controller's address generators.
+/// The parameter that a field configures. Indices refer to [`TileSpec::controllers`] and to the controller's address
+/// generators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Meaning {
     /// The first 32 bits of the digest of the specification (read only).
     SpecDigest,
-    /// Whether the next flush takes what the shadow registers hold.
+    /// Whether the next flush takes the values of the shadow registers.
     Commit,
     /// Whether a controller runs.
     Enable {
@@ -65,15 +66,15 @@ pub enum Meaning {
     },
 }
 
-/// What software may do with a register.
+/// Accesses that software has to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
     /// Writes are ignored.
     ReadOnly,
-    /// Reads give what was written.
+    /// Reads give the written value.
     ReadWrite,
-    /// Reads give what was written, until the hardware has done it and clears the register.
+    /// Reads give the written value, until the hardware has done it and clears the register.
     Request,
 }
 
@@ -90,7 +91,7 @@ pub struct Field {
     pub reset: u32,
     /// One line for documentation.
     pub description: String,
-    /// What it configures.
+    /// The parameter that it configures.
     pub meaning: Meaning,
 }
 
@@ -113,7 +114,7 @@ pub struct Register {
     pub name: String,
     /// Byte offset.
     pub offset: u32,
-    /// What software may do.
+    /// Accesses that software has.
     pub access: Access,
     /// One line for documentation.
     pub description: String,

@@ -1,4 +1,4 @@
-//! The register map of shipped and random tiles: layout, names, and what is printed.
+//! The register map of shipped and random tiles: layout, names, and printed forms.
 
 #[path = "../../tile/tests/specs/mod.rs"]
 mod specs;
@@ -21,7 +21,7 @@ fn all_different<T: Ord + Debug>(what: &str, items: impl IntoIterator<Item = T>)
     }
 }
 
-/// What fields there must be, each with its width, by the rules of the layout.
+/// The fields that the layout requires, each with its width.
 fn expected_fields(spec: &TileSpec) -> Vec<(Meaning, u32)> {
     let mut fields = vec![(Meaning::SpecDigest, 32)];
     for (controller, parameters) in spec.controllers().iter().enumerate() {
@@ -116,7 +116,7 @@ fn macros(header: &str) -> BTreeMap<&str, u64> {
     pairs.into_iter().collect()
 }
 
-/// The C header, JSON, SystemRDL and Markdown say what the map says.
+/// The C header, JSON, SystemRDL and Markdown agree with the map.
 fn prints_hold(map: &RegisterMap) {
     let (header, rdl, markdown) = (map.to_c_header(), map.to_system_rdl(), map.to_markdown());
     let macros = macros(&header);

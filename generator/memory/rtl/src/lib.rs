@@ -1,7 +1,7 @@
 //! RTL of a memory tile: Veryl sources rendered from templates and library modules, compiled to SystemVerilog.
 //!
-//! What parameters can express is a plain module in `templates/rtl/library`; what depends on the structure of a tile is
-//! a template beside it.
+//! Hardware that varies by parameters alone is a plain module in `templates/rtl/library`; hardware that depends on the
+//! structure of a tile is a template beside it.
 
 mod library;
 mod names;
@@ -27,7 +27,7 @@ const CLOCK_GATE_MODEL: &str = include_str!("../../../../templates/rtl/library/c
 /// The SystemVerilog of a tile: one module a file, each file named as its module, used modules before their users.
 ///
 /// # Errors
-/// What Veryl finds in the rendered sources. That is a fault of the templates, not of the specification.
+/// Faults that Veryl finds in the rendered sources. They are faults of the templates, not of the specification.
 pub fn generate(spec: &TileSpec, map: &RegisterMap) -> Result<Vec<Emitted>, CompileError> {
     let reset = match spec.reset {
         Reset::Asynchronous => pushmem_veryl::Reset::Asynchronous,

@@ -42,9 +42,9 @@ pub(crate) struct Names {
     pub aggregator: String,
     pub transpose_buffer: String,
     pub register_file: String,
-    /// What a tile has as its SRAM: the wrapper, or the self-test with the wrapper in it.
+    /// Module that a tile has as its SRAM: the wrapper, or the self-test with the wrapper in it.
     pub sram: &'static str,
-    /// What address generators call the registers of their levels.
+    /// Name of the level registers in address generators.
     pub steps: &'static str,
     pub rom_address_bits: u32,
 }

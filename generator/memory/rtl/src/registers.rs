@@ -30,9 +30,9 @@ struct Registers<'a> {
     names: &'a Names,
     roles: &'a [RoleView],
     writable: Vec<&'a Register>,
-    /// What makes the other registers active, where they are a shadow.
+    /// The register whose write makes the others active, where they are a shadow.
     commit: Option<&'a Register>,
-    /// Ending of the signals with what was written: flip-flops, or put together from those of clocks of their own.
+    /// Ending of the signals with the written values: flip-flops, or put together from those of clocks of their own.
     written: &'static str,
     /// Lowest bit of the write data that no register has.
     unused_from: Option<u32>,
@@ -44,7 +44,7 @@ struct Registers<'a> {
     full: bool,
 }
 
-/// The types of what the registers tell the controllers, and the constants they need.
+/// The types of the controllers' configurations, and the constants they need.
 pub(crate) fn package(view: &TileView) -> Source {
     let template = Package {
         spec: view.spec,
@@ -91,7 +91,7 @@ impl Registers<'_> {
         format!("{}'d{}", self.number_bits, register.offset / WORD_BYTES)
     }
 
-    /// What a read of the register gives, 32 bits wide.
+    /// The value of a read of the register, 32 bits wide.
     fn read_value(&self, register: &Register) -> String {
         let value = match register.access {
             Access::ReadOnly => {
@@ -108,7 +108,7 @@ impl Registers<'_> {
         }
     }
 
-    /// What a write of the register changes.
+    /// The assignments of a write of the register.
     fn write(&self, register: &Register) -> String {
         let data = format!("config_write_data_i[{}:0]", register.used_bits() - 1);
         match self.places(register).as_slice() {
@@ -204,7 +204,7 @@ impl Registers<'_> {
         }
     }
 
-    /// What the controllers of a role load in the cycle of a flush.
+    /// The fields that the controllers of a role load in the cycle of a flush.
     fn loaded(&self, role: &RoleView) -> Vec<String> {
         let fields = role.config(self.spec.style, self.names).into_iter();
         fields.filter(|field| field.loaded_at_flush).map(|field| field.name).collect()

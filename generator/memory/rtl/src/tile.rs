@@ -32,7 +32,8 @@ struct WideFetchTile<'a> {
     agg_read_row: String,
     tb_write_row: String,
     tb_read: WordPlace,
-    /// What travels beside the SRAM: the row of the transpose buffer and, above it, whether the tile owns the data.
+    /// The value that travels beside the SRAM: the row of the transpose buffer and, above it, whether the tile owns the
+    /// data.
     departure: String,
     /// Name and width of the same on arrival.
     arrival: &'static str,
@@ -45,7 +46,7 @@ struct Side<'a> {
     role: &'a RoleView,
     /// Whether anything depends on who accesses it: a register file with one output shows its word at all times.
     chosen: bool,
-    /// Whether the memory wants to know that it is accessed.
+    /// Whether the memory has an enable for its accesses.
     enables: bool,
 }
 
@@ -121,7 +122,7 @@ struct Checker<'a> {
     names: &'a Names,
     roles: &'a [RoleView],
     controllers: u32,
-    /// Width of all that the registers tell the controllers.
+    /// Width of the controllers' configurations together.
     configuration_bits: u32,
     exclusive: Vec<Exclusive>,
     bounded: Vec<Bounded<'a>>,

@@ -1,4 +1,4 @@
-//! What templates see of a tile.
+//! View of a tile for templates.
 
 use pushmem_registers::{Access, Register, RegisterMap};
 use pushmem_tile::{AddressGenerator, Controller, Kind, Memory, Role, Style, TileSpec};
@@ -23,7 +23,7 @@ pub(crate) struct RoleView {
     pub constant: String,
     /// How many there are.
     pub count: u32,
-    /// What tells one from the others; none where a tile has but one whatever its ports.
+    /// The ports that tell one from the others; none where a tile has but one whatever its ports.
     pub ports: Option<Ports>,
     pub levels: u32,
     pub extent_bits: u32,
@@ -49,17 +49,17 @@ pub(crate) struct AddressView {
     pub bits: u32,
     /// 0 where the width of the address or of the memory's own index does the wrapping.
     pub modulus: u64,
-    /// First bit that no one looks at.
+    /// First unused bit.
     pub unused_from: Option<u32>,
 }
 
-/// A field of what the registers tell the controllers of a role.
+/// A configuration field of the controllers of a role.
 pub(crate) struct ConfigField {
     pub name: String,
     /// Width in constants of the package, outermost dimension first.
     pub dimensions: Vec<String>,
-    /// Whether controllers take it in the cycle of a flush. They look at all others in the cycles of a run alone, and then at
-    /// what is active: in the cycle of a flush, the run before it may still fire.
+    /// Whether controllers take it in the cycle of a flush. They read all others in the cycles of a run alone, from the
+    /// active registers: in the cycle of a flush, the run before it may still fire.
     pub loaded_at_flush: bool,
 }
 
@@ -114,7 +114,7 @@ impl RoleView {
         }
     }
 
-    /// What chooses one of them in a vector of all, within a loop over their ports.
+    /// The index of one of them in a vector of all, within a loop over their ports.
     pub fn at(&self) -> String {
         self.ports.as_ref().map_or_else(String::new, |ports| format!("[{}]", ports.index))
     }
@@ -124,7 +124,7 @@ impl RoleView {
         self.ports.as_ref().map_or_else(String::new, |ports| format!("<{}>", ports.number))
     }
 
-    /// Bits of what the address generators follow: the increments, or the raw indices.
+    /// Bits of the address generators' input: the increments, or the raw indices.
     pub fn point_type(&self, style: Style) -> String {
         match style {
             Style::Multiplier => format!("logic<{0}Levels * {0}ExtentBits>", self.constant),
@@ -132,7 +132,7 @@ impl RoleView {
         }
     }
 
-    /// The name of the same. `unused` is part of it where nobody follows, which linters understand.
+    /// The name of the same. Linters accept an unconnected signal with `unused` in its name.
     pub fn point(&self, style: Style) -> String {
         let point = if style == Style::Multiplier { "indices" } else { "increments" };
         let unused = if self.addresses.is_empty() { "_unused" } else { "" };
@@ -160,7 +160,7 @@ impl RoleView {
         self.addresses.iter().find(|address| address.memory == memory)
     }
 
-    /// What the registers tell a controller, lowest bits first, in the order of the register map.
+    /// The registers' fields for a controller, lowest bits first, in the order of the register map.
     pub fn config(&self, style: Style, names: &Names) -> Vec<ConfigField> {
         let constant = &self.constant;
         let levels = format!("{constant}Levels");

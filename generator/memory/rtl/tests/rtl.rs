@@ -19,7 +19,7 @@ fn rtl(spec: &TileSpec) -> Vec<Emitted> {
     generate(spec, &RegisterMap::of(spec)).unwrap_or_else(|error| panic!("{} {:?}: {error}", spec.name, spec.style))
 }
 
-/// What does not depend on comments: the words of the code.
+/// The words of the code, without comments.
 fn code_words(text: &str) -> impl Iterator<Item = &str> {
     let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
     code.flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
@@ -43,8 +43,8 @@ fn is_laid_out(file: &Emitted) {
     }
 }
 
-/// Modules stand before their users, each once, and nobody is there for nothing: only the checker, which binds itself to
-/// the tile, has no user.
+/// Modules stand before their users, each once, and every module has a user: only the checker, which binds itself to
+/// the tile, has none.
 fn is_in_order(spec: &TileSpec, files: &[Emitted]) {
     let position: BTreeMap<&str, usize> = files.iter().enumerate().map(|(i, file)| (file.name.as_str(), i)).collect();
     assert_eq!(position.len(), files.len(), "two modules have one name");
@@ -77,7 +77,7 @@ fn every_shipped_tile_in_every_style() {
     });
 }
 
-/// Whatever was generated before, and in whatever thread.
+/// RTL does not depend on earlier runs or on the thread.
 #[test]
 fn generation_is_deterministic() {
     let specs = Style::ALL.map(|style| styled(&tile("small"), style));

@@ -33,7 +33,7 @@ impl Memory {
     }
 }
 
-/// What a controller does. Controllers of one role share their parameters; there is one for each port.
+/// Function of a controller. Controllers of one role share their parameters; there is one for each port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Role {
     /// Writes the word on input i into aggregator i.
@@ -85,7 +85,7 @@ impl Role {
         }
     }
 
-    /// What a controller of this role does, for documentation.
+    /// The function of a controller of this role, for documentation.
     pub fn purpose(self) -> &'static str {
         match self {
             Role::In2Agg => "writes the input word into the aggregator",
@@ -162,7 +162,7 @@ pub struct AddressGenerator {
 pub struct Controller {
     /// Name in configurations, registers and RTL, for example `in2agg_0`.
     pub name: String,
-    /// What it does.
+    /// Its function.
     pub role: Role,
     /// Number of its input or output port.
     pub port: u32,

@@ -1,4 +1,4 @@
-//! The digest: what tells a specification from all others.
+//! The digest: a hash that tells a specification from all others.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};

@@ -1,4 +1,4 @@
-//! The tile specification: what a memory tile is made of.
+//! The tile specification: the structure of a memory tile.
 //!
 //! A specification is read from YAML ([`TileSpec::read`]), completed with defaults, and checked: every parameter either
 //! works or is refused with a reason. Everything else is derived from it, once, here: the [`Controller`]s of the tile and

@@ -1,4 +1,4 @@
-//! Reading a specification, filling in defaults, refusing what cannot work.
+//! Reading a specification, filling in defaults, refusing impossible values.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -114,7 +114,7 @@ impl TileSpec {
     ///
     /// # Errors
     /// A located message when the file cannot be read, is not YAML, has an unknown key or a value of the wrong type, or
-    /// asks for a tile that cannot be built; the message says what was expected.
+    /// asks for a tile that cannot be built; the message names the expected values.
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
         Self::from_document(&Document::read(path)?)
     }
@@ -183,7 +183,7 @@ impl TileSpec {
             stencil_valid: Some(self.stencil_valid),
             style: Some(self.style),
             bist: self.bist.then_some(true),
-            // What the chip decides is there where it decides otherwise, so that digests stay what they were.
+            // Options of the chip appear only where they differ from their defaults, so that digests stay the same.
             reset: (self.reset != Reset::default()).then_some(self.reset),
             clock_gating: self.clock_gating.then_some(true),
             shadow_registers: self.shadow_registers.then_some(true),

@@ -1,4 +1,4 @@
-//! Specifications: reading, defaults, writing, and what is refused.
+//! Specifications: reading, defaults, writing, and refusals.
 
 mod mistyped;
 mod specs;
@@ -136,7 +136,7 @@ fn roles_override_all() {
     assert_eq!((shape(Role::In2Sram), shape(Role::Sram2Out)), ((2, 9), (3, 9)));
 }
 
-/// What is appended to a wide-fetch tile of 64 rows, or replaces it; message, line and help that follow.
+/// Lines appended to a wide-fetch tile of 64 rows, or in place of it; then message, line and help.
 const REFUSED: &[(&str, &str, usize, &str)] = &[
     ("rwos: 3", "unknown key `rwos`", 4, "did you mean `rows`?"),
     ("controllers:\n  in2ag: {levels: 2}", "no controller role `in2ag`", 5, "did you mean `in2agg`?"),

@@ -112,7 +112,7 @@ impl<'a> Dependences<'a> {
         })
     }
 
-    /// Whether, in each iteration, a stage writes what is read before the read, and nothing writes it in between.
+    /// Whether, in each iteration, a stage writes the element before the read, and nothing writes it in between.
     fn is_last(&self, writer: usize, reader: usize, load: usize) -> bool {
         let (write, read) = (self.sequence.write(writer), self.sequence.read(reader, load));
         let same = Direction { equal: self.stage(reader).loops.len(), then: None };

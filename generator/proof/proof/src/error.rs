@@ -4,7 +4,7 @@ use std::fmt;
 
 use itertools::Itertools;
 
-/// What a wire or an operand is found not to be.
+/// A wire or an operand with a wrong value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProvenanceError {
     /// Name of the stage that reads, or of the output stream.
@@ -15,9 +15,9 @@ pub struct ProvenanceError {
     pub iteration: Vec<i64>,
     /// The cycle.
     pub cycle: i64,
-    /// What should be there.
+    /// The expected value.
     pub expected: String,
-    /// What is there.
+    /// The value found.
     pub found: String,
 }
 
@@ -34,12 +34,12 @@ impl fmt::Display for ProvenanceError {
 
 impl std::error::Error for ProvenanceError {}
 
-/// A part that is not what it is said to be.
+/// A part that differs from its description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartError {
     /// Name of the part.
     pub part: String,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: String,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for PartError {
     }
 }
 
-/// An error about a part unless something holds.
+/// An error about a part unless a condition holds.
 pub(crate) fn require(holds: bool, part: impl FnOnce() -> String, reason: &str) -> Result<(), PartError> {
     if holds { Ok(()) } else { Err(PartError { part: part(), reason: reason.to_owned() }) }
 }
@@ -57,9 +57,9 @@ pub(crate) fn require(holds: bool, part: impl FnOnce() -> String, reason: &str) 
 /// Why an accelerator is not proven.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProofError {
-    /// A part is not what it is said to be.
+    /// A part differs from its description.
     Part(PartError),
-    /// A value is not the one that the program says.
+    /// A value differs from the program.
     Value(ProvenanceError),
 }
 

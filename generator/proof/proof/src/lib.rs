@@ -34,8 +34,8 @@ use crate::parts::Compilation;
 use crate::sequence::Sequence;
 use pushmem_graph::Accelerator;
 
-/// Proves that an accelerator, as it is printed, computes what the program says, given that `datapaths` are those of the
-/// operations, and that the tiles of each memory do what its buffer says, which a replay of its mapping shows.
+/// Proves that an accelerator, as it is printed, computes the program, given that `datapaths` are those of the
+/// operations, and that the tiles of each memory implement its buffer, which a replay of its mapping shows.
 ///
 /// # Errors
 /// The first part or value that is wrong.

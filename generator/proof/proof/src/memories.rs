@@ -1,4 +1,5 @@
-//! The proof that a memory, as it is printed, is the one that is replayed, and that it delays what it is said to delay.
+//! The proof that a memory, as it is printed, is the one that is replayed, and that it delays the words that its
+//! description names.
 
 use itertools::Itertools;
 use pushmem_affine::Affine;
@@ -10,11 +11,11 @@ use crate::error::{PartError, require};
 use crate::tiles::Mapped;
 use pushmem_graph::{Accelerator, Delayed, Memory};
 
-/// Checks that the tiles of a memory are those of its mapping, and that their outputs go where it says. What is left to
-/// show is that the mapping does what the buffer says.
+/// Checks that the tiles of a memory are those of its mapping, and that their outputs go to its destinations. The
+/// replay shows that the mapping implements the buffer.
 ///
 /// # Errors
-/// When something of the tiles differs.
+/// When the tiles differ in any part.
 pub(crate) fn check_tiles(accelerator: &Accelerator, memory: &Memory) -> Result<(), PartError> {
     let name = || name(accelerator, memory);
     let mapped = Mapped {
@@ -76,8 +77,8 @@ fn ports_of_streams(memory: &Memory) -> Vec<usize> {
     memory.buffer.writes().map(|(number, _)| number).collect()
 }
 
-/// Whether each read shows what was written so many cycles before: the same elements, each written once, at the same times
-/// but for the delay. The ports begin with those of the stream.
+/// Whether each read shows the word written so many cycles before: the same elements, each written once, at the same
+/// times but for the delay. The ports begin with those of the stream.
 fn is_delay(stream: &Delayed, ports: &[Port]) -> bool {
     let (write, rest) = (&ports[0], &ports[1..]);
     let reads = &rest[..rest.iter().take_while(|port| port.direction == Direction::Read).count()];
@@ -105,7 +106,7 @@ fn is_delay(stream: &Delayed, ports: &[Port]) -> bool {
 }
 
 /// Whether a port has an iteration in each cycle of these loops, which are given by extent and stride: each of them is a
-/// loop of the port, or steps within what the first loop of the port covers.
+/// loop of the port, or steps within the range of the port's first loop.
 fn covers(port: &Port, first: i64, loops: impl Iterator<Item = (u64, i64)>) -> bool {
     let mut levels: Vec<(u64, i64)> = port.extents().into_iter().zip(port.schedule.stride.iter().copied()).collect();
     let mut rest = 0;

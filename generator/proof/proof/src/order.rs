@@ -1,5 +1,5 @@
-//! The proof that memory keeps what the program means: in time, the last write of an element before each read is the last
-//! one in the order of the program.
+//! The proof that memory keeps the order of the program: in time, the last write of an element before each read is the
+//! last one in the order of the program.
 //!
 //! Accesses of one version of the array are walked through in the order of the program. Versions are made by loops around all
 //! accesses, so that each is the one before some cycles later, at elements of its own.

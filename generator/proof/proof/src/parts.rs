@@ -1,7 +1,7 @@
-//! The proof that the parts of an accelerator are what they are said to be.
+//! The proof that the parts of an accelerator have the functions that their names state.
 //!
 //! The proof of provenance follows names: a kernel says which stage it executes, a selection that its counter is that of
-//! the stage, a stage that it only copies. Here it is shown that the parts, as they are printed, are what the names say:
+//! the stage, a stage that it only copies. Here it is shown that the parts, as they are printed, agree with the names:
 //! kernels have the datapath of their stage and its loop variables, streams come at the cycles of their stages, all outputs
 //! go outside and all inputs come in, and the run is long enough for them. This comes first: references lead somewhere,
 //! and nothing depends on itself within a cycle.
@@ -19,7 +19,7 @@ use crate::sequence::Sequence;
 use crate::{counters, units};
 use pushmem_graph::{Accelerator, Counter, Driver, Kernel, Source, Stream, Turn, Variable, WireId};
 
-/// The program and what was made of it.
+/// The program and the results of the passes.
 #[derive(Clone, Copy)]
 pub(crate) struct Compilation<'a> {
     pub program: &'a Program,
@@ -91,7 +91,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Checks that what drives each wire exists and comes before it, and that no two wires are one.
+    /// Checks that the driver of each wire exists and comes before it, and that no two wires are one.
     fn wires(&self) -> Result<(), PartError> {
         let accelerator = self.accelerator();
         let (mut outputs, mut kernels) = (HashSet::new(), HashSet::new());
@@ -139,7 +139,7 @@ impl Checker<'_> {
         wire.index() < self.accelerator().wires.len()
     }
 
-    /// Checks that tiles are connected to what exists.
+    /// Checks that the connections of tiles exist.
     fn tiles(&self) -> Result<(), PartError> {
         let accelerator = self.accelerator();
         for (number, tile) in accelerator.tiles.iter_enumerated() {
@@ -267,7 +267,7 @@ impl Checker<'_> {
             && of.variables.iter().zip(&kernel.variables).all(right)
     }
 
-    /// Whether a wire is what selects a load or reads it from a memory.
+    /// Whether a wire selects a load or reads it from a memory.
     fn is_selection(&self, wire: WireId) -> bool {
         let driver = self.accelerator().wires.get(wire).map(|wire| &wire.driver);
         matches!(driver, Some(Driver::Select { .. } | Driver::Tile { .. }))

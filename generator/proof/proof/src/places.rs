@@ -22,7 +22,7 @@ pub(crate) struct Direction {
 }
 
 impl Direction {
-    /// Nothing is said about the iterations.
+    /// The iterations are unrestricted.
     pub const ANY: Direction = Direction { equal: 0, then: None };
 
     /// All ways in which iterations can relate in so many loops: exactly one of them holds for any two.
@@ -67,8 +67,8 @@ impl Places {
         Places { domain, forms: access.subscripts.iter().map(form).collect() }
     }
 
-    /// Those of an access of an operation, in all of its loops. Of a read that may lie outside of its array, only what is
-    /// inside counts.
+    /// The places of an access of an operation, in all of its loops. Of a read that may lie outside of its array, only
+    /// places inside count.
     pub fn of_operation(loops: &[&Loop], access: &NestAccess, clip: Option<&Array>) -> Self {
         let domain = ranges(loops.iter().copied());
         let form = |(dimension, index): (usize, &pushmem_nest::Index)| match (index.as_affine(), clip) {
@@ -97,7 +97,7 @@ impl Places {
         self.domain.len()
     }
 
-    /// The least and the greatest index of a dimension, and what the distances of all are a multiple of, 0 for one index.
+    /// The least and the greatest index of a dimension, and the common divisor of all distances, 0 for one index.
     pub fn extremes(&self, dimension: usize) -> (i64, i64, i64) {
         match &self.forms[dimension] {
             Form::Within { low, high } => (*low, *high, i64::from(low < high)),

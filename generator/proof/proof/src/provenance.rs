@@ -1,4 +1,4 @@
-//! The proof that every kernel and every output sees the values that the program says.
+//! The proof that every kernel and every output sees the values of the program.
 //!
 //! Two facts together prove an accelerator. The first, checked by replay for each mapped memory, is that a memory output
 //! shows in each cycle of its schedule the word that was on the memory's input wire a fixed number of cycles before. The
@@ -45,7 +45,7 @@ struct Prover<'a> {
     producers: RefCell<HashMap<(usize, usize), Vec<usize>>>,
     schedule: &'a Schedule,
     accelerator: &'a Accelerator,
-    /// What each wire is; nothing for selections.
+    /// The stage and delay of each wire's words; nothing for selections.
     wires: IndexVec<WireId, Option<Past>>,
     /// Stages that have a result of their own: inputs, kernels, and copies by selection.
     owners: HashSet<usize>,
@@ -55,7 +55,7 @@ struct Prover<'a> {
     copies: HashMap<usize, &'a Copied>,
 }
 
-/// Proves that all kernels and outputs of an accelerator see the values that the program says, given that each memory
+/// Proves that all kernels and outputs of an accelerator see the values of the program, given that each memory
 /// output is its input wire so many cycles ago. All references lead somewhere.
 ///
 /// # Errors
@@ -97,7 +97,7 @@ pub(crate) fn prove(
         prover.array(array)?;
     }
     for (copy, wire) in selections() {
-        // Its own wire stands for its result; what it selects is checked here.
+        // Its own wire stands for its result; its cases are checked here.
         let result = prover.wires[wire].take();
         prover.operand(copy.stage, copy.load, Source::Wire(wire))?;
         prover.wires[wire] = result;
@@ -143,7 +143,7 @@ impl Prover<'_> {
                     None => self.selected(number),
                 },
                 Driver::Select { .. } => self.selected(number),
-                // It is no stage's result: what a unit takes in its turns is what its kernels take.
+                // It is no stage's result: the operands of a unit are those of its kernels.
                 Driver::Turns { .. } => None,
             };
             wires.push(past);
@@ -157,8 +157,8 @@ impl Prover<'_> {
         Some(Past { stage: copy.stage, cycles: 0 })
     }
 
-    /// Checks that an array is kept in the tiles that are replayed, which take what the stages write, and that its accesses
-    /// follow each other as in the program.
+    /// Checks that an array is kept in the tiles that are replayed, which take the words of the stages, and that its
+    /// accesses follow each other as in the program.
     fn array(&self, array: &StoredArray) -> Result<(), PartError> {
         let pipeline = &self.staged.pipeline;
         let level = self.program.arrays.get(array.array).and_then(|array| array.level);
@@ -213,7 +213,7 @@ impl Prover<'_> {
         }
     }
 
-    /// Checks that a memory is the one that is replayed, and takes what its wires carry.
+    /// Checks that a memory is the one that is replayed, and takes the words of its wires.
     fn memory(&self, memory: &Memory) -> Result<(), PartError> {
         memories::check_tiles(self.accelerator, memory)?;
         for (number, stream) in memory.streams.iter().enumerate() {
@@ -329,8 +329,9 @@ impl Prover<'_> {
         Ok(())
     }
 
-    /// The indices of a loop in classes: alike in the conditions that hold, and in whose elements they select, and whether
-    /// any. What is alike for each loop is alike for all of them together, because each dimension follows one loop.
+    /// The indices of a loop in classes: alike in the conditions that hold, and in whose elements they select, and
+    /// whether any. Indices alike in each loop are alike in all of them together, because each dimension follows one
+    /// loop.
     fn classes(
         &self,
         stage: &Stage,
@@ -361,7 +362,7 @@ impl Prover<'_> {
             let conditions = conditions.iter().map(|one| one.holds(index - bounds.min));
             conditions.chain(selected).collect_vec()
         };
-        // The elements of the only writer are a box: what is the same at both ends is the same between them.
+        // The elements of the only writer are a box: a delay that is the same at both ends is the same between them.
         if conditions.is_empty() && affine && nature(bounds.min) == nature(bounds.max()) {
             return vec![(bounds.min..=bounds.max()).collect()];
         }
@@ -562,7 +563,7 @@ impl Prover<'_> {
         places.fold(0, |number, ((index, min), extent)| number * extent + index - min)
     }
 
-    /// Which stage's result an element is for those who read it before stage `before` runs, and from which cycle on, or which
+    /// Which stage's result an element is for readers before stage `before` runs, and from which cycle on, or which
     /// constant, followed through plain copies.
     fn produced(&self, mut array: usize, mut element: Vec<i64>, mut before: usize) -> Option<Expected> {
         loop {
@@ -620,9 +621,9 @@ impl Prover<'_> {
     }
 }
 
-/// What an operand must be.
+/// Expected value of an operand.
 enum Expected {
-    /// What a stage gives in a cycle.
+    /// The result of a stage in a cycle.
     Result { stage: usize, cycle: i64 },
     /// This word: a load outside of its array, or the result of a stage that is always the same.
     Constant(u16),

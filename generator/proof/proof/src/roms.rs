@@ -11,7 +11,7 @@ use pushmem_tile::timing;
 
 use pushmem_graph::{Accelerator, Rom};
 
-/// A ROM that does not give a kernel what it looks up.
+/// A ROM that does not give a kernel the entry that it looks up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RomError {
     /// Name of the kernel.

@@ -179,7 +179,7 @@ impl<'a> Copy<'a> {
     }
 }
 
-/// Whether something holds for all indices of these loops, the others in their first iteration.
+/// Whether a condition holds for all indices of these loops, the others in their first iteration.
 fn all_points(stage: &Stage, moving: &[usize], holds: impl Fn(&[i64]) -> bool) -> bool {
     let mut iteration = vec![0; stage.loops.len()];
     loop {

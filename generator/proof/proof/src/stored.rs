@@ -12,7 +12,7 @@ use pushmem_graph::{Accelerator, StoredArray};
 /// the write ports, and that the wires of the read ports are their outputs.
 ///
 /// # Errors
-/// When something of the tiles differs.
+/// When the tiles differ in any part.
 pub(crate) fn check_tiles(accelerator: &Accelerator, array: &StoredArray, level: Level) -> Result<(), PartError> {
     let name = || format!("the memory of {}", array.buffer.name);
     let mapped =
@@ -58,8 +58,8 @@ pub(crate) fn versions(pipeline: &Pipeline, array: &StoredArray) -> usize {
     port.saturating_sub(dimensions.next().unwrap_or(0))
 }
 
-/// Whether a port takes what a stage writes, when it is there: the two functions are affine, so that the first iteration and
-/// the end of each loop tell about all.
+/// Whether a port takes the words of a stage, in the cycles in which they are there: the two functions are affine, so
+/// that the first iteration and the end of each loop tell about all.
 fn writes_as(pipeline: &Pipeline, schedule: &Schedule, stage: usize, versions: usize, port: &Port) -> bool {
     let (content, scheduled) = (&pipeline.stages[stage], &schedule.stages[stage]);
     let depth = content.loops.len();

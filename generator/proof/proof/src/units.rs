@@ -81,7 +81,7 @@ fn counts_loops(checker: &Checker, unit: &SharedUnit) -> bool {
     unit.counters.len() == unit.kernels.len() && unit.counters.iter().zip(&unit.kernels).all(counts)
 }
 
-/// Whether a load of a unit takes what each of its kernels takes, when the kernel begins an iteration.
+/// Whether a load of a unit takes the word that each of its kernels takes, when the kernel begins an iteration.
 fn takes_turns(checker: &Checker, unit: &SharedUnit, load: usize) -> bool {
     let accelerator = checker.accelerator();
     let kernels = || unit.kernels.iter().map(|&kernel| &accelerator.kernels[kernel]);

@@ -1,4 +1,4 @@
-//! Which stages may write what an access touches: an index, as unrolled operations have many copies.
+//! Which stages may write the elements of an access: an index, as unrolled operations have many copies.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ pub(crate) struct Writers {
 
 /// Stages whose elements are equally far apart.
 struct Family {
-    /// By dimension: what the distances of elements are a multiple of, 0 for a single one.
+    /// By dimension: the common divisor of the distances of elements, 0 for a single one.
     steps: Vec<i64>,
     /// The stages by their remainders, or their only indices.
     stages: HashMap<Vec<i64>, Vec<usize>>,
@@ -54,7 +54,7 @@ impl Writers {
         &self.all[array]
     }
 
-    /// Those that may write what an access of an array touches, in their order, and perhaps some more.
+    /// The stages that may write the elements of an access to an array, in their order, and perhaps some more.
     pub fn of_access(&self, array: usize, places: &Places) -> Vec<usize> {
         let ranges = (0..places.dimensions()).map(|dimension| places.extremes(dimension)).collect_vec();
         self.within(array, &ranges)

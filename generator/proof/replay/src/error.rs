@@ -1,4 +1,4 @@
-//! What a replay found wrong.
+//! Errors that a replay finds.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub enum Word {
         /// The cycle.
         cycle: u64,
     },
-    /// Nobody wrote it.
+    /// A word that was never written.
     Undefined,
 }
 
@@ -25,7 +25,7 @@ impl fmt::Display for Word {
     }
 }
 
-/// What is wrong.
+/// Kind of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The configurations or their wiring are not those of a mapped buffer.
@@ -34,14 +34,14 @@ pub enum Fault {
     NeverWritten,
     /// The output shows another word.
     WrongWord {
-        /// What the read port must show.
+        /// The word expected on the read port.
         expected: Word,
-        /// What it shows.
+        /// The word on the read port.
         found: Word,
     },
     /// The output shows nothing.
     MissingWord {
-        /// What the read port must show.
+        /// The word expected on the read port.
         expected: Word,
     },
     /// The output shows a word in a cycle in which the port reads nothing.
@@ -67,7 +67,7 @@ pub struct ReadIteration {
     pub index: Vec<u64>,
 }
 
-/// Why mapped tiles do not do what their buffer says: the first fault in time.
+/// Why mapped tiles do not implement their buffer: the first fault in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayError {
     /// Unstalled cycles since the flush.
@@ -78,7 +78,7 @@ pub struct ReplayError {
     pub controller: Option<String>,
     /// The read that goes wrong.
     pub read: Option<Box<ReadIteration>>,
-    /// What is wrong.
+    /// The error.
     pub fault: Fault,
 }
 

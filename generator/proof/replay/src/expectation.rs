@@ -1,4 +1,4 @@
-//! What read ports must show.
+//! Words expected on read ports.
 
 use std::collections::HashMap;
 
@@ -149,7 +149,7 @@ impl Table {
 
 /// How elements become tokens.
 enum Source {
-    /// Each element is written once, and says when.
+    /// Each element is written once: its number gives the cycle.
     Inverse {
         writers: Vec<Inverse>,
         /// By reader and writer, since the last mark: the largest index of each digit.
@@ -160,7 +160,7 @@ enum Source {
     Table { walkers: Vec<Walker>, table: Table },
 }
 
-/// What each read port must show next.
+/// The next word expected on each read port.
 pub(crate) struct Expectation {
     writers: u64,
     source: Source,
@@ -197,7 +197,7 @@ impl Expectation {
         Expectation { writers: writes.len().max(1) as u64, source }
     }
 
-    /// Whether it can say for how long what is expected repeats.
+    /// Whether it can say how long the expected words repeat.
     pub fn can_repeat(&self) -> bool {
         !matches!(self.source, Source::Table { table: Table::Map(_), .. })
     }
@@ -217,7 +217,7 @@ impl Expectation {
         (token / self.writers, (token % self.writers) as usize)
     }
 
-    /// What a reader must show in a cycle when it reads an element: the word last written before.
+    /// The word that a reader must show in a cycle when it reads an element: the word last written before.
     pub fn expected(&mut self, reader: usize, element: i64, cycle: u64) -> Token {
         self.follow(cycle);
         let writers = self.writers;
@@ -272,8 +272,8 @@ impl Expectation {
         }
     }
 
-    /// For how many more periods, at most `limit`, what is expected is the same again, later, from cycle `now` on: readers
-    /// are given with where they were at the mark, if they moved.
+    /// The number of further periods, at most `limit`, in which the expected words are the same again, later, from
+    /// cycle `now` on: readers are given with where they were at the mark, if they moved.
     pub fn repetitions(
         &mut self,
         marks: &[Mark],

@@ -1,4 +1,4 @@
-//! The proof of a mapping: tiles do what their buffer says.
+//! The proof of a mapping: tiles implement their buffer.
 //!
 //! [`replay`] simulates mapped tiles from their configurations, with the timing of the cycle model, on words that carry
 //! where they came from. Every word of every read port is compared with the element that the buffer says it must be,

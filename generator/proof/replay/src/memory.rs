@@ -5,7 +5,7 @@ use num_integer::gcd;
 /// Where a word came from: the cycle in which it was on the wire of a write port, and which port, as one number.
 pub(crate) type Token = u64;
 
-/// A word that nobody wrote.
+/// A word that was never written.
 pub(crate) const UNDEFINED: Token = u64::MAX;
 
 /// A word that is not here: the chain input has it.
@@ -16,7 +16,7 @@ pub(crate) fn later(token: Token, by: u64) -> Token {
     if token >= CHAINED { token } else { token + by }
 }
 
-/// Words, and what has happened to them since the last mark.
+/// Words, and their accesses since the last mark.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
     tokens: Vec<Token>,
@@ -27,7 +27,7 @@ pub(crate) struct Memory {
     epoch: u32,
     read_in: Vec<u32>,
     written_in: Vec<u32>,
-    /// Words read since the mark before they were written, with what they held.
+    /// Words read since the mark before they were written, with their tokens.
     needed: Vec<(u32, Token)>,
     /// Words written since the mark.
     written: Vec<u32>,
@@ -128,7 +128,7 @@ impl Memory {
         periods
     }
 
-    /// Does what was done since the mark as many times again, each time `moved` words further on and `age` later.
+    /// Repeats the accesses since the mark as many times, each time `moved` words further on and `age` later.
     pub fn skip(&mut self, moved: usize, age: u64, periods: u64) {
         let words = self.tokens.len();
         let done: Vec<(usize, Token, bool)> = self

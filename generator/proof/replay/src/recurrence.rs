@@ -1,4 +1,4 @@
-//! Skipping what repeats.
+//! Skipping of repeated periods.
 //!
 //! # Why skipping is exact
 //!
@@ -10,12 +10,13 @@
 //! - all addresses in a memory have moved by the same number of words, so that the memory may as well have been turned;
 //! - every word that was read in the period before it was written there is, in its new place, the same word, later: a
 //!   token as much younger as the period is long; and so in each place that follows, until one that the period wrote,
-//!   after which the writes of the periods provide the words. What was read after it was written in the period follows.
+//!   after which the writes of the periods provide the words. Reads of words that the period itself wrote follow.
 //!   Words that were not read do not matter, however old they are. The same goes for whether a word of an aggregator that
 //!   was overwritten had been moved on, and rows on their way to transpose buffers follow each other in the same way;
-//! - what a read port expects moves on with time: the write of the element is some steps of one of its loops later, and
-//!   that loop has room for them. Where elements are written more than once, the table of their last writers is a memory
-//!   like any other, which write ports write and read ports read, and all have moved by the same number of elements.
+//! - the expectation of a read port moves on with time: the write of the element is some steps of one of its loops
+//!   later, and that loop has room for them. Where elements are written more than once, the table of their last writers
+//!   is a memory like any other, which write ports write and read ports read, and all have moved by the same number of
+//!   elements.
 //!
 //! By induction over the periods each then reads the same words as the one before, later, and so writes the same words,
 //! later: a place that a period needs was last written either before the second moment, and then was looked at, or by the

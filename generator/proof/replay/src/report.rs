@@ -1,4 +1,4 @@
-//! What a replay did.
+//! Figures of a replay.
 
 /// A successful replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Tiles and read ports at work, cycle by cycle.
+//! Simulation of tiles and read ports, cycle by cycle.
 
 use pushmem_buffers::{MappedBuffer, Source};
 use pushmem_buffers::{Port, UnifiedBuffer};
@@ -21,7 +21,7 @@ pub(crate) struct Reader {
     output: usize,
 }
 
-/// The tiles of a buffer and its read ports at work.
+/// State of the tiles of a buffer and of its read ports.
 pub(crate) struct Simulation {
     pub tiles: Vec<Tile>,
     pub readers: Vec<Reader>,
@@ -29,7 +29,7 @@ pub(crate) struct Simulation {
     /// Number among the write ports, by number among all ports.
     writer_of_port: Vec<usize>,
     writer_names: Vec<String>,
-    /// Cycle after the last word of a read port, or of an output that serves one: what is written later matters to nobody.
+    /// Cycle after the last word of a read port, or of an output that serves one: later writes have no effect.
     pub end: u64,
 }
 
@@ -152,7 +152,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Checks what a read port shows in this cycle.
+    /// Checks the word on a read port in this cycle.
     fn check(&mut self, number: usize, now: u64) -> Result<(), ReplayError> {
         let reader = &mut self.readers[number];
         let shown = self.tiles[reader.tile].shown(reader.output, now);

@@ -1,4 +1,4 @@
-//! A tile at work on tokens, event by event.
+//! Simulation of a tile on tokens, event by event.
 //!
 //! This is the cycle model, restricted to cycles in which a controller fires, and with tokens for words. Within a cycle
 //! all reads see the memories as they were before its writes.
@@ -68,7 +68,7 @@ pub(crate) struct Tile {
     pub sources: Vec<Option<Source>>,
 }
 
-/// What a tile was in when a period began.
+/// State of a tile at the beginning of a period.
 pub(crate) struct TileMark {
     pub walkers: Vec<Mark>,
     arrivals: VecDeque<Arrival>,
@@ -152,7 +152,7 @@ impl Tile {
         (walker.total > 0).then_some(walker.last + delay)
     }
 
-    /// The next cycle in which something happens.
+    /// The cycle of the next event.
     pub fn next(&self) -> u64 {
         let arrival = self.arrivals.front().map_or(NEVER, |arrival| arrival.cycle);
         self.walkers.iter().fold(arrival, |next, walker| next.min(walker.next))
@@ -164,7 +164,7 @@ impl Tile {
         (when == cycle).then_some(token)
     }
 
-    /// Lets the outputs show the words of this cycle; `chained` is what the chain inputs carry.
+    /// Lets the outputs show the words of this cycle; `chained` are the words on the chain inputs.
     pub fn show(&mut self, cycle: u64, chained: impl Fn(usize) -> Token) {
         let first = self.walkers.len() - self.outputs;
         match &mut self.datapath {
@@ -195,7 +195,7 @@ impl Tile {
         }
     }
 
-    /// Ends a cycle; `wires` is what the inputs carry.
+    /// Ends a cycle; `wires` are the words on the inputs.
     pub fn clock(&mut self, cycle: u64, wires: impl Fn(usize) -> Token) -> Result<(), Faulty> {
         match self.datapath {
             Datapath::Wide { .. } => self.clock_wide(cycle, wires)?,
@@ -340,7 +340,8 @@ impl Tile {
         Some(TileAdvance { walkers, moved })
     }
 
-    /// For how many more periods, at most `limit`, what the controllers find is the same again, `age` later by tokens.
+    /// The number of further periods, at most `limit`, in which the controllers find the same again, `age` later by
+    /// tokens.
     pub fn repetitions(&self, mark: &TileMark, advance: &TileAdvance, period: u64, age: u64, limit: u64) -> u64 {
         let same_arrivals = self.arrivals.len() == mark.arrivals.len()
             && self.arrivals.iter().zip(&mark.arrivals).all(|(arrival, before)| {

@@ -1,8 +1,8 @@
-//! Loop nests at work.
+//! Iteration of loop nests.
 
 use pushmem_affine::{Affine, Domain, Recurrence};
 
-/// The time of what never happens.
+/// The time of an event that never happens.
 pub(crate) const NEVER: u64 = u64::MAX;
 
 /// A controller or the stream of a port: when it fires next, and its functions then.

@@ -74,7 +74,7 @@ fn layers_that_are_no_whole_rows_take_one_tile() {
     }
 }
 
-/// The next layer is set while the last one is summed up: two layers live, through the whole memory in turn.
+/// The next layer is set while the last one is summed up: two layers live, rotating through the whole memory.
 #[test]
 fn layers_follow_each_other_through_the_memory() {
     let overlapping = accumulator(28, 4, 9 * 784 + 100);

@@ -168,7 +168,7 @@ proptest! {
         maps_right(&buffer, spec)?;
     }
 
-    /// Any field of a right configuration changed: the replay finds what the model finds.
+    /// Any field of a right configuration changed: the replay agrees with the model.
     #[test]
     fn faults_are_found(
         buffer in prop_oneof![

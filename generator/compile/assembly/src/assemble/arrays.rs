@@ -10,7 +10,7 @@ use crate::arrays::ArrayPorts;
 use pushmem_graph::{Driver, StoredArray, Tile, WireId};
 
 impl Builder<'_> {
-    /// Adds the tiles of an array, with wires for what its read ports show. What the write ports take is connected when all
+    /// Adds the tiles of an array, with wires for the words on its read ports. The write ports are connected when all
     /// stages are there.
     pub(super) fn add_array(&mut self, kept: KeptArray) {
         let KeptArray { array, level, ports: ArrayPorts { buffer, writers, .. }, begin, mapped } = kept;

@@ -33,7 +33,7 @@ impl Builder<'_> {
                 let long = steps.filter(|(from, to)| is_long(*from, *to)).map(|(_, to)| to - last.0).collect_vec();
                 match self.best_memory(stage, last, &long) {
                     Ok(memory) => outputs.extend(self.add_memory(last, memory)),
-                    // The tile collects and spreads whole rows: what is too short for that becomes registers after all.
+                    // The tile collects and spreads whole rows: delays too short for that become registers after all.
                     Err(_) if delay - last.0 <= LONGEST_RESCUE => {}
                     Err(error) => return Err(error),
                 }
@@ -98,7 +98,7 @@ impl Builder<'_> {
         UnifiedBuffer { name: content.name.clone(), ports }
     }
 
-    /// Adds a memory with its tiles, and returns what drives each of its delays, counted from the stage's result.
+    /// Adds a memory with its tiles, and returns the driver of each of its delays, counted from the stage's result.
     fn add_memory(&mut self, from: (u64, WireId), memory: Memory) -> Vec<(u64, Driver)> {
         let first_tile = self.accelerator.tiles.next_idx();
         let name = self.accelerator.wires[from.1].name.clone();

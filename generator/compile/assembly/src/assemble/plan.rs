@@ -1,4 +1,4 @@
-//! What is needed of each stage: which words its reads take, where its result is, and how late it is wanted.
+//! Words required of each stage: the sources of its reads, the place of its result, and its longest delay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,12 +27,12 @@ pub(super) struct Place {
     pub delay: u64,
 }
 
-/// What the result of a stage is.
+/// Place of the result of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// What is in this place.
+    /// The word in this place.
     At(Place),
-    /// Always this word: what reads it needs no wire.
+    /// Always this word: its reads need no wire.
     Constant(u16),
 }
 
@@ -51,18 +51,18 @@ pub(super) struct KeptArray {
     pub mapped: MappedBuffer,
 }
 
-/// What arrays can be kept in.
+/// Memories in which arrays can be kept.
 #[derive(Clone, Copy)]
 pub(super) struct Memories<'a> {
     /// The memory tiles.
     pub spec: &'a TileSpec,
     /// The other levels.
     pub levels: &'a Levels,
-    /// What is known of their mappings.
+    /// Mappings known so far.
     pub mappings: &'a Mappings,
 }
 
-/// What each read takes, and the arrays that are kept for it.
+/// The source of each read, and the arrays that are kept for them.
 pub(super) fn reads(scheduled: Scheduled, memories: Memories) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
     match scheduled.program.policy() {
         Policy::Stencil => Ok((streamed(scheduled)?, Vec::new())),
@@ -70,7 +70,7 @@ pub(super) fn reads(scheduled: Scheduled, memories: Memories) -> Result<(Taps, V
     }
 }
 
-/// What reads take if they follow their writes at constant distances, or at one of a few.
+/// The sources of reads that follow their writes at constant distances, or at one of a few.
 fn streamed(scheduled: Scheduled) -> Result<Taps, AssemblyError> {
     let pipeline = &scheduled.extraction.pipeline;
     let stage_reads = |(stage, content): (usize, &pushmem_schedule::Stage)| {
@@ -83,7 +83,7 @@ fn streamed(scheduled: Scheduled) -> Result<Taps, AssemblyError> {
     pipeline.stages.iter().enumerate().map(stage_reads).collect()
 }
 
-/// What reads take if arrays are kept, but for reads that follow the write iteration by iteration.
+/// The sources of reads if arrays are kept, except for reads that follow the write iteration by iteration.
 fn stored(scheduled: Scheduled, memories: Memories) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
     let pipeline = &scheduled.extraction.pipeline;
     let mut cases = Taps::new();
@@ -109,7 +109,7 @@ fn stored(scheduled: Scheduled, memories: Memories) -> Result<(Taps, Vec<KeptArr
     }
     let with_ports = |(array, reads)| Keeping::new(scheduled, memories, array, reads);
     let arrays_to_keep = of_array.into_iter().map(with_ports).collect_vec();
-    // What no mapping can change comes first: the search for mappings takes its time.
+    // Checks that no mapping can influence come first: the search for mappings takes its time.
     arrays_to_keep.iter().try_for_each(Keeping::check_time)?;
     let mut arrays = Vec::new();
     for keeping in arrays_to_keep {
@@ -238,7 +238,7 @@ fn explain(scheduled: Scheduled, stage: usize, read: usize, error: &TapError) ->
     }
 }
 
-/// What the result of each stage is. A plain copy has none of its own.
+/// The place of the result of each stage. A plain copy has no result of its own.
 pub(super) fn outcomes(scheduled: Scheduled, reads: &[Vec<Vec<TapCase>>]) -> Vec<Outcome> {
     let mut outcomes: Vec<Outcome> = Vec::new();
     for (stage, origin) in scheduled.extraction.origins.iter().enumerate() {
@@ -262,7 +262,7 @@ pub(super) fn outcomes(scheduled: Scheduled, reads: &[Vec<Vec<TapCase>>]) -> Vec
     outcomes
 }
 
-/// What the result of a stage some cycles ago is.
+/// The place of the result of a stage some cycles ago.
 pub(super) fn at(outcomes: &[Outcome], stage: usize, delay: i64) -> Outcome {
     let delay = u64::try_from(delay).expect("the schedule reads after the write");
     match outcomes[stage] {

@@ -1,4 +1,4 @@
-//! Units that kernels have in turn.
+//! Units that kernels share.
 
 use itertools::Itertools;
 

@@ -1,4 +1,4 @@
-//! What the tests of the compiler share.
+//! Helpers that the tests of the compiler share.
 
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,7 @@ pub fn compiled(program: Program, tile: &str) -> Compiled {
     try_compile(program, tile).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// Runs a compiled program on random images: what the model does that the interpreter does not.
+/// Runs a compiled program on random images: the first difference of the model from the interpreter.
 pub fn difference(compiled: &Compiled, seed: u64) -> Option<String> {
     let Compiled { program, accelerator, .. } = compiled;
     let inputs = program.random_inputs(&mut ChaCha8Rng::seed_from_u64(seed));

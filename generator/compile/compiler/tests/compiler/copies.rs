@@ -1,4 +1,4 @@
-//! Copies of unrolled operations: what reads them, and how many there may be.
+//! Copies of unrolled operations: their readers, and the limit of their number.
 
 use crate::common::{compare, compiled, program};
 

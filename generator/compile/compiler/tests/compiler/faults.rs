@@ -38,7 +38,7 @@ const APPLICATIONS: [&str; 13] = [
     "rom",
 ];
 
-/// Tiles that random programs are built for in turn.
+/// Tiles that random programs are built for, in rotation.
 const TILES: [&str; 5] = ["amber", "dual_port", "fetch8", "quad_port", "small"];
 
 const RANDOM_PROGRAMS: u64 = 20;
@@ -51,7 +51,7 @@ const HARMLESS_SAMPLE: usize = 50;
 
 /// A single fault.
 pub struct Fault {
-    /// What sort of fault it is.
+    /// Kind of the fault.
     pub kind: &'static str,
     /// Where it is.
     pub place: String,
@@ -59,7 +59,7 @@ pub struct Fault {
     pub plant: Box<dyn Fn(&mut Accelerator)>,
 }
 
-/// What became of faults of one kind.
+/// Counts of the faults of one kind, by outcome.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     caught: usize,
@@ -70,7 +70,7 @@ struct Counts {
     harmless: usize,
 }
 
-/// A compiled program, with inputs and what must come of them.
+/// A compiled program, with inputs and the expected outputs.
 struct Subject {
     name: String,
     compiled: Compiled,
@@ -108,7 +108,7 @@ impl Subject {
         Subject::new(format!("random program {seed} on {tile}"), program(&random_program(seed)), tile)
     }
 
-    /// Whether the model of an accelerator computes something else than the program, breaks a promise, or cannot run.
+    /// Whether the model of an accelerator differs from the program, breaks a promise, or cannot run.
     fn differs(&self, accelerator: &Accelerator) -> bool {
         let one = |(inputs, expected): &(BTreeMap<String, Image>, BTreeMap<String, Image>)| {
             // Loose ends stop the model.

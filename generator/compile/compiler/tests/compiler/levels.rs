@@ -1,4 +1,4 @@
-//! Levels of the memory hierarchy: arrays are where the program says, or where there is room.
+//! Levels of the memory hierarchy: arrays are at the levels that the program names, or where there is room.
 
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{CompileError, Compiled, Report, Stage, compile};
@@ -179,7 +179,7 @@ fn ports_of_the_memory_decide_how_busy_multipliers_are() {
     assert!((multiplying + draining..multiplying + draining + 32).contains(&dual), "{dual}");
 }
 
-/// How many levels the accelerator of a network has, if it is not refused; what is wrong with it.
+/// How many levels the accelerator of a network has, if it is not refused; else the fault.
 fn outcome(seed: u64, tile: &str) -> Result<Option<usize>, String> {
     let text = random_network(seed);
     let document = Document::parse("random.yaml", &text).expect("random networks are YAML");

@@ -1,4 +1,4 @@
-//! All passes together: what compiled accelerators compute, and what their proof catches.
+//! All passes together: the results of compiled accelerators, and the faults that their proof catches.
 
 mod common;
 mod copies;

@@ -1,5 +1,5 @@
-//! Networks: programs whose reductions are loops, of the project and random ones. What the compiled accelerator computes
-//! is what the interpreter computes.
+//! Networks: programs whose reductions are loops, of the project and random ones. The compiled accelerator computes the
+//! same as the interpreter.
 
 use std::time::Instant;
 
@@ -45,27 +45,27 @@ const LARGE: [&str; 32] = [
     "stereo_small",
 ];
 
-/// Tiles that random networks are built for in turn.
+/// Tiles that random networks are built for, in rotation.
 const TILES: [&str; 5] = ["amber", "dual_port", "quad_port", "fetch2", "fetch8"];
 
 /// Random networks of a normal run, and of a long one.
 const NETWORKS: u64 = 200;
 const MANY_NETWORKS: u64 = 10_000;
 
-/// Of a hundred, so many may be refused. Most of them have copies of a reduction that update an array in turn, or two stages
-/// that write an array at once, which is too much for the one input of `fetch2`.
+/// Of a hundred, so many may be refused. Most of them have copies of a reduction that update an array one after the
+/// other, or two stages that write an array at once, which is too much for the one input of `fetch2`.
 const MOST_REFUSED: usize = 33;
 
 /// A seed of the normal run whose mapping to `fetch8` takes long in a debug build: its SRAM is all but full, so that many
 /// offsets of the accesses are tried.
 const SLOW: u64 = 194;
 
-/// What becomes of a random network on a tile.
+/// Outcome of a random network on a tile.
 fn network(seed: u64, tile: &str) -> Outcome {
     outcome(&random_network(seed), tile, seed)
 }
 
-/// Compiles networks of the project and compares what they compute.
+/// Compiles networks of the project and compares their results.
 fn check_apps(are_large: bool) {
     let mut wrong = Vec::new();
     for name in apps() {
@@ -133,7 +133,7 @@ fn a_buffer_is_followed_by_one_nest_and_kept_for_another() {
     );
 }
 
-/// One port shows what both have written.
+/// One port shows the words of both writers.
 #[test]
 fn two_nests_write_parts_that_one_reads() {
     check_nest(
@@ -199,7 +199,7 @@ nest:
     assert!(compiled.accelerator.length < 36 * 36 + 4 * updates + 16 * 16 + 128, "{}", compiled.accelerator.length);
 }
 
-/// The copies share the port of what they read, and the memory of what they write takes it three times.
+/// The copies share the read port of their operand, and the memory of their results takes it three times.
 #[test]
 fn copies_write_the_same_element_to_several_places() {
     check_nest(

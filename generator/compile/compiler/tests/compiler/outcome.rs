@@ -1,4 +1,4 @@
-//! What becomes of random programs.
+//! Outcomes of random programs.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use pushmem_nest::Program;
 
 use crate::common::{difference, try_compile};
 
-/// What became of a program.
+/// Outcome of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Right,
@@ -49,8 +49,8 @@ fn kind(message: &str) -> String {
     words.join(" ")
 }
 
-/// Runs the random programs of these seeds, on tiles in turn. Fails if one is wrong, or more than so many in a hundred are
-/// refused.
+/// Runs the random programs of these seeds, on the tiles in rotation. Fails if one is wrong, or more than so many in a
+/// hundred are refused.
 pub fn check(seeds: impl Iterator<Item = u64>, tiles: &[&str], random: impl Fn(u64) -> String, most_refused: usize) {
     let mut count = 0;
     let mut wrong = Vec::new();
@@ -76,7 +76,7 @@ pub fn check(seeds: impl Iterator<Item = u64>, tiles: &[&str], random: impl Fn(u
     assert!(sum * 100 <= count * most_refused, "{summary}");
 }
 
-/// A program in order, but that no tile has room for what it keeps.
+/// A program in order, except that no tile has room for its arrays.
 const TOO_LARGE: &str = "
 name: large
 schedule: dnn

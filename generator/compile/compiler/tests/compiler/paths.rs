@@ -1,4 +1,4 @@
-//! Paths that part and meet again: what is read late has the versions that the interval needs.
+//! Paths that part and meet again: arrays that are read late have the versions that the interval needs.
 
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{Compiled, compile};

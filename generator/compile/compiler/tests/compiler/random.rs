@@ -1,10 +1,10 @@
-//! Random programs: what the compiled accelerator computes is what the interpreter computes.
+//! Random programs: the compiled accelerator computes the same as the interpreter.
 
 use pushmem_programs::random_program;
 
 use crate::outcome::check;
 
-/// Tiles that programs are built for in turn.
+/// Tiles that programs are built for, in rotation.
 const TILES: [&str; 8] = ["amber", "dual_port", "fetch2", "fetch8", "onyx", "quad_port", "small", "one_in_three_out"];
 
 /// Programs of a normal run, and of a long one.

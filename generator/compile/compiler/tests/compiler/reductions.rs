@@ -1,4 +1,4 @@
-//! Reductions along unrolled loops: what the accelerator computes is what the interpreter computes.
+//! Reductions along unrolled loops: the accelerator computes the same as the interpreter.
 
 use pushmem_compiler::Compiled;
 
@@ -228,7 +228,7 @@ fn mobilenet_computes_what_it_says() {
     compare(&compiled(app("mobilenet"), TILE));
 }
 
-/// A window that is added up in loops makes a long schedule of a small image; what makes a short one of it is said.
+/// A window that is added up in loops makes a long schedule of a small image; a warning says how it becomes short.
 #[test]
 fn a_window_that_takes_too_long_is_to_be_unrolled() {
     let text = |unroll: &str| {

@@ -1,4 +1,4 @@
-//! Refusals for what memories cannot do: at a place, in the words of the program.
+//! Refusals for limits of memories: at a place, in the words of the program.
 
 use itertools::Itertools;
 use pushmem_assembly::check_inputs;
@@ -73,7 +73,7 @@ fn memories_with_too_few_inputs_have_no_mapping() {
     assert!(refused > 100, "{refused}");
 }
 
-/// The search ends after so many schedules, and says so.
+/// The search ends after so many schedules, and the message names the number.
 #[test]
 fn a_long_search_is_given_up() {
     let error = try_compile(app("resnet_tiled_small"), "onyx").unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Memories that share tiles: what the accelerator computes is what the interpreter computes, and the proof covers it.
+//! Memories that share tiles: the accelerator computes the same as the interpreter, and the proof covers it.
 
 use pushmem_graph::Driver;
 use pushmem_replay::{Fault, replay};
@@ -25,7 +25,7 @@ fn memories_share_tiles_where_there_is_room() {
     }
 }
 
-/// Each tile is connected as its mapping says, and each wire of a tile knows where it comes from.
+/// Each tile is connected as in its mapping, and each wire of a tile names its source.
 #[test]
 fn shared_tiles_are_connected_as_they_are_mapped() {
     let compiled = compiled(app("unsharp_unroll4"), "amber");

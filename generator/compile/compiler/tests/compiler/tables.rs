@@ -1,4 +1,4 @@
-//! Large tables: where they go, and what is refused.
+//! Large tables: their places, and refusals.
 
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{CompileError, Compiled, Report, compile};
@@ -39,7 +39,7 @@ fn what_a_rom_cannot_hold_is_refused() {
     assert_eq!(error.to_string(), "entries of 16 bits, but `rom` has words of 12");
     let error = refused(&spec("dual_port"));
     assert_eq!(error.to_string(), "`dual_port` is a dual_port tile; tables need a rom");
-    // What does not need a ROM does not care.
+    // A program without tables in a ROM ignores the tile.
     assert!(compile_app("rom", &TileSpec { rows: 128, ..spec("rom") }, 256).is_ok());
 }
 

@@ -1,4 +1,4 @@
-//! Operations that have a compute unit in turn: they compute what the interpreter computes, on fewer operators.
+//! Operations that share a compute unit: they compute the same as the interpreter, on fewer operators.
 
 use std::collections::BTreeMap;
 
@@ -158,7 +158,7 @@ fn refusal(text: &str) -> String {
     format!("{error:?}")
 }
 
-/// What is different is said where it stands, in both statements.
+/// Each difference is reported at its place, in both statements.
 #[test]
 fn operations_that_differ_are_refused() {
     for (from, to, messages) in [

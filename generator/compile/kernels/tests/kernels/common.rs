@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers that the tests share.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -61,7 +61,7 @@ pub fn random_inputs(program: &Program, random: &mut ChaCha8Rng) -> BTreeMap<Str
     program.arrays_of(ArrayKind::Input).map(|array| (array.name.clone(), image(array))).collect()
 }
 
-/// Compares datapaths with what the interpreter does.
+/// Compares datapaths with the interpreter.
 pub struct Comparison<'a> {
     pub program: &'a Program,
     pub datapaths: Vec<Datapath>,

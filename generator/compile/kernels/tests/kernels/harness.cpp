@@ -1,4 +1,5 @@
-// Feeds a model from standard input and prints what it answers: for each cycle a byte `step`, then the words of the operands.
+// Feeds a model from standard input and prints its outputs. The input has for each cycle a byte `step`, then
+// the words of the operands.
 #include <cstdio>
 #include <cstring>
 #include <vector>

@@ -1,4 +1,4 @@
-//! What datapaths look like after simplification.
+//! Shapes of datapaths after simplification.
 
 use pushmem_files::Document;
 use pushmem_kernels::{Datapath, DedicatedOperators, NodeKind, TableMemories};

@@ -20,7 +20,7 @@ use crate::expressions;
 
 const CYCLES: usize = 1500;
 
-/// The types of results, in turn.
+/// The types of results: programs go through them in rotation.
 const RESULTS: [Type; 4] = [Type::U16, Type::I8, Type::I16, Type::U8];
 
 /// Expressions beside those of the benchmark programs: each operator on each type, signed division above all.
@@ -67,7 +67,7 @@ const EXPRESSIONS: &[&str] = &[
     "(a[x, y] / 2) as u8",
 ];
 
-/// A module with what drives and explains it.
+/// The module of a kernel, with its datapath, ports and program.
 struct Kernel {
     name: String,
     text: String,
@@ -278,7 +278,7 @@ fn modules_do_what_their_pipelines_do() {
         for ((step, values, operands), answer) in cycles.iter().zip(answers.chunks_exact(bytes)) {
             let loads: Vec<i64> =
                 kernel.datapath.loads().iter().zip(operands).map(|(load, operand)| load.wrap(*operand)).collect();
-            // What a pipeline that stands still shows is checked where it goes on. A wire shows its operands always.
+            // The output of a stalled pipeline is checked when it goes on. A wire shows its operands always.
             if *step {
                 pipeline.step(&loads, values);
                 let found = u16::from_le_bytes([answer[2 * number], answer[2 * number + 1]]);

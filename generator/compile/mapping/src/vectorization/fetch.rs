@@ -24,7 +24,7 @@ pub(crate) struct Shape {
 /// A vectorized read: rows fetched into the transpose buffer one after the other, words read from there.
 #[derive(Clone, Debug)]
 pub(crate) struct Fetch {
-    /// What it is, for messages.
+    /// Its name in messages.
     pub name: String,
     /// The fetches; functions: number of the row in memory, and number of the fetch. In time they are still where the
     /// reads are; [`Fetch::window`] says how far they must move.
@@ -33,7 +33,7 @@ pub(crate) struct Fetch {
     pub reads: Nest,
     /// The earliest and the latest offset of the fetches.
     pub window: (i64, i64),
-    /// Whether rows are replaced that nobody has read.
+    /// Whether rows are replaced before any of their words is read.
     pub wasteful: bool,
 }
 
@@ -203,7 +203,7 @@ fn window(fetches: &Nest, reads: &Nest, shape: Shape) -> ((i64, i64), bool) {
     });
     let arrival = timing::sram_to_transpose_buffer(shape.latency) as i64;
     let latest = fetched.iter().zip(&uses).filter_map(|(fetch, uses)| Some((*uses)?.0 - arrival - fetch)).min();
-    // A row written at the end of a cycle replaces what is read in that cycle.
+    // A row written at the end of a cycle replaces the row that is read in that cycle.
     let replaced = uses.iter().zip(fetched.iter().skip(shape.rows as usize));
     let wasteful = replaced.clone().any(|(uses, _)| uses.is_none());
     let earliest = replaced.filter_map(|(uses, fetch)| Some((*uses)?.1 - (arrival - 1) - fetch)).max();

@@ -15,7 +15,7 @@ use crate::rounds::cut;
 /// dense and begin a new row of the memory, the rest of whose last row stays empty (dissertation §5.5.1).
 #[derive(Clone, Debug)]
 pub(crate) struct Storage {
-    /// What it is, for messages.
+    /// Its name in messages.
     pub name: String,
     /// Words from one value of each function of the stream's nests to the next.
     pub strides: Vec<i64>,
@@ -109,8 +109,8 @@ impl Storage {
         (storages, failed)
     }
 
-    /// How many rows a memory must have whose rows have several elements in turn: from the row that is written or read to
-    /// the highest one written by then. For streams of elements.
+    /// The number of rows that a memory needs where a row holds several elements one after the other: from the row that
+    /// is written or read to the highest one written by then. For streams of elements.
     pub fn span(&self, stream: &Stream) -> i64 {
         let nests = stream.writes.iter().map(|write| &write.nest).chain(stream.reads.iter().map(|read| &read.nest));
         let addresses = nests.map(|nest| nest.weighted(&self.strides)).collect_vec();
@@ -170,7 +170,7 @@ impl Filling {
         if std::iter::once(&address.start).chain(outside).any(|step| step % width != 0) {
             return Err(format!("its loops do not fill rows of {width} words one after the other"));
         }
-        // Behind the words of the last row comes what the aggregator happens to hold: there must be nothing in the memory.
+        // Behind the words of the last row come the old words of the aggregator: there must be nothing in the memory.
         let count: u64 = write.extent[..grouped].iter().product();
         let block = layout.block as i64;
         let end = address.start + count as i64 - layout.words as i64;

@@ -1,5 +1,5 @@
-//! What groups do with arrays: which elements they touch, what survives an iteration of a shared loop, and how far a
-//! consumer must be behind its producer.
+//! Accesses of groups to arrays: the elements that they touch, those that survive an iteration of a shared loop, and
+//! the distance of a consumer from its producer.
 
 use std::collections::BTreeSet;
 
@@ -193,7 +193,7 @@ struct Progression {
     step: i128,
 }
 
-/// What a written subscript gives over the innermost `loops`; nothing if it has gaps.
+/// The elements that a written subscript reaches over the innermost `loops`; nothing if they have gaps.
 fn progression(stage: &Stage, subscript: &Subscript, loops: usize) -> Option<Progression> {
     if subscript.divisor != 1 || subscript.boundary != Boundary::None {
         return None;
@@ -220,7 +220,7 @@ fn progression(stage: &Stage, subscript: &Subscript, loops: usize) -> Option<Pro
 }
 
 /// Whether everything that a group reads of an array, in an iteration of the loops around `level` and of it, was written
-/// before in the same iteration: no value comes from an iteration before. An update is a writer, too, for what it reads
+/// before in the same iteration: no value comes from an iteration before. An update is a writer, too, for its operand
 /// must have been written as well.
 pub(crate) fn is_private(pipeline: &Pipeline, tree: &Tree, array: usize, level: usize) -> bool {
     (0..tree.groups.len()).filter(|&group| tree.below(group, Some(level))).all(|reader| {
@@ -232,7 +232,8 @@ pub(crate) fn is_private(pipeline: &Pipeline, tree: &Tree, array: usize, level: 
     })
 }
 
-/// Whether what a group writes in one iteration of the loops that it shares with a reader has all that the reader reads.
+/// Whether a group writes, in one iteration of the loops that it shares with a reader, all elements that the reader
+/// reads.
 fn covers(pipeline: &Pipeline, tree: &Tree, writer: usize, read: Touch<'_>, array: usize) -> bool {
     let common = tree.common(tree.groups[writer].parent, tree.groups[read.group].parent);
     let depth = tree.upwards(common).count();
@@ -270,7 +271,7 @@ fn covers(pipeline: &Pipeline, tree: &Tree, writer: usize, read: Touch<'_>, arra
         let Some((low, high)) = range(read.stage, wanted, inner(read.stage)) else { continue };
         let sides: Vec<Progression> = sides.into_iter().collect();
         let step = sides[0].step;
-        // Lanes follow one another; one alone may leave out what is not read.
+        // Lanes follow one another; one alone may leave out unread elements.
         let lanes = sides.iter().zip(0..).all(|(side, lane)| side.step == step && side.first == sides[0].first + lane);
         // Lanes of an unrolled dimension have one place each, side by side.
         let places = lanes && sides.iter().all(|side| side.first == side.last);
@@ -350,7 +351,7 @@ pub(crate) fn lead(
     i64::try_from(greatest?).ok()
 }
 
-/// The most that the time of the last write of an element is behind that of its read, both from the first iterations.
+/// The longest time from the read of an element to its last write, both counted from the first iterations.
 fn furthest(write: Touch<'_>, write_strides: &[i64], read: Touch<'_>, read_strides: &[i64]) -> Option<i128> {
     let (write_own, read_own) = (write_strides.len(), read_strides.len());
     // Greater numbers are no indices of arrays, and products of these cannot overflow.

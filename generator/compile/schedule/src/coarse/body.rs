@@ -1,4 +1,4 @@
-//! One iteration of each shared loop: which nodes are scheduled, what they reserve, and what they wait for.
+//! One iteration of each shared loop: its nodes, their reservations, and their waits.
 
 mod double_buffering;
 mod loop_flattening;
@@ -23,9 +23,9 @@ pub(crate) struct Body {
     pub bound: Bound,
     /// Cycles from its start to the end of its last stage.
     pub length: i64,
-    /// When what it contains starts.
+    /// Starts of its children.
     pub starts: Vec<(Child, i64)>,
-    /// What is reserved, and which of the ports.
+    /// Reservations of children, each with the number of the port.
     pub taken: Vec<(Child, Use, usize)>,
     /// Arrays with more than two versions.
     pub versions: Versions,
@@ -70,7 +70,7 @@ pub(crate) struct Bodies {
     pub follows: Vec<BTreeSet<usize>>,
 }
 
-/// What all bodies have in common.
+/// Context that all bodies share.
 struct Context<'a> {
     pipeline: &'a Pipeline,
     tree: &'a Tree,
@@ -125,7 +125,7 @@ impl Bodies {
     }
 }
 
-/// The error that something takes too long.
+/// The error of a stage that takes too long.
 fn too_long(pipeline: &Pipeline, tree: &Tree, child: &Child) -> ScheduleError {
     let mut child = *child;
     loop {
@@ -205,7 +205,7 @@ impl Context<'_> {
         arrays.into_iter().map(window).collect()
     }
 
-    /// What a group reserves, without ports for arrays that it gets as they are computed.
+    /// Reservations of a group, without ports for arrays that it gets as they are computed.
     fn uses(&self, group: usize, direct: &BTreeSet<usize>) -> Vec<Use> {
         let unit = Use { resource: self.units[group], from: 0, to: self.nests[group].span };
         let mut uses = vec![unit];
@@ -224,7 +224,7 @@ impl Context<'_> {
         uses
     }
 
-    /// Schedules one iteration of a loop, or what is outside of all.
+    /// Schedules one iteration of a loop, or the stages outside of all loops.
     fn body(
         &mut self,
         level: Option<usize>,
@@ -332,7 +332,7 @@ impl Context<'_> {
         }
     }
 
-    /// All dependences between what a loop contains.
+    /// All dependences between the children of a loop.
     fn waits(
         &self,
         level: Option<usize>,
@@ -365,7 +365,7 @@ impl Context<'_> {
         waits
     }
 
-    /// What a group that updates elements waits for in the next iterations of its innermost shared loop.
+    /// The wait of a group that updates elements, in the next iteration of its innermost shared loop.
     fn recurrence(&self, level: usize, child: usize, group: usize, array: usize, versions: i64) -> Option<Wait> {
         let content = &self.tree.groups[group];
         let updates = content.members(self.pipeline).iter().any(|stage| stage.updates() && stage.write.array == array);
@@ -425,7 +425,7 @@ impl Context<'_> {
             waits.push(Wait { edge: edge(end - start), fused: None });
         }
         if let (Some((_, end)), Some((start, _)), true) = (first.write, second.write, meet(true, true)) {
-            // An update writes what it has read, so it waits already.
+            // An update writes the element that it has read, so it waits already.
             let members = self.tree.groups[second.group].members(self.pipeline);
             if !members.iter().all(|stage| stage.updates()) {
                 waits.push(Wait { edge: edge(end - start), fused: None });
@@ -433,7 +433,7 @@ impl Context<'_> {
         }
     }
 
-    /// What the first waits for that the second does some iterations before.
+    /// Waits of the first group for the second, some iterations before.
     fn across(&self, (to, first): (usize, Window), (from, second): (usize, Window), room: Room, waits: &mut Vec<Wait>) {
         let Some(spacing) = room.spacing else { return };
         let array = first.array;
@@ -456,7 +456,7 @@ impl Context<'_> {
         }
     }
 
-    /// What each node reserves, and for which of the children.
+    /// Reservations of each node, and the child of each.
     fn nodes(
         &self,
         children: &[Child],
@@ -481,7 +481,7 @@ impl Context<'_> {
         (nodes, of_node)
     }
 
-    /// Joins what runs iteration by iteration into nodes, wherever nothing else forbids it.
+    /// Joins children that run iteration by iteration into nodes, wherever nothing else forbids it.
     fn fuse(&self, children: &[Child], inner: &[Option<Inner>], waits: &[Wait]) -> Clusters {
         let mut clusters = Clusters::apart(children.len());
         for wait in waits {
@@ -501,7 +501,7 @@ impl Context<'_> {
     }
 }
 
-/// What an iteration of a loop consists of.
+/// Contents of an iteration of a loop.
 #[derive(Clone, Copy)]
 struct Contents<'a> {
     level: Option<usize>,
@@ -510,7 +510,7 @@ struct Contents<'a> {
     windows: &'a [Vec<Window>],
 }
 
-/// A schedule of an iteration, and what it was made from.
+/// A schedule of an iteration, and its constraints.
 struct Plan {
     waits: Vec<Wait>,
     clusters: Clusters,

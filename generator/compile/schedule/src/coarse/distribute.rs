@@ -1,4 +1,5 @@
-//! Loop distribution: what shares loops without need gets loops of its own, so that updates find others to run in between.
+//! Loop distribution: groups that share loops without need get loops of their own, so that updates find others to run
+//! in between.
 //!
 //! A sum in a loop over pixels, `for x: { s[x] = 0; for k: s[x] += … }`, has only the loop `k` of its own, and each of its
 //! iterations waits for the one before. With the loop `x` of its own as well, the loops are interchanged and none waits.
@@ -129,7 +130,7 @@ impl Plan<'_> {
     }
 
     /// Whether everything before a cut may come before everything behind it, for all iterations of the loops within the
-    /// outermost `outer`: nothing behind it meets in an iteration what is before it in a later one.
+    /// outermost `outer`: no group behind it conflicts with one before it that runs in a later iteration.
     fn legal(&self, cut: usize, outer: usize) -> bool {
         let within = self.around(cut, outer);
         (within.start..cut).all(|before| {

@@ -102,7 +102,7 @@ impl CoarseOptions {
     }
 }
 
-/// What only so many stages use at a time.
+/// A resource that stages compete for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Resource {
     /// A compute unit, by the name of the group that has it alone, or by its own.
@@ -115,7 +115,7 @@ pub enum Resource {
     Access(String),
 }
 
-/// What bounds an initiation interval from below.
+/// A lower bound of an initiation interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// The cycles that all stages together, or one of them, use a resource.
@@ -141,7 +141,7 @@ pub struct CoarseLoop {
     pub start: u64,
     /// Initiation interval: cycles from one iteration to the next.
     pub interval: u64,
-    /// What keeps it from being shorter.
+    /// The bound that keeps it from being shorter.
     pub bound: Bound,
     /// Cycles from the start of an iteration to the end of its last stage.
     pub length: u64,
@@ -180,7 +180,7 @@ pub struct CoarseStage {
 pub struct Reservation {
     /// The loop whose iteration it is in, as an index in [`Coarse::loops`]; nothing outside of all.
     pub place: Option<usize>,
-    /// What is used.
+    /// The resource in use.
     pub resource: Resource,
     /// Which of the ports.
     pub port: usize,
@@ -205,10 +205,11 @@ pub struct Coarse {
     pub reservations: Vec<Reservation>,
 }
 
-/// Runs whole stages in a pipeline, each as soon as what it reads is there and its resources are free.
+/// Runs whole stages in a pipeline, each as soon as the elements that it reads are there and its resources are free.
 ///
 /// # Errors
-/// When a stage reads what is written only later, stages do not agree on their loops, or there are too many cycles.
+/// When a stage reads elements that are written only later, stages do not agree on their loops, or there are too many
+/// cycles.
 pub fn coarse(pipeline: &Pipeline, options: &CoarseOptions) -> Result<Coarse, ScheduleError> {
     for (number, stage) in pipeline.stages.iter().enumerate() {
         let divides = |subscript: &pushmem_stages::Subscript| {
@@ -306,7 +307,7 @@ fn table(pipeline: &Pipeline, tree: &Tree, units: &[Resource], place: Option<usi
     entries.into_values().collect()
 }
 
-/// Checks that what is read was written before, and that no stage reads what its own group writes, but for updates.
+/// Checks that elements are written before they are read, and that only updates read elements of their own group.
 fn check_order(pipeline: &Pipeline, tree: &Tree) -> Result<(), ScheduleError> {
     for (number, group) in tree.groups.iter().enumerate() {
         for consumer in group.stages.clone() {
@@ -327,7 +328,7 @@ fn check_order(pipeline: &Pipeline, tree: &Tree) -> Result<(), ScheduleError> {
                             continue;
                         }
                         let updates = writer == consumer && *access == stage.write;
-                        // A copy of an unrolled loop that needs what another copy makes in the same iteration.
+                        // A copy of an unrolled loop that needs the result of another copy in the same iteration.
                         let own = &pipeline.stages[consumer].write;
                         if other == number && !updates && *access == *own && stage.write == *own {
                             return Err(ScheduleError::Serial {

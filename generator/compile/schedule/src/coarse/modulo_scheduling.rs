@@ -29,7 +29,7 @@ pub(crate) struct Edge {
 /// One iteration of a loop. Edges of distance 0 have no cycles.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem<'a> {
-    /// What each node reserves.
+    /// Resources that each node reserves.
     pub nodes: Vec<Vec<Use>>,
     pub edges: Vec<Edge>,
     /// How many there are of each resource.
@@ -40,7 +40,7 @@ pub(crate) struct Problem<'a> {
     pub least: i64,
 }
 
-/// What keeps a period from being shorter.
+/// The bound that keeps a period from being shorter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
     Resource(usize),
@@ -65,9 +65,9 @@ type Placed = (i64, Vec<usize>);
 /// The order in which nodes are scheduled, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Strategy {
-    /// In topological order, each as early as possible; who is in the way is scheduled again.
+    /// In topological order, each as early as possible; nodes in the way are scheduled again.
     Earliest,
-    /// The longest paths first; what is wanted only by nodes already there as late as possible. Loads then come just in
+    /// The longest paths first; nodes with all their successors placed as late as possible. Loads then come just in
     /// time, and their data is kept for a shorter time.
     CriticalFirst,
 }

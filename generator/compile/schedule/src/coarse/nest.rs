@@ -18,7 +18,7 @@ pub(crate) struct Nest {
     pub interchanged: bool,
 }
 
-/// What a group's updates depend on.
+/// Dependences of a group's updates on each other.
 struct Updates {
     /// Own loops that revisit elements, by whether the write does not follow them.
     reductions: Vec<bool>,
@@ -26,7 +26,7 @@ struct Updates {
     injective: bool,
 }
 
-/// The own loops of a group, dense but for what recurrences forbid; nothing if they take too long.
+/// The own loops of a group, dense except where recurrences forbid it; nothing if they take too long.
 ///
 /// `gap` is how many cycles after an iteration one that updates the same element may read.
 pub(crate) fn nest(pipeline: &Pipeline, group: &Group, gap: i64, options: &CoarseOptions) -> Option<Nest> {

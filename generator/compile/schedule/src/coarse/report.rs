@@ -1,4 +1,4 @@
-//! What readers want to know about a coarse-grained schedule.
+//! Report of a coarse-grained schedule.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -98,9 +98,9 @@ impl Coarse {
         }
     }
 
-    /// The reservation table of an iteration of a loop, by index in [`Coarse::loops`], or of what is outside of all
-    /// (dissertation, Figures 4.7 and 4.8): a line for each resource, with who has it, from which cycle, and before which,
-    /// modulo the initiation interval.
+    /// The reservation table of an iteration of a loop, by index in [`Coarse::loops`], or of the stages outside of all
+    /// (dissertation, Figures 4.7 and 4.8): a line for each resource, with its owner, the first cycle, and the cycle
+    /// after the last, modulo the initiation interval.
     pub fn table(&self, place: Option<usize>) -> String {
         let interval = place.map(|level| self.loops[level].interval);
         let mut rows: BTreeMap<(&Resource, usize), Vec<&Reservation>> = BTreeMap::new();

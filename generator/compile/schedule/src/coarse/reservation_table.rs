@@ -1,11 +1,11 @@
-//! The reservation table: who has which resource from when to when, modulo the initiation interval (dissertation §4.3.1,
-//! Algorithm 1 and Figures 4.7 and 4.8).
+//! The reservation table: the owner of each resource in each cycle, modulo the initiation interval (dissertation
+//! §4.3.1, Algorithm 1 and Figures 4.7 and 4.8).
 
 use std::collections::BTreeSet;
 
 use super::modulo_scheduling::{Problem, Use};
 
-/// Reservations: by resource and port, who has it from when to when.
+/// Reservations: by resource and port, the owners with their first and last cycles.
 pub(super) struct Table<'a> {
     problem: &'a Problem<'a>,
     period: Option<i64>,
@@ -53,14 +53,14 @@ impl<'a> Table<'a> {
         Some(ports)
     }
 
-    /// Reserves what a node uses from a start on.
+    /// Reserves the resources of a node from a start on.
     pub fn reserve(&mut self, node: usize, start: i64, ports: &[usize]) {
         for (taken, &port) in self.problem.nodes[node].iter().zip(ports) {
             self.slots[taken.resource][port].push((start + taken.from, start + taken.to, node));
         }
     }
 
-    /// Who has resources of which none is left for a node at a start.
+    /// The owners of resources of which none is left for a node at a start.
     pub fn in_the_way(&self, node: usize, start: i64) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         for taken in &self.problem.nodes[node] {

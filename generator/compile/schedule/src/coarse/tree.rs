@@ -6,7 +6,7 @@ use super::{CoarseOptions, LIMIT};
 use crate::error::{ScheduleError, StageName};
 use pushmem_stages::{Pipeline, Stage};
 
-/// What one iteration of a shared loop contains.
+/// Child of a shared loop: part of each of its iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Child {
     /// A group, by number in [`Tree::groups`].
@@ -78,7 +78,7 @@ impl Tree {
     /// When stages do not agree on the loops that they share, or one runs too long.
     pub fn of(pipeline: &Pipeline, options: &CoarseOptions) -> Result<Tree, ScheduleError> {
         let runs = runs(pipeline);
-        // What the first group shares with nothing before it, and what a group shares with the one behind it.
+        // The number of loops that the group of a run shares with the group before it; the first has none before it.
         let shared = |run: usize| match run {
             0 => 0,
             _ => runs.get(run).map_or(0, |run| pipeline.stages[run.start].shared),

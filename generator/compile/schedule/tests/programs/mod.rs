@@ -10,7 +10,7 @@ pub struct Builder {
 
 impl Builder {
     /// Adds an operation as a group of its own: its loops, `y:63 x:64`, the outermost first; how many of these it shares
-    /// with the operation before; what it reads, as `a[2*x+1,y]`, and what it writes.
+    /// with the operation before; its reads, as `a[2*x+1,y]`, and its write.
     pub fn operation(&mut self, name: &str, loops: &str, shared: usize, reads: &[&str], write: &str) {
         let loops: Vec<Loop> = loops
             .split_whitespace()

@@ -8,7 +8,7 @@ use crate::instance::Instance;
 use crate::text::{literal, range, vector};
 
 impl Context<'_> {
-    /// What several tiles need to share the bus.
+    /// The address decoder and the error flags of the configuration bus, where several tiles share it.
     pub(super) fn configuration_bus(&self) -> Option<Section> {
         let tiles = self.accelerator.configured().len();
         if tiles <= 1 {
@@ -86,7 +86,7 @@ impl Context<'_> {
         }
     }
 
-    /// What a tile shows on its configuration port.
+    /// The read data of a tile's configuration port.
     pub(super) fn read_data(&self, tile: usize) -> String {
         match self.accelerator.configured().len() {
             1 => "config_read_data_o".to_owned(),

@@ -36,7 +36,7 @@ impl Context<'_> {
         Section::new(self.tiles_comment(tiles), body)
     }
 
-    /// What is in the tiles of a memory.
+    /// The comment on the contents of a memory's tiles.
     fn tiles_comment(&self, tiles: &[TileId]) -> String {
         let accelerator = self.accelerator;
         if let Some(array) = accelerator.arrays.iter().find(|array| array.first_tile == tiles[0]) {
@@ -72,12 +72,12 @@ impl Context<'_> {
         )
     }
 
-    /// What a tile is made of.
+    /// The specification of a tile.
     fn spec_of(&self, tile: TileId) -> &TileSpec {
         self.accelerator.spec_at(self.accelerator.tiles[tile].level)
     }
 
-    /// The name of something of a tile that nobody looks at.
+    /// The name of an unconnected signal of a tile.
     fn unused(&self, tile: TileId, what: &str) -> String {
         format!("{}_{what}_unused", self.signals.tiles[tile])
     }

@@ -1,4 +1,4 @@
-//! Assertions: what memory tiles promise.
+//! Assertions: guarantees of the memory tiles.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::{Context, Section, run_cycles};
 use crate::names::Names;
 use crate::text::{bits_for, literal, range};
 
-/// The cycle of the run, which only assertions look at.
+/// The cycle of the run, which only assertions read.
 const CYCLE: &str = "cycle_q";
 
 /// The longest part of a condition that is not broken.
@@ -25,7 +25,7 @@ enum Limit {
     First(u64),
     /// Not after this cycle.
     Last(u64),
-    /// The time since the start, modulo each of these in turn, is at most so long.
+    /// The time since the start, modulo the first of these, then the next, is at most so long.
     Within { start: u64, moduli: Vec<u64>, most: u64 },
 }
 
@@ -33,7 +33,7 @@ impl Limit {
     fn print(&self, bits: u32) -> String {
         let number = |value: &u64| literal(bits, *value);
         let since = |start: u64, moduli: &[u64]| {
-            // A multiple of what follows says nothing, nor does a start that is one.
+            // A multiple of the next modulus has no effect, nor does a start that is one.
             let next = moduli.iter().skip(1).map(Some).chain([None]);
             let needed = moduli.iter().zip(next).filter(|(one, next)| next.is_none_or(|next| *one % next != 0));
             let moduli = needed.map(|(one, _)| one).collect_vec();
@@ -52,8 +52,8 @@ impl Limit {
     }
 }
 
-/// What a memory tile promises of a wire: a word in each cycle of the schedule. The proof of the compiler shows that it is
-/// used in no other.
+/// Guarantee of a memory tile for a wire: a word in each cycle of the schedule. The proof of the compiler shows that
+/// the wire is used in no other cycle.
 pub(crate) struct Promise {
     /// The label of the assertion.
     pub label: String,
@@ -119,7 +119,7 @@ impl Context<'_> {
         bits_for(run_cycles(self.accelerator))
     }
 
-    /// The cycle of the run, if there is something to say of it.
+    /// The cycle of the run, if assertions read it.
     pub(super) fn cycle_of_run(&self) -> Option<Section> {
         if self.signals.promises.is_empty() {
             return None;

@@ -13,7 +13,7 @@ impl Context<'_> {
         self.accelerator.roms_of(kernel).into_iter().map(|rom| self.rom(rom) + "\n").collect()
     }
 
-    /// What there is to say of the ROMs of a kernel.
+    /// The sentence about the ROMs of a kernel.
     pub(super) fn rom_comment(&self, kernel: KernelId) -> String {
         let roms = self.accelerator.roms_of(kernel);
         let table = |rom: &usize| format!("`{}`", self.program.tables[self.accelerator.roms[*rom].table].name);

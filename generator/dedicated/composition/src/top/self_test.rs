@@ -28,7 +28,7 @@ pub(crate) fn cycles(accelerator: &Accelerator) -> Option<u64> {
 }
 
 impl Context<'_> {
-    /// What the self-tests show together.
+    /// The common result of the self-tests.
     pub(super) fn self_tests(&self) -> Option<Section> {
         let tested = self_tested(self.accelerator);
         let (width, address_bits) = widest(self.accelerator)?;
@@ -100,7 +100,7 @@ impl Context<'_> {
             .port("bist_fail_bits_o", self.failing(place, "bits"))
     }
 
-    /// The signal of what fails in a tile.
+    /// The signal with the failing address or bits of a tile.
     fn failing(&self, place: usize, what: &str) -> String {
         format!("{}_bist_{what}", self.place_name(place))
     }

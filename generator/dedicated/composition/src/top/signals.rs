@@ -13,7 +13,7 @@ use crate::loops::{LoopCounter, depends};
 use crate::modules::LOOP_COUNTER;
 use crate::names::Names;
 
-/// Names of ports and of what every top module has.
+/// Names of ports, and of signals and instances that every top module has.
 const RESERVED: [&str; 33] = [
     "clk_i",
     "rst_ni",
@@ -65,21 +65,21 @@ pub(crate) struct Signals<'a> {
     pub tiles: IndexVec<TileId, String>,
     /// Each ROM's name, likewise.
     pub roms: Vec<String>,
-    /// What the outputs of each tile drive.
+    /// The destinations of each tile's outputs.
     pub tile_outputs: IndexVec<TileId, Vec<TileOutput>>,
     /// The instances of kernels that have one of their own; of others, that of their unit.
     pub kernels: IndexVec<KernelId, String>,
-    /// The result of each unit that kernels have in turn.
+    /// The result of each unit that kernels share.
     pub units: Vec<String>,
     /// For each of them the label of the assertion that it is the turn of one kernel at most.
     pub turns: Vec<String>,
     /// The flush of tiles whose time begins later than the run, by the cycle, and the instance that gives it.
     pub late_flushes: BTreeMap<u64, (String, String)>,
-    /// What is asserted of wires with delayed words.
+    /// Assertions about wires with delayed words.
     pub promises: BTreeMap<WireId, Promise>,
 }
 
-/// What an output of a tile drives.
+/// Destination of a tile's output.
 pub(crate) enum TileOutput {
     /// A wire.
     Wire(WireId),
@@ -168,7 +168,7 @@ impl<'a> Signals<'a> {
         }
     }
 
-    /// What says whether an output of a tile has a word; its name says so where nobody looks.
+    /// The valid signal of a tile's output; `unused` is in its name where no assertion reads it.
     pub fn valid(&self, tile: TileId, output: usize) -> String {
         let looked_at = match self.tile_outputs[tile][output] {
             TileOutput::Wire(wire) => self.promises.contains_key(&wire),
@@ -186,7 +186,7 @@ impl<'a> Signals<'a> {
     }
 }
 
-/// The wires that something reads.
+/// The wires that have readers.
 fn used_wires(accelerator: &Accelerator) -> BTreeSet<WireId> {
     let drivers = accelerator.wires.iter().flat_map(|wire| wire.driver.wires());
     let operands = accelerator.kernels.iter().flat_map(|kernel| &kernel.operands);
@@ -196,7 +196,7 @@ fn used_wires(accelerator: &Accelerator) -> BTreeSet<WireId> {
     drivers.chain(operands).chain(tiles).chain(lanes).collect()
 }
 
-/// The counters that something looks at. Names of those that only selections use come from what the selections are for.
+/// The counters that have a reader. Names of those that only selections use come from the users of the selections.
 fn counters<'a>(
     accelerator: &'a Accelerator,
     streams: &StreamPorts,
@@ -249,7 +249,7 @@ fn counters<'a>(
                 loops.iter().enumerate().map(index).collect_vec()
             }
         };
-        // Two counters never differ only in what is unused.
+        // Two counters never differ in unused signals alone.
         let of_both = |name: &str| [true, false].map(|used| name_unused(name, used));
         let suffixes = loops.iter().map(String::as_str).chain(["steps", "index"]).flat_map(of_both);
         let suffixes = suffixes.collect_vec();
@@ -263,7 +263,7 @@ fn counters<'a>(
     needed.map(named).collect()
 }
 
-/// What is behind the name of a ROM in names of its signals.
+/// Suffixes of a ROM's name in the names of its signals.
 const ROM_SUFFIXES: [&str; 8] = [
     "_address",
     "_word",
@@ -275,7 +275,7 @@ const ROM_SUFFIXES: [&str; 8] = [
     "_bist_bits",
 ];
 
-/// What is behind the name of a tile in names of its signals.
+/// Suffixes of a tile's name in the names of its signals.
 fn tile_suffixes(outputs: u32) -> Vec<String> {
     let of_output = |output: u32| {
         ["", "_unused", "_upper_unused", "_valid", "_valid_unused"].map(|end| format!("_out_{output}{end}"))

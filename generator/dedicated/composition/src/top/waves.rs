@@ -1,4 +1,4 @@
-//! What a wave viewer shows of the accelerator.
+//! Waves of the accelerator for a viewer.
 
 use itertools::{Itertools, izip};
 use pushmem_affine::Affine;
@@ -26,7 +26,7 @@ impl Context<'_> {
     /// # Errors
     /// When a schedule is none that hardware could follow.
     pub(super) fn waves(&self, module: &str) -> Result<View, CompositionError> {
-        // What is called as the module would hide it.
+        // A signal with the name of the module would hide it.
         let mut names = Names::with([module, "timeline"]);
         let mut group = |name: &str| Group::open(names.claim(name, "group"));
         let (mut control, mut streams) = (group("control"), group("streams"));

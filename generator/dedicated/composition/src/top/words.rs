@@ -1,4 +1,4 @@
-//! What the words of the inputs go through on their way to the outputs.
+//! Hardware on the way of the words from the inputs to the outputs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,22 +15,22 @@ use crate::loops::{condition, index_bits, variable};
 use crate::modules::SHIFT_REGISTER;
 use crate::text::{concatenation, listing};
 
-/// What drives some wires.
+/// Driver of some wires.
 enum Part {
     ShiftRegister(WireId),
     Selection(WireId),
     /// The kernel that drives the wire, on an instance of its own.
     Kernel(WireId),
-    /// An operand of a unit that kernels have in turn.
+    /// An operand of a unit that kernels share.
     Turns(WireId),
-    /// This unit, which kernels have in turn.
+    /// This unit, which kernels share.
     Unit(usize),
     /// These tiles.
     Memory(Vec<TileId>),
 }
 
 impl Context<'_> {
-    /// What is between inputs and outputs.
+    /// The hardware between inputs and outputs.
     pub(super) fn words(&self) -> Vec<Section> {
         let early = self.early_wires();
         let mut sections: Vec<Section> = Vec::new();
@@ -190,7 +190,7 @@ impl Context<'_> {
                 (false, format!("        ({condition}) ? {source} :"))
             }
         };
-        // What comes after a case that always applies never does.
+        // Cases after one that always applies are never selected.
         let mut lines = Vec::new();
         for (always, line) in cases.iter().map(line) {
             lines.push(line);

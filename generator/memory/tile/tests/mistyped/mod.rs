@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// What may stand anywhere in YAML: numbers near limits, and marks that mean something.
+/// Texts for any place in a YAML file: numbers near limits, and marks with a meaning.
 const PIECES: [&str; 26] = [
     "",
     "0",
@@ -33,8 +33,8 @@ const PIECES: [&str; 26] = [
     "é",
 ];
 
-/// One of these texts with a few places overwritten by something a person might type: `words` of the format, or what means
-/// something in every file.
+/// One of these texts with a few places overwritten by something a person might type: `words` of the format, or marks
+/// that mean something in every file.
 pub fn mistyped(texts: Vec<String>, words: &[&'static str]) -> impl Strategy<Value = String> + use<> {
     let pieces = [&PIECES, words].concat();
     let edit = (any::<Index>(), 0_usize..5, select(pieces));

@@ -18,7 +18,7 @@ fn token(port: usize, cycle: u64) -> u64 {
     cycle * 16 + port as u64 + 1
 }
 
-/// What each read port must show, by port and cycle; nothing for elements not yet written.
+/// The words expected on the read ports, by cycle and port; nothing for elements not yet written.
 fn expectations(buffer: &UnifiedBuffer) -> BTreeMap<(u64, usize), Option<u64>> {
     let mut writes: BTreeMap<Vec<i128>, Vec<(u64, u64)>> = BTreeMap::new();
     for (number, port) in buffer.writes() {
@@ -87,7 +87,7 @@ pub fn first_fault(buffer: &UnifiedBuffer, mapped: &MappedBuffer, spec: &TileSpe
             tile.clock(inputs);
             let fatal = tile.take_violations().into_iter().any(|violation| match violation.kind {
                 ViolationKind::PortConflict | ViolationKind::Overrun => true,
-                // The output shows it, and nobody expects it.
+                // The output shows the word in a cycle in which none is expected.
                 ViolationKind::UndefinedRead | ViolationKind::OutOfRange | ViolationKind::StaleRead => false,
             });
             if fatal {

@@ -1,4 +1,4 @@
-//! All single faults that an accelerator can have, but for those of its memories.
+//! All single faults that an accelerator can have, except faults of its memories.
 
 use std::fmt::Display;
 
@@ -43,7 +43,7 @@ impl Faults {
         }
     }
 
-    /// As [`Faults::off_by_one`], for what is never negative.
+    /// As [`Faults::off_by_one`], for numbers that are never negative.
     pub fn count_off_by_one(
         &mut self,
         kind: &'static str,

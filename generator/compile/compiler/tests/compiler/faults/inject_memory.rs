@@ -20,7 +20,7 @@ pub fn faults(accelerator: &Accelerator, faults: &mut Faults) {
             faults.add("configuration of a tile", &place, move |accelerator| {
                 accelerator.tiles[number].configuration = printed.clone();
             });
-            // The same in what is replayed: only the replay can tell.
+            // The same in the mapping, which is replayed: only the replay can tell.
             faults.add("configuration of a mapped tile", place, move |accelerator| {
                 accelerator.tiles[number].configuration = wrong.clone();
                 let (mapped, tile) = mapping_of(accelerator, number);
@@ -213,7 +213,7 @@ fn described(accelerator: &Accelerator, faults: &mut Faults, number: usize, memo
     }
 }
 
-/// Faults in what is known of a kept array.
+/// Faults in the record of a kept array.
 fn kept(accelerator: &Accelerator, faults: &mut Faults, number: usize, array: &StoredArray) {
     let name = &array.buffer.name;
     for other in beside(array.array, 1000) {
@@ -267,7 +267,7 @@ fn kept(accelerator: &Accelerator, faults: &mut Faults, number: usize, array: &S
             faults.add("wires of a kept array swapped", name, move |accelerator| {
                 accelerator.arrays[number].wires.swap(port, port + 1);
             });
-            // The ports change with them: what two reads take is exchanged.
+            // The ports change with them: the sources of two reads are exchanged.
             faults.add("ports of a kept array swapped", name, move |accelerator| {
                 accelerator.arrays[number].wires.swap(port, port + 1);
                 accelerator.arrays[number].buffer.ports.swap(port, port + 1);

@@ -42,7 +42,7 @@ nest:
           - output[w, 6*t + x, y] = max(sums[w, x, y], 0)
 ",
     ),
-    // Two layers, and what went into the first added to the second; an update in place.
+    // Two layers, and the input of the first added to the second; an update in place.
     (
         "residual",
         "dual_port",
