@@ -15,7 +15,7 @@ pub struct PeTile {
     /// Whether a register takes a result.
     pub is_seen: bool,
     /// Whether an operand is late.
-    is_delayed: bool,
+    pub is_delayed: bool,
     pub words: [Slot; 3],
     pub bits: [Slot; 3],
     pub result: Slot,
@@ -47,10 +47,8 @@ impl PeTile {
 
     /// Ends a cycle.
     pub fn step(&mut self, values: &[u32]) {
-        if self.is_delayed {
-            let (words, bits) = self.operands(values);
-            self.pe.step(words, bits);
-        }
+        let (words, bits) = self.operands(values);
+        self.pe.step(words, bits);
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pushmem_fabric::{ArraySpec, Folder, TileKind};
 use pushmem_files::Document;
-use pushmem_interconnect::{array_module, block_module, generate, io_block_module, tile_module};
+use pushmem_interconnect::{array_module, block_module, generate, io_block_module, tile_module, verilator_hierarchy};
 use pushmem_testing::verilator;
 
 fn constraints() -> PathBuf {
@@ -89,4 +89,29 @@ fn a_whole_array_is_generated_in_a_second() {
     assert!(lines < 15_000, "{lines} lines");
     // A machine that others use takes longer than the second that it takes alone.
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
+/// Verilator reads the control file, and finds the blocks that it names.
+#[test]
+fn an_array_is_lint_clean_by_blocks() {
+    let spec = of_two_by_two("memory: {tile: small, every: 2}\nblock: {columns: 2, rows: 1}");
+    let files = generate(&spec).unwrap_or_else(|error| panic!("{error}"));
+    let Some(verilator) = verilator() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut names = vec!["hierarchy.vlt".to_owned()];
+    fs::write(folder.path().join("hierarchy.vlt"), verilator_hierarchy(&spec)).unwrap();
+    for file in files {
+        names.push(format!("{}.sv", file.name));
+        fs::write(folder.path().join(names.last().unwrap()), file.text).unwrap();
+    }
+    let mut build = Command::new(verilator);
+    build.args(["--cc", "--hierarchical", "-Wall", "--top-module", &array_module(&spec)]);
+    let output = build.args(names).current_dir(&folder).output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !err.contains('%'), "{err}");
+    let hierarchy =
+        fs::read_to_string(folder.path().join(format!("obj_dir/V{}_hier.mk", array_module(&spec)))).unwrap();
+    for module in [block_module(&spec), io_block_module(&spec)] {
+        assert!(hierarchy.contains(&module), "{hierarchy}");
+    }
 }

@@ -83,12 +83,14 @@ impl Pe {
     /// The results while the tracks have these values.
     pub fn results(&self, words: [u32; 3], bits: [bool; 3]) -> Outcome {
         let Configuration { operation, lut, .. } = self.configuration;
-        let (word_operands, bit_operands) = self.operands;
-        let word = |place: usize| match place < word_operands {
+        // Of operands that the result does not depend on, any value does.
+        let needed_words = self.operands.0.min(operation.words());
+        let needed_bits = self.operands.1.min(if lut.is_some() { 3 } else { operation.uses_bit().into() });
+        let word = |place: usize| match place < needed_words {
             true => taken(self.configuration.words[place], words[place], &self.words[place]),
             false => 0,
         };
-        let bit = |place: usize| match place < bit_operands {
+        let bit = |place: usize| match place < needed_bits {
             true => taken(self.configuration.bits[place], bits[place], &self.bits[place]),
             false => false,
         };
