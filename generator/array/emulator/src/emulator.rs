@@ -48,7 +48,7 @@ struct MemoryTile {
 pub struct Emulator {
     spec: ArraySpec,
     graph: Graph,
-    /// The values of registers and outputs by node, and 0 behind them.
+    /// The values of registers and outputs by node, and behind them 0 and the constants of processing elements.
     values: Vec<u32>,
     /// The registers that take something, each with what it takes.
     hops: Vec<(Slot, Slot)>,
@@ -106,7 +106,10 @@ impl Emulator {
     /// Load it while no memory runs; memories take theirs with the next flush.
     pub fn configure(&mut self, configuration: &Configuration) {
         let Self { spec, graph, .. } = self;
-        let routes = Routes { graph, configuration, zero: self.values.len() - 1 };
+        // Behind the values of nodes and the 0 are the constants of the configuration.
+        let zero = graph.nodes().count();
+        self.values.truncate(zero + 1);
+        let routes = Routes { graph, configuration, zero };
         self.hops.clear();
         let mut pes = Vec::new();
         let mut old: BTreeMap<Place, Pe> =
@@ -131,12 +134,13 @@ impl Emulator {
                 let pe = configured(old.remove(place), spec, configuration);
                 let inputs = Layer::ALL.map(|layer| inputs(&routes, layout, *place, layer));
                 let outputs = Layer::ALL.map(|layer| node_at(graph, *place, layer, Node::Output { port: 0 }).index());
-                pes.push((*place, PeTile::new(pe, has_operation, inputs, outputs)));
+                pes.push((*place, PeTile::new(pe, spec.word_bits(), has_operation, inputs, outputs)));
             }
         }
         let taken: BTreeSet<Slot> = self.hops.iter().map(|(_, source)| *source).collect();
         for (_, tile) in &mut pes {
             tile.is_seen = taken.contains(&tile.result) || taken.contains(&tile.result_bit);
+            tile.place_constants(&mut self.values);
         }
         configure_memories(spec, &routes, &mut self.memories);
         self.next.resize(self.hops.len(), 0);
