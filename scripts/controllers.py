@@ -1,4 +1,4 @@
-"""What scripts/area and scripts/comparison share: the controllers of the styles, measured as the published peer's were, and the
+"""The common part of scripts/area and scripts/comparison: the controllers of the styles, measured as the published peer's were, and the
 goals that areas and periods are held against.
 
 One iteration domain (ID), address generator (AG) and schedule generator (SG), each alone and all together, with
@@ -73,7 +73,7 @@ def tops(style: str) -> tuple[str, dict[str, str]]:
     """SystemVerilog around the modules of a style, and the top module for each figure."""
     suffix = "" if style == "recurrence" else f"_{style}"
     indexed = style == "multiplier"
-    point, point_bits = ("indices", "Levels*16") if indexed else ("increments", "LEVELS")
+    point, point_bits = ("indices", "Levels*16") if indexed else ("increments", "Levels")
     names = {"address_generator": f"pushmem_address_generator{suffix}", "controller": f"pushmem_controller{suffix}"}
     text = TOGETHER.format(
         point=point, point_bits=point_bits, steps="strides" if suffix else "deltas",

@@ -1,4 +1,4 @@
-"""What the scripts share: the generator and its reports, Yosys, and tables of results."""
+"""The common part of the scripts: the generator and its reports, Yosys, and tables of results."""
 
 import argparse
 import difflib

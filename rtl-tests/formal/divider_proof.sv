@@ -42,7 +42,7 @@ module divider_proof #(
         magnitude = Signed && word[Width-1] ? -word : word;
     endfunction
 
-    // What it should give, in numbers wide enough for both signs.
+    // The expected results, in numbers wide enough for both signs.
     logic signed [Width+1:0] numerator;
     logic signed [Width+1:0] denominator;
     logic signed [Width+1:0] size;

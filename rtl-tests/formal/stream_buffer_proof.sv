@@ -54,7 +54,7 @@ module stream_buffer_proof #(
         if (in_valid_i && in_ready) beats_q[entered_q] <= in_data_i;
     end
 
-    // What was offered in the cycle before and not taken.
+    // The beat that was offered in the cycle before and not taken.
     logic             waits_q;
     logic [Width-1:0] waiting_q;
     always_ff @(posedge clk_i, negedge rst_ni) begin

@@ -38,31 +38,29 @@ module tile_proof (
     localparam int unsigned Controllers = 9;
     logic [Controllers-1:0] fires, active, last;
     always_comb begin
-        fires = {u_tile.stencil_valid_fire, u_tile.tb2out_1_fire, u_tile.tb2out_0_fire, u_tile.sram2tb_1_fire,
-                 u_tile.sram2tb_0_fire, u_tile.agg2sram_1_fire, u_tile.agg2sram_0_fire, u_tile.in2agg_1_fire,
-                 u_tile.in2agg_0_fire};
-        active = {u_tile.u_stencil_valid.u_iteration_domain.active_o, u_tile.u_tb2out_1.u_iteration_domain.active_o,
-                  u_tile.u_tb2out_0.u_iteration_domain.active_o, u_tile.u_sram2tb_1.u_iteration_domain.active_o,
-                  u_tile.u_sram2tb_0.u_iteration_domain.active_o, u_tile.u_agg2sram_1.u_iteration_domain.active_o,
-                  u_tile.u_agg2sram_0.u_iteration_domain.active_o, u_tile.u_in2agg_1.u_iteration_domain.active_o,
-                  u_tile.u_in2agg_0.u_iteration_domain.active_o};
-        last = {&u_tile.u_stencil_valid.u_iteration_domain.at_last, &u_tile.u_tb2out_1.u_iteration_domain.at_last,
-                &u_tile.u_tb2out_0.u_iteration_domain.at_last, &u_tile.u_sram2tb_1.u_iteration_domain.at_last,
-                &u_tile.u_sram2tb_0.u_iteration_domain.at_last, &u_tile.u_agg2sram_1.u_iteration_domain.at_last,
-                &u_tile.u_agg2sram_0.u_iteration_domain.at_last, &u_tile.u_in2agg_1.u_iteration_domain.at_last,
-                &u_tile.u_in2agg_0.u_iteration_domain.at_last};
+        fires = {u_tile.stencil_valid_fire, u_tile.tb2out_fire, u_tile.sram2tb_fire, u_tile.agg2sram_fire, u_tile.in2agg_fire};
+    end
+    assign active[8] = u_tile.u_stencil_valid.u_iteration_domain.active_o;
+    assign last[8]   = &u_tile.u_stencil_valid.u_iteration_domain.at_last;
+    for (genvar port = 0; port < 2; port++) begin : gen_port
+        assign active[port]     = u_tile.gen_in2agg[port].u_controller.u_iteration_domain.active_o;
+        assign active[2 + port] = u_tile.gen_agg2sram[port].u_controller.u_iteration_domain.active_o;
+        assign active[4 + port] = u_tile.gen_sram2tb[port].u_controller.u_iteration_domain.active_o;
+        assign active[6 + port] = u_tile.gen_tb2out[port].u_controller.u_iteration_domain.active_o;
+        assign last[port]       = &u_tile.gen_in2agg[port].u_controller.u_iteration_domain.at_last;
+        assign last[2 + port]   = &u_tile.gen_agg2sram[port].u_controller.u_iteration_domain.at_last;
+        assign last[4 + port]   = &u_tile.gen_sram2tb[port].u_controller.u_iteration_domain.at_last;
+        assign last[6 + port]   = &u_tile.gen_tb2out[port].u_controller.u_iteration_domain.at_last;
     end
 
-    // What owns the rows that would be accessed.
+    // The controllers that own the rows of their accesses.
     logic [1:0] writers, readers;
     always_comb begin
         for (int port = 0; port < 2; port++) begin
-            writers[port] = port == 0 ? u_tile.agg2sram_0_fire : u_tile.agg2sram_1_fire;
-            readers[port] = port == 0 ? u_tile.sram2tb_0_fire : u_tile.sram2tb_1_fire;
-        end
-        if (u_tile.chain_enable) begin
-            writers &= {u_tile.agg2sram_1_sram_address[5:4] == u_tile.tile_id, u_tile.agg2sram_0_sram_address[5:4] == u_tile.tile_id};
-            readers &= {u_tile.sram2tb_1_sram_address[5:4] == u_tile.tile_id, u_tile.sram2tb_0_sram_address[5:4] == u_tile.tile_id};
+            writers[port] = u_tile.agg2sram_fire[port]
+                && (!u_tile.control.chain_enable || u_tile.agg2sram_sram_address[port][5:4] == u_tile.control.tile_id);
+            readers[port] = u_tile.sram2tb_fire[port]
+                && (!u_tile.control.chain_enable || u_tile.sram2tb_sram_address[port][5:4] == u_tile.control.tile_id);
         end
     end
 
@@ -78,7 +76,7 @@ module tile_proof (
         fires_q      <= fires;
     end
 
-    // What was written to that register last, if anything was since the reset.
+    // The word that was last written to that register, if any was since the reset.
     logic [31:0] watched_q;
     logic [31:0] written_q;
     logic        known_q = 1'b0;
@@ -114,15 +112,15 @@ module tile_proof (
             assert (u_tile.u_sram.write_i == (writers != '0));
             assert (u_tile.u_sram.read_i == (readers != '0));
             if (writers == 2'b01) begin
-                assert (u_tile.u_sram.write_address_i == u_tile.agg2sram_0_sram_address[3:0]);
-                assert (u_tile.u_sram.write_row_i == u_tile.agg_row_0);
+                assert (u_tile.u_sram.write_address_i == u_tile.agg2sram_sram_address[0][3:0]);
+                assert (u_tile.u_sram.write_row_i == u_tile.agg_row[0]);
             end
             if (writers == 2'b10) begin
-                assert (u_tile.u_sram.write_address_i == u_tile.agg2sram_1_sram_address[3:0]);
-                assert (u_tile.u_sram.write_row_i == u_tile.agg_row_1);
+                assert (u_tile.u_sram.write_address_i == u_tile.agg2sram_sram_address[1][3:0]);
+                assert (u_tile.u_sram.write_row_i == u_tile.agg_row[1]);
             end
-            if (readers == 2'b01) assert (u_tile.u_sram.read_address_i == u_tile.sram2tb_0_sram_address[3:0]);
-            if (readers == 2'b10) assert (u_tile.u_sram.read_address_i == u_tile.sram2tb_1_sram_address[3:0]);
+            if (readers == 2'b01) assert (u_tile.u_sram.read_address_i == u_tile.sram2tb_sram_address[0][3:0]);
+            if (readers == 2'b10) assert (u_tile.u_sram.read_address_i == u_tile.sram2tb_sram_address[1][3:0]);
             if ($onehot0({writers, readers})) assert (!(u_tile.u_sram.write_i && u_tile.u_sram.read_i));
 
             assert ((ended_q & active) == '0);

@@ -1,4 +1,4 @@
-"""What the package refuses, and how: mistakes in the calls of the accelerator's scope."""
+"""Mistakes in the calls of the accelerator's scope, and the messages of the module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs are made of: variables, the list of programs, and stencils."""
+"""The parts of programs: variables, the list of programs, and stencils."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 /* Registers of the memory tile `{{ map.tile }}`.
  * Byte offsets from the tile's base; positions and masks of fields within a 32-bit register.
+ * An access to an address at which there is nothing changes nothing and reads 0. The tile answers it with an error: its output
+ * config_error_o is high in the cycle after.
 {%- if let Some(commit) = map.commit() %}
  *
  * These are shadow registers: they can be written while the tile runs. The next flush takes what they hold if {{ self::upper(commit.name) }} is

@@ -24,7 +24,7 @@ CONTROLS = {
     "DFF": "C", "DFFE": "CE", "SDFF": "C", "SDFFE": "C", "SDFFCE": "C", "ALDFF": "CL", "ALDFFE": "CLE",
     "DFFSR": "CSR", "DFFSRE": "CSRE", "DLATCH": "E", "DLATCHSR": "ESR",
 }
-# What is found to be equal from inputs on, also between signals that are compared, becomes one, so that products are proven, too.
+# Signals that are found to be equal from inputs on, also those that are compared, become one, so that products are proven, too.
 SWEEP = "strash;&get,-n;&fraig,-x;&put;map"
 EVENTS = ["clock", "set", "reset", "load"]
 # Nothing reads their signals.
@@ -33,7 +33,7 @@ REGISTER = re.compile(r"\$_(\w+?)_([PN01]+)_$")
 
 
 def controls(kind: str) -> dict[str, tuple[str, bool]] | None:
-    """What changes a register of one bit and when: clock, set, reset and load, each with its pin and whether that is active
+    """The controls of a register of one bit: clock, set, reset and load, each with its pin and whether that is active
     low. None for a cell that is no register."""
     found = REGISTER.match(kind)
     if not found or found[1] not in CONTROLS:

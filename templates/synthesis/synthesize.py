@@ -121,7 +121,7 @@ def main() -> None:
     for name, kept in same.items():
         if name != kept:
             run(f"delete {name.removeprefix(chr(92))}")
-    # What equivalence.py compares a netlist with.
+    # The reference of equivalence.py.
     run("write_rtlil reference.il")
 
     liberty = " ".join(f"-liberty {file}" for file in job["liberty"])

@@ -4,8 +4,8 @@ use std::fs;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::PathBuf;
 
-/// What has a netlist made and run, and reads the wave and what the tools say: files, and folders of them. What makes RTL,
-/// testbenches and register writes is none of them: all that it makes is in the key of a result itself.
+/// The sources that have a netlist made and run, and read waves and logs: files, and folders of them. The makers of RTL,
+/// testbenches and register writes are none of them: their outputs are in the key of a result.
 const MADE_BY: [&str; 6] = [
     "src",
     "../simulation/src",

@@ -20,7 +20,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import halide as hl
+try:
+    import halide as hl
+except ImportError as error:
+    raise ImportError("pushmem_halide needs Halide: pip install 'pushmem[halide]'", name="halide") from error
 
 __all__ = ["Accelerator", "compute_at", "hw_accelerate", "store_at", "stream_to_accelerator", "tile", "unroll"]
 
@@ -34,7 +37,7 @@ TARGET = "x86-64-linux-no_asserts-no_bounds_query-no_runtime"
 
 def stream_to_accelerator(source: str | hl.Func, element: hl.Type | None = None,
                           dimensions: int | None = None) -> hl.ImageParam:
-    """What an accelerator reads: an input of its own, by name and type, or the Func of a CPU whose values it takes.
+    """An input of an accelerator: one of its own, by name and type, or a Func of the CPU whose values it takes.
 
     The text has its name. Compute a Func on the CPU with `realize`, over the box that `Accelerator.inputs` says, and give
     the result to the accelerator under this name.

@@ -1,6 +1,6 @@
-//! What is slow to make is kept in a folder of the user: models, the RTL of tiles, results of synthesis. It is found again by a
+//! A cache in a folder of the user: models, the RTL of tiles, results of synthesis. An entry is found by a
 //! [`key()`] of all that it was made of, so nothing in the folder is ever out of date, and it may be deleted. When it grows
-//! too large, what was not used for the longest time goes: [`used`] and [`added`] tell of entries.
+//! too large, the entries that were not used for the longest time go: [`used`] and [`added`] tell of entries.
 
 mod kept;
 mod limit;

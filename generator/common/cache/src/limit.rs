@@ -81,7 +81,7 @@ fn trim(cache: &Path, most: u64, now: SystemTime) -> io::Result<()> {
     Ok(())
 }
 
-/// All entries. What an earlier process began to remove is removed.
+/// All entries. Entries that an earlier process began to remove are removed.
 fn entries(cache: &Path) -> io::Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for kind in fs::read_dir(cache)?.flatten().filter(|kind| kind.path().is_dir()) {

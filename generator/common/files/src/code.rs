@@ -48,6 +48,8 @@ codes! {
     Unreadable = "E0110",
     /// A specification that is no tile.
     Specification = "E0200",
+    /// A binding of a macro or of a cell, or timing constraints, that mean nothing, or do not suit the tile.
+    Binding = "E0210",
     /// A configuration that does not suit its tile.
     Configuration = "E0300",
     /// A program that means nothing.
@@ -56,12 +58,20 @@ codes! {
     Buffer = "E0410",
     /// A program that cannot be compiled for these tiles.
     Refused = "E0420",
+    /// An image that does not suit its array, or is none.
+    Image = "E0430",
     /// Register writes that are not those of the tile, or not all.
     Writes = "E0500",
     /// A configuration that breaks a promise.
     Promise = "E0601",
     /// RTL that does something else than its model.
     Difference = "E0602",
+    /// A stream that does not suit the configuration, or a run that is too long.
+    Stream = "E0603",
+    /// A list of tests or of mutants that means nothing, or selects nothing.
+    List = "E0610",
+    /// A synthesis that the library or the program does not allow.
+    Synthesis = "E0620",
     /// An output that cannot be written.
     Output = "E0700",
     /// An external tool that is missing or fails.
@@ -70,6 +80,8 @@ codes! {
     Usage = "E0900",
     /// A fault of pushmem.
     Fault = "E0901",
+    /// A name, an option or a folder that does not suit the other inputs of the command.
+    Request = "E0902",
 }
 
 impl fmt::Display for Code {

@@ -21,7 +21,7 @@ impl Display for Finding {
     }
 }
 
-/// What serde's derived code and the visitors report; whoever called them adds the place.
+/// Errors of serde's derived code and of the visitors; the caller adds the place.
 impl Error for Finding {
     fn custom<T: Display>(message: T) -> Self {
         Finding::new(message.to_string())
@@ -101,7 +101,7 @@ fn describe_scalar(scalar: &Scalar) -> String {
     if scalar.plain { quoted(&scalar.text) } else { format!("the text {}", quoted(&scalar.text)) }
 }
 
-/// What a plain scalar says if read as an integer.
+/// A plain scalar, read as an integer.
 enum Integer {
     Value(i128),
     /// Digits, but more than any type holds.

@@ -82,6 +82,7 @@ impl Diagnostic {
     /// with it.
     pub fn as_fault(mut self, input: &str) -> Self {
         self.content.is_fault = true;
+        self.content.code.get_or_insert(Code::Fault);
         self.with_help(format!("this is a fault of pushmem, caught before it could do harm; please report the {input}"))
     }
 
@@ -136,7 +137,7 @@ impl Diagnostic {
         self
     }
 
-    /// What is wrong, in one sentence.
+    /// The error, in one sentence.
     pub fn message(&self) -> &str {
         &self.content.message
     }
@@ -177,7 +178,7 @@ impl Diagnostic {
         })
     }
 
-    /// What was expected or what to do.
+    /// The expected input, or a remedy.
     pub fn help(&self) -> Option<&str> {
         self.content.help.as_deref()
     }

@@ -32,7 +32,7 @@ use crate::{Code, Diagnostic, FieldPath};
 /// let memory: Memory = document.deserialize().unwrap();
 /// assert_eq!(memory.rows, 512);
 ///
-/// // What only the caller can know points at its place as well.
+/// // An error that only the caller can find points at its place as well.
 /// let problem = document.error(&FieldPath::root().key("rows"), "too many rows");
 /// assert_eq!(problem.location(), Some(("tile.yaml".to_owned(), 1, 7)));
 ///
@@ -146,7 +146,7 @@ impl Document {
     }
 }
 
-/// What a path leads to.
+/// The value at a path, or at the longest part of it that exists.
 struct Found<'a> {
     value: &'a Node,
     /// The key of the value, if the whole path exists and ends in a key.

@@ -4,8 +4,8 @@
 //! streams of hexadecimal words. Whatever is wrong with an input becomes a [`Diagnostic`] that
 //! points at the offending text.
 //!
-//! Outputs: [`write_file`] and [`OutputFolder::write`] let files appear whole or not at all. What a process that is killed
-//! leaves unfinished, the next one removes. [`StreamFile`] writes a stream while it goes on.
+//! Outputs: [`write_file`] and [`OutputFolder::write`] let files appear whole or not at all. The unfinished files of a process
+//! that was killed are removed by the next one. [`StreamFile`] writes a stream while it goes on.
 
 mod code;
 mod counted;

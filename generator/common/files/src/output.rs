@@ -315,7 +315,7 @@ fn list_entries(folder: &Path, relative: &Path, entries: &mut BTreeSet<PathBuf>)
     Ok(())
 }
 
-/// What of a folder is pushmem's.
+/// The files and folders of an output folder that pushmem wrote.
 struct Written {
     /// Files, and the folders they lie in.
     entries: BTreeSet<PathBuf>,
@@ -329,7 +329,7 @@ impl Written {
     }
 }
 
-/// What pushmem wrote according to the marker, if there is one: names, those of workspaces with a `/` at the end.
+/// The files and folders that the marker names, if there is one; names of workspaces have a `/` at the end.
 fn written_entries(folder: &Path) -> Option<Written> {
     let marker = fs::read_to_string(folder.join(MARKER)).ok()?;
     let names = marker.strip_prefix(MARKER_HEADER)?.lines().skip(1);

@@ -55,7 +55,7 @@ impl TemporaryFolder {
     ///
     /// Those of the operating system; then the folder is removed.
     pub fn persist(self, path: &Path) -> io::Result<()> {
-        // Locked until it has its new name. What is then dropped is not there any more.
+        // Locked until it has its new name. The folder that is dropped afterwards no longer exists.
         fs::rename(self.path(), path)
     }
 

@@ -192,7 +192,7 @@ impl StreamFile {
         Ok(Self { path: path.to_owned(), digits: digits(word_bits), file: BufWriter::new(file), problem: None })
     }
 
-    /// Adds a word. What keeps it from being written, [`StreamFile::finish`] tells.
+    /// Adds a word. [`StreamFile::finish`] returns the error if it cannot be written.
     pub fn push(&mut self, word: u64) {
         if self.problem.is_none() {
             let digits = self.digits;

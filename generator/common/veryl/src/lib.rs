@@ -40,7 +40,7 @@ pub struct Source {
     pub text: String,
 }
 
-/// What resets of the type `reset` are.
+/// The level and the timing of resets of the type `reset`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reset {
     /// Active low, and at once.
@@ -59,7 +59,7 @@ pub struct Emitted {
     pub text: String,
 }
 
-/// What Veryl found wrong with the sources: never empty.
+/// The errors and warnings of Veryl about the sources: never empty.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct CompileError {
     /// The findings, rendered for people: message, source name, line and column, the lines concerned, and help.

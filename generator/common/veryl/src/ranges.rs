@@ -25,18 +25,25 @@ struct Declaration<'a> {
 
 impl<'a> Declaration<'a> {
     fn parse(line: &'a str) -> Option<Self> {
-        let words = line.trim_start();
-        if !["logic ", "input ", "output "].iter().any(|word| words.starts_with(word)) {
+        let indent = line.len() - line.trim_start().len();
+        let direction = ["input ", "output "].iter().find(|direction| line[indent..].starts_with(**direction));
+        let type_at = direction.map_or(indent, |direction| {
+            let after = indent + direction.len();
+            after + line[after..].len() - line[after..].trim_start().len()
+        });
+        let type_end = type_at + line[type_at..].find(' ')?;
+        let type_name = &line[type_at..type_end];
+        if type_name != "logic" && !type_name.ends_with("_t") {
             return None;
         }
-        let end_of_logic = line.find("logic")? + "logic".len();
-        let (before, after) = line.split_at(end_of_logic);
-        let after = after.trim_start();
-        let (range, rest) = match after.strip_prefix('[').and_then(|after| after.split_once(']')) {
-            Some((range, rest)) => (format!(" [{}]", fold(range)), rest.trim_start()),
-            None => (String::new(), after),
-        };
-        Some(Declaration { type_text: format!("{before}{range}"), rest })
+        let (before, mut rest) = (&line[..type_end], line[type_end..].trim_start());
+        let mut ranges = String::new();
+        while let Some((range, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            ranges.push_str(&format!("[{}]", fold(range)));
+            rest = after.trim_start();
+        }
+        let gap = if ranges.is_empty() { "" } else { " " };
+        Some(Declaration { type_text: format!("{before}{gap}{ranges}"), rest })
     }
 }
 
@@ -53,9 +60,11 @@ mod tests {
     #[test]
     fn folds_and_aligns() {
         let before = "module m (\n    input  logic          clk,\n    output logic [16-1:0] word\n);\n\
-                      \x20   logic [(N * 8)-1:0] a;\n    logic [8-1:0]       b [4];\n    x = b[8-1:0];\nendmodule\n";
+                      \x20   logic [(N * 8)-1:0] a;\n    logic [8-1:0]       b [4];\n    logic [N-1:0]  [16-1:0] c;\n    pair_t d;\n    \
+                      x = b[8-1:0];\nendmodule\n";
         let after = "module m (\n    input  logic        clk,\n    output logic [15:0] word\n);\n\
-                     \x20   logic [(N * 8)-1:0] a;\n    logic [7:0]         b [4];\n    x = b[8-1:0];\nendmodule\n";
+                     \x20   logic [(N * 8)-1:0] a;\n    logic [7:0]         b [4];\n    logic [N-1:0][15:0] c;\n    pair_t              d;\n    \
+                     x = b[8-1:0];\nendmodule\n";
         assert_eq!(fold_ranges(before), after);
     }
 }

@@ -1,11 +1,12 @@
-//! Last touch on the emitted text: spacing a person would have chosen. Nothing here changes a token, but for the optional
-//! `var` of port declarations. Comments and embedded SystemVerilog keep their text.
+//! Last touch on the emitted text: spacing and forms a person would have chosen. Nothing here changes what the text says. Comments and embedded SystemVerilog keep their text.
 
 /// Tidies the text that the emitter made.
 ///
 /// - No white space at line ends, no blank line after a blank line, one newline at the end.
 /// - `input var logic x  ,` becomes `input logic x,` (some tools do not know `var` here), and `logic x  ;` `logic x;`.
 /// - `always_ff @ (`, `begin :name`, `( x )` and `.port (x   )` become `always_ff @(`, `begin : name`, `(x)` and `.port (x)`.
+/// - `always_comb y = a;` becomes `assign y = a;`.
+/// - `\`ifndef SYNTHESIS` around embedded SystemVerilog goes: that text says itself what synthesis should not see.
 /// - Parentheses that say nothing go: `y = ((a) ? (b) : (c));` becomes `y = a ? b : c;`.
 pub(crate) fn tidy(text: &str) -> String {
     let mut tidied = String::with_capacity(text.len());
@@ -18,15 +19,22 @@ pub(crate) fn tidy(text: &str) -> String {
         }
         blank_before = line.is_empty();
 
+        // The emitter puts each embedded text into a condition of its own: the outermost.
         let directive = line.trim_start();
         if directive.starts_with("`if") {
             embedded_depth += 1;
+            if embedded_depth == 1 {
+                continue;
+            }
         }
         if embedded_depth > 0 {
-            tidied.push_str(line);
             if directive.starts_with("`endif") {
                 embedded_depth -= 1;
+                if embedded_depth == 0 {
+                    continue;
+                }
             }
+            tidied.push_str(line);
         } else {
             let comment = if in_comment { Some(0) } else { first_of(line, &["//", "/*"]) };
             let (code, comment) = line.split_at(comment.unwrap_or(line.len()));
@@ -38,7 +46,46 @@ pub(crate) fn tidy(text: &str) -> String {
     }
     tidied.truncate(tidied.trim_end().len());
     tidied.push('\n');
-    tidied
+    join_case_items(&tidied)
+}
+
+/// Puts the items of a `case` that assign one thing on a line each, without columns: `7'd1: begin`, `{a, b} <= c;`, `end` becomes
+/// `7'd1: {a, b} <= c;`.
+fn join_case_items(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut joined = String::with_capacity(text.len());
+    let mut at = 0;
+    while at < lines.len() {
+        let label =
+            |line: &str| line.trim_start().split_once(':').is_some_and(|(label, _)| is_literal(label.trim_end()));
+        let item = match lines[at..] {
+            [first, statement, end, ..]
+                if label(first) && first.ends_with(": begin") && statement.ends_with(';') && end.trim() == "end" =>
+            {
+                at += 3;
+                format!("{} {}", first.trim_end_matches(" begin"), statement.trim_start())
+            }
+            _ => {
+                at += 1;
+                lines[at - 1].to_owned()
+            }
+        };
+        match item.split_once(" <= ") {
+            Some((place, value)) if label(&item) => {
+                let (number, place) = place.split_once(':').expect("it has a label");
+                joined.push_str(&format!("{}: {} <= {value}", number.trim_end(), place.trim()));
+            }
+            _ => joined.push_str(&item),
+        }
+        joined.push('\n');
+    }
+    joined
+}
+
+/// Whether this is a number with a width, as `7'd1`.
+fn is_literal(text: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.chars().all(|character| character.is_ascii_digit());
+    text.split_once("'d").is_some_and(|(width, value)| digits(width) && digits(value))
 }
 
 /// The first place where one of the patterns occurs.
@@ -69,7 +116,12 @@ fn tidy_code(code: &str, comment_follows: bool) -> String {
     }
     code = code.replace("always_ff @ (", "always_ff @(").replace("begin :", "begin : ");
     if let Some((declaration, value)) = code.split_once("; always_comb ") {
-        code = format!("{}; always_comb {value}", declaration.trim_end());
+        code = format!("{}; assign {value}", declaration.trim_end());
+    }
+    if let Some(value) = code.trim_start().strip_prefix("always_comb ")
+        && !value.starts_with("begin")
+    {
+        code = format!("{}assign {value}", &code[..code.len() - code.trim_start().len()]);
     }
     unwrap_value(&unwrap_primaries(unpad_parentheses(&code)))
 }
@@ -132,7 +184,7 @@ fn unwrap_primaries(mut code: String) -> String {
     code
 }
 
-/// Whether this is a name, with indices or not, a number, or a concatenation.
+/// Whether this is a name, with indices or not, a number, a concatenation, or a call of a function.
 fn is_primary(text: &str) -> bool {
     let is_word = |text: &str| {
         !text.is_empty() && text.chars().all(|character| character.is_ascii_alphanumeric() || "_'$".contains(character))
@@ -140,8 +192,9 @@ fn is_primary(text: &str) -> bool {
     if text.starts_with('{') {
         return ends_bracket(text, '{', '}');
     }
-    match text.find('[') {
+    match text.find(['[', '(']) {
         None => is_word(text),
+        Some(call) if text[call..].starts_with('(') => is_word(&text[..call]) && ends_bracket(&text[call..], '(', ')'),
         Some(index) => is_word(&text[..index]) && ends_bracket(&text[index..], '[', ']'),
     }
 }
@@ -178,12 +231,18 @@ mod tests {
         let before = "\n\nmodule m #(\n    parameter int W = 1 , // width , of\n    parameter int V = 2   \n) (\n    input  var logic a  ,\n\
                       \x20   output var logic b\n);\n\n\n    always_ff @ (posedge a) begin :x\n        b <= ((a) ? ( b ) : ( f(a) ));\n\
                       \x20   end\n    /* input var logic ,\n       input var logic , */\n    u m (\n        .a (a   ),\n        .b (    )\n    );\n\
-                      endmodule\n`ifndef SYNTHESIS\nassign a ;\n\n\n`endif\n\n\n";
+                      endmodule\n`ifndef SYNTHESIS\nalways_comb a ;\n`ifdef B\n`endif\n\n\nc;\n`endif\n\n\n";
         let after = "module m #(\n    parameter int W = 1, // width , of\n    parameter int V = 2\n) (\n    input  logic a,\n\
-                     \x20   output logic b\n);\n\n    always_ff @(posedge a) begin : x\n        b <= a ? b : (f(a));\n\
+                     \x20   output logic b\n);\n\n    always_ff @(posedge a) begin : x\n        b <= a ? b : f(a);\n\
                      \x20   end\n    /* input var logic ,\n       input var logic , */\n    u m (\n        .a (a),\n        .b ()\n    );\n\
-                     endmodule\n`ifndef SYNTHESIS\nassign a ;\n\n\n`endif\n";
+                     endmodule\nalways_comb a ;\n`ifdef B\n`endif\n\n\nc;\n";
         assert_eq!(tidy(before), after);
+    }
+
+    #[test]
+    fn case_items() {
+        let before = "        2'd0   : a         <= b;\n        2'd1: begin\n            {c, d} <= e;\n        end\n        default: f <= '0;\n";
+        assert_eq!(tidy(before), "        2'd0: a <= b;\n        2'd1: {c, d} <= e;\n        default: f <= '0;\n");
     }
 
     #[test]
@@ -192,11 +251,11 @@ mod tests {
             ("x = ((a) ? (b[3:0]) : ((c) ? ({d, e}) : ('0)));", "x = a ? b[3:0] : (c ? {d, e} : '0);"),
             (
                 "localparam int unsigned W = ((N > 1) ? ($clog2(N)) : (1)),",
-                "localparam int unsigned W = (N > 1) ? ($clog2(N)) : 1,",
+                "localparam int unsigned W = (N > 1) ? $clog2(N) : 1,",
             ),
             ("x <= y + (1);", "x <= y + 1;"),
             ("x = (a & b) | (c & d);", "x = (a & b) | (c & d);"),
-            ("x = (a | b);", "x = a | b;"),
+            ("    always_comb x = (a | b);", "    assign x = a | b;"),
             ("x = W'(a) + f(b) - $signed(c);", "x = W'(a) + f(b) - $signed(c);"),
             ("if (a) begin", "if (a) begin"),
             ("end else if ((a)) begin", "end else if (a) begin"),

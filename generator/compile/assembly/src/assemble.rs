@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use pushmem_extraction::{Extraction, Origin};
 use pushmem_kernels::Datapath;
+use pushmem_mapping::Mappings;
 use pushmem_nest::{Operation, Program, Span};
 use pushmem_schedule::{Schedule, Writers};
 use pushmem_tile::TileSpec;
@@ -21,7 +22,7 @@ use crate::error::AssemblyError;
 use crate::merge::merge_memories;
 use crate::outputs::final_stages;
 use crate::roms::add_roms;
-use pushmem_graph::{Accelerator, Condition, Counter, Driver, Wire, WireId, counted_levels};
+use pushmem_graph::{Accelerator, Condition, Counter, CounterId, DatapathId, Driver, Wire, WireId, counted_levels};
 
 /// The program through the passes so far.
 #[derive(Clone, Copy)]
@@ -36,8 +37,18 @@ struct Scheduled<'a> {
     datapaths: &'a [Datapath],
 }
 
-/// Assembles the accelerator of a scheduled program. `datapaths` are those of its operations, whose tables in memories are
-/// in tiles of `rom_spec`.
+/// The tiles of an accelerator.
+#[derive(Clone, Copy)]
+pub struct Tiles<'a> {
+    /// The tile of its memories.
+    pub memory: &'a TileSpec,
+    /// The tile of its large tables.
+    pub rom: &'a TileSpec,
+    /// What is known of the mappings of arrays to tiles, from schedules that were tried before.
+    pub mappings: &'a Mappings,
+}
+
+/// Assembles the accelerator of a scheduled program. `datapaths` are those of its operations.
 ///
 /// # Errors
 /// When a read would need more than delays and selections, the memory tiles cannot make a delay, or a ROM tile cannot hold a
@@ -47,14 +58,14 @@ pub fn assemble(
     extraction: &Extraction,
     schedule: &Schedule,
     datapaths: &[Datapath],
-    spec: &TileSpec,
-    rom_spec: &TileSpec,
+    tiles: Tiles,
     constraints: &Constraints,
 ) -> Result<Accelerator, AssemblyError> {
+    let Tiles { memory: spec, rom, mappings } = tiles;
     let operations = program.operations();
     let writers = Writers::of(&extraction.pipeline);
     let scheduled = Scheduled { program, operations: &operations, extraction, schedule, writers: &writers, datapaths };
-    let (reads, arrays) = reads(scheduled, Memories { spec, levels: &constraints.levels })?;
+    let (reads, arrays) = reads(scheduled, Memories { spec, levels: &constraints.levels, mappings })?;
     let outcomes = outcomes(scheduled, &reads);
     let final_stages = final_stages(program, extraction, &writers)?;
     let delays = delays(scheduled, &reads, &outcomes, &arrays, &final_stages);
@@ -65,7 +76,7 @@ pub fn assemble(
         outcomes,
         accelerator: Accelerator {
             levels: constraints.levels.clone(),
-            ..Accelerator::new(program.name.as_str(), spec.clone(), rom_spec.clone())
+            ..Accelerator::new(program.name.as_str(), spec.clone(), rom.clone())
         },
         wires: BTreeMap::new(),
         port_wires: BTreeMap::new(),
@@ -107,7 +118,7 @@ struct Builder<'a> {
     /// The wire of each read port of each array that is kept.
     port_wires: BTreeMap<(usize, usize), WireId>,
     /// The datapath of each operation that has one.
-    datapath_of: BTreeMap<usize, usize>,
+    datapath_of: BTreeMap<usize, DatapathId>,
     /// The selections that loads of kernels use.
     selections: Vec<(Driver, WireId)>,
 }
@@ -137,18 +148,14 @@ impl Builder<'_> {
     }
 
     fn add_wire(&mut self, name: String, driver: Driver) -> WireId {
-        self.accelerator.wires.push(Wire { name, driver });
-        self.accelerator.wires.len() - 1
+        self.accelerator.wires.push(Wire { name, driver })
     }
 
     /// The counter of a stage's loops, its steps some cycles late. Loops of one iteration are left out.
-    fn counter(&mut self, stage: usize, late: u64) -> usize {
+    fn counter(&mut self, stage: usize, late: u64) -> CounterId {
         let counter = self.iterations(stage, late);
         let counters = &mut self.accelerator.counters;
-        counters.iter().position(|other| *other == counter).unwrap_or_else(|| {
-            counters.push(counter);
-            counters.len() - 1
-        })
+        counters.position(|other| *other == counter).unwrap_or_else(|| counters.push(counter))
     }
 
     /// When a stage begins its iterations, some cycles late.

@@ -15,6 +15,10 @@ pub struct Constraints {
     /// Whether arrays of coarse pipelines may have more than two versions, where a loop would wait for the last reads of the
     /// version before the last: the buffers that balance paths which part and meet again.
     pub balance_paths: bool,
+    /// Cycles that words travel from each stage to those that read it: registers for long wires. 0 in accelerators of which
+    /// nothing else is said.
+    #[serde(skip)]
+    pub transport: u64,
     /// The levels of the memory hierarchy beside the memory tiles.
     #[serde(skip)]
     pub levels: Levels,
@@ -26,6 +30,7 @@ impl Default for Constraints {
             shift_register_threshold: 20,
             table_logic_words: 64,
             balance_paths: true,
+            transport: 0,
             levels: Levels::default(),
         }
     }

@@ -28,7 +28,36 @@ pub enum AssemblyError {
         level: Level,
         /// The mappings that were tried.
         error: Box<MappingError>,
+        /// Schedules for which the array was mapped in vain, where the search was given up after so many.
+        given_up: Option<usize>,
     },
+    /// An array whose tiles have fewer inputs than stages write the words of one read.
+    Inputs {
+        /// The array, an index of the program's.
+        array: usize,
+        /// Where it is to be.
+        level: Level,
+        /// The tile that is there.
+        tile: String,
+        /// Inputs of the tile.
+        inputs: u32,
+        /// The stage whose words come first.
+        first: usize,
+        /// The stage that updates them.
+        update: usize,
+        /// The loop in which it takes its own words.
+        variable: String,
+    },
+}
+
+impl AssemblyError {
+    /// The array that its tiles cannot keep, if that is what is wrong.
+    pub fn array(&self) -> Option<usize> {
+        match self {
+            AssemblyError::Program(_) | AssemblyError::Memory { .. } => None,
+            AssemblyError::Array { array, .. } | AssemblyError::Inputs { array, .. } => Some(*array),
+        }
+    }
 }
 
 impl fmt::Display for AssemblyError {
@@ -36,6 +65,9 @@ impl fmt::Display for AssemblyError {
         match self {
             AssemblyError::Program(diagnostic) => write!(formatter, "{diagnostic}"),
             AssemblyError::Memory { error, .. } | AssemblyError::Array { error, .. } => write!(formatter, "{error}"),
+            AssemblyError::Inputs { array, tile, .. } => {
+                write!(formatter, "array {array} has too many writes for {tile}")
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ mod arrays;
 mod assemble;
 mod constraints;
 mod error;
+mod inputs;
 mod merge;
 mod outputs;
 mod pointwise;
@@ -16,6 +17,7 @@ mod stream;
 mod taps;
 mod units;
 
-pub use assemble::assemble;
+pub use assemble::{Tiles, assemble};
 pub use constraints::Constraints;
 pub use error::AssemblyError;
+pub use inputs::check_inputs;

@@ -3,12 +3,13 @@
 //! A memory of one tile may leave inputs, outputs and cycles of the SRAM free. Two such memories become one wherever a tile
 //! has room for both.
 
+use index_vec::IndexVec;
 use itertools::Itertools;
 use pushmem_buffers::{Direction, UnifiedBuffer};
 use pushmem_mapping::{Source, map};
 use pushmem_nest::Level;
 
-use pushmem_graph::{Accelerator, Driver, Memory, Tile};
+use pushmem_graph::{Accelerator, Driver, Memory, Tile, TileId};
 
 /// Memories that are asked in vain before a memory stays as it is: each attempt costs as much as mapping both.
 const PATIENCE: usize = 4;
@@ -18,29 +19,29 @@ pub(crate) fn merge_memories(accelerator: &mut Accelerator) {
     let mut merged = vec![false; accelerator.memories.len()];
     // Those of arrays stay where they are.
     let of_arrays = accelerator.arrays.iter().map(|array| array.mapped.tiles.len()).sum();
-    let mut tiles = accelerator.tiles[..of_arrays].to_vec();
+    let mut tiles: IndexVec<TileId, Tile> = accelerator.tiles.iter().take(of_arrays).cloned().collect();
     let mut memories = Vec::new();
     for number in 0..accelerator.memories.len() {
         if std::mem::replace(&mut merged[number], true) {
             continue;
         }
-        let first_tile = tiles.len();
+        let first_tile = tiles.next_idx();
         let memory = &accelerator.memories[number];
-        let old = &accelerator.tiles[memory.first_tile..][..memory.mapped.tiles.len()];
+        let old = &accelerator.tiles[memory.first_tile..memory.first_tile + memory.mapped.tiles.len()];
         match shared(accelerator, number, &mut merged) {
             Some(shared) => {
-                tiles.push(tile(old[0].name.clone(), &shared));
+                tiles.push(tile(old[TileId::new(0)].name.clone(), &shared));
                 memories.push(Memory { first_tile, ..shared });
             }
             None => {
-                let moved = |from: usize| from - memory.first_tile + first_tile;
+                let moved = |from: TileId| first_tile + (from - memory.first_tile).index();
                 tiles.extend(old.iter().map(|tile| Tile { chain_from: tile.chain_from.map(moved), ..tile.clone() }));
                 memories.push(Memory { first_tile, ..memory.clone() });
             }
         }
     }
     (accelerator.tiles, accelerator.memories) = (tiles, memories);
-    for (tile, content) in accelerator.tiles.iter().enumerate() {
+    for (tile, content) in accelerator.tiles.iter_enumerated() {
         for (output, wire) in content.outputs.iter().enumerate() {
             if let Some(wire) = wire {
                 accelerator.wires[*wire].driver = Driver::Tile { tile, output };
@@ -70,7 +71,7 @@ fn shared(accelerator: &Accelerator, number: usize, merged: &mut [bool]) -> Opti
         match map(&buffer, &accelerator.spec) {
             Ok(mapped) if mapped.tiles.len() == 1 => {
                 let streams = pair.iter().flat_map(|memory| memory.streams.iter().cloned()).collect();
-                shared = Some(Memory { streams, buffer, mapped, first_tile: 0 });
+                shared = Some(Memory { streams, buffer, mapped, first_tile: TileId::new(0) });
                 merged[other] = true;
             }
             _ => failures += 1,

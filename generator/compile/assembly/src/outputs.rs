@@ -49,9 +49,10 @@ pub(crate) fn final_stages(
                 0 => last.push(stage),
                 _ if updated == elements => {}
                 _ => {
-                    let name = &stages[stage].name;
-                    let message =
-                        format!("only some of the elements that {name} writes to the output are updated later");
+                    let message = format!(
+                        "only some of the elements that this statement writes to the output `{}` are updated later",
+                        declared.name
+                    );
                     let error = program.diagnostic(extraction.span(program, stage), message);
                     let error = error.with_help("update a buffer, and copy it to the output");
                     return Err(AssemblyError::Program(Box::new(error)));
@@ -80,7 +81,8 @@ fn check_written_once(
             !apart((other, &other.write), (content, &content.write))
         });
         if again || content.updates() || !writes_once(content, 0..content.loops.len()) {
-            let message = format!("{} writes elements of an output that were written before", content.name);
+            let name = &program.arrays[array].name;
+            let message = format!("this statement writes elements of the output `{name}` that were written before");
             let error = program.diagnostic(extraction.span(program, stage), message);
             let error = error.with_help("accumulate in a buffer, and copy it to the output when it is complete");
             return Err(AssemblyError::Program(Box::new(error)));

@@ -12,7 +12,7 @@ use pushmem_nest::{Program, Table};
 use pushmem_schedule::Schedule;
 use pushmem_tile::TileSpec;
 
-use pushmem_graph::{Accelerator, Rom};
+use pushmem_graph::{Accelerator, KernelId, Rom};
 
 /// Adds the ROMs of all kernels.
 ///
@@ -27,7 +27,7 @@ pub(crate) fn add_roms(
     let spec = &accelerator.rom_spec;
     let digest = spec.digest();
     let mut roms = Vec::new();
-    for (number, kernel) in accelerator.kernels.iter().enumerate() {
+    for (number, kernel) in accelerator.kernels.iter_enumerated() {
         let fetches = accelerator.datapaths[kernel.datapath].datapath.fetches();
         for (place, fetch) in fetches.iter().enumerate() {
             let table = &program.tables[fetch.table];
@@ -64,7 +64,8 @@ pub(crate) fn add_roms(
                 ..Configuration::default()
             };
             if let Err(finding) = configuration.check(spec) {
-                let message = format!("`{}` cannot be read as {} runs: {}", spec.name, kernel.name, finding.message);
+                let reader = extraction.statement(program, kernel.stage);
+                let message = format!("`{}` cannot be read as {reader} runs: {}", spec.name, finding.message);
                 return refused(message, &finding.help.unwrap_or_default());
             }
             let wanted = format!("{}_{}_rom", kernel.name, table.name);
@@ -100,7 +101,7 @@ fn firings(
     accelerator: &Accelerator,
     extraction: &Extraction,
     schedule: &Schedule,
-    kernel: usize,
+    kernel: KernelId,
     fetch: &Fetch,
 ) -> (Vec<(u64, i64)>, i64) {
     let stage = accelerator.kernels[kernel].stage;

@@ -2,26 +2,27 @@
 
 use std::collections::BTreeMap;
 
+use index_vec::IndexSlice;
 use itertools::Itertools;
 use pushmem_extraction::{Extraction, Origin};
 use pushmem_nest::{Loop, Operation};
 
-use pushmem_graph::Kernel;
+use pushmem_graph::{Kernel, KernelId};
 
 /// The kernels that operations with one unit share, with a name for the instance: the first of each operation, the second of
 /// each, and so on. Where only one operation has as many, its kernel is alone, and not among them.
 pub(crate) fn kernels_in_turn(
     operations: &[(Vec<&Loop>, &Operation)],
     extraction: &Extraction,
-    kernels: &[Kernel],
-) -> Vec<(String, Vec<usize>)> {
-    let mut of_operation: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (number, kernel) in kernels.iter().enumerate() {
+    kernels: &IndexSlice<KernelId, [Kernel]>,
+) -> Vec<(String, Vec<KernelId>)> {
+    let mut of_operation: BTreeMap<usize, Vec<KernelId>> = BTreeMap::new();
+    for (number, kernel) in kernels.iter_enumerated() {
         if let Some(Origin::Operation { operation, .. }) = extraction.origins.get(kernel.stage) {
             of_operation.entry(*operation).or_default().push(number);
         }
     }
-    let mut units: BTreeMap<&str, Vec<Vec<usize>>> = BTreeMap::new();
+    let mut units: BTreeMap<&str, Vec<Vec<KernelId>>> = BTreeMap::new();
     for (operation, kernels) in of_operation {
         if let Some(unit) = operations[operation].1.unit() {
             units.entry(unit).or_default().push(kernels);

@@ -1,20 +1,22 @@
 //! The passes in their order.
 
 use itertools::Itertools;
-use pushmem_assembly::{AssemblyError, Constraints, assemble};
-use pushmem_extraction::{Extraction, diagnose, extract};
+use pushmem_assembly::{Constraints, Tiles};
+use pushmem_extraction::{Extraction, extract};
 use pushmem_files::{Diagnostic, counted};
 use pushmem_graph::{Accelerator, Levels, StoredArray, WORD_BITS};
 use pushmem_kernels::{Datapath, DatapathGraph, DedicatedOperators, TableMemories};
+use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Program, Schedule as Policy};
 use pushmem_proof::{prove, prove_roms};
 use pushmem_replay::replay;
-use pushmem_schedule::{Coarse, CoarseOptions, Options, Schedule, ScheduleError, coarse, sequential, stencil};
+use pushmem_schedule::{Coarse, CoarseOptions, Schedule, Stage, sequential};
 use pushmem_tile::{Kind, TileSpec, timing};
 
 use crate::compute_sharing;
 use crate::error::CompileError;
 use crate::refusal::refusal;
+use crate::search::{Passes, Planned, Tried};
 
 /// A program through all stages.
 #[derive(Clone, Debug)]
@@ -42,8 +44,8 @@ pub struct Compiled {
 /// A coarse schedule, and what it was made with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoarsePlan {
-    /// The schedule.
-    pub coarse: Coarse,
+    /// The pipeline; nothing if one stage after the other is faster, because stages would wait for the memories.
+    pub coarse: Option<Coarse>,
     /// Ports of memories, arrays whose accesses take turns, and which optimizations there are.
     pub options: CoarseOptions,
 }
@@ -70,9 +72,10 @@ pub fn compile(
     constraints: &Constraints,
 ) -> Result<Compiled, CompileError> {
     check_tiles(spec, rom_spec)?;
+    let tiles = Tiles { memory: spec, rom: rom_spec, mappings: &Mappings::default() };
     let mut source = program;
     loop {
-        match compile_at_levels(&source, spec, rom_spec, constraints)? {
+        match compile_at_levels(&source, tiles, constraints)? {
             AtLevels::Compiled(compiled) => return Ok(*compiled),
             AtLevels::Moves(array) => source.arrays[array].level = Some(Level::GlobalBuffer),
         }
@@ -101,17 +104,12 @@ enum AtLevels {
     Moves(usize),
 }
 
-fn compile_at_levels(
-    source: &Program,
-    spec: &TileSpec,
-    rom_spec: &TileSpec,
-    constraints: &Constraints,
-) -> Result<AtLevels, CompileError> {
+fn compile_at_levels(source: &Program, tiles: Tiles, constraints: &Constraints) -> Result<AtLevels, CompileError> {
     let program = source.clone().with_copies();
-    check_levels(&program, spec, &constraints.levels)?;
+    check_levels(&program, tiles.memory, &constraints.levels)?;
     let memories = TableMemories {
         logic_words: constraints.table_logic_words,
-        latency: timing::sram_to_output(rom_spec.sram_latency),
+        latency: timing::sram_to_output(tiles.rom.sram_latency),
     };
     let datapath = |graph: DatapathGraph| {
         let datapath = graph.pipelined(&DedicatedOperators, memories);
@@ -120,20 +118,26 @@ fn compile_at_levels(
     let datapaths: Vec<Datapath> = DatapathGraph::all(&program).map(datapath).try_collect()?;
     compute_sharing::check(&program, &datapaths)?;
     let extraction = extract(&program, |operation| datapaths[operation].latency())?;
-    let passes =
-        Passes { program: &program, extraction: &extraction, datapaths: &datapaths, spec, rom_spec, constraints };
+    let passes = Passes {
+        program: &program,
+        extraction: &extraction,
+        datapaths: &datapaths,
+        tiles,
+        constraints,
+        tried: Tried::default(),
+    };
     let planned = match program.policy() {
         Policy::Stencil => passes.stencil(),
         Policy::Dnn => passes.coarse(),
     };
     let Planned { schedule, coarse, accelerator } = match planned {
         Ok(planned) => planned,
-        Err(AssemblyError::Array { array, .. }) if moves(source, array, spec, constraints) => {
-            return Ok(AtLevels::Moves(array));
-        }
-        Err(error) => return Err(refusal(&program, &extraction, error)),
+        Err(error) => match error.array().filter(|array| moves(source, *array, tiles.memory, constraints)) {
+            Some(array) => return Ok(AtLevels::Moves(array)),
+            None => return Err(refusal(&program, &extraction, error)),
+        },
     };
-    if let Some(array) = too_large(source, &program, &accelerator)? {
+    if let Some(array) = too_large(source, &program, &extraction, &accelerator)? {
         return Ok(AtLevels::Moves(array));
     }
     let mut compiled = Compiled {
@@ -162,7 +166,12 @@ fn moves(source: &Program, array: usize, spec: &TileSpec, constraints: &Constrai
 fn check_levels(program: &Program, memory: &TileSpec, levels: &Levels) -> Result<(), Diagnostic> {
     for array in &program.arrays {
         let Some(level @ (Level::GlobalBuffer | Level::RegisterFile)) = array.level else { continue };
-        let refuse = |message: String| Err(program.diagnostic(array.span, message));
+        let option = match level {
+            Level::GlobalBuffer => "--global-buffer",
+            _ => "--register-file",
+        };
+        let help = format!("name a specification with words of at least {WORD_BITS} bits by `{option}`");
+        let refuse = |message: String| Err(program.diagnostic(array.span, message).with_help(&help));
         match levels.spec(level, memory) {
             None => return refuse(format!("`{}` is to be in a level that there is not: {}", array.name, level.name())),
             Some(spec) if spec.kind == Kind::Rom || spec.word_bits < WORD_BITS => {
@@ -176,7 +185,12 @@ fn check_levels(program: &Program, memory: &TileSpec, levels: &Levels) -> Result
 
 /// Checks that there are as many tiles of each kind as the accelerator has. Where memory tiles are too few, that one of the
 /// arrays in them is to be in the global buffer that has the most words and no level of its own.
-fn too_large(source: &Program, program: &Program, accelerator: &Accelerator) -> Result<Option<usize>, Diagnostic> {
+fn too_large(
+    source: &Program,
+    program: &Program,
+    extraction: &Extraction,
+    accelerator: &Accelerator,
+) -> Result<Option<usize>, Diagnostic> {
     for spec in accelerator.specs_in_use().chain([&accelerator.rom_spec]) {
         let tiles = accelerator.configured().iter().filter(|tile| tile.spec == spec).count();
         let Some(count) = spec.count.filter(|count| tiles > *count as usize) else { continue };
@@ -196,7 +210,7 @@ fn too_large(source: &Program, program: &Program, accelerator: &Accelerator) -> 
                 let most = mapped.tiles.len();
                 program.diagnostic(program.arrays[*array].span, format!("{message}; this array has the most, {most}"))
             }
-            None => Diagnostic::new(message),
+            None => with_most_delays(program, extraction, accelerator, &message),
         };
         return Err(error.with_help(
             "choose a tile with more rows or ports, divide the work into smaller tiles of arrays, or unroll less",
@@ -205,226 +219,17 @@ fn too_large(source: &Program, program: &Program, accelerator: &Accelerator) -> 
     Ok(None)
 }
 
-/// When the stages run, and on what hardware.
-struct Planned {
-    schedule: Schedule,
-    coarse: Option<CoarsePlan>,
-    accelerator: Accelerator,
-}
-
-/// What makes it easier for a memory to serve an array.
-#[derive(Clone, Copy)]
-enum Relief {
-    /// Accesses that would be at the same time come one after the other.
-    Turns,
-    /// Reads pause between rows, as the rows of a wide-fetch tile do not begin where theirs do.
-    Pauses,
-}
-
-/// What the passes behind extraction work on.
-struct Passes<'a> {
-    program: &'a Program,
-    extraction: &'a Extraction,
-    datapaths: &'a [Datapath],
-    spec: &'a TileSpec,
-    rom_spec: &'a TileSpec,
-    constraints: &'a Constraints,
-}
-
-impl Passes<'_> {
-    /// All stages fused into one raster scan.
-    fn stencil(&self) -> Result<Planned, AssemblyError> {
-        let with_rows = |row_multiple: u64| {
-            let share = compute_sharing::units(self.program, self.extraction);
-            let schedule = stencil(&self.extraction.pipeline, &Options { row_multiple, share });
-            self.assembled(schedule.map_err(|error| self.refused(&error))?, None)
-        };
-        // Rows as they are first; if a memory does not fit so, rows of whole fetches.
-        match (with_rows(1), self.spec.kind) {
-            (Err(AssemblyError::Memory { .. }), Kind::WideFetch { fetch_width, .. }) => {
-                with_rows(u64::from(fetch_width))
-            }
-            (outcome, _) => outcome,
-        }
-    }
-
-    /// A coarse pipeline of loop nests: with nests divided and paths balanced where that is faster; and as the program has
-    /// the nests, if arrays then live too long for the tile.
-    fn coarse(&self) -> Result<Planned, AssemblyError> {
-        let share = compute_sharing::units(self.program, self.extraction);
-        let balance_paths = self.constraints.balance_paths;
-        let best = CoarseOptions { share, balance_paths, ..self.coarse_options() };
-        let whole = CoarseOptions { distribute: false, ..best.clone() };
-        let unbalanced = CoarseOptions { balance_paths: false, ..best.clone() };
-        let planned = self.coarse_or_slower(&best);
-        let balanced = match &planned {
-            Ok(Planned { coarse, .. }) => coarse.as_ref().is_some_and(|plan| has_versions(&plan.coarse)),
-            Err(_) => self.balances(&best),
-        };
-        let planned = match balanced {
-            // Memories that cannot hold that many versions at once serve their accesses one after the other.
-            true => faster(self.coarse_or_slower(&unbalanced), planned),
-            false => planned,
-        };
-        // Loops in the order of the program, where another order only waits.
-        let baseline = sequential(&self.extraction.pipeline, best.round_trip).length(&self.extraction.pipeline);
-        let planned = match &planned {
-            Ok(slow) if slow.accelerator.length > baseline as u64 => {
-                let plain = CoarseOptions { interchange: false, balance_paths: false, ..whole.clone() };
-                faster(planned, self.coarse_or_slower(&plain))
-            }
-            _ => planned,
-        };
-        planned.or_else(|_| self.coarse_or_slower(&whole)).or_else(|error| match self.balances(&whole) {
-            true => self.coarse_or_slower(&CoarseOptions { balance_paths: false, ..whole }).map_err(|_| error),
-            false => Err(error),
-        })
-    }
-
-    /// Whether paths are balanced in a pipeline that is scheduled so.
-    fn balances(&self, options: &CoarseOptions) -> bool {
-        self.coarse_plan(options).is_ok_and(|plan| has_versions(&plan.coarse))
-    }
-
-    /// A coarse pipeline with stages that overlap those that they read from. Where a memory cannot serve the accesses of an
-    /// array, a slower one, the fastest that is found.
-    fn coarse_or_slower(&self, apart: &CoarseOptions) -> Result<Planned, AssemblyError> {
-        let overlapping = &CoarseOptions { overlap: true, ..apart.clone() };
-        let mut plans = [overlapping, apart].map(|options| (options, self.coarse_plan(options)));
-        // As a rule stages that overlap end sooner; but they may keep ports busy for longer.
-        let length = |plan: &CoarsePlan| plan.coarse.schedule.length(&self.extraction.pipeline);
-        if let [(_, Ok(one)), (_, Ok(other))] = &plans
-            && length(other) < length(one)
-        {
-            plans.reverse();
-        }
-        let [(one, plan), (other, other_plan)] = plans;
-        let relieved = |options: &CoarseOptions, outcome| match outcome {
-            Err(AssemblyError::Array { array, .. }) => self.coarse_relieved(options, array),
-            outcome => vec![outcome],
-        };
-        let at_once = plan.and_then(|plan| self.coarse_at_once(plan));
-        if at_once.is_ok() {
-            return at_once;
-        }
-        let other_at_once = other_plan.and_then(|plan| self.coarse_at_once(plan));
-        let slower = relieved(one, at_once).into_iter().chain(relieved(other, other_at_once));
-        slower.reduce(faster).expect("one outcome at least")
-    }
-
-    /// Coarse pipelines in which the arrays that their memories cannot serve, the first of which is `array`, are relieved, in
-    /// different ways.
-    fn coarse_relieved(&self, options: &CoarseOptions, array: usize) -> Vec<Result<Planned, AssemblyError>> {
-        let orders: &[[Relief; 2]] = match self.spec.kind {
-            Kind::WideFetch { .. } => &[[Relief::Turns, Relief::Pauses], [Relief::Pauses, Relief::Turns]],
-            _ => &[[Relief::Turns; 2]],
-        };
-        orders.iter().map(|order| self.coarse_relieved_in(options.clone(), array, *order)).collect()
-    }
-
-    /// A coarse pipeline in which each array that its memory cannot serve is relieved in one way, and if that does not do in
-    /// the other, too.
-    fn coarse_relieved_in(
-        &self,
-        mut options: CoarseOptions,
-        mut array: usize,
-        order: [Relief; 2],
-    ) -> Result<Planned, AssemblyError> {
-        loop {
-            let relieved = order.iter().any(|relief| match relief {
-                Relief::Turns => options.serialized.insert(array),
-                Relief::Pauses => options.whole_rows.insert(array),
-            });
-            match self.coarse_plan(&options).and_then(|plan| self.coarse_at_once(plan)) {
-                Err(AssemblyError::Array { array: refused, .. }) if relieved => array = refused,
-                outcome => return outcome,
-            }
-        }
-    }
-
-    /// What the memories can do: the memory tiles, and the other levels for the arrays that are there.
-    fn coarse_options(&self) -> CoarseOptions {
-        let mut options = coarse_options(self.spec);
-        for (number, array) in self.program.arrays.iter().enumerate() {
-            let level = array.level.filter(|level| *level != Level::Memory);
-            if let Some(spec) = level.and_then(|level| self.constraints.levels.spec(level, self.spec)) {
-                let own = coarse_options(spec);
-                options.ports_of.insert(number, (own.write_ports, own.read_ports));
-                options.round_trip = options.round_trip.max(own.round_trip);
-            }
-        }
-        options
-    }
-
-    fn coarse_plan(&self, options: &CoarseOptions) -> Result<CoarsePlan, AssemblyError> {
-        let coarse = coarse(&self.extraction.pipeline, options).map_err(|error| self.refused(&error))?;
-        Ok(CoarsePlan { coarse, options: options.clone() })
-    }
-
-    /// A plan as it is, if the memories can serve all arrays.
-    fn coarse_at_once(&self, plan: CoarsePlan) -> Result<Planned, AssemblyError> {
-        self.assembled(plan.coarse.schedule.clone(), Some(plan))
-    }
-
-    fn refused(&self, error: &ScheduleError) -> AssemblyError {
-        AssemblyError::Program(Box::new(diagnose(self.program, self.extraction, error)))
-    }
-
-    fn assembled(&self, schedule: Schedule, coarse: Option<CoarsePlan>) -> Result<Planned, AssemblyError> {
-        let Passes { program, extraction, datapaths, spec, rom_spec, constraints } = *self;
-        let accelerator = assemble(program, extraction, &schedule, datapaths, spec, rom_spec, constraints)?;
-        Ok(Planned { schedule, coarse, accelerator })
-    }
-}
-
-/// Whether some array has more than two versions.
-fn has_versions(found: &Coarse) -> bool {
-    found.loops.iter().any(|level| !level.versions.is_empty())
-}
-
-/// The one with fewer cycles, then with fewer tiles, of those that there are; the first if both have as many.
-fn faster(
-    one: Result<Planned, AssemblyError>,
-    other: Result<Planned, AssemblyError>,
-) -> Result<Planned, AssemblyError> {
-    let size = |planned: &Planned| (planned.accelerator.length, planned.accelerator.tiles.len());
-    match (one, other) {
-        (Ok(one), Ok(other)) if size(&other) < size(&one) => Ok(other),
-        (Err(_), other) => other,
-        (one, _) => one,
-    }
-}
-
-/// What memories of a tile can do, as the scheduler of coarse pipelines asks.
-fn coarse_options(spec: &TileSpec) -> CoarseOptions {
-    let (inputs, outputs) = (spec.inputs as usize, spec.outputs as usize);
-    match spec.kind {
-        // Every input and every output has a buffer of its own.
-        Kind::WideFetch { fetch_width, .. } => CoarseOptions {
-            write_ports: inputs,
-            read_ports: outputs,
-            round_trip: timing::wide_fetch_round_trip(fetch_width, spec.sram_latency),
-            row_multiple: u64::from(fetch_width),
-            ..CoarseOptions::default()
-        },
-        kind => CoarseOptions {
-            write_ports: inputs.min(kind.memory_ports() as usize),
-            read_ports: outputs.min(kind.memory_ports() as usize),
-            round_trip: timing::SRAM_WRITE + timing::sram_to_output(spec.sram_latency),
-            ..CoarseOptions::default()
-        },
-    }
-}
-
 impl Compiled {
     /// What is probably not meant, though it can be built.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut warnings = self.extraction.warnings(&self.program);
         let (cycles, sequential) = (self.accelerator.length, self.sequential_cycles());
         if cycles > sequential {
+            let Accelerator { spec, .. } = &self.accelerator;
             let message = format!(
-                "`{}` takes {cycles} cycles; one stage after the other would take {sequential}",
-                self.program.name
+                "`{}` takes {cycles} cycles; one stage after the other would take {sequential}, but memories of `{}` cannot \
+                 serve that",
+                self.program.name, spec.name
             );
             let help = "stages wait for the memories: their rows are padded to whole fetches, and their ports serve one \
                         stage at a time; choose a tile with more ports or without rows, as `dual_port`";
@@ -435,7 +240,8 @@ impl Compiled {
 
     /// The baseline: one stage after the other. Updates wait for their memories, as in the accelerator.
     pub(crate) fn sequential(&self) -> Schedule {
-        sequential(&self.extraction.pipeline, self.coarse.as_ref().map_or(0, |plan| plan.options.round_trip))
+        let options = self.coarse.as_ref().map_or_else(CoarseOptions::default, |plan| plan.options.clone());
+        sequential(&self.extraction.pipeline, &options)
     }
 
     /// Cycles of the baseline.
@@ -477,4 +283,22 @@ impl Compiled {
         }
         Ok(proof)
     }
+}
+
+/// A message at the statement whose result is delayed in the most tiles.
+fn with_most_delays(
+    program: &Program,
+    extraction: &Extraction,
+    accelerator: &Accelerator,
+    message: &str,
+) -> Diagnostic {
+    let largest = accelerator.memories.iter().max_by_key(|memory| memory.mapped.tiles.len());
+    let found = largest.and_then(|memory| {
+        let is_delayed = |stage: &Stage| stage.name == memory.buffer.name;
+        let stage = extraction.pipeline.stages.iter().position(is_delayed)?;
+        let most = memory.mapped.tiles.len();
+        let message = format!("{message}; delays of this result take the most, {most}");
+        Some(program.diagnostic(extraction.span(program, stage), message))
+    });
+    found.unwrap_or_else(|| Diagnostic::new(message))
 }

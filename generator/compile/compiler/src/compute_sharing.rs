@@ -35,7 +35,7 @@ pub(crate) fn check(program: &Program, datapaths: &[Datapath]) -> Result<(), Dia
         };
         if let Some(reason) = unfit {
             return Err(program
-                .diagnostic(*span, format!("`{}` cannot share `{name}`: it {reason}", operation.name))
+                .diagnostic(*span, format!("this statement cannot share `{name}`: it {reason}"))
                 .with_help(
                     "a unit is for operations that only compute with the elements they read: leave out `share`",
                 ));
@@ -52,8 +52,10 @@ pub(crate) fn check(program: &Program, datapaths: &[Datapath]) -> Result<(), Dia
             };
             [sum(first, other), sum(number, operation)]
         });
-        let message = format!("`{}` cannot share `{name}` with `{}`: it {}", operation.name, other.name, here.1);
-        let note = format!("`{}` {}", other.name, there.1);
+        let line = program.diagnostic(other.span, "").location().map(|(_, line, _)| format!("the one in line {line}"));
+        let other = line.unwrap_or_else(|| format!("`{}`", other.name));
+        let message = format!("this statement cannot share `{name}` with {other}: it {}", here.1);
+        let note = format!("the other statement {}", there.1);
         return Err(program
             .diagnostic(here.0, message)
             .with_help("operations of one unit compute the same, each with other elements")

@@ -51,8 +51,12 @@ fn schedule(compiled: &Compiled) -> String {
         text += &format!("{write}{latency}\n");
     }
     writeln!(text, "{} cycles", compiled.accelerator.length).expect("strings can be written");
-    if let Some(CoarsePlan { coarse, .. }) = &compiled.coarse {
-        write!(text, "\n{coarse}").expect("strings can be written");
+    match &compiled.coarse {
+        Some(CoarsePlan { coarse: Some(coarse), .. }) => {
+            write!(text, "\n{coarse}").expect("strings can be written");
+        }
+        Some(CoarsePlan { coarse: None, .. }) => text += "\none stage after the other, faster than a pipeline\n",
+        None => {}
     }
     text
 }

@@ -10,6 +10,7 @@ mod error;
 mod occupancy;
 mod refusal;
 mod report;
+mod search;
 
 pub use compile::{CoarsePlan, Compiled, Proof, compile};
 pub use emit::Stage;

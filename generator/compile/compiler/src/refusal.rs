@@ -3,6 +3,7 @@
 use itertools::Itertools;
 use pushmem_assembly::AssemblyError;
 use pushmem_extraction::{Extraction, unrolling};
+use pushmem_files::Diagnostic;
 use pushmem_nest::{Level, Program, Span};
 
 use crate::error::CompileError;
@@ -13,16 +14,20 @@ const MOST_REASONS: usize = 4;
 /// The refusal of a program for what is wrong with one of its memories.
 pub(crate) fn refusal(program: &Program, extraction: &Extraction, error: AssemblyError) -> CompileError {
     let words = Words { program, extraction };
-    let (array, place, done, help, error, level) = match error {
+    let (array, place, done, help, error, level, given_up) = match error {
         AssemblyError::Program(diagnostic) => return CompileError::Refused(*diagnostic),
+        AssemblyError::Inputs { array, level, tile, inputs, first, update, variable } => {
+            let refused = words.too_few_inputs(array, (&tile, inputs), (first, update), &variable);
+            return words.unmapped(refused, level, &program.arrays[array].name);
+        }
         AssemblyError::Memory { stage, delays, error } => {
             let array = extraction.pipeline.stages[stage].write.array;
             let done = format!("cannot be delayed by {} cycles in memory tiles", delays.iter().join(", "));
             let help =
                 "choose a tile with more rows, wider controllers, more words in its buffers, or chaining".to_owned();
-            (array, extraction.span(program, stage), done, help, error, Level::Memory)
+            (array, extraction.span(program, stage), done, help, error, Level::Memory, None)
         }
-        AssemblyError::Array { array, level, error } => {
+        AssemblyError::Array { array, level, error, given_up } => {
             let tiles = match level {
                 Level::GlobalBuffer => "the global buffer",
                 Level::Memory => "memory tiles",
@@ -32,16 +37,15 @@ pub(crate) fn refusal(program: &Program, extraction: &Extraction, error: Assembl
                  divide the work into smaller tiles of the array";
             // An image pipeline keeps rows, not arrays, and is as long as the image.
             let help = unrolling(program).map_or(smaller.to_owned(), |unrolled| format!("{unrolled}; or {smaller}"));
-            (array, program.arrays[array].span, format!("cannot be kept in {tiles}"), help, error, level)
+            (array, program.arrays[array].span, format!("cannot be kept in {tiles}"), help, error, level, given_up)
         }
     };
-    let reasons = words.reasons(&error.tried);
-    let message = format!("`{}` {done} of `{}`:{reasons}", program.arrays[array].name, error.tile);
-    let refused = program.diagnostic(place, message).with_help(help).with_related(extraction.warnings(program));
-    match level {
-        Level::Memory => CompileError::Unmapped { diagnostic: refused, buffer: error.buffer },
-        Level::GlobalBuffer | Level::RegisterFile => CompileError::Refused(refused),
+    let mut reasons = words.reasons(&error.tried);
+    if let Some(schedules) = given_up {
+        reasons.push_str(&format!("\n  and so with {schedules} schedules, after which no other was tried"));
     }
+    let message = format!("`{}` {done} of `{}`:{reasons}", program.arrays[array].name, error.tile);
+    words.unmapped(program.diagnostic(place, message).with_help(help), level, &error.buffer)
 }
 
 /// The words that the program has for stages and ports.
@@ -51,6 +55,40 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
+    /// The refusal of a buffer by the tiles of its level.
+    fn unmapped(&self, refused: Diagnostic, level: Level, buffer: &str) -> CompileError {
+        let diagnostic = refused.with_related(self.extraction.warnings(self.program));
+        match level {
+            Level::Memory => CompileError::Unmapped { diagnostic, buffer: buffer.to_owned() },
+            Level::GlobalBuffer | Level::RegisterFile => CompileError::Refused(diagnostic),
+        }
+    }
+
+    /// Two stages, one of which updates what the other writes in the iterations of a loop, and a tile without an input for each.
+    fn too_few_inputs(
+        &self,
+        array: usize,
+        (tile, inputs): (&str, u32),
+        (first, update): (usize, usize),
+        variable: &str,
+    ) -> Diagnostic {
+        let Words { program, extraction } = self;
+        let name = &program.arrays[array].name;
+        let place = extraction.span(program, update);
+        let first = extraction.statement(program, first);
+        let message = format!(
+            "a tile of `{name}` needs 2 inputs, and `{tile}` tiles have {inputs}: the iterations of `{variable}` update in \
+             memory what {first} writes"
+        );
+        let help = match unrolling(program) {
+            Some(unrolled) => format!("{unrolled}; or choose a tile with 2 inputs"),
+            None => {
+                format!("choose a tile with 2 inputs, or unroll `{variable}`, so that no word is updated in memory")
+            }
+        };
+        program.diagnostic(place, message).with_help(help)
+    }
+
     /// The first reasons of those that differ, a line each.
     fn reasons(&self, tried: &[String]) -> String {
         let reasons = tried.iter().map(|reason| self.reason(reason)).unique().collect_vec();

@@ -24,6 +24,8 @@ pub struct Report {
     pub cycles: u64,
     /// The same when one stage runs after the other, with the same memories.
     pub sequential_cycles: u64,
+    /// Whether that is what the accelerator does, because a pipeline would wait for the memories longer.
+    pub in_sequence: bool,
     /// Words that are live in SRAM at most.
     pub sram_words: u64,
     /// Words of all arrays between stages, which the sequential schedule keeps.
@@ -83,6 +85,7 @@ impl Report {
             constraints: compiled.constraints.clone(),
             cycles: accelerator.length,
             sequential_cycles: compiled.sequential_cycles(),
+            in_sequence: compiled.coarse.as_ref().is_some_and(|plan| plan.coarse.is_none()),
             sram_words: accelerator.memory_words(),
             sequential_words: kept.map(|array| compiled.program.arrays[array].size() as u64).sum(),
             memory_tiles: accelerator.count_at(Level::Memory),
@@ -98,7 +101,7 @@ impl Report {
             occupancy: compiled.coarse.as_ref().and_then(|plan| Occupancy::of(compiled, plan)),
             kernels: accelerator.instances().count(),
             multiplexed_words: accelerator.multiplexed_words(),
-            input_words: lanes(&accelerator.inputs),
+            input_words: lanes(accelerator.inputs.as_raw_slice()),
             output_words: lanes(&accelerator.outputs),
             pipeline_register_bits: accelerator.instances().map(|datapath| datapath.registers()).sum(),
             proven_cycles: compiled.proof.proven_cycles,
@@ -110,7 +113,13 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut line = |name: &str, value: String| writeln!(formatter, "  {name:<22} {value}");
-        line("cycles", format!("{} ({} one stage after the other)", self.cycles, self.sequential_cycles))?;
+        line(
+            "cycles",
+            match self.in_sequence {
+                true => format!("{}, one stage after the other: a pipeline would take longer", self.cycles),
+                false => format!("{} ({} one stage after the other)", self.cycles, self.sequential_cycles),
+            },
+        )?;
         let others = [
             (self.global_buffer_banks, self.global_buffer.as_ref()),
             (self.register_files, self.register_file.as_ref()),

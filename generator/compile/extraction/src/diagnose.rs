@@ -2,7 +2,7 @@
 
 use pushmem_files::Diagnostic;
 use pushmem_nest::Program;
-use pushmem_schedule::{Along, Collapse, ScheduleError};
+use pushmem_schedule::{Along, Collapse, ScheduleError, StageName};
 
 use crate::extract::Extraction;
 
@@ -20,9 +20,16 @@ pub fn diagnose(program: &Program, extraction: &Extraction, error: &ScheduleErro
             });
             (access(here), other)
         }
-        _ => (span(error.stage().number), error.other().map(|other| (span(other.number), format!("this is {other}")))),
+        _ => {
+            let label = |other: &StageName| (span(other.number), "this is the other one".to_owned());
+            (span(error.stage().number), error.other().map(label))
+        }
     };
-    let found = program.diagnostic(place, error.to_string()).with_help(error.help());
+    let named = |stage: &StageName| match span(stage.number) == span(error.stage().number) {
+        true => extraction.this(program, stage.number),
+        false => extraction.statement(program, stage.number),
+    };
+    let found = program.diagnostic(place, error.text(named)).with_help(error.help());
     match other.filter(|(other, _)| *other != place) {
         Some((other, label)) => found.with_related(vec![program.diagnostic(other, label).as_note()]),
         None => found,

@@ -100,6 +100,24 @@ impl Extraction {
         }
     }
 
+    /// A stage in a sentence, by its line in the program.
+    pub fn statement(&self, program: &Program, stage: usize) -> String {
+        let line = program.diagnostic(self.span(program, stage), "").location().map(|(_, line, _)| line);
+        match (&self.origins[stage], line) {
+            (Origin::Input { array, .. }, _) => format!("the input `{}`", program.arrays[*array].name),
+            (Origin::Operation { .. }, Some(line)) => format!("the statement in line {line}"),
+            (Origin::Operation { .. }, None) => format!("`{}`", self.pipeline.stages[stage].name),
+        }
+    }
+
+    /// The stage in a message that points at it.
+    pub fn this(&self, program: &Program, stage: usize) -> String {
+        match &self.origins[stage] {
+            Origin::Input { .. } => self.statement(program, stage),
+            Origin::Operation { .. } => "this statement".to_owned(),
+        }
+    }
+
     /// Where the text of the program has an access of a stage: one of its reads, or its write.
     pub fn access_span(&self, program: &Program, stage: usize, read: Option<usize>) -> Span {
         let Origin::Operation { operation, .. } = &self.origins[stage] else { return self.span(program, stage) };

@@ -6,7 +6,7 @@ use std::path::Path;
 use pushmem_extraction::{Origin, extract};
 use pushmem_images::Image;
 use pushmem_nest::{ArrayKind, Observer, Program};
-use pushmem_schedule::{Options, Pipeline, Schedule, lifetimes, sequential, stencil};
+use pushmem_schedule::{CoarseOptions, Options, Pipeline, Schedule, lifetimes, sequential, stencil};
 use serde_json::Value;
 
 fn program(name: &str) -> Program {
@@ -32,7 +32,7 @@ fn lengths_are_within_the_published_ones() {
         let length = schedule.length(&pipeline);
         assert!(length <= published, "{name}: {length} cycles, published {published}");
         assert!(
-            length < sequential(&pipeline, 0).length(&pipeline),
+            length < sequential(&pipeline, &CoarseOptions::default()).length(&pipeline),
             "{name}: not shorter than one stage after the other"
         );
     }

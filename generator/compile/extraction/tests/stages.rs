@@ -121,7 +121,7 @@ fn an_unrolled_reduction_is_one_stage() {
 fn messages_point_at_the_text() {
     let stencil = Program { schedule: Some(Schedule::Stencil), ..reduction("") };
     let error = refused(&stencil);
-    assert_eq!(error.to_string(), "sums_1 is a reduction: it updates sums in every iteration of loop i");
+    assert_eq!(error.to_string(), "this statement is a reduction: it updates `sums` in every iteration of loop `i`");
     assert_eq!(error.offending_text(), Some("sums[x, y] += loaded[x + i, y]"));
 
     let error = refused(&program("", &output("loaded[x % 4, y]")));
@@ -140,8 +140,8 @@ fn messages_point_at_the_text() {
     let error = refused(&program(", sums: {type: u16, shape: [8, 8]}", &(twice + &output("sums[x, y]"))));
     assert_eq!(error.offending_text(), Some("sums[x, y] = 1"));
     let shown = format!("{error:?}");
-    assert!(shown.contains("sums_1 overwrites elements of sums that sums_0 wrote"), "{shown}");
-    assert!(shown.contains("this is sums_0"), "{shown}");
+    assert!(shown.contains("this statement overwrites elements of `sums` that the statement in line "), "{shown}");
+    assert!(shown.contains("this is the other one"), "{shown}");
 }
 
 /// Where reductions are loops, an input with one reader comes in the order in which it is read, tile by tile, and is one more

@@ -1,5 +1,6 @@
 //! The parts of an accelerator and how they are wired.
 
+use index_vec::IndexVec;
 use itertools::Itertools;
 use pushmem_affine::{Affine, Domain};
 use pushmem_configuration::Configuration;
@@ -8,6 +9,7 @@ use pushmem_nest::{Level, Type};
 use pushmem_stages::Stage;
 use pushmem_tile::TileSpec;
 
+use crate::ids::{CounterId, DatapathId, InputId, KernelId, TileId, WireId};
 use crate::levels::Levels;
 
 /// Bits of a word on every wire. Narrower elements are extended according to their type.
@@ -27,17 +29,17 @@ pub struct Accelerator {
     /// Cycles of a run: one more than the time of the last output.
     pub length: u64,
     /// Loop counters that streams and kernels share.
-    pub counters: Vec<Counter>,
+    pub counters: IndexVec<CounterId, Counter>,
     /// Wires, each after those it depends on within a cycle.
-    pub wires: Vec<Wire>,
+    pub wires: IndexVec<WireId, Wire>,
     /// Streams from outside.
-    pub inputs: Vec<Stream>,
+    pub inputs: IndexVec<InputId, Stream>,
     /// Streams to outside.
     pub outputs: Vec<Stream>,
     /// The datapaths, one for each operation that is no plain copy.
-    pub datapaths: Vec<OperationDatapath>,
+    pub datapaths: IndexVec<DatapathId, OperationDatapath>,
     /// The kernels: what executes each stage.
-    pub kernels: Vec<Kernel>,
+    pub kernels: IndexVec<KernelId, Kernel>,
     /// Instances of datapaths that several kernels have in turn. All other kernels have an instance of their own.
     pub units: Vec<SharedUnit>,
     /// Stages that only copy, and have no kernel.
@@ -45,7 +47,7 @@ pub struct Accelerator {
     /// Stages whose result is always the same, and that have neither kernel nor wire.
     pub constants: Vec<Constant>,
     /// The memory tiles.
-    pub tiles: Vec<Tile>,
+    pub tiles: IndexVec<TileId, Tile>,
     /// The arrays that are kept in memory tiles, which come first among the tiles.
     pub arrays: Vec<StoredArray>,
     /// What is delayed in the memory tiles.
@@ -53,9 +55,6 @@ pub struct Accelerator {
     /// The ROM tiles, one for each look-up in a large table.
     pub roms: Vec<Rom>,
 }
-
-/// A wire, an index of [`Accelerator::wires`].
-pub type WireId = usize;
 
 /// A word wide wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,8 +70,8 @@ pub struct Wire {
 pub enum Driver {
     /// A word of an input stream.
     Input {
-        /// Index of [`Accelerator::inputs`].
-        stream: usize,
+        /// The stream.
+        stream: InputId,
         /// Which word of the beat.
         lane: usize,
     },
@@ -85,15 +84,15 @@ pub enum Driver {
     },
     /// An output of a memory tile.
     Tile {
-        /// Index of [`Accelerator::tiles`].
-        tile: usize,
+        /// The tile.
+        tile: TileId,
         /// Which output.
         output: usize,
     },
     /// The result of a kernel.
     Kernel {
-        /// Index of [`Accelerator::kernels`].
-        kernel: usize,
+        /// The kernel.
+        kernel: KernelId,
     },
     /// An operand of a unit that kernels have in turn: that of the kernel which begins an iteration.
     Turns {
@@ -102,8 +101,8 @@ pub enum Driver {
     },
     /// One of several sources, by loop indices: boundaries, and reads that hold a word longer than others.
     Select {
-        /// The loops, an index of [`Accelerator::counters`].
-        counter: usize,
+        /// The loops.
+        counter: CounterId,
         /// The cases; the last has no conditions.
         cases: Vec<Case>,
     },
@@ -167,8 +166,8 @@ pub struct Stream {
     pub array: usize,
     /// Type of the elements.
     pub element: Type,
-    /// When beats are due, an index of [`Accelerator::counters`].
-    pub counter: usize,
+    /// When beats are due.
+    pub counter: CounterId,
     /// The words of a beat.
     pub lanes: Vec<Lane>,
 }
@@ -206,12 +205,12 @@ pub struct Kernel {
     pub name: String,
     /// The stage that it executes.
     pub stage: usize,
-    /// Index of [`Accelerator::datapaths`].
-    pub datapath: usize,
+    /// Its datapath.
+    pub datapath: DatapathId,
     /// When it begins its iterations. Hardware counts them only where something needs their indices.
     pub iterations: Counter,
-    /// Loops of the stage, if the datapath uses their variables: an index of [`Accelerator::counters`].
-    pub counter: Option<usize>,
+    /// Loops of the stage, if the datapath uses their variables.
+    pub counter: Option<CounterId>,
     /// What each load reads.
     pub operands: Vec<Source>,
     /// Where each variable of the datapath comes from.
@@ -224,9 +223,9 @@ pub struct SharedUnit {
     /// A unique name, an identifier.
     pub name: String,
     /// The kernels, at least two. No two begin an iteration in the same cycle.
-    pub kernels: Vec<usize>,
-    /// The loops of each kernel, indices of [`Accelerator::counters`].
-    pub counters: Vec<usize>,
+    pub kernels: Vec<KernelId>,
+    /// The loops of each kernel.
+    pub counters: Vec<CounterId>,
     /// What each load takes: what is the same for all kernels, or a wire driven by [`Driver::Turns`].
     pub operands: Vec<Source>,
 }
@@ -234,8 +233,8 @@ pub struct SharedUnit {
 /// A source in the cycles in which a kernel begins an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// The loops of the kernel, an index of [`Accelerator::counters`].
-    pub counter: usize,
+    /// The loops of the kernel.
+    pub counter: CounterId,
     /// What it takes.
     pub source: Source,
 }
@@ -356,7 +355,7 @@ pub struct Memory {
     /// The mapping, with tiles numbered from [`Memory::first_tile`].
     pub mapped: pushmem_buffers::MappedBuffer,
     /// The first of its tiles.
-    pub first_tile: usize,
+    pub first_tile: TileId,
 }
 
 impl Memory {
@@ -383,7 +382,7 @@ pub struct StoredArray {
     /// The mapping of its ports in the time of the tiles, with tiles numbered from [`StoredArray::first_tile`].
     pub mapped: pushmem_buffers::MappedBuffer,
     /// The first of its tiles.
-    pub first_tile: usize,
+    pub first_tile: TileId,
 }
 
 impl StoredArray {
@@ -418,7 +417,7 @@ pub struct Tile {
     /// The wire that each output drives.
     pub outputs: Vec<Option<WireId>>,
     /// The tile whose outputs go to this one's chain inputs.
-    pub chain_from: Option<usize>,
+    pub chain_from: Option<TileId>,
 }
 
 /// A ROM tile with a table, for one look-up of one kernel.
@@ -428,8 +427,8 @@ pub struct Rom {
     pub name: String,
     /// The table, an index of the program's.
     pub table: usize,
-    /// Index of [`Accelerator::kernels`].
-    pub kernel: usize,
+    /// The kernel that looks it up.
+    pub kernel: KernelId,
     /// Index of the [`fetches`](Datapath::fetches) of its datapath.
     pub fetch: usize,
     /// Its configuration.
@@ -456,16 +455,16 @@ impl Accelerator {
             rom_spec,
             levels: Levels::default(),
             length: 0,
-            counters: Vec::new(),
-            wires: Vec::new(),
-            inputs: Vec::new(),
+            counters: IndexVec::new(),
+            wires: IndexVec::new(),
+            inputs: IndexVec::new(),
             outputs: Vec::new(),
-            datapaths: Vec::new(),
-            kernels: Vec::new(),
+            datapaths: IndexVec::new(),
+            kernels: IndexVec::new(),
             units: Vec::new(),
             copies: Vec::new(),
             constants: Vec::new(),
-            tiles: Vec::new(),
+            tiles: IndexVec::new(),
             arrays: Vec::new(),
             memories: Vec::new(),
             roms: Vec::new(),
@@ -506,21 +505,21 @@ impl Accelerator {
     }
 
     /// The ROMs of a kernel, by the order of its look-ups: indices of [`Accelerator::roms`].
-    pub fn roms_of(&self, kernel: usize) -> Vec<usize> {
+    pub fn roms_of(&self, kernel: KernelId) -> Vec<usize> {
         let mut roms: Vec<usize> = (0..self.roms.len()).filter(|&rom| self.roms[rom].kernel == kernel).collect();
         roms.sort_by_key(|&rom| self.roms[rom].fetch);
         roms
     }
 
     /// The unit that a kernel shares with others, an index of [`Accelerator::units`].
-    pub fn unit_of(&self, kernel: usize) -> Option<usize> {
+    pub fn unit_of(&self, kernel: KernelId) -> Option<usize> {
         self.units.iter().position(|unit| unit.kernels.contains(&kernel))
     }
 
     /// The datapath of each instance: a unit that kernels share is one.
     pub fn instances(&self) -> impl Iterator<Item = &Datapath> {
-        let again = |kernel: &usize| self.units.iter().any(|unit| unit.kernels[1..].contains(kernel));
-        let kernels = (0..self.kernels.len()).filter(move |kernel| !again(kernel));
+        let again = |kernel: &KernelId| self.units.iter().any(|unit| unit.kernels[1..].contains(kernel));
+        let kernels = self.kernels.indices().filter(move |kernel| !again(kernel));
         kernels.map(|kernel| &self.datapaths[self.kernels[kernel].datapath].datapath)
     }
 

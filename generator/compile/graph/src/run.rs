@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use index_vec::IndexVec;
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_kernels::Evaluator;
@@ -9,6 +10,7 @@ use pushmem_model::{Inputs, Outputs, Tile, Violation};
 use pushmem_nest::{ArrayKind, Program, Type};
 
 use crate::accelerator::{Accelerator, Case, Counter, Driver, Source, Stream, Turn};
+use crate::ids::{CounterId, InputId, KernelId, TileId, WireId};
 
 /// What a run of the model gives.
 #[derive(Clone, Debug)]
@@ -95,10 +97,10 @@ impl Accelerator {
             }
             arrays.insert(number, image);
         }
-        let beats = self.beats(&self.inputs, &arrays);
+        let beats = IndexVec::from(self.beats(self.inputs.as_raw_slice(), &arrays));
         let mut machine = Machine::new(self, program);
         let mut outputs: Vec<Beats> = vec![Vec::new(); self.outputs.len()];
-        let mut taken = vec![0; beats.len()];
+        let mut taken = index_vec::index_vec![0; beats.len()];
         for _ in 0..self.length {
             machine.cycle(&beats, &mut taken, &mut outputs);
         }
@@ -138,7 +140,7 @@ impl<'a> CounterState<'a> {
 /// An instance of a datapath.
 struct KernelState<'a> {
     /// The kernel, or the first of those that have it in turn.
-    kernel: usize,
+    kernel: KernelId,
     evaluator: Evaluator,
     /// Results under way, the next to appear first; empty for a kernel without registers.
     results: VecDeque<u16>,
@@ -151,17 +153,17 @@ struct KernelState<'a> {
 
 struct Machine<'a> {
     accelerator: &'a Accelerator,
-    counters: Vec<CounterState<'a>>,
+    counters: IndexVec<CounterId, CounterState<'a>>,
     instances: Vec<KernelState<'a>>,
     /// The instance of each kernel.
-    instance_of: Vec<usize>,
-    /// What is in each shift register, the newest word last; empty for other wires.
-    registers: Vec<VecDeque<u16>>,
-    tiles: Vec<Tile>,
-    tile_outputs: Vec<Outputs>,
+    instance_of: IndexVec<KernelId, usize>,
+    /// The words in each shift register, the newest last; empty for other wires.
+    registers: IndexVec<WireId, VecDeque<u16>>,
+    tiles: IndexVec<TileId, Tile>,
+    tile_outputs: IndexVec<TileId, Outputs>,
     /// Tiles, each after the one whose outputs it passes on.
-    tile_order: Vec<usize>,
-    values: Vec<u16>,
+    tile_order: Vec<TileId>,
+    values: IndexVec<WireId, u16>,
     /// The cycle.
     now: u64,
 }
@@ -169,8 +171,8 @@ struct Machine<'a> {
 impl<'a> Machine<'a> {
     fn new(accelerator: &'a Accelerator, program: &Program) -> Self {
         let mut instances: Vec<KernelState> = Vec::new();
-        let mut instance_of = Vec::new();
-        for (number, kernel) in accelerator.kernels.iter().enumerate() {
+        let mut instance_of: IndexVec<KernelId, usize> = IndexVec::new();
+        for (number, kernel) in accelerator.kernels.iter_enumerated() {
             let unit = accelerator.unit_of(number).map(|unit| &accelerator.units[unit]);
             let first = unit.map_or(number, |unit| unit.kernels[0]);
             if first < number {
@@ -196,7 +198,7 @@ impl<'a> Machine<'a> {
             Driver::ShiftRegister { length, .. } => VecDeque::from(vec![0; length as usize]),
             _ => VecDeque::new(),
         });
-        let mut tiles: Vec<Tile> = Vec::new();
+        let mut tiles: IndexVec<TileId, Tile> = IndexVec::new();
         for content in &accelerator.tiles {
             let mut tile = Tile::new(accelerator.spec_at(content.level));
             tile.configure(&content.configuration);
@@ -211,21 +213,26 @@ impl<'a> Machine<'a> {
             instances,
             instance_of,
             registers: registers.collect(),
-            tile_outputs: vec![Outputs::default(); tiles.len()],
+            tile_outputs: index_vec::index_vec![Outputs::default(); tiles.len()],
             tile_order: tile_order(accelerator),
             tiles,
-            values: vec![0; accelerator.wires.len()],
+            values: index_vec::index_vec![0; accelerator.wires.len()],
             now: 0,
         }
     }
 
     /// Executes a cycle. `taken` counts the words taken from each input.
-    fn cycle(&mut self, inputs: &[Beats], taken: &mut [usize], outputs: &mut [Beats]) {
+    fn cycle(
+        &mut self,
+        inputs: &IndexVec<InputId, Beats>,
+        taken: &mut IndexVec<InputId, usize>,
+        outputs: &mut [Beats],
+    ) {
         for &number in &self.tile_order {
             let inputs = self.tile_inputs(number);
             self.tile_outputs[number] = self.tiles[number].outputs(&inputs);
         }
-        for (number, wire) in self.accelerator.wires.iter().enumerate() {
+        for (number, wire) in self.accelerator.wires.iter_enumerated() {
             self.values[number] = match &wire.driver {
                 Driver::Input { stream, lane } => inputs[*stream].get(taken[*stream] + lane).copied().unwrap_or(0),
                 Driver::ShiftRegister { .. } => self.registers[number][0],
@@ -248,7 +255,7 @@ impl<'a> Machine<'a> {
         self.clock();
     }
 
-    fn tile_inputs(&self, number: usize) -> Inputs {
+    fn tile_inputs(&self, number: TileId) -> Inputs {
         let content = &self.accelerator.tiles[number];
         let mut inputs = Inputs::default();
         for (port, wire) in content.inputs.iter().enumerate() {
@@ -269,7 +276,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn selected(&self, counter: usize, cases: &[Case]) -> u16 {
+    fn selected(&self, counter: CounterId, cases: &[Case]) -> u16 {
         let index = &self.counters[counter].index;
         let holds =
             |case: &&Case| case.conditions.iter().all(|(level, condition)| condition.holds(index[*level] as i64));
@@ -332,7 +339,7 @@ impl<'a> Machine<'a> {
                 register.push_back(self.values[of]);
             }
         }
-        for number in 0..self.tiles.len() {
+        for number in self.tiles.indices() {
             let inputs = self.tile_inputs(number);
             let flush = self.accelerator.tiles[number].begin == self.now + 1;
             self.tiles[number].clock(&Inputs { flush, ..inputs });
@@ -355,9 +362,9 @@ impl<'a> Machine<'a> {
 }
 
 /// The tiles, each after the one whose outputs it passes on.
-fn tile_order(accelerator: &Accelerator) -> Vec<usize> {
-    let depth = |tile: usize| std::iter::successors(Some(tile), |&tile| accelerator.tiles[tile].chain_from).count();
-    let mut order: Vec<usize> = (0..accelerator.tiles.len()).collect();
+fn tile_order(accelerator: &Accelerator) -> Vec<TileId> {
+    let depth = |tile: TileId| std::iter::successors(Some(tile), |&tile| accelerator.tiles[tile].chain_from).count();
+    let mut order: Vec<TileId> = accelerator.tiles.indices().collect();
     order.sort_by_key(|&tile| depth(tile));
     order
 }

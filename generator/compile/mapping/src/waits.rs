@@ -29,7 +29,7 @@ pub fn check_waits(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<(), Mappin
         let start = nest.cycle.start;
         if start >= limit + early {
             tried.push(format!(
-                "{}: its first word is read in cycle {start}; a {bits}-bit schedule begins before cycle {}",
+                "{}: its first word is read in cycle {start}; a schedule of {bits} bits begins before cycle {}",
                 port.name,
                 limit + early
             ));

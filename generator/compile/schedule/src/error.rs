@@ -210,62 +210,73 @@ impl ScheduleError {
     }
 }
 
-impl fmt::Display for ScheduleError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl ScheduleError {
+    /// The message, with stages as `named` calls them.
+    pub fn text(&self, named: impl Fn(&StageName) -> String) -> String {
         match self {
             ScheduleError::SeveralLoops { stage, array, dimension } => {
-                write!(formatter, "{stage}: dimension {dimension} of {array} is indexed by more than one loop")
+                format!("dimension {dimension} of `{array}` is indexed by more than one loop in {}", named(stage))
             }
             ScheduleError::WriteDivides { stage } => {
-                write!(formatter, "{stage}: a written index has a division or a boundary")
+                format!("{} writes at an index that has a division or a boundary", named(stage))
             }
             ScheduleError::Cycle { stage, writer, array } if stage == writer => {
-                write!(formatter, "{stage} reads {array}, which it writes")
+                format!("{} reads `{array}`, which it writes", named(stage))
             }
             ScheduleError::Cycle { stage, writer, array } => {
-                write!(formatter, "{stage} reads {array}, which {writer} writes only later")
+                format!("{} reads `{array}`, which {} writes only later", named(stage), named(writer))
             }
-            ScheduleError::Serial { stage, other, array } => {
-                write!(formatter, "{stage} and {other}, copies of one operation, update {array} in turn, not at once")
+            ScheduleError::Serial { stage, array, .. } => {
+                format!("copies of {} update `{array}` one after the other, not at once", named(stage))
             }
-            ScheduleError::Overwritten { stage, first, array } if stage == first => {
-                write!(formatter, "{stage} writes elements of {array} more than once")
+            ScheduleError::Overwritten { stage, first, array } if named(stage) == named(first) => {
+                format!("{} writes elements of `{array}` more than once", named(stage))
             }
             ScheduleError::Overwritten { stage, first, array } => {
-                write!(formatter, "{stage} overwrites elements of {array} that {first} wrote")
+                format!("{} overwrites elements of `{array}` that {} wrote", named(stage), named(first))
             }
             ScheduleError::Reduction { stage, variable, array } => {
-                write!(formatter, "{stage} is a reduction: it updates {array} in every iteration of loop {variable}")
+                let stage = named(stage);
+                format!("{stage} is a reduction: it updates `{array}` in every iteration of loop `{variable}`")
             }
             ScheduleError::Rates { stage, variable } => {
-                write!(formatter, "{stage}: loop {variable} would have to run at two rates")
+                format!("loop `{variable}` of {} would have to run at two rates", named(stage))
             }
             ScheduleError::Order { stage } => {
-                write!(formatter, "{stage} nests its loops in another order than the stages it exchanges data with")
+                let stage = named(stage);
+                format!("{stage} nests its loops in another order than the statements it exchanges data with")
             }
-            ScheduleError::Collapsed(collapse) => collapse.fmt(formatter),
+            ScheduleError::Collapsed(collapse) => collapse.text(named),
             ScheduleError::Unit { stage, other, unit } => {
-                write!(formatter, "{stage} finds no cycles of unit {unit} in which {other} does not run")
+                format!("{} finds no cycles of unit `{unit}` in which {} does not run", named(stage), named(other))
             }
             ScheduleError::Nesting { stage } => {
-                write!(formatter, "{stage} has other bounds for a loop than the stages it shares the loop with")
+                format!("{} has other bounds for a loop than the statements it shares the loop with", named(stage))
             }
-            ScheduleError::TooLong { stage } => write!(formatter, "{stage} would run beyond 2^44 cycles"),
+            ScheduleError::TooLong { stage } => format!("{} would run beyond 2^44 cycles", named(stage)),
         }
     }
 }
 
-impl fmt::Display for Collapse {
+/// The message with the names that stages have in the pipeline.
+impl fmt::Display for ScheduleError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text(|stage| stage.name.clone()))
+    }
+}
+
+impl Collapse {
+    fn text(&self, named: impl Fn(&StageName) -> String) -> String {
         let Along { read, array, dimension, variable, .. } = &self.here;
         let done = if read.is_some() { "read" } else { "written" };
-        write!(formatter, "`{array}` is {done} here with `{variable}` along index {dimension}")?;
+        let here = format!("`{array}` is {done} here with `{variable}` along index {dimension}");
         match (&self.meets, &self.elsewhere) {
-            (Meets::Dimension(other), None) => write!(formatter, " and along index {other}"),
-            (Meets::Dimension(other), Some(_)) => write!(formatter, ", elsewhere along index {other}"),
-            (Meets::Loop(other), _) => write!(formatter, ", a dimension of the data that `{other}` runs along"),
+            (Meets::Dimension(other), None) => format!("{here} and along index {other}"),
+            (Meets::Dimension(other), Some(_)) => format!("{here}, elsewhere along index {other}"),
+            (Meets::Loop(other), _) => format!("{here}, a dimension of the data that `{other}` runs along"),
             (Meets::Loops(stage, [one, other]), _) => {
-                write!(formatter, ": then `{one}` and `{other}` of {stage} run along one dimension of the data")
+                let stage = named(stage);
+                format!("{here}: then `{one}` and `{other}` of {stage} run along one dimension of the data")
             }
         }
     }

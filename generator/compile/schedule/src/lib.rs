@@ -17,6 +17,7 @@ mod error;
 mod line_buffers;
 mod schedule;
 mod sequential;
+mod transport;
 mod writers;
 mod written;
 
@@ -30,4 +31,5 @@ pub use error::{Along, Collapse, Meets, ScheduleError, StageName};
 pub use pushmem_stages::{Access, Array, Boundary, Loop, Pipeline, Schedule, Stage, Subscript};
 pub use schedule::{Options, distances, lifetimes, stencil};
 pub use sequential::sequential;
+pub use transport::Transport;
 pub use writers::{Writers, is_outside};

@@ -11,6 +11,7 @@ use crate::coincidence::coincide;
 use crate::dependence_distance::{Dependence, dependences};
 use crate::error::{ScheduleError, StageName};
 use crate::line_buffers::{Apart, Constraint, solve};
+use crate::transport::Transport;
 
 /// How to schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,11 +22,13 @@ pub struct Options {
     /// For each stage the name of its compute unit. Groups that name the same one never run in the same cycle. A group
     /// without a name, or beyond the end of the list, has its own.
     pub share: Vec<Option<String>>,
+    /// Cycles that words travel between stages.
+    pub transport: Transport,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { row_multiple: 1, share: Vec::new() }
+        Options { row_multiple: 1, share: Vec::new(), transport: Transport::default() }
     }
 }
 
@@ -85,7 +88,7 @@ pub fn stencil(pipeline: &Pipeline, options: &Options) -> Result<Schedule, Sched
     let firsts = first_times(pipeline, &steps);
     let groups = groups(pipeline);
     let weights = weights(pipeline, &alignment, &groups);
-    let constraints = constraints(pipeline, &dependences, &groups, &steps, &firsts)?;
+    let constraints = constraints(pipeline, &dependences, &groups, &steps, &firsts, &options.transport)?;
     let count = groups.last().map_or(0, |last| last + 1);
     // Where a unit would be needed twice in a cycle, the later operation comes later, until there are no more such cycles.
     let row = periods.get(1).copied().unwrap_or(period);
@@ -196,6 +199,7 @@ fn constraints(
     groups: &[usize],
     steps: &[Vec<i64>],
     firsts: &[i64],
+    transport: &Transport,
 ) -> Result<Vec<Constraint>, ScheduleError> {
     let mut strictest: BTreeMap<(usize, usize, usize), Constraint> = BTreeMap::new();
     for dependence in dependences {
@@ -207,7 +211,9 @@ fn constraints(
             array,
             producer: groups[producer],
             consumer: groups[consumer],
-            lead: dependence.furthest(&steps[producer], &steps[consumer]) + shift,
+            lead: dependence.furthest(&steps[producer], &steps[consumer])
+                + shift
+                + transport.between(producer, consumer) as i64,
             kept: dependence.nearest(&steps[producer], &steps[consumer]) + shift,
         };
         if constraint.producer == constraint.consumer && constraint.lead > 0 {

@@ -2,17 +2,18 @@
 
 use std::ops::Range;
 
-use crate::coarse::alone;
+use crate::coarse::{CoarseOptions, alone};
 use crate::schedule::starting_at;
 use pushmem_stages::Pipeline;
 use pushmem_stages::Schedule;
 
 /// One stage after the other in the order of the program, an iteration a cycle: the baseline to compare with (dissertation
 /// §4.3). Loops that stages share begin their next iteration when the last stage inside has ended. An update waits for the
-/// one of the same element before, and for so many cycles more as a word needs through the memory (`round_trip`).
-pub fn sequential(pipeline: &Pipeline, round_trip: u64) -> Schedule {
+/// one of the same element before, and for so many cycles more as a word needs through the memory ([`CoarseOptions::round_trip`]);
+/// a stage waits until the last word of the one before has travelled ([`CoarseOptions::transport`]).
+pub fn sequential(pipeline: &Pipeline, options: &CoarseOptions) -> Schedule {
     let groups = crate::coarse::runs(pipeline);
-    let (timed, _) = body(pipeline, &groups, 0, round_trip);
+    let (timed, _) = body(pipeline, &groups, 0, options);
     let stages =
         timed.into_iter().zip(&pipeline.stages).map(|((first, stride), stage)| starting_at(first, stride, stage));
     Schedule { stages: stages.collect() }
@@ -20,7 +21,12 @@ pub fn sequential(pipeline: &Pipeline, round_trip: u64) -> Schedule {
 
 /// When each stage of some groups starts in an iteration of the `depth` loops around them, its strides in the loops inside,
 /// and how long all of them take.
-fn body(pipeline: &Pipeline, groups: &[Range<usize>], depth: usize, round_trip: u64) -> (Vec<(i64, Vec<i64>)>, i64) {
+fn body(
+    pipeline: &Pipeline,
+    groups: &[Range<usize>],
+    depth: usize,
+    options: &CoarseOptions,
+) -> (Vec<(i64, Vec<i64>)>, i64) {
     let first_of = |group: &Range<usize>| &pipeline.stages[group.start];
     let (mut timed, mut now) = (Vec::new(), 0_i64);
     let mut rest = groups;
@@ -32,14 +38,15 @@ fn body(pipeline: &Pipeline, groups: &[Range<usize>], depth: usize, round_trip: 
         rest = behind;
         if count == 1 {
             for number in first.clone() {
-                let (stride, span) = alone(pipeline, number, depth, round_trip);
+                let (stride, span) = alone(pipeline, number, depth, options);
                 timed.push((now, stride));
                 let latency = i64::try_from(pipeline.stages[number].latency).unwrap_or(i64::MAX);
-                now = now.saturating_add(span).saturating_add(latency);
+                let travel = options.transport.longest(number..number + 1, 0..pipeline.stages.len()) as i64;
+                now = now.saturating_add(span).saturating_add(latency).saturating_add(travel);
             }
             continue;
         }
-        let (inside, length) = body(pipeline, together, depth + 1, round_trip);
+        let (inside, length) = body(pipeline, together, depth + 1, options);
         timed.extend(inside.into_iter().map(|(first, mut stride)| {
             stride.push(length);
             (now.saturating_add(first), stride)

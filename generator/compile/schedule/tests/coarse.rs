@@ -55,7 +55,7 @@ fn brighten_and_blur_tiles_overlap() {
     assert!(found.to_string().starts_with("loop t: 16 iterations, one every 4096 cycles (bound by unit brighten)"));
 
     // One tile after the other: 8065 cycles before the next.
-    let baseline = sequential(&pipeline, 0);
+    let baseline = sequential(&pipeline, &CoarseOptions::default());
     check(&pipeline, &baseline, None);
     assert_eq!(shown(&pipeline, &baseline, "blur"), "(x, y, t) → 8065t + 63y + x + 4096");
     let single = scheduled(&pipeline, &CoarseOptions { double_buffer: false, ..CoarseOptions::default() });
@@ -243,8 +243,8 @@ fn a_sum_in_the_innermost_loop_is_interchanged() {
     // The loops of the sum are outside already.
     let found = scheduled(&residual(3), &CoarseOptions::default());
     assert!(!found.stages[3].interchanged);
-    check(&pipeline, &sequential(&pipeline, 0), None);
-    assert_eq!(sequential(&pipeline, 0).stages[1].stride, [4, 20]);
+    check(&pipeline, &sequential(&pipeline, &CoarseOptions::default()), None);
+    assert_eq!(sequential(&pipeline, &CoarseOptions::default()).stages[1].stride, [4, 20]);
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn updates_that_nothing_tells_apart_wait_for_each_other() {
     program.operation("other", "x:9", 0, &["out[x]"], "out[x]");
     program.join();
     let refused = coarse(&program.pipeline, &CoarseOptions::default()).map_err(|error| error.to_string());
-    assert_eq!(refused, Err("one and other, copies of one operation, update out in turn, not at once".to_owned()));
+    assert_eq!(refused, Err("copies of one update `out` one after the other, not at once".to_owned()));
 
     // A convolution that scatters: elements meet in any two iterations, also those of two turns of the shared loop.
     let mut program = Builder::default();
@@ -313,7 +313,7 @@ fn loops_are_flattened() {
     assert_eq!(found.loops[0].bound, Bound::Inner);
     let flushed = scheduled(&pipeline, &CoarseOptions { flatten: false, ..CoarseOptions::default() });
     assert_eq!(flushed.schedule.stages[0].stride, [1, 10, 48]);
-    let baseline = sequential(&pipeline, 0);
+    let baseline = sequential(&pipeline, &CoarseOptions::default());
     check(&pipeline, &baseline, None);
     assert_eq!(baseline.stages[1].stride, [1, 18, 72]);
 
@@ -343,7 +343,7 @@ fn sums_go_on_across_a_shared_loop() {
     assert_eq!(found.loops[1].name, "c");
     assert_eq!(found.loops[1].interval, 9 * 64);
     assert_eq!(found.loops[0].interval, 4 * 9 * 64 + 64 + 2);
-    check(&pipeline, &sequential(&pipeline, 0), None);
+    check(&pipeline, &sequential(&pipeline, &CoarseOptions::default()), None);
 }
 
 #[test]
@@ -379,14 +379,14 @@ fn what_cannot_be_scheduled_is_refused() {
     let mut program = Builder::default();
     program.operation("scan", "x:4", 0, &["sum[x]", "in[x]"], "sum[x+1]");
     let error = coarse(&program.pipeline, &CoarseOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "scan reads sum, which it writes");
+    assert_eq!(error.to_string(), "scan reads `sum`, which it writes");
 
     let mut program = Builder::default();
     program.operation("long", "z:1000000000 y:1000000000 x:1000000000", 0, &[], "a[x,y,z]");
     let error = coarse(&program.pipeline, &CoarseOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), "long would run beyond 2^44 cycles");
     assert_eq!(error.stage().number, 0);
-    sequential(&program.pipeline, 0);
+    sequential(&program.pipeline, &CoarseOptions::default());
 
     let mut program = Builder::default();
     program.operation("one", "t:1000000000 x:1000000000", 0, &[], "a[x]");
@@ -394,7 +394,7 @@ fn what_cannot_be_scheduled_is_refused() {
     assert!(matches!(coarse(&program.pipeline, &CoarseOptions::default()), Err(ScheduleError::TooLong { .. })));
     program.pipeline.stages[1].shared = 3;
     assert!(matches!(coarse(&program.pipeline, &CoarseOptions::default()), Err(ScheduleError::Nesting { .. })));
-    sequential(&program.pipeline, 0);
+    sequential(&program.pipeline, &CoarseOptions::default());
 
     let mut program = Builder::default();
     program.operation("one", "t:1000 x:1000000000", 0, &[], "a[x]");
@@ -426,7 +426,7 @@ fn a_sum_in_a_loop_over_pixels_is_distributed() {
     assert_eq!((apart.stages[2].interval, apart.stages[2].interchanged), (1, true));
     assert_eq!(apart.schedule.stages[2].stride, [144, 1, 12]);
     assert_eq!(apart.schedule.length(&pipeline), 168 + 3 * 144 + 2 + 144);
-    check(&pipeline, &sequential(&pipeline, 0), None);
+    check(&pipeline, &sequential(&pipeline, &CoarseOptions::default()), None);
     // Without interchange nothing is gained.
     let fixed = CoarseOptions { interchange: false, ..CoarseOptions::default() };
     assert_eq!(scheduled(&pipeline, &fixed).loops.len(), 2);
@@ -517,6 +517,7 @@ fn the_direction_of_dependences_is_exact() {
 #[derive(Clone, Copy, Debug)]
 struct Event {
     group: usize,
+    stage: usize,
     read: Option<i64>,
     write: Option<i64>,
     version: i64,
@@ -552,6 +553,9 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
     }
     // The sequential schedule runs the stages of a group one by one.
     let round_trip = coarse.map_or(0, |(_, options)| options.round_trip as i64);
+    let transport = |producer: usize, consumer: usize| {
+        coarse.map_or(0, |(_, options)| options.transport.between(producer, consumer) as i64)
+    };
     let (paths, count) = shared_loops(pipeline, &groups);
     // Lanes may have an iteration less.
     let mut extents = vec![0; count];
@@ -615,7 +619,13 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
                 if updates && *access == stage.write {
                     continue;
                 }
-                let event = Event { group: *group, read: Some(now), write: None, version: version(access.array) };
+                let event = Event {
+                    group: *group,
+                    stage: number,
+                    read: Some(now),
+                    write: None,
+                    version: version(access.array),
+                };
                 elements.entry((access.array, element)).or_default().push(event);
             }
             let element =
@@ -623,7 +633,8 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
             let written = now + stage.latency as i64;
             writing.entry((stage.write.array, written)).or_default().insert(*group);
             let version = version(stage.write.array);
-            let event = Event { group: *group, read: updates.then_some(now), write: Some(written), version };
+            let event =
+                Event { group: *group, stage: number, read: updates.then_some(now), write: Some(written), version };
             elements.entry((stage.write.array, element.unwrap())).or_default().push(event);
         }
     }
@@ -677,9 +688,11 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
                     if goes_on {
                         let (one, two) = if other.read < event.read { (other, event) } else { (event, other) };
                         let gap = two.read.unwrap() - one.write.unwrap();
-                        assert!(gap > round_trip, "{} updated twice within {gap}", name());
+                        let least = round_trip + transport(one.stage, two.stage);
+                        assert!(gap > least, "{} updated twice within {gap}", name());
                     } else {
                         let gap = if follows(event, other.group) { 0 } else { 1 + round_trip };
+                        let gap = gap + transport(other.stage, event.stage);
                         assert!(
                             read >= written + gap,
                             "{} written at {written} by group {} read at {read} by group {}",
@@ -816,7 +829,7 @@ proptest! {
     fn sequential_schedules_hold(seed in any::<u64>()) {
         let (pipeline, options) = programs::random(seed);
         if coarse(&pipeline, &options).is_ok() {
-            check(&pipeline, &sequential(&pipeline, 0), None);
+            check(&pipeline, &sequential(&pipeline, &CoarseOptions::default()), None);
         }
     }
 }
@@ -829,7 +842,7 @@ fn stencils_run_whole_stage_by_whole_stage() {
     program.operation("blur", "y:63 x:63", 0, &["brighten[x,y]", "brighten[x+1,y+1]"], "blur[x,y]");
     let pipeline = program.pipeline;
     let found = scheduled(&pipeline, &CoarseOptions::default());
-    assert_eq!(found.schedule, sequential(&pipeline, 0));
+    assert_eq!(found.schedule, sequential(&pipeline, &CoarseOptions::default()));
     let fused = stencil(&pipeline, &pushmem_schedule::Options::default()).unwrap();
     assert!(fused.length(&pipeline) < found.schedule.length(&pipeline));
 }

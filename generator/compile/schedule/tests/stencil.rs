@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use pushmem_affine::Affine;
 use pushmem_schedule::{
-    Access, Array, Boundary, Loop, Options, Pipeline, Schedule, ScheduleError, Stage, Subscript, dependences,
-    distances, lifetimes, sequential,
+    Access, Array, Boundary, CoarseOptions, Loop, Options, Pipeline, Schedule, ScheduleError, Stage, Subscript,
+    Transport, dependences, distances, lifetimes, sequential,
 };
 
 /// Without padding.
@@ -67,7 +67,7 @@ fn brighten_blur_starts_at_65_with_the_published_distances() {
         dependences(&pipeline).unwrap().iter().map(|d| distances(&schedule, &pipeline, d)).collect();
     assert_eq!(distances, [(65, 65), (64, 64), (1, 1), (0, 0)]);
     assert_eq!(lifetimes(&schedule, &pipeline).unwrap(), [65, 0]);
-    assert_eq!(sequential(&pipeline, 0).length(&pipeline), 64 * 64 + 63 * 63);
+    assert_eq!(sequential(&pipeline, &CoarseOptions::default()).length(&pipeline), 64 * 64 + 63 * 63);
 }
 
 /// The book, §4.3.3: shifting the observation too saves its line buffer.
@@ -220,6 +220,32 @@ fn copies_run_in_the_same_cycles() {
 }
 
 #[test]
+fn words_travel_before_they_are_read() {
+    // The blur takes four pixels of each window, the sharpening one of them and the blurred one.
+    let mut pipeline = brighten_blur();
+    pipeline.arrays.push(Array { name: "sharpen".to_owned(), weight: 1 });
+    pipeline.stages.push(stage("sharpen", &[63, 63], vec![at(1, &[0, 0]), at(0, &[1, 1])], 2));
+    let starts = |transport: Transport| {
+        let options = Options { transport, ..Options::default() };
+        let schedule = pushmem_schedule::stencil(&pipeline, &options).unwrap();
+        for dependence in dependences(&pipeline).unwrap() {
+            let travels = options.transport.between(dependence.producer, dependence.consumer) as i64;
+            assert!(distances(&schedule, &pipeline, &dependence).0 >= travels);
+        }
+        schedule.stages.iter().map(|stage| stage.start).collect::<Vec<_>>()
+    };
+    assert_eq!(starts(Transport::default()), [0, 65, 65]);
+    assert_eq!(starts(Transport::uniform(3)), [0, 68, 71]);
+    let mut one_route = Transport::default();
+    one_route.set(1, 2, 5);
+    assert_eq!(starts(one_route), [0, 65, 70]);
+    // The pixel that the sharpening takes has been there for a row: its way is as long as that without a later start.
+    let mut hidden = Transport::default();
+    hidden.set(0, 2, 0);
+    assert_eq!(starts(hidden), [0, 65, 65]);
+}
+
+#[test]
 fn rows_begin_at_multiples() {
     let periods = |pipeline: &Pipeline, row_multiple: u64| {
         let schedule = pushmem_schedule::stencil(pipeline, &Options { row_multiple, ..Options::default() }).unwrap();
@@ -258,7 +284,7 @@ fn reads_relate_to_the_last_writer() {
     let overlapping = with(vec![region("left", 0, 5, vec![]), region("right", 4, 4, vec![])]);
     let error = stencil(&overlapping).unwrap_err();
     assert_eq!((error.stage().number, error.other().unwrap().number), (1, 0));
-    assert_eq!(error.to_string(), "right overwrites elements of a that left wrote");
+    assert_eq!(error.to_string(), "right overwrites elements of `a` that left wrote");
     // An update takes the place of what it updates.
     let updated = with(vec![region("first", 0, 8, vec![]), region("update", 0, 8, vec![at(0, &[0])])]);
     assert_eq!(of_use(&updated), [1]);
@@ -274,7 +300,7 @@ fn reads_relate_to_the_last_writer() {
         ..stage("sum", &[3, 8], vec![Access { array: 0, subscripts: vec![along(2, 1, 1, 0, 1)] }], 0)
     };
     let error = stencil(&rolled).unwrap_err();
-    assert_eq!(error.to_string(), "sum is a reduction: it updates a in every iteration of loop x");
+    assert_eq!(error.to_string(), "sum is a reduction: it updates `a` in every iteration of loop `x`");
     rolled.stages[1].reads.clear();
     assert!(matches!(stencil(&rolled), Err(ScheduleError::Overwritten { .. })));
 }
@@ -392,7 +418,7 @@ proptest! {
         let schedule = stencil(&pipeline).unwrap();
         let enumerated = enumerate(&pipeline, &schedule);
         prop_assert_eq!(lifetimes(&schedule, &pipeline).unwrap(), enumerated);
-        enumerate(&pipeline, &sequential(&pipeline, 0));
+        enumerate(&pipeline, &sequential(&pipeline, &CoarseOptions::default()));
     }
 
     /// The extremes of the time from write to read, for any strides of both.

@@ -70,9 +70,10 @@ pub struct SimulationSources {
 }
 
 impl TileModule {
-    /// The files that a library of the tile stands for: its own, and those of its checkers. Others may use the rest, too.
+    /// The files that a library of the tile stands for: its own, from its package to its checker. Others may use the rest, too.
     pub fn own_files(&self) -> &[String] {
-        let own = self.files.iter().position(|file| file.strip_suffix(".sv") == Some(&self.name));
+        let package = format!("{}_pkg.sv", self.name.strip_suffix("_tile").unwrap_or(&self.name));
+        let own = self.files.iter().position(|file| *file == package);
         &self.files[own.unwrap_or(self.files.len())..]
     }
 }
@@ -171,7 +172,13 @@ pub fn compose(
     }
     others.extend(configurations(accelerator, &writes));
     let streams = &top.streams;
-    others.extend(testbench::beat_files(accelerator, &accelerator.inputs, &streams.inputs, inputs, ".hex")?);
+    others.extend(testbench::beat_files(
+        accelerator,
+        accelerator.inputs.as_raw_slice(),
+        &streams.inputs,
+        inputs,
+        ".hex",
+    )?);
     let expected =
         testbench::beat_files(accelerator, &accelerator.outputs, &streams.outputs, expected, ".expected.hex")?;
     others.extend(expected);

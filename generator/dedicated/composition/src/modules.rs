@@ -1,8 +1,8 @@
 //! The modules beside the top module: the library, and a kernel for each datapath.
 
-use itertools::Itertools;
+use index_vec::IndexVec;
 use pushmem_files::replace_identifiers;
-use pushmem_graph::Accelerator;
+use pushmem_graph::{Accelerator, DatapathId};
 use pushmem_kernels::{DIVIDER, FetchPorts};
 use pushmem_nest::Program;
 use pushmem_tile::Reset;
@@ -52,7 +52,7 @@ pub(crate) fn kernels(
     program: &Program,
     top: &str,
     modules: &mut Names,
-) -> Vec<KernelModule> {
+) -> IndexVec<DatapathId, KernelModule> {
     let operations = program.operations();
     let kernel = |of: &pushmem_graph::OperationDatapath| {
         let operation = operations[of.operation].1;
@@ -66,7 +66,7 @@ pub(crate) fn kernels(
             name,
         }
     };
-    accelerator.datapaths.iter().map(kernel).collect_vec()
+    accelerator.datapaths.iter().map(kernel).collect()
 }
 
 /// All names of modules of the library.

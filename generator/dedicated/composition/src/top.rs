@@ -12,8 +12,9 @@ mod waves;
 mod words;
 
 use askama::Template;
+use index_vec::IndexSlice;
 use pushmem_files::counted;
-use pushmem_graph::Accelerator;
+use pushmem_graph::{Accelerator, DatapathId};
 use pushmem_nest::{Level, Program};
 use pushmem_waves::View;
 
@@ -62,7 +63,7 @@ impl Section {
 struct Context<'a> {
     accelerator: &'a Accelerator,
     program: &'a Program,
-    kernels: &'a [KernelModule],
+    kernels: &'a IndexSlice<DatapathId, [KernelModule]>,
     window: Window,
     signals: Signals<'a>,
 }
@@ -74,7 +75,7 @@ struct Context<'a> {
 pub(crate) fn print(
     accelerator: &Accelerator,
     program: &Program,
-    kernels: &[KernelModule],
+    kernels: &IndexSlice<DatapathId, [KernelModule]>,
     window: Window,
     name: &str,
 ) -> Result<Top, CompositionError> {

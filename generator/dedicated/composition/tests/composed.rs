@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use index_vec::{IndexVec, index_vec};
 use pushmem_affine::{Affine, Domain};
 use pushmem_composition::{CompositionError, Files, compose, register_writes};
 use pushmem_configuration::Configuration;
 use pushmem_files::Document;
 use pushmem_graph::{
-    Accelerator, Beats, Case, Condition, Counter, Driver, Kernel, Lane, OperationDatapath, Rom, Source, Stream, Tile,
-    Variable, Wire,
+    Accelerator, Beats, Case, Condition, Counter, CounterId, DatapathId, Driver, InputId, Kernel, KernelId, Lane,
+    OperationDatapath, Rom, Source, Stream, Tile, TileId, Variable, Wire, WireId,
 };
 use pushmem_images::Image;
 use pushmem_kernels::{Datapath, DedicatedOperators, TableMemories};
@@ -39,6 +40,10 @@ fn empty(name: &str) -> Accelerator {
 
 fn wire(name: &str, driver: Driver) -> Wire {
     Wire { name: name.to_owned(), driver }
+}
+
+fn w(number: usize) -> WireId {
+    WireId::new(number)
 }
 
 fn only(first: i64, last: i64, step: i64) -> Condition {
@@ -74,32 +79,38 @@ nest:
         name: name.to_owned(),
         array,
         element: Type::U16,
-        counter,
-        lanes: vec![Lane { wire, stage, element: element.clone() }],
+        counter: CounterId::new(counter),
+        lanes: vec![Lane { wire: w(wire), stage, element: element.clone() }],
     };
     let cases = vec![
-        Case { conditions: vec![(0, only(0, 0, 1))], source: Source::Wire(0) },
-        Case { conditions: Vec::new(), source: Source::Wire(1) },
+        Case { conditions: vec![(0, only(0, 0, 1))], source: Source::Wire(w(0)) },
+        Case { conditions: Vec::new(), source: Source::Wire(w(1)) },
     ];
     let accelerator = Accelerator {
         length: 3 + latency + 48,
-        counters: vec![counter(3), counter(3 + latency)],
-        wires: vec![
-            wire("input", Driver::Input { stream: 0, lane: 0 }),
-            wire("input_1_ago", Driver::ShiftRegister { of: 0, length: 1 }),
-            wire("output_load_0", Driver::Select { counter: 0, cases }),
-            wire("output", Driver::Kernel { kernel: 0 }),
+        counters: index_vec![counter(3), counter(3 + latency)],
+        wires: index_vec![
+            wire("input", Driver::Input { stream: InputId::new(0), lane: 0 }),
+            wire("input_1_ago", Driver::ShiftRegister { of: w(0), length: 1 }),
+            wire("output_load_0", Driver::Select { counter: CounterId::new(0), cases }),
+            wire("output", Driver::Kernel { kernel: KernelId::new(0) }),
         ],
-        inputs: vec![stream("input", 0, 0, 0, 0)],
+        inputs: index_vec![stream("input", 0, 0, 0, 0)],
         outputs: vec![stream("output", 1, 1, 3, 1)],
-        datapaths: vec![OperationDatapath { name: "output".to_owned(), operation: 0, depth: 2, variables, datapath }],
-        kernels: vec![Kernel {
+        datapaths: index_vec![OperationDatapath {
+            name: "output".to_owned(),
+            operation: 0,
+            depth: 2,
+            variables,
+            datapath
+        }],
+        kernels: index_vec![Kernel {
             name: "output".to_owned(),
             stage: 1,
-            datapath: 0,
+            datapath: DatapathId::new(0),
             iterations: counter(3),
-            counter: Some(0),
-            operands: vec![Source::Wire(2), Source::Wire(0)],
+            counter: Some(CounterId::new(0)),
+            operands: vec![Source::Wire(w(2)), Source::Wire(w(0))],
             variables: vec![Variable { level: Some(0), scale: 1, offset: 0 }],
         }],
         ..empty("smooth")
@@ -131,35 +142,42 @@ nest:
     let once =
         |start| Counter { loops: Vec::new(), extent: Domain::default(), cycle: Affine { start, stride: Vec::new() } };
     let lanes = |wires: [usize; 5]| {
-        let lane = |(lane, wire)| Lane { wire, stage: 0, element: Affine { start: lane as i64, stride: vec![5] } };
+        let lane =
+            |(lane, wire)| Lane { wire: w(wire), stage: 0, element: Affine { start: lane as i64, stride: vec![5] } };
         wires.into_iter().enumerate().map(lane).collect::<Vec<_>>()
     };
-    let single = |wire| vec![Lane { wire, stage: 0, element: Affine::default() }];
-    let stream =
-        |name: &str, array, element, counter, lanes| Stream { name: name.to_owned(), array, element, counter, lanes };
+    let single = |wire| vec![Lane { wire: w(wire), stage: 0, element: Affine::default() }];
+    let stream = |name: &str, array, element, counter, lanes| Stream {
+        name: name.to_owned(),
+        array,
+        element,
+        counter: CounterId::new(counter),
+        lanes,
+    };
     // Lanes 0 and 4 come from the row before on its even rows, lane 1 is constant on every third.
     let even = vec![
-        Case { conditions: vec![(0, only(2, 4, 2))], source: Source::Wire(8) },
-        Case { conditions: Vec::new(), source: Source::Wire(4) },
+        Case { conditions: vec![(0, only(2, 4, 2))], source: Source::Wire(w(8)) },
+        Case { conditions: Vec::new(), source: Source::Wire(w(4)) },
     ];
     let third = vec![
         Case { conditions: vec![(0, only(0, 3, 3))], source: Source::Constant(0xabcd) },
-        Case { conditions: Vec::new(), source: Source::Wire(1) },
+        Case { conditions: Vec::new(), source: Source::Wire(w(1)) },
     ];
-    let mut wires: Vec<Wire> = (0..5).map(|lane| wire("word", Driver::Input { stream: 0, lane })).collect();
+    let mut wires: IndexVec<WireId, Wire> =
+        (0..5).map(|lane| wire("word", Driver::Input { stream: InputId::new(0), lane })).collect();
     wires.extend([
-        wire("step", Driver::Input { stream: 1, lane: 0 }),
-        wire("even", Driver::Select { counter: 0, cases: even }),
-        wire("third", Driver::Select { counter: 0, cases: third }),
-        wire("word_2_ago", Driver::ShiftRegister { of: 0, length: 2 }),
-        wire("nobody", Driver::ShiftRegister { of: 1, length: 1 }),
-        wire("word_2", Driver::ShiftRegister { of: 5, length: 12 }),
+        wire("step", Driver::Input { stream: InputId::new(1), lane: 0 }),
+        wire("even", Driver::Select { counter: CounterId::new(0), cases: even }),
+        wire("third", Driver::Select { counter: CounterId::new(0), cases: third }),
+        wire("word_2_ago", Driver::ShiftRegister { of: w(0), length: 2 }),
+        wire("nobody", Driver::ShiftRegister { of: w(1), length: 1 }),
+        wire("word_2", Driver::ShiftRegister { of: w(5), length: 12 }),
     ]);
     let accelerator = Accelerator {
         length: 13,
-        counters: vec![rows(0), once(1), once(13 - 1)],
+        counters: index_vec![rows(0), once(1), once(13 - 1)],
         wires,
-        inputs: vec![
+        inputs: index_vec![
             stream("clk", 0, Type::U16, 0, lanes([0, 1, 2, 3, 4])),
             stream("stream", 1, Type::I16, 1, single(5)),
         ],
@@ -171,8 +189,8 @@ nest:
     };
     // The single word is shown late: from a register of its own.
     let mut accelerator = accelerator;
-    accelerator.wires[10].driver = Driver::ShiftRegister { of: 5, length: 11 };
-    accelerator.outputs[1].lanes[0].wire = 10;
+    accelerator.wires[w(10)].driver = Driver::ShiftRegister { of: w(5), length: 11 };
+    accelerator.outputs[1].lanes[0].wire = w(10);
     (program, accelerator)
 }
 
@@ -197,11 +215,11 @@ nest:
         name: name.to_owned(),
         array,
         element: Type::U16,
-        counter: 0,
+        counter: CounterId::new(0),
         lanes: (0..lanes)
             .zip(wires)
             .map(|(lane, wire)| Lane {
-                wire,
+                wire: w(wire),
                 stage: 0,
                 element: Affine { start: lane as i64, stride: vec![lanes as i64] },
             })
@@ -209,9 +227,9 @@ nest:
     };
     let accelerator = Accelerator {
         length: 6,
-        counters: vec![rows],
-        wires: (0..lanes).map(|lane| wire("word", Driver::Input { stream: 0, lane })).collect(),
-        inputs: vec![stream("input", 0, (0..lanes).collect())],
+        counters: index_vec![rows],
+        wires: (0..lanes).map(|lane| wire("word", Driver::Input { stream: InputId::new(0), lane })).collect(),
+        inputs: index_vec![stream("input", 0, (0..lanes).collect())],
         outputs: vec![stream("output", 1, std::iter::once(last).chain(0..last).collect())],
         ..empty("rotate")
     };
@@ -226,12 +244,12 @@ fn with_tiles() -> (Program, Accelerator) {
         level: Level::Memory,
         begin: 0,
         configuration: Configuration { tile: accelerator.spec.name.clone(), ..Configuration::default() },
-        inputs: vec![Some(0), None],
+        inputs: vec![Some(w(0)), None],
         outputs: vec![chain_from, None],
-        chain_from: chain_from.map(|_| 0),
+        chain_from: chain_from.map(|_| TileId::new(0)),
     };
-    accelerator.tiles = vec![tile("input_memory_0", None), tile("input_memory_1", Some(4))];
-    accelerator.wires.push(wire("input_64_ago", Driver::Tile { tile: 1, output: 0 }));
+    accelerator.tiles = index_vec![tile("input_memory_0", None), tile("input_memory_1", Some(w(4)))];
+    accelerator.wires.push(wire("input_64_ago", Driver::Tile { tile: TileId::new(1), output: 0 }));
     (program, accelerator)
 }
 
@@ -258,36 +276,39 @@ nest:
     let rom = |name: &str, table: usize, contents: Vec<u64>| Rom {
         name: name.to_owned(),
         table,
-        kernel: 0,
+        kernel: KernelId::new(0),
         fetch: fetches.iter().position(|fetch| fetch.table == table).unwrap(),
         configuration: Configuration { tile: "rom".to_owned(), contents, ..Configuration::default() },
     };
     let entries = |table: usize| program.tables[table].values.iter().map(|&value| value as u64 & 0xffff).collect();
     let (_, of_smooth) = smooth();
     let stream = |streams: &[Stream], wire, element| Stream {
-        lanes: vec![Lane { wire, ..streams[0].lanes[0].clone() }],
+        lanes: vec![Lane { wire: w(wire), ..streams[0].lanes[0].clone() }],
         element,
         ..streams[0].clone()
     };
     let mut counters = of_smooth.counters;
-    counters[1].cycle.start = counters[0].cycle.start + datapath.latency() as i64;
+    counters[CounterId::new(1)].cycle.start = counters[CounterId::new(0)].cycle.start + datapath.latency() as i64;
     let accelerator = Accelerator {
-        length: counters[1].last() as u64 + 1,
-        wires: vec![wire("input", Driver::Input { stream: 0, lane: 0 }), wire("output", Driver::Kernel { kernel: 0 })],
-        inputs: vec![stream(&of_smooth.inputs, 0, Type::U16)],
+        length: counters[CounterId::new(1)].last() as u64 + 1,
+        wires: index_vec![
+            wire("input", Driver::Input { stream: InputId::new(0), lane: 0 }),
+            wire("output", Driver::Kernel { kernel: KernelId::new(0) })
+        ],
+        inputs: index_vec![stream(of_smooth.inputs.as_raw_slice(), 0, Type::U16)],
         outputs: vec![stream(&of_smooth.outputs, 1, Type::I16)],
         roms: vec![rom("output_curve_rom", 0, entries(0)), rom("output_steps_rom", 1, entries(1))],
         rom_spec: TileSpec { sram_latency: latency, ..shipped("rom") },
-        kernels: vec![Kernel {
+        kernels: index_vec![Kernel {
             name: "output".to_owned(),
             stage: 1,
-            datapath: 0,
-            iterations: counters[0].clone(),
+            datapath: DatapathId::new(0),
+            iterations: counters[CounterId::new(0)].clone(),
             counter: None,
-            operands: vec![Source::Wire(0); datapath.loads().len()],
+            operands: vec![Source::Wire(w(0)); datapath.loads().len()],
             variables: Vec::new(),
         }],
-        datapaths: vec![OperationDatapath {
+        datapaths: index_vec![OperationDatapath {
             name: "output".to_owned(),
             operation: 0,
             depth: 2,
@@ -380,11 +401,11 @@ fn beats(program: &Program, accelerator: &Accelerator) -> (Vec<Beats>, Vec<Beats
         let arrays = arrays.filter_map(|(number, array)| Some((number, images.get(&array.name)?))).collect();
         accelerator.beats(streams, &arrays)
     };
-    (numbered(&inputs, &accelerator.inputs), numbered(&run.outputs, &accelerator.outputs))
+    (numbered(&inputs, accelerator.inputs.as_raw_slice()), numbered(&run.outputs, &accelerator.outputs))
 }
 
 fn composed(program: &Program, accelerator: &Accelerator) -> Files {
-    let (inputs, expected) = match accelerator.tiles.as_slice() {
+    let (inputs, expected) = match accelerator.tiles.as_raw_slice() {
         [] => beats(program, accelerator),
         _ => (vec![vec![0; 40]], vec![vec![0; 40]]),
     };

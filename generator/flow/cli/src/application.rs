@@ -1,4 +1,4 @@
-//! What commands on applications share: the program, the tile, the images, the files of an accelerator and the run of its RTL.
+//! Parts that commands on applications share: the program, the tile, the images, the files of an accelerator and the run of its RTL.
 
 pub mod arrays;
 pub mod choices;

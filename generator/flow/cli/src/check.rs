@@ -34,7 +34,7 @@ pub struct Check {
     /// name, there or in the folder of the configuration.
     #[arg(long, value_name = "SPEC")]
     tile: Option<PathBuf>,
-    /// Report as JSON. What is wrong is on standard error, too, with its place.
+    /// Report as JSON. Errors are on standard error, too, with their places.
     #[arg(long)]
     json: bool,
 }
@@ -56,7 +56,7 @@ const CHECKED: [FileKind; 13] = [
     FileKind::Timing,
 ];
 
-/// What became of the files.
+/// The result for each file.
 #[derive(Serialize)]
 struct Report {
     files: Vec<Checkup>,
@@ -65,9 +65,9 @@ struct Report {
 #[derive(Serialize)]
 struct Checkup {
     file: String,
-    /// What it is, if nothing is wrong.
+    /// Its kind and name, if nothing is wrong.
     is: Option<String>,
-    /// What is wrong.
+    /// The message of the first error.
     error: Option<String>,
 }
 
@@ -111,8 +111,13 @@ impl Check {
             return Ok(accept(program::read_statement(file)?));
         }
         let document = kinds::read(file, &CHECKED)?;
+        let kind = kinds::of(&document);
+        self.check_document(file, document, kind).map_err(|problem| problem.or_code(class(kind)))
+    }
+
+    fn check_document(&self, file: &Path, document: Document, kind: Option<FileKind>) -> Result<String, Diagnostic> {
         let folder = file.parent().unwrap_or(Path::new("."));
-        match kinds::of(&document) {
+        match kind {
             Some(FileKind::Array) => {
                 let ArraySpec { name, columns, rows, .. } = arrays::from_document(&document)?;
                 Ok(format!("specification of the array `{name}` of {columns} columns and {rows} rows"))
@@ -169,7 +174,14 @@ impl Check {
                 let timing = Timing::of_document(&document)?;
                 Ok(format!("timing constraints with a clock period of {} ps", timing.clock_period_ps))
             }
-            Some(FileKind::Statement | FileKind::Words | FileKind::Image | FileKind::Python | FileKind::Binary)
+            Some(
+                FileKind::PassMutantList
+                | FileKind::Statement
+                | FileKind::Words
+                | FileKind::Image
+                | FileKind::Python
+                | FileKind::Binary,
+            )
             | None => {
                 let help =
                     format!("{}; streams are named *.hex; a misspelt key may be the reason", kinds::keys_of_kinds());
@@ -201,5 +213,15 @@ impl Check {
                 .or_code(Code::Configuration)
                 .with_help(format!("name it by --tile; {}", unknown.help().unwrap_or_default()))
         })
+    }
+}
+
+/// The class of problems of a file that have no other.
+fn class(kind: Option<FileKind>) -> Code {
+    match kind {
+        Some(FileKind::RegressionList | FileKind::MutantList | FileKind::AcceleratorMutantList) => Code::List,
+        Some(FileKind::SramBinding | FileKind::ClockGate | FileKind::Timing) => Code::Binding,
+        Some(FileKind::Specification | FileKind::ProcessingElement) => Code::Specification,
+        _ => Code::Request,
     }
 }

@@ -19,7 +19,7 @@ use crate::{output, waves};
 
 const FOLDER: &str = "the folder is one that `pushmem build PROGRAM -o FOLDER` has written";
 
-/// What of a report decides how a program is compiled.
+/// The part of a report that decides how a program is compiled.
 #[derive(Deserialize)]
 struct Built {
     constraints: Constraints,
@@ -46,12 +46,12 @@ pub struct Compare {
     json: bool,
 }
 
-/// What was compared.
+/// The compared outputs.
 #[derive(Serialize)]
 struct Report<'a> {
     /// The outputs, which the model computes as the interpreter does.
     outputs: Vec<Output<'a>>,
-    /// What the RTL did, if it was run.
+    /// The run of the RTL, if there was one.
     rtl: Option<rtl::RtlRun>,
 }
 
@@ -94,7 +94,7 @@ impl Compare {
         let mut report = Report { outputs: outputs.collect(), rtl: None };
         if !self.no_rtl {
             let files = folder::files(&compiled, None, &inputs, &expected)?;
-            report.rtl = Some(self.run_rtl(&files)?);
+            report.rtl = Some(self.run_rtl(&files).map_err(told_of_changes)?);
         }
         images::write(&self.outputs, &expected)?;
         output::result(self.json, &report, || report.text())?;
@@ -126,6 +126,16 @@ impl Compare {
         rtl.extend(sources.rtl.into_iter().skip(files.rtl.len()));
         let wave = self.wave.as_deref().map(|wave| (wave, &files.waves));
         rtl::run_in(temporary.path(), &SimulationSources { rtl, ..sources }, wave, &Spinner::new())
+    }
+}
+
+/// A fault of the RTL in a folder, which is ours only if it is the RTL that was written.
+fn told_of_changes(error: Diagnostic) -> Diagnostic {
+    match error.is_fault() {
+        true => error.with_help(
+            "unless files of the folder were changed, this is a fault of pushmem; please report the program",
+        ),
+        false => error,
     }
 }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::application::rtl;
 use crate::{mutants, output, regress, simulate, synth};
 
-/// What installs all that synthesis runs.
+/// The command that installs the tools of synthesis.
 const SYNTHESIS: &str = "scripts/setup --synthesis";
 
 const NOT_FOUND: &str = "not found";
@@ -24,7 +24,7 @@ pub struct Doctor {
     json: bool,
 }
 
-/// What Chromium is called.
+/// The names of Chromium's program.
 const BROWSERS: [&str; 4] = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
 /// An external tool.
@@ -32,9 +32,9 @@ const BROWSERS: [&str; 4] = ["chromium-headless-shell", "chromium", "chromium-br
 struct Tool {
     name: &'static str,
     purpose: String,
-    /// What it says its version is; nothing if it is not there, or does not run.
+    /// Its version as it prints it; nothing if it is not there, or does not run.
     version: Option<String>,
-    /// What is the matter with it, if it cannot be used.
+    /// The reason why it cannot be used.
     problem: Option<String>,
     install: &'static str,
 }
@@ -60,7 +60,7 @@ struct CellLibrary {
     install: &'static str,
 }
 
-/// What is there.
+/// The tools and libraries that were found.
 #[derive(Serialize)]
 struct Report<'a> {
     tools: &'a [Tool],
@@ -139,7 +139,7 @@ impl Doctor {
     }
 }
 
-/// What a program says its version is, or what is the matter with it.
+/// The version that a program prints, or the reason why it cannot be used.
 fn version_of(program: &str) -> Result<String, String> {
     let path = which::which(program).map_err(|_| NOT_FOUND.to_owned())?;
     let ask = if program == "sta" { "-version" } else { "--version" };

@@ -10,6 +10,7 @@ use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_packaging::{Block, Design};
 use pushmem_pe::PeSpec;
 use pushmem_registers::RegisterMap;
+use pushmem_rtl::package_of;
 use pushmem_simulation::rtl_files;
 use pushmem_tile::TileSpec;
 use serde::Serialize;
@@ -175,6 +176,7 @@ impl Generate {
             ..package::tile(spec, rtl.clone(), technology)
         })?;
         let lines: usize = rtl.iter().map(|(_, text)| text.lines().count()).sum();
+        let package = format!("rtl/{}.sv", package_of(spec));
         folder.add("registers.json", map.to_json());
         folder.add("registers.h", map.to_c_header());
         folder.add("registers.rdl", map.to_system_rdl());
@@ -193,7 +195,7 @@ impl Generate {
         let report = Report {
             tile: &spec.name,
             digest: spec.digest(),
-            modules: rtl.len(),
+            modules: rtl.iter().filter(|(path, _)| *path != package).count(),
             lines,
             registers: map.registers.len(),
             configuration_bits: map.configuration_bits().into(),

@@ -35,7 +35,7 @@ struct Halide {
     json: bool,
 }
 
-/// What was read, for programs.
+/// The program that was read, as JSON.
 #[derive(Serialize)]
 struct Report<'a> {
     program: &'a str,

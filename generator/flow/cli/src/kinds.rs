@@ -10,9 +10,10 @@ use pushmem_configuration::Configuration;
 use pushmem_files::{Code, Diagnostic, Document, FieldPath};
 use pushmem_packaging::Timing;
 use pushmem_tile::TileSpec;
+use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// What a file is.
+/// The kinds of files that commands read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     Array,
@@ -22,6 +23,7 @@ pub enum FileKind {
     RegressionList,
     MutantList,
     AcceleratorMutantList,
+    PassMutantList,
     Program,
     SramBinding,
     ClockGate,
@@ -38,28 +40,33 @@ pub enum FileKind {
 /// How a kind is told, and what it is for.
 struct Row {
     kind: FileKind,
-    /// What a file of it is.
+    /// The name of the kind in messages, with its article.
     is: &'static str,
     /// Keys of documents, any of which tells it if no row above does; endings of files that are no documents.
     told_by: ToldBy,
-    /// What takes it.
+    /// The command that takes it, for a message.
     taken_by: &'static str,
 }
 
 enum ToldBy {
+    /// A value of the key `kind`; another key tells it where there is no `kind`.
+    Kind {
+        value: &'static str,
+        or_key: &'static str,
+    },
     Keys(&'static [&'static str]),
     /// The keys of [`Timing`].
     KeysOfTiming,
     Endings(&'static [&'static str]),
-    /// What is no text.
+    /// Bytes that are no text.
     Contents,
 }
 
-use ToldBy::{Contents, Endings, Keys, KeysOfTiming};
+use ToldBy::{Contents, Endings, Keys, KeysOfTiming, Kind};
 
 /// All kinds. Of documents with keys of several, the first.
 #[rustfmt::skip]
-const KINDS: [Row; 18] = [
+const KINDS: [Row; 19] = [
     Row {
         kind: FileKind::Array, is: "a specification of an array", told_by: Keys(&["columns"]),
         taken_by: "`pushmem generate` writes its RTL, `pushmem encode` and `pushmem decode` turn its configurations into bitstreams and back",
@@ -69,7 +76,8 @@ const KINDS: [Row; 18] = [
         taken_by: "`pushmem encode ARRAY CONFIGURATION` makes a bitstream of it",
     },
     Row {
-        kind: FileKind::ProcessingElement, is: "a specification of a processing element", told_by: Keys(&["operations"]),
+        kind: FileKind::ProcessingElement, is: "a specification of a processing element",
+        told_by: Kind { value: "processing_element", or_key: "operations" },
         taken_by: "`pushmem generate` writes its RTL",
     },
     Row {
@@ -87,6 +95,10 @@ const KINDS: [Row; 18] = [
     Row {
         kind: FileKind::AcceleratorMutantList, is: "a list of mutants of accelerators", told_by: Keys(&["accelerator_mutants"]),
         taken_by: "`pushmem mutants --accelerators FILE` takes it",
+    },
+    Row {
+        kind: FileKind::PassMutantList, is: "a list of faults in passes", told_by: Keys(&["pass_mutants"]),
+        taken_by: "`scripts/faults` of the project reads it, plants the faults, and tells what is wrong with the list",
     },
     Row {
         kind: FileKind::Program, is: "a program", told_by: Keys(&["nest"]),
@@ -139,34 +151,55 @@ impl Row {
         KINDS.iter().find(|row| row.kind == kind).expect("all kinds are in the table")
     }
 
+    /// The keys of documents of this kind, the first most telling.
     fn keys(&self) -> Vec<String> {
         match self.told_by {
+            Kind { or_key, .. } => vec![or_key.to_owned()],
             Keys(keys) => keys.iter().map(ToString::to_string).collect(),
             KeysOfTiming => Timing::keys().collect(),
             Endings(_) | Contents => Vec::new(),
         }
     }
+
+    /// The key that tells a document with these keys and this value of `kind`, if it is of this kind.
+    fn telling_key(&self, found: &BTreeMap<String, IgnoredAny>, kind: Option<&str>) -> Option<String> {
+        match (&self.told_by, kind) {
+            (Kind { value, .. }, Some(kind)) => (kind == *value).then(|| KIND.to_owned()),
+            _ => self.keys().into_iter().find(|key| found.contains_key(key)),
+        }
+    }
 }
 
-/// How documents are told, for those of which it is not clear what they are.
+/// The key that names the kind of a specification.
+const KIND: &str = "kind";
+
+#[derive(Default, Deserialize)]
+struct KindOnly {
+    kind: Option<String>,
+}
+
+/// The key of each kind of document, for a document of no known kind.
 pub fn keys_of_kinds() -> String {
-    let of_row = |row: &Row| Some(format!("{} has the key `{}`", row.is, row.keys().first()?));
+    let of_row = |row: &Row| match row.told_by {
+        Kind { value, .. } => Some(format!("{} has `{KIND}: {value}`", row.is)),
+        _ => Some(format!("{} has the key `{}`", row.is, row.keys().first()?)),
+    };
     KINDS.iter().filter_map(of_row).join(", ")
 }
 
-/// What a document may be, the first most likely, and the keys that tell it.
+/// The kinds that a document may be of, the most likely first, each with the key that tells it.
 fn told(document: &Document) -> Vec<(FileKind, String)> {
     let found: BTreeMap<String, IgnoredAny> = document.deserialize().unwrap_or_default();
-    let of_row = |row: &Row| Some((row.kind, row.keys().into_iter().find(|key| found.contains_key(key))?));
-    KINDS.iter().filter_map(of_row).collect()
+    let KindOnly { kind } = document.deserialize().unwrap_or_default();
+    KINDS.iter().filter_map(|row| Some((row.kind, row.telling_key(&found, kind.as_deref())?))).collect()
 }
 
-/// What a document is, if that is clear.
+/// The kind of a document, if that is clear.
 pub fn of(document: &Document) -> Option<FileKind> {
     told(document).first().map(|(kind, _)| *kind)
 }
 
-/// What a file is that is no document, if that is clear.
+/// The kind of a file that is no document, if that is clear.
 fn of_other(path: &Path) -> Option<FileKind> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
     let is_told = |row: &&Row| matches!(row.told_by, Endings(endings) if endings.contains(&ending.as_str()));
@@ -237,7 +270,7 @@ pub fn expect(path: &Path, expected: &[FileKind]) -> Result<(), Diagnostic> {
     }
 }
 
-/// What a file is, and what not, if that is no long list.
+/// The kind of a file, and the kinds that were expected, if they are no long list.
 fn unlike(kind: FileKind, expected: &[FileKind]) -> String {
     let is = Row::of(kind).is;
     match expected {
@@ -263,6 +296,15 @@ mod tests {
         }
         assert_eq!(of(&Document::parse("a.yaml", "ports: []\nmacro: a\n").unwrap()), Some(FileKind::SramBinding));
         assert_eq!(of(&Document::parse("a.yaml", "rows: 1\n").unwrap()), None);
+    }
+
+    #[test]
+    fn the_key_kind_tells_specifications_apart() {
+        let kind = |text: &str| of(&Document::parse("a.yaml", text).unwrap());
+        assert_eq!(kind("name: a\nkind: processing_element\n"), Some(FileKind::ProcessingElement));
+        assert_eq!(kind("kind: rom\noperations: [add]\n"), Some(FileKind::Specification));
+        assert_eq!(kind("operations: [add]\n"), Some(FileKind::ProcessingElement));
+        assert_eq!(kind("kind: [rom]\n"), Some(FileKind::Specification));
     }
 
     #[test]

@@ -116,7 +116,24 @@ enum Command {
     RandomSpecs(random_specs::RandomSpecs),
 }
 
+impl Command {
+    /// The class of its problems that have no other.
+    fn class(&self) -> Code {
+        match self {
+            Command::Regress(_) | Command::Mutants(_) => Code::List,
+            Command::Synth(_) => Code::Synthesis,
+            Command::Simulate(_) => Code::Stream,
+            _ => Code::Request,
+        }
+    }
+}
+
+/// Runs a command. Each problem has a class.
 fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
+    dispatch(command).map_err(|problem| problem.or_code(command.class()))
+}
+
+fn dispatch(command: &Command) -> Result<ExitCode, Diagnostic> {
     match command {
         Command::Build(command) => command.run(),
         Command::Compare(command) => command.run(),

@@ -19,7 +19,7 @@ use crate::{output, table};
 use accelerators::AcceleratorList;
 use choice::{Choice, Shard};
 
-/// What of it runs Verilator, for `doctor`.
+/// The commands that run Verilator, for `doctor`.
 pub const WITH_VERILATOR: &str = "mutants";
 
 #[derive(Args)]
@@ -46,7 +46,7 @@ pub struct Mutants {
     json: bool,
 }
 
-/// What became of the mutants.
+/// The results of the mutants.
 #[derive(Serialize)]
 struct Report<'a> {
     mutants: &'a [MutantResult],

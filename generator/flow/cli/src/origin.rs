@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pushmem_fabric::ArraySpec;
 use pushmem_files::{OutputFolder, replace_identifiers};
 use pushmem_pe::PeSpec;
-use pushmem_rtl::{checker_module, registers_module, tile_module};
+use pushmem_rtl::{checker_module, package_of, registers_module, tile_module};
 use pushmem_tile::TileSpec;
 
 /// The licence of generated files, which asks for nothing: they are of those who generate them.
@@ -83,7 +83,8 @@ impl<'a> Origin<'a> {
     /// The origin of a file; none for a module of the library, which is the same in every design.
     fn source(&self, path: &Path) -> Option<String> {
         let stem = path.file_stem()?.to_str()?;
-        let modules = |spec: &TileSpec| [tile_module(spec), registers_module(spec), checker_module(spec)];
+        let modules =
+            |spec: &TileSpec| [package_of(spec), tile_module(spec), registers_module(spec), checker_module(spec)];
         match self.tiles.iter().find(|spec| modules(spec).iter().any(|module| module == stem)) {
             Some(spec) => Some(tile(spec)),
             None if stem.starts_with(LIBRARY) => None,

@@ -1,11 +1,11 @@
-//! What chip flows want beside the RTL: arguments of `generate` and `build`.
+//! The files of chip flows beside the RTL: arguments of `generate` and `build`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use pushmem_compiler::Compiled;
 use pushmem_composition::Files;
-use pushmem_files::{Diagnostic, OutputFolder};
+use pushmem_files::{Code, Diagnostic, OutputFolder};
 use pushmem_packaging::{Design, Timing, package};
 use pushmem_rtl::tile_module;
 use pushmem_technology::Technology;
@@ -94,7 +94,8 @@ impl Package {
     fn timing(&self) -> Result<Timing, Diagnostic> {
         match &self.timing {
             None => Ok(Timing::default()),
-            Some(path) => Timing::of_document(&kinds::read(path, &[FileKind::Timing])?),
+            Some(path) => Timing::of_document(&kinds::read(path, &[FileKind::Timing])?)
+                .map_err(|problem| problem.or_code(Code::Binding)),
         }
     }
 

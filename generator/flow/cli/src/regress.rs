@@ -13,7 +13,7 @@ use pushmem_simulation::Verilator;
 use crate::progress::Bar;
 use crate::{output, table};
 
-/// What of it runs Verilator, for `doctor`.
+/// The commands that run Verilator, for `doctor`.
 pub const WITH_VERILATOR: &str = "regress";
 
 #[derive(Args)]

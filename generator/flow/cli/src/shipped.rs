@@ -26,9 +26,9 @@ pub(crate) use shipped;
 
 /// Files of one kind.
 pub struct Shipped {
-    /// What one of them describes.
+    /// The block that one of them describes.
     pub what: &'static str,
-    /// What a file of them is.
+    /// Their kind of file.
     pub kind: FileKind,
     /// Their folder in a project.
     pub folder: &'static str,
@@ -37,7 +37,7 @@ pub struct Shipped {
 }
 
 impl Shipped {
-    /// What is named on the command line: a file, or the name of one of these, as [`Shipped::by_name`].
+    /// Reads a file, or one of these by its name on the command line, as [`Shipped::by_name`].
     ///
     /// # Errors
     /// When there is no such file or name, or the file is clearly something else.
@@ -87,7 +87,7 @@ impl Shipped {
     }
 }
 
-/// What is named on the command line, if it is no file: a name.
+/// The name on the command line, if it is no file.
 pub fn name(named: &Path) -> Option<&str> {
     let is_name = named.components().count() == 1 && named.extension().is_none() && !named.exists();
     named.to_str().filter(|_| is_name)

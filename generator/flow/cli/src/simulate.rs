@@ -17,7 +17,7 @@ use pushmem_tile::{Kind, Role, TileSpec};
 use pushmem_waves::tile_view;
 use serde::Serialize;
 
-use crate::application::tiles;
+use crate::application::{rtl, tiles};
 use crate::kinds::{self, FileKind};
 use crate::progress::{Cycles, Spinner};
 use crate::{output, waves};
@@ -28,7 +28,7 @@ const SHOWN_VIOLATIONS: usize = 10;
 /// Bits of the cycle numbers in a stream of `stencil_valid`, in which longer ones have more digits.
 const CYCLE_BITS: u32 = 32;
 
-/// What of it runs Verilator, for `doctor`.
+/// The commands that run Verilator, for `doctor`.
 pub const WITH_VERILATOR: &str = "simulate --rtl, simulate --wave";
 
 #[derive(Args)]
@@ -123,8 +123,8 @@ impl Simulate {
         outcome.map(|()| ExitCode::SUCCESS)
     }
 
-    /// Simulates, and writes the streams that are asked for: all, or none if the configuration breaks promises. What came out
-    /// is in `finished` either way.
+    /// Simulates, and writes the streams that are asked for: all, or none if the configuration breaks promises. The streams
+    /// are in `finished` either way.
     fn write_streams(
         &self,
         spec: &TileSpec,
@@ -181,7 +181,7 @@ impl Simulate {
         let run = run_streams(spec, &map, configuration, inputs, rtl.as_mut(), &options, on_event)
             .map_err(|error| self.explain(error, configuration));
         bar.clear();
-        // Only a process that ends by itself completes its wave. What stopped the run matters more than how it ends.
+        // Only a process that ends by itself completes its wave. The error that stopped the run matters more than how it ends.
         let end = rtl.map_or(Ok(()), RtlProcess::finish);
         let run = run?;
         end?;
@@ -190,7 +190,7 @@ impl Simulate {
 
     fn read_inputs(&self, spec: &TileSpec) -> Result<Vec<Option<Vec<u64>>>, Diagnostic> {
         let mut inputs = vec![None; spec.inputs as usize];
-        // What comes in is a word, or for a rom an address.
+        // An input is a word, or for a ROM an address.
         let limit = if spec.kind == Kind::Rom { u64::from(spec.rows) - 1 } else { u64::MAX };
         for (port, path) in &self.inputs {
             let place = inputs.get_mut(*port).ok_or_else(|| no_port("input", *port, spec.inputs))?;
@@ -250,11 +250,11 @@ impl Simulate {
 
     fn explain(&self, error: SimulationError, configuration: &Configuration) -> Diagnostic {
         let SimulationError::StreamEnded { input, .. } = error else {
-            return Diagnostic::new(error.to_string());
+            return rtl::failed(&error, "specification and the configuration");
         };
         let file = self.inputs.iter().find(|(port, _)| *port == input);
         let file = file.map_or_else(String::new, |(_, path)| format!("{}: ", path.display()));
-        let diagnostic = Diagnostic::new(format!("{file}{error}"));
+        let diagnostic = Diagnostic::new(format!("{file}{error}")).or_code(Code::Stream);
         let takers = configuration.controllers.iter().filter(|(name, _)| {
             name.starts_with("in2") && name.ends_with(&format!("_{input}")) || name.starts_with("rom2out")
         });

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use itertools::Itertools;
 use pushmem_configuration::encode;
-use pushmem_files::{Diagnostic, read_text, write_file};
+use pushmem_files::{Code, Diagnostic, read_text, write_file};
 use pushmem_nest::Program;
 use pushmem_packaging::{Design as Package, Timing};
 use pushmem_registers::RegisterMap;
@@ -29,7 +29,7 @@ use crate::kinds;
 use crate::progress::Spinner;
 use crate::{output, package, technology};
 
-/// What runs Yosys and OpenSTA, and what of it Verilator, for `doctor`.
+/// The commands that run Yosys and OpenSTA, and those that run Verilator, for `doctor`.
 pub const WITH_SYNTHESIS: &str = "synth";
 pub const WITH_VERILATOR: &str = "synth --check, synth --activity, synth of a program";
 
@@ -57,10 +57,10 @@ pub struct Synth {
     /// Clock period in picoseconds, for power and the delays of inputs and outputs.
     #[arg(long, value_name = "PS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     clock: Option<u32>,
-    /// What the mapping to cells goes for.
+    /// Goal of the mapping to cells.
     #[arg(long, value_enum, value_name = "GOAL", default_value = "area")]
     optimize: Goal,
-    /// What a tile runs for its power: a configuration, on random words. Without, activity is assumed. An accelerator runs its
+    /// Configuration that a tile runs for its power, on random words. Without, activity is assumed. An accelerator runs its
     /// program.
     #[arg(long, value_name = "CONFIGURATION", conflicts_with = "assumed_activity")]
     activity: Option<PathBuf>,
@@ -109,7 +109,7 @@ enum Goal {
     Speed,
 }
 
-/// What is synthesized.
+/// The design that is synthesized.
 enum Target {
     Program(Program),
     Tile(Box<TileSpec>),
@@ -251,6 +251,7 @@ impl Synth {
             return Err(Diagnostic::new(format!(
                 "there is no proof that the netlist does what the RTL does: {described}"
             ))
+            .or_code(Code::Difference)
             .with_help("compare these signals of netlist and RTL; a signal behind a wrong one is wrong, too"));
         }
         Ok(Some(Proven { blocks: blocks.len(), signals: blocks.iter().map(|block| block.signals).sum() }))
@@ -292,7 +293,14 @@ impl Synth {
                         "the netlist does not do what the model does"
                     }
                 };
-                Diagnostic::new(format!("{what}: {failure}")).with_help(
+                let error = Diagnostic::new(format!("{what}: {failure}"));
+                let error = match failure.kind {
+                    FailureKind::NotRun => error.or_code(Code::Tool),
+                    FailureKind::Difference { .. } | FailureKind::Wrong => {
+                        error.or_code(Code::Difference).as_fault("command")
+                    }
+                };
+                error.with_help(
                     "this is a fault of pushmem or of a tool; please report it with the command and its inputs",
                 )
             })
@@ -314,20 +322,20 @@ impl Synth {
 /// Runs a netlist, name and text of each file, and writes its waves.
 type Simulate<'a> = dyn FnOnce(&[(String, String)], &Path) -> Result<Words, Diagnostic> + 'a;
 
-/// What a netlist runs for its power.
+/// The run of a netlist for its power.
 struct Run<'a> {
     application: Application<'a>,
     simulate: Box<Simulate<'a>>,
 }
 
-/// What of a netlist was proven to do what the RTL does.
+/// The part of a netlist that was proven equivalent to the RTL.
 #[derive(Serialize)]
 struct Proven {
     blocks: usize,
     signals: u32,
 }
 
-/// What a check of the netlist went through.
+/// The extent of a check of the netlist.
 #[derive(Serialize)]
 struct Checked {
     configurations: u64,

@@ -29,7 +29,7 @@ fn line(names: usize, widths: &[usize], row: &[String]) -> String {
     let (mut text, mut start, mut used) = (String::new(), 0, 0);
     for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
         let length = cell.chars().count();
-        // What is wider than its column ends at the edge, if it must.
+        // A cell that is wider than its column ends at the edge, if it must.
         let at = if length > *width { start.min(COLUMNS.saturating_sub(length)) } else { start };
         if used > at {
             text = text.trim_end().to_owned() + "\n";

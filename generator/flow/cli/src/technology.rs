@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, Document, FieldPath};
-use pushmem_rtl::{checker_module, registers_module, tile_module};
+use pushmem_files::{Code, Diagnostic, Document, FieldPath};
+use pushmem_rtl::{checker_module, package_of, registers_module, tile_module};
 use pushmem_technology::{Assembly, Binding, ClockGate, Memory, Technology};
 use pushmem_tile::TileSpec;
 
@@ -35,7 +35,7 @@ pub fn read(
     named: &[(String, PathBuf)],
     clock_gate: Option<&Path>,
 ) -> Result<Technology, Diagnostic> {
-    let technology = Technology::new(assemblies(specs, named)?)?;
+    let technology = Technology::new(assemblies(specs, named)?).map_err(|problem| problem.or_code(Code::Binding))?;
     let clock_gate = clock_gate.map(|named| read_clock_gate(specs, technology.assemblies(), named)).transpose()?;
     Ok(technology.with_clock_gate(clock_gate))
 }
@@ -46,6 +46,10 @@ pub fn read(
 /// # Errors
 /// As [`read`].
 pub fn read_clock_gate(specs: &[&TileSpec], assemblies: &[Assembly], named: &Path) -> Result<ClockGate, Diagnostic> {
+    clock_gate(specs, assemblies, named).map_err(|problem| problem.or_code(Code::Binding))
+}
+
+fn clock_gate(specs: &[&TileSpec], assemblies: &[Assembly], named: &Path) -> Result<ClockGate, Diagnostic> {
     if specs.iter().all(|spec| !spec.clock_gating) {
         return Err(Diagnostic::new(format!("there is no clock gate for the cell of `{}`", named.display()))
             .with_help("a tile with `clock_gating: true` in its specification has them"));
@@ -66,6 +70,10 @@ pub fn read_clock_gate(specs: &[&TileSpec], assemblies: &[Assembly], named: &Pat
 /// # Errors
 /// As [`read`].
 pub fn assemblies(specs: &[&TileSpec], named: &[(String, PathBuf)]) -> Result<Vec<Assembly>, Diagnostic> {
+    assembled(specs, named).map_err(|problem| problem.or_code(Code::Binding))
+}
+
+fn assembled(specs: &[&TileSpec], named: &[(String, PathBuf)]) -> Result<Vec<Assembly>, Diagnostic> {
     let memories = specs.iter().filter_map(|spec| Memory::of(spec)).collect_vec();
     if let Some(name) = named.iter().map(|(name, _)| name).duplicates().next() {
         return Err(
@@ -105,7 +113,10 @@ fn refuse_own_module(specs: &[&TileSpec], name: &String, key: &str, document: &D
 /// The names of a tile's own modules.
 fn modules(spec: &TileSpec) -> Vec<String> {
     let memory = Memory::of(spec).map(|memory| memory.name);
-    [tile_module(spec), registers_module(spec), checker_module(spec)].into_iter().chain(memory).collect()
+    [package_of(spec), tile_module(spec), registers_module(spec), checker_module(spec)]
+        .into_iter()
+        .chain(memory)
+        .collect()
 }
 
 /// Reads a binding: a file, or one of `constraints/sram` by its name.

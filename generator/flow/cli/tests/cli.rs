@@ -114,7 +114,7 @@ fn help_explains_itself() {
         let help = succeeds(arguments).out;
         let widest = help.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(100), "{help}");
-        // What all commands have comes after what is their own.
+        // Options of all commands come after the own options of a command.
         let options = help.lines().filter(|line| line.starts_with("  -") || line.starts_with("      --"));
         let names = options.map(|line| line.trim_start().split([',', ' ']).next().unwrap()).collect::<Vec<_>>();
         assert!(names.ends_with(&["-q", "-v", "--color", "--message-format", "-h", "-V"]), "{help}");
@@ -431,6 +431,8 @@ fn check_names_what_is_wrong_and_goes_on() {
         ("lost.yaml", b"tile: stranger\ncontrollers: {}\n", "the specification of the tile `stranger` is neither"),
         ("unknown.yaml", b"a: 1\n", "it is not clear what this file is"),
         ("empty.yaml", b"", "empty.yaml"),
+        ("pe.yaml", b"name: p\nkind: processing_element\n", "missing key `operations`"),
+        ("faults.yaml", b"pass_mutants: []\n", "faults.yaml:1:1"),
         ("buffer.yaml", b"name: b\nports: [{name: a, dir: read}]\n", "unknown key `dir`"),
         ("macro.yaml", b"macro: wire\nwidth: 8\ndepth: 8\nports: []\n", "a macro has ports"),
         (
@@ -490,7 +492,7 @@ fn map_proves_what_is_shipped() {
     assert_eq!((&fetches["name"], &fetches["extent"]), (&Value::from("sram2tb_0"), &serde_json::json!([1024])));
     assert_eq!(fetches["cycle"], serde_json::json!({"start": 62, "stride": [4]}));
     assert_eq!(fetches["addresses"][0], serde_json::json!({"memory": "sram", "start": 0, "stride": [1]}));
-    // What did not fit is told.
+    // The report has the mappings that did not fit.
     let text = succeeds(&["map", "apps/buffers/convolution.yaml"]).out;
     assert!(text.contains("tried before\n  out: rows without gaps: "), "{text}");
 }
@@ -711,7 +713,7 @@ fn simulate_compares_with_the_rtl() {
     let report = parsed(&said.out);
     assert_eq!((&report["rtl_compared"], &report["cycles"]), (&Value::Bool(true), &Value::from(41)));
 
-    // What `map` has written runs on the RTL, too.
+    // The configurations of `map` run on the RTL, too.
     let folder = Folder::new();
     let out = folder.path("out");
     succeeds(&["map", "apps/buffers/downsample.yaml", "--tile", SMALL, "-o", &out]);
@@ -754,7 +756,7 @@ fn build_writes_an_accelerator() {
     fs::write(Path::new(&out).join("build/model.o"), "made").unwrap();
     succeeds(&["build", BLUR, "-o", &out]);
     assert_eq!(files(Path::new(&out)), written);
-    // What was written is a program and a specification.
+    // The written files are a program and a specification.
     succeeds(&["build", &format!("{out}/program.yaml"), "--tile", &format!("{out}/tile.yaml")]);
     succeeds(&["compare", &out, "--no-rtl"]);
 }
@@ -804,7 +806,7 @@ fn build_writes_nothing_when_an_output_cannot_be() {
     }
 }
 
-/// What was given to the wrong command, or to one that would not heed it.
+/// Files given to the wrong command, and options without an effect.
 #[test]
 fn the_right_command_is_named() {
     let folder = Folder::new();
@@ -1011,7 +1013,7 @@ fn packages_have_every_kernel() {
     assert!(instances.split(' ').all(|name| name.ends_with("/u_registers")), "{instances}");
 }
 
-/// What would not be heeded is refused, and what is named is read before a program is compiled.
+/// Options without an effect are refused, and named files are read before a program is compiled.
 #[test]
 fn packages_need_a_folder_and_files_that_are_there() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! What holds for every command: reports as one JSON object, quiet, no colours in pipes, tables that fit, completions.
+//! Rules of every command: reports as one JSON object, quiet, no colours in pipes, tables that fit, completions.
 
 use std::fs;
 use std::process::{Command, Output, Stdio};

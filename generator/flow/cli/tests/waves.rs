@@ -87,7 +87,7 @@ fn bits_of(name: &str) -> (&str, u32) {
     }
 }
 
-/// What Surfer shows after the commands of a layout: dividers, and signals with their formats. It takes a command as it is
+/// The items of Surfer after the commands of a layout: dividers, and signals with their formats. It takes a command as it is
 /// here or drops it: dividers are named by one word, signals by their paths, and items by their places in hexadecimal digits
 /// from `a` to `p`, whatever comes after these.
 fn items_of_surfer(commands: &str) -> Vec<(String, Option<String>)> {
@@ -122,7 +122,7 @@ fn items_of_surfer(commands: &str) -> Vec<(String, Option<String>)> {
     items
 }
 
-/// What a script of GTKWave prints of each line of a layout: its name and its flags.
+/// A script of GTKWave that prints the name and the flags of each line of a layout.
 const TRACES: &str = "for {set i 0} {$i < [gtkwave::getTotalNumTraces]} {incr i} {
     puts \"TRACE [gtkwave::getTraceFlagsFromIndex $i] [gtkwave::getTraceNameFromIndex $i]\"
 }
@@ -177,7 +177,7 @@ fn numbers(text: &str) -> Vec<i64> {
     inner.split(',').filter(|number| !number.trim().is_empty()).map(|number| number.trim().parse().unwrap()).collect()
 }
 
-/// What a configuration says of a controller: its extents, and start and strides of each function.
+/// The configuration of a controller: its extents, and start and strides of each function.
 type Functions = (Vec<i64>, BTreeMap<String, (i64, Vec<i64>)>);
 
 /// The controllers of a configuration in the form that pushmem writes.
@@ -455,7 +455,7 @@ fn words_with_a_sign_are_shown_with_it() {
     }
 }
 
-/// What is written is named as what it is: neither a layout nor waves of another format.
+/// The name of a wave file has its format: neither a layout nor waves of another format.
 #[test]
 fn waves_are_named_as_fst() {
     for (name, help) in

@@ -1,4 +1,4 @@
-//! What a chip flow wants beside the RTL of a tile or an accelerator: packages for FuseSoC and Bender, file lists, timing
+//! The files of a chip flow beside the RTL of a tile or an accelerator: packages for FuseSoC and Bender, file lists, timing
 //! constraints, the register map for tools, the list of memory macros, and configurations of place-and-route flows.
 //!
 //! [`package`] prints all of it from a [`Design`].

@@ -19,7 +19,7 @@ pub struct Design<'a> {
     pub name: String,
     /// Name of the top module.
     pub top: String,
-    /// What it is, in a few words.
+    /// A description in a few words.
     pub about: String,
     /// SystemVerilog files, used modules before their users: path and text of each.
     pub rtl: Vec<(String, String)>,
@@ -29,7 +29,7 @@ pub struct Design<'a> {
     pub testbench: Vec<String>,
     /// How its flip-flops are reset.
     pub reset: Reset,
-    /// What the memories are made of.
+    /// The macros of the memories.
     pub technology: &'a Technology,
     /// Its registers.
     pub blocks: Vec<Block>,
@@ -54,7 +54,7 @@ struct Sources {
     models: Vec<String>,
     /// The same macros as black boxes, for synthesis only.
     stubs: Vec<String>,
-    /// What both read.
+    /// The files for simulation and synthesis.
     rtl: Vec<String>,
     /// Assertions bound to tiles, for simulation only.
     checkers: Vec<String>,
@@ -200,7 +200,7 @@ impl<'a> Constraints<'a> {
         let instances = instances.map(|(module, name)| (module.trim(), name.trim()));
         let early = instances.filter(|_| timing.registers_are_early());
         let register_files = early.filter_map(|(module, name)| {
-            // What is active changes at a flush, so that it is used in the next cycle.
+            // The active registers change at a flush, so that they are used in the next cycle.
             let stable = design.tiles.iter().filter(|spec| !spec.shadow_registers);
             let is = |named: fn(&TileSpec) -> String| stable.clone().any(|spec| named(spec) == module);
             let own = is(registers_module).then(|| name.to_owned());

@@ -15,8 +15,10 @@ pub(crate) struct Port {
 /// # Panics
 /// On a module that was not printed so.
 pub(crate) fn ports_of(module: &str, text: &str) -> Vec<Port> {
-    let head = format!("module {module} (");
-    let lines = text.lines().skip_while(|line| !line.starts_with(&head)).skip(1);
+    // A module that uses a package says so between its name and its ports.
+    let head = format!("module {module}");
+    let is_head = |line: &str| line.strip_prefix(&head).is_some_and(|rest| rest.is_empty() || rest == " (");
+    let lines = text.lines().skip_while(|line| !is_head(line)).skip_while(|line| !line.ends_with('(')).skip(1);
     let lines = lines.take_while(|line| *line != ");").map(str::trim).filter(|line| !line.starts_with("//"));
     let ports = lines.map(port).collect_vec();
     assert!(!ports.is_empty(), "{module} has no ports where they were expected");
@@ -42,6 +44,8 @@ mod tests {
     fn ports_are_read() {
         let text = "// A module.\nmodule tile (\n    input  logic        clk_i,\n    // Words.\n    output logic [15:0] data_out_o\n);\n";
         let port = |name: &str, output, bits| Port { name: name.to_owned(), output, bits };
-        assert_eq!(ports_of("tile", text), [port("clk_i", false, 1), port("data_out_o", true, 16)]);
+        let expected = [port("clk_i", false, 1), port("data_out_o", true, 16)];
+        assert_eq!(ports_of("tile", text), expected);
+        assert_eq!(ports_of("tile", &text.replace("tile (", "tile\n    import tile_pkg::*;\n(")), expected);
     }
 }

@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 /// The constraints of those who name none.
 const DEFAULT: &str = include_str!("../../../../constraints/timing/default.yaml");
 
-/// What an SDC file is made from.
+/// The timing constraints of an SDC file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// Clock period in picoseconds.

@@ -1,4 +1,4 @@
-//! What packages say where features meet: shadow registers and constraints, macros of kits and of others, supplies.
+//! Packages in which features meet: shadow registers and constraints, macros of kits and of others, supplies.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ fn packaged(spec: &TileSpec, technology: &Technology, timing: &str) -> BTreeMap<
     package(&design, &timing).into_iter().collect()
 }
 
-/// What is active changes at a flush and is used in the next cycle, so no register has more time, and nothing need stay as it is.
+/// The active registers change at a flush and are used in the next cycle, so no register has more time, and none needs to be stable.
 #[test]
 fn active_registers_have_one_cycle() {
     for (shadow, cycles, early) in [(false, 2, true), (false, 1, false), (true, 2, false)] {

@@ -5,7 +5,7 @@ use std::fmt::{Display, Formatter};
 use pushmem_files::Diagnostic;
 use pushmem_simulation::{BenchError, Mismatch, SelfTestError, SimulationError};
 
-/// What a failure says of the RTL.
+/// The meaning of a failure for the RTL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
     /// Nothing: a file of the test is wrong, or a tool refuses, so that it could not run.
@@ -22,7 +22,7 @@ pub enum FailureKind {
 /// Why a test failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What it says of the RTL.
+    /// Its meaning for the RTL.
     pub kind: FailureKind,
     /// It in words.
     pub message: String,
@@ -51,7 +51,7 @@ impl Display for Failure {
     }
 }
 
-/// What a file or a tool says against a test.
+/// An error of a file or a tool in a test.
 impl From<Diagnostic> for Failure {
     fn from(diagnostic: Diagnostic) -> Self {
         Failure::not_run(match diagnostic.location() {

@@ -93,7 +93,7 @@ fn at_least_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Er
     }
 }
 
-/// What a test runs.
+/// The work of a test.
 #[derive(Clone, Debug)]
 pub enum Work {
     /// A configuration file.
@@ -177,7 +177,7 @@ impl Work {
 pub struct Test {
     /// Name, unique among all lists.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     pub about: String,
     /// Whether it runs only when all tests are asked for.
     pub all_only: bool,
@@ -185,7 +185,7 @@ pub struct Test {
     pub list: PathBuf,
     /// Binding of the SRAM macro that the memory of its tile is made of; without, it is the model of the wrapper.
     pub sram: Option<PathBuf>,
-    /// What it runs.
+    /// Its work.
     pub work: Work,
 }
 
@@ -266,7 +266,7 @@ pub(crate) fn second_of_a_name(names: &[&str]) -> Option<usize> {
     (0..names.len()).find(|&index| names[..index].contains(&names[index]))
 }
 
-/// What is wrong with a test, and at which key.
+/// An error in a test, and its key.
 struct Refusal {
     key: Vec<String>,
     message: String,

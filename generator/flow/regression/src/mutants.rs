@@ -43,7 +43,7 @@ type Tiles = BTreeMap<PathBuf, Rtl>;
 pub struct Mutant {
     /// Name, unique in its list.
     pub name: String,
-    /// What is wrong with it.
+    /// The fault.
     pub fault: String,
     /// File of the tile specification.
     pub tile: PathBuf,
@@ -169,9 +169,9 @@ fn rtl_of(tile: &Path, tiles: &mut Tiles) -> Result<Rtl, Diagnostic> {
 pub struct Replacement<'a> {
     /// Name of the module.
     pub module: &'a str,
-    /// What is replaced. White space in a line only separates, because it follows the longest name of a column.
+    /// The text that is replaced. White space in a line only separates, because it follows the longest name of a column.
     pub find: &'a str,
-    /// What it becomes.
+    /// The text in its place.
     pub replace: &'a str,
     /// Which of several places, from 1; nothing if there is one.
     pub occurrence: Option<usize>,
@@ -213,9 +213,9 @@ impl Replacement<'_> {
 pub struct MutantResult {
     /// Name of the mutant.
     pub name: String,
-    /// What is wrong with it.
+    /// The fault.
     pub fault: String,
-    /// What caught it; nothing if it survived.
+    /// The failure that caught it; nothing if it survived.
     pub caught: Option<Catch>,
 }
 

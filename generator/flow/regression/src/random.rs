@@ -428,7 +428,7 @@ pub fn random_spec(rng: &mut ChaCha8Rng) -> TileSpec {
     loop {
         let text = random_spec_text(rng);
         let Some(spec) = read(text.clone()) else { continue };
-        if let Some(spec) = read(text + &random_address_bits(&spec, rng)) {
+        if let Some(spec) = read(text + &random_roles(&spec, rng)) {
             return with_random_options(spec, rng);
         }
     }
@@ -444,14 +444,23 @@ fn with_random_options(spec: TileSpec, rng: &mut ChaCha8Rng) -> TileSpec {
     TileSpec { reset, clock_gating, bist, shadow_registers, ..spec }
 }
 
-/// Lines that make some addresses of a specification wider than they need to be.
-fn random_address_bits(spec: &TileSpec, rng: &mut ChaCha8Rng) -> String {
+/// Lines for roles with limits of their own, and with addresses wider than they need to be.
+fn random_roles(spec: &TileSpec, rng: &mut ChaCha8Rng) -> String {
     let main = spec.main_memory();
     // A chain has one address space, of some tiles.
     let row_bits = spec.rows.next_power_of_two().ilog2();
     let chain_bits = spec.chaining.then(|| row_bits + rng.random_range(1..=32 - row_bits));
     let mut text = String::new();
     for (role, controller) in &spec.controllers {
+        let mut limits = Vec::new();
+        if rng.random_bool(0.3) {
+            limits.push(format!("levels: {}", rng.random_range(1..=8)));
+        }
+        for width in ["extent_bits", "cycle_bits"] {
+            if rng.random_bool(0.3) {
+                limits.push(format!("{width}: {}", random_width(rng)));
+            }
+        }
         let widths = controller.address_bits.iter().filter_map(|(&memory, &bits)| {
             let wider = rng.random_bool(0.4).then(|| (bits + rng.random_range(1..=8)).min(32));
             let bits = if memory == main { chain_bits.or(wider) } else { wider };
@@ -459,7 +468,10 @@ fn random_address_bits(spec: &TileSpec, rng: &mut ChaCha8Rng) -> String {
         });
         let widths = widths.collect_vec();
         if !widths.is_empty() {
-            text.push_str(&format!("  {}: {{address_bits: {{{}}}}}\n", role.name(), widths.join(", ")));
+            limits.push(format!("address_bits: {{{}}}", widths.join(", ")));
+        }
+        if !limits.is_empty() {
+            text.push_str(&format!("  {}: {{{}}}\n", role.name(), limits.join(", ")));
         }
     }
     text
@@ -490,8 +502,8 @@ fn random_spec_text(rng: &mut ChaCha8Rng) -> String {
     if kind == "wide_fetch" {
         let fetch_width = *[1, 2, 4, 8].choose_with(rng);
         lines.push(format!("fetch_width: {fetch_width}"));
-        lines.push(format!("agg_words: {}", fetch_width * rng.random_range(1..=8)));
-        lines.push(format!("tb_words: {}", fetch_width * rng.random_range(1..=8)));
+        lines.push(format!("agg_words: {}", fetch_width * rng.random_range(1..=16)));
+        lines.push(format!("tb_words: {}", fetch_width * rng.random_range(1..=16)));
     }
     lines.push("controllers:".to_owned());
     lines.push(format!(

@@ -21,7 +21,7 @@ pub struct TestResult {
     pub start: SystemTime,
     /// Why it failed, if it did.
     pub failure: Option<Failure>,
-    /// What it ran.
+    /// The numbers of its configurations and cycles.
     pub counts: ScenarioCounts,
     /// Time to generate and build models, which a cache shortens.
     pub build: Duration,

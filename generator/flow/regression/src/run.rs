@@ -122,7 +122,7 @@ impl Model {
     }
 }
 
-/// What makes the executable model of a tile.
+/// The function that makes the executable model of a tile.
 pub(crate) type Build<'a> = dyn Fn(&TileSpec, Model) -> Result<PathBuf, Diagnostic> + 'a;
 
 /// Runs a test on the models that `build` makes.
@@ -237,7 +237,7 @@ impl Streams {
     }
 }
 
-/// What becomes of the promises of a configuration.
+/// The state of the promises of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Promises {
     Kept,

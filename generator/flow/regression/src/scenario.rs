@@ -7,7 +7,7 @@ use pushmem_simulation::{Bench, BenchError, RtlProcess};
 use pushmem_tile::TileSpec;
 use rand::Rng;
 
-/// What was run.
+/// The numbers of configurations and cycles that ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScenarioCounts {
     /// Configurations.
@@ -22,7 +22,7 @@ const LONG_RUN: u64 = 5000;
 /// Cycles of random coincidences on the configuration port ahead of each configuration.
 const COINCIDENCES: u32 = 24;
 
-/// What one of a tile's lives is made of.
+/// The parts of one life of a tile.
 pub(crate) struct Scenario<'a> {
     bench: Bench<'a>,
     counts: ScenarioCounts,
@@ -128,7 +128,7 @@ impl<'a> Scenario<'a> {
         Ok(())
     }
 
-    /// What needs no configuration: every register holds what is written, until a reset.
+    /// A test without a configuration: every register holds the written word until a reset.
     pub fn exercise_registers(&mut self) -> Result<(), BenchError> {
         for ones in [0, u32::MAX] {
             self.bench.write_all_registers(ones)?;

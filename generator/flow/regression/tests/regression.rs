@@ -203,7 +203,7 @@ const REFUSED: &[(&str, &str, usize, &str)] = &[
         "",
     ),
     ("tests:\n- {name: a, tile: t, legal: {seed: x, configurations: 1}}", "expected an integer", 2, ""),
-    // What could not fail.
+    // Tests that could not fail.
     (
         "tests:\n- {name: a, tile: t, legal: {seed: 1, configurations: 0}}",
         "expected an integer from 1 to 4294967295, found `0`",

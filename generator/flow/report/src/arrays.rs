@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use index_vec::IndexVec;
 use itertools::Itertools;
 use pushmem_buffers::Direction;
 use pushmem_compiler::Compiled;
@@ -25,7 +26,7 @@ pub struct Array {
     pub shape: Vec<i64>,
     /// Its ports: who writes it, then who reads it.
     pub ports: Vec<Port>,
-    /// What keeps its words, indices of [`crate::Contents::memories`].
+    /// The memories of its words, indices of [`crate::Contents::memories`].
     pub memories: Vec<usize>,
     /// Words of it in shift registers.
     pub registers: u64,
@@ -45,7 +46,7 @@ pub struct Port {
 }
 
 /// The arrays of a compiled program, kept in these memories, with the array of each wire.
-pub(crate) fn arrays(compiled: &Compiled, memories: &[Memory], sources: &[Option<usize>]) -> Vec<Array> {
+pub(crate) fn arrays(compiled: &Compiled, memories: &[Memory], sources: &Sources) -> Vec<Array> {
     let Compiled { program, accelerator, .. } = compiled;
     let mut registers = vec![0; program.arrays.len()];
     for wire in &accelerator.wires {
@@ -107,7 +108,10 @@ fn copied(compiled: &Compiled, array: usize) -> Option<usize> {
 
 /// For each wire, the array whose words it carries, perhaps some cycles late; nothing if words of several arrays are chosen
 /// from.
-pub(crate) fn sources(compiled: &Compiled) -> Vec<Option<usize>> {
+pub(crate) type Sources = IndexVec<WireId, Option<usize>>;
+
+/// The array of each wire of a compiled program.
+pub(crate) fn sources(compiled: &Compiled) -> Sources {
     let Accelerator { wires, inputs, kernels, memories, arrays, copies, .. } = &compiled.accelerator;
     let written = |stage: usize| Origin::Array(Some(compiled.extraction.pipeline.stages[stage].write.array));
     let mut of_tiles = BTreeMap::new();
@@ -127,8 +131,9 @@ pub(crate) fn sources(compiled: &Compiled) -> Vec<Option<usize>> {
         Driver::Select { .. } => chosen.get(&wire).map_or(Origin::Array(None), |&stage| written(stage)),
         Driver::Turns { .. } => Origin::Array(None),
     };
-    let mut origins: Vec<Origin> = wires.iter().enumerate().map(origin).collect();
-    (0..origins.len())
+    let mut origins: IndexVec<WireId, Origin> = wires.iter_enumerated().map(origin).collect();
+    origins
+        .indices()
         .map(|wire| {
             let mut passed = Vec::new();
             let mut at = wire;

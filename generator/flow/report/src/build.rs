@@ -58,5 +58,5 @@ pub(crate) fn streams(compiled: &Compiled) -> Vec<Stream> {
         };
         streams.iter().map(stream).collect::<Vec<_>>()
     };
-    [told("input", &accelerator.inputs), told("output", &accelerator.outputs)].concat()
+    [told("input", accelerator.inputs.as_raw_slice()), told("output", &accelerator.outputs)].concat()
 }

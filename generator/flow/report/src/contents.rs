@@ -12,7 +12,7 @@ use crate::published::{Published, published};
 use crate::stages::{Stage, stages};
 use crate::tiles::{Rom, Spec, Tile, roms, specs, tiles};
 
-/// What the page of a compiled program knows. Cycles are those of the run, from 0.
+/// The contents of the page of a compiled program. Cycles are those of the run, from 0.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Contents {
     /// The version of `pushmem` that built it.
@@ -25,7 +25,7 @@ pub struct Contents {
     pub figures: Report,
     /// How it is scheduled: `stencil` or `dnn`.
     pub policy: &'static str,
-    /// What was published of it.
+    /// Its published figures.
     pub published: Option<Published>,
     /// Its stages, in the order of the program.
     pub stages: Vec<Stage>,
@@ -35,11 +35,11 @@ pub struct Contents {
     pub arrays: Vec<Array>,
     /// The unified buffers that are mapped to tiles.
     pub memories: Vec<Memory>,
-    /// What tiles are made of.
+    /// The specifications of tiles.
     pub specs: Vec<Spec>,
     /// The memory tiles, those with the same configuration once.
     pub tiles: Vec<Tile>,
-    /// What controllers of the tiles do, each once, in the time of their tiles.
+    /// The configurations of controllers, each once, in the time of their tiles.
     pub controllers: Vec<ControllerConfiguration>,
     /// The tables in ROM tiles.
     pub roms: Vec<Rom>,
@@ -71,7 +71,7 @@ pub struct CoarseLoop {
     pub extent: u64,
     /// Cycles from one iteration to the next.
     pub interval: u64,
-    /// What keeps them from being fewer.
+    /// The bound that keeps them from being fewer.
     pub bound: String,
     /// Cycles from the start of an iteration to the end of its last stage.
     pub length: u64,
@@ -126,7 +126,7 @@ fn units(compiled: &Compiled, stages: &[Stage]) -> Vec<Unit> {
 }
 
 fn loops(compiled: &Compiled) -> Vec<CoarseLoop> {
-    let loops = compiled.coarse.iter().flat_map(|plan| &plan.coarse.loops);
+    let loops = compiled.coarse.iter().flat_map(|plan| &plan.coarse).flat_map(|coarse| &coarse.loops);
     let told = loops.map(|level| CoarseLoop {
         name: level.name.clone(),
         parent: level.parent,

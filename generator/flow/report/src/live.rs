@@ -195,7 +195,7 @@ struct Accesses {
     domain: Domain,
     /// The first element and cycle.
     begin: (i64, i64),
-    /// What a step of each loop adds to them.
+    /// The change of both by a step of each loop.
     steps: Vec<(i64, i64)>,
     /// Cycles from the first access to an element to the last, where one stands for several.
     lasts: i64,

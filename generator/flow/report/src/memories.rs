@@ -3,10 +3,11 @@
 use itertools::Itertools;
 use pushmem_buffers::UnifiedBuffer;
 use pushmem_compiler::Compiled;
-use pushmem_graph as hardware;
+use pushmem_graph::{self as hardware, TileId, WireId};
 use pushmem_mapping::MappedBuffer;
 use serde::Serialize;
 
+use crate::arrays::Sources;
 use crate::live::{Live, delayed, stored};
 use crate::sequence::Sequence;
 
@@ -17,7 +18,7 @@ pub struct Memory {
     pub name: String,
     /// The arrays whose words it keeps, indices of [`crate::Contents::arrays`].
     pub arrays: Vec<usize>,
-    /// What it delays, and by how many cycles; empty if it keeps an array.
+    /// The arrays that it delays, and the cycles of each delay; empty if it keeps an array.
     pub delays: Vec<(String, Vec<u64>)>,
     /// Its ports, those with the same loops in the same cycles told once.
     pub ports: Vec<PortGroup>,
@@ -45,7 +46,7 @@ pub struct PortGroup {
 }
 
 /// The memories of a compiled program, delays of streams, then arrays, with the array of each wire.
-pub(crate) fn memories(compiled: &Compiled, sources: &[Option<usize>]) -> Vec<Memory> {
+pub(crate) fn memories(compiled: &Compiled, sources: &Sources) -> Vec<Memory> {
     let accelerator = &compiled.accelerator;
     let delays = accelerator.memories.iter().map(|memory| of_streams(compiled, memory, sources));
     let arrays = accelerator.arrays.iter().map(|array| Memory {
@@ -58,8 +59,8 @@ pub(crate) fn memories(compiled: &Compiled, sources: &[Option<usize>]) -> Vec<Me
     delays.chain(arrays).collect()
 }
 
-fn of_streams(compiled: &Compiled, memory: &hardware::Memory, sources: &[Option<usize>]) -> Memory {
-    let name = |wire: usize| compiled.accelerator.wires[wire].name.clone();
+fn of_streams(compiled: &Compiled, memory: &hardware::Memory, sources: &Sources) -> Memory {
+    let name = |wire: WireId| compiled.accelerator.wires[wire].name.clone();
     Memory {
         name: memory.streams.iter().map(|stream| name(stream.of)).join(", "),
         arrays: memory.streams.iter().filter_map(|stream| sources[stream.of]).unique().collect(),
@@ -69,7 +70,7 @@ fn of_streams(compiled: &Compiled, memory: &hardware::Memory, sources: &[Option<
     }
 }
 
-fn of_buffer(buffer: &UnifiedBuffer, mapped: &MappedBuffer, first_tile: usize) -> Memory {
+fn of_buffer(buffer: &UnifiedBuffer, mapped: &MappedBuffer, first_tile: TileId) -> Memory {
     let mut ports: Vec<PortGroup> = Vec::new();
     for port in &buffer.ports {
         let (direction, sequence) = (port.direction.name(), Sequence::of_port(port));
@@ -90,6 +91,6 @@ fn of_buffer(buffer: &UnifiedBuffer, mapped: &MappedBuffer, first_tile: usize) -
         live_words: mapped.live_words,
         factors: mapped.factors.clone(),
         copied: mapped.copied,
-        tiles: (first_tile, mapped.tiles.len()),
+        tiles: (first_tile.index(), mapped.tiles.len()),
     }
 }

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The file with all of them. `scripts/results` reads it, too.
+/// The file with all of them. The tables of README.md and of the book are made from it, too.
 const FILE: &str = include_str!("../published.json");
 
-/// What was published of a program on a kind of tile.
+/// The published figures of a program on a kind of tile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
@@ -17,7 +17,7 @@ pub struct Published {
     pub tile: String,
     /// Where the figures are.
     pub source: String,
-    /// What is special about the schedule.
+    /// The schedule, where a program has several.
     #[serde(default)]
     pub schedule: Option<String>,
     /// Cycles of a run.
@@ -41,9 +41,12 @@ pub struct Published {
     /// Words in shift registers.
     #[serde(default)]
     pub shift_register_words: Option<u64>,
+    /// Resources of the published design by Vivado HLS on an FPGA. They are for tables of the book, not for the report of a build.
+    #[serde(default, skip_serializing)]
+    pub fpga: Option<String>,
 }
 
-/// What was published of the program of this name whose output has this size, on this tile.
+/// The published figures of the program of this name whose output has this size, on this tile.
 pub fn published(program: &str, output: &[i64], tile: &str) -> Option<Published> {
     let all: Vec<Published> = serde_json::from_str(FILE).expect("a test reads the file");
     all.into_iter().find(|entry| entry.program == program && entry.output == output && entry.tile == tile)

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::sequence::Sequence;
 
-/// What executes a stage.
+/// The hardware that executes a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Executed {
@@ -30,7 +30,7 @@ pub struct Stage {
     pub name: String,
     /// The statement, if it is an operation.
     pub statement: Option<String>,
-    /// What executes it.
+    /// The hardware that executes it.
     pub executed: Executed,
     /// Stages that run in the same cycles: copies of an unrolled operation, lanes of an input.
     pub copies: usize,

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::memories::Memory;
 use crate::stages::groups;
 
-/// What tiles of a kind are made of.
+/// The specification of tiles of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Spec {
     /// Its name.
@@ -33,7 +33,7 @@ pub struct Spec {
     pub ports: Vec<MemoryPort>,
     /// Buffers beside it: aggregators and transpose buffers.
     pub buffers: Vec<Buffer>,
-    /// What each role of controllers does.
+    /// The purpose of each role of controllers.
     pub roles: Vec<(&'static str, &'static str)>,
 }
 
@@ -70,11 +70,11 @@ pub struct Buffer {
 /// Memory tiles that do the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Tile {
-    /// What they are made of, an index of [`crate::Contents::specs`].
+    /// Their specification, an index of [`crate::Contents::specs`].
     pub spec: usize,
     /// The level of the memory hierarchy.
     pub level: &'static str,
-    /// What they keep, an index of [`crate::Contents::memories`].
+    /// Their memory, an index of [`crate::Contents::memories`].
     pub memory: usize,
     /// The cycle of the run in which their own time begins.
     pub begin: u64,
@@ -119,7 +119,7 @@ pub struct Rom {
     pub stage: usize,
 }
 
-/// What the tiles of an accelerator are made of.
+/// The specifications of the tiles of an accelerator.
 pub(crate) fn specs(accelerator: &Accelerator) -> Vec<Spec> {
     accelerator.specs_in_use().map(spec).collect()
 }

@@ -1,4 +1,4 @@
-//! What pages tell of programs of `apps/`.
+//! The contents of pages of programs of `apps/`.
 
 use std::path::{Path, PathBuf};
 

@@ -27,7 +27,7 @@ const MAX_VIOLATIONS: usize = 1000;
 pub struct Mismatch {
     /// Clock cycles since the bench began, stalled ones included.
     pub clock: u64,
-    /// What differs.
+    /// The signal that differs, with both values.
     pub difference: String,
 }
 
@@ -78,9 +78,9 @@ pub struct Bench<'a> {
     frames: Vec<Frame>,
     expected: Vec<Expected>,
     clock: u64,
-    /// What configuration reads give, by address; registers not listed read their reset value.
+    /// The words of configuration reads, by address; registers not listed read their reset value.
     registers: BTreeMap<u32, u32>,
-    /// What else there is to know of the registers of a tile that holds them twice.
+    /// The second set of registers of a tile with shadow registers.
     shadow: Option<Shadow>,
     read_data: Option<u32>,
     /// Whether the last cycle accessed an address at which there is nothing, if that is known.
@@ -89,7 +89,7 @@ pub struct Bench<'a> {
     contents_read: Option<(u32, u32)>,
     /// A configuration was written while controllers were running: their outputs mean nothing until the next flush.
     disturbed: bool,
-    /// What the self-test shows, if that is known.
+    /// The outputs of the self-test, if they are known.
     bist: Option<Bist>,
     violations: Vec<Violation>,
     /// Whether controllers may use a port of a memory together. The RTL's assertions stop it in such a cycle, so that
@@ -195,7 +195,7 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// What a reset does.
+    /// Resets the model.
     fn clear(&mut self) {
         self.tile.reset();
         // The contents of a memory stay.
@@ -247,8 +247,8 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Flushes, stalls, writes and reads a few registers, all at random and together. What the tile holds and does then
-    /// is not defined before a configuration and a flush; what it reads is.
+    /// Flushes, stalls, writes and reads a few registers, all at random and together. The state of the tile
+    /// is then undefined until a configuration and a flush; words that it reads are defined.
     ///
     /// # Errors
     /// When the RTL differs.
@@ -272,7 +272,7 @@ impl<'a> Bench<'a> {
                 ..self.random_frame()
             };
             self.step(frame)?;
-            // What was flushed may be half a configuration; a shadow is watched by what it holds.
+            // The flushed registers may be half a configuration; the contents of a shadow are known.
             self.disturbed |= flush && self.shadow.is_none();
         }
         registers.iter().try_for_each(|&register| self.read(register))
@@ -347,7 +347,7 @@ impl<'a> Bench<'a> {
         while self.spec.kind == Kind::Rom && !self.disturbed && !self.tile.is_active() && !self.tile.is_idle() {
             self.idle(1)?;
         }
-        // What a tile does while its controllers run and what they look at changes is not defined; a stall holds them.
+        // A tile is undefined while its controllers run and their registers change; a stall holds them.
         let disturbs = self.shadow.is_none() || !configuration.contents.is_empty();
         let stall = disturbs && self.tile.is_active() || self.rng.random_bool(0.5);
         for &write in &writes {
@@ -438,7 +438,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// What a flush makes of shadow registers, ahead of what the bus writes in its cycle.
+    /// Applies a flush to shadow registers, ahead of a write on the bus in its cycle.
     fn take(&mut self) {
         let Some(shadow) = &mut self.shadow else { return };
         if self.registers.get(&shadow.commit) == Some(&1) {
@@ -609,14 +609,14 @@ impl<'a> Bench<'a> {
         Ok(outputs)
     }
 
-    /// What a cycle does to registers. A read in the cycle of a write, or of a flush, gives the old value.
+    /// Applies a cycle to the registers. A read in the cycle of a write, or of a flush, gives the old value.
     fn access(&mut self, frame: &Frame) {
         let address = frame.config_address;
         let in_contents = is_in_contents(self.map, address);
         let is_access = frame.config_read || frame.config_write;
         self.config_error = Some(is_access && !in_contents && self.register(address).is_none());
         if frame.config_read && in_contents {
-            // What was never written is not known.
+            // Contents that were never written are unknown.
             self.read_data = None;
             self.contents_read = self.registers.get(&address).map(|&value| (self.spec.sram_latency, value));
         } else if frame.config_read {

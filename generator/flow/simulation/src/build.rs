@@ -35,12 +35,12 @@ struct Library {
     wrapper: (String, String),
 }
 
-/// What a model is built from.
+/// The sources of a model.
 #[derive(Clone, Debug)]
 pub struct ModelSources<'a> {
     /// The module on top.
     pub top: &'a str,
-    /// What Verilator calls the class of the top module.
+    /// Name of the class that Verilator makes of the top module.
     pub class: &'a str,
     /// SystemVerilog files: name and text of each.
     pub rtl: &'a [(String, String)],
@@ -196,7 +196,7 @@ impl Verilator {
     }
 }
 
-/// What keeps Verilator from copying modules into their users: then it shares most of their C++ between instances.
+/// The directives that keep Verilator from copying modules into their users: then it shares most of their C++ between instances.
 fn configuration(libraries: &[LibrarySources]) -> String {
     let modules = libraries.iter().map(|library| format!("no_inline -module \"{}\"\n", library.module));
     format!("`verilator_config\n{}", modules.format(""))

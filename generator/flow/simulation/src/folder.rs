@@ -22,7 +22,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Diagnostic> {
     fs::write(path, text).map_err(io(path))
 }
 
-/// What is wrong with a path.
+/// The error of an access to a path.
 pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Diagnostic {
     let path = path.display().to_string();
     move |error| {

@@ -3,7 +3,7 @@
 use pushmem_model::{MAX_PORTS, Word};
 use pushmem_tile::TileSpec;
 
-/// What the RTL is given in a cycle.
+/// The inputs of the RTL in a cycle.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frame {
     /// Reset is asserted.
@@ -30,7 +30,7 @@ pub struct Frame {
     pub chain: [u64; MAX_PORTS],
 }
 
-/// What the RTL showed in a cycle.
+/// The outputs of the RTL in a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Response {
     /// The word on each output.
@@ -49,7 +49,7 @@ pub struct Response {
     pub config_error: bool,
 }
 
-/// What the self-test of the SRAM shows in a cycle; nothing of a tile without one.
+/// The outputs of the self-test of the SRAM in a cycle; all 0 for a tile without one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bist {
     /// It goes on.

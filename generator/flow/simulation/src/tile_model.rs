@@ -39,11 +39,11 @@ impl Verilator {
     /// executable.
     ///
     /// # Errors
-    /// What Verilator or the compiler says.
+    /// Those of Verilator and of the compiler.
     pub fn build(&self, spec: &TileSpec, wave: bool) -> Result<PathBuf, Diagnostic> {
         let mut rtl = rtl_files(spec)?;
         if wave {
-            // What is shown does not depend on the configuration: only layouts do.
+            // The signals do not depend on the configuration: only layouts do.
             let view = tile_view(spec, &pushmem_rtl::tile_module(spec), &Configuration::default());
             rtl.push(("waves.sv".to_owned(), view.systemverilog()));
         }

@@ -87,7 +87,7 @@ impl Verilator {
         }
     }
 
-    /// What it says its version is.
+    /// Its version, as it prints it.
     pub fn version(&self) -> &str {
         &self.version
     }

@@ -20,7 +20,7 @@ use crate::run::Synthesis;
 use crate::toggles::{self, Access, Pulses, Toggles, Window};
 use crate::tools::Tools;
 
-/// What a netlist runs.
+/// The application that a netlist runs.
 #[derive(Clone, Debug)]
 pub struct Application<'a> {
     /// Its name.
@@ -43,9 +43,9 @@ pub struct Words {
 /// Power of the modules of one kind, all instances together, in milliwatts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlockPower {
-    /// What they are.
+    /// Their kind.
     pub block: BlockKind,
-    /// What the clock does inside flip-flops and gates of its own, whether they change or not, in cycles in which it runs.
+    /// Power of the clock inside flip-flops and its own gates, whether they change or not, in cycles in which it runs.
     pub clock_mw: f64,
     /// The rest of what happens inside cells.
     pub cells_mw: f64,
@@ -71,7 +71,7 @@ pub struct Accesses {
     pub energy_fj: Option<u64>,
 }
 
-/// What an application takes.
+/// The power of an application.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Activity {
     /// The application.
@@ -122,12 +122,12 @@ impl Activity {
         self.picojoules(self.total_mw())
     }
 
-    /// What a power takes in the run.
+    /// The energy of a power over the run.
     pub fn picojoules(&self, milliwatts: f64) -> f64 {
         milliwatts * f64::from(self.clock_ps) * 1e-3 * self.cycles as f64
     }
 
-    /// What an energy of the run is as a power.
+    /// The power of an energy over the run.
     fn milliwatts(&self, femtojoules: u64) -> f64 {
         femtojoules as f64 / (f64::from(self.clock_ps) * self.cycles.max(1) as f64)
     }
@@ -329,7 +329,7 @@ fn uses<'a>(path: &str, binding: &'a Binding, port: &'a MacroPort) -> Vec<Use<'a
     reads.into_iter().chain(writes).collect()
 }
 
-/// What OpenSTA said of blocks, by their kinds.
+/// The power of blocks from OpenSTA, by their kinds.
 ///
 /// # Errors
 /// When it is not four numbers of each.
@@ -450,7 +450,7 @@ mod tests {
         }
     }
 
-    /// What cannot be read is not 0.
+    /// An unreadable power is not 0.
     #[test]
     fn power_that_is_told_otherwise_is_an_error() {
         for figures in ["nan 0 0 0", "0 0 - 0", "0 0 0", "0 0 0 0 0"] {

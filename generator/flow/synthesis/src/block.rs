@@ -1,11 +1,11 @@
-//! What the modules of a design are part of.
+//! The blocks of a design, of which its modules are part.
 
 use pushmem_packaging::Design as Package;
 use pushmem_rtl::{registers_module, tile_module};
 use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
 
-/// What a module of a design is part of.
+/// The block of a module of a design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockKind {

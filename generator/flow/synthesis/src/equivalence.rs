@@ -15,7 +15,7 @@ use crate::tools::Tools;
 /// Yosys runs in Python.
 const PROVE: &str = include_str!("../../../../templates/synthesis/equivalence.py");
 
-/// What was proven of a block.
+/// The proof of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProvenBlock {
     /// Its module in the RTL.

@@ -1,4 +1,4 @@
-//! What is to be synthesized, and what the scripts are told of it.
+//! The design to synthesize, and the input of the scripts.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::liberty::with_passing_clock;
 use crate::process::read;
 use crate::tools::{Library, Tools};
 
-/// What the mapping to cells goes for.
+/// The goal of the mapping to cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Optimize {
@@ -24,7 +24,7 @@ pub enum Optimize {
     Speed,
 }
 
-/// What is to be synthesized.
+/// The design to synthesize.
 #[derive(Clone, Copy, Debug)]
 pub struct Design<'a> {
     /// The design, as it is packaged.
@@ -33,11 +33,11 @@ pub struct Design<'a> {
     pub timing: &'a Timing,
     /// Cells.
     pub library: &'a Library,
-    /// What the mapping goes for.
+    /// The goal of the mapping.
     pub optimize: Optimize,
 }
 
-/// What the scripts are told.
+/// The input of the scripts.
 #[derive(Serialize)]
 pub(crate) struct Job<'a> {
     pub(crate) name: &'a str,
@@ -49,9 +49,9 @@ pub(crate) struct Job<'a> {
     #[serde(skip)]
     pub(crate) gate: Option<&'a ClockGate>,
     optimize: Optimize,
-    /// What is no cell: the macros.
+    /// Modules that are no cells: the macros.
     pub(crate) macros: Vec<String>,
-    /// What has no inside: the macros, and the cell of clock gates.
+    /// Modules without contents: the macros, and the cell of clock gates.
     black_boxes: Vec<String>,
     blocks: Vec<String>,
 }
@@ -70,7 +70,7 @@ impl Job<'_> {
     }
 }
 
-/// What the scripts are told of a design, and the files that they read.
+/// The input of the scripts for a design, and the files that they read.
 pub(crate) fn job<'a>(design: &Design<'a>) -> (Job<'a>, Vec<(String, String)>) {
     let Design { package: made, timing, optimize, .. } = *design;
     let mut files: Vec<(String, String)> = made.rtl.clone();
@@ -115,8 +115,8 @@ pub(crate) fn write_libraries(job: &Job, texts: &[String], folder: &Path) -> Res
     write_file(&folder.join(PASSING_LIBRARY), with_passing_clock(gate, &texts[0]).as_bytes())
 }
 
-/// What makes a result besides what is in files: the name of the library and what bindings say of macros, which the report has, the
-/// tools, what power is divided by, and what reads what they say.
+/// The inputs of a result beside files: the name of the library and the figures of macros in bindings, which the report has, the
+/// tools, the divisor of power, and the sources of the readers of their logs.
 pub(crate) fn made_by(design: &Design, tools: &Tools) -> Vec<String> {
     let figures = design.package.technology.bindings().map(|binding| format!("{:?}", binding.figures));
     let overcharge = format!("{:?}", tools.overcharge());

@@ -1,4 +1,4 @@
-//! What a library in the Liberty format has.
+//! The cells of a library in the Liberty format.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ struct Cell {
     state_functions: Vec<Range<usize>>,
 }
 
-/// What is read of a library.
+/// The part of a library that is read.
 #[derive(Default)]
 struct Contents {
     cells: Vec<Cell>,

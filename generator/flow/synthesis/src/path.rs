@@ -70,7 +70,7 @@ pub(crate) fn figure(word: &str) -> Option<f64> {
     word.parse::<f64>().ok().filter(|figure| figure.is_finite())
 }
 
-/// What stands for a section in which there is no path.
+/// The text of a section without a path.
 const NONE: &str = "No paths found.";
 
 /// A pin that a path goes through, with the delay to it and the cell that it is of.
@@ -96,7 +96,7 @@ impl Path {
         let after = |key: &str| text.lines().find_map(|line| line.trim().strip_prefix(key)).map(str::trim);
         let begin = after("Startpoint:").ok_or_else(|| unknown("the beginning"))?;
         let end = after("Endpoint:").ok_or_else(|| unknown("the end"))?;
-        // What is in the first column of a line with this behind, if there is one.
+        // The number in the first column of a line that ends with this key, if there is one.
         let number = |key: &str| {
             let line = text.lines().find_map(|line| line.trim_end().strip_suffix(key));
             line.map(|line| line.split_whitespace().next().and_then(figure).ok_or_else(|| unknown(key))).transpose()
@@ -123,7 +123,7 @@ impl Path {
         };
         let (launch, falls) = edge(data, "the clock edge that begins")?;
         let (_, ends_falling) = edge(required, "the clock edge that ends")?;
-        // What a latch lends is a part of the cycle.
+        // The time that a latch lends is a part of the cycle.
         let half = ends_falling != falls && lent.is_none();
         let arcs = arcs(data).ok_or_else(|| unknown("the delay to a pin"))?;
         // Not the clock pin of the register where it begins, and not the pin where it ends.
@@ -163,7 +163,7 @@ fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
 
-/// What the registers of the modules hold, by the ends of their names.
+/// The contents of registers of the modules, by the ends of their names.
 const MEANINGS: [(&str, &str); 11] = [
     ("count_q", "loop counter"),
     ("wait_q", "countdown to the next firing"),
@@ -179,8 +179,8 @@ const MEANINGS: [(&str, &str); 11] = [
     ("macro", "SRAM macro"),
 ];
 
-/// A name of the netlist in words: `u_in2agg_0/u_iteration_domain.g_level[0].count_q[3]\DFFPOSX1` is the loop counter of
-/// level 0 in `in2agg_0`.
+/// A name of the netlist in words: `gen_in2agg[0].u_controller/u_iteration_domain.g_level[0].count_q[3]\DFFPOSX1` is the loop
+/// counter of level 0 in `in2agg_0`.
 fn place(text: &str) -> String {
     let name = text.split(" (").next().unwrap_or_default();
     let kind = if text.contains("(input") || text.contains("(output") { "port " } else { "" };
@@ -188,13 +188,12 @@ fn place(text: &str) -> String {
     if kind == "port " {
         return format!("port {name}");
     }
-    let parts = name.split(['/', '.']).map(|part| part.trim_start_matches("u_")).collect_vec();
+    let parts = name.split(['/', '.']).collect_vec();
     let Some((register, path)) = parts.split_last() else { return name.to_owned() };
     let plain = register.split('[').next().unwrap_or(register);
     // The instance, innermost first; the parts of a name that has none are those of flattened modules.
     let outer = name.split_once('/').map_or(path.len(), |(head, _)| head.split('.').count());
-    let block = path.iter().take(outer).rev().filter(|part| !part.starts_with("g_")).join(" of ");
-    let block = if block.is_empty() { "the top module".to_owned() } else { block };
+    let block = block(&path[..outer.min(path.len())]).unwrap_or_else(|| "the top module".to_owned());
     let level = path.iter().find_map(|part| part.strip_prefix("g_level[")?.strip_suffix(']'));
     let what = MEANINGS
         .iter()
@@ -209,9 +208,29 @@ fn place(text: &str) -> String {
 /// The block that an instance is in.
 fn instance(pin: &str) -> String {
     match pin.split('/').collect_vec().as_slice() {
-        [block, _, _, ..] => block.split('.').rev().map(|part| part.trim_start_matches("u_")).join(" of "),
-        _ => "the top module".to_owned(),
+        [outer, _, _, ..] => block(&outer.split('.').collect_vec()),
+        _ => None,
     }
+    .unwrap_or_else(|| "the top module".to_owned())
+}
+
+/// Instances within each other, outermost first, in words: innermost first, without the blocks of conditions. Of a loop over
+/// ports, `gen_in2agg[0].u_controller` is `in2agg_0`, and `gen_in2agg[0].u_agg_address` is `agg_address of in2agg_0`.
+fn block(path: &[&str]) -> Option<String> {
+    let mut words = Vec::new();
+    let mut of_loop = None;
+    for part in path {
+        if let Some((name, port)) = part.strip_prefix("gen_").and_then(|part| part.strip_suffix(']')?.split_once('[')) {
+            words.push(format!("{name}_{port}"));
+            of_loop = Some(name);
+        } else if !part.starts_with("g_") {
+            let name = part.trim_start_matches("u_");
+            if of_loop.take().is_none_or(|of_loop| name != "controller" && name != of_loop) {
+                words.push(name.to_owned());
+            }
+        }
+    }
+    (!words.is_empty()).then(|| words.iter().rev().join(" of "))
 }
 
 #[cfg(test)]
@@ -220,13 +239,13 @@ mod tests {
 
     const REPORT: &str = "\
 SECTION registers, rise to rise
-Startpoint: u_in2agg_0/u_iteration_domain.g_level[3].count_q[0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
+Startpoint: gen_in2agg[0].u_controller/u_iteration_domain.g_level[3].count_q[0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
 Endpoint: u_transpose_buffer_0/g_lane[0].words[1][0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
 Path Group: clk
 
    0.00000    0.00000   clock clk (rise edge)
-   0.00000    0.00000 ^ u_in2agg_0/count\\\\DFFPOSX1/CLK (DFFPOSX1)
-   0.26740    0.26740 v u_in2agg_0/count\\\\DFFPOSX1/Q (DFFPOSX1)
+   0.00000    0.00000 ^ gen_in2agg[0].u_controller/count\\\\DFFPOSX1/CLK (DFFPOSX1)
+   0.26740    0.26740 v gen_in2agg[0].u_controller/count\\\\DFFPOSX1/Q (DFFPOSX1)
    1.12520    1.39260 v _336_/Y (AND2X1)
    0.20000    1.59260 ^ u_transpose_buffer_0/_897_/Y (NAND2X1)
    0.00000    1.59260 ^ u_transpose_buffer_0/words\\\\DFFPOSX1/D (DFFPOSX1)
@@ -238,12 +257,12 @@ Path Group: clk
 SECTION inputs
 No paths found.
 SECTION gates
-Startpoint: u_in2agg_0/active_q\\\\DFFSR (rising edge-triggered flip-flop clocked by clk)
+Startpoint: gen_in2agg[0].u_controller/active_q\\\\DFFSR (rising edge-triggered flip-flop clocked by clk)
 Endpoint: u_registers/u_clock.enabled\\\\LATCH (positive level-sensitive latch clocked by clk')
 
    0.00000    0.00000   clock clk (rise edge)
-   0.00000    0.00000 ^ u_in2agg_0/active_q\\\\DFFSR/CLK (DFFSR)
-   0.24500    0.24500 ^ u_in2agg_0/active_q\\\\DFFSR/Q (DFFSR)
+   0.00000    0.00000 ^ gen_in2agg[0].u_controller/active_q\\\\DFFSR/CLK (DFFSR)
+   0.24500    0.24500 ^ gen_in2agg[0].u_controller/active_q\\\\DFFSR/Q (DFFSR)
    1.42500    1.67000 ^ u_registers/_182_/Y (OR2X1)
    0.00000    1.67000 ^ u_registers/u_clock.enabled\\\\LATCH/D (LATCH)
               1.67000   data arrival time
@@ -323,13 +342,13 @@ Endpoint: u_transpose_buffer_0/g_lane[0].words[1][0]\\\\DFFPOSX1 (rising edge-tr
     fn a_path_to_an_output_ends_with_a_gate() {
         let output = "\
 SECTION outputs
-Startpoint: u_in2sram_0/wait_q[0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
+Startpoint: gen_in2sram[0].u_controller/wait_q[0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
 Endpoint: data_in_0_taken (output port clocked by clk)
 
    0.00000    0.00000   clock clk (rise edge)
-   0.00000    0.00000 ^ u_in2sram_0/wait_q[0]\\\\DFFPOSX1/CLK (DFFPOSX1)
-   0.17363    0.17363 ^ u_in2sram_0/wait_q[0]\\\\DFFPOSX1/Q (DFFPOSX1)
-   0.55666    0.73029 v u_in2sram_0/fire\\\\AND2X1/Y (AND2X1)
+   0.00000    0.00000 ^ gen_in2sram[0].u_controller/wait_q[0]\\\\DFFPOSX1/CLK (DFFPOSX1)
+   0.17363    0.17363 ^ gen_in2sram[0].u_controller/wait_q[0]\\\\DFFPOSX1/Q (DFFPOSX1)
+   0.55666    0.73029 v gen_in2sram[0].u_controller/fire\\\\AND2X1/Y (AND2X1)
    0.00000    0.73029 v data_in_0_taken (out)
               0.73029   data arrival time
 
@@ -342,7 +361,7 @@ Endpoint: data_in_0_taken (output port clocked by clk)
         assert!((path.delay_ps - 730.29).abs() < 1e-6, "{}", path.delay_ps);
     }
 
-    /// What cannot be read is neither 0 nor no path.
+    /// An unreadable path is neither 0 nor no path.
     #[test]
     fn a_path_that_is_told_otherwise_is_an_error() {
         let one = REPORT.split("SECTION gates").next().unwrap();

@@ -1,4 +1,4 @@
-//! What synthesis found.
+//! The results of synthesis.
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -11,7 +11,7 @@ use crate::path::{Path, Paths};
 /// The modules of one kind, all instances together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Block {
-    /// What they are.
+    /// Their kind.
     pub block: BlockKind,
     /// Instances of them.
     pub instances: u32,
@@ -44,13 +44,13 @@ pub struct Report {
     pub design: String,
     /// The cell library.
     pub library: String,
-    /// What the mapping went for.
+    /// The goal of the mapping.
     pub optimize: Optimize,
     /// The clock period that power is for, in picoseconds.
     pub clock_ps: u32,
     /// Area by kind of block.
     pub blocks: Vec<Block>,
-    /// What of the area the bindings of macros without a library file say.
+    /// The part of the area that bindings of macros without a library file give.
     pub macro_area: f64,
     /// Whether the macros' own timing is known; if not, paths end at their pins.
     pub timed_macros: bool,

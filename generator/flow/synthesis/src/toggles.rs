@@ -1,4 +1,4 @@
-//! What changed in a wave of a netlist.
+//! The changes of signals in a wave of a netlist.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use pushmem_files::{Diagnostic, write_file};
+use pushmem_files::{Code, Diagnostic, write_file};
 use pushmem_process::Run;
 
 use crate::process::run_opensta;
@@ -31,11 +31,11 @@ pub struct Tools {
     pub(crate) sta: PathBuf,
     /// The versions of both.
     pub(crate) versions: String,
-    /// What OpenSTA said of the energy of a known cell, once it was asked.
+    /// The answer of OpenSTA about the energy of a known cell, once it was asked.
     overcharge: OnceLock<Result<f64, String>>,
 }
 
-/// What OpenSTA is asked for to know that: files by name.
+/// The question to OpenSTA about this energy: files by name.
 const ENERGY: [(&str, &str); 3] = [
     ("cell.lib", include_str!("../../../../templates/synthesis/energy/cell.lib")),
     ("two_cells.v", include_str!("../../../../templates/synthesis/energy/two_cells.v")),
@@ -55,10 +55,12 @@ impl Tools {
     pub fn find() -> Result<Self, Diagnostic> {
         let (python, yosys) = python().ok_or_else(|| {
             Diagnostic::new("synthesis needs Yosys, the Python package pyosys, which is not here")
+                .or_code(Code::Tool)
                 .with_help(format!("{INSTALL_HELP}; or name a Python that has it in the variable {PYTHON_VARIABLE}"))
         })?;
-        let sta = which::which("sta")
-            .map_err(|_| Diagnostic::new("timing needs OpenSTA, which is not here").with_help(INSTALL_HELP))?;
+        let sta = which::which("sta").map_err(|_| {
+            Diagnostic::new("timing needs OpenSTA, which is not here").with_help(INSTALL_HELP).or_code(Code::Tool)
+        })?;
         let said = Run::of(Command::new(&sta).arg("-version")).finish();
         let opensta = said.map(|said| said.text().trim().to_owned()).unwrap_or_default();
         Ok(Tools { python, sta, versions: format!("Yosys {yosys}, OpenSTA {opensta}"), overcharge: OnceLock::new() })

@@ -19,11 +19,11 @@ pub struct Assembly {
     pub banks: u32,
     /// Rows of the memory in a row of a macro: more than one needs a write mask.
     pub lanes: u32,
-    /// What each port of the macros does, in their order.
+    /// The use of each port of the macros, in their order.
     pub uses: Vec<PortUse>,
 }
 
-/// What a port of the macros does: the port of the memory that writes through it, and that reads.
+/// The use of a port of the macros: the port of the memory that writes through it, and the port that reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortUse {
     /// Number of the memory's port that writes.
@@ -210,7 +210,7 @@ fn port_uses(memory: &Memory, binding: &Binding) -> Option<Vec<PortUse>> {
     Some(uses)
 }
 
-/// What ports would do.
+/// The ports that would fit.
 fn fitting_ports(memory: &Memory) -> &'static str {
     match (memory.exclusive, memory.writes) {
         (true, _) => "use a macro with a `read_write` port, or with a `write` and a `read` port",
@@ -228,7 +228,7 @@ pub(crate) struct UsedPort<'a> {
 }
 
 impl<'a> UsedPort<'a> {
-    /// What it does, for a comment.
+    /// Its purpose, for a comment.
     pub fn purpose(&self) -> String {
         match (self.port_use.write, self.port_use.read) {
             (Some(_), Some(_)) => "writes or reads".to_owned(),

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, Document, FieldPath};
+use pushmem_files::{Code, Diagnostic, Document, FieldPath};
 use pushmem_kernels::is_keyword;
 use pushmem_tile::address_bits_for;
 use serde::Deserialize;
@@ -31,7 +31,7 @@ pub struct Binding {
     pub constants: BTreeMap<String, Constant>,
     /// Files of the library for the tools of a chip flow, as they are to be named there.
     pub views: Views,
-    /// What it takes.
+    /// Its area and energy.
     pub figures: Figures,
 }
 
@@ -68,7 +68,7 @@ pub enum Active {
     Low,
 }
 
-/// What a port can do.
+/// The accesses of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PortKind {
@@ -108,7 +108,7 @@ pub struct Mask {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MacroPort {
-    /// What it can do.
+    /// Its accesses.
     pub kind: PortKind,
     /// Clock. Ports may share it.
     pub clock: String,
@@ -148,7 +148,7 @@ pub struct Constant {
     pub value: u64,
 }
 
-/// What the tools of place and route read of a macro: the files of its library, and what Verilog does not say.
+/// The inputs of place and route for a macro: the files of its library, and its properties beside Verilog.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Views {
@@ -192,7 +192,7 @@ impl Display for Kit {
     }
 }
 
-/// What a macro takes, as its compiler, a measurement or an estimate says; keys that are not there are not known.
+/// Area and energy of a macro, from its compiler, a measurement or an estimate; missing keys are unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figures {
@@ -230,7 +230,7 @@ struct BindingFile {
     figures: Figures,
 }
 
-/// What names of the generator's own modules begin with, and those that a model needs beside its pins.
+/// The prefix of names of the generator's own modules, and of those that a model needs beside its pins.
 const OWN_PREFIX: &str = "pushmem_";
 
 const MAX_WIDTH: u32 = 1024;
@@ -346,7 +346,7 @@ impl Binding {
     }
 }
 
-/// What a file describes.
+/// The contents of a file of bindings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Described {
     /// A macro.
@@ -361,7 +361,8 @@ impl Described {
     /// # Errors
     /// As [`Binding::read`].
     pub fn of_document(document: &Document) -> Result<Self, Diagnostic> {
-        Reader { document }.resolve(document.deserialize()?)
+        let binding = document.deserialize().and_then(|file| Reader { document }.resolve(file));
+        binding.map_err(|problem| problem.or_code(Code::Binding))
     }
 }
 

@@ -6,7 +6,7 @@ use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_kernels::is_keyword;
 use serde::Deserialize;
 
-/// What the pins of an integrated clock gate mean. It takes the enable while the clock is low, and both are active high.
+/// The pins of an integrated clock gate. It takes the enable while the clock is low, and both are active high.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockGate {

@@ -1,4 +1,4 @@
-//! What a chip technology puts in place of the SRAM wrapper: macros, behind the wrapper's ports; and in place of the clock
+//! The parts that a chip technology puts in place of the SRAM wrapper: macros, behind the wrapper's ports; and in place of the clock
 //! gate: a cell.
 //!
 //! A [`Binding`] says what a macro's ports mean. An [`Assembly`] is the memory of a tile made of as many macros as it

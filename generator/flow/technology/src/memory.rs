@@ -54,7 +54,7 @@ impl Memory {
         parameters(self) == parameters(other)
     }
 
-    /// What its ports do, in words.
+    /// Its ports, in words.
     pub fn ports(&self) -> String {
         if self.exclusive {
             "a port that reads or writes".to_owned()

@@ -115,7 +115,7 @@ impl Technology {
         files
     }
 
-    /// What synthesis reads instead of the models: name and text of each file. Names are those of the models.
+    /// The files that synthesis reads instead of the models: name and text of each. Names are those of the models.
     pub fn stubs(&self) -> Vec<(String, String)> {
         let macros = self.bindings().map(|binding| (&binding.name, render(&Stub { binding })));
         let gates = self.clock_gate.iter().map(|gate| (&gate.cell, gate.module(false)));

@@ -1,7 +1,7 @@
-//! What someone looks at in a wave viewer: named signals in groups.
+//! The views of a wave viewer: named signals in groups.
 //!
-//! [`View::systemverilog`] prints a module for simulations only. It is bound into the hardware, and its signals are what
-//! the hardware does in terms of the program: which operation and which controller fires, at which loop indices, and at
+//! [`View::systemverilog`] prints a module for simulations only. It is bound into the hardware, and its signals show
+//! the hardware in terms of the program: which operation and which controller fires, at which loop indices, and at
 //! which address. So the simulator itself writes them into its wave file, beside all signals of the hardware.
 //! [`View::gtkwave`] and [`View::surfer`] print the layouts for two viewers. They name the signals of that module, and no
 //! others.
@@ -16,12 +16,12 @@ pub use tile::{LoopIndex, SignedPorts, WAVE_NAMES, levels, tile_group, tile_view
 /// The name of the instance that is bound into the hardware: the first part of the path of all signals in it.
 pub const INSTANCE: &str = "waves";
 
-/// What is shown of a module of hardware.
+/// The view of a module of hardware.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     /// Name of the module, which the simulation has one instance of, on top.
     pub module: String,
-    /// What starts a run, in SystemVerilog; signals of the module have its name and a dot before theirs.
+    /// The signal that starts a run, in SystemVerilog; signals of the module have its name and a dot before theirs.
     pub flush: String,
     /// Whether time goes on in a cycle, likewise.
     pub step: String,

@@ -1,4 +1,4 @@
-//! What a wave viewer shows of a tile.
+//! The view of a tile in a wave viewer.
 
 use itertools::Itertools;
 use pushmem_affine::Affine;
@@ -11,7 +11,7 @@ use crate::{Format, Group, Signal, View};
 pub const WAVE_NAMES: [&str; 12] =
     ["clk", "rst_n", "flush", "step", "cycle_q", "advance", "indices", "fires", "agg", "sram", "tb", "register_file"];
 
-/// What is before the number of a level in its name.
+/// The prefix of the name of a level, before its number.
 const LEVEL: &str = "level_";
 
 /// A loop index in terms of the indices of a controller: `place / divisor mod extent`.
@@ -131,10 +131,10 @@ fn streams(spec: &TileSpec, path: &str, signed: &SignedPorts) -> Group {
     streams
 }
 
-/// A controller: whether it fires, with which indices, at which addresses. What it is told is read where it is told it.
+/// A controller: whether it fires, with which indices, at which addresses. Its extents are read at its own ports.
 fn controller(controller: &Controller, path: &str, loops: &[LoopIndex]) -> Group {
     let Controller { name, levels, extent_bits, .. } = controller;
-    let instance = format!("{path}.u_{name}");
+    let instance = format!("{path}.{}", controller.instance());
     let mut group = Group::open(name.as_str());
     group.body = format!(
         "logic fires;
@@ -160,7 +160,8 @@ pushmem_wave_indices #(
     }
     for address in controller.addresses.iter().filter(|address| address.bits > 0) {
         let memory = address.memory.name();
-        group.signal(memory, address.bits, format!("{path}.{name}_{memory}_address"), Format::Decimal);
+        let value = format!("{path}.{}", controller.signal(&format!("{memory}_address")));
+        group.signal(memory, address.bits, value, Format::Decimal);
     }
     group
 }
@@ -186,7 +187,7 @@ fn wide_memories(group: &mut Group, spec: &TileSpec, fetch_width: u32, path: &st
     let (row_bits, address_bits) = (fetch_width * spec.word_bits, bits_for(spec.rows));
     for input in 0..spec.inputs {
         let mut agg = Group::open(format!("agg_{input}"));
-        agg.signal("row", row_bits, format!("{path}.agg_row_{input}"), Format::Hexadecimal);
+        agg.signal("row", row_bits, format!("{path}.agg_row[{input}]"), Format::Hexadecimal);
         group.groups.push(agg);
     }
     let mut sram = Group::open("sram");
@@ -199,8 +200,8 @@ fn wide_memories(group: &mut Group, spec: &TileSpec, fetch_width: u32, path: &st
     group.groups.push(sram);
     for output in 0..spec.outputs {
         let mut tb = Group::open(format!("tb_{output}"));
-        tb.bit("written", format!("{path}.tb_write_{output}"));
-        tb.signal("word", spec.word_bits, format!("{path}.tb_word_{output}"), Format::Hexadecimal);
+        tb.bit("written", format!("{path}.tb_write[{output}]"));
+        tb.signal("word", spec.word_bits, format!("{path}.tb_word[{output}]"), Format::Hexadecimal);
         group.groups.push(tb);
     }
 }
@@ -208,16 +209,16 @@ fn wide_memories(group: &mut Group, spec: &TileSpec, fetch_width: u32, path: &st
 fn direct_memories(group: &mut Group, spec: &TileSpec, path: &str) {
     let (memory, address_bits) = (spec.main_memory(), bits_for(spec.rows));
     for port in 0..spec.kind.memory_ports() {
+        let at = if spec.kind.memory_ports() > 1 { format!("[{port}]") } else { String::new() };
         let mut ports = Group::open(format!("{}_port_{port}", memory.name()));
-        ports.bit("writes", format!("{path}.write_{port}"));
-        ports.signal("write_address", address_bits, format!("{path}.write_address_{port}"), Format::Decimal);
-        ports.signal("write_word", spec.word_bits, format!("{path}.write_word_{port}"), Format::Hexadecimal);
+        ports.bit("writes", format!("{path}.port_write{at}"));
+        ports.signal("write_address", address_bits, format!("{path}.port_write_address{at}"), Format::Decimal);
+        ports.signal("write_word", spec.word_bits, format!("{path}.port_write_word{at}"), Format::Hexadecimal);
         if memory == Memory::Sram {
-            ports.bit("reads", format!("{path}.read_{port}"));
+            ports.bit("reads", format!("{path}.port_read{at}"));
         }
-        ports.signal("read_address", address_bits, format!("{path}.read_address_{port}"), Format::Decimal);
-        let word = format!("{path}.words_read[{}+:{}]", port * spec.word_bits, spec.word_bits);
-        ports.signal("read_word", spec.word_bits, word, Format::Hexadecimal);
+        ports.signal("read_address", address_bits, format!("{path}.port_read_address{at}"), Format::Decimal);
+        ports.signal("read_word", spec.word_bits, format!("{path}.words_read{at}"), Format::Hexadecimal);
         group.groups.push(ports);
     }
 }

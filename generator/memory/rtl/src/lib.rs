@@ -16,7 +16,7 @@ use pushmem_registers::RegisterMap;
 use pushmem_tile::{Reset, TileSpec};
 use pushmem_veryl::{CompileError, Emitted, Source};
 
-pub use names::{checker_module, registers_module, tile_module};
+pub use names::{checker_module, package_of, registers_module, tile_module};
 
 /// Name of the module that stops a clock, which technologies replace.
 pub const CLOCK_GATE: &str = "pushmem_clock_gate";
@@ -60,6 +60,7 @@ fn name_resets(modules: &mut [Emitted], reset: Reset) {
 pub fn sources(spec: &TileSpec, map: &RegisterMap) -> Vec<Source> {
     let view = view::TileView::of(spec, map);
     let mut sources = library::modules(spec, &view.names);
+    sources.push(registers::package(&view));
     sources.push(registers::source(&view));
     sources.extend(tile::sources(&view));
     sources

@@ -17,9 +17,15 @@ pub fn checker_module(spec: &TileSpec) -> String {
     format!("{}_checker", spec.name)
 }
 
+/// Name of the package with the sizes of a tile and the types of its registers.
+pub fn package_of(spec: &TileSpec) -> String {
+    format!("{}_pkg", spec.name)
+}
+
 /// The names that templates use, which depend on the style and options of the tile.
 pub(crate) struct Names {
     pub tile: String,
+    pub package: String,
     pub registers: String,
     pub checker: String,
     pub controller: String,
@@ -44,6 +50,7 @@ impl Names {
         let gated = |module: String| if spec.clock_gating { format!("{module}_gated") } else { module };
         Names {
             tile: tile_module(spec),
+            package: package_of(spec),
             registers: registers_module(spec),
             checker: checker_module(spec),
             controller: gated(styled("controller")),

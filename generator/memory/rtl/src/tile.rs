@@ -1,14 +1,16 @@
 //! The top module of a tile, by variant, and its assertions.
 
+use std::fmt::Display;
+
 use askama::Template;
-use itertools::Itertools;
+use itertools::{Itertools, iproduct};
 use pushmem_registers::Contents;
 use pushmem_tile::{Kind, Memory, Role, Style, TileSpec, timing};
 use pushmem_veryl::Source;
 
 use crate::library::render;
 use crate::names::{Names, bits_for};
-use crate::view::{AddressView, ControllerView, Signal, TileView, wide_fetch};
+use crate::view::{AddressView, Ports, RoleView, TileView, wide_fetch};
 
 /// Row and lane of a word in a buffer of rows.
 struct WordPlace {
@@ -16,14 +18,18 @@ struct WordPlace {
     lane: String,
 }
 
-struct InputView {
-    port: u32,
+#[derive(Template)]
+#[template(path = "wide_fetch_tile.veryl", escape = "none")]
+struct WideFetchTile<'a> {
+    spec: &'a TileSpec,
+    names: &'a Names,
+    roles: &'a [RoleView],
+    cycle_bits: Option<u32>,
+    fetch_width: u32,
+    /// Bits of an address that name the tile.
+    id: String,
     agg_write: WordPlace,
     agg_read_row: String,
-}
-
-struct OutputView {
-    port: u32,
     tb_write_row: String,
     tb_read: WordPlace,
     /// What travels beside the SRAM: the row of the transpose buffer and, above it, whether the tile owns the data.
@@ -33,30 +39,14 @@ struct OutputView {
     arrival_bits: u32,
 }
 
-#[derive(Template)]
-#[template(path = "wide_fetch_tile.veryl", escape = "none")]
-struct WideFetchTile<'a> {
-    spec: &'a TileSpec,
-    names: &'a Names,
-    controllers: &'a [ControllerView],
-    signals: &'a [Signal],
-    cycle_bits: Option<u32>,
-    fetch_width: u32,
-    agg_rows: u32,
-    tb_rows: u32,
-    row_bits: u32,
-    sram_address_bits: u32,
-    /// Bits of an address that name the tile.
-    id_low: u32,
-    id_high: u32,
-    inputs: Vec<InputView>,
-    outputs: Vec<OutputView>,
-}
-
-struct PortView {
-    number: u32,
-    inputs: Vec<u32>,
-    outputs: Vec<u32>,
+/// Those that write a memory, or read it, without buffers between.
+struct Side<'a> {
+    access: &'static str,
+    role: &'a RoleView,
+    /// Whether anything depends on who accesses it: a register file with one output shows its word at all times.
+    chosen: bool,
+    /// Whether the memory wants to know that it is accessed.
+    enables: bool,
 }
 
 #[derive(Template)]
@@ -64,15 +54,40 @@ struct PortView {
 struct DirectTile<'a> {
     spec: &'a TileSpec,
     names: &'a Names,
-    controllers: &'a [ControllerView],
-    signals: &'a [Signal],
+    roles: &'a [RoleView],
     cycle_bits: Option<u32>,
-    sram_address_bits: u32,
-    id_low: u32,
-    id_high: u32,
-    write_role: &'static str,
-    read_role: &'static str,
-    ports: Vec<PortView>,
+    /// Bits of an address that name the tile.
+    id: String,
+    writer: &'a RoleView,
+    reader: &'a RoleView,
+    sides: [Side<'a>; 2],
+    /// Write ports of the memory, and as many read ports.
+    ports: u32,
+    out_owned: &'static str,
+    /// Dimension of a vector over the ports of the memory, and the index of one in a loop over them, where there are several.
+    over_ports: &'static str,
+    port_at: &'static str,
+}
+
+impl DirectTile<'_> {
+    /// The signal with those of the controllers that access the memory, write or read, through one of its ports.
+    fn chosen(&self, access: &'static str) -> &'static str {
+        if self.ports > 1 { "sharing" } else { access }
+    }
+
+    /// Read ports of the memory that no output uses.
+    fn unread_ports(&self) -> u32 {
+        self.ports.saturating_sub(self.spec.outputs)
+    }
+
+    /// A vector over the controllers of one side, items of `bits` each, with zeros for the ports that none uses.
+    fn padded(&self, vector: impl Display, bits: &str, side: &Side) -> String {
+        match self.ports - side.role.count {
+            0 => vector.to_string(),
+            1 if bits == "1" => format!("{{1'b0, {vector}}}"),
+            missing => format!("{{{{1'b0 repeat {missing} * {bits}}}, {vector}}}"),
+        }
+    }
 }
 
 #[derive(Template)]
@@ -80,8 +95,7 @@ struct DirectTile<'a> {
 struct RomTile<'a> {
     spec: &'a TileSpec,
     names: &'a Names,
-    controllers: &'a [ControllerView],
-    signals: &'a [Signal],
+    roles: &'a [RoleView],
     cycle_bits: Option<u32>,
     contents: Contents,
     /// Address bits inside the contents window, and inside a word.
@@ -94,9 +108,10 @@ struct Exclusive {
     name: String,
     what: String,
     promise: &'static str,
-    members: Vec<String>,
-    /// Width of all members together.
-    bits: u32,
+    /// The signal of the tile with a bit for each of them.
+    members: String,
+    /// Its width, in constants of the package.
+    bits: &'static str,
 }
 
 #[derive(Template)]
@@ -104,19 +119,20 @@ struct Exclusive {
 struct Checker<'a> {
     spec: &'a TileSpec,
     names: &'a Names,
-    controllers: &'a [ControllerView],
-    signals: &'a [Signal],
-    /// Width of all signals together.
+    roles: &'a [RoleView],
+    controllers: u32,
+    /// Width of all that the registers tell the controllers.
     configuration_bits: u32,
     exclusive: Vec<Exclusive>,
     bounded: Vec<Bounded<'a>>,
 }
 
-/// An address that could be beyond its memory, whose size is no power of two.
+/// Addresses that could be beyond their memory, whose size is no power of two.
 struct Bounded<'a> {
     address: &'a AddressView,
-    /// The bit of the controller in `fires`.
-    fires: usize,
+    ports: &'a Ports,
+    /// The bit in `fires` of the first controller of the role.
+    first: u32,
 }
 
 /// The tile's module and its checker.
@@ -133,96 +149,101 @@ fn wide_fetch_tile(view: &TileView) -> Source {
     let spec = view.spec;
     let (fetch_width, agg_rows, tb_rows) = wide_fetch(spec).expect("called for wide-fetch tiles only");
     let lane_bits = fetch_width.ilog2();
-    let word_place = |controller: &ControllerView, memory: Memory, rows: u32| WordPlace {
-        row: if rows == 1 {
-            "1'b0".to_owned()
-        } else {
-            controller.address(memory, lane_bits + bits_for(rows) - 1, lane_bits)
+    let part = |role: Role, memory: Memory, high: u32, low: u32| {
+        let role = view.role(role);
+        match role.address(memory) {
+            Some(address) if address.bits > high => match high + 1 - low {
+                bits if bits == address.bits => format!("{}{}", address.signal, role.at()),
+                1 => format!("{}{}[{low}]", address.signal, role.at()),
+                _ => format!("{}{}[{high}:{low}]", address.signal, role.at()),
+            },
+            _ => "1'b0".to_owned(),
+        }
+    };
+    let word_place = |role: Role, memory: Memory, rows: u32| WordPlace {
+        row: match rows {
+            1 => "1'b0".to_owned(),
+            _ => part(role, memory, lane_bits + bits_for(rows) - 1, lane_bits),
         },
-        lane: if lane_bits == 0 { "1'b0".to_owned() } else { controller.address(memory, lane_bits - 1, 0) },
+        lane: if lane_bits == 0 { "1'b0".to_owned() } else { part(role, memory, lane_bits - 1, 0) },
     };
-    let row_place = |controller: &ControllerView, memory: Memory, rows: u32| {
-        if rows == 1 { "1'b0".to_owned() } else { controller.address(memory, bits_for(rows) - 1, 0) }
+    let row_place = |role: Role, memory: Memory, rows: u32| match rows {
+        1 => "1'b0".to_owned(),
+        _ => part(role, memory, bits_for(rows) - 1, 0),
     };
-    let inputs = view
-        .role(Role::In2Agg)
-        .zip(view.role(Role::Agg2Sram))
-        .map(|(in2agg, agg2sram)| InputView {
-            port: in2agg.port,
-            agg_write: word_place(in2agg, Memory::Agg, agg_rows),
-            agg_read_row: row_place(agg2sram, Memory::Agg, agg_rows),
-        })
-        .collect();
-    let outputs = view
-        .role(Role::Sram2Tb)
-        .zip(view.role(Role::Tb2Out))
-        .map(|(sram2tb, tb2out)| {
-            let port = sram2tb.port;
-            let row_bits = if tb_rows == 1 { 0 } else { bits_for(tb_rows) };
-            let owned = format!("sram2tb_{port}_owned");
-            let row = row_place(sram2tb, Memory::Tb, tb_rows);
-            let (departure, arrival) = match (spec.chaining, row_bits) {
-                (true, 0) => (owned, "owned"),
-                (true, _) => (format!("{{{owned}, {row}}}"), "place"),
-                (false, 0) => ("1'b0".to_owned(), "unused"),
-                (false, _) => (row, "place"),
-            };
-            OutputView {
-                port,
-                tb_write_row: if row_bits == 0 {
-                    "1'b0".to_owned()
-                } else {
-                    format!("tb_write_{port}_{arrival}[{}:0]", row_bits - 1)
-                },
-                tb_read: word_place(tb2out, Memory::Tb, tb_rows),
-                departure,
-                arrival,
-                arrival_bits: (row_bits + u32::from(spec.chaining)).max(1),
-            }
-        })
-        .collect();
-    let sram_address_bits = view.row_address_bits();
+    let row_bits = if tb_rows == 1 { 0 } else { bits_for(tb_rows) };
+    let row = row_place(Role::Sram2Tb, Memory::Tb, tb_rows);
+    let (departure, arrival) = match (spec.chaining, row_bits) {
+        (true, 0) => ("sram2tb_owned[o]".to_owned(), "row_owned"),
+        (true, _) => (format!("{{sram2tb_owned[o], {row}}}"), "place"),
+        (false, 0) => ("1'b0".to_owned(), "place_unused"),
+        (false, _) => (row, "place"),
+    };
     let template = WideFetchTile {
         spec,
         names: &view.names,
-        controllers: &view.controllers,
-        signals: &view.signals,
+        roles: &view.roles,
         cycle_bits: view.cycle_bits,
         fetch_width,
-        agg_rows,
-        tb_rows,
-        row_bits: fetch_width * spec.word_bits,
-        sram_address_bits,
-        id_low: sram_address_bits,
-        id_high: sram_address_bits + spec.tile_id_bits().max(1) - 1,
-        inputs,
-        outputs,
+        id: tile_id(view),
+        agg_write: word_place(Role::In2Agg, Memory::Agg, agg_rows),
+        agg_read_row: row_place(Role::Agg2Sram, Memory::Agg, agg_rows),
+        tb_write_row: match (spec.chaining, row_bits) {
+            (_, 0) => "1'b0".to_owned(),
+            (false, _) => "place".to_owned(),
+            (true, 1) => "place[0]".to_owned(),
+            (true, _) => format!("place[{}:0]", row_bits - 1),
+        },
+        tb_read: word_place(Role::Tb2Out, Memory::Tb, tb_rows),
+        departure,
+        arrival,
+        arrival_bits: (row_bits + u32::from(spec.chaining)).max(1),
     };
     render(&view.names.tile, &template)
+}
+
+/// The bits of an address that say which tile of a chain it is in.
+fn tile_id(view: &TileView) -> String {
+    let low = view.row_address_bits();
+    match view.spec.tile_id_bits() {
+        0 | 1 => low.to_string(),
+        bits => format!("{}:{low}", low + bits - 1),
+    }
 }
 
 fn direct_tile(view: &TileView) -> Source {
     let spec = view.spec;
     let (write_role, read_role) = spec.kind.direct_roles().expect("called for direct tiles only");
-    let sharing = |count: u32, port: u32| spec.kind.sharing(port, count).collect_vec();
-    let ports = (0..spec.kind.memory_ports())
-        .map(|number| PortView { number, inputs: sharing(spec.inputs, number), outputs: sharing(spec.outputs, number) })
-        .collect();
-    let sram_address_bits = view.row_address_bits();
+    let (writer, reader) = (view.role(write_role), view.role(read_role));
+    let ports = spec.kind.memory_ports();
+    let sram = spec.kind != Kind::RegisterFile;
     let template = DirectTile {
         spec,
         names: &view.names,
-        controllers: &view.controllers,
-        signals: &view.signals,
+        roles: &view.roles,
         cycle_bits: view.cycle_bits,
-        sram_address_bits,
-        id_low: sram_address_bits,
-        id_high: sram_address_bits + spec.tile_id_bits().max(1) - 1,
-        write_role: write_role.name(),
-        read_role: read_role.name(),
+        id: tile_id(view),
+        writer,
+        reader,
+        sides: [
+            Side { access: "write", role: writer, chosen: true, enables: true },
+            Side { access: "read", role: reader, chosen: sram || spec.outputs > 1, enables: sram },
+        ],
         ports,
+        over_ports: if ports > 1 { "NumPorts, " } else { "" },
+        port_at: if ports > 1 { "[port]" } else { "" },
+        out_owned: if spec.chaining { "out_owned" } else { "payload_unused" },
     };
     render(&view.names.tile, &template)
+}
+
+/// Ports with numbers as one vector, the first of them lowest.
+fn ports(before: &str, after: &str, count: &u32) -> String {
+    let names = (0..*count).rev().map(|port| format!("{before}{port}{after}")).collect_vec();
+    match names.as_slice() {
+        [name] => name.clone(),
+        names => format!("{{{}}}", names.join(", ")),
+    }
 }
 
 fn rom_tile(view: &TileView) -> Source {
@@ -230,8 +251,7 @@ fn rom_tile(view: &TileView) -> Source {
     let template = RomTile {
         spec: view.spec,
         names: &view.names,
-        controllers: &view.controllers,
-        signals: &view.signals,
+        roles: &view.roles,
         cycle_bits: view.cycle_bits,
         contents,
         window_bits: contents.bytes().ilog2(),
@@ -242,45 +262,19 @@ fn rom_tile(view: &TileView) -> Source {
 
 fn checker(view: &TileView) -> Source {
     let spec = view.spec;
-    let mut exclusive = Vec::new();
-    match spec.kind {
-        Kind::WideFetch { .. } => exclusive.push(Exclusive {
-            name: "sram_accesses".to_owned(),
-            what: "Accesses to the SRAM".to_owned(),
-            promise: "The SRAM has one port.",
-            members: vec!["sram_write".to_owned(), "sram_read".to_owned()],
-            bits: spec.inputs + spec.outputs,
-        }),
-        Kind::DualPort | Kind::QuadPort | Kind::RegisterFile => {
-            let (write_role, read_role) = spec.kind.direct_roles().expect("these tiles are direct");
-            for port in 0..spec.kind.memory_ports() {
-                for (role, verb, accessing) in [(write_role, "Write", "writers"), (read_role, "Read", "readers")] {
-                    let sharing = view.role(role).filter(|c| spec.kind.memory_port(c.port) == port).count();
-                    if sharing > 1 {
-                        exclusive.push(Exclusive {
-                            name: format!("{}s_{port}", verb.to_lowercase()),
-                            what: format!("{verb}s through port {port}"),
-                            promise: "Controllers share a port of the memory by schedule.",
-                            members: vec![format!("{accessing}_{port}")],
-                            bits: sharing as u32,
-                        });
-                    }
-                }
-            }
-        }
-        Kind::Rom => {}
+    let exclusive = exclusive(view);
+    let mut bounded = Vec::new();
+    let mut first = 0;
+    for role in &view.roles {
+        let addresses = role.addresses.iter().filter(|address| address.modulus > 0);
+        bounded.extend(addresses.filter_map(|address| Some(Bounded { address, ports: role.ports.as_ref()?, first })));
+        first += role.count;
     }
-    let bits = (0..view.controllers.len()).rev();
-    let bounded = view.controllers.iter().zip(bits).flat_map(|(controller, fires)| {
-        let addresses = controller.addresses.iter().filter(|address| address.modulus > 0);
-        addresses.map(move |address| Bounded { address, fires })
-    });
-    let bounded = bounded.collect();
     let template = Checker {
         spec,
         names: &view.names,
-        controllers: &view.controllers,
-        signals: &view.signals,
+        roles: &view.roles,
+        controllers: first,
         configuration_bits: view.map.configuration_bits(),
         exclusive,
         bounded,
@@ -290,7 +284,30 @@ fn checker(view: &TileView) -> Source {
     Source { name, text: spec.reset.of_system_verilog(&text) }
 }
 
-/// The bits of a word in a vector of words.
-fn word_slice(index: u32, word_bits: u32) -> String {
-    format!("{}:{}", (index + 1) * word_bits - 1, index * word_bits)
+/// Accesses to a port of a memory by several controllers.
+fn exclusive(view: &TileView) -> Vec<Exclusive> {
+    let spec = view.spec;
+    match spec.kind {
+        Kind::WideFetch { .. } => vec![Exclusive {
+            name: "sram_accesses".to_owned(),
+            what: "accesses to the SRAM".to_owned(),
+            promise: "The SRAM has one port.",
+            members: "{sram_read, sram_write}".to_owned(),
+            bits: "NumInputs + NumOutputs",
+        }],
+        Kind::DualPort | Kind::QuadPort | Kind::RegisterFile => {
+            let ports = spec.kind.memory_ports();
+            let each = iproduct!(0..ports, [("write", spec.inputs, "NumInputs"), ("read", spec.outputs, "NumOutputs")]);
+            let shared = each.filter(|(_, (_, count, _))| *count > ports);
+            let group = |(port, (access, _, bits)): (u32, (&str, _, _))| Exclusive {
+                name: format!("{access}s_{port}"),
+                what: format!("{access}s through port {port}"),
+                promise: "Controllers share a port of the memory by schedule.",
+                members: if ports > 1 { format!("gen_{access}_port[{port}].sharing") } else { access.to_owned() },
+                bits,
+            };
+            shared.map(group).collect()
+        }
+        Kind::Rom => Vec::new(),
+    }
 }

@@ -1,8 +1,7 @@
 //! What templates see of a tile.
 
-use itertools::Itertools;
-use pushmem_registers::{Access, Field, Meaning, Register, RegisterMap};
-use pushmem_tile::{Kind, Memory, Role, Style, TileSpec};
+use pushmem_registers::{Access, Register, RegisterMap};
+use pushmem_tile::{AddressGenerator, Controller, Kind, Memory, Role, Style, TileSpec};
 
 use crate::names::{Names, bits_for};
 
@@ -11,33 +10,42 @@ pub(crate) struct TileView<'a> {
     pub spec: &'a TileSpec,
     pub map: &'a RegisterMap,
     pub names: Names,
-    pub controllers: Vec<ControllerView>,
-    /// Signals from the registers to the controllers.
-    pub signals: Vec<Signal>,
+    pub roles: Vec<RoleView>,
     /// Width of the cycle counter that styles other than the recurrence need.
     pub cycle_bits: Option<u32>,
 }
 
-/// A controller as templates see it.
-pub(crate) struct ControllerView {
-    pub name: String,
+/// The controllers of a role as templates see them: they differ in nothing but their port.
+pub(crate) struct RoleView {
     pub role: Role,
-    pub port: u32,
+    pub name: &'static str,
+    /// Its name in constants of the package.
+    pub constant: String,
+    /// How many there are.
+    pub count: u32,
+    /// What tells one from the others; none where a tile has but one whatever its ports.
+    pub ports: Option<Ports>,
     pub levels: u32,
     pub extent_bits: u32,
     pub cycle_bits: u32,
     pub addresses: Vec<AddressView>,
-    /// Name and width of what its address generators follow: the increments, or the raw indices. `unused` is part of
-    /// the name where nobody follows, which linters understand.
-    pub point: String,
-    pub point_bits: u32,
+}
+
+/// The ports that controllers of a role are for.
+pub(crate) struct Ports {
+    /// The constant with their number.
+    pub number: &'static str,
+    /// The index in loops.
+    pub index: &'static str,
 }
 
 /// An address generator that exists in hardware.
 pub(crate) struct AddressView {
-    /// Controller and memory, for example `in2agg_0_agg`.
-    pub name: String,
     pub memory: Memory,
+    /// Signal of all addresses of a role, for example `in2agg_agg_address`.
+    pub signal: String,
+    /// The constant with the width of one.
+    pub constant: String,
     pub bits: u32,
     /// 0 where the width of the address or of the memory's own index does the wrapping.
     pub modulus: u64,
@@ -45,34 +53,36 @@ pub(crate) struct AddressView {
     pub unused_from: Option<u32>,
 }
 
-/// A flat vector assembled from fields, level 0 lowest.
-pub(crate) struct Signal {
+/// A field of what the registers tell the controllers of a role.
+pub(crate) struct ConfigField {
     pub name: String,
-    pub bits: u32,
-    /// Concatenation of register slices.
-    pub value: String,
+    /// Width in constants of the package, outermost dimension first.
+    pub dimensions: Vec<String>,
+    /// Whether controllers take it in the cycle of a flush. They look at all others in the cycles of a run alone, and then at
+    /// what is active: in the cycle of a flush, the run before it may still fire.
+    pub loaded_at_flush: bool,
 }
 
-impl Signal {
-    /// Its type in Veryl: no vector of a single bit.
+impl ConfigField {
+    /// Its type in Veryl.
     pub fn logic_type(&self) -> String {
-        if self.bits == 1 { "logic".to_owned() } else { format!("logic<{}>", self.bits) }
+        format!("logic<{}>", self.dimensions.join(", "))
     }
 }
 
 impl<'a> TileView<'a> {
     pub fn of(spec: &'a TileSpec, map: &'a RegisterMap) -> Self {
-        let names = Names::of(spec);
-        let controllers = controllers(spec);
-        let signals = signals(spec, map, &names);
+        let controllers = spec.controllers();
         let widest = controllers.iter().map(|c| c.cycle_bits).max();
         let cycle_bits = widest.filter(|_| spec.style != Style::Recurrence);
-        TileView { spec, map, names, controllers, signals, cycle_bits }
+        // Those of a role follow each other.
+        let roles = controllers.chunk_by(|one, other| one.role == other.role).map(|role| RoleView::of(spec, role));
+        TileView { spec, map, names: Names::of(spec), roles: roles.collect(), cycle_bits }
     }
 
-    /// The controllers of a role, by port.
-    pub fn role(&self, role: Role) -> impl Iterator<Item = &ControllerView> {
-        self.controllers.iter().filter(move |controller| controller.role == role)
+    /// The controllers of a role.
+    pub fn role(&self, role: Role) -> &RoleView {
+        self.roles.iter().find(|view| view.role == role).expect("asked for by tiles that have it")
     }
 
     /// Bits of a row address within the tile.
@@ -81,127 +91,129 @@ impl<'a> TileView<'a> {
     }
 }
 
-impl ControllerView {
-    /// The address signal for `memory`; a constant where there is a single place.
-    pub fn address(&self, memory: Memory, high: u32, low: u32) -> String {
-        match self.addresses.iter().find(|address| address.memory == memory) {
-            Some(address) if high >= low && address.bits > high => {
-                format!("{}_address{}", address.name, bits(high, low))
-            }
-            _ => "1'b0".to_owned(),
+impl RoleView {
+    fn of(spec: &TileSpec, controllers: &[Controller]) -> Self {
+        let Controller { role, levels, extent_bits, cycle_bits, .. } = controllers[0];
+        let generators = controllers[0].addresses.iter().filter(|generator| generator.bits > 0);
+        let addresses = generators.map(|generator| AddressView::of(spec, role, generator)).collect();
+        let ports = match role {
+            Role::StencilValid | Role::Rom2Out => None,
+            _ if role.is_of_inputs() => Some(Ports { number: "NumInputs", index: "i" }),
+            _ => Some(Ports { number: "NumOutputs", index: "o" }),
+        };
+        RoleView {
+            role,
+            name: role.name(),
+            constant: upper_camel_case(role.name()),
+            count: controllers.len() as u32,
+            ports,
+            levels,
+            extent_bits,
+            cycle_bits,
+            addresses,
+        }
+    }
+
+    /// What chooses one of them in a vector of all, within a loop over their ports.
+    pub fn at(&self) -> String {
+        self.ports.as_ref().map_or_else(String::new, |ports| format!("[{}]", ports.index))
+    }
+
+    /// The dimension of a vector of all.
+    pub fn all(&self) -> String {
+        self.ports.as_ref().map_or_else(String::new, |ports| format!("<{}>", ports.number))
+    }
+
+    /// Bits of what the address generators follow: the increments, or the raw indices.
+    pub fn point_type(&self, style: Style) -> String {
+        match style {
+            Style::Multiplier => format!("logic<{0}Levels * {0}ExtentBits>", self.constant),
+            Style::Recurrence | Style::PerLevel => format!("logic<{}Levels>", self.constant),
+        }
+    }
+
+    /// The name of the same. `unused` is part of it where nobody follows, which linters understand.
+    pub fn point(&self, style: Style) -> String {
+        let point = if style == Style::Multiplier { "indices" } else { "increments" };
+        let unused = if self.addresses.is_empty() { "_unused" } else { "" };
+        self.own(&format!("{point}{unused}"))
+    }
+
+    /// The name of the clock of the registers of a controller, likewise.
+    pub fn clock(&self, style: Style) -> String {
+        let followed = !self.addresses.is_empty() && style != Style::Multiplier;
+        self.own(if followed { "clk" } else { "clk_unused" })
+    }
+
+    /// A signal that one controller has for itself: the block of a loop tells it apart from those of other roles.
+    pub fn own(&self, signal: &str) -> String {
+        if self.ports.is_some() { signal.to_owned() } else { format!("{}_{signal}", self.name) }
+    }
+
+    /// Name of the instance of a controller.
+    pub fn instance(&self) -> String {
+        if self.ports.is_some() { "u_controller".to_owned() } else { format!("u_{}", self.name) }
+    }
+
+    /// The address for `memory`.
+    pub fn address(&self, memory: Memory) -> Option<&AddressView> {
+        self.addresses.iter().find(|address| address.memory == memory)
+    }
+
+    /// What the registers tell a controller, lowest bits first, in the order of the register map.
+    pub fn config(&self, style: Style, names: &Names) -> Vec<ConfigField> {
+        let constant = &self.constant;
+        let levels = format!("{constant}Levels");
+        let field =
+            |name: String, dimensions: Vec<String>, loaded_at_flush| ConfigField { name, dimensions, loaded_at_flush };
+        // The other styles add the start to a sum, and loop indices count up from 0.
+        let starts = style == Style::Recurrence;
+        let cycle = format!("{constant}CycleBits");
+        let mut fields = vec![
+            field(
+                "extents".to_owned(),
+                vec![levels.clone(), format!("{constant}ExtentBits")],
+                style != Style::Multiplier,
+            ),
+            field("cycle_start".to_owned(), vec![cycle.clone()], starts),
+            field(format!("cycle_{}", names.steps), vec![levels.clone(), cycle], false),
+        ];
+        for address in &self.addresses {
+            let memory = address.memory.name();
+            fields.push(field(format!("{memory}_start"), vec![address.constant.clone()], starts));
+            let dimensions = vec![levels.clone(), address.constant.clone()];
+            fields.push(field(format!("{memory}_{}", names.steps), dimensions, false));
+        }
+        fields
+    }
+}
+
+impl AddressView {
+    fn of(spec: &TileSpec, role: Role, generator: &AddressGenerator) -> Self {
+        let AddressGenerator { memory, bits, modulus } = *generator;
+        let places = role.places(memory, spec.kind, spec.rows);
+        let chained = spec.chaining && memory == spec.main_memory();
+        let used = if chained { bits } else { bits_for(places) };
+        AddressView {
+            memory,
+            signal: format!("{}_{}_address", role.name(), memory.name()),
+            constant: format!("{}{}Bits", upper_camel_case(role.name()), upper_camel_case(memory.name())),
+            bits,
+            modulus: if modulus.is_power_of_two() { 0 } else { modulus },
+            unused_from: (used < bits).then_some(used),
         }
     }
 }
 
-fn controllers(spec: &TileSpec) -> Vec<ControllerView> {
-    spec.controllers()
-        .into_iter()
-        .map(|controller| {
-            let addresses = controller
-                .addresses
-                .iter()
-                .filter(|generator| generator.bits > 0)
-                .map(|generator| {
-                    let places = controller.role.places(generator.memory, spec.kind, spec.rows);
-                    let chained = spec.chaining && generator.memory == spec.main_memory();
-                    let used = if chained { generator.bits } else { bits_for(places) };
-                    AddressView {
-                        name: format!("{}_{}", controller.name, generator.memory.name()),
-                        memory: generator.memory,
-                        bits: generator.bits,
-                        modulus: if generator.modulus.is_power_of_two() { 0 } else { generator.modulus },
-                        unused_from: (used < generator.bits).then_some(used),
-                    }
-                })
-                .collect_vec();
-            let (point, point_bits) = match spec.style {
-                Style::Multiplier => ("indices", controller.levels * controller.extent_bits),
-                Style::Recurrence | Style::PerLevel => ("increments", controller.levels),
-            };
-            ControllerView {
-                point: if addresses.is_empty() { format!("{point}_unused") } else { point.to_owned() },
-                point_bits,
-                name: controller.name,
-                role: controller.role,
-                port: controller.port,
-                levels: controller.levels,
-                extent_bits: controller.extent_bits,
-                cycle_bits: controller.cycle_bits,
-                addresses,
-            }
-        })
-        .collect()
-}
-
-fn signals(spec: &TileSpec, map: &RegisterMap, names: &Names) -> Vec<Signal> {
-    let controllers = spec.controllers();
-    let name_of = |meaning: Meaning| -> Option<String> {
-        let controller = |index: usize| controllers[index].name.as_str();
-        let address = |index: usize, address: usize| {
-            let generator = &controllers[index].addresses[address];
-            format!("{}_{}", controllers[index].name, generator.memory.name())
-        };
-        Some(match meaning {
-            Meaning::SpecDigest | Meaning::Commit => return None,
-            Meaning::Enable { controller: index } => format!("{}_enable", controller(index)),
-            Meaning::ChainEnable => "chain_enable".to_owned(),
-            Meaning::TileId => "tile_id".to_owned(),
-            Meaning::Extent { controller: index, .. } => format!("{}_extents", controller(index)),
-            Meaning::CycleStart { controller: index } => {
-                format!("{}_cycle_start", controller(index))
-            }
-            Meaning::CycleStep { controller: index, .. } => format!("{}_cycle_{}", controller(index), names.steps),
-            Meaning::AddressStart { controller: index, address: a } => format!("{}_start", address(index, a)),
-            Meaning::AddressStep { controller: index, address: a, .. } => {
-                format!("{}_{}", address(index, a), names.steps)
-            }
-        })
-    };
-    let fields = map.fields().filter_map(|(register, field)| Some((name_of(field.meaning)?, register, field)));
-    // Fields of one signal are consecutive in the map, in order of levels.
-    fields
-        .chunk_by(|(name, _, _)| name.clone())
-        .into_iter()
-        .map(|(name, fields)| {
-            let fields = fields.map(|(_, register, field)| (register, field)).collect_vec();
-            let value = match fields[0].1.meaning {
-                _ if !spec.shadow_registers => slices(&fields, "_q"),
-                meaning if is_loaded_at_flush(meaning, spec.style) => {
-                    format!("if take ? {} : {}", slices(&fields, "_q"), slices(&fields, "_active_q"))
-                }
-                _ => slices(&fields, "_active_q"),
-            };
-            Signal { name, bits: fields.iter().map(|(_, field)| field.bits).sum(), value }
-        })
-        .collect()
-}
-
-/// The bits of fields, level 0 lowest, in flip-flops named as their registers with an ending.
-fn slices(fields: &[(&Register, &Field)], ending: &str) -> String {
-    let slices = fields.iter().rev();
-    let slices = slices
-        .map(|(register, field)| format!("{}{ending}{}", register.name, bits(field.high(), field.low)))
-        .join(", ");
-    if fields.len() == 1 { slices } else { format!("{{{slices}}}") }
-}
-
-/// A part of a vector.
-fn bits(high: u32, low: u32) -> String {
-    if high == low { format!("[{low}]") } else { format!("[{high}:{low}]") }
-}
-
-/// Whether controllers take the field in the cycle of the flush. They look at all others in the cycles of a run alone, and
-/// then at what is active: in the cycle of a flush, the run before it may still fire.
-fn is_loaded_at_flush(meaning: Meaning, style: Style) -> bool {
-    match meaning {
-        Meaning::Enable { .. } => true,
-        // Loop indices count up from 0.
-        Meaning::Extent { .. } => style != Style::Multiplier,
-        // The other styles add the start to a sum.
-        Meaning::CycleStart { .. } | Meaning::AddressStart { .. } => style == Style::Recurrence,
-        Meaning::CycleStep { .. } | Meaning::AddressStep { .. } | Meaning::ChainEnable | Meaning::TileId => false,
-        Meaning::SpecDigest | Meaning::Commit => false,
-    }
+/// `in2agg` as `In2Agg`.
+fn upper_camel_case(name: &str) -> String {
+    let mut upper = true;
+    let letters = name.chars().filter_map(|letter| {
+        let shown = if upper { letter.to_ascii_uppercase() } else { letter };
+        upper = matches!(letter, '_' | '2');
+        (letter != '_').then_some(shown)
+    });
+    letters.collect()
 }
 
 /// The registers that hold configuration.

@@ -27,12 +27,14 @@ fn code_words(text: &str) -> impl Iterator<Item = &str> {
 
 fn is_laid_out(file: &Emitted) {
     let Emitted { name, text } = file;
-    let modules = text.lines().filter_map(|line| line.strip_prefix("module "));
-    let modules: Vec<&str> = modules.map(|rest| rest.split([' ', '(', ';']).next().unwrap_or_default()).collect();
-    assert_eq!(modules, [name.as_str()], "one module a file, of its name");
+    let unit = |line: &str| line.strip_prefix("module ").or(line.strip_prefix("package ")).map(str::to_owned);
+    let units = text.lines().filter_map(unit);
+    let units: Vec<String> =
+        units.map(|rest| rest.split([' ', '(', ';']).next().unwrap_or_default().to_owned()).collect();
+    assert_eq!(units, [name.as_str()], "one module or package a file, of its name");
     assert!(text.starts_with("// "), "{name} does not begin with what it does:\n{text}");
     assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{name}");
-    assert_eq!(text.lines().filter(|line| *line == "endmodule").count(), 1, "{name}");
+    assert_eq!(text.lines().filter(|line| ["endmodule", "endpackage"].contains(line)).count(), 1, "{name}");
     for (number, line) in text.lines().enumerate() {
         let place = format!("{name}.sv:{}: {line}", number + 1);
         assert_eq!(line.trim_end(), line, "{place}");

@@ -119,12 +119,17 @@ impl Role {
         matches!(self, Role::In2Agg | Role::In2Sram | Role::In2RegisterFile | Role::Rom2Out)
     }
 
+    /// Whether its controllers are those of inputs, and move data to the main memory.
+    pub fn is_of_inputs(self) -> bool {
+        matches!(self, Role::In2Agg | Role::Agg2Sram | Role::In2Sram | Role::In2RegisterFile)
+    }
+
     /// How many controllers of this role a tile has.
     pub fn count(self, spec: &TileSpec) -> u32 {
         match self {
-            Role::In2Agg | Role::Agg2Sram | Role::In2Sram | Role::In2RegisterFile => spec.inputs,
-            Role::Sram2Tb | Role::Tb2Out | Role::Sram2Out | Role::RegisterFile2Out | Role::Rom2Out => spec.outputs,
             Role::StencilValid => 1,
+            _ if self.is_of_inputs() => spec.inputs,
+            _ => spec.outputs,
         }
     }
 
@@ -197,6 +202,23 @@ impl Controller {
             extent_bits: widths.extent_bits,
             cycle_bits: widths.cycle_bits,
             addresses,
+        }
+    }
+
+    /// Path of its instance in the RTL of the tile. The controllers of a role are a loop over their ports, except where a tile has
+    /// one whatever its ports.
+    pub fn instance(&self) -> String {
+        match self.role {
+            Role::StencilValid | Role::Rom2Out => format!("u_{}", self.role.name()),
+            role => format!("gen_{}[{}].u_controller", role.name(), self.port),
+        }
+    }
+
+    /// Its bit of a signal of the tile that its whole role has: `in2agg_fire[0]` for `fire`.
+    pub fn signal(&self, signal: &str) -> String {
+        match self.role {
+            Role::StencilValid | Role::Rom2Out => format!("{}_{signal}", self.role.name()),
+            role => format!("{}_{signal}[{}]", role.name(), self.port),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Where definitions begin and end, seen from what reads them.
 //!
-//! What is made of definitions may be wrong at their ends. The output shows that where it is computed from these elements,
+//! An import may misread definitions at their ends. The output shows that where it is computed from these elements,
 //! which may be far from there: rows 1000 and 1002 of `f` are rows 500 and 502 of `output[x, y] = f[x, y + 500]`. So the ends
 //! go through the indices of all that reads them, down to the outputs.
 

@@ -168,7 +168,7 @@ impl<'a> Canonical<'a> {
         Sum { value: of, terms: BTreeMap::from([(self.intern(key), 1)]), constant: 0 }
     }
 
-    /// What is no sum, or the number that it is.
+    /// The key of a value that is no sum, or its number.
     fn other(&mut self, value: &Value<Element>, ranges: &[(i64, i64)]) -> Result<Key, i64> {
         let single = |variable: Variable| ranges.get(variable).filter(|range| range.0 == range.1).map(|range| range.0);
         if let Some(number) = value.evaluate(&single) {

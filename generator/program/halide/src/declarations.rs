@@ -1,4 +1,4 @@
-//! What the text that Halide prints does not say of its arguments: lines `// name: type[shape]` at the top.
+//! Declarations of arguments, which Halide does not print: lines `// name: type[shape]` at the top.
 
 use pushmem_nest::{LARGEST_ARRAY, Schedule, Span, Type};
 

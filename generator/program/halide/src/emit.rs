@@ -27,7 +27,7 @@ pub(crate) struct Emitted {
     pub boundaries: Boundaries,
 }
 
-/// What is emitted.
+/// The nest that is emitted.
 pub(crate) struct Nest<'a> {
     pub name: &'a str,
     pub schedule: Option<Schedule>,

@@ -1,4 +1,4 @@
-//! What is wrong with a text, before it is known of which file.
+//! An error in a text, before its file is known.
 
 use pushmem_nest::Span;
 
@@ -8,6 +8,8 @@ pub(crate) struct Fault {
     pub span: Span,
     pub message: String,
     pub help: Option<String>,
+    /// Whether the text was understood wrongly, which is a fault of ours, not of the text.
+    pub is_ours: bool,
     /// The array whose parts do not fit together, if it is about that: as arrays of their own they may be understood.
     pub parts_of: Option<usize>,
 }
@@ -16,11 +18,17 @@ pub(crate) type Result<T, E = Fault> = std::result::Result<T, E>;
 
 impl Fault {
     pub fn new(span: Span, message: impl Into<String>) -> Self {
-        Self { span, message: message.into(), help: None, parts_of: None }
+        Self { span, message: message.into(), help: None, is_ours: false, parts_of: None }
     }
 
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// The same as a fault of ours.
+    pub fn of_ours(mut self) -> Self {
+        self.is_ours = true;
         self
     }
 

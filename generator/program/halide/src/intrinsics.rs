@@ -357,7 +357,7 @@ impl<L: Clone> Call<'_, L> {
         Ok(select(negative, Rc::new(Value::Unary(Unary::Negate, quotient.clone())), quotient))
     }
 
-    /// What is counted of the bits of a value: the sum of terms, one for each bit.
+    /// A count over the bits of a value: the sum of terms, one for each bit.
     fn counted(&self, term: impl Fn(Rc<Value<L>>, i64, Type) -> Rc<Value<L>>) -> Result<Rc<Value<L>>> {
         let of = self.result().unsigned();
         let value = cast(of, self.operand()?);

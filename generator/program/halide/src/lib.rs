@@ -209,6 +209,10 @@ fn renamed(source: &Source, program: &Stores, names: &[String]) -> Vec<Diagnosti
 
 fn located(source: &Source, fault: Fault) -> Diagnostic {
     let diagnostic = source.diagnostic(fault.span, fault.message);
+    let diagnostic = match fault.is_ours {
+        true => diagnostic.as_fault("statement"),
+        false => diagnostic,
+    };
     match fault.help {
         Some(help) => diagnostic.with_help(help),
         None => diagnostic,

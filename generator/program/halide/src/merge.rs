@@ -44,7 +44,7 @@ pub(crate) struct Merged {
     pub span: Span,
 }
 
-/// What definitions are merged with.
+/// The context in which definitions are merged.
 pub(crate) struct Merger<'a> {
     pub canonical: Canonical<'a>,
     /// The ranges of all variables.
@@ -260,7 +260,7 @@ impl Merger<'_> {
 
     /// The definitions of one stage, none of which depends on another; it may be the only one of the array.
     fn stage(&mut self, stage: &[Definition], is_only: bool) -> Result<Vec<Merged>> {
-        // What is at the edges may have lost its loops.
+        // Definitions at the edges may have lost their loops.
         let size = |each: &Definition| (each.followed, volume(&each.domain));
         let largest = stage.iter().enumerate().max_by_key(|(place, each)| (size(each), std::cmp::Reverse(*place)));
         let first = largest.map_or(&stage[0], |(_, definition)| definition);
@@ -304,7 +304,7 @@ impl Merger<'_> {
             && !self.is_argument
             && self.stays_inside(value, &self.within(&whole))
         {
-            // What is between has no value, so that nothing reads it, as rows that a consumer of half the rate skips; a box
+            // Elements between have no value, so that nothing reads them, as rows that a consumer of half the rate skips; a box
             // is computed.
             return Ok(vec![merged(whole.clone(), vec![1; whole.len()], value.clone())]);
         }
@@ -618,7 +618,7 @@ fn overlap(one: &Domain, other: &Domain) -> bool {
     one.iter().zip(other).all(|(one, other)| one.iter().any(|value| other.binary_search(value).is_ok()))
 }
 
-/// What is in both domains, and the rest of the first in boxes; nothing if they have nothing in common.
+/// The intersection of two domains, and the rest of the first in boxes; nothing if they have nothing in common.
 fn divided(domain: &Domain, by: &Domain) -> Option<(Domain, Vec<Domain>)> {
     let is_in = |values: &[i64], value: &i64| values.binary_search(value).is_ok();
     let mut inside = domain.clone();
@@ -755,7 +755,7 @@ fn constants(value: &Value<Element>) -> Vec<i64> {
     found
 }
 
-/// What tells that a coordinate has one of these values.
+/// The conditions under which a coordinate has one of these values.
 fn tests(values: &[i64], (low, high): (i64, i64), coordinate: &Rc<Value<Element>>) -> Option<Vec<Rc<Value<Element>>>> {
     let (first, last) = (values[0], values[values.len() - 1]);
     let mut tests = Vec::new();

@@ -74,7 +74,7 @@ pub(crate) fn follow_streams(
             });
         }
     }
-    // What does not follow from what is read follows from the first reader.
+    // An order that does not follow from the arrays that are read follows from the first reader.
     for place in (0..definitions.len()).rev() {
         let array = definitions[place].0;
         if definitions[place].1.iter().all(|each| {

@@ -23,7 +23,7 @@ struct Parser<'a> {
     nesting: usize,
 }
 
-/// What a name says as a type.
+/// The meaning of a name as a type.
 enum TypeName {
     Known(Type),
     /// A type of Halide that nests do not have, with the reason.
@@ -177,7 +177,7 @@ impl<'a> Parser<'a> {
         self.symbol("=")?;
         self.name("the name of the module")?;
         let mut constants = Vec::new();
-        // What is left of the line is the target, which says nothing about the program.
+        // The rest of the line is the target, which says nothing about the program.
         while !matches!(self.peek(), Token::Name("func" | "buffer" | "internal") | Token::End) {
             self.advance();
         }
@@ -327,7 +327,7 @@ impl<'a> Parser<'a> {
             self.advance();
             self.advance();
         }
-        // Nor is a condition: where it is false, nothing is stored or read. What is next may also be a statement.
+        // Nor is a condition: where it is false, nothing is stored or read. The next may also be a statement.
         let next = self.next;
         if self.peek() == Token::Name("if") {
             self.advance();
@@ -440,7 +440,7 @@ impl<'a> Parser<'a> {
         Ok(Expression { kind, span: start.to(self.last()) })
     }
 
-    /// What begins with a parenthesis: a type and its literal or call, or an expression.
+    /// A term that begins with a parenthesis: a type and its literal or call, or an expression.
     fn parenthesis(&mut self) -> Result<Expression<'a>> {
         let start = self.span();
         let typed = match (self.peek_at(1), self.peek_at(2)) {

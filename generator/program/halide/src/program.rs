@@ -236,14 +236,14 @@ impl Renaming {
 /// Why reading stops.
 enum Stop {
     Fault(Fault),
-    /// What is in a loop is not the same in all of its iterations: it is read again for each of these parts.
+    /// The body of a loop is not the same in all of its iterations: it is read again for each of these parts.
     Divide {
         variable: Variable,
         parts: Vec<(i64, i64)>,
     },
 }
 
-/// What a value is in the iterations of a loop.
+/// The values of an expression in the iterations of a loop.
 enum Parts {
     /// The same in all.
     Same(i64),
@@ -545,7 +545,7 @@ impl<'a> Reader<'a> {
         outcome
     }
 
-    /// What is in a loop, in parts of its iterations if need be.
+    /// Reads the body of a loop, in parts of its iterations if need be.
     fn iterations(
         &mut self,
         name: &'a str,
@@ -567,7 +567,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What is in braces, where a name has a meaning.
+    /// Reads the statements in braces, where a name has a meaning.
     fn named_block(&mut self, name: &'a str, meaning: Rc<Value<Flat>>, body: &[Statement<'a>]) -> Result<(), Stop> {
         self.names.entry(name).or_default().push(meaning);
         let outcome = self.block(body);

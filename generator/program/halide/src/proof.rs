@@ -43,7 +43,7 @@ pub(crate) const LIMITS: Limits = Limits { whole: 1 << 26, samples: 1 << 28 };
 /// By how much the batches grow in which samples are compared.
 const BATCH_GROWTH: usize = 4;
 
-/// What was compared.
+/// The pixels that were compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Compared {
     /// Every pixel.
@@ -91,7 +91,7 @@ impl Execution<'_> {
         Ok(machine.memories)
     }
 
-    /// The memories after the execution of what some elements depend on. What it takes is subtracted from `allowed`.
+    /// The memories after the execution of all steps that some elements depend on. Their operations are subtracted from `allowed`.
     fn part(&self, wanted: &[(usize, i64)], allowed: &mut u64) -> Result<Vec<Vec<i64>>, Stop> {
         let mut machine = Machine::new(&self.script, self.worlds, self.memories.clone(), *allowed);
         slice::run_for(&self.script, &mut machine, wanted)?;
@@ -248,7 +248,7 @@ impl Statement<'_> {
             text(one),
             text(other)
         );
-        Err(Fault::new(self.inferred.program.arrays[in_statement].span, message).with_help(
+        Err(Fault::new(self.inferred.program.arrays[in_statement].span, message).of_ours().with_help(
             "the import is wrong: please report it, with this file. Another schedule may be understood, such as `compute_root`",
         ))
     }

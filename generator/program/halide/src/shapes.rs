@@ -223,7 +223,7 @@ pub(crate) fn indices(address: &Index, shape: &Shape, ranges: &[(i64, i64)], pla
     Ok(indices)
 }
 
-/// What to do where an address does not fall into dimensions of these strides.
+/// The remedy where an address does not fall into dimensions of these strides.
 fn why_apart(address: &Index, strides: &[i64], ranges: &[(i64, i64)]) -> &'static str {
     for (coefficient, term) in terms(address) {
         let (low, high) = term.range(ranges);

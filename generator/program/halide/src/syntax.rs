@@ -2,7 +2,7 @@
 
 use pushmem_nest::{Binary, Span, Type};
 
-/// What `Func.compile_to_lowered_stmt` prints for one pipeline.
+/// The text of `Func.compile_to_lowered_stmt` for one pipeline.
 #[derive(Debug)]
 pub(crate) struct Module<'a> {
     /// Inputs and outputs, in this order.

@@ -1,7 +1,7 @@
-//! What no one reads is not computed.
+//! Removes the computation of elements that are never read.
 //!
-//! Halide fills a sliding window by running its loop a few times before the first output. What that computes beyond the
-//! Func's needs is never used, and may come from elements that nobody has written.
+//! Halide fills a sliding window by running its loop a few times before the first output. Elements that it computes beyond the
+//! Func's needs are never used, and may come from elements that were never written.
 
 use pushmem_nest::Index;
 

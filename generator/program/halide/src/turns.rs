@@ -21,7 +21,7 @@ use crate::rebuild::mapped;
 use crate::shapes::{Located, Shape};
 use crate::value::{Element, Flat, Place, Value, Variable};
 
-/// The most accesses that are executed for a dimension of an array, in all that begins again. What follows was not seen, and
+/// The most accesses that are executed for a dimension of an array, in all repetitions. Later accesses are not seen, and
 /// may be refused.
 const MOST_ACCESSES: usize = 1 << 23;
 
@@ -112,7 +112,7 @@ struct Shifted {
     overwritten: bool,
 }
 
-/// What a store does to the array.
+/// The accesses of a store.
 struct Step<'a> {
     store: &'a Store,
     /// The numbers of the accesses.
@@ -337,7 +337,7 @@ impl<'s> Execution<'s> {
         }
     }
 
-    /// Forgets what was found: the state before the first store. What was executed counts on.
+    /// Forgets what was found: the state before the first store. The number of executed accesses stays.
     fn begin(&mut self, steps: &[Step]) {
         self.shifts_of = Shifts((0..self.accesses.len()).map(|access| (access, 0)).collect());
         self.overwritten.clear();
@@ -346,7 +346,7 @@ impl<'s> Execution<'s> {
         self.point.fill(0);
         self.began = self.executed;
         for step in steps {
-            // What an update reads is what it writes.
+            // An update reads the element that it writes.
             let same = |load: &&usize, target: usize| {
                 let (one, other) = (&self.accesses[**load], &self.accesses[target]);
                 (&one.indices, &one.row) == (&other.indices, &other.row)

@@ -2,7 +2,7 @@
 //!
 //! A schedule of Halide decides where a Func is computed and how much of it is kept: a tile has a buffer with indices of its
 //! own, a sliding window keeps the last rows in turn, a scalar exists for one iteration. Here every array becomes a whole
-//! one again: its elements get *coordinates* that do not depend on the loops around. What is computed several times in
+//! one again: its elements get *coordinates* that do not depend on the loops around. An element that is computed several times in
 //! several tiles is then one element. The coordinate of an element is found from the loads of its value, which have
 //! coordinates already: where a tile's element `r` is made of `input[r + 31*tile]`, its coordinate is `r + 31*tile`.
 
@@ -25,7 +25,7 @@ use crate::unfold::offsets::{Placeable, renamed, straightened};
 use crate::unfold::rewrite::{ExtraTaps, Rewriter};
 use crate::value::{Element, Place, Value, Variable};
 
-/// What a store does to the elements of a box.
+/// The effect of a store on the elements of a box.
 #[derive(Clone, Debug)]
 pub(crate) struct Definition {
     pub array: usize,
@@ -106,7 +106,7 @@ pub(crate) fn unfold<'a>(program: &Stores, located: &'a [Located<'a>], in_turn: 
     for position in order {
         let array = located[position].store.array;
         if !std::mem::replace(&mut is_placed[array], true) {
-            unfolder.find_offsets(array);
+            unfolder.find_offsets(array)?;
             unfolder.find_extras(program, array);
         }
         definitions.push((position, unfolder.store(program, position)?));
@@ -164,7 +164,7 @@ struct Rewritten {
     /// Of each coordinate, the position of its loop among those of the store.
     pivots: Vec<Option<usize>>,
     placement: Placement,
-    /// What the coordinates behind those of the dimensions follow, if they were found here.
+    /// The taps that the coordinates behind those of the dimensions follow, if they were found here.
     taps: Vec<ExtraTaps>,
 }
 
@@ -316,7 +316,7 @@ impl<'a> Unfolder<'a> {
         Some(coordinates.split_off(self.located[position].target.len()).into_iter().zip(taps).collect())
     }
 
-    /// What a store writes, in indices of the allocation.
+    /// The element that a store writes, in indices of the allocation.
     fn target(&self, position: usize) -> Vec<Index> {
         let Located { store, target, .. } = &self.located[position];
         target.iter().map(|index| straightened(index, store)).collect()
@@ -332,7 +332,7 @@ impl<'a> Unfolder<'a> {
         })
     }
 
-    /// The store in coordinates. What is behind the dimensions is found, or given.
+    /// The store in coordinates. The coordinates behind the dimensions are found, or given.
     fn rewritten(&mut self, program: &Stores, position: usize, extras: Option<&[Index]>) -> Result<Rewritten> {
         let located = &self.located[position];
         let store = located.store;
@@ -376,14 +376,14 @@ impl<'a> Unfolder<'a> {
     }
 
     /// Finds what the loops around add to the indices of an array.
-    fn find_offsets(&mut self, array: usize) {
+    fn find_offsets(&mut self, array: usize) -> Result<()> {
         let stores = self.stores[array].clone();
         let dimensions = self.located[stores[0]].target.len();
         for position in &stores {
             self.offsets[*position] = vec![Some(Index::constant(0)); dimensions];
         }
         if !self.is_local(array) {
-            return;
+            return Ok(());
         }
         let placed = |position: &usize| {
             let store = self.located[*position].store;
@@ -393,11 +393,12 @@ impl<'a> Unfolder<'a> {
         // All rows of a window over the whole array have their indices already.
         let is_whole = self.located[stores[0]].store.allocated == 0;
         for dimension in (0..dimensions).filter(|dimension| !(is_whole && self.in_turn[array][*dimension])) {
-            let offsets = offsets::offsets(&placeable, dimension);
+            let offsets = offsets::offsets(&placeable, dimension)?;
             for (position, offset) in stores.iter().zip(offsets) {
                 self.offsets[*position][dimension] = offset;
             }
         }
+        Ok(())
     }
 
     /// Whether an array has indices that depend on the loops around: it is computed in parts.
@@ -481,7 +482,7 @@ impl Placed<'_, '_> {
     fn coordinates(&self, array: usize, indices: &[Index], span: Span) -> Result<Vec<Index>> {
         let Unfolder { located, stores, placements, .. } = self.unfolder;
         let store = located[self.position].store;
-        // What is read was placed by the last store above. A store that updates the element itself is placed as the ones
+        // An element that is read was placed by the last store above. A store that updates the element itself is placed as the ones
         // before it.
         let above = stores[array].partition_point(|position| *position < self.position);
         let last = stores[array][..above].iter().rev().find_map(|position| placements[*position].as_ref());

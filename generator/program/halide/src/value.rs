@@ -9,7 +9,7 @@ use pushmem_nest::{Binary, Index, Span, Type, Unary};
 /// A loop variable, or a coordinate that takes the place of some: a number, unique in the whole program.
 pub(crate) type Variable = usize;
 
-/// An expression. What its loads are depends on the stage: flat addresses first, elements of arrays later.
+/// An expression. The kind of its loads depends on the stage: flat addresses first, elements of arrays later.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Value<L> {
     Number(i64, Type),

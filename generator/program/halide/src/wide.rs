@@ -1,9 +1,9 @@
 //! Funcs of 32 bits, which no memory holds, as parts of the expressions that use them.
 //!
 //! A Func that exists for one iteration of the loops around, such as a reduction that is wholly unrolled, has elements at
-//! constant addresses. What reads one of them after it was written, in the same iteration, reads a value that is known.
+//! constant addresses. A load of one of them after a store in the same iteration has a known value.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use pushmem_nest::Type;
@@ -18,8 +18,13 @@ pub(crate) fn inlined<'a>(mut program: Stores<'a>) -> Stores<'a> {
     for array in 0..program.arrays.len() {
         let of = &program.arrays[array];
         if !of.is_argument && of.element.is_some_and(|element| element.element().is_none()) {
-            let inliner =
-                Inliner { program: &program, array, known: Vec::new(), latest: vec![0; program.arrays.len()] };
+            let inliner = Inliner {
+                program: &program,
+                array,
+                known: Vec::new(),
+                latest: vec![0; program.arrays.len()],
+                made: HashMap::new(),
+            };
             if let Some(stores) = inliner.stores() {
                 program.stores = stores;
             }
@@ -53,7 +58,7 @@ struct Known {
     value: Rc<Value<Flat>>,
     loops: Vec<Variable>,
     ranges: Vec<(i64, i64)>,
-    /// What it loads: arrays, each with its allocation.
+    /// The arrays that it loads, each with its allocation.
     loads: Vec<(usize, usize)>,
     /// Whether something that it loads was written since.
     is_stale: bool,
@@ -68,6 +73,8 @@ struct Inliner<'a, 'b> {
     known: Vec<Known>,
     /// The last allocation of each array so far.
     latest: Vec<usize>,
+    /// What the parts of the value of this store have become: those that it shares are made once.
+    made: HashMap<*const Value<Flat>, Option<Rc<Value<Flat>>>>,
 }
 
 impl Inliner<'_, '_> {
@@ -77,7 +84,8 @@ impl Inliner<'_, '_> {
         for store in &self.program.stores {
             let mut arrays = BTreeSet::new();
             loaded(&store.value, &mut arrays);
-            // What does not read the array shares its parts as before.
+            self.made.clear();
+            // A value that does not read the array shares its parts as before.
             let value = match arrays.contains(&self.array) {
                 true => self.value(&store.value, store).filter(|value| !is_too_large(value))?,
                 false => store.value.clone(),
@@ -130,6 +138,15 @@ impl Inliner<'_, '_> {
 
     /// A value of a store with the values of elements in their places.
     fn value(&mut self, value: &Rc<Value<Flat>>, store: &Store) -> Option<Rc<Value<Flat>>> {
+        if let Some(made) = self.made.get(&Rc::as_ptr(value)) {
+            return made.clone();
+        }
+        let made = self.replaced(value, store);
+        self.made.insert(Rc::as_ptr(value), made.clone());
+        made
+    }
+
+    fn replaced(&mut self, value: &Rc<Value<Flat>>, store: &Store) -> Option<Rc<Value<Flat>>> {
         if let Value::Load(Flat { array, address, place }) = &**value {
             let address = self.value(address, store)?;
             return match *array == self.array {

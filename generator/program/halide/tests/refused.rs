@@ -1,4 +1,4 @@
-//! What is refused, as the table of docs/src/halide.md says: for each message a text, and for each text a message.
+//! Refused statements, as in the table of docs/src/halide.md: for each message a text, and for each text a message.
 
 use std::fs;
 use std::path::Path;

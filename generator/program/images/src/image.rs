@@ -129,7 +129,7 @@ impl Image {
             .collect()
     }
 
-    /// Reads a file. What it holds must be an image of this type and shape: an image with fewer bits is widened if the
+    /// Reads a file. It must hold an image of this type and shape: an image with fewer bits is widened if the
     /// type holds its values, and dimensions of extent 1 may be left out at the end.
     ///
     /// # Errors

@@ -94,7 +94,7 @@ fn parse(path: &Path, file: &[u8]) -> Result<Image, Diagnostic> {
     Image::from_values(element, &shape, values.collect())
 }
 
-/// What follows the key of the dictionary in the header.
+/// The text behind a key of the dictionary in the header.
 fn value_of<'a>(header: &'a str, key: &str) -> Option<&'a str> {
     let after = header.split_once(&format!("'{key}'"))?.1;
     Some(after.trim_start().strip_prefix(':')?.trim_start())

@@ -11,7 +11,7 @@ const OPERATIONS: &str = "constant expressions have `+`, `-`, `*`, `/`, `%`, `mi
 /// The value of an expression that must be constant. `what` says in messages what it is for.
 pub(crate) fn constant(scope: Scope, syntax: &Syntax, what: &str) -> Result<i64, Problem> {
     let bound = Bound { scope, what };
-    // What makes it no constant at all says more than an operator that is not allowed.
+    // A name that makes it no constant at all is a better message than an operator that is not allowed.
     match bound.first_name(syntax) {
         Some(problem) => Err(problem),
         None => bound.value(syntax),
@@ -24,7 +24,7 @@ struct Bound<'a> {
 }
 
 impl Bound<'_> {
-    /// What is wrong with the names, if there are any: those of loop variables first.
+    /// The error about the names, if there are any: those of loop variables first.
     fn first_name(&self, syntax: &Syntax) -> Option<Problem> {
         let mut names = Vec::new();
         find_names(syntax, &mut names);

@@ -47,7 +47,7 @@ pub enum Piece {
     },
     /// `clamp(of, low, high)`: repeats the edges.
     Clamp {
-        /// What is limited.
+        /// The index that is limited.
         of: Index,
         /// The least value.
         low: i64,
@@ -57,7 +57,7 @@ pub enum Piece {
     /// `mirror(of, low, high)`: reflects at the edges, which are repeated, so that `low - 1` becomes `low`, `low - 2`
     /// becomes `low + 1` and `high + 1` becomes `high`. Halide's `mirror_image`.
     Mirror {
-        /// What is reflected.
+        /// The index that is reflected.
         of: Index,
         /// The least value.
         low: i64,

@@ -1,4 +1,4 @@
-//! What the operators compute.
+//! The arithmetic of the operators.
 //!
 //! Values are `i64` that their type [holds](Type::holds). Every operation wraps in its own type. Division and modulo are
 //! Halide's: the remainder is never negative, so that division by a positive number rounds down; division and modulo by 0

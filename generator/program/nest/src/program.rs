@@ -23,7 +23,7 @@ pub struct Program {
     pub arrays: Vec<Array>,
     /// Tables of constants.
     pub tables: Vec<Table>,
-    /// What is executed, in this order.
+    /// Loops and operations, in the order of execution.
     pub nest: Vec<Node>,
     /// The text that the places refer to.
     pub source: Source,
@@ -161,7 +161,7 @@ pub struct Loop {
     pub extent: i64,
     /// How many successive iterations are executed at once, by as many copies of the hardware; divides the extent.
     pub unroll: i64,
-    /// What is executed in each iteration, in this order.
+    /// Loops and operations of an iteration, in the order of execution.
     pub body: Vec<Node>,
     /// Where its header is.
     pub span: Span,
@@ -252,7 +252,7 @@ pub struct Load {
 /// An expression with its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expression {
-    /// What is computed.
+    /// The computation.
     pub kind: ExpressionKind,
     /// The type of the value.
     pub value: Type,
@@ -274,7 +274,7 @@ impl Expression {
     }
 }
 
-/// What an expression computes. What is constant is folded into one constant.
+/// The computation of an expression. A constant part is folded into one constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExpressionKind {
     /// A number that the type holds.

@@ -47,7 +47,7 @@ const MOST_PROBLEMS: usize = 20;
 pub struct Checked {
     /// The program.
     pub program: Program,
-    /// What is probably not meant, but possible.
+    /// Warnings about text that is allowed, but probably a mistake.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -150,7 +150,7 @@ impl<'de> Deserialize<'de> for NodeFile {
     }
 }
 
-/// What a list of loops and statements is called in messages.
+/// The name of a list of loops and statements in messages.
 const NODES: &str = "a list of loops and statements, each after a dash";
 
 /// Loops and statements.
@@ -178,10 +178,10 @@ impl<'de> Deserialize<'de> for Nodes {
     }
 }
 
-/// What is below a loop header.
+/// The value below a loop header.
 enum Body {
     Nodes(Vec<NodeFile>),
-    /// What is said about a statement: the compute unit that it shares.
+    /// An attribute of a statement: the compute unit that it shares.
     Share(String),
     /// Text, which is not allowed. But mostly then the header is none: a colon and a space in a statement make it a mapping.
     Text(String),
@@ -593,7 +593,7 @@ impl Reader<'_> {
     }
 }
 
-/// What names are made of.
+/// The characters of names.
 const NAMES: &str = "names consist of letters, digits and `_`, and start with none of the digits";
 
 /// Whether a text can be a name.
@@ -603,7 +603,7 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
 }
 
-/// What the statements at a place of the nest can use.
+/// The names that statements at a place of the nest can use.
 struct NestScope<'a> {
     arrays: &'a [Array],
     tables: &'a [Table],

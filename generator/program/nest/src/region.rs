@@ -52,7 +52,7 @@ pub(crate) fn exact_region(indices: &[Index], fixed: usize, ranges: &[(i64, i64)
             let Some(&(stride, _)) = terms.first() else {
                 return Some(Strided::interval(start, start));
             };
-            // What the variables so far reach must be without gaps for the next to continue.
+            // The elements that the variables so far reach must be without gaps for the next to continue.
             let mut count = 1;
             for (coefficient, extent) in terms {
                 if coefficient % stride != 0 || coefficient / stride > count {
@@ -97,7 +97,7 @@ pub(crate) fn enclosing_region(indices: &[Index], fixed: usize, ranges: &[(i64, 
         .collect()
 }
 
-/// What the variables before `fixed` add to an index.
+/// The terms of an index in the variables before `fixed`.
 pub(crate) fn fixed_part(affine: &AffineIndex, fixed: usize) -> Vec<(usize, i64)> {
     affine.terms.iter().copied().filter(|(variable, _)| *variable < fixed).collect()
 }
@@ -221,7 +221,7 @@ mod tests {
             };
             let indices = [index(&coefficients[..3]), index(&coefficients[3..])];
             let points = ranges.iter().enumerate().map(|(variable, &(low, high))| {
-                // What fixed variables add is left out: let them be 0.
+                // The terms of fixed variables are left out: let them be 0.
                 if variable < fixed { 0..=0 } else { low..=high }
             });
             let reached: BTreeSet<Vec<i64>> = points

@@ -44,7 +44,7 @@ impl Type {
         Type::ALL.into_iter().find(|candidate| candidate.name() == name)
     }
 
-    /// What to write instead of a name that is no type, where these are allowed. The names of floating point resemble
+    /// The types to write instead of a name that is no type, where these are allowed. The names of floating point resemble
     /// some of them, but none of them is meant.
     pub(crate) fn instead_of(name: &str, allowed: &[Type]) -> String {
         let names: Vec<&str> = allowed.iter().map(|allowed| allowed.name()).collect();

@@ -1,4 +1,4 @@
-//! What values an expression can have.
+//! The range of the values of an expression.
 
 use crate::operators::Binary;
 use crate::program::{Expression, ExpressionKind};

@@ -91,7 +91,7 @@ impl<'a> Generator<'a> {
         for number in 0..self.random.random_range(1..=6) {
             self.stage(number);
         }
-        // What nobody reads goes outside; an input that nobody reads is an output's copy.
+        // Arrays without a reader are outputs; an input without a reader is copied to an output.
         let unused = (0..self.inputs).filter(|&array| !self.used[array]).collect_vec();
         for array in unused {
             self.copy(array);

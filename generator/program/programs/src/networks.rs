@@ -39,7 +39,7 @@ struct Loop {
     extent: i64,
 }
 
-/// What stands within the tile loops of a level.
+/// The statements within the tile loops of a level.
 #[derive(Clone, Debug, Default)]
 struct Section {
     /// Before and after the next tile loop.
@@ -481,7 +481,7 @@ impl<'a> Generator<'a> {
     /// A buffer is updated.
     fn in_place(&mut self, level: usize, source: usize) {
         let Array { shape, type_name, level: own, .. } = self.arrays[source].clone();
-        // What stays over tiles is read in each of them.
+        // An array that stays over tiles is read in each of them.
         if own != level || iterations(&output_loops(&shape)) * self.times(level) > ITERATIONS {
             return;
         }
@@ -494,7 +494,7 @@ impl<'a> Generator<'a> {
         let value = expression(self.random, &terms, type_name, None);
         let order = self.order(&loops);
         self.nest(level, &order, &format!("{target} = {value}"));
-        // What has read it before is not its end.
+        // A reader from before does not count as its end.
         self.arrays[source].read = false;
     }
 
@@ -564,11 +564,11 @@ impl<'a> Generator<'a> {
             order.shuffle(self.random);
         }
         self.nest(level, &order, &update);
-        // What layers have read of it is not its end.
+        // The layers that have read it do not count as its end.
         self.arrays[buffer].read = false;
     }
 
-    /// What nobody reads goes outside.
+    /// Makes an array without a reader an output.
     fn drain(&mut self, level: usize, array: usize) {
         let Array { shape, type_name: read_type, .. } = self.arrays[array].clone();
         let loops = output_loops(&shape);

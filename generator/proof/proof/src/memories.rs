@@ -89,7 +89,7 @@ fn is_delay(stream: &Delayed, ports: &[Port]) -> bool {
     });
     let numbered = Affine { start: 0, stride: strides.collect() };
     let right = match write.access.as_slice() {
-        // What else there is tells streams from each other.
+        // The other indices are constant: they tell streams from each other.
         [number, others @ ..] => {
             *number == numbered && others.iter().all(|other| other.stride.iter().all(|&stride| stride == 0))
         }

@@ -94,8 +94,8 @@ impl Checker<'_> {
     /// Checks that what drives each wire exists and comes before it, and that no two wires are one.
     fn wires(&self) -> Result<(), PartError> {
         let accelerator = self.accelerator();
-        let mut only = HashSet::new();
-        for (number, wire) in accelerator.wires.iter().enumerate() {
+        let (mut outputs, mut kernels) = (HashSet::new(), HashSet::new());
+        for (number, wire) in accelerator.wires.iter_enumerated() {
             let before = |source: Source| match source {
                 Source::Wire(of) => of < number,
                 Source::Constant(_) => true,
@@ -109,15 +109,15 @@ impl Checker<'_> {
                 Driver::Tile { tile, output } => {
                     let wires = accelerator.tiles.get(*tile).map(|tile| &tile.outputs);
                     let listed = wires.and_then(|wires| wires.get(*output)) == Some(&Some(number));
-                    listed && only.insert((true, *tile, *output))
+                    listed && outputs.insert((*tile, *output))
                 }
                 Driver::Kernel { kernel } => {
                     let operands = accelerator.kernels.get(*kernel).map(|kernel| &kernel.operands);
                     operands.is_some_and(|operands| operands.iter().all(|&operand| before(operand)))
-                        && only.insert((false, *kernel, 0))
+                        && kernels.insert(*kernel)
                 }
                 Driver::Turns { turns } => {
-                    let right = |turn: &Turn| before(turn.source) && turn.counter < accelerator.counters.len();
+                    let right = |turn: &Turn| before(turn.source) && turn.counter.index() < accelerator.counters.len();
                     !turns.is_empty() && turns.iter().all(right)
                 }
                 Driver::Select { counter, cases } => {
@@ -136,13 +136,13 @@ impl Checker<'_> {
     }
 
     fn is_wire(&self, wire: WireId) -> bool {
-        wire < self.accelerator().wires.len()
+        wire.index() < self.accelerator().wires.len()
     }
 
     /// Checks that tiles are connected to what exists.
     fn tiles(&self) -> Result<(), PartError> {
         let accelerator = self.accelerator();
-        for (number, tile) in accelerator.tiles.iter().enumerate() {
+        for (number, tile) in accelerator.tiles.iter_enumerated() {
             let spec = accelerator.spec_at(tile.level);
             let outputs = tile.outputs.iter().enumerate();
             let right = tile.inputs.len() == spec.inputs as usize
@@ -180,7 +180,7 @@ impl Checker<'_> {
 
     fn streams(&self) -> Result<(), PartError> {
         let accelerator = self.accelerator();
-        for (number, stream) in accelerator.inputs.iter().enumerate() {
+        for (number, stream) in accelerator.inputs.iter_enumerated() {
             self.stream(stream)?;
             let mut lanes = stream.lanes.iter().enumerate();
             let right = lanes.all(|(lane, of)| {

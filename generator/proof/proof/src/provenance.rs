@@ -15,6 +15,7 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
+use index_vec::IndexVec;
 use itertools::Itertools;
 use pushmem_buffers::Port;
 use pushmem_nest::{Level, Program, Schedule as Policy};
@@ -25,7 +26,9 @@ use crate::dependence::Dependences;
 use crate::error::{PartError, ProofError, ProvenanceError, require};
 use crate::places::{Places, is_affine_access};
 use crate::{counters, memories, order, stored};
-use pushmem_graph::{Accelerator, Case, Condition, Copied, Driver, Lane, Memory, Source, StoredArray, WireId};
+use pushmem_graph::{
+    Accelerator, Case, Condition, Copied, CounterId, Driver, Lane, Memory, Source, StoredArray, WireId,
+};
 
 /// A stage's result some cycles ago.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +46,7 @@ struct Prover<'a> {
     schedule: &'a Schedule,
     accelerator: &'a Accelerator,
     /// What each wire is; nothing for selections.
-    wires: Vec<Option<Past>>,
+    wires: IndexVec<WireId, Option<Past>>,
     /// Stages that have a result of their own: inputs, kernels, and copies by selection.
     owners: HashSet<usize>,
     /// The word of each stage whose result is always the same.
@@ -70,7 +73,7 @@ pub(crate) fn prove(
     let copies = selections().map(|(copy, _)| copy.stage);
     let owners = inputs.chain(kernels).chain(copies).collect();
     let constants = accelerator.constants.iter().map(|constant| (constant.stage, constant.word)).collect();
-    let (wires, producers) = (Vec::new(), RefCell::default());
+    let (wires, producers) = (IndexVec::new(), RefCell::default());
     let mut prover = Prover {
         program,
         staged,
@@ -125,10 +128,10 @@ impl Prover<'_> {
     }
 
     /// Follows every wire back to the stage whose result it is.
-    fn trace(&self) -> Vec<Option<Past>> {
-        let mut wires: Vec<Option<Past>> = Vec::new();
+    fn trace(&self) -> IndexVec<WireId, Option<Past>> {
+        let mut wires: IndexVec<WireId, Option<Past>> = IndexVec::new();
         let later = |past: Option<Past>, cycles: i64| past.map(|past| Past { cycles: past.cycles + cycles, ..past });
-        for (number, wire) in self.accelerator.wires.iter().enumerate() {
+        for (number, wire) in self.accelerator.wires.iter_enumerated() {
             let past = match &wire.driver {
                 Driver::Input { stream, lane } => {
                     Some(Past { stage: self.accelerator.inputs[*stream].lanes[*lane].stage, cycles: 0 })
@@ -228,7 +231,7 @@ impl Prover<'_> {
     fn memory_delay(&self, wire: WireId) -> Option<(WireId, i64)> {
         self.accelerator.memories.iter().flat_map(|memory| &memory.streams).find_map(|stream| {
             let place = stream.wires.iter().position(|&other| other == wire)?;
-            // What does not come before has been followed by nobody yet.
+            // Only wires that come before have been followed.
             (stream.of < wire).then_some(())?;
             Some((stream.of, *stream.delays.get(place)? as i64))
         })
@@ -385,7 +388,7 @@ impl Prover<'_> {
     }
 
     /// The loop of a stage that each level of a counter counts, if it counts them.
-    fn counted(&self, counter: usize, stage: usize, late: u64) -> Option<Vec<usize>> {
+    fn counted(&self, counter: CounterId, stage: usize, late: u64) -> Option<Vec<usize>> {
         let (content, schedule) = (&self.staged.pipeline.stages[stage], &self.schedule.stages[stage]);
         counters::counted(&self.accelerator.counters[counter], content, schedule, late)
     }
@@ -503,7 +506,7 @@ impl Prover<'_> {
     }
 
     /// Checks that a lane of a stream is the element it says, at the cycles of the stream.
-    fn lane(&self, name: &str, counter: usize, lane: &Lane) -> Result<(), ProofError> {
+    fn lane(&self, name: &str, counter: CounterId, lane: &Lane) -> Result<(), ProofError> {
         let content = &self.staged.pipeline.stages[lane.stage];
         let schedule = &self.schedule.stages[lane.stage];
         let first: Vec<i64> = content.loops.iter().map(|level| level.min).collect();

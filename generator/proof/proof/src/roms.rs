@@ -71,7 +71,7 @@ pub fn prove_roms(
     schedule: &Schedule,
     accelerator: &Accelerator,
 ) -> Result<(), RomError> {
-    for (number, kernel) in accelerator.kernels.iter().enumerate() {
+    for (number, kernel) in accelerator.kernels.iter_enumerated() {
         for (place, fetch) in accelerator.datapaths[kernel.datapath].datapath.fetches().iter().enumerate() {
             let table = &program.tables[fetch.table];
             let fault = |fault| RomError { kernel: kernel.name.clone(), table: table.name.clone(), fault };

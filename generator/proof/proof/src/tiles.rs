@@ -3,7 +3,7 @@
 use pushmem_buffers::{MappedTile, Source};
 use pushmem_nest::Level;
 
-use pushmem_graph::{Accelerator, Driver, Tile, WireId};
+use pushmem_graph::{Accelerator, Driver, Tile, TileId, WireId};
 
 /// Tiles that a mapping stands for.
 #[derive(Clone, Copy)]
@@ -12,7 +12,7 @@ pub(crate) struct Mapped<'a> {
     /// Those of the mapping.
     pub tiles: &'a [MappedTile],
     /// The first of them in the accelerator.
-    pub first_tile: usize,
+    pub first_tile: TileId,
     /// The level where they are.
     pub level: Level,
     /// When their time begins.
@@ -22,9 +22,11 @@ pub(crate) struct Mapped<'a> {
 impl Mapped<'_> {
     /// Whether the tiles of the accelerator are those of the mapping, given the wire that each write port takes.
     pub fn are_printed(&self, written: impl Fn(usize) -> Option<WireId>) -> bool {
-        let tiles = self.accelerator.tiles.get(self.first_tile..self.first_tile + self.tiles.len()).unwrap_or_default();
-        tiles.len() == self.tiles.len()
-            && tiles.iter().zip(self.tiles).all(|(tile, mapped)| self.is(tile, mapped, &written))
+        let printed = |(number, mapped): (usize, &MappedTile)| {
+            let tile = self.accelerator.tiles.get(self.first_tile + number);
+            tile.is_some_and(|tile| self.is(tile, mapped, &written))
+        };
+        self.tiles.iter().enumerate().all(printed)
     }
 
     /// Whether a tile is one of the mapping.
@@ -48,7 +50,7 @@ impl Mapped<'_> {
     pub fn shows(&self, wire: WireId, port: usize) -> bool {
         match self.accelerator.wires.get(wire).map(|wire| &wire.driver) {
             Some(&Driver::Tile { tile, output }) => {
-                let tile = tile.checked_sub(self.first_tile).and_then(|tile| self.tiles.get(tile));
+                let tile = tile.index().checked_sub(self.first_tile.index()).and_then(|tile| self.tiles.get(tile));
                 tile.and_then(|tile| tile.outputs.get(output)) == Some(&Some(port))
             }
             _ => false,

@@ -8,7 +8,7 @@ use pushmem_stages::Stage;
 
 use crate::error::{PartError, require};
 use crate::parts::Checker;
-use pushmem_graph::{Driver, SharedUnit, Source, Turn};
+use pushmem_graph::{CounterId, Driver, KernelId, SharedUnit, Source, Turn};
 
 /// Checks that kernels that take turns on an instance may, and that it takes the words of each in its turn.
 ///
@@ -32,7 +32,7 @@ pub(crate) fn check(checker: &Checker) -> Result<(), PartError> {
 /// there are no more instances than the operation with the most copies needs.
 fn are_asked_for(checker: &Checker) -> Result<(), PartError> {
     let accelerator = checker.accelerator();
-    let operation = |kernel: usize| {
+    let operation = |kernel: KernelId| {
         let stage = accelerator.kernels.get(kernel)?.stage;
         checker.operation(stage).and_then(|number| Some((checker.sequence.operations[number].1.unit()?, number)))
     };
@@ -49,7 +49,7 @@ fn are_asked_for(checker: &Checker) -> Result<(), PartError> {
         *instances.entry(of[0].map_or("", |(name, _)| name)).or_default() += 1;
     }
     let mut copies: BTreeMap<&str, BTreeMap<usize, usize>> = BTreeMap::new();
-    for kernel in 0..accelerator.kernels.len() {
+    for kernel in accelerator.kernels.indices() {
         if let Some((name, number)) = operation(kernel) {
             *copies.entry(name).or_default().entry(number).or_default() += 1;
             *instances.entry(name).or_default() += usize::from(!joined.contains(&kernel));
@@ -74,7 +74,7 @@ fn is_one_datapath(checker: &Checker, unit: &SharedUnit) -> bool {
 /// Whether the counters of a unit step when its kernels begin an iteration.
 fn counts_loops(checker: &Checker, unit: &SharedUnit) -> bool {
     let accelerator = checker.accelerator();
-    let counts = |(&counter, &kernel): (&usize, &usize)| {
+    let counts = |(&counter, &kernel): (&CounterId, &KernelId)| {
         let counter = accelerator.counters.get(counter);
         counter.is_some_and(|of| checker.counted(of, accelerator.kernels[kernel].stage, 0).is_some())
     };

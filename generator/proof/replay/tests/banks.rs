@@ -328,7 +328,7 @@ proptest! {
             let full = replay_all(&buffer, &mapped, &spec);
             prop_assert_eq!(quick.as_ref().err(), full.as_ref().err());
             prop_assert_eq!(full.as_ref().err().map(|error| error.cycle), first_fault(&buffer, &mapped, &spec));
-            // What is read unwritten is for the replay to find.
+            // The replay finds words that are read before they are written.
             let blamed = full.as_ref().is_err_and(|error| error.fault == Fault::NeverWritten);
             prop_assert!(blamed || full.is_ok(), "{}\n{:?}", buffer, full);
         }

@@ -52,8 +52,8 @@ module counter #(
             end
         end
 
-        always_comb at_limit[i]             = value == limit[i * WIDTH+:WIDTH];
-        always_comb count[i * WIDTH+:WIDTH] = value;
+        assign at_limit[i]             = value == limit[i * WIDTH+:WIDTH];
+        assign count[i * WIDTH+:WIDTH] = value;
     end
 
     // which level is outermost
@@ -73,9 +73,9 @@ module counter #(
                 data_q <= data;
             end
         end
-        always_comb held = data_q;
+        assign held = data_q;
     end else begin : g_no_data
-        always_comb held = '0;
+        assign held = '0;
     end
     // comment at the end of module
 endmodule

@@ -8,7 +8,7 @@ module forms #(
     parameter  int unsigned          STYLE = 0, // which parity
     parameter  logic        [64-1:0] TABLE = 64'h0123_4567_89ab_cdef,
     localparam int unsigned          AW    = $clog2(D),
-    localparam int unsigned          LW    = (LANES > 1) ? ($clog2(LANES)) : 1
+    localparam int unsigned          LW    = (LANES > 1) ? $clog2(LANES) : 1
 ) (
     input  logic                   clk,
     input  logic                   rst_n,
@@ -51,7 +51,7 @@ module forms #(
     // The memory: one-dimensional.
     logic [(LANES * W)-1:0] mem     [D];
     logic [(LANES * W)-1:0] rdata_q;
-    always_comb rdata   = rdata_q;
+    assign rdata   = rdata_q;
 
     always_ff @(posedge clk) begin
         if (!stall) begin
@@ -71,9 +71,9 @@ module forms #(
     endfunction
 
     // One bit wider on purpose.
-    always_comb sum = {1'b0, a} + {1'b0, b};
-    always_comb lt  = $signed(a) < $signed(b);
-    always_comb cat = {a, b};
+    assign sum = {1'b0, a} + {1'b0, b};
+    assign lt  = $signed(a) < $signed(b);
+    assign cat = {a, b};
 
     // case statement
     always_comb begin
@@ -92,7 +92,7 @@ module forms #(
 
     // case expression
     State state;
-    State next_state; always_comb next_state = ((state ==? State_Idle) ? (
+    State next_state; assign next_state = ((state ==? State_Idle) ? (
         (flush ? State_Run : State_Idle)
     ) : (state ==? State_Run) ? (
         State_Done
@@ -110,7 +110,7 @@ module forms #(
 
     // counter with width-clean increment
     logic [AW-1:0] count_q;
-    always_comb count   = count_q;
+    assign count   = count_q;
     always_ff @(posedge clk, negedge rst_n) begin
         if (!rst_n) begin
             count_q <= '0;
@@ -122,19 +122,19 @@ module forms #(
     end
 
     // run-time lane select
-    always_comb word = wdata[lane * W+:W];
+    assign word = wdata[lane * W+:W];
 
     // reduction
-    logic is_run; always_comb is_run = state == State_Run;
-    always_comb any    = |a || is_run && &b;
+    logic is_run; assign is_run = state == State_Run;
+    assign any    = |a || is_run && &b;
 
     // generate chain
     if (STYLE == 0) begin : g_even
-        always_comb parity = ^a;
+        assign parity = ^a;
     end else if (STYLE == 1) begin : g_odd
-        always_comb parity = ~^a;
+        assign parity = ~^a;
     end else begin : g_none
-        always_comb parity = 1'b0;
+        assign parity = 1'b0;
     end
 
     // priority search with a local variable
@@ -155,14 +155,14 @@ module forms #(
 
     localparam logic [W-1:0] MASK = {W{1'b1}};
 
-    always_comb nibble   = TABLE[op * 4+:4];
-    always_comb less_one = a - 1;
-    always_comb product  = {{W{1'b0}}, a} * {{W{1'b0}}, b};
-    always_comb extended = {{W{a[W - 1]}}, a};
-    always_comb little   = 4'((a + MASK));
+    assign nibble   = TABLE[op * 4+:4];
+    assign less_one = a - 1;
+    assign product  = {{W{1'b0}}, a} * {{W{1'b0}}, b};
+    assign extended = {{W{a[W - 1]}}, a};
+    assign little   = 4'((a + MASK));
 
     for (genvar i = 0; i < W; i++) begin : g_mirror
-        always_comb mirror[i] = a[W - 1 - i];
+        assign mirror[i] = a[W - 1 - i];
     end
 
     /// A function without a value.
@@ -185,5 +185,5 @@ module forms #(
         end
     end
 
-    logic [2:0] _unused; always_comb _unused = spare;
+    logic [2:0] _unused; assign _unused = spare;
 endmodule

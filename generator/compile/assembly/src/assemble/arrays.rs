@@ -14,7 +14,7 @@ impl Builder<'_> {
     /// stages are there.
     pub(super) fn add_array(&mut self, kept: KeptArray) {
         let KeptArray { array, level, ports: ArrayPorts { buffer, writers, .. }, begin, mapped } = kept;
-        let first_tile = self.accelerator.tiles.len();
+        let first_tile = self.accelerator.tiles.next_idx();
         let several = mapped.tiles.len() > 1;
         for (number, tile) in mapped.tiles.iter().enumerate() {
             let name = match several {
@@ -31,8 +31,8 @@ impl Builder<'_> {
                 chain_from: tile.chain_from.map(|other| first_tile + other),
             });
         }
-        // The wires of the write ports are not known yet.
-        let mut wires: Vec<WireId> = vec![WireId::MAX; buffer.ports.len()];
+        // Those of the write ports come before them when all stages are there.
+        let mut wires: Vec<WireId> = Vec::new();
         for (port, content) in buffer.ports.iter().enumerate() {
             if content.direction == Direction::Read {
                 let (tile, output) = place_of_read(&mapped, port);
@@ -40,7 +40,7 @@ impl Builder<'_> {
                 let wire = self.add_wire(name, Driver::Tile { tile, output });
                 self.accelerator.tiles[tile].outputs[output] = Some(wire);
                 self.port_wires.insert((array, port), wire);
-                wires[port] = wire;
+                wires.push(wire);
             }
         }
         self.accelerator.arrays.push(StoredArray { array, writers, wires, buffer, begin, mapped, first_tile });
@@ -49,14 +49,13 @@ impl Builder<'_> {
     /// Connects the inputs of the tiles of arrays.
     pub(super) fn connect_arrays(&mut self) {
         for number in 0..self.accelerator.arrays.len() {
-            for port in 0..self.accelerator.arrays[number].writers.len() {
-                let stage = self.accelerator.arrays[number].writers[port];
-                let wire = match self.outcomes[stage] {
-                    Outcome::At(place) => self.wires[&place],
-                    Outcome::Constant(word) => self.add_constant_wire(stage, word),
-                };
-                self.accelerator.arrays[number].wires[port] = wire;
-            }
+            let writers = self.accelerator.arrays[number].writers.clone();
+            let written = writers.into_iter().map(|stage| match self.outcomes[stage] {
+                Outcome::At(place) => self.wires[&place],
+                Outcome::Constant(word) => self.add_constant_wire(stage, word),
+            });
+            let written: Vec<WireId> = written.collect();
+            self.accelerator.arrays[number].wires.splice(0..0, written);
             let first_tile = self.accelerator.arrays[number].first_tile;
             for tile in 0..self.accelerator.arrays[number].mapped.tiles.len() {
                 let MappedTile { inputs, .. } = self.accelerator.arrays[number].mapped.tiles[tile].clone();

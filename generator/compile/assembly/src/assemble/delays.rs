@@ -11,7 +11,7 @@ use super::Builder;
 use super::plan::Place;
 use crate::error::AssemblyError;
 use crate::stream::stream_of;
-use pushmem_graph::{Delayed, Driver, Memory, Tile, WireId};
+use pushmem_graph::{Delayed, Driver, Memory, Tile, TileId, WireId};
 
 /// The longest delay, in cycles, that becomes registers where the memory tile cannot make it.
 const LONGEST_RESCUE: u64 = 128;
@@ -69,7 +69,7 @@ impl Builder<'_> {
                     let fewer = |other: &Memory| tiles * each(other).1 < each(other).0 * delayed;
                     if best.as_ref().is_none_or(fewer) {
                         let stream = Delayed { of: from.1, delays: delays.to_vec(), wires: Vec::new() };
-                        best = Some(Memory { streams: vec![stream], buffer, mapped, first_tile: 0 });
+                        best = Some(Memory { streams: vec![stream], buffer, mapped, first_tile: TileId::new(0) });
                     }
                 }
                 Err(error) => refused = Some(error),
@@ -100,7 +100,7 @@ impl Builder<'_> {
 
     /// Adds a memory with its tiles, and returns what drives each of its delays, counted from the stage's result.
     fn add_memory(&mut self, from: (u64, WireId), memory: Memory) -> Vec<(u64, Driver)> {
-        let first_tile = self.accelerator.tiles.len();
+        let first_tile = self.accelerator.tiles.next_idx();
         let name = self.accelerator.wires[from.1].name.clone();
         for (number, tile) in memory.mapped.tiles.iter().enumerate() {
             let name = match memory.mapped.tiles.len() {
@@ -134,7 +134,7 @@ impl Builder<'_> {
     }
 
     /// The wire that the output of a tile drives.
-    pub(super) fn tile_output(&mut self, tile: usize, output: usize) -> WireId {
+    pub(super) fn tile_output(&mut self, tile: TileId, output: usize) -> WireId {
         if let Some(wire) = self.accelerator.tiles[tile].outputs[output] {
             return wire;
         }
@@ -145,7 +145,7 @@ impl Builder<'_> {
     }
 
     /// Connects a wire to the output of a tile that drives it.
-    fn connect(&mut self, tile: usize, output: usize, wire: WireId) {
+    fn connect(&mut self, tile: TileId, output: usize, wire: WireId) {
         self.accelerator.tiles[tile].outputs[output] = Some(wire);
         let within =
             |memory: &&mut Memory| (memory.first_tile..memory.first_tile + memory.mapped.tiles.len()).contains(&tile);

@@ -7,7 +7,7 @@ use pushmem_nest::{Loop, Operation};
 use super::Builder;
 use super::plan::{Outcome, Place, at, copied_load};
 use crate::taps::{Tap, TapCase};
-use pushmem_graph::{Case, Constant, Copied, Driver, Kernel, OperationDatapath, Source, Variable, WireId};
+use pushmem_graph::{Case, Constant, Copied, DatapathId, Driver, Kernel, OperationDatapath, Source, Variable, WireId};
 
 impl Builder<'_> {
     /// Notes a stage that has no wire of its own: its result is that of another one, or constant.
@@ -73,14 +73,13 @@ impl Builder<'_> {
         let counter = variables.iter().any(|variable| variable.level.is_some()).then(|| self.counter(stage, 0));
         let iterations = self.iterations(stage, 0);
         let kernel = Kernel { name: name.clone(), stage, datapath: number, iterations, counter, operands, variables };
-        self.accelerator.kernels.push(kernel);
-        let driver = Driver::Kernel { kernel: self.accelerator.kernels.len() - 1 };
+        let driver = Driver::Kernel { kernel: self.accelerator.kernels.push(kernel) };
         let wire = self.add_wire(name, driver);
         self.wires.insert(Place { stage, delay: 0 }, wire);
     }
 
     /// The datapath of an operation, which its copies share, and all operations of its unit.
-    fn datapath(&mut self, operation: usize) -> usize {
+    fn datapath(&mut self, operation: usize) -> DatapathId {
         let unit = self.scheduled.operations[operation].1.unit();
         let in_unit = |(_, other): &(Vec<&Loop>, &Operation)| unit.is_some() && other.unit() == unit;
         let operation = self.scheduled.operations.iter().position(in_unit).unwrap_or(operation);
@@ -90,7 +89,7 @@ impl Builder<'_> {
         let content = self.scheduled.operations[operation].1;
         let datapath = self.scheduled.datapaths[operation].clone();
         let loops = &self.scheduled.operations[operation].0;
-        self.accelerator.datapaths.push(OperationDatapath {
+        let number = self.accelerator.datapaths.push(OperationDatapath {
             name: unit.unwrap_or(&content.name).to_owned(),
             operation,
             depth: loops.len(),
@@ -101,7 +100,6 @@ impl Builder<'_> {
                 .collect(),
             datapath,
         });
-        let number = self.accelerator.datapaths.len() - 1;
         self.datapath_of.insert(operation, number);
         number
     }

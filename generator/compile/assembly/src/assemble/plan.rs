@@ -7,7 +7,7 @@ use pushmem_buffers::UnifiedBuffer;
 use pushmem_extraction::Origin;
 use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, NodeKind};
-use pushmem_mapping::{MappedBuffer, MappingError, check_waits, map};
+use pushmem_mapping::{MappedBuffer, MappingError, Mappings, check_waits};
 use pushmem_nest::{Level, Schedule as Policy};
 use pushmem_schedule::{Boundary, Subscript, is_outside};
 use pushmem_tile::TileSpec;
@@ -58,6 +58,8 @@ pub(super) struct Memories<'a> {
     pub spec: &'a TileSpec,
     /// The other levels.
     pub levels: &'a Levels,
+    /// What is known of their mappings.
+    pub mappings: &'a Mappings,
 }
 
 /// What each read takes, and the arrays that are kept for it.
@@ -135,6 +137,7 @@ struct Keeping<'a> {
     /// Where it is to be, and the tile that is there.
     level: Level,
     spec: &'a TileSpec,
+    mappings: &'a Mappings,
     reads: Vec<ReadOf>,
     /// Its ports, in as few banks as its lanes need.
     ports: ArrayPorts,
@@ -145,11 +148,11 @@ impl<'a> Keeping<'a> {
         let level = scheduled.program.arrays[array].level.unwrap_or(Level::Memory);
         let spec = memories.levels.spec(level, memories.spec).unwrap_or(memories.spec);
         let ports = arrays::ports(&scheduled.extraction.pipeline, scheduled.schedule, array, &reads, &[]);
-        Keeping { scheduled, array, level, spec, reads, ports }
+        Keeping { scheduled, array, level, spec, mappings: memories.mappings, reads, ports }
     }
 
     fn refused(&self, error: MappingError) -> AssemblyError {
-        AssemblyError::Array { array: self.array, level: self.level, error: Box::new(error) }
+        AssemblyError::Array { array: self.array, level: self.level, error: Box::new(error), given_up: None }
     }
 
     /// Checks that its tiles can wait as long as its reads do, be it that their time begins with its first access.
@@ -165,10 +168,10 @@ impl<'a> Keeping<'a> {
         let (pipeline, schedule) = (&self.scheduled.extraction.pipeline, self.scheduled.schedule);
         let divided = |divisors: Vec<i64>| {
             let ports = arrays::ports(pipeline, schedule, self.array, &self.reads, &divisors);
-            let (begin, mapped) = map_in_time(&ports.buffer, self.spec).ok()?;
+            let (begin, mapped) = self.map_in_time(&ports.buffer).ok()?;
             Some((ports, begin, mapped))
         };
-        let (ports, begin, mapped) = match map_in_time(&self.ports.buffer, self.spec) {
+        let (ports, begin, mapped) = match self.map_in_time(&self.ports.buffer) {
             Ok((begin, mapped)) => (self.ports, begin, mapped),
             Err(error) => {
                 let divisions = arrays::divisions(pipeline, schedule, self.array, &self.reads);
@@ -177,21 +180,22 @@ impl<'a> Keeping<'a> {
         };
         Ok(KeptArray { array: self.array, level: self.level, ports, begin, mapped })
     }
-}
 
-/// Maps an array, in the time of the run if its tiles can count to the first cycles of all ports. Else the time of the tiles
-/// begins with the first port, in the cycle that is returned: they are flushed then, and not with the run.
-fn map_in_time(buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<(u64, MappedBuffer), MappingError> {
-    map(buffer, spec).map(|mapped| (0, mapped)).or_else(|error| {
-        let begin = first_start(buffer);
-        let latest = buffer.ports.iter().map(|port| port.schedule.start as u64).max().unwrap_or(0);
-        let bits = spec.controllers.values().map(|controller| controller.cycle_bits).min().unwrap_or(0);
-        // Controllers within the tile begin some cycles before or after those of the ports.
-        if begin == 0 || latest >> (bits - 1) == 0 {
-            return Err(error);
-        }
-        map(&earlier(buffer, begin), spec).map(|mapped| (begin, mapped)).map_err(|_| error)
-    })
+    /// Maps an array, in the time of the run if its tiles can count to the first cycles of all ports. Else the time of the tiles
+    /// begins with the first port, in the cycle that is returned: they are flushed then, and not with the run.
+    fn map_in_time(&self, buffer: &UnifiedBuffer) -> Result<(u64, MappedBuffer), MappingError> {
+        let Keeping { spec, mappings, .. } = self;
+        mappings.map(buffer, spec).map(|mapped| (0, mapped)).or_else(|error| {
+            let begin = first_start(buffer);
+            let latest = buffer.ports.iter().map(|port| port.schedule.start as u64).max().unwrap_or(0);
+            let bits = spec.controllers.values().map(|controller| controller.cycle_bits).min().unwrap_or(0);
+            // Controllers within the tile begin some cycles before or after those of the ports.
+            if begin == 0 || latest >> (bits - 1) == 0 {
+                return Err(error);
+            }
+            mappings.map(&earlier(buffer, begin), spec).map(|mapped| (begin, mapped)).map_err(|_| error)
+        })
+    }
 }
 
 /// The cycle in which the first of the ports begins.

@@ -7,12 +7,12 @@ use pushmem_extraction::Origin;
 
 use super::Builder;
 use super::plan::{Outcome, Place};
-use pushmem_graph::{Driver, Lane, Stream, counted_levels};
+use pushmem_graph::{CounterId, Driver, Lane, Stream, counted_levels};
 
 impl Builder<'_> {
     /// Streams of an array: the lanes that come in the same cycles together. Returns the counter and the stages of each.
-    fn lanes_together(&mut self, stages: &[usize], late: impl Fn(usize) -> u64) -> Vec<(usize, Vec<usize>)> {
-        let mut groups: Vec<(usize, Vec<usize>)> = Vec::new();
+    fn lanes_together(&mut self, stages: &[usize], late: impl Fn(usize) -> u64) -> Vec<(CounterId, Vec<usize>)> {
+        let mut groups: Vec<(CounterId, Vec<usize>)> = Vec::new();
         for &stage in stages {
             let counter = self.counter(stage, late(stage));
             match groups.iter_mut().find(|(other, _)| *other == counter) {
@@ -43,7 +43,7 @@ impl Builder<'_> {
         element
     }
 
-    fn stream(&self, array: usize, number: Option<usize>, counter: usize) -> Stream {
+    fn stream(&self, array: usize, number: Option<usize>, counter: CounterId) -> Stream {
         let declared = &self.scheduled.program.arrays[array];
         // As of operations, numbers that would give the name of an array are left out: the stream of that has it.
         let is_free = |name: &String| self.scheduled.program.arrays.iter().all(|array| array.name != *name);
@@ -66,7 +66,7 @@ impl Builder<'_> {
             for (number, (counter, stages)) in groups.into_iter().enumerate() {
                 let mut stream = self.stream(array, several.then_some(number), counter);
                 for (lane, stage) in stages.into_iter().enumerate() {
-                    let driver = Driver::Input { stream: self.accelerator.inputs.len(), lane };
+                    let driver = Driver::Input { stream: self.accelerator.inputs.next_idx(), lane };
                     let wire = self.add_wire(self.stage_name(stage).to_owned(), driver);
                     self.wires.insert(Place { stage, delay: 0 }, wire);
                     stream.lanes.push(Lane { wire, stage, element: self.element(stage) });

@@ -168,7 +168,7 @@ nest:
 fn ports_of_the_memory_decide_how_busy_multipliers_are() {
     let interval = |tile: &str| {
         let found = compiled(app("resnet_tiled_small"), tile);
-        let loops = found.coarse.expect("a coarse pipeline").coarse.loops;
+        let loops = found.coarse.expect("a coarse pipeline").coarse.expect("a pipeline").loops;
         loops.iter().find(|each| each.name == "wt").expect("a loop over blocks of channels").interval
     };
     // Two blocks of input channels, each in nine steps for all pixels of a tile.

@@ -12,5 +12,6 @@ mod reductions;
 mod refusals;
 mod sharing;
 mod tables;
+mod transport;
 mod turns;
 mod updates;

@@ -72,7 +72,7 @@ nest:
 
 /// The interval of the images, and the versions of their pixels where these are more than two.
 fn interval(compiled: &Compiled) -> (u64, Option<u64>) {
-    let level = &compiled.coarse.as_ref().unwrap().coarse.loops[0];
+    let level = &compiled.coarse.as_ref().unwrap().coarse.as_ref().unwrap().loops[0];
     assert!(level.versions.iter().all(|(array, _)| array == "pixels"));
     (level.interval, level.versions.first().map(|(_, versions)| *versions))
 }

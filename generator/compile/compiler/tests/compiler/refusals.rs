@@ -1,8 +1,12 @@
 //! Refusals for what memories cannot do: at a place, in the words of the program.
 
-use pushmem_compiler::CompileError;
+use itertools::Itertools;
+use pushmem_assembly::check_inputs;
+use pushmem_compiler::{CompileError, Compiled, Report, Stage};
+use pushmem_mapping::map;
+use pushmem_nest::Schedule;
 
-use crate::common::{app, compiled, program, try_compile};
+use crate::common::{app, apps, compare, compiled, program, spec, try_compile};
 
 /// A delay that is longer than the controllers of `amber` count, and not those of `amber_long`.
 #[test]
@@ -31,16 +35,50 @@ nest:
     compiled(long, "amber_long");
 }
 
-/// That two statements write an array of a tile with one input is said by their lines.
+/// That two statements write an array of a tile with one input is said at the second, with the line of the first, and before
+/// any schedule is tried.
 #[test]
 fn too_few_inputs_are_told_by_lines() {
-    let error = try_compile(app("matmul"), "fetch2").unwrap_err().to_string();
-    assert!(
-        error.contains(
-            "2 ports write the same words (the write in line 21, the write in line 27), and a fetch2 tile has 1 input"
-        ),
-        "{error}"
+    let error = try_compile(app("matmul"), "fetch2").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a tile of `sums` needs 2 inputs, and `fetch2` tiles have 1: the iterations of `ro` update in memory what the \
+         statement in line 21 writes"
     );
+    assert_eq!(error.diagnostic().location().map(|(_, line, _)| line), Some(27));
+}
+
+/// A memory that is refused for its inputs before the search has no mapping: neither in the schedules for a wide-fetch tile
+/// nor in those for a dual-port tile.
+#[test]
+fn memories_with_too_few_inputs_have_no_mapping() {
+    let tiles = ["fetch2", "one_in_one_out", "one_in_three_out"].map(spec);
+    let mut refused = 0;
+    let coarse = apps().into_iter().map(|name| app(&name)).filter(|program| program.policy() == Schedule::Dnn);
+    for (program, scheduled_for) in coarse.cartesian_product(["amber", "dual_port"]) {
+        let Ok(Compiled { program, extraction, datapaths, accelerator, .. }) = try_compile(program, scheduled_for)
+        else {
+            continue;
+        };
+        for tile in &tiles {
+            let Err(error) = check_inputs(&program, &extraction, &datapaths, tile, &accelerator.levels) else {
+                continue;
+            };
+            let kept = accelerator.arrays.iter().find(|kept| Some(kept.array) == error.array());
+            let kept = kept.expect("an array that is refused is kept");
+            assert!(map(&kept.buffer, tile).is_err(), "{} of {} on {}", kept.buffer.name, program.name, tile.name);
+            refused += 1;
+        }
+    }
+    assert!(refused > 100, "{refused}");
+}
+
+/// The search ends after so many schedules, and says so.
+#[test]
+fn a_long_search_is_given_up() {
+    let error = try_compile(app("resnet_tiled_small"), "onyx").unwrap_err().to_string();
+    assert!(error.ends_with("\n  and so with 12 schedules, after which no other was tried"), "{error}");
+    assert!(!error.contains("_read_") && error.lines().count() <= 7, "{error}");
 }
 
 /// Updates of one element wait for the memory, in the baseline as in the accelerator.
@@ -68,7 +106,28 @@ nest:
         assert!(found.accelerator.length <= found.sequential_cycles(), "{tile}: {}", found.accelerator.length);
         assert!(found.warnings().is_empty());
     }
-    let slower = compiled(app("mobilenet_small"), "amber");
-    let warned = slower.warnings().iter().any(|warning| warning.message().contains("one stage after the other"));
-    assert_eq!(warned, slower.accelerator.length > slower.sequential_cycles());
+}
+
+/// Padded to whole fetches, rows of two channels take twice as long.
+#[test]
+fn a_pipeline_is_no_slower_than_one_stage_after_the_other() {
+    for tile in ["amber", "fetch8"] {
+        let found = compiled(app("mobilenet_small"), tile);
+        assert!(found.accelerator.length < found.sequential_cycles(), "{tile}: {}", found.accelerator.length);
+        assert!(found.warnings().is_empty());
+        compare(&found);
+    }
+}
+
+/// A schedule that is no pipeline is reported as such: its cycles are those of one stage after the other.
+#[test]
+fn one_stage_after_the_other_is_reported() {
+    let mut found = compiled(app("transpose"), "amber");
+    let plan = found.coarse.as_mut().expect("a coarse pipeline");
+    plan.coarse = None;
+    found.accelerator.length = found.sequential_cycles();
+    let report = Report::of(&found);
+    let line = format!("{}, one stage after the other: a pipeline would take longer", found.sequential_cycles());
+    assert!(report.in_sequence && report.to_string().contains(&line), "{report}");
+    assert!(Stage::Schedule.text(&found).ends_with("one stage after the other, faster than a pipeline\n"));
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use pushmem_assembly::assemble;
+use pushmem_assembly::{Tiles, assemble};
 use pushmem_compiler::{Compiled, Report};
+use pushmem_mapping::Mappings;
 use pushmem_nest::{Node, Program, Share};
 use pushmem_programs::random_network;
 use pushmem_proof::prove;
@@ -109,7 +110,7 @@ nest:
         let one = compiled(program(text), tile);
         compare(&one);
         assert_eq!(Report::of(&one).multipliers, 1);
-        assert!(one.coarse.unwrap().coarse.loops.iter().any(|level| level.interval >= 2));
+        assert!(one.coarse.unwrap().coarse.unwrap().loops.iter().any(|level| level.interval >= 2));
     }
 }
 
@@ -146,7 +147,8 @@ fn two_kernels_at_once_are_noticed_by_the_proof() {
     let (apart, shared) = (compiled(app("gpyr"), "amber"), compiled(app("gpyr_shared"), "amber"));
     let Compiled { program, extraction, datapaths, constraints, .. } = &shared;
     let (amber, rom) = (spec("amber"), spec("rom"));
-    let wrong = assemble(program, extraction, &apart.schedule, datapaths, &amber, &rom, constraints).unwrap();
+    let tiles = Tiles { memory: &amber, rom: &rom, mappings: &Mappings::default() };
+    let wrong = assemble(program, extraction, &apart.schedule, datapaths, tiles, constraints).unwrap();
     let error = prove(program, extraction.staged(), &apart.schedule, datapaths, &wrong).unwrap_err();
     assert_eq!(error.to_string(), "average: two of its kernels begin an iteration in the same cycle");
 }
@@ -183,7 +185,7 @@ fn operations_that_differ_are_refused() {
     ] {
         assert!(LAYERS.contains(from), "{from}");
         let error = refusal(&LAYERS.replace(from, to));
-        assert!(error.contains("cannot share `layer` with `middle_1`"), "{error}");
+        assert!(error.contains("this statement cannot share `layer` with the one in line"), "{error}");
         for message in messages {
             assert!(error.contains(message), "{message}: {error}");
         }

@@ -335,13 +335,15 @@ pub(crate) fn lead(
     (producer, producer_nest): (usize, &Nest),
     (consumer, consumer_nest): (usize, &Nest),
     array: usize,
+    transport: u64,
 ) -> Option<i64> {
     let mut greatest: Option<i128> = None;
     for write in touches(pipeline, tree, producer, array, true) {
         for read in touches(pipeline, tree, consumer, array, false).filter(|&read| may_meet(write, read)) {
             let own = (tree.groups[producer].own(), tree.groups[consumer].own());
             let found = furthest(write, &producer_nest.strides[..own.0], read, &consumer_nest.strides[..own.1])?
-                + i128::from(write.stage.latency);
+                + i128::from(write.stage.latency)
+                + i128::from(transport);
             greatest = Some(greatest.map_or(found, |known| known.max(found)));
         }
     }

@@ -92,7 +92,7 @@ impl Bodies {
     pub fn of(pipeline: &Pipeline, tree: &Tree, options: &CoarseOptions) -> Result<Bodies, ScheduleError> {
         let mut nests = Vec::new();
         for group in &tree.groups {
-            let gap = group.latency.1 + 1 + options.round_trip as i64;
+            let gap = options.update_gap(group);
             let found = nest(pipeline, group, gap, options);
             nests.push(found.ok_or_else(|| too_long(pipeline, tree, &Child::Group(nests.len())))?);
         }
@@ -374,9 +374,15 @@ impl Context<'_> {
             return None;
         }
         let (distance, travel) = update_spacing(self.pipeline, self.tree, group, &self.nests[group])?;
-        let weight = travel + content.latency.1 + 1 + self.options.round_trip as i64;
+        let weight = travel + self.options.update_gap(content);
         let edge = Edge { from: child, to: child, weight, distance: distance.min(FURTHEST), array };
         Some(Wait { edge, fused: None })
+    }
+
+    /// The most cycles that words travel from stages of a group to stages of another.
+    fn transport(&self, producer: usize, consumer: usize) -> u64 {
+        let stages = |group: usize| self.tree.groups[group].stages.clone();
+        self.options.transport.longest(stages(producer), stages(consumer))
     }
 
     /// Whether two groups may touch the same element of an array.
@@ -404,13 +410,15 @@ impl Context<'_> {
         if let (Some((_, end)), Some((start, _)), true) = (first.write, second.read, meet(true, false)) {
             let pair = ((first.group, nests.0), (second.group, nests.1));
             let fused = groups && pointwise(self.pipeline, self.tree, pair.0, pair.1, array);
-            let whole = end + round_trip - start;
+            let transport = self.transport(first.group, second.group);
+            let travel = transport as i64;
+            let whole = end + round_trip + travel - start;
             // With values of an iteration before, an element may not be the producer's of this one.
             let may_overlap = self.options.overlap && groups && (room.versions > 1 || room.spacing.is_none());
-            let early = may_overlap.then(|| lead(self.pipeline, self.tree, pair.0, pair.1, array)).flatten();
-            let early = early.map(|lead| lead.max(self.tree.groups[first.group].latency.0) + 1 + round_trip);
+            let early = may_overlap.then(|| lead(self.pipeline, self.tree, pair.0, pair.1, array, transport)).flatten();
+            let early = early.map(|lead| lead.max(self.tree.groups[first.group].latency.0 + travel) + 1 + round_trip);
             let weight = early.map_or(whole, |early| early.min(whole));
-            let latency = self.tree.groups[first.group].latency.1;
+            let latency = self.tree.groups[first.group].latency.1 + travel;
             waits.push(Wait { edge: edge(weight), fused: fused.then_some(latency) });
         }
         if let (Some((_, end)), Some((start, _)), true) = (first.read, second.write, meet(false, true)) {
@@ -438,7 +446,7 @@ impl Context<'_> {
         if let (Some((_, end)), Some((start, _)), 1, true) =
             (second.write, first.read, room.versions, meet(true, false))
         {
-            add(end + self.options.round_trip as i64 - start);
+            add(end + (self.options.round_trip + self.transport(second.group, first.group)) as i64 - start);
         }
         if let (Some((_, end)), Some((start, _)), true) = (second.read, first.write, meet(false, true)) {
             add(end - start);

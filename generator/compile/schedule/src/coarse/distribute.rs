@@ -97,7 +97,7 @@ impl Plan<'_> {
         if !group.members(self.pipeline).iter().any(|stage| stage.updates()) {
             return None;
         }
-        let gap = group.latency.1 + 1 + self.options.round_trip as i64;
+        let gap = self.options.update_gap(&group);
         let nest = nest(self.pipeline, &group, gap, self.options);
         nest.map(|nest| nest.interval)
     }

@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{ScheduleError, StageName};
 use crate::schedule::starting_at;
+use crate::transport::Transport;
 use body::{Bodies, Body};
 use pushmem_stages::Pipeline;
 use pushmem_stages::Schedule;
@@ -45,6 +46,8 @@ pub struct CoarseOptions {
     pub share: Vec<Option<String>>,
     /// Cycles that a word needs through the memory of an array, beyond the one from its write to the earliest read.
     pub round_trip: u64,
+    /// Cycles that words travel between stages, be it through the memory of an array.
+    pub transport: Transport,
     /// The loops of a stage may be interchanged for updates of an element to come further apart.
     pub interchange: bool,
     /// Stages that need not be in one loop get loops of their own, if updates of an element then come further apart and the
@@ -78,6 +81,7 @@ impl Default for CoarseOptions {
             serialized: BTreeSet::new(),
             share: Vec::new(),
             round_trip: 0,
+            transport: Transport::default(),
             interchange: true,
             distribute: true,
             double_buffer: true,
@@ -87,6 +91,14 @@ impl Default for CoarseOptions {
             row_multiple: 1,
             whole_rows: BTreeSet::new(),
         }
+    }
+}
+
+impl CoarseOptions {
+    /// Cycles from the start of an iteration of a group to that of the next one that updates the same element.
+    fn update_gap(&self, group: &tree::Group) -> i64 {
+        let travel = self.transport.longest(group.stages.clone(), group.stages.clone());
+        group.latency.1 + 1 + (self.round_trip + travel) as i64
     }
 }
 
@@ -344,7 +356,7 @@ pub(crate) use tree::runs;
 
 /// Strides of the loops of a stage but the outermost `depth`, in the order of the program, and its cycles from the first
 /// iteration to the last.
-pub(crate) fn alone(pipeline: &Pipeline, number: usize, depth: usize, round_trip: u64) -> (Vec<i64>, i64) {
+pub(crate) fn alone(pipeline: &Pipeline, number: usize, depth: usize, waits: &CoarseOptions) -> (Vec<i64>, i64) {
     let stage = &pipeline.stages[number];
     let extents: Vec<i64> = stage.loops.iter().map(|level| i64::try_from(level.extent).unwrap_or(i64::MAX)).collect();
     let latency = i64::try_from(stage.latency).unwrap_or(i64::MAX);
@@ -352,7 +364,8 @@ pub(crate) fn alone(pipeline: &Pipeline, number: usize, depth: usize, round_trip
     let own = extents.len() - depth;
     let group = tree::Group { stages: number..number + 1, depth, parent: None, extents, latency: (latency, latency) };
     let options = CoarseOptions { interchange: false, ..CoarseOptions::default() };
-    let gap = latency.saturating_add(1).saturating_add(i64::try_from(round_trip).unwrap_or(i64::MAX));
+    let travel = waits.round_trip.saturating_add(waits.transport.between(number, number));
+    let gap = latency.saturating_add(1).saturating_add(i64::try_from(travel).unwrap_or(i64::MAX));
     match nest::nest(pipeline, &group, gap.min(LIMIT), &options) {
         Some(nest) => (nest.strides, nest.span),
         None => {

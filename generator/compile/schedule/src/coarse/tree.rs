@@ -93,7 +93,9 @@ impl Tree {
                 if stage.loops.len() != count || depth > count {
                     return Err(ScheduleError::Nesting { stage: StageName::of(pipeline, run.start + member) });
                 }
-                if stage.latency.max(options.round_trip) > LIMIT as u64 {
+                let travel =
+                    options.transport.longest(run.start + member..run.start + member + 1, 0..pipeline.stages.len());
+                if stage.latency.max(options.round_trip).max(travel) > LIMIT as u64 {
                     return Err(ScheduleError::TooLong { stage: StageName::of(pipeline, run.start + member) });
                 }
             }

@@ -1,6 +1,6 @@
 //! Pipelines for tests, from a few words each.
 
-use pushmem_schedule::{Access, Array, Boundary, CoarseOptions, Loop, Pipeline, Stage, Subscript};
+use pushmem_schedule::{Access, Array, Boundary, CoarseOptions, Loop, Pipeline, Stage, Subscript, Transport};
 
 /// Makes pipelines.
 #[derive(Default)]
@@ -206,6 +206,14 @@ pub fn random(seed: u64) -> (Pipeline, CoarseOptions) {
     for array in 0..written {
         if random.one_in(5) {
             options.serialized.insert(array);
+        }
+    }
+    let stages = program.pipeline.stages.len();
+    if random.one_in(3) {
+        options.transport = Transport::uniform(random.below(3));
+        for _ in 0..random.below(4) {
+            let [producer, consumer] = [(); 2].map(|()| random.below(stages as u64) as usize);
+            options.transport.set(producer, consumer, random.below(6));
         }
     }
     if random.one_in(3) {

@@ -1,11 +1,10 @@
 //! Memory tiles.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use itertools::Itertools;
 use pushmem_files::counted;
-use pushmem_graph::{Delayed, Memory, StoredArray, WORD_BITS, WireId};
+use pushmem_graph::{Delayed, Memory, StoredArray, TileId, WORD_BITS, WireId};
 use pushmem_tile::TileSpec;
 
 use super::signals::TileOutput;
@@ -14,9 +13,9 @@ use crate::instance::{Instance, tile_module};
 use crate::text::{listing, literal, range, vector};
 
 impl Context<'_> {
-    pub(super) fn memory(&self, tiles: Range<usize>, early: &BTreeSet<WireId>) -> Section {
-        let outputs = || self.signals.tile_outputs[tiles.clone()].iter().flatten();
-        let spec = self.spec_of(tiles.start);
+    pub(super) fn memory(&self, tiles: &[TileId], early: &BTreeSet<WireId>) -> Section {
+        let outputs = || tiles.iter().flat_map(|&tile| &self.signals.tile_outputs[tile]);
+        let spec = self.spec_of(tiles[0]);
         let upper = spec.word_bits - WORD_BITS;
         let declare = |output: &TileOutput| match output {
             TileOutput::Wire(wire) => self.declared(*wire, early),
@@ -25,25 +24,25 @@ impl Context<'_> {
             }
         };
         let mut body: String = outputs().map(declare).collect();
-        for tile in tiles.clone() {
+        for &tile in tiles {
             body.push_str(&self.declarations(tile, upper));
         }
-        body.push_str(&tiles.clone().map(|tile| self.tile(tile, upper).print()).join("\n"));
+        body.push_str(&tiles.iter().map(|&tile| self.tile(tile, upper).print()).join("\n"));
         let wire = |output: &TileOutput| match output {
             TileOutput::Wire(wire) => Some(*wire),
             TileOutput::Chain(_) | TileOutput::Unused(_) => None,
         };
         body.push_str(&self.promises(outputs().filter_map(wire)));
-        Section::new(self.tiles_comment(&tiles), body)
+        Section::new(self.tiles_comment(tiles), body)
     }
 
     /// What is in the tiles of a memory.
-    fn tiles_comment(&self, tiles: &Range<usize>) -> String {
+    fn tiles_comment(&self, tiles: &[TileId]) -> String {
         let accelerator = self.accelerator;
-        if let Some(array) = accelerator.arrays.iter().find(|array| array.first_tile == tiles.start) {
+        if let Some(array) = accelerator.arrays.iter().find(|array| array.first_tile == tiles[0]) {
             return self.array_comment(array, tiles.len());
         }
-        let memory = accelerator.memories.iter().find(|memory| memory.first_tile == tiles.start);
+        let memory = accelerator.memories.iter().find(|memory| memory.first_tile == tiles[0]);
         memory.map_or_else(|| "Memory tiles.".to_owned(), |memory| self.memory_comment(memory, tiles.len()))
     }
 
@@ -74,16 +73,16 @@ impl Context<'_> {
     }
 
     /// What a tile is made of.
-    fn spec_of(&self, tile: usize) -> &TileSpec {
+    fn spec_of(&self, tile: TileId) -> &TileSpec {
         self.accelerator.spec_at(self.accelerator.tiles[tile].level)
     }
 
     /// The name of something of a tile that nobody looks at.
-    fn unused(&self, tile: usize, what: &str) -> String {
+    fn unused(&self, tile: TileId, what: &str) -> String {
         format!("{}_{what}_unused", self.signals.tiles[tile])
     }
 
-    fn declarations(&self, tile: usize, upper: u32) -> String {
+    fn declarations(&self, tile: TileId, upper: u32) -> String {
         let spec = self.spec_of(tile);
         let taken = format!("    logic{} {};\n", vector(spec.inputs), self.unused(tile, "taken"));
         let valid =
@@ -102,13 +101,13 @@ impl Context<'_> {
         [taken, valid, stencil].into_iter().chain(uppers).collect()
     }
 
-    fn tile(&self, tile: usize, upper: u32) -> Instance {
+    fn tile(&self, tile: TileId, upper: u32) -> Instance {
         let spec = self.spec_of(tile);
         let content = &self.accelerator.tiles[tile];
         let extended =
             |word: &str| if upper == 0 { word.to_owned() } else { format!("{{{}, {word}}}", literal(upper, 0)) };
         let instance = Instance::new(tile_module(spec), format!("u_{}", self.signals.tiles[tile]));
-        let mut instance = self.configured(instance, tile);
+        let mut instance = self.configured(instance, tile.index());
         let bit = |what: &str, number: u32| format!("{}[{number}]", self.unused(tile, what));
         for input in 0..spec.inputs {
             let word = content.inputs.get(input as usize).copied().flatten();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use index_vec::IndexSlice;
 use itertools::Itertools;
 use pushmem_affine::Affine;
 use pushmem_buffers::Port;
@@ -60,7 +61,11 @@ pub(crate) struct Promise {
 }
 
 /// The promises about all words that memories delay or keep.
-pub(super) fn promises(accelerator: &Accelerator, names: &mut Names, wires: &[String]) -> BTreeMap<WireId, Promise> {
+pub(super) fn promises(
+    accelerator: &Accelerator,
+    names: &mut Names,
+    wires: &IndexSlice<WireId, [String]>,
+) -> BTreeMap<WireId, Promise> {
     let run = run_cycles(accelerator);
     let memories = accelerator.memories.iter();
     let delayed = memories.flat_map(|memory| memory.buffer.reads().map(|(number, port)| (memory.wire(number), port)));

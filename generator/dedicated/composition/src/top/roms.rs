@@ -1,6 +1,7 @@
 //! ROM tiles: the large tables of kernels.
 
 use itertools::Itertools;
+use pushmem_graph::KernelId;
 
 use super::Context;
 use crate::instance::{Instance, tile_module};
@@ -8,12 +9,12 @@ use crate::text::{listing, literal, range, vector};
 
 impl Context<'_> {
     /// The ROMs of a kernel with the signals between it and them, as lines.
-    pub(super) fn roms(&self, kernel: usize) -> String {
+    pub(super) fn roms(&self, kernel: KernelId) -> String {
         self.accelerator.roms_of(kernel).into_iter().map(|rom| self.rom(rom) + "\n").collect()
     }
 
     /// What there is to say of the ROMs of a kernel.
-    pub(super) fn rom_comment(&self, kernel: usize) -> String {
+    pub(super) fn rom_comment(&self, kernel: KernelId) -> String {
         let roms = self.accelerator.roms_of(kernel);
         let table = |rom: &usize| format!("`{}`", self.program.tables[self.accelerator.roms[*rom].table].name);
         let tables = roms.iter().map(table).unique().collect_vec();

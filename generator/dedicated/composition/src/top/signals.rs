@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use index_vec::IndexVec;
 use itertools::Itertools;
-use pushmem_graph::{Accelerator, Driver, Kernel, Source, Stream, Wire, WireId};
+use pushmem_graph::{Accelerator, CounterId, Driver, Kernel, KernelId, Source, Stream, TileId, Wire, WireId};
 use pushmem_tile::TEST_ENABLE;
 
 use super::StreamPorts;
@@ -55,19 +56,19 @@ pub(crate) struct Signals<'a> {
     /// The instance of the buffer of each input and then of each output.
     pub stream_buffers: Vec<String>,
     /// The name of each wire.
-    pub wires: Vec<String>,
+    pub wires: IndexVec<WireId, String>,
     /// The instance that drives a wire, where that is a shift register.
     pub shift_registers: BTreeMap<WireId, String>,
     /// The counters that are needed, by their number.
-    pub counters: BTreeMap<usize, LoopCounter<'a>>,
+    pub counters: BTreeMap<CounterId, LoopCounter<'a>>,
     /// Each tile's name, the stem of its signals, and with `u_` before it of its instance.
-    pub tiles: Vec<String>,
+    pub tiles: IndexVec<TileId, String>,
     /// Each ROM's name, likewise.
     pub roms: Vec<String>,
     /// What the outputs of each tile drive.
-    pub tile_outputs: Vec<Vec<TileOutput>>,
+    pub tile_outputs: IndexVec<TileId, Vec<TileOutput>>,
     /// The instances of kernels that have one of their own; of others, that of their unit.
-    pub kernels: Vec<String>,
+    pub kernels: IndexVec<KernelId, String>,
     /// The result of each unit that kernels have in turn.
     pub units: Vec<String>,
     /// For each of them the label of the assertion that it is the turn of one kernel at most.
@@ -96,7 +97,7 @@ impl<'a> Signals<'a> {
             streams.iter().map(|stream| names.claim_stem(&stream.name, "stream", suffixes)).collect()
         };
         let streams = StreamPorts {
-            inputs: ports(&accelerator.inputs, &["_valid_i", "_ready_o", "_data_i"]),
+            inputs: ports(accelerator.inputs.as_raw_slice(), &["_valid_i", "_ready_o", "_data_i"]),
             outputs: ports(&accelerator.outputs, &["_valid_o", "_ready_i", "_data_o"]),
         };
         let ports = streams.inputs.iter().chain(&streams.outputs);
@@ -105,14 +106,15 @@ impl<'a> Signals<'a> {
         let suffixes = tile_suffixes(outputs);
         let suffixes = suffixes.iter().map(String::as_str).collect_vec();
         let tiles = accelerator.tiles.iter();
-        let tiles: Vec<String> = tiles.map(|tile| names.claim_stem(&tile.name, "tile", &suffixes)).collect();
+        let tiles: IndexVec<TileId, String> =
+            tiles.map(|tile| names.claim_stem(&tile.name, "tile", &suffixes)).collect();
         let roms = accelerator.roms.iter();
         let roms: Vec<String> = roms.map(|rom| names.claim_stem(&rom.name, "rom", &ROM_SUFFIXES)).collect();
         for tile in tiles.iter().chain(&roms) {
             names.claim(&format!("u_{tile}"), "tile");
         }
         let used = used_wires(accelerator);
-        let wire = |(number, wire): (usize, &Wire)| {
+        let wire = |(number, wire): (WireId, &Wire)| {
             let kind = match wire.driver {
                 Driver::Input { .. } => "word",
                 Driver::ShiftRegister { .. } | Driver::Tile { .. } => "delayed",
@@ -122,24 +124,24 @@ impl<'a> Signals<'a> {
             let unused = if used.contains(&number) { "" } else { "_unused" };
             names.claim(&format!("{}{unused}", wire.name), kind)
         };
-        let wires: Vec<String> = accelerator.wires.iter().enumerate().map(wire).collect();
-        let registers = accelerator.wires.iter().zip(&wires).enumerate();
-        let registers = registers.filter(|(_, (wire, _))| matches!(wire.driver, Driver::ShiftRegister { .. }));
-        let instance = |(wire, (_, name))| (wire, names.claim(&format!("u_{name}"), "delay"));
+        let wires: IndexVec<WireId, String> = accelerator.wires.iter_enumerated().map(wire).collect();
+        let registers = accelerator.wires.iter_enumerated();
+        let registers = registers.filter(|(_, wire)| matches!(wire.driver, Driver::ShiftRegister { .. }));
+        let instance = |(wire, _)| (wire, names.claim(&format!("u_{}", wires[wire]), "delay"));
         let shift_registers = registers.map(instance).collect();
         let counters = counters(accelerator, &streams, &mut names);
         let mut instance = |name: &str| names.claim(&format!("u_{name}"), "kernel");
         let of_units: Vec<String> = accelerator.units.iter().map(|unit| instance(&unit.name)).collect();
-        let of_kernel = |(number, kernel): (usize, &Kernel)| match accelerator.unit_of(number) {
+        let of_kernel = |(number, kernel): (KernelId, &Kernel)| match accelerator.unit_of(number) {
             Some(unit) => of_units[unit].clone(),
             None => instance(&kernel.name),
         };
-        let kernels = accelerator.kernels.iter().enumerate().map(of_kernel).collect();
+        let kernels = accelerator.kernels.iter_enumerated().map(of_kernel).collect();
         let units =
             accelerator.units.iter().map(|unit| names.claim(&format!("{}_result", unit.name), "result")).collect();
         let turns = accelerator.units.iter().map(|unit| names.claim(&format!("a_{}_turns", unit.name), "assertion"));
         let turns = turns.collect();
-        let tile_outputs = tiles.iter().enumerate().map(|(tile, name)| tile_outputs(accelerator, tile, name)).collect();
+        let tile_outputs = tiles.iter_enumerated().map(|(tile, name)| tile_outputs(accelerator, tile, name)).collect();
         let promises = promises(accelerator, &mut names, &wires);
         let begins: BTreeSet<u64> =
             accelerator.tiles.iter().map(|tile| tile.begin).filter(|begin| *begin > 0).collect();
@@ -167,7 +169,7 @@ impl<'a> Signals<'a> {
     }
 
     /// What says whether an output of a tile has a word; its name says so where nobody looks.
-    pub fn valid(&self, tile: usize, output: usize) -> String {
+    pub fn valid(&self, tile: TileId, output: usize) -> String {
         let looked_at = match self.tile_outputs[tile][output] {
             TileOutput::Wire(wire) => self.promises.contains_key(&wire),
             TileOutput::Chain(_) | TileOutput::Unused(_) => false,
@@ -199,9 +201,9 @@ fn counters<'a>(
     accelerator: &'a Accelerator,
     streams: &StreamPorts,
     names: &mut Names,
-) -> BTreeMap<usize, LoopCounter<'a>> {
+) -> BTreeMap<CounterId, LoopCounter<'a>> {
     // In order of preference for names.
-    let mut users: Vec<(usize, &str)> = Vec::new();
+    let mut users: Vec<(CounterId, &str)> = Vec::new();
     let ports = streams.inputs.iter().chain(&streams.outputs);
     users.extend(
         accelerator
@@ -212,14 +214,14 @@ fn counters<'a>(
             .zip(ports.map(|port| port.as_str())),
     );
     users.extend(accelerator.kernels.iter().filter_map(|kernel| Some((kernel.counter?, kernel.name.as_str()))));
-    let mut levels: BTreeSet<(usize, usize)> = BTreeSet::new();
+    let mut levels: BTreeSet<(CounterId, usize)> = BTreeSet::new();
     for kernel in &accelerator.kernels {
         let used = kernel.variables.iter().filter_map(|variable| Some((kernel.counter?, variable.level?)));
         levels.extend(used);
     }
     let turns = accelerator.units.iter().flat_map(|unit| unit.counters.iter().zip(&unit.kernels));
     users.extend(turns.clone().map(|(&counter, &kernel)| (counter, accelerator.kernels[kernel].name.as_str())));
-    for (number, wire) in accelerator.wires.iter().enumerate() {
+    for (number, wire) in accelerator.wires.iter_enumerated() {
         let Driver::Select { counter, cases } = &wire.driver else { continue };
         let reads = |kernel: &&Kernel| kernel.operands.contains(&Source::Wire(number));
         let reader = accelerator.kernels.iter().find(reads).map_or(wire.name.as_str(), |kernel| kernel.name.as_str());
@@ -230,10 +232,10 @@ fn counters<'a>(
         levels.extend(used.map(|(level, _)| (*counter, *level)));
     }
     let streams = accelerator.inputs.iter().chain(&accelerator.outputs).map(|stream| stream.counter);
-    let stepped: BTreeSet<usize> = streams.chain(turns.map(|(&counter, _)| counter)).collect();
+    let stepped: BTreeSet<CounterId> = streams.chain(turns.map(|(&counter, _)| counter)).collect();
     let needed = users.iter().map(|(counter, _)| *counter).unique();
     let module = accelerator.spec.reset.module_name(LOOP_COUNTER);
-    let named = |number: usize| {
+    let named = |number: CounterId| {
         let counter = &accelerator.counters[number];
         let user = users.iter().find(|(counter, _)| *counter == number).map_or("loops", |(_, user)| user);
         let name_unused = |name: &str, used: bool| format!("_{name}{}", if used { "" } else { "_unused" });
@@ -283,11 +285,11 @@ fn tile_suffixes(outputs: u32) -> Vec<String> {
     (0..outputs).flat_map(of_output).chain(of_tile).collect()
 }
 
-fn tile_outputs(accelerator: &Accelerator, tile: usize, name: &str) -> Vec<TileOutput> {
+fn tile_outputs(accelerator: &Accelerator, tile: TileId, name: &str) -> Vec<TileOutput> {
     let chained = accelerator.tiles.iter().any(|other| other.chain_from == Some(tile));
     let output = |output: usize| {
         let driver = Driver::Tile { tile, output };
-        match accelerator.wires.iter().position(|wire| wire.driver == driver) {
+        match accelerator.wires.position(|wire| wire.driver == driver) {
             Some(wire) => TileOutput::Wire(wire),
             None if chained => TileOutput::Chain(format!("{name}_out_{output}")),
             None => TileOutput::Unused(format!("{name}_out_{output}_unused")),

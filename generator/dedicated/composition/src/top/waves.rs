@@ -4,7 +4,9 @@ use itertools::{Itertools, izip};
 use pushmem_affine::Affine;
 use pushmem_buffers::{Direction, Port};
 use pushmem_configuration::ControllerConfiguration;
-use pushmem_graph::{Counter, Delayed, Driver, Kernel, Source as Wired, Stream, Tile, WORD_BITS, WireId};
+use pushmem_graph::{
+    Counter, Delayed, Driver, Kernel, KernelId, Source as Wired, Stream, Tile, TileId, WORD_BITS, WireId,
+};
 use pushmem_kernels::Datapath;
 use pushmem_mapping::{MappedBuffer, MappedTile, Source};
 use pushmem_nest::Operation;
@@ -40,10 +42,10 @@ impl Context<'_> {
             let name = names.claim(port, "stream");
             streams.groups.push(self.stream(stream, port, number < inputs, name, module)?);
         }
-        for kernel in 0..self.accelerator.kernels.len() {
+        for kernel in self.accelerator.kernels.indices() {
             operations.groups.push(self.operation(kernel, &mut names, module)?);
         }
-        for (number, name) in self.signals.tiles.iter().enumerate() {
+        for (number, name) in self.signals.tiles.iter_enumerated() {
             let tile = &self.accelerator.tiles[number];
             let loops = |controller: &Controller| {
                 let configured = tile.configuration.controllers.get(&controller.name)?;
@@ -110,7 +112,7 @@ impl Context<'_> {
         Ok(group)
     }
 
-    fn operation(&self, kernel: usize, names: &mut Names, module: &str) -> Result<Group, CompositionError> {
+    fn operation(&self, kernel: KernelId, names: &mut Names, module: &str) -> Result<Group, CompositionError> {
         let name = names.claim(&self.accelerator.kernels[kernel].name, "operation");
         let Kernel { iterations, operands, datapath, .. } = &self.accelerator.kernels[kernel];
         // As the ports of the kernel are called, less the ending that says which way a port goes: a wave goes nowhere.
@@ -127,7 +129,7 @@ impl Context<'_> {
             }
         }
         let driver = Driver::Kernel { kernel };
-        if let Some(wire) = self.accelerator.wires.iter().position(|wire| wire.driver == driver) {
+        if let Some(wire) = self.accelerator.wires.position(|wire| wire.driver == driver) {
             let value = format!("{module}.{}", self.signals.wires[wire]);
             group.signal("result", WORD_BITS, value, Format::number(self.is_signed(wire)));
         }
@@ -135,7 +137,7 @@ impl Context<'_> {
     }
 
     /// The operation that a kernel executes.
-    fn operation_of(&self, kernel: usize) -> &Operation {
+    fn operation_of(&self, kernel: KernelId) -> &Operation {
         let datapath = self.accelerator.kernels[kernel].datapath;
         self.program.operations()[self.accelerator.datapaths[datapath].operation].1
     }
@@ -208,7 +210,7 @@ impl Context<'_> {
     /// The loops that a controller is shown with: those of the words that it moves, if it follows them, else its own.
     fn loops(
         &self,
-        tile: usize,
+        tile: TileId,
         controller: &Controller,
         configured: &ControllerConfiguration,
         module: &str,
@@ -222,7 +224,7 @@ impl Context<'_> {
 
     /// The cycle of the run in which the first word passes the port that a controller serves. Rows are called by their first
     /// word, so those who move them take over from those who take or show words.
-    fn first_word(&self, tile: usize, controller: &Controller) -> Option<i64> {
+    fn first_word(&self, tile: TileId, controller: &Controller) -> Option<i64> {
         let Tile { begin, level, ref configuration, .. } = self.accelerator.tiles[tile];
         let (role, shows) = match controller.role {
             Role::Agg2Sram => (Role::In2Agg, 0),
@@ -235,15 +237,15 @@ impl Context<'_> {
     }
 
     /// The loops of the words that a controller moves, in cycles of the run at the port.
-    fn words_of(&self, tile: usize, controller: &Controller) -> Option<Words> {
+    fn words_of(&self, tile: TileId, controller: &Controller) -> Option<Words> {
         let accelerator = self.accelerator;
-        let holds = |first: usize, mapped: &MappedBuffer| (first..first + mapped.tiles.len()).contains(&tile);
+        let holds = |first: TileId, mapped: &MappedBuffer| (first..first + mapped.tiles.len()).contains(&tile);
         if let Some(array) = accelerator.arrays.iter().find(|array| holds(array.first_tile, &array.mapped)) {
-            let port = port_of(&array.mapped.tiles[tile - array.first_tile], controller)?;
+            let port = port_of(&array.mapped.tiles[(tile - array.first_tile).index()], controller)?;
             return Words::of_port(array.buffer.ports.get(port)?);
         }
         let memory = accelerator.memories.iter().find(|memory| holds(memory.first_tile, &memory.mapped))?;
-        let port = port_of(&memory.mapped.tiles[tile - memory.first_tile], controller)?;
+        let port = port_of(&memory.mapped.tiles[(tile - memory.first_tile).index()], controller)?;
         let port_delays = |stream: &Delayed| {
             let delays = std::iter::once(0).chain(stream.delays.iter().copied());
             delays.map(|delay| (stream.of, delay)).collect_vec()

@@ -1,11 +1,10 @@
 //! What the words of the inputs go through on their way to the outputs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 use itertools::Itertools;
 use pushmem_files::counted;
-use pushmem_graph::{Case, Driver, Kernel, Source, Turn, WORD_BITS, WireId};
+use pushmem_graph::{Case, Driver, Kernel, Source, TileId, Turn, WORD_BITS, WireId};
 use pushmem_kernels::Datapath;
 use pushmem_nest::Printer;
 
@@ -27,7 +26,7 @@ enum Part {
     /// This unit, which kernels have in turn.
     Unit(usize),
     /// These tiles.
-    Memory(Range<usize>),
+    Memory(Vec<TileId>),
 }
 
 impl Context<'_> {
@@ -42,7 +41,7 @@ impl Context<'_> {
                 Part::Kernel(wire) => self.kernel(*wire, &early),
                 Part::Turns(wire) => self.turns(*wire, &early),
                 Part::Unit(unit) => self.unit(*unit, &early),
-                Part::Memory(tiles) => self.memory(tiles.clone(), &early),
+                Part::Memory(tiles) => self.memory(tiles, &early),
             };
             match sections.last_mut() {
                 Some(before) if before.comment == section.comment => {
@@ -67,7 +66,7 @@ impl Context<'_> {
     fn parts(&self) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut memories = BTreeSet::new();
-        for (number, wire) in self.accelerator.wires.iter().enumerate() {
+        for (number, wire) in self.accelerator.wires.iter_enumerated() {
             match wire.driver {
                 Driver::Input { .. } => {}
                 Driver::ShiftRegister { .. } => parts.push(Part::ShiftRegister(number)),
@@ -77,7 +76,7 @@ impl Context<'_> {
                 Driver::Turns { .. } => parts.push(Part::Turns(number)),
                 Driver::Tile { tile, .. } => {
                     let tiles = self.tiles_beside(tile);
-                    if memories.insert(tiles.start) {
+                    if memories.insert(tiles[0]) {
                         parts.push(Part::Memory(tiles));
                     }
                 }
@@ -90,19 +89,20 @@ impl Context<'_> {
     /// The wires of the kernels of a unit.
     fn results(&self, unit: usize) -> Vec<WireId> {
         let kernels = &self.accelerator.units[unit].kernels;
-        let wires = self.accelerator.wires.iter().enumerate();
+        let wires = self.accelerator.wires.iter_enumerated();
         let of_unit =
             wires.filter(|(_, wire)| matches!(wire.driver, Driver::Kernel { kernel } if kernels.contains(&kernel)));
         of_unit.map(|(number, _)| number).collect()
     }
 
     /// The tiles of the memory that a tile belongs to; without memories, all.
-    fn tiles_beside(&self, tile: usize) -> Range<usize> {
+    fn tiles_beside(&self, tile: TileId) -> Vec<TileId> {
         let arrays = self.accelerator.arrays.iter().map(|array| array.first_tile);
         let firsts = arrays.chain(self.accelerator.memories.iter().map(|memory| memory.first_tile));
         let first = firsts.clone().filter(|first| *first <= tile).max();
         let next = firsts.filter(|first| *first > tile).min();
-        first.unwrap_or(0)..next.unwrap_or(self.accelerator.tiles.len())
+        let tiles = first.unwrap_or(TileId::new(0))..next.unwrap_or(self.accelerator.tiles.next_idx());
+        self.accelerator.tiles.indices().filter(|tile| tiles.contains(tile)).collect()
     }
 
     /// The wires that a part reads.
@@ -110,8 +110,8 @@ impl Context<'_> {
         let of_operands = |operands: &[Source]| operands.iter().filter_map(Source::wire).collect();
         match part {
             Part::Memory(tiles) => {
-                let tiles = &self.accelerator.tiles[tiles.clone()];
-                tiles.iter().flat_map(|tile| tile.inputs.iter().copied().flatten()).collect()
+                let tiles = tiles.iter().map(|&tile| &self.accelerator.tiles[tile]);
+                tiles.flat_map(|tile| tile.inputs.iter().copied().flatten()).collect()
             }
             Part::Unit(unit) => of_operands(&self.accelerator.units[*unit].operands),
             Part::ShiftRegister(wire) | Part::Selection(wire) | Part::Kernel(wire) | Part::Turns(wire) => {
@@ -127,7 +127,7 @@ impl Context<'_> {
     fn drives(&self, part: &Part) -> Vec<WireId> {
         match part {
             Part::Memory(tiles) => {
-                let outputs = self.signals.tile_outputs[tiles.clone()].iter().flatten();
+                let outputs = tiles.iter().flat_map(|&tile| &self.signals.tile_outputs[tile]);
                 let wire = |output: &TileOutput| match output {
                     TileOutput::Wire(wire) => Some(*wire),
                     TileOutput::Chain(_) | TileOutput::Unused(_) => None,

@@ -1,4 +1,4 @@
-//! What a program is compiled for: arguments of `build` and `synth`.
+//! The target of a compile: arguments of `build` and `synth`.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -42,7 +42,7 @@ pub struct Choices {
     unbalanced: bool,
 }
 
-/// What was chosen, read.
+/// The chosen files, read.
 pub struct Chosen {
     spec: TileSpec,
     rom_spec: TileSpec,
@@ -78,6 +78,7 @@ impl Choices {
                 table_logic_words: self.table_logic_words,
                 balance_paths: !self.unbalanced,
                 levels: tiles::read_levels(self.global_buffer.as_deref(), self.register_file.as_deref(), &spec)?,
+                ..Constraints::default()
             },
             spec,
         })

@@ -61,7 +61,7 @@ pub fn files(
         None => files,
     };
     let tiles = tiles(compiled).into_iter().map(|spec| rtl_files(spec).map(bound)).collect::<Result<Vec<_>, _>>()?;
-    let inputs = beats(accelerator, program, &accelerator.inputs, inputs);
+    let inputs = beats(accelerator, program, accelerator.inputs.as_raw_slice(), inputs);
     let outputs = beats(accelerator, program, &accelerator.outputs, outputs);
     compose(accelerator, program, &tiles, &inputs, &outputs).map_err(|error| Diagnostic::new(error.to_string()))
 }

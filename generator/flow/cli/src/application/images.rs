@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use pushmem_files::{Diagnostic, nearest};
+use pushmem_files::{Code, Diagnostic, nearest};
 use pushmem_images::Image;
 use pushmem_nest::{Array, ArrayKind, Program};
 use rand::SeedableRng;
@@ -30,7 +30,14 @@ fn array_of<'a>(program: &'a Program, kind: ArrayKind, name: &str) -> Result<&'a
 }
 
 /// The image of each input: from its file, or random but always the same.
+///
+/// # Errors
+/// When the program has no such input, or its file has no image of its shape and type.
 pub fn inputs(program: &Program, files: &[(String, PathBuf)]) -> Result<BTreeMap<String, Image>, Diagnostic> {
+    read(program, files).map_err(|problem| problem.or_code(Code::Image))
+}
+
+fn read(program: &Program, files: &[(String, PathBuf)]) -> Result<BTreeMap<String, Image>, Diagnostic> {
     let mut images = BTreeMap::new();
     for (name, path) in files {
         let array = array_of(program, ArrayKind::Input, name)?;
@@ -75,6 +82,14 @@ pub fn check_outputs(
     inputs: &[(String, PathBuf)],
     outputs: &[(String, PathBuf)],
 ) -> Result<(), Diagnostic> {
+    check_each_output(program, inputs, outputs).map_err(|problem| problem.or_code(Code::Image))
+}
+
+fn check_each_output(
+    program: &Program,
+    inputs: &[(String, PathBuf)],
+    outputs: &[(String, PathBuf)],
+) -> Result<(), Diagnostic> {
     for (number, (name, path)) in outputs.iter().enumerate() {
         let array = array_of(program, ArrayKind::Output, name)?;
         let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
@@ -93,5 +108,5 @@ pub fn check_outputs(
 /// # Errors
 /// When the operating system refuses.
 pub fn write(files: &[(String, PathBuf)], outputs: &BTreeMap<String, Image>) -> Result<(), Diagnostic> {
-    files.iter().try_for_each(|(name, path)| outputs[name].write(path))
+    files.iter().try_for_each(|(name, path)| outputs[name].write(path)).map_err(|problem| problem.or_code(Code::Image))
 }

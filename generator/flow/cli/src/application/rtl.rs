@@ -7,7 +7,7 @@ use std::time::Instant;
 use pushmem_composition::{Files, SimulationSources, TileModule};
 use pushmem_files::{Code, Diagnostic, OutputFolder};
 use pushmem_process::Run;
-use pushmem_simulation::{LibrarySources, ModelSources, Verilator};
+use pushmem_simulation::{BenchError, LibrarySources, ModelSources, SimulationError, Verilator};
 use pushmem_waves::View;
 use serde::Serialize;
 
@@ -17,10 +17,10 @@ use crate::waves;
 /// The commands that run it in Verilator, for `doctor`.
 pub const WITH_VERILATOR: &str = "build --rtl, build --wave, compare";
 
-/// What the RTL did, all of it as expected.
+/// A run of the RTL without a difference.
 #[derive(Debug, Serialize)]
 pub struct RtlRun {
-    /// What is the same whenever it runs.
+    /// The result, which is the same in every run.
     #[serde(flatten)]
     pub result: RtlResult,
     /// Seconds that the simulation took, with the reading and writing of its files.
@@ -63,6 +63,18 @@ pub fn in_folder<T>(files: &Files, run: impl FnOnce(&Path) -> Result<T, Diagnost
     }
     contents.write(&folder)?;
     run(&folder)
+}
+
+/// The message of a simulation of a tile that failed. That the RTL differs from the model is a fault; `report` (for example
+/// "configuration") is to be reported with it.
+pub fn failed(error: &SimulationError, report: &str) -> Diagnostic {
+    let problem = Diagnostic::new(error.to_string());
+    match error {
+        SimulationError::Bench(BenchError::Mismatch(_)) => problem.or_code(Code::Difference).as_fault(report),
+        SimulationError::Bench(BenchError::Configuration(_)) => problem.or_code(Code::Configuration),
+        SimulationError::Bench(BenchError::Rtl(_)) => problem.or_code(Code::Tool),
+        SimulationError::StreamEnded { .. } | SimulationError::TooLong { .. } => problem.or_code(Code::Stream),
+    }
 }
 
 /// Runs the testbench of a folder, likewise; what is to see in a wave file is beside its name.
@@ -123,7 +135,7 @@ fn run_command(mut command: Command, said: impl Fn(usize)) -> Result<RtlRun, Dia
     }
 }
 
-/// What the testbench is built from, with `rtl` as its SystemVerilog.
+/// The sources of the testbench, with `rtl` as its SystemVerilog.
 pub fn model_sources<'a>(sources: &'a SimulationSources, rtl: &'a [(String, String)], wave: bool) -> ModelSources<'a> {
     let library =
         |tile: &'a TileModule| LibrarySources { module: &tile.name, files: &tile.files, own_files: tile.own_files() };
@@ -150,5 +162,6 @@ fn simulate(command: &mut Command, said: impl Fn(usize)) -> Result<String, Diagn
         return Ok(finished.text());
     }
     let (status, log) = (finished.status, finished.log());
-    Err(Diagnostic::new(format!("the RTL does not do what it should ({status}):\n{log}")).or_code(Code::Difference))
+    let message = format!("the RTL does not do what it should ({status}):\n{log}");
+    Err(Diagnostic::new(message).or_code(Code::Difference).as_fault("program"))
 }

@@ -1,4 +1,4 @@
-//! What a mapping amounts to, for people and for programs.
+//! The report of a mapping, for people and for programs.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub struct MapReport {
     words: u64,
     proven_cycles: u64,
     simulated_cycles: u64,
-    /// What was tried before, and why it did not do.
+    /// Mappings that were tried before, and the reason why each failed.
     tried: Vec<String>,
 }
 

@@ -25,7 +25,7 @@ impl FromStr for Shard {
 /// Mutants by their names, and of those one part if it is given.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Choice<'a> {
-    /// What is in their names.
+    /// A part of their names.
     pub filter: &'a str,
     /// The part of each list.
     pub shard: Option<Shard>,

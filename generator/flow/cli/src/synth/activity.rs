@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pushmem_composition::Files;
 use pushmem_configuration::Configuration;
-use pushmem_files::Diagnostic;
+use pushmem_files::{Code, Diagnostic};
 use pushmem_registers::RegisterMap;
 use pushmem_simulation::{ModelSources, RtlProcess, StreamOptions, Verilator, run_streams};
 use pushmem_synthesis::{Window, Words};
@@ -33,9 +33,10 @@ pub fn run_tile(
     let options = StreamOptions { quiet: true, ..StreamOptions::default() };
     let run =
         run_streams(spec, &RegisterMap::of(spec), configuration, &[], Some(&mut process), &options, &mut |_, _| ())
-            .map_err(|error| Diagnostic::new(format!("the netlist: {error}")))?;
+            .map_err(|error| rtl::failed(&error, "command"))?;
     if let Some(violation) = run.violations.first() {
         return Err(Diagnostic::new(format!("the configuration breaks a promise: {violation}"))
+            .or_code(Code::Promise)
             .with_help("`pushmem simulate` shows more"));
     }
     process.finish()?;

@@ -19,7 +19,7 @@ pub(crate) struct Word {
     pub address: Rc<Value<Word>>,
 }
 
-/// What is executed. Variables are numbered by their loops, the outermost being 0.
+/// The steps that are executed. Variables are numbered by their loops, the outermost being 0.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
     pub steps: Vec<Step>,
@@ -127,7 +127,7 @@ pub(crate) enum Instruction {
 }
 
 impl Code {
-    /// Compiles a value. What it shares is computed once.
+    /// Compiles a value. Its shared parts are computed once.
     pub fn new(value: &Rc<Value<Word>>) -> Self {
         let mut compiler = Compiler { instructions: Vec::new(), loads: Vec::new(), known: HashMap::new() };
         compiler.value(value);
@@ -199,13 +199,13 @@ impl Compiler {
 pub(crate) enum Stop {
     /// All operations that were allowed are used up.
     Exhausted,
-    /// What is executed depends on an unknown value.
+    /// The next step depends on an unknown value.
     Undetermined,
 }
 
 /// How many numbers there are for an element: its value in each world, and whether it is data, which is what is computed from
-/// pixels. What is not, as initial values and entries of tables, has its own order in all worlds, wherever it is stored:
-/// imports compute with it.
+/// pixels. Other values, as initial values and entries of tables, have their own order in all worlds, wherever they are stored:
+/// imports compute with them.
 pub(crate) fn width(worlds: &[World]) -> usize {
     worlds.len() + 1
 }

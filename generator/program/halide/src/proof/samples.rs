@@ -1,6 +1,6 @@
 //! The pixels of an output that are compared where all of them are too many.
 //!
-//! What is inferred changes at edges: of the image, of a tile, of a part of a partitioned loop. Pixels on both sides of these
+//! The inferred indices change at edges: of the image, of a tile, of a part of a partitioned loop. Pixels on both sides of these
 //! are compared before any at random, which are hardly ever there.
 
 use itertools::Itertools;

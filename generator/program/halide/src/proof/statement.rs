@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
         self.memories.len() - 1
     }
 
-    /// A value that a name stands for. What it loads may change before it is used: then it is kept in a memory.
+    /// A value that a name stands for. Elements that it loads may change before it is used: then it is kept in a memory.
     fn kept(&mut self, value: Rc<Value<Word>>, steps: &mut Vec<Step>) -> Rc<Value<Word>> {
         let mut loads = Vec::new();
         value.loads(&mut loads);

@@ -165,7 +165,7 @@ fn wrong_imports_are_found() {
     assert!(wrong >= 40 && 4 * by_samples >= 3 * wrong, "{by_samples} of {wrong} by samples");
 }
 
-/// What only shows where a pixel has one value of thousands is found, too.
+/// A fault that shows for one value of a pixel among thousands is found, too.
 #[test]
 fn what_random_images_do_not_show_is_found() {
     for (image, shown) in [
@@ -306,7 +306,7 @@ fn samples_are_everywhere() {
     assert!(places.contains(&(100 + 200 * shape[0])) && places.contains(&(100 + 300 * shape[0])));
 }
 
-/// What is inferred from the text is taken with a warning if nothing can be compared; a guess at its parts is not.
+/// An inference from the text is taken with a warning if nothing can be compared; a guess at its parts is not.
 #[test]
 fn guesses_are_compared() {
     let import = |name: &str, limits| {

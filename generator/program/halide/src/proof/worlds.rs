@@ -18,7 +18,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 use super::machine::width;
 
-/// What differs between executions of the same steps.
+/// The pixels and the order in which executions of the same steps differ.
 #[derive(Debug)]
 pub(crate) struct World {
     pixels: Pixels,
@@ -120,7 +120,7 @@ impl Order {
         }
     }
 
-    /// What is at an address of a table that is never reached where numbers have their own order.
+    /// The entry at an address of a table that is never reached where numbers have their own order.
     pub fn entry(&self, element: Type, address: i64) -> i64 {
         element.wrap(self.place(address).1 as i64)
     }
@@ -132,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    /// What an import relies on.
+    /// The properties of orders that an import relies on.
     #[test]
     fn orders_are_orders() {
         for order in worlds().iter().filter_map(|world| world.order) {

@@ -1,10 +1,10 @@
-//! What the loops around add to the indices of a local array.
+//! The offsets that the loops around add to the indices of a local array.
 //!
 //! An allocation has indices of its own: its element `r` is row `r + 31*tile` of the Func. So much is known from the loads of
 //! what is stored, `input[r + 31*tile]`. All stores of an allocation have one offset, for one place is one element. But not
 //! each store says it: at the edge of an image the row after the last is computed from the last one, too, and where a
 //! constant lies beyond, nothing is loaded. So each load votes, in all iterations of the loops around, and the function of
-//! these loops that most of them agree with is the offset. What a load has more than the offset is compared with the store
+//! these loops that most of them agree with is the offset. The constant that a load adds to the offset is compared with the store
 //! that says most, which has the *taps* of the definition.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +14,7 @@ use itertools::Itertools;
 use pushmem_nest::{Index, Piece};
 
 use crate::canonical::tidy;
+use crate::fault::{Fault, Result};
 use crate::fit::{MOST_VALUES, fit};
 use crate::program::Store;
 use crate::value::{Element, Value, Variable};
@@ -24,13 +25,19 @@ const MOST_TAPS: i64 = 32;
 /// The most hints that the others are compared with for what lies between them.
 const MOST_NEIGHBOURS: usize = 64;
 
+/// The most offsets that hints may say, each with each tap: every one of them is a candidate.
+const MOST_SAID: usize = 1 << 16;
+
+/// The most comparisons of candidates with hints.
+const MOST_BALLOTS: usize = 1 << 24;
+
 /// The most iterations of the loops around in all of which a store votes.
 const MOST_POINTS: i64 = 64;
 
 /// A store of the array with its value, whose loads have their coordinates already.
 pub(super) struct Placeable<'a> {
     pub store: &'a Store,
-    /// What is written.
+    /// The element that is written.
     pub target: Vec<Index>,
     /// Nothing, if it is not known which elements are loaded.
     pub value: Option<Rc<Value<Element>>>,
@@ -42,13 +49,13 @@ struct Channel {
     array: usize,
     dimension: usize,
     slope: i64,
-    /// What the index is divided by.
+    /// The divisor of the index.
     by: i64,
     /// Whether it is in an update: that loads other elements than a first definition does.
     updates: bool,
 }
 
-/// What a load says: `slope` times the offset, and one of the taps of its channel.
+/// The offset that a load implies: `slope` times the offset, and one of the taps of its channel.
 #[derive(Clone, Debug, PartialEq)]
 struct Hint {
     channel: Channel,
@@ -91,27 +98,30 @@ struct Elected {
 
 /// The offset of a dimension at each store, a function of the loops around; nothing for those of which it is not known, while
 /// others have one.
-pub(super) fn offsets(stores: &[Placeable], dimension: usize) -> Vec<Option<Index>> {
+///
+/// # Errors
+/// When what reads the elements leaves too many offsets to choose from.
+pub(super) fn offsets(stores: &[Placeable], dimension: usize) -> Result<Vec<Option<Index>>> {
     let witnesses: Vec<Witness> = witnesses(stores, dimension);
     let allocations = groups(&witnesses, |store| (store.allocation.start, store.site), |store| store.allocated);
     let of = |members: &[usize]| members.iter().map(|member| &witnesses[*member]).collect::<Vec<_>>();
     let zero = || vec![Some(Index::constant(0)); stores.len()];
-    let Some(taps) = Taps::new(&witnesses) else { return zero() };
+    let Some(taps) = Taps::new(&witnesses) else { return Ok(zero()) };
     let mut found: Vec<Option<Index>> = vec![None; stores.len()];
     // The first one has no constant: only differences count.
     let mut constant = None;
     for allocation in &allocations {
-        let mut elected = vec![(taps.elected(&of(&allocation.members), allocation.depth), allocation.members.clone())];
+        let mut elected = vec![(taps.elected(&of(&allocation.members), allocation.depth)?, allocation.members.clone())];
         if allocation.members.iter().any(|member| witnesses[*member].store.allocated < witnesses[*member].store.outer) {
-            // What is kept may move on with each `produce`.
+            // The part that an allocation keeps may move on with each `produce`.
             let reading = |store: &Store| (store.production.place, store.production.number);
-            let productions =
-                groups(&witnesses, reading, |store| store.outer).into_iter().filter_map(|mut production| {
-                    production.members.retain(|member| allocation.members.contains(member));
-                    let elected = taps.elected(&of(&production.members), production.depth);
-                    (!production.members.is_empty()).then_some((elected, production.members))
-                });
-            let moving: Vec<_> = productions.collect();
+            let mut moving = Vec::new();
+            for mut production in groups(&witnesses, reading, |store| store.outer) {
+                production.members.retain(|member| allocation.members.contains(member));
+                if !production.members.is_empty() {
+                    moving.push((taps.elected(&of(&production.members), production.depth)?, production.members));
+                }
+            }
             let votes = |elected: &[(Option<Elected>, Vec<usize>)]| {
                 elected.iter().flat_map(|(elected, _)| elected).map(|elected| elected.votes).sum::<usize>()
             };
@@ -128,7 +138,7 @@ pub(super) fn offsets(stores: &[Placeable], dimension: usize) -> Vec<Option<Inde
             }
         }
     }
-    found
+    Ok(found)
 }
 
 /// The offset in the loops of a store.
@@ -156,8 +166,8 @@ pub(super) fn renamed(index: &Index, name: &impl Fn(Variable) -> Variable) -> In
     Index { affine, pieces: pieces.collect() }
 }
 
-/// Groups of stores by places of the text. What is read again in another part of a loop belongs to the same group, what is
-/// unrolled does not.
+/// Groups of stores by places of the text. Stores that are read again in another part of a loop belong to the same group;
+/// those of unrolled loops do not.
 fn groups<Number: Ord + Copy>(
     witnesses: &[Witness],
     reading: impl Fn(&Store) -> (usize, Number),
@@ -270,8 +280,8 @@ fn loads<'b>(each: &'b Placeable) -> impl Iterator<Item = (usize, usize, &'b Ind
     loads.flat_map(|(array, indices)| indices.iter().enumerate().map(move |(of, index)| (array, of, index)))
 }
 
-/// An index as a dividend and a divisor, whatever limits it at the edges of an image. What the loops around add remains as it
-/// is.
+/// An index as a dividend and a divisor, whatever limits it at the edges of an image. The terms of the loops around remain as
+/// they are.
 fn seen_through(index: &Index, store: &Store) -> Option<(Index, i64)> {
     let own = &store.loops[store.outer..];
     let is_own = |piece: &Piece| piece.of().variables().iter().any(|variable| own.contains(variable));
@@ -337,7 +347,7 @@ fn bent(piece: &Piece, variable: Variable, (first, last): (i64, i64)) -> Option<
     line.plus(&fit(variable, first, &rest)?, 1)
 }
 
-/// What a load says in a channel: one hint for each tap.
+/// The hints of a load in a channel: one for each tap.
 fn hinted(store: &Store, of: &Index, base: &Index, channel: Channel) -> Option<Vec<Hint>> {
     let own = &store.loops[store.outer..];
     let mut rest = of.plus(base, -channel.slope)?.times(channel.slope.signum())?;
@@ -362,7 +372,7 @@ fn hinted(store: &Store, of: &Index, base: &Index, channel: Channel) -> Option<V
     Some(constants.into_iter().map(|constant| Hint { channel, outer: outer.clone(), constant }).collect())
 }
 
-/// What the loads of a definition have more than the offset.
+/// The constants that the loads of a definition add to the offset.
 struct Taps(Vec<(Channel, BTreeSet<i64>)>);
 
 impl Taps {
@@ -440,7 +450,7 @@ impl Taps {
     }
 
     /// The offset that most hints agree with, a function of so many loops.
-    fn elected(&self, witnesses: &[&Witness], depth: usize) -> Option<Elected> {
+    fn elected(&self, witnesses: &[&Witness], depth: usize) -> Result<Option<Elected>> {
         let mut voters: Vec<Voter> = Vec::new();
         for witness in witnesses {
             let store = witness.store;
@@ -452,6 +462,8 @@ impl Taps {
                 }
             }
         }
+        let said: usize = voters.iter().map(|(_, hint, _)| self.of(hint.channel).count()).sum();
+        check_ballots(witnesses, "places that its reads say", said, MOST_SAID)?;
         let mut candidates: Vec<Index> = Vec::new();
         let mut add = |offset: Option<Index>| {
             let is_around = |offset: &Index| offset.variables().into_iter().all(|position| position < depth);
@@ -476,6 +488,8 @@ impl Taps {
             add(self.fitted(&voters, position));
         }
         let points: Vec<Vec<Vec<i64>>> = voters.iter().map(|(ranges, ..)| points(ranges)).collect();
+        let counted = candidates.len() * points.iter().map(Vec::len).sum::<usize>();
+        check_ballots(witnesses, "comparisons of its places with reads", counted, MOST_BALLOTS)?;
         let votes = |offset: &Index| {
             let agree = |(voter, points): (&(_, &Hint, usize), &Vec<Vec<i64>>)| {
                 let holds = |point: &&Vec<i64>| self.agree(voter.1, point, offset.evaluate(point));
@@ -488,8 +502,20 @@ impl Taps {
         let says = |(votes, offset): &&(usize, Index)| {
             (*votes, offset.variables().len(), std::cmp::Reverse(offset.affine.constant.abs()))
         };
-        let (votes, offset) = ballots.iter().rev().max_by_key(says)?;
-        Some(Elected { offset: offset.clone(), votes: *votes })
+        let found = ballots.iter().rev().max_by_key(says);
+        Ok(found.map(|(votes, offset)| Elected { offset: offset.clone(), votes: *votes }))
+    }
+}
+
+/// Refuses a Func whose offset would take too long to find.
+fn check_ballots(witnesses: &[&Witness], of: &str, count: usize, most: usize) -> Result<()> {
+    match witnesses.first() {
+        Some(first) if count > most => {
+            let message = format!("where this Func is in the loops around takes {count} {of}, and the limit is {most}");
+            Err(Fault::new(first.store.span, message)
+                .with_help("unroll less around it, or compute it by `compute_root`"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Rewriter<'a, 'b> {
     pub substitutions: Vec<Substitution>,
     /// Of each coordinate, the position of its loop among those of the store.
     pub pivots: Vec<Option<usize>>,
-    /// What the coordinates behind those of the dimensions follow.
+    /// The taps that the coordinates behind those of the dimensions follow.
     pub taps: Vec<ExtraTaps>,
     pub unfolder: &'a mut Unfolder<'b>,
 }
@@ -35,10 +35,10 @@ type Origin = Option<(usize, usize)>;
 /// The loads that a coordinate behind those of the dimensions was found from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ExtraTaps {
-    /// What is loaded.
+    /// The origin of the load.
     of: Origin,
     divisor: i64,
-    /// What the loads have more than the coordinate.
+    /// The constants that loads add to the coordinate.
     constants: BTreeSet<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! What is read was written before, and outputs are written as a whole.
+//! Elements are written before they are read, and outputs are written as a whole.
 //!
 //! In closed form where accesses reach products of strided intervals, which is nearly always; else by going through all
 //! accesses, if there are not too many; else there is a warning.
@@ -20,7 +20,7 @@ struct Place<'a> {
     ranges: Vec<(i64, i64)>,
 }
 
-/// What closed forms say.
+/// The result of closed forms.
 enum Answer {
     Yes,
     /// Not this element.

@@ -1,4 +1,4 @@
-//! What is declared or computed for nothing.
+//! Declarations and computations that no output uses.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What the tests of programs share.
+//! Helpers that the tests of programs share.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What is refused, where and why.
+//! Refused programs: the place and the reason.
 
 use pushmem_files::{Diagnostic, Document};
 use pushmem_nest::{Checked, Program};
@@ -407,7 +407,7 @@ fn warnings_of_what_is_unused_say_what_to_do() {
     }
 }
 
-/// What people write who know other languages.
+/// Syntax of other languages.
 #[test]
 fn other_languages_are_helped() {
     let loop_help = "a loop is written `for x in 0..64:` or `for x in 0..64 unroll 2:`";

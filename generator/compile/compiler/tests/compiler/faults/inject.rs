@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use pushmem_graph::{Accelerator, Case, Driver, Kernel, SharedUnit, Source, Stream, Turn, Wire, WireId};
+use pushmem_graph::{Accelerator, Case, CounterId, Driver, Kernel, SharedUnit, Source, Stream, Turn, Wire, WireId};
 
 use super::Fault;
 use super::inject_memory;
@@ -18,13 +18,13 @@ impl Faults {
     }
 
     /// One fault for each number beside the right one that exists.
-    fn neighbours(
+    fn neighbours<I: Number>(
         &mut self,
         kind: &'static str,
         place: impl Display,
-        right: usize,
+        right: I,
         count: usize,
-        of: impl Fn(&mut Accelerator) -> &mut usize + Copy + 'static,
+        of: impl Fn(&mut Accelerator) -> &mut I + Copy + 'static,
     ) {
         for wrong in beside(right, count) {
             self.add(kind, format!("{place}, {right} as {wrong}"), move |accelerator| *of(accelerator) = wrong);
@@ -60,9 +60,16 @@ impl Faults {
 }
 
 /// The numbers below `count` before and after one.
-pub fn beside(right: usize, count: usize) -> impl Iterator<Item = usize> {
-    [right.checked_sub(1), Some(right + 1)].into_iter().flatten().filter(move |&number| number < count)
+pub fn beside<I: Number>(right: I, count: usize) -> impl Iterator<Item = I> {
+    let right: usize = right.into();
+    let near = [right.checked_sub(1), Some(right + 1)].into_iter().flatten();
+    near.filter(move |&number| number < count).map(I::from)
 }
+
+/// The number of a part of an accelerator, of whichever kind.
+pub trait Number: Copy + Display + From<usize> + Into<usize> + 'static {}
+
+impl<I: Copy + Display + From<usize> + Into<usize> + 'static> Number for I {}
 
 /// All faults of an accelerator.
 pub fn faults(accelerator: &Accelerator) -> Vec<Fault> {
@@ -77,14 +84,14 @@ pub fn faults(accelerator: &Accelerator) -> Vec<Fault> {
     faults.found
 }
 
-fn shift_register(accelerator: &mut Accelerator, wire: usize) -> (&mut usize, &mut u64) {
+fn shift_register(accelerator: &mut Accelerator, wire: WireId) -> (&mut WireId, &mut u64) {
     match &mut accelerator.wires[wire].driver {
         Driver::ShiftRegister { of, length } => (of, length),
         _ => unreachable!("faults know what drives a wire"),
     }
 }
 
-fn selection(accelerator: &mut Accelerator, wire: usize) -> (&mut usize, &mut Vec<Case>) {
+fn selection(accelerator: &mut Accelerator, wire: WireId) -> (&mut CounterId, &mut Vec<Case>) {
     match &mut accelerator.wires[wire].driver {
         Driver::Select { counter, cases } => (counter, cases),
         _ => unreachable!("faults know what drives a wire"),
@@ -105,7 +112,7 @@ fn source(
             beside(wire, accelerator.wires.len()).map(Source::Wire).chain([Source::Constant(0)]).collect()
         }
         Source::Constant(word) => {
-            vec![Source::Constant(word.wrapping_add(1)), Source::Constant(word ^ 0x8000), Source::Wire(0)]
+            vec![Source::Constant(word.wrapping_add(1)), Source::Constant(word ^ 0x8000), Source::Wire(WireId::new(0))]
         }
     };
     for wrong in wrong {
@@ -114,7 +121,7 @@ fn source(
 }
 
 fn wires(accelerator: &Accelerator, faults: &mut Faults) {
-    for (number, wire) in accelerator.wires.iter().enumerate() {
+    for (number, wire) in accelerator.wires.iter_enumerated() {
         let name = &wire.name;
         match &wire.driver {
             Driver::ShiftRegister { of, .. } => {
@@ -175,7 +182,7 @@ fn wires(accelerator: &Accelerator, faults: &mut Faults) {
     }
 }
 
-fn select(accelerator: &Accelerator, faults: &mut Faults, wire: usize, cases: &[Case]) {
+fn select(accelerator: &Accelerator, faults: &mut Faults, wire: WireId, cases: &[Case]) {
     let name = &accelerator.wires[wire].name;
     for (number, case) in cases.iter().enumerate() {
         let place = format!("case {number} of {name}");
@@ -213,7 +220,7 @@ fn select(accelerator: &Accelerator, faults: &mut Faults, wire: usize, cases: &[
 }
 
 fn kernels(accelerator: &Accelerator, faults: &mut Faults) {
-    for (number, Kernel { name, operands, variables, .. }) in accelerator.kernels.iter().enumerate() {
+    for (number, Kernel { name, operands, variables, .. }) in accelerator.kernels.iter_enumerated() {
         for (place, operand) in operands.iter().enumerate() {
             source(accelerator, faults, "operand of a kernel", name, *operand, move |accelerator| {
                 &mut accelerator.kernels[number].operands[place]
@@ -258,7 +265,7 @@ fn kernels(accelerator: &Accelerator, faults: &mut Faults) {
             &mut accelerator.kernels[number].stage
         });
     }
-    for (number, datapath) in accelerator.datapaths.iter().enumerate() {
+    for (number, datapath) in accelerator.datapaths.iter_enumerated() {
         for other in beside(number, accelerator.datapaths.len()) {
             let wrong = accelerator.datapaths[other].datapath.clone();
             if wrong != datapath.datapath {
@@ -299,7 +306,7 @@ fn units(accelerator: &Accelerator, faults: &mut Faults) {
             });
         }
     }
-    for (wire, Wire { name, driver }) in accelerator.wires.iter().enumerate() {
+    for (wire, Wire { name, driver }) in accelerator.wires.iter_enumerated() {
         let Driver::Turns { turns } = driver else { continue };
         for (place, turn) in turns.iter().enumerate() {
             source(accelerator, faults, "source in turn", name, turn.source, move |accelerator| {
@@ -328,7 +335,7 @@ fn turns_of(accelerator: &mut Accelerator, wire: WireId) -> &mut Vec<Turn> {
 
 fn streams(accelerator: &Accelerator, faults: &mut Faults) {
     for is_output in [false, true] {
-        let streams = if is_output { &accelerator.outputs } else { &accelerator.inputs };
+        let streams = if is_output { &accelerator.outputs } else { &accelerator.inputs.raw };
         for (number, stream) in streams.iter().enumerate() {
             let name = &stream.name;
             faults.neighbours(
@@ -342,7 +349,7 @@ fn streams(accelerator: &Accelerator, faults: &mut Faults) {
                 &mut stream_of(accelerator, is_output, number).array
             });
             faults.add("missing stream", name, move |accelerator| {
-                let streams = if is_output { &mut accelerator.outputs } else { &mut accelerator.inputs };
+                let streams = if is_output { &mut accelerator.outputs } else { &mut accelerator.inputs.raw };
                 streams.remove(number);
             });
             faults.add("missing lane", name, move |accelerator| {
@@ -377,11 +384,11 @@ fn streams(accelerator: &Accelerator, faults: &mut Faults) {
 }
 
 fn stream_of(accelerator: &mut Accelerator, is_output: bool, number: usize) -> &mut Stream {
-    if is_output { &mut accelerator.outputs[number] } else { &mut accelerator.inputs[number] }
+    if is_output { &mut accelerator.outputs[number] } else { &mut accelerator.inputs.raw[number] }
 }
 
 fn counters(accelerator: &Accelerator, faults: &mut Faults) {
-    for (number, counter) in accelerator.counters.iter().enumerate() {
+    for (number, counter) in accelerator.counters.iter_enumerated() {
         let name = format!("counter {number}");
         faults
             .off_by_one("start of a counter", &name, move |accelerator| &mut accelerator.counters[number].cycle.start);

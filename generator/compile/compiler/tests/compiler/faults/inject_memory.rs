@@ -3,7 +3,7 @@
 use pushmem_affine::Affine;
 use pushmem_buffers::Port;
 use pushmem_configuration::{Configuration, ControllerConfiguration};
-use pushmem_graph::{Accelerator, Memory, StoredArray};
+use pushmem_graph::{Accelerator, Memory, StoredArray, TileId};
 use pushmem_mapping::MappedBuffer;
 use pushmem_nest::Level;
 use pushmem_tile::Memory as Storage;
@@ -11,7 +11,7 @@ use pushmem_tile::Memory as Storage;
 use super::inject::{Faults, beside};
 
 pub fn faults(accelerator: &Accelerator, faults: &mut Faults) {
-    for (number, tile) in accelerator.tiles.iter().enumerate() {
+    for (number, tile) in accelerator.tiles.iter_enumerated() {
         wiring(accelerator, faults, number);
         let changes = configurations(&tile.configuration);
         for (what, wrong) in changes {
@@ -55,16 +55,16 @@ pub fn faults(accelerator: &Accelerator, faults: &mut Faults) {
 }
 
 /// The mapping that a tile is of, and its number there.
-fn mapping_of(accelerator: &mut Accelerator, tile: usize) -> (&mut MappedBuffer, usize) {
+fn mapping_of(accelerator: &mut Accelerator, tile: TileId) -> (&mut MappedBuffer, usize) {
     let arrays = accelerator.arrays.iter_mut().map(|array| (array.first_tile, &mut array.mapped));
     let memories = accelerator.memories.iter_mut().map(|memory| (memory.first_tile, &mut memory.mapped));
     let mut mappings = arrays.chain(memories);
-    let found = mappings.find(|(first, mapped)| (*first..first + mapped.tiles.len()).contains(&tile));
+    let found = mappings.find(|(first, mapped)| (*first..*first + mapped.tiles.len()).contains(&tile));
     let (first, mapped) = found.expect("each tile is of a mapping");
-    (mapped, tile - first)
+    (mapped, (tile - first).index())
 }
 
-fn wiring(accelerator: &Accelerator, faults: &mut Faults, number: usize) {
+fn wiring(accelerator: &Accelerator, faults: &mut Faults, number: TileId) {
     let tile = &accelerator.tiles[number];
     for level in Level::ALL.into_iter().filter(|level| *level != tile.level) {
         faults.add("level of a tile", format!("{}, {}", tile.name, level.name()), move |accelerator| {
@@ -81,7 +81,7 @@ fn wiring(accelerator: &Accelerator, faults: &mut Faults, number: usize) {
         }
     }
     let wrong = tile.chain_from.map(|_| None);
-    let others = (0..number).rev().take(2).map(Some).filter(|other| *other != tile.chain_from);
+    let others = (0..number.index()).rev().take(2).map(TileId::new).map(Some).filter(|other| *other != tile.chain_from);
     for chain_from in wrong.into_iter().chain(others) {
         faults.add("chain input of a tile", format!("{}, {chain_from:?}", tile.name), move |accelerator| {
             accelerator.tiles[number].chain_from = chain_from;

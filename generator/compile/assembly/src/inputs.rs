@@ -1,0 +1,61 @@
+//! How many stages write the words of one memory, whatever the schedule and the mapping.
+
+use itertools::Itertools;
+use pushmem_extraction::{Extraction, Origin};
+use pushmem_graph::Levels;
+use pushmem_kernels::Datapath;
+use pushmem_nest::{Level, Program};
+use pushmem_schedule::Pipeline;
+use pushmem_tile::TileSpec;
+
+use crate::error::AssemblyError;
+
+/// Checks that tiles have an input for each stage that writes the words of one read. No schedule and no mapping changes that,
+/// so that the search for these need not begin.
+///
+/// An update in a loop that its element does not follow takes the word of another stage first, and then its own. Ports and
+/// banks are divided by elements, and by loops around all accesses of the array: both words are those of one port, and so of
+/// one memory, which has an input for each stage that writes.
+///
+/// # Errors
+/// The first array of which two stages write such words, if its tile has one input.
+pub fn check_inputs(
+    program: &Program,
+    extraction: &Extraction,
+    datapaths: &[Datapath],
+    spec: &TileSpec,
+    levels: &Levels,
+) -> Result<(), AssemblyError> {
+    let pipeline = &extraction.pipeline;
+    for (update, stage) in pipeline.stages.iter().enumerate() {
+        let Origin::Operation { operation, .. } = extraction.origins[update] else { continue };
+        let array = stage.write.array;
+        let level = program.arrays[array].level.unwrap_or(Level::Memory);
+        let tile = levels.spec(level, spec).unwrap_or(spec);
+        let Some(read) = stage.reads.iter().position(|read| *read == stage.write) else { continue };
+        if tile.inputs > 1 || !datapaths[operation].uses(read) {
+            continue;
+        }
+        if let Some((first, variable)) = first_writer(pipeline, update) {
+            let (tile, inputs) = (tile.name.clone(), tile.inputs);
+            return Err(AssemblyError::Inputs { array, level, tile, inputs, first, update, variable });
+        }
+    }
+    Ok(())
+}
+
+/// The stage of another nest whose word an update takes first, and the outermost loop in which it takes its own words then:
+/// one that it shares with no other nest that writes the array.
+fn first_writer(pipeline: &Pipeline, update: usize) -> Option<(usize, String)> {
+    let stage = &pipeline.stages[update];
+    let writes = |other: &usize| {
+        let writer = &pipeline.stages[*other];
+        writer.write.array == stage.write.array && writer.group != stage.group
+    };
+    let writers = (0..pipeline.stages.len()).filter(writes).collect_vec();
+    let shared = writers.iter().map(|&other| pipeline.shared_loops(other, update)).max()?;
+    let own = stage.loops.len() - shared.min(stage.loops.len());
+    let level = stage.loops_not_written().filter(|&level| level < own && stage.loops[level].extent > 1).max()?;
+    let first = writers.into_iter().rfind(|&other| other < update)?;
+    Some((first, stage.loops[level].name.clone()))
+}

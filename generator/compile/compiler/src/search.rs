@@ -1,0 +1,300 @@
+//! The search for a schedule that the memories can serve: as few cycles as are found.
+
+use std::cell::{Cell, RefCell};
+
+use pushmem_assembly::{AssemblyError, Constraints, Tiles, assemble, check_inputs};
+use pushmem_extraction::{Extraction, diagnose};
+use pushmem_graph::Accelerator;
+use pushmem_kernels::Datapath;
+use pushmem_mapping::MappingError;
+use pushmem_nest::{Level, Program};
+use pushmem_schedule::{
+    Coarse, CoarseOptions, Options, Schedule, ScheduleError, Transport, coarse, sequential, stencil,
+};
+use pushmem_tile::{Kind, TileSpec, timing};
+
+use crate::compile::CoarsePlan;
+use crate::compute_sharing;
+
+/// When the stages run, and on what hardware.
+pub(crate) struct Planned {
+    pub schedule: Schedule,
+    pub coarse: Option<CoarsePlan>,
+    pub accelerator: Accelerator,
+}
+
+/// A pipeline whose memories are not yet mapped.
+struct Plan {
+    coarse: Coarse,
+    options: CoarseOptions,
+}
+
+/// What makes it easier for a memory to serve an array.
+#[derive(Clone, Copy)]
+enum Relief {
+    /// Accesses that would be at the same time come one after the other.
+    Turns,
+    /// Reads pause between rows, as the rows of a wide-fetch tile do not begin where theirs do.
+    Pauses,
+}
+
+/// What the passes behind extraction work on.
+pub(crate) struct Passes<'a> {
+    pub program: &'a Program,
+    pub extraction: &'a Extraction,
+    pub datapaths: &'a [Datapath],
+    pub tiles: Tiles<'a>,
+    pub constraints: &'a Constraints,
+    pub tried: Tried,
+}
+
+/// What has become of the schedules of a search so far.
+#[derive(Default)]
+pub(crate) struct Tried {
+    /// Whether the memories serve one.
+    accepted: Cell<bool>,
+    /// How many they do not serve.
+    refused: Cell<usize>,
+    /// The array that was in the way of the last of these, where it was to be, and why.
+    last: RefCell<Option<(usize, Level, Box<MappingError>)>>,
+}
+
+/// Schedules that are tried if the memories serve none. Programs that have an accelerator have one by then: of those shipped,
+/// for the tiles shipped, after 8.
+const MOST_REFUSED: usize = 12;
+
+impl Tried {
+    /// Notes what has become of a schedule.
+    fn note(&self, outcome: &Result<Accelerator, AssemblyError>) {
+        match outcome {
+            Ok(_) => self.accepted.set(true),
+            Err(AssemblyError::Array { array, level, error, .. }) => {
+                self.refused.set(self.refused.get() + 1);
+                self.last.replace(Some((*array, *level, error.clone())));
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// The error with which the search ends, if it has tried enough.
+    fn given_up(&self) -> Option<AssemblyError> {
+        let refused = self.refused.get();
+        let (array, level, error) =
+            self.last.borrow().clone().filter(|_| !self.accepted.get() && refused >= MOST_REFUSED)?;
+        Some(AssemblyError::Array { array, level, error, given_up: Some(refused) })
+    }
+}
+
+impl Passes<'_> {
+    /// All stages fused into one raster scan.
+    pub fn stencil(&self) -> Result<Planned, AssemblyError> {
+        let with_rows = |row_multiple: u64| {
+            let share = compute_sharing::units(self.program, self.extraction);
+            let transport = Transport::uniform(self.constraints.transport);
+            let schedule = stencil(&self.extraction.pipeline, &Options { row_multiple, share, transport });
+            self.assembled(schedule.map_err(|error| self.refused(&error))?, None)
+        };
+        // Rows as they are first; if a memory does not fit so, rows of whole fetches.
+        match (with_rows(1), self.tiles.memory.kind) {
+            (Err(AssemblyError::Memory { .. }), Kind::WideFetch { fetch_width, .. }) => {
+                with_rows(u64::from(fetch_width))
+            }
+            (outcome, _) => outcome,
+        }
+    }
+
+    /// A coarse pipeline of loop nests, as fast as one stage after the other at least, if the memories can serve that.
+    pub fn coarse(&self) -> Result<Planned, AssemblyError> {
+        check_inputs(self.program, self.extraction, self.datapaths, self.tiles.memory, &self.constraints.levels)?;
+        let share = compute_sharing::units(self.program, self.extraction);
+        let balance_paths = self.constraints.balance_paths;
+        let best = CoarseOptions { share, balance_paths, ..self.coarse_options() };
+        let pipeline = &self.extraction.pipeline;
+        let baseline = sequential(pipeline, &best);
+        let cycles = baseline.length(pipeline) as u64;
+        let mut planned = self.pipelined(&best, cycles)?;
+        if planned.accelerator.length > cycles {
+            // Rows that are as long as the program has them, if reads find all words of their fetches even so.
+            let unpadded = CoarseOptions { row_multiple: 1, ..best.clone() };
+            planned = faster(Ok(planned), self.coarse_or_slower(&unpadded))?;
+        }
+        if planned.accelerator.length > cycles {
+            let plan = CoarsePlan { coarse: None, options: best };
+            planned = faster(Ok(planned), self.assembled(baseline, Some(plan)))?;
+        }
+        Ok(planned)
+    }
+
+    /// Nests that run at the same time: divided, and with balanced paths, where that is faster; and as the program has the
+    /// nests, if arrays then live too long for the tile. One stage after the other takes `baseline` cycles.
+    fn pipelined(&self, best: &CoarseOptions, baseline: u64) -> Result<Planned, AssemblyError> {
+        let whole = CoarseOptions { distribute: false, ..best.clone() };
+        let unbalanced = CoarseOptions { balance_paths: false, ..best.clone() };
+        let planned = self.coarse_or_slower(best);
+        let balanced = match &planned {
+            Ok(Planned { coarse, .. }) => {
+                coarse.as_ref().and_then(|plan| plan.coarse.as_ref()).is_some_and(has_versions)
+            }
+            Err(_) => self.balances(best),
+        };
+        let planned = match balanced {
+            // Memories that cannot hold that many versions at once serve their accesses one after the other.
+            true => faster(self.coarse_or_slower(&unbalanced), planned),
+            false => planned,
+        };
+        // Loops in the order of the program, where another order only waits.
+        let planned = match &planned {
+            Ok(slow) if slow.accelerator.length > baseline => {
+                let plain = CoarseOptions { interchange: false, balance_paths: false, ..whole.clone() };
+                faster(planned, self.coarse_or_slower(&plain))
+            }
+            _ => planned,
+        };
+        planned.or_else(|_| self.coarse_or_slower(&whole)).or_else(|error| match self.balances(&whole) {
+            true => self.coarse_or_slower(&CoarseOptions { balance_paths: false, ..whole }).map_err(|_| error),
+            false => Err(error),
+        })
+    }
+
+    /// Whether paths are balanced in a pipeline that is scheduled so.
+    fn balances(&self, options: &CoarseOptions) -> bool {
+        self.coarse_plan(options).is_ok_and(|plan| has_versions(&plan.coarse))
+    }
+
+    /// A coarse pipeline with stages that overlap those that they read from. Where a memory cannot serve the accesses of an
+    /// array, a slower one, the fastest that is found.
+    fn coarse_or_slower(&self, apart: &CoarseOptions) -> Result<Planned, AssemblyError> {
+        let overlapping = &CoarseOptions { overlap: true, ..apart.clone() };
+        let mut plans = [overlapping, apart].map(|options| (options, self.coarse_plan(options)));
+        // As a rule stages that overlap end sooner; but they may keep ports busy for longer.
+        let length = |plan: &Plan| plan.coarse.schedule.length(&self.extraction.pipeline);
+        if let [(_, Ok(one)), (_, Ok(other))] = &plans
+            && length(other) < length(one)
+        {
+            plans.reverse();
+        }
+        let [(one, plan), (other, other_plan)] = plans;
+        let relieved = |options: &CoarseOptions, outcome| match outcome {
+            Err(AssemblyError::Array { array, .. }) => self.coarse_relieved(options, array),
+            outcome => vec![outcome],
+        };
+        let at_once = plan.and_then(|plan| self.coarse_at_once(plan));
+        if at_once.is_ok() {
+            return at_once;
+        }
+        let other_at_once = other_plan.and_then(|plan| self.coarse_at_once(plan));
+        let slower = relieved(one, at_once).into_iter().chain(relieved(other, other_at_once));
+        slower.reduce(faster).expect("one outcome at least")
+    }
+
+    /// Coarse pipelines in which the arrays that their memories cannot serve, the first of which is `array`, are relieved, in
+    /// different ways.
+    fn coarse_relieved(&self, options: &CoarseOptions, array: usize) -> Vec<Result<Planned, AssemblyError>> {
+        let orders: &[[Relief; 2]] = match self.tiles.memory.kind {
+            Kind::WideFetch { .. } => &[[Relief::Turns, Relief::Pauses], [Relief::Pauses, Relief::Turns]],
+            _ => &[[Relief::Turns; 2]],
+        };
+        orders.iter().map(|order| self.coarse_relieved_in(options.clone(), array, *order)).collect()
+    }
+
+    /// A coarse pipeline in which each array that its memory cannot serve is relieved in one way, and if that does not do in
+    /// the other, too.
+    fn coarse_relieved_in(
+        &self,
+        mut options: CoarseOptions,
+        mut array: usize,
+        order: [Relief; 2],
+    ) -> Result<Planned, AssemblyError> {
+        loop {
+            let relieved = order.iter().any(|relief| match relief {
+                Relief::Turns => options.serialized.insert(array),
+                Relief::Pauses => options.whole_rows.insert(array),
+            });
+            match self.coarse_plan(&options).and_then(|plan| self.coarse_at_once(plan)) {
+                Err(AssemblyError::Array { array: refused, .. }) if relieved => array = refused,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// What the memories can do: the memory tiles, and the other levels for the arrays that are there.
+    fn coarse_options(&self) -> CoarseOptions {
+        let mut options = coarse_options(self.tiles.memory);
+        options.transport = Transport::uniform(self.constraints.transport);
+        for (number, array) in self.program.arrays.iter().enumerate() {
+            let level = array.level.filter(|level| *level != Level::Memory);
+            if let Some(spec) = level.and_then(|level| self.constraints.levels.spec(level, self.tiles.memory)) {
+                let own = coarse_options(spec);
+                options.ports_of.insert(number, (own.write_ports, own.read_ports));
+                options.round_trip = options.round_trip.max(own.round_trip);
+            }
+        }
+        options
+    }
+
+    fn coarse_plan(&self, options: &CoarseOptions) -> Result<Plan, AssemblyError> {
+        if let Some(error) = self.tried.given_up() {
+            return Err(error);
+        }
+        let coarse = coarse(&self.extraction.pipeline, options).map_err(|error| self.refused(&error))?;
+        Ok(Plan { coarse, options: options.clone() })
+    }
+
+    /// A plan as it is, if the memories can serve all arrays.
+    fn coarse_at_once(&self, Plan { coarse, options }: Plan) -> Result<Planned, AssemblyError> {
+        self.assembled(coarse.schedule.clone(), Some(CoarsePlan { coarse: Some(coarse), options }))
+    }
+
+    fn refused(&self, error: &ScheduleError) -> AssemblyError {
+        AssemblyError::Program(Box::new(diagnose(self.program, self.extraction, error)))
+    }
+
+    fn assembled(&self, schedule: Schedule, coarse: Option<CoarsePlan>) -> Result<Planned, AssemblyError> {
+        if let Some(error) = self.tried.given_up() {
+            return Err(error);
+        }
+        let Passes { program, extraction, datapaths, tiles, constraints, tried } = self;
+        let outcome = assemble(program, extraction, &schedule, datapaths, *tiles, constraints);
+        tried.note(&outcome);
+        Ok(Planned { schedule, coarse, accelerator: outcome? })
+    }
+}
+
+/// Whether some array has more than two versions.
+fn has_versions(found: &Coarse) -> bool {
+    found.loops.iter().any(|level| !level.versions.is_empty())
+}
+
+/// The one with fewer cycles, then with fewer tiles, of those that there are; the first if both have as many.
+fn faster(
+    one: Result<Planned, AssemblyError>,
+    other: Result<Planned, AssemblyError>,
+) -> Result<Planned, AssemblyError> {
+    let size = |planned: &Planned| (planned.accelerator.length, planned.accelerator.tiles.len());
+    match (one, other) {
+        (Ok(one), Ok(other)) if size(&other) < size(&one) => Ok(other),
+        (Err(_), other) => other,
+        (one, _) => one,
+    }
+}
+
+/// What memories of a tile can do, as the scheduler of coarse pipelines asks.
+fn coarse_options(spec: &TileSpec) -> CoarseOptions {
+    let (inputs, outputs) = (spec.inputs as usize, spec.outputs as usize);
+    match spec.kind {
+        // Every input and every output has a buffer of its own.
+        Kind::WideFetch { fetch_width, .. } => CoarseOptions {
+            write_ports: inputs,
+            read_ports: outputs,
+            round_trip: timing::wide_fetch_round_trip(fetch_width, spec.sram_latency),
+            row_multiple: u64::from(fetch_width),
+            ..CoarseOptions::default()
+        },
+        kind => CoarseOptions {
+            write_ports: inputs.min(kind.memory_ports() as usize),
+            read_ports: outputs.min(kind.memory_ports() as usize),
+            round_trip: timing::SRAM_WRITE + timing::sram_to_output(spec.sram_latency),
+            ..CoarseOptions::default()
+        },
+    }
+}

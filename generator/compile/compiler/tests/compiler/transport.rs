@@ -1,0 +1,48 @@
+//! Words that travel between stages: schedules with a transport latency give the same images.
+
+use pushmem_assembly::Constraints;
+use pushmem_compiler::{CompileError, Compiled, compile};
+use pushmem_nest::Program;
+
+use crate::common::{app, compare, difference, levels, program, spec};
+
+fn with_transport(program: Program, tile: &str, transport: u64) -> Result<Compiled, CompileError> {
+    let constraints = Constraints { transport, levels: levels(), ..Constraints::default() };
+    compile(program, &spec(tile), &spec("rom"), &constraints)
+}
+
+#[test]
+fn stencils_start_later_and_are_as_fast() {
+    for name in ["gaussian", "harris", "unsharp", "camera_pipeline"] {
+        let [near, far] = [0, 4].map(|cycles| with_transport(app(name), "dual_port", cycles).unwrap());
+        compare(&far);
+        let later = far.accelerator.length - near.accelerator.length;
+        assert!(later > 0 && later < near.accelerator.length / 4, "{name}: {later}");
+    }
+}
+
+#[test]
+fn coarse_pipelines_wait_for_what_travels() {
+    for name in ["conv_3_3", "residual_block"] {
+        let [near, far] = [0, 4].map(|cycles| with_transport(app(name), "quad_port", cycles).unwrap());
+        compare(&far);
+        assert!(far.accelerator.length > near.accelerator.length, "{name}");
+    }
+}
+
+#[test]
+fn random_programs_are_right_at_all_distances() {
+    let mut right = 0;
+    for seed in 0..60 {
+        let text = pushmem_programs::random_program(seed);
+        match with_transport(program(&text), "dual_port", 1 + seed % 7) {
+            Ok(compiled) => {
+                assert_eq!(difference(&compiled, seed), None, "{seed}");
+                right += 1;
+            }
+            Err(CompileError::Fault(error)) => panic!("{seed}: {error}"),
+            Err(_) => {}
+        }
+    }
+    assert!(right > 40, "{right}");
+}

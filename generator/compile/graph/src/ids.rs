@@ -1,0 +1,37 @@
+//! The numbers of the parts of an accelerator, a type for each kind: a kernel's number never selects a tile.
+
+index_vec::define_index_type! {
+    /// A wire, an index of [`Accelerator::wires`](crate::Accelerator::wires).
+    pub struct WireId = u32;
+    DISPLAY_FORMAT = "{}";
+}
+
+index_vec::define_index_type! {
+    /// A loop counter, an index of [`Accelerator::counters`](crate::Accelerator::counters).
+    pub struct CounterId = u32;
+    DISPLAY_FORMAT = "{}";
+}
+
+index_vec::define_index_type! {
+    /// An input stream, an index of [`Accelerator::inputs`](crate::Accelerator::inputs).
+    pub struct InputId = u32;
+    DISPLAY_FORMAT = "{}";
+}
+
+index_vec::define_index_type! {
+    /// A datapath, an index of [`Accelerator::datapaths`](crate::Accelerator::datapaths).
+    pub struct DatapathId = u32;
+    DISPLAY_FORMAT = "{}";
+}
+
+index_vec::define_index_type! {
+    /// A kernel, an index of [`Accelerator::kernels`](crate::Accelerator::kernels).
+    pub struct KernelId = u32;
+    DISPLAY_FORMAT = "{}";
+}
+
+index_vec::define_index_type! {
+    /// A memory tile, an index of [`Accelerator::tiles`](crate::Accelerator::tiles).
+    pub struct TileId = u32;
+    DISPLAY_FORMAT = "{}";
+}

@@ -1,0 +1,75 @@
+//! Mappings that are asked for again.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use pushmem_buffers::{MappedBuffer, UnifiedBuffer};
+use pushmem_tile::TileSpec;
+
+use crate::error::MappingError;
+use crate::map::map;
+
+/// What became of a buffer.
+type Outcome = Result<MappedBuffer, Box<MappingError>>;
+
+/// The mappings of a search for a schedule, and the refusals. Schedules that differ in some stages leave the buffers of the
+/// others as they are: these are mapped once.
+#[derive(Debug, Default)]
+pub struct Mappings {
+    known: RefCell<HashMap<TileSpec, HashMap<UnifiedBuffer, Outcome>>>,
+}
+
+impl Mappings {
+    /// As [`map`](crate::map), which is called for the first buffer of those that are equal.
+    ///
+    /// # Errors
+    /// As those of [`map`](crate::map).
+    pub fn map(&self, buffer: &UnifiedBuffer, spec: &TileSpec) -> Result<MappedBuffer, MappingError> {
+        let found = self.known.borrow().get(spec).and_then(|known| known.get(buffer)).cloned();
+        let outcome = found.unwrap_or_else(|| {
+            let outcome = map(buffer, spec).map_err(Box::new);
+            self.known.borrow_mut().entry(spec.clone()).or_default().insert(buffer.clone(), outcome.clone());
+            outcome
+        });
+        outcome.map_err(|error| *error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use pushmem_affine::Affine;
+    use pushmem_buffers::{Direction, Loop, Port};
+
+    use super::*;
+
+    fn delay(cycles: i64) -> UnifiedBuffer {
+        let port = |name: &str, direction, start| Port {
+            name: name.to_owned(),
+            direction,
+            domain: vec![Loop { name: "x".to_owned(), extent: 256 }],
+            access: vec![Affine { start: 0, stride: vec![1] }],
+            schedule: Affine { start, stride: vec![1] },
+        };
+        let ports = vec![port("in", Direction::Write, 0), port("out", Direction::Read, cycles)];
+        UnifiedBuffer { name: "delay".to_owned(), ports }
+    }
+
+    #[test]
+    fn a_known_mapping_is_that_of_its_buffer_and_tile() {
+        let mappings = Mappings::default();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../constraints/tiles");
+        let specs = ["dual_port", "pond"].map(|name| TileSpec::read(&folder.join(format!("{name}.yaml"))).unwrap());
+        for _ in 0..2 {
+            for spec in &specs {
+                for cycles in [8, 100, 20000] {
+                    let buffer = delay(cycles);
+                    assert_eq!(mappings.map(&buffer, spec), map(&buffer, spec), "{cycles}");
+                }
+            }
+        }
+        assert_ne!(mappings.map(&delay(100), &specs[0]), mappings.map(&delay(100), &specs[1]));
+        assert_eq!(mappings.known.borrow()[&specs[0]].len(), 3);
+    }
+}
