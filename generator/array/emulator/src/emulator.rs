@@ -48,11 +48,11 @@ struct MemoryTile {
 pub struct Emulator {
     spec: ArraySpec,
     graph: Graph,
-    /// The values of registers and outputs by node, and 0 behind them.
+    /// The values of registers and outputs by node, and behind them 0 and the constants of processing elements.
     values: Vec<u32>,
     /// The registers that take something, each with what it takes.
     hops: Vec<(Slot, Slot)>,
-    pes: BTreeMap<Place, PeTile>,
+    pes: Vec<(Place, PeTile)>,
     /// The processing elements that were in use before: their registers hold still.
     idle_pes: BTreeMap<Place, Pe>,
     memories: Vec<MemoryTile>,
@@ -87,7 +87,7 @@ impl Emulator {
             streams: streams.collect(),
             values: vec![0; nodes + 1],
             hops: Vec::new(),
-            pes: BTreeMap::new(),
+            pes: Vec::new(),
             idle_pes: BTreeMap::new(),
             memories: Vec::new(),
             next: Vec::new(),
@@ -106,9 +106,12 @@ impl Emulator {
     /// Load it while no memory runs; memories take theirs with the next flush.
     pub fn configure(&mut self, configuration: &Configuration) {
         let Self { spec, graph, .. } = self;
-        let routes = Routes { graph, configuration, zero: self.values.len() - 1 };
+        // Behind the values of nodes and the 0 are the constants of the configuration.
+        let zero = graph.nodes().count();
+        self.values.truncate(zero + 1);
+        let routes = Routes { graph, configuration, zero };
         self.hops.clear();
-        let mut pes = BTreeMap::new();
+        let mut pes = Vec::new();
         let mut old: BTreeMap<Place, Pe> =
             std::mem::take(&mut self.pes).into_iter().map(|(place, tile)| (place, tile.pe)).collect();
         old.append(&mut self.idle_pes);
@@ -131,12 +134,13 @@ impl Emulator {
                 let pe = configured(old.remove(place), spec, configuration);
                 let inputs = Layer::ALL.map(|layer| inputs(&routes, layout, *place, layer));
                 let outputs = Layer::ALL.map(|layer| node_at(graph, *place, layer, Node::Output { port: 0 }).index());
-                pes.insert(*place, PeTile::new(pe, has_operation, inputs, outputs));
+                pes.push((*place, PeTile::new(pe, spec.word_bits(), has_operation, inputs, outputs)));
             }
         }
         let taken: BTreeSet<Slot> = self.hops.iter().map(|(_, source)| *source).collect();
-        for tile in pes.values_mut() {
+        for (_, tile) in &mut pes {
             tile.is_seen = taken.contains(&tile.result) || taken.contains(&tile.result_bit);
+            tile.place_constants(&mut self.values);
         }
         configure_memories(spec, &routes, &mut self.memories);
         self.next.resize(self.hops.len(), 0);
@@ -167,7 +171,7 @@ impl Emulator {
         for memory in &mut self.memories {
             memory.show(inputs, &mut self.values);
         }
-        for tile in self.pes.values().filter(|tile| tile.is_seen) {
+        for (_, tile) in self.pes.iter().filter(|(_, tile)| tile.is_seen) {
             tile.show(&mut self.values);
         }
         for memory in &mut self.memories {
@@ -176,7 +180,7 @@ impl Emulator {
         if inputs.stall {
             return;
         }
-        for tile in self.pes.values_mut() {
+        for (_, tile) in self.pes.iter_mut().filter(|(_, tile)| tile.is_delayed) {
             tile.step(&self.values);
         }
         for (next, (_, source)) in self.next.iter_mut().zip(&self.hops) {

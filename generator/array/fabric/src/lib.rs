@@ -3,6 +3,7 @@
 //! Columns count from the west, rows from the north. Row 0 is the row of IO tiles; the tiles of rows 1 and up are processing
 //! elements (PE tiles) or memories (MEM tiles), by column.
 
+mod floorplan;
 mod read;
 mod spec;
 

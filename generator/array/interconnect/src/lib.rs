@@ -8,6 +8,8 @@ mod configuration;
 mod switch_box;
 mod tile;
 
+use std::thread;
+
 use askama::Template;
 use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_registers::RegisterMap;
@@ -42,6 +44,18 @@ pub fn io_block_module(spec: &ArraySpec) -> String {
     format!("{}_io_block", spec.name)
 }
 
+#[derive(Template)]
+#[template(path = "hierarchy.vlt", escape = "none")]
+struct Hierarchy {
+    block: String,
+    io_block: String,
+}
+
+/// The control file with which Verilator compiles a block of tiles once, given `--hierarchical`.
+pub fn verilator_hierarchy(spec: &ArraySpec) -> String {
+    render("hierarchy", &Hierarchy { block: block_module(spec), io_block: io_block_module(spec) }).text
+}
+
 /// Cycles from an access through the configuration port of an array to its answer.
 pub fn answer_latency(spec: &ArraySpec) -> u32 {
     // To the tiles, their registers, those of the blocks and those of the array.
@@ -54,24 +68,21 @@ pub fn answer_latency(spec: &ArraySpec) -> u32 {
 /// # Errors
 /// The findings of Veryl in the rendered sources: they are a fault of the templates, not of the specification.
 pub fn generate(spec: &ArraySpec) -> Result<Vec<Emitted>, CompileError> {
-    let mut modules = pushmem_pe::generate(&spec.pe)?;
-    if let Some(memory) = &spec.memory {
-        modules.extend(pushmem_rtl::generate(&memory.tile, &RegisterMap::of(&memory.tile))?);
-    }
-    modules.extend(compile(spec, sources(spec))?);
-    Ok(modules)
-}
-
-/// The SystemVerilog of [`sources`].
-///
-/// # Errors
-/// As [`generate`].
-pub fn compile(spec: &ArraySpec, sources: Vec<Source>) -> Result<Vec<Emitted>, CompileError> {
     let reset = match spec.reset() {
         Reset::Asynchronous => pushmem_veryl::Reset::Asynchronous,
         Reset::Synchronous => pushmem_veryl::Reset::Synchronous,
     };
-    pushmem_veryl::compile(sources, reset)
+    let memory = || {
+        let tile = spec.memory.as_ref().map(|memory| &memory.tile);
+        tile.map_or(Ok(Vec::new()), |tile| pushmem_rtl::generate(tile, &RegisterMap::of(tile)))
+    };
+    // None of the three needs the text of another.
+    let (pe, memory, array) = thread::scope(|scope| {
+        let (pe, memory) = (scope.spawn(|| pushmem_pe::generate(&spec.pe)), scope.spawn(memory));
+        let array = pushmem_veryl::compile(sources(spec), reset);
+        (pe.join().expect("it does not panic"), memory.join().expect("it does not panic"), array)
+    });
+    Ok([pe?, memory?, array?].concat())
 }
 
 /// The Veryl sources of the interconnect and the tiles, without those of processing elements and memories.

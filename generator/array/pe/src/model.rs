@@ -56,6 +56,18 @@ pub struct Configuration {
     pub lut: Option<u8>,
 }
 
+impl Configuration {
+    /// The results for operands of words of `word_bits`, whatever their modes.
+    pub fn outcome(&self, word_bits: u32, words: [u32; 3], [d, e, f]: [bool; 3]) -> Outcome {
+        let mut outcome = self.operation.evaluate(word_bits, words, d);
+        if let Some(table) = self.lut {
+            let entry = u8::from(d) + 2 * u8::from(e) + 4 * u8::from(f);
+            outcome.bit = table >> entry & 1 == 1;
+        }
+        outcome
+    }
+}
+
 /// A processing element at work. Operands that its specification does not have are 0.
 #[derive(Clone, Debug)]
 pub struct Pe {
@@ -83,22 +95,18 @@ impl Pe {
     /// The results while the tracks have these values.
     pub fn results(&self, words: [u32; 3], bits: [bool; 3]) -> Outcome {
         let Configuration { operation, lut, .. } = self.configuration;
-        let (word_operands, bit_operands) = self.operands;
-        let word = |place: usize| match place < word_operands {
+        // Of operands that the result does not depend on, any value does.
+        let needed_words = self.operands.0.min(operation.words());
+        let needed_bits = self.operands.1.min(if lut.is_some() { 3 } else { operation.uses_bit().into() });
+        let word = |place: usize| match place < needed_words {
             true => taken(self.configuration.words[place], words[place], &self.words[place]),
             false => 0,
         };
-        let bit = |place: usize| match place < bit_operands {
+        let bit = |place: usize| match place < needed_bits {
             true => taken(self.configuration.bits[place], bits[place], &self.bits[place]),
             false => false,
         };
-        let [d, e, f] = std::array::from_fn(bit);
-        let mut outcome = operation.evaluate(self.word_bits, std::array::from_fn(word), d);
-        if let Some(table) = lut {
-            let entry = u8::from(d) + 2 * u8::from(e) + 4 * u8::from(f);
-            outcome.bit = table >> entry & 1 == 1;
-        }
-        outcome
+        self.configuration.outcome(self.word_bits, std::array::from_fn(word), std::array::from_fn(bit))
     }
 
     /// Ends a cycle in which the tracks have these values.

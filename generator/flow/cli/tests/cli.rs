@@ -389,6 +389,8 @@ fn check_accepts_what_is_shipped() {
             .collect()
     };
     for (folder, what) in [
+        ("constraints/arrays", "specification of the array "),
+        ("rtl-tests/arrays", "configuration for the array "),
         ("constraints/tiles", "specification of the "),
         ("rtl-tests/specs", "specification of the "),
         ("rtl-tests/configurations", "configuration for `"),
@@ -575,6 +577,46 @@ fn shipped_tiles_are_known_everywhere() {
         let output = command.current_dir(folder.path("")).output().unwrap();
         assert!(!String::from_utf8_lossy(&output.stderr).contains("no tile"), "{name}");
     }
+}
+
+#[test]
+fn shipped_arrays_are_known_everywhere() {
+    let folder = Folder::new();
+    for entry in fs::read_dir(root().join("constraints/arrays")).unwrap() {
+        let name = entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned();
+        let file = folder.file("configuration.yaml", format!("array: {name}\n"));
+        let output = pushmem(&["check", &file]).current_dir(folder.path("")).output().unwrap();
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let file = folder.file("configuration.yaml", "array: nothing\n".to_owned());
+    let said = fails(&["check", &file]);
+    assert!(said.err.contains("the specification of the array `nothing` is neither in"), "{}", said.err);
+}
+
+/// A configuration, its bitstream, and back; and what arrays do not have.
+#[test]
+fn arrays_have_bitstreams() {
+    let folder = Folder::new();
+    let (array, gaussian) = ("constraints/arrays/small.yaml", "rtl-tests/arrays/gaussian.yaml");
+    let (bits, text) = (folder.path("gaussian.hex"), folder.path("gaussian.yaml"));
+    succeeds(&["encode", array, gaussian, "-o", &bits]);
+    succeeds(&["decode", array, &bits, "-o", &text]);
+    let again = succeeds(&["encode", array, &text]).out;
+    assert_eq!(again, fs::read_to_string(&bits).unwrap());
+    let netlist = succeeds(&["decode", array, &bits, "--netlist"]).out;
+    assert!(netlist.contains("pe_1_1.word.b.input <- 4 <- io_0_0.word.data.output\n"), "{netlist}");
+    let other = fails(&["decode", "constraints/arrays/amber.yaml", &bits]);
+    assert!(other.err.contains("this bitstream was made for another array"), "{}", other.err);
+    let package = fails(&["generate", array, "--package", "-o", &folder.path("out")]);
+    assert!(package.err.contains("`small` is an array"), "{}", package.err);
+    let tile = fails(&["decode", SMALL, &bits, "--netlist"]);
+    assert!(tile.err.contains("--netlist needs the specification of an array"), "{}", tile.err);
+    let configuration = fails(&["encode", array, "rtl-tests/configurations/gaussian.yaml"]);
+    assert!(
+        configuration.err.contains("this is a tile configuration, not a configuration of an array"),
+        "{}",
+        configuration.err
+    );
 }
 
 /// Buffer file, options, what is wrong.

@@ -26,7 +26,7 @@ fn random_bitstreams_run_alike_in_rtl_and_model() {
         let random = &mut ChaCha8Rng::seed_from_u64(seed);
         let bench = Bench::new(&spec);
         let mut cycles: Vec<Cycle> = Vec::new();
-        for number in 0..120 {
+        for number in 0..180 {
             let configuration = match number % 2 {
                 0 => random::configuration(&spec, bench.graph(), random),
                 _ => random::routed(&spec, bench.graph(), random).0,

@@ -9,7 +9,7 @@ use pushmem_fabric::{ArraySpec, Blocks};
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, OutputFolder};
 use pushmem_registers::RegisterMap;
 use pushmem_resources::{ArrayMap, Graph};
-use pushmem_simulation::{program_identity, rtl_files as tile_files};
+use pushmem_simulation::program_identity;
 
 use crate::application::pes::PES;
 use crate::application::tiles;
@@ -110,7 +110,6 @@ pub fn encode(spec: &ArraySpec, configuration: &Path) -> Result<Bitstream, Diagn
 /// # Errors
 /// When the RTL does not compile, which is a fault of the templates.
 pub fn rtl_files(spec: &ArraySpec) -> Result<Vec<(String, String)>, Diagnostic> {
-    let fault = |error: pushmem_veryl::CompileError| Diagnostic::new(error.to_string()).as_fault("specification");
     let sources = pushmem_interconnect::sources(spec);
     let memory = spec.memory.as_ref().map(|memory| memory.tile.canonical()).unwrap_or_default();
     let (pe, program) = (spec.pe.to_yaml(), program_identity());
@@ -120,14 +119,9 @@ pub fn rtl_files(spec: &ArraySpec) -> Result<Vec<(String, String)>, Diagnostic> 
     if let Some(files) = kept.result() {
         return Ok(files);
     }
-    let named = |modules: Vec<pushmem_veryl::Emitted>| {
-        modules.into_iter().map(|module| (format!("{}.sv", module.name), module.text)).collect_vec()
-    };
-    let mut files = named(pushmem_pe::generate(&spec.pe).map_err(fault)?);
-    if let Some(memory) = &spec.memory {
-        files.extend(tile_files(&memory.tile)?);
-    }
-    files.extend(named(pushmem_interconnect::compile(spec, sources).map_err(fault)?));
+    let modules = pushmem_interconnect::generate(spec)
+        .map_err(|error| Diagnostic::new(error.to_string()).as_fault("specification"))?;
+    let files = modules.into_iter().map(|module| (format!("{}.sv", module.name), module.text)).collect_vec();
     kept.keep(&files);
     Ok(files)
 }
@@ -145,6 +139,8 @@ pub fn folder(spec: &ArraySpec, rtl: &[(String, String)], veryl: bool) -> Output
     folder.add("registers.rdl", map.to_system_rdl());
     folder.add("registers.md", map.to_markdown());
     folder.add("operations.md", spec.pe.to_markdown());
+    folder.add("floorplan.svg", spec.to_svg());
+    folder.add("hierarchy.vlt", pushmem_interconnect::verilator_hierarchy(spec));
     folder.add("spec.yaml", spec.to_yaml());
     folder.add("pe.yaml", spec.pe.to_yaml());
     if let Some(memory) = &spec.memory {
