@@ -588,7 +588,7 @@ fn shipped_arrays_are_known_everywhere() {
         let output = pushmem(&["check", &file]).current_dir(folder.path("")).output().unwrap();
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     }
-    let file = folder.file("configuration.yaml", "array: nothing\n".to_owned());
+    let file = folder.file("configuration.yaml", "array: nothing\n");
     let said = fails(&["check", &file]);
     assert!(said.err.contains("the specification of the array `nothing` is neither in"), "{}", said.err);
 }
