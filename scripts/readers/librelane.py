@@ -55,7 +55,7 @@ def value_of(kind, file: Path) -> str:
 
 
 def write_kit(kit: Path, package: Path, flow, config: dict) -> None:
-    """The stand-in for a design kit, and for files of macros that nobody put into the package."""
+    """The stand-in for a design kit, and for files of macros that are not in the package."""
     tools = kit / "libs.tech" / "librelane"
     (tools / GIVEN["STD_CELL_LIBRARY"]).mkdir(parents=True)
     (tools / GIVEN["STD_CELL_LIBRARY"] / "config.tcl").write_text("")

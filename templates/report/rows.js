@@ -12,7 +12,7 @@ function unitRow(unit) {
     const stage = contents.stages[place];
     return { name: stage.name, short: String(turn), color: stage.executed, pale: turn % 2 === 1, seq: timed(stage.sequence) };
   });
-  return { kind: "unit", label: `unit ${unit.name}`, title: `unit ${unit.name}: ${tracks.map(track => track.name).join(", ")} in turn`, tracks, capacity: 1 };
+  return { kind: "unit", label: `unit ${unit.name}`, title: `unit ${unit.name}: ${tracks.map(track => track.name).join(", ")} by turns`, tracks, capacity: 1 };
 }
 
 /// The color of a controller, by its access to the memory.

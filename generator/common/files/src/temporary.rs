@@ -83,7 +83,7 @@ fn locked(make: impl Fn() -> io::Result<TempDir>) -> io::Result<(TempDir, File)>
     }
 }
 
-/// Removes what processes that are dead left in the folder, as far as possible: it is in nobody's way.
+/// Removes what processes that are dead left in the folder, as far as possible: others run on.
 fn remove_abandoned(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_temporary = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes());

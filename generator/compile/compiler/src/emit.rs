@@ -129,7 +129,7 @@ fn mapping(compiled: &Compiled) -> String {
                 let latency = datapath.datapath.latency();
                 format!("kernel {} ({operands}), latency {latency}{}", datapath.name, on.unwrap_or_default())
             }
-            Driver::Turns { turns } => format!("{}, in turn", turns.iter().map(|turn| name(turn.source)).join(" or ")),
+            Driver::Turns { turns } => format!("{}, by turns", turns.iter().map(|turn| name(turn.source)).join(" or ")),
             Driver::Select { counter, cases } => {
                 let loops = &accelerator.counters[*counter].loops;
                 cases

@@ -69,7 +69,7 @@ impl Observer for Replay<'_> {
         };
         for access in content.reads() {
             let Some(ready) = self.written.get(&element(access)) else {
-                assert!(may_be_outside(access), "{} reads what nobody wrote", content.name);
+                assert!(may_be_outside(access), "{} reads elements without a write", content.name);
                 self.outside += 1;
                 continue;
             };

@@ -162,7 +162,7 @@ impl Component {
             Unfollowed::TooMany(elements) => format!("words in place: a space of {elements} elements is too large"),
             Unfollowed::NeverWritten { read, cycle, element } => {
                 let name = &buffer.ports[self.reads[read]].name;
-                format!("{name}: it reads element ({element}) in cycle {cycle}, and nobody has written it by then")
+                format!("{name}: it reads element ({element}) in cycle {cycle}, and it is not written by then")
             }
         })?;
         let ranges = ranges(&writes.iter().chain(&reads).collect_vec());

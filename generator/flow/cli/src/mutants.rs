@@ -26,7 +26,7 @@ pub const WITH_VERILATOR: &str = "mutants";
 pub struct Mutants {
     /// Run only mutants with this in their names.
     filter: Option<String>,
-    /// Run only the K-th of N parts, which are dealt in turn.
+    /// Run only the K-th of N parts, which are dealt round robin.
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
     /// Mutants at a time; as many as the machine has cores without.

@@ -1148,7 +1148,7 @@ fn names_stand_for_the_files_of_the_project_first() {
     write("constraints/sram/generic.yaml", "any_shape: maybe\n");
     let said = run(1, &["generate", "small.yaml", "--sram", "small=generic", "-o", "out"]);
     assert!(said.err.contains("constraints/sram/generic.yaml:1:12"), "{}", said.err);
-    // So do the names that nobody gives.
+    // So do the names that are not given.
     write("divides.yaml", DIVIDES);
     run(0, &["build", "divides.yaml"]);
     write("constraints/tiles/amber.yaml", "name: amber\nkind: rom\nrows: 64\n");

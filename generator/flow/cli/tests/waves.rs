@@ -129,7 +129,7 @@ const TRACES: &str = "for {set i 0} {$i < [gtkwave::getTotalNumTraces]} {incr i}
 gtkwave::/File/Quit
 ";
 
-/// Has GTKWave read a layout, on a screen that nobody sees: it must show every line of it, as the line says.
+/// Has GTKWave read a layout, on a virtual screen: it must show every line of it, as the line says.
 fn shown_by_gtkwave(folder: &Path, name: &str) {
     let script = folder.join("traces.tcl");
     fs::write(&script, TRACES).unwrap();
@@ -303,7 +303,7 @@ fn waves_of_an_accelerator_show_loop_indices() {
     assert!(outputs.iter().all(|(_, values)| values[2] == output[(values[0] + (WIDTH - 2) * values[1]) as usize]));
     assert_eq!(outputs.len(), inner.len());
 
-    // The memory takes and gives words of whole lines, also those that nobody uses.
+    // The memory takes and gives words of whole lines, the unused ones, too.
     let memory = "memories.input_2_ago_memory";
     for (controller, word) in [("in2agg_0", "in_0"), ("tb2out_0", "out_0"), ("tb2out_1", "out_1")] {
         let found = waves.firings(&format!("{memory}.{controller}"), &["i0", "i1"]);

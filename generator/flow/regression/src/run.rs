@@ -410,7 +410,7 @@ fn exercise(
     scenario.exercise_registers().map_err(at(0))?;
     for (number, configuration) in configurations.iter().enumerate() {
         if promises != Promises::Unknown {
-            // Interrupted runs leave words behind that nobody reads, which is no fault of the configuration.
+            // Interrupted runs leave words behind that are not read, which is no fault of the configuration.
             scenario.plain_run(configuration).map_err(at(number))?;
             let broken = scenario.violations();
             match broken.first() {

@@ -103,7 +103,7 @@ impl<'a> Scenario<'a> {
         Ok(())
     }
 
-    /// This configuration and the one before it, in turn, each loaded while the other runs.
+    /// This configuration and the one before it, alternating, each loaded while the other runs.
     fn reconfigure(&mut self, configuration: &Configuration) -> Result<(), BenchError> {
         let other = self.last.clone().unwrap_or_else(|| configuration.clone());
         for next in [&other, configuration, &other, configuration] {

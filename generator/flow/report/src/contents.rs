@@ -43,13 +43,13 @@ pub struct Contents {
     pub controllers: Vec<ControllerConfiguration>,
     /// The tables in ROM tiles.
     pub roms: Vec<Rom>,
-    /// Compute units that several stages have in turn.
+    /// Compute units that several stages share.
     pub units: Vec<Unit>,
     /// Loops that stages of a coarse pipeline share.
     pub loops: Vec<CoarseLoop>,
 }
 
-/// A compute unit that several stages have in turn.
+/// A compute unit that several stages share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unit {
     /// Its name.

@@ -106,7 +106,7 @@ fn lifetimes(ports: &[Port]) -> Option<Lifetimes> {
         return None;
     }
     let words = Words::of(&writes, numbers.count() as usize);
-    // Reads of an element again and again are one that lasts, if nobody writes the element between.
+    // Reads of an element again and again are one that lasts, if there is no write of the element between.
     [true, false].into_iter().find_map(|together| {
         let reads: Vec<Accesses> =
             directed(Direction::Read).map(|port| Accesses::of(port, &numbers, together)).collect();

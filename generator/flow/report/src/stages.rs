@@ -46,7 +46,7 @@ pub struct Stage {
     pub processing_elements: u64,
     /// The multipliers of all copies.
     pub multipliers: u64,
-    /// The compute unit that it has in turn with others.
+    /// The compute unit that it shares with others.
     pub unit: Option<String>,
 }
 

@@ -42,7 +42,7 @@ pub struct Spec {
 pub struct MemoryPort {
     /// Its name.
     pub name: String,
-    /// The controllers that have it in turn.
+    /// The controllers that share it.
     pub controllers: Vec<String>,
 }
 

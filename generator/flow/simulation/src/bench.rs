@@ -95,7 +95,7 @@ pub struct Bench<'a> {
     /// Whether controllers may use a port of a memory together. The RTL's assertions stop it in such a cycle, so that
     /// they are off there, and only there.
     pub port_conflicts: bool,
-    /// Whether inputs that nobody reads stay as they are: random words would switch what an application does not.
+    /// Whether inputs that are not read stay as they are: random words would switch what an application does not.
     pub quiet: bool,
     /// The last words that were given.
     held: [u64; MAX_PORTS],

@@ -15,7 +15,7 @@ const VERILATOR_VARIABLE: &str = "VERILATOR";
 /// Compiler flags: -O1 builds nearly as fast as -O0 and simulates six to nine times faster.
 const COMPILER_FLAGS: [&str; 4] = ["-std=c++17", "-O1", "-fno-plt", "-pipe"];
 
-/// Verilator's flags: assertions, and arbitrary bits in memories that nobody has written.
+/// Verilator's flags: assertions, and arbitrary bits in memories that were never written.
 const VERILATOR_FLAGS: [&str; 11] = [
     "--cc",
     "--assert",

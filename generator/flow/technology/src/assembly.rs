@@ -131,7 +131,7 @@ impl Assembly {
         ports.map(|(number, (port, &port_use))| UsedPort { assembly: self, number, port, port_use })
     }
 
-    /// Outputs of the macro that nobody reads.
+    /// Outputs of the macro that are not read.
     pub(crate) fn unused_outputs(&self) -> impl Iterator<Item = &str> {
         let ports = self.binding.ports.iter().zip(&self.uses).filter(|(_, port_use)| port_use.read.is_none());
         ports.filter_map(|(port, _)| port.data_out.as_deref())

@@ -64,7 +64,7 @@ impl fmt::Display for Violation {
         let Violation { kind, cycle, controller, place } = self;
         match kind {
             ViolationKind::UndefinedRead => {
-                write!(formatter, "cycle {cycle}: {controller} reads {place}, which nobody has written")
+                write!(formatter, "cycle {cycle}: {controller} reads {place}, which was never written")
             }
             ViolationKind::PortConflict => {
                 write!(formatter, "cycle {cycle}: {controller} uses {place} together with another controller")

@@ -1,4 +1,4 @@
-//! Remainders in addresses, by which the rows of an array are kept in turn.
+//! Remainders in addresses, by which the rows of an array are folded.
 //!
 //! A remainder folds an array if it repeats after all elements up to a dimension: `(y % 4) * 16` in an array of 64 elements.
 

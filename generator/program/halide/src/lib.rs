@@ -9,7 +9,7 @@
 //! | `wide` | Funcs of 32 bits | the expressions that use them |
 //! | `types` | what elements are used with | the types of the arguments, which are not printed |
 //! | `shapes` | flat addresses | indices of dimensions |
-//! | `turns` | rows that are kept in turn | rows that are all kept |
+//! | `turns` | folded rows | rows that are all kept |
 //! | `unfold` | tiles, sliding windows, copies | whole arrays with coordinates |
 //! | `merge` | the parts of partitioned and unrolled loops | one definition of each Func |
 //! | `trim` | what is read | definitions of that |

@@ -49,7 +49,7 @@ struct Accessed<'a> {
 /// An address, with its store and its place.
 type Access<'a> = (&'a Rc<Value<Flat>>, &'a Store, Span);
 
-/// The shape of an array of this size with one dimension of what is kept in turn. `(y + 2*n) % 4` may be written as
+/// The shape of an array of this size with one dimension that is folded. `(y + 2*n) % 4` may be written as
 /// `y + 2*(n % 2)`, which looks like two.
 fn unfolded(program: Accessed, mut shape: Shape, size: i64) -> Shape {
     let addresses = program.accesses.iter();

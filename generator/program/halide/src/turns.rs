@@ -1,4 +1,4 @@
-//! Rows that are kept in turn, as if all of them were kept.
+//! Folded rows, as if all of them were kept.
 //!
 //! A sliding window keeps the last rows of a Func only: row `y` takes the place of row `y - 4`, and the address says `y % 4`.
 //! Without the remainder, the index of a store and that of a load may be of different turns, as Halide makes either small:
@@ -28,7 +28,7 @@ const MOST_ACCESSES: usize = 1 << 23;
 /// The most accesses that are executed for all dimensions of all arrays.
 const MOST_OF_ALL: usize = 1 << 25;
 
-/// The accesses with the indices of their rows. Says also which dimensions of which arrays were kept in turn.
+/// The accesses with the indices of their rows. Says also which dimensions of which arrays were folded.
 pub(crate) fn unrolled<'a>(
     program: &Stores,
     shapes: &[Vec<Shape>],
@@ -66,7 +66,7 @@ fn is_in_parts(program: &Stores, array: usize) -> bool {
     stores.any(|store| store.site == first.site && !store.is_beside(first))
 }
 
-/// Of each dimension of each array, how many elements are kept in turn, if an address says that.
+/// Of each dimension of each array, how many elements are folded, if an address says that.
 fn folds(program: &Stores, shapes: &[Vec<Shape>], located: &[Located]) -> Vec<Vec<Option<i64>>> {
     let mut folds: Vec<Vec<Option<i64>>> = shapes.iter().map(|sites| vec![None; sites[0].len()]).collect();
     for Located { store, value, addresses, .. } in located {
@@ -86,7 +86,7 @@ fn folds(program: &Stores, shapes: &[Vec<Shape>], located: &[Located]) -> Vec<Ve
     folds
 }
 
-/// A dimension of an array that is kept in turn; the one behind all others, if there is no index for it.
+/// A dimension of an array that is folded; the one behind all others, if there is no index for it.
 struct Turns<'a> {
     /// Of each allocation of the array.
     shapes: &'a [Shape],

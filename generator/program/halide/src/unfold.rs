@@ -1,7 +1,7 @@
 //! Stores in coordinates of whole arrays.
 //!
 //! A schedule of Halide decides where a Func is computed and how much of it is kept: a tile has a buffer with indices of its
-//! own, a sliding window keeps the last rows in turn, a scalar exists for one iteration. Here every array becomes a whole
+//! own, a sliding window keeps the last rows, folded, a scalar exists for one iteration. Here every array becomes a whole
 //! one again: its elements get *coordinates* that do not depend on the loops around. An element that is computed several times in
 //! several tiles is then one element. The coordinate of an element is found from the loads of its value, which have
 //! coordinates already: where a tile's element `r` is made of `input[r + 31*tile]`, its coordinate is `r + 31*tile`.
@@ -78,7 +78,7 @@ struct Placement {
     extras: Vec<Index>,
 }
 
-/// Puts all stores into coordinates. The dimensions of arrays that were kept in turn are `in_turn`.
+/// Puts all stores into coordinates. The dimensions of arrays that were folded are `in_turn`.
 pub(crate) fn unfold<'a>(program: &Stores, located: &'a [Located<'a>], in_turn: &'a [Vec<bool>]) -> Result<Unfolded> {
     let arrays = program.arrays.len();
     let mut stores = vec![Vec::new(); arrays];
@@ -170,7 +170,7 @@ struct Rewritten {
 
 struct Unfolder<'a> {
     located: &'a [Located<'a>],
-    /// Of each dimension of each array, whether its elements were kept in turn.
+    /// Of each dimension of each array, whether its elements were folded.
     in_turn: &'a [Vec<bool>],
     /// Of each array, its stores.
     stores: Vec<Vec<usize>>,

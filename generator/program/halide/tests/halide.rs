@@ -1,4 +1,4 @@
-//! Statements that Halide printed, against the nests of `apps`, and texts that nobody printed.
+//! Statements that Halide printed, against the nests of `apps`, and texts that no Halide printed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,11 +59,11 @@ fn what_was_found_is_understood() {
         ("reduction_in_rows", "for y in 0..9:"),
         // Each place of a Func has loads of its own.
         ("places_apart", "output[x, y] = sel("),
-        // Initial values of rows that are kept in turn, in two parts of the loop (`random_459`).
+        // Initial values of folded rows, in two parts of the loop (`random_459`).
         ("reduction_in_turns", "stage1[x, y] = stage0[x, y + 1] as i8 - stage0[x, y] as i8\n"),
         // Rows before the image, in the loop, and behind the image, with constant indices (`random_14`).
         ("rows_before_the_image", "min(1, stage1[x, y]), stage1[x + 1, y]), stage1[x, y + 1])"),
-        // Columns in three parts, in rows that are kept in turn (`random_319`).
+        // Columns in three parts, in folded rows (`random_319`).
         ("rows_in_three_parts", "= 0 + stage0[x, y] as i16 + stage0[x + 1, y] as i16 + stage0[x + 2, y] as i16 + "),
         // Rows that are computed again for each two rows of the consumer (`random_3`).
         ("rows_for_twice_the_rows", "stage1[x, y] = stage0[x, y] as i8 | 9\n"),
@@ -74,7 +74,7 @@ fn what_was_found_is_understood() {
             "copies_of_twice_the_columns",
             "for x in 0..12 unroll 4:\n      - output[x, y] = min((sel(stage1[(x/2), (y/2)]",
         ),
-        // Counters of rows that nobody reads (`random_59`).
+        // Counters of rows without a read (`random_59`).
         ("counted_rows", "stage1[x, y] = absd(stage0_95[x, y], stage0_95[x + 2, y])"),
         // One row, whose index is not in the text, for each two rows of the consumer (`random_400`).
         ("one_row_in_turn", "output[x, y] = min(stage2[(x/2), (y/2)], 255) as u8 % 4\n"),
@@ -82,7 +82,7 @@ fn what_was_found_is_understood() {
         ("skipped_rows", "output[x, y] = stage2[2*x, 2*y] as u8 & 60\n"),
         // The first row has no loop, and more columns than each part of the others (`random_369`).
         ("row_of_its_own", "for i1 in 0..10:\n    - for i0 in 0..17:\n"),
-        // Rows that are kept in turn for twice as many rows: their places are arrays of their own (`random_477`).
+        // Folded rows for twice as many rows: their places are arrays of their own (`random_477`).
         ("rows_of_two_places", "stage2[x, y] = stage1_487[x, y] as i8 / 8\n"),
         // The last of each two rows, at a constant address (`random_460`).
         ("rows_without_a_loop", "output[x, y] = 5 + stage1[2*x, 2*y] as u16 + "),
@@ -398,7 +398,7 @@ fn a_number_of_iterations_is_what_it_comes_to() {
     assert_eq!(read("min(max(output.s0.y, 2000000000), 8)"), read("8"));
 }
 
-/// A condition on the smaller of two counters is one on both, as where columns are kept in turn.
+/// A condition on the smaller of two counters is one on both, as where columns are folded.
 #[test]
 fn a_condition_may_be_on_two_loops() {
     let nest = |condition: &str| {
@@ -585,7 +585,7 @@ fn gaps_that_are_read_are_not_filled() {
     }
 }
 
-/// Two rows in turn, of `columns`, whose address has this remainder and factor.
+/// Two folded rows, of `columns`, whose address has this remainder and factor.
 fn two_rows_in_turn(columns: usize, row: &str, value: &str) -> String {
     format!(
         "// input: u8[{columns}, 6]
@@ -621,7 +621,7 @@ fn many_loads_of_a_row_in_turn_are_understood() {
     assert!(nest.contains("f[x, 2*y + 1]"), "{nest}");
 }
 
-/// Factors and remainders that are negative, or too large, are no rows in turn.
+/// Factors and remainders that are negative, or too large, are no folded rows.
 #[test]
 fn remainders_of_rows_in_turn_are_positive() {
     let value = "f[output.s0.x + 16]";

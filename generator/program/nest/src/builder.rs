@@ -286,7 +286,7 @@ impl OperationBuilder {
         self
     }
 
-    /// Says which compute unit it has in turn with others of the same.
+    /// Says which compute unit it shares with others of the same name.
     pub fn share(&mut self, unit: &str) -> &mut Self {
         self.share = Some(unit.to_owned());
         self

@@ -189,13 +189,13 @@ pub struct Operation {
     pub loads: Vec<Load>,
     /// The value, of the type of the target.
     pub expression: Expression,
-    /// The compute unit that it has in turn with others, if it does not have its own.
+    /// The compute unit that it shares with others, if it does not have its own.
     pub share: Option<Share>,
     /// Where the statement is.
     pub span: Span,
 }
 
-/// A compute unit that several operations have in turn.
+/// A compute unit that several operations share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
     /// Its name.
@@ -210,7 +210,7 @@ impl Operation {
         self.loads.iter().map(|load| &load.access).chain(self.reduce.then_some(&self.target))
     }
 
-    /// The name of the compute unit that it has in turn with others, if it shares one.
+    /// The name of the compute unit that it shares with others, if it shares one.
     pub fn unit(&self) -> Option<&str> {
         self.share.as_ref().map(|share| share.name.as_str())
     }

@@ -455,7 +455,7 @@ impl Reader<'_> {
         nodes
     }
 
-    /// A statement that has a compute unit in turn with others.
+    /// A statement that shares a compute unit with others.
     fn shared_statement(&mut self, text: &str, unit: &str, path: &FieldPath, scope: &NestScope) -> Option<Node> {
         let span = self.value_span(&path.key("share"));
         if !is_name(unit) {

@@ -20,7 +20,7 @@ impl fmt::Display for Word {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Word::Written { port, cycle } => write!(formatter, "the word of {port} in cycle {cycle}"),
-            Word::Undefined => write!(formatter, "a word that nobody has written"),
+            Word::Undefined => write!(formatter, "a word that was never written"),
         }
     }
 }

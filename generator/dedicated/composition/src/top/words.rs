@@ -235,7 +235,7 @@ impl Context<'_> {
         let names = unit.kernels.iter().map(|&kernel| format!("`{}`", self.accelerator.kernels[kernel].name));
         let latency = self.accelerator.datapaths[first.datapath].datapath.latency();
         let comment = format!(
-            "`{}` is {} in turn, {} from operands to result.",
+            "`{}` computes {} by turns, {} from operands to result.",
             unit.name,
             listing(&names.collect_vec()),
             counted(latency, "cycle")

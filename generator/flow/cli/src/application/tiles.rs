@@ -80,7 +80,7 @@ pub fn read_levels(
 }
 
 /// Reads the specification of a tile in one accelerator with the memory tile, which decides what the chip wants of all. A
-/// tile that nobody names is made so; one that is named has to be.
+/// tile that the command does not name is made so; one that is named has to be.
 fn read_beside(memory: &TileSpec, named: Option<&Path>, default: &str) -> Result<TileSpec, Diagnostic> {
     let Some(named) = named else {
         let TileSpec { reset, clock_gating, shadow_registers, .. } = *memory;

@@ -8,7 +8,7 @@ use pushmem_nest::{Binary, Type, Unary};
 use super::worlds::World;
 use crate::value::Value;
 
-/// A value that depends on an element that nobody has written, or that is not there.
+/// A value that depends on an element that was never written, or that is not there.
 pub(crate) const UNKNOWN: i64 = i64::MIN;
 
 /// A load from a memory, at an address that may itself depend on loads.
@@ -265,7 +265,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Executes a store. The memory grows where nobody has allocated it.
+    /// Executes a store. The memory grows where it was not allocated.
     pub fn store(&mut self, store: &Store) -> Result<(), Stop> {
         let address = usize::try_from(self.determined(&store.address)?).map_err(|_| Stop::Undetermined)?;
         self.evaluate(&store.value)?;
