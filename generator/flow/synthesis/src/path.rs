@@ -190,7 +190,7 @@ fn place(text: &str) -> String {
     }
     let parts = name.split(['/', '.']).collect_vec();
     let Some((register, path)) = parts.split_last() else { return name.to_owned() };
-    let plain = register.split('[').next().unwrap_or(register);
+    let plain = register.split('[').next().unwrap_or(register).trim_start_matches("u_");
     // The instance, innermost first; the parts of a name that has none are those of flattened modules.
     let outer = name.split_once('/').map_or(path.len(), |(head, _)| head.split('.').count());
     let block = block(&path[..outer.min(path.len())]).unwrap_or_else(|| "the top module".to_owned());
