@@ -9,7 +9,7 @@ module counter #(
     parameter int unsigned LEVELS = 4,
     /// doc comment on a parameter
     parameter  bit          HAS_DATA   = 1'b1,
-    localparam int unsigned LEVEL_BITS = (LEVELS > 1) ? ($clog2(LEVELS)) : 1
+    localparam int unsigned LEVEL_BITS = (LEVELS > 1) ? $clog2(LEVELS) : 1
 ) (
     input logic clk,
     input logic rst_n,
