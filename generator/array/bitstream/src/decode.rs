@@ -1,32 +1,16 @@
 //! Bitstreams back to configurations.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use pushmem_configuration::{Configuration as MemoryConfiguration, RegisterWrite, decode as decode_memory};
+use pushmem_configuration::{
+    Configuration as MemoryConfiguration, DecodeError, RegisterWrite, decode as decode_memory,
+};
 use pushmem_fabric::{ArraySpec, Place};
 use pushmem_registers::{RegisterMap, WORD_BYTES};
 use pushmem_resources::{Address, CLEAR, DIGEST, Feature, Graph, TileLayout};
 
 use crate::bits::Bitstream;
 use crate::configuration::{Configuration, TileConfiguration, TileName};
-
-/// Why writes are not a bitstream of the array.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DecodeError {
-    /// Index of the write at fault; behind the last for one that is missing.
-    pub write: usize,
-    /// What is wrong with it.
-    pub message: String,
-}
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "write {}: {}", self.write, self.message)
-    }
-}
-
-impl std::error::Error for DecodeError {}
 
 /// The writes of a memory, each with its index in the bitstream.
 type MemoryWrites = Vec<(usize, RegisterWrite)>;

@@ -14,5 +14,6 @@ mod read;
 
 pub use bits::Bitstream;
 pub use configuration::{Configuration, TileConfiguration, TileName};
-pub use decode::{DecodeError, decode};
+pub use decode::decode;
 pub use netlist::{Net, Netlist, Source};
+pub use pushmem_configuration::DecodeError;

@@ -83,7 +83,7 @@ fn follow(configuration: &Configuration, graph: &Graph, input: NodeId) -> Net {
     let mut seen = BTreeSet::new();
     let mut node = input;
     let is_io = graph.kind(graph.place(input)) == Some(TileKind::Io);
-    // The register of a stream is behind the multiplexer, as that of a track.
+    // The register of a stream follows its multiplexer, as that of a track does.
     let net = |source: Source, registers: u32| Net { input, source, registers: registers + u32::from(is_io) };
     loop {
         let here = graph.resource(node).node;

@@ -15,7 +15,7 @@ pub struct Routes<'a> {
 }
 
 impl Routes<'_> {
-    /// What a register takes at the end of a cycle; nothing, if it holds still.
+    /// The slot that a register takes at the end of a cycle; nothing, if it holds still.
     pub fn taken(&self, register: NodeId) -> Option<Slot> {
         match self.chosen(register) {
             Chosen::Node(node) => Some(self.driver(node)),
@@ -24,7 +24,7 @@ impl Routes<'_> {
         }
     }
 
-    /// What an input of a core, or a track behind its register, shows: 0, if it takes nothing.
+    /// The slot that an input of a core shows, or a track after its register: that of 0, if it takes nothing.
     pub fn input(&self, input: NodeId) -> Slot {
         self.taken(input).unwrap_or(self.zero)
     }

@@ -23,7 +23,7 @@ struct SwitchBox<'a> {
 /// An outgoing track.
 struct Hop {
     name: String,
-    /// What it can take, the first lowest.
+    /// The words that its multiplexer chooses from, the first lowest.
     items: String,
     output: String,
     /// Straight on.

@@ -24,7 +24,7 @@ pub struct Edge {
     pub value: u32,
 }
 
-/// What a node takes at a value of its field.
+/// The choice of a node at a value of its field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Chosen {
     /// Another node.
@@ -162,7 +162,7 @@ impl Graph {
         format!("{}_{}_{}.{}.{here}", kind.name(), place.column, place.row, layer.name())
     }
 
-    /// What a node takes at a value of its field: the one meaning of the value.
+    /// The choice of a node at a value of its field. Nothing else gives the value a meaning.
     pub fn chosen(&self, node: NodeId, value: u32) -> Chosen {
         let sources = self.sources(node);
         if let Some(edge) = sources.iter().find(|edge| edge.value == value) {

@@ -51,7 +51,7 @@ impl Feature {
 /// The effect of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Meaning {
-    /// What the register of an outgoing track takes: 0 nothing, so that it holds still, or 1 more than the place in its choices.
+    /// The choice of the register of an outgoing track: 0 for none, so that it holds still, else 1 more than its place.
     Select {
         /// Network of the track.
         layer: Layer,
@@ -70,7 +70,7 @@ pub enum Meaning {
         /// Its number.
         track: u32,
     },
-    /// What an input of the core takes: 0 nothing, which reads as 0, or 1 more than the place in its choices.
+    /// The choice of an input of the core: 0 for none, which reads as 0, else 1 more than its place.
     Connection {
         /// Network of the input.
         layer: Layer,

@@ -11,7 +11,7 @@ use crate::file::{Chain, Configuration, ControllerConfiguration};
 use crate::writes::RegisterWrite;
 use pushmem_affine::{Affine, deltas, strides};
 
-/// Why register writes are not a configuration of the tile.
+/// Why writes are not a configuration: register writes one of a tile, a bitstream one of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     /// Index of the write at fault; behind the last for one that is missing.

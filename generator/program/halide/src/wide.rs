@@ -73,7 +73,7 @@ struct Inliner<'a, 'b> {
     known: Vec<Known>,
     /// The last allocation of each array so far.
     latest: Vec<usize>,
-    /// What the parts of the value of this store have become: those that it shares are made once.
+    /// The new parts of the value of this store by the old ones: a shared part is made once.
     made: HashMap<*const Value<Flat>, Option<Rc<Value<Flat>>>>,
 }
 

@@ -184,7 +184,7 @@ fn access(bench: &Bench, configuration: &Configuration, random: &mut ChaCha8Rng)
             address.feature == Feature::Core.number() && address.register < layout.memory_registers()
         })
     };
-    // What a memory reads is the business of its own tests.
+    // Tests of memory tiles read registers of memories.
     if is_memory_register(address) {
         return Cycle::default();
     }
