@@ -1,0 +1,8 @@
+//! The netlist of a program on an array: the cells that tiles execute, and the nets between them, before placement.
+//!
+//! Selection makes it of an accelerator, placement gives each cell a tile, and routing each net its tracks. The netlist says
+//! how many cycles each connection takes, and leaves to the array in which cycle a cell starts.
+
+mod netlist;
+
+pub use netlist::{Cell, CellId, Core, Net, NetId, Netlist, Sink};

@@ -1,0 +1,97 @@
+//! Cells and nets.
+
+use index_vec::IndexVec;
+use pushmem_configuration::Configuration as MemoryConfiguration;
+use pushmem_fabric::{Layer, TileKind};
+use pushmem_pe::Configuration as PeConfiguration;
+
+index_vec::define_index_type! {
+    /// A cell, an index of [`Netlist::cells`].
+    pub struct CellId = u32;
+    DISPLAY_FORMAT = "{}";
+}
+
+index_vec::define_index_type! {
+    /// A net, an index of [`Netlist::nets`].
+    pub struct NetId = u32;
+    DISPLAY_FORMAT = "{}";
+}
+
+/// Cells and the nets between them.
+///
+/// The times of a netlist are those of a schedule in which no route takes a cycle. On the array each cell starts some cycles
+/// later, its *lag*: with a lag for every cell, a connection of `cycles` from `u` to `v` takes exactly
+/// `cycles + lag(v) - lag(u)` registers of tracks and operands. Any lags that leave each connection a route are right.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Netlist {
+    /// Name of the program.
+    pub name: String,
+    /// The cells. Each takes a tile, but an input and an output may share one.
+    pub cells: IndexVec<CellId, Cell>,
+    /// The nets. An output of a cell drives one net at most, and an input is the sink of one at most.
+    pub nets: IndexVec<NetId, Net>,
+}
+
+/// What a tile executes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// The configuration of the tile's core.
+    pub core: Core,
+}
+
+/// The configuration of the core of a tile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Core {
+    /// A processing element. Operands that a net drives are [`Direct`](pushmem_pe::Mode::Direct); routing may delay them.
+    Pe(PeConfiguration),
+    /// A memory. Its controllers start as many cycles later as its lag is.
+    Memory(MemoryConfiguration),
+    /// The words that enter the array on an IO tile.
+    Input,
+    /// The words that leave the array on an IO tile. A tile serves one input and one output.
+    Output,
+}
+
+impl Core {
+    /// The kind of tile that it needs.
+    pub fn kind(&self) -> TileKind {
+        match self {
+            Core::Pe(_) => TileKind::Pe,
+            Core::Memory(_) => TileKind::Memory,
+            Core::Input | Core::Output => TileKind::Io,
+        }
+    }
+}
+
+/// A net: the output of a cell and the inputs that read it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Net {
+    /// Whether it carries words or bits.
+    pub layer: Layer,
+    /// The cell that drives it.
+    pub source: CellId,
+    /// The output of the cell, its place among the outputs of the layer.
+    pub port: u32,
+    /// The inputs that read it, one at least.
+    pub sinks: Vec<Sink>,
+}
+
+/// An input that reads a net.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sink {
+    /// The cell that reads.
+    pub cell: CellId,
+    /// The input of the cell, its place among the inputs of the layer.
+    pub port: u32,
+    /// Cycles from source to sink in the schedule, before lags.
+    pub cycles: i64,
+}
+
+impl Netlist {
+    /// How many cells need a kind of tile.
+    pub fn count(&self, kind: TileKind) -> usize {
+        self.cells.iter().filter(|cell| cell.core.kind() == kind).count()
+    }
+}
