@@ -22,7 +22,7 @@ impl Steps {
     }
 
     /// The steps that these values are, ascending and one at least; nothing if their distances differ.
-    fn of(values: &[i64]) -> Option<Self> {
+    pub fn of(values: &[i64]) -> Option<Self> {
         let (&first, &last) = (values.first()?, values.last()?);
         let step = values.get(1).map_or(1, |second| second - first);
         let regular = values.windows(2).all(|pair| pair[1] - pair[0] == step);

@@ -59,6 +59,23 @@ impl Accelerator {
         streams.iter().map(of_stream).collect()
     }
 
+    /// The words of each input stream, for these images by the name of the input.
+    ///
+    /// # Errors
+    /// When an input is missing or has another shape than declared.
+    pub fn input_beats(&self, program: &Program, inputs: &BTreeMap<String, Image>) -> Result<Vec<Beats>, Diagnostic> {
+        let mut arrays = BTreeMap::new();
+        for (number, array) in program.arrays.iter().enumerate().filter(|(_, array)| array.kind == ArrayKind::Input) {
+            let image = inputs.get(&array.name);
+            let image = image.ok_or_else(|| Diagnostic::new(format!("no image for the input `{}`", array.name)))?;
+            if image.values().len() != array.size() {
+                return Err(Diagnostic::new(format!("the image for `{}` has another shape than it", array.name)));
+            }
+            arrays.insert(number, image);
+        }
+        Ok(self.beats(self.inputs.as_raw_slice(), &arrays))
+    }
+
     /// The output arrays that the words of the output streams make.
     ///
     /// # Errors
@@ -88,16 +105,7 @@ impl Accelerator {
     /// # Errors
     /// When an input is missing or has another shape than declared.
     pub fn run(&self, program: &Program, inputs: &BTreeMap<String, Image>) -> Result<Run, Diagnostic> {
-        let mut arrays = BTreeMap::new();
-        for (number, array) in program.arrays.iter().enumerate().filter(|(_, array)| array.kind == ArrayKind::Input) {
-            let image = inputs.get(&array.name);
-            let image = image.ok_or_else(|| Diagnostic::new(format!("no image for the input `{}`", array.name)))?;
-            if image.values().len() != array.size() {
-                return Err(Diagnostic::new(format!("the image for `{}` has another shape than it", array.name)));
-            }
-            arrays.insert(number, image);
-        }
-        let beats = IndexVec::from(self.beats(self.inputs.as_raw_slice(), &arrays));
+        let beats = IndexVec::from(self.input_beats(program, inputs)?);
         let mut machine = Machine::new(self, program);
         let mut outputs: Vec<Beats> = vec![Vec::new(); self.outputs.len()];
         let mut taken = index_vec::index_vec![0; beats.len()];
