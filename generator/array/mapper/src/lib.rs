@@ -7,4 +7,4 @@ mod lower;
 pub mod model;
 mod predicates;
 
-pub use lower::{Lowered, Port, lower};
+pub use lower::{Lowered, lower};

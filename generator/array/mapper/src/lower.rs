@@ -9,7 +9,7 @@ use pushmem_files::Diagnostic;
 use pushmem_graph::{Accelerator, Case, CounterId, Driver, Kernel, KernelId, Source, TileId, Variable, WireId};
 use pushmem_kernels::DatapathGraph;
 use pushmem_nest::{Level, Program};
-use pushmem_netlist::{Cell, CellId, Core, Net, Netlist, Sink};
+use pushmem_netlist::{Cell, CellId, Core, Net, Netlist, Port, Sink};
 use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Operation, PeSpec};
 use pushmem_selection::{Bit, BitSource, Cell as PeCell, Cells, Refused, Word, select};
 
@@ -24,17 +24,6 @@ pub struct Lowered {
     pub inputs: Vec<Vec<CellId>>,
     /// For each lane of each output stream its cell.
     pub outputs: Vec<Vec<CellId>>,
-}
-
-/// An output of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Port {
-    /// The cell.
-    pub cell: CellId,
-    /// Whether it gives a word or a bit.
-    pub layer: Layer,
-    /// The output, its place among those of the layer.
-    pub port: u32,
 }
 
 /// A word in the time of the schedule: the output of a cell some cycles ago, or a constant.

@@ -1,6 +1,6 @@
 //! Cells: operations of processing elements, and where their operands come from.
 
-use pushmem_pe::{Operation, Outcome};
+use pushmem_pe::{Configuration, Mode, Operand, Operation, Semantics};
 
 use crate::predicate::Predicate;
 
@@ -98,6 +98,16 @@ pub struct Cells {
 }
 
 impl Cell {
+    /// The configuration of its processing element, whose operands are all direct.
+    pub fn configuration(&self) -> Configuration {
+        Configuration {
+            operation: self.operation,
+            words: [Operand { mode: Mode::Direct, constant: 0 }; 3],
+            bits: [Operand { mode: Mode::Direct, constant: false }; 3],
+            lut: self.lut,
+        }
+    }
+
     /// The words that the result depends on.
     pub fn used_words(&self) -> &[Word] {
         &self.words[..self.operation.words()]
@@ -112,57 +122,55 @@ impl Cell {
 impl Cells {
     /// The word of the result for these words of the loads and these values of the loop variables.
     ///
-    /// `tables` gives the entries of each table of the program. An entry beyond them is 0.
-    pub fn evaluate(&self, word_bits: u32, loads: &[u32], variables: &[i64], tables: &[Vec<i64>]) -> u32 {
-        let mut run = Run { cells: self, word_bits, loads, variables, tables, outcomes: Vec::new() };
+    /// `entry` gives the entry of a table of the program.
+    pub fn evaluate(
+        &self,
+        semantics: &impl Semantics,
+        loads: &[u32],
+        variables: &[i64],
+        entry: impl Fn(usize, u32) -> u32,
+    ) -> u32 {
+        let mut run = Run { cells: self, semantics, loads, variables, entry, outcomes: Vec::new() };
         for cell in &self.cells {
             let words = cell.words.map(|word| run.word(word));
             let bits = cell.bits.map(|bit| run.bit(bit));
-            let configuration = pushmem_pe::Configuration {
-                operation: cell.operation,
-                words: [OPERAND; 3],
-                bits: [BIT_OPERAND; 3],
-                lut: cell.lut,
-            };
-            run.outcomes.push(configuration.outcome(word_bits, words, bits));
+            run.outcomes.push(semantics.outcome(&cell.configuration(), words, bits));
         }
         run.word(self.result.expect("selection gives a result"))
     }
 }
 
-const OPERAND: pushmem_pe::Operand<u32> = pushmem_pe::Operand { mode: pushmem_pe::Mode::Direct, constant: 0 };
-const BIT_OPERAND: pushmem_pe::Operand<bool> = pushmem_pe::Operand { mode: pushmem_pe::Mode::Direct, constant: false };
-
 /// An evaluation under way.
-struct Run<'a> {
+struct Run<'a, S, Entry> {
     cells: &'a Cells,
-    word_bits: u32,
+    semantics: &'a S,
     loads: &'a [u32],
     variables: &'a [i64],
-    tables: &'a [Vec<i64>],
-    outcomes: Vec<Outcome>,
+    entry: Entry,
+    outcomes: Vec<(u32, u32)>,
 }
 
-impl Run<'_> {
+impl<S: Semantics, Entry: Fn(usize, u32) -> u32> Run<'_, S, Entry> {
     fn word(&self, word: Word) -> u32 {
         match word {
-            Word::Constant(constant) => constant,
+            Word::Constant(constant) => self.semantics.constant(constant),
             Word::Load(load) => self.loads[load],
-            Word::Cell(cell) => self.outcomes[cell].word,
+            Word::Cell(cell) => self.outcomes[cell].0,
             Word::Fetch(fetch) => {
                 let Fetch { table, index } = self.cells.fetches[fetch];
-                let entry = self.tables[table].get(self.word(index) as usize).copied().unwrap_or(0);
-                (entry as u64 & (u64::from(u32::MAX) >> (32 - self.word_bits))) as u32
+                (self.entry)(table, self.word(index))
             }
         }
     }
 
-    fn bit(&self, bit: Bit) -> bool {
-        let value = match bit.source {
-            BitSource::False => false,
-            BitSource::Cell(cell) => self.outcomes[cell].bit,
-            BitSource::Predicate(predicate) => self.cells.predicates[predicate].holds(self.variables),
-        };
-        value != bit.inverted
+    /// A bit. None but constants and boxes of loop variables are inverted.
+    fn bit(&self, bit: Bit) -> u32 {
+        match bit.source {
+            BitSource::False => bit.inverted.into(),
+            BitSource::Cell(cell) => self.outcomes[cell].1,
+            BitSource::Predicate(predicate) => {
+                (self.cells.predicates[predicate].holds(self.variables) != bit.inverted).into()
+            }
+        }
     }
 }

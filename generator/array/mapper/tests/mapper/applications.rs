@@ -1,7 +1,10 @@
 //! The benchmark programs.
 
 use pushmem_fabric::TileKind;
-use pushmem_mapper::{lower, model};
+use pushmem_mapper::lower;
+use pushmem_mapper::model::{self, Streams};
+use pushmem_netlist::Machine;
+use pushmem_pe::Numbers;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -29,7 +32,13 @@ fn netlists_of_applications_compute_what_the_interpreter_does() {
         let count = |kind| lowered.netlist.count(kind);
         assert_eq!((count(TileKind::Pe), count(TileKind::Memory)), (pes, memories), "{name}");
         let images = compiled.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
-        let found = model::run(&lowered, &compiled, &amber, &images).unwrap();
+        let accelerator = &compiled.accelerator;
+        let beats = accelerator.input_beats(&compiled.program, &images).unwrap();
+        let memory = amber.memory.as_ref().map(|memory| &memory.tile);
+        let mut machine = Machine::new(&lowered.netlist, memory, Numbers { word_bits: 16 });
+        let found = model::run(&mut machine, &Streams::of(&lowered), accelerator, &beats);
+        assert!(machine.take_violations().is_empty(), "{name}");
+        let found = accelerator.arrays(&compiled.program, &found).unwrap();
         assert!(found == compiled.program.run(&images).unwrap(), "the netlist of {name} computes something else");
     }
 }
@@ -46,7 +55,7 @@ fn a_program_beyond_the_array_is_refused_at_its_place() {
         ("rom", "rom.yaml", "`curve` is a table, and memory tiles of arrays have no contents of their own"),
         ("matmul_tiled", "matmul_tiled.yaml", "`b_global_buffer` is in the global_buffer, which `amber` does not have"),
     ] {
-        let error = lower(&compiled(app(name), &amber), &amber).unwrap_err().to_string();
+        let error = format!("{:?}", lower(&compiled(app(name), &amber), &amber).unwrap_err());
         assert!(error.contains(message) && error.contains(place), "{error}");
     }
 }

@@ -7,7 +7,7 @@ use pushmem_files::Document;
 use pushmem_images::Image;
 use pushmem_kernels::{Datapath, DatapathGraph};
 use pushmem_nest::{ArrayKind, Observer, Program, Type};
-use pushmem_pe::PeSpec;
+use pushmem_pe::{Numbers, PeSpec};
 use pushmem_selection::{Cells, Refused, select};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -88,7 +88,9 @@ impl Observer for Comparison<'_> {
         let word_bits = self.spec.word_bits;
         let mask = u32::MAX >> (32 - word_bits);
         let words: Vec<u32> = loads.iter().map(|&load| load as u32 & mask).collect();
-        let found = cells.evaluate(word_bits, &words, variables, &self.tables);
+        let entry =
+            |table: usize, index: u32| self.tables[table].get(index as usize).map_or(0, |entry| *entry as u32 & mask);
+        let found = cells.evaluate(&Numbers { word_bits }, &words, variables, entry);
         let expected = stored as u32 & mask;
         assert_eq!(found, expected, "{} of {loads:?} at {variables:?}: {cells:#?}", self.program);
         self.compared += 1;

@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use pushmem_nest::Type;
-use pushmem_pe::PeSpec;
+use pushmem_pe::{Numbers, PeSpec};
 
 use crate::common::{compare, pe, read, selected};
 
@@ -121,7 +121,11 @@ fn quotients_by_constants_are_exact_for_all_words() {
         let text = program(&format!("a[x] / {divisor}"), Type::U16, Type::U16, Type::U16);
         let cells = selected(&read(&text), &spec).remove(0).unwrap();
         for word in 0..=0xffff {
-            assert_eq!(cells.evaluate(16, &[word], &[0], &[]), word / divisor, "{word} / {divisor}");
+            assert_eq!(
+                cells.evaluate(&Numbers { word_bits: 16 }, &[word], &[0], |_, _| 0),
+                word / divisor,
+                "{word} / {divisor}"
+            );
         }
     }
 }
