@@ -15,4 +15,4 @@ pub use accelerator::{
 };
 pub use ids::{CounterId, DatapathId, InputId, KernelId, TileId, WireId};
 pub use levels::Levels;
-pub use run::{Beats, Run};
+pub use run::{Beats, Function, Run};

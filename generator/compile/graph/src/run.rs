@@ -7,7 +7,7 @@ use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_kernels::Evaluator;
 use pushmem_model::{Inputs, Outputs, Tile, Violation};
-use pushmem_nest::{ArrayKind, Program, Type};
+use pushmem_nest::{ArrayKind, Program};
 
 use crate::accelerator::{Accelerator, Case, Counter, Driver, Source, Stream, Turn};
 use crate::ids::{CounterId, InputId, KernelId, TileId, WireId};
@@ -106,15 +106,35 @@ impl Accelerator {
     /// When an input is missing or has another shape than declared.
     pub fn run(&self, program: &Program, inputs: &BTreeMap<String, Image>) -> Result<Run, Diagnostic> {
         let beats = IndexVec::from(self.input_beats(program, inputs)?);
-        let mut machine = Machine::new(self, program);
-        let mut outputs: Vec<Beats> = vec![Vec::new(); self.outputs.len()];
-        let mut taken = index_vec::index_vec![0; beats.len()];
-        for _ in 0..self.length {
-            machine.cycle(&beats, &mut taken, &mut outputs);
-        }
+        let mut machine = Machine::new(self, &|kernel| self.datapath_of(kernel, program));
+        let outputs = machine.run(&beats);
         Ok(Run { outputs: self.arrays(program, &outputs)?, violations: machine.violations() })
     }
+
+    /// The words of the output streams for these words of the input streams, of an accelerator whose kernels compute something
+    /// else: `kernel` gives the function of each, of the words of its loads and the values of its variables.
+    pub fn run_with<'a>(&'a self, beats: Vec<Beats>, kernel: &dyn Fn(KernelId) -> Function<'a>) -> Vec<Beats> {
+        Machine::new(self, kernel).run(&IndexVec::from(beats))
+    }
+
+    /// The function of the datapath of a kernel.
+    fn datapath_of<'a>(&'a self, kernel: KernelId, program: &Program) -> Function<'a> {
+        let datapath = &self.datapaths[self.kernels[kernel].datapath].datapath;
+        let mut evaluator = Evaluator::new(datapath, &program.tables);
+        let types = datapath.loads();
+        let mut loads = vec![0; types.len()];
+        Box::new(move |words, variables| {
+            for ((load, word), of) in loads.iter_mut().zip(words).zip(types) {
+                *load = of.wrap(i64::from(*word));
+            }
+            evaluator.evaluate(&loads, variables) as u16
+        })
+    }
 }
+
+/// The result of a kernel, a function of the words of its loads and the values of its variables, which are numbered as the
+/// loops of the operation.
+pub type Function<'a> = Box<dyn FnMut(&[u16], &[i64]) -> u16 + 'a>;
 
 /// The state of a [`Counter`].
 struct CounterState<'a> {
@@ -149,13 +169,11 @@ impl<'a> CounterState<'a> {
 struct KernelState<'a> {
     /// The kernel, or the first of those that share it.
     kernel: KernelId,
-    evaluator: Evaluator,
+    function: Function<'a>,
     /// Results under way, the next to appear first; empty for a kernel without registers.
     results: VecDeque<u16>,
-    /// Types of the loads.
-    types: &'a [Type],
     operands: &'a [Source],
-    loads: Vec<i64>,
+    loads: Vec<u16>,
     variables: Vec<i64>,
 }
 
@@ -177,7 +195,7 @@ struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    fn new(accelerator: &'a Accelerator, program: &Program) -> Self {
+    fn new(accelerator: &'a Accelerator, function: &dyn Fn(KernelId) -> Function<'a>) -> Self {
         let mut instances: Vec<KernelState> = Vec::new();
         let mut instance_of: IndexVec<KernelId, usize> = IndexVec::new();
         for (number, kernel) in accelerator.kernels.iter_enumerated() {
@@ -193,9 +211,8 @@ impl<'a> Machine<'a> {
                 let operands = unit.map_or(&kernel.operands, |unit| &unit.operands);
                 KernelState {
                     kernel: number,
-                    evaluator: Evaluator::new(&operation.datapath, &program.tables),
+                    function: function(number),
                     results: VecDeque::from(vec![0; operation.datapath.latency() as usize]),
-                    types: operation.datapath.loads(),
                     operands,
                     loads: vec![0; operands.len()],
                     variables: vec![0; operation.depth],
@@ -227,6 +244,16 @@ impl<'a> Machine<'a> {
             values: index_vec::index_vec![0; accelerator.wires.len()],
             now: 0,
         }
+    }
+
+    /// The words of the output streams for these of the input streams.
+    fn run(&mut self, inputs: &IndexVec<InputId, Beats>) -> Vec<Beats> {
+        let mut outputs: Vec<Beats> = vec![Vec::new(); self.accelerator.outputs.len()];
+        let mut taken = index_vec::index_vec![0; inputs.len()];
+        for _ in 0..self.accelerator.length {
+            self.cycle(inputs, &mut taken, &mut outputs);
+        }
+        outputs
     }
 
     /// Executes a cycle. `taken` counts the words taken from each input.
@@ -310,18 +337,17 @@ impl<'a> Machine<'a> {
     fn evaluate(&mut self, number: usize) -> u16 {
         self.load(number);
         let kernel = &mut self.instances[number];
-        kernel.evaluator.evaluate(&kernel.loads, &kernel.variables) as u16
+        (kernel.function)(&kernel.loads, &kernel.variables)
     }
 
     /// Takes a kernel's operands from their wires.
     fn load(&mut self, number: usize) {
         let kernel = &mut self.instances[number];
-        for ((load, source), of) in kernel.loads.iter_mut().zip(kernel.operands).zip(kernel.types) {
-            let word = match *source {
+        for (load, source) in kernel.loads.iter_mut().zip(kernel.operands) {
+            *load = match *source {
                 Source::Wire(wire) => self.values[wire],
                 Source::Constant(word) => word,
             };
-            *load = of.wrap(i64::from(word));
         }
         let instance = &self.accelerator.kernels[kernel.kernel];
         let used = &self.accelerator.datapaths[instance.datapath].variables;
