@@ -3,8 +3,10 @@
 //! Selection makes it of an accelerator, placement gives each cell a tile, and routing each net its tracks. The netlist says
 //! how many cycles each connection takes, and leaves to the array in which cycle a cell starts.
 
+mod connection;
 mod model;
 mod netlist;
 
+pub use connection::Connection;
 pub use model::Machine;
 pub use netlist::{Cell, CellId, Core, Net, NetId, Netlist, Port, Sink};

@@ -1,0 +1,121 @@
+//! Netlists of the shape of well-known programs.
+
+use pushmem_fabric::{ArraySpec, Layer};
+use pushmem_netlist::{CellId, Core, Netlist};
+use pushmem_pe::Operation;
+
+use crate::builder::{Builder, Operand, Word};
+
+/// Words in a row of the image.
+const ROW: i64 = 16;
+
+/// A corner detector of the size of Harris' in the published evaluation.
+///
+/// # Panics
+/// When the array has no memories.
+pub fn harris(spec: &ArraySpec) -> Netlist {
+    copies(spec, 1)
+}
+
+/// So many detectors side by side, each with streams of its own.
+///
+/// # Panics
+/// When the array has no memories.
+pub fn copies(spec: &ArraySpec, count: usize) -> Netlist {
+    let mut builder = Builder::new("harris");
+    for _ in 0..count {
+        detector(&mut builder, spec);
+    }
+    builder.finish()
+}
+
+fn detector(builder: &mut Builder, spec: &ArraySpec) {
+    let input = builder.cell("input", Core::Input);
+    let rows = rows(builder, spec, Word::of(input));
+    let [gradient_x, gradient_y] = [gradient(builder, &rows, false), gradient(builder, &rows, true)];
+    let products = [(gradient_x, gradient_x), (gradient_x, gradient_y), (gradient_y, gradient_y)];
+    let sums = products.map(|(one, other)| {
+        let product = binary(builder, Operation::Multiply, Word::of(one), Word::of(other));
+        let product = with_constant(builder, Operation::ShiftRightSigned, Word::of(product), 4);
+        window_sum(builder, Word::of(product))
+    });
+    let [xx, xy, yy] = sums.map(Word::of);
+    let determinant = {
+        let one = binary(builder, Operation::Multiply, xx, yy);
+        let other = binary(builder, Operation::Multiply, xy, xy);
+        binary(builder, Operation::Subtract, Word::of(one), Word::of(other))
+    };
+    let trace = binary(builder, Operation::Add, xx, yy);
+    let square = binary(builder, Operation::Multiply, Word::of(trace), Word::of(trace));
+    let part = with_constant(builder, Operation::ShiftRightSigned, Word::of(square), 4);
+    let response = binary(builder, Operation::Subtract, Word::of(determinant), Word::of(part));
+    // A corner is a local maximum above a threshold.
+    let rows = self::rows(builder, spec, Word::of(response));
+    let mut neighbours = Vec::new();
+    for (place, row) in rows.iter().enumerate() {
+        for cycles in 0..3 {
+            if (place, cycles) != (1, 1) {
+                neighbours.push(row.before(cycles));
+            }
+        }
+    }
+    let mut most = neighbours[0];
+    for neighbour in &neighbours[1..] {
+        most = Word::of(binary(builder, Operation::MaximumSigned, most, *neighbour));
+    }
+    let is_more =
+        builder.pe(Operation::LessSigned, &[Operand::Word(most), Operand::Word(rows[1].before(1))], &[], None);
+    let bit = Operand::Word(Word::of(is_more));
+    let corner = builder.pe(Operation::Select, &[Operand::Constant(255), Operand::Constant(0)], &[bit], None);
+    let above = with_constant(builder, Operation::MaximumSigned, rows[1].before(1), 0);
+    let result = binary(builder, Operation::And, Word::of(corner), Word::of(above));
+    let output = builder.cell("output", Core::Output);
+    builder.connect(Layer::Word, Word::of(result), output, 0);
+}
+
+/// A row and the two before it.
+fn rows(builder: &mut Builder, spec: &ArraySpec, row: Word) -> [Word; 3] {
+    let tile = &spec.memory.as_ref().expect("an array with memories").tile;
+    let first = builder.memory(tile, 0, ROW, row);
+    let second = builder.memory(tile, 3 * ROW, ROW, Word::of(first));
+    [row, Word::of(first), Word::of(second)]
+}
+
+/// A gradient of a 3 × 3 window, with weights 1, 2, 1.
+fn gradient(builder: &mut Builder, rows: &[Word; 3], is_vertical: bool) -> CellId {
+    let side = |at: i64| {
+        [0, 1, 2].map(|place| match is_vertical {
+            true => rows[at as usize].before(place),
+            false => rows[place as usize].before(at),
+        })
+    };
+    let [plus, minus] = [side(0), side(2)].map(|[first, middle, last]| {
+        let ends = binary(builder, Operation::Add, first, last);
+        let twice = with_constant(builder, Operation::ShiftLeft, middle, 1);
+        binary(builder, Operation::Add, Word::of(ends), Word::of(twice))
+    });
+    binary(builder, Operation::Subtract, Word::of(plus), Word::of(minus))
+}
+
+/// The sum of a window of 3 × 3 words, of which each row is 5 cycles after the one before.
+fn window_sum(builder: &mut Builder, word: Word) -> CellId {
+    let mut sum: Option<Word> = None;
+    for row in 0..3 {
+        for column in 0..3 {
+            let next = word.before(5 * row + column);
+            sum = Some(match sum {
+                None => next,
+                Some(sum) => Word::of(binary(builder, Operation::Add, sum, next)),
+            });
+        }
+    }
+    sum.expect("nine words").cell
+}
+
+fn binary(builder: &mut Builder, operation: Operation, one: Word, other: Word) -> CellId {
+    builder.pe(operation, &[Operand::Word(one), Operand::Word(other)], &[], None)
+}
+
+fn with_constant(builder: &mut Builder, operation: Operation, word: Word, constant: u32) -> CellId {
+    builder.pe(operation, &[Operand::Word(word), Operand::Constant(constant)], &[], None)
+}

@@ -1,0 +1,190 @@
+//! Simulated annealing.
+
+use index_vec::IndexVec;
+use pushmem_fabric::{ArraySpec, Place};
+use pushmem_netlist::{CellId, Netlist};
+use pushmem_starts::Recurrence;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::capacity::{CapacityError, check_capacity};
+use crate::cost::{Cost, Lessons};
+use crate::placement::Placement;
+use crate::slots::{Class, SlotOf, Slots, classes};
+
+/// How long to anneal: moves at each temperature, in units of the number of cells to the power of 4/3.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effort(pub f32);
+
+impl Default for Effort {
+    fn default() -> Self {
+        Effort(1.0)
+    }
+}
+
+/// Places the cells of a netlist. `recurrences` are its loops, `lessons` what was wrong with placements
+/// before.
+///
+/// # Errors
+/// When there are fewer tiles of a kind than cells.
+pub fn place(
+    netlist: &Netlist,
+    spec: &ArraySpec,
+    recurrences: &[Recurrence],
+    lessons: &Lessons,
+    seed: u64,
+    effort: Effort,
+) -> Result<Placement, CapacityError> {
+    check_capacity(netlist, spec)?;
+    let mut annealer = Annealer::new(netlist, spec, recurrences, lessons, seed);
+    if netlist.cells.len() > 1 {
+        annealer.anneal(effort);
+    }
+    Ok(Placement { places: annealer.places })
+}
+
+struct Annealer<'a> {
+    cost: Cost<'a>,
+    /// The value of each term.
+    values: Vec<f32>,
+    classes: IndexVec<CellId, Class>,
+    slots: [Slots; 4],
+    slot_of: SlotOf,
+    places: IndexVec<CellId, Place>,
+    random: ChaCha8Rng,
+    /// The number of the last move that looked at each term.
+    looked: Vec<u32>,
+    moves: u32,
+    /// The terms that a move changes, with their new values.
+    changed: Vec<(u32, f32)>,
+    /// The largest distance between two places.
+    extent: u32,
+}
+
+impl<'a> Annealer<'a> {
+    fn new(netlist: &Netlist, spec: &'a ArraySpec, recurrences: &[Recurrence], lessons: &Lessons, seed: u64) -> Self {
+        let cost = Cost::new(netlist, spec, recurrences, lessons);
+        let classes = classes(netlist);
+        let mut slots = Class::ALL.map(|class| Slots::of(spec, class));
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut slot_of: SlotOf = netlist.cells.iter().map(|_| 0).collect();
+        let mut places: IndexVec<CellId, Place> = netlist.cells.iter().map(|_| Place { row: 0, column: 0 }).collect();
+        let mut free: [Vec<usize>; 4] = [0, 1, 2, 3].map(|class| (0..slots[class].len()).collect());
+        for (cell, class) in classes.iter_enumerated() {
+            let free = &mut free[*class as usize];
+            let slot = free.swap_remove(random.random_range(0..free.len()));
+            slots[*class as usize].put(slot, Some(cell));
+            slot_of[cell] = slot;
+            places[cell] = slots[*class as usize].place(slot);
+        }
+        let values: Vec<f32> = (0..cost.terms()).map(|term| cost.term(term, &places)).collect();
+        let looked = vec![0; cost.terms()];
+        let extent = spec.columns.max(spec.rows);
+        Annealer {
+            cost,
+            values,
+            classes,
+            slots,
+            slot_of,
+            places,
+            random,
+            looked,
+            moves: 0,
+            changed: Vec::new(),
+            extent,
+        }
+    }
+
+    fn anneal(&mut self, effort: Effort) {
+        let cells = self.places.len() as f32;
+        let moves = ((effort.0 * cells.powf(4.0 / 3.0)) as usize).max(20);
+        let mut range = self.extent as f32;
+        let mut temperature = 20.0 * self.spread();
+        loop {
+            let accepted = (0..moves).filter(|_| self.step(temperature, range.round() as u32)).count();
+            let rate = accepted as f32 / moves as f32;
+            let cost: f32 = self.values.iter().sum();
+            if temperature < 0.005 * cost / self.values.len().max(1) as f32 || cost == 0.0 {
+                break;
+            }
+            // The schedule of VPR: slow where about 44 % of the moves are accepted, in a window that keeps it there.
+            temperature *= match rate {
+                rate if rate > 0.96 => 0.5,
+                rate if rate > 0.8 => 0.9,
+                rate if rate > 0.15 && range > 1.0 => 0.95,
+                _ => 0.8,
+            };
+            range = (range * (1.0 - 0.44 + rate)).clamp(1.0, self.extent as f32);
+        }
+        for _ in 0..moves {
+            self.step(0.0, range.round() as u32);
+        }
+    }
+
+    /// The standard deviation of the cost over as many random moves as there are cells.
+    fn spread(&mut self) -> f32 {
+        let moves = self.places.len();
+        let costs: Vec<f32> = (0..moves)
+            .map(|_| {
+                self.step(f32::INFINITY, self.extent);
+                self.values.iter().sum()
+            })
+            .collect();
+        let mean = costs.iter().sum::<f32>() / moves as f32;
+        (costs.iter().map(|cost| (cost - mean).powi(2)).sum::<f32>() / moves as f32).sqrt()
+    }
+
+    /// Tries to move a cell to another slot within a range, in exchange for the cell there; whether it was moved.
+    fn step(&mut self, temperature: f32, range: u32) -> bool {
+        let cell = CellId::from(self.random.random_range(0..self.places.len()));
+        let class = self.classes[cell] as usize;
+        let from = self.slot_of[cell];
+        let (columns, rows) = self.slots[class].near(self.places[cell], range.max(1));
+        let to = self.slots[class].at(self.random.random_range(columns), self.random.random_range(rows));
+        if to == from {
+            return false;
+        }
+        let other = self.slots[class].cell(to);
+        self.exchange(class, (cell, from), (other, to));
+        let change = self.change(cell, other);
+        let is_taken =
+            change <= 0.0 || (temperature > 0.0 && self.random.random::<f32>() < (-change / temperature).exp());
+        if is_taken {
+            for (term, value) in self.changed.drain(..) {
+                self.values[term as usize] = value;
+            }
+        } else {
+            self.exchange(class, (cell, to), (other, from));
+        }
+        is_taken
+    }
+
+    /// Moves a cell from its slot to another, and the cell there to its slot.
+    fn exchange(&mut self, class: usize, (cell, from): (CellId, usize), (other, to): (Option<CellId>, usize)) {
+        let slots = &mut self.slots[class];
+        slots.put(to, Some(cell));
+        slots.put(from, other);
+        (self.slot_of[cell], self.places[cell]) = (to, slots.place(to));
+        if let Some(other) = other {
+            (self.slot_of[other], self.places[other]) = (from, slots.place(from));
+        }
+    }
+
+    /// The change of the cost by the new places of these cells, term by term.
+    fn change(&mut self, cell: CellId, other: Option<CellId>) -> f32 {
+        self.moves = self.moves.wrapping_add(1);
+        self.changed.clear();
+        let mut change = 0.0;
+        for cell in std::iter::once(cell).chain(other) {
+            for &term in self.cost.of_cell(cell) {
+                if std::mem::replace(&mut self.looked[term as usize], self.moves) == self.moves {
+                    continue;
+                }
+                let value = self.cost.term(term as usize, &self.places);
+                change += value - self.values[term as usize];
+                self.changed.push((term, value));
+            }
+        }
+        change
+    }
+}

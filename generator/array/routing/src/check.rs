@@ -1,0 +1,130 @@
+//! Whether a bitstream is the netlist that it was made of.
+
+use std::collections::BTreeMap;
+
+use pushmem_bitstream::{Configuration, Net, Netlist as Decoded, Source};
+use pushmem_fabric::{ArraySpec, Layer, TileKind};
+use pushmem_netlist::{Core, Netlist};
+use pushmem_pe::Mode;
+use pushmem_placement::Placement;
+use pushmem_resources::{Graph, Meaning, Node, NodeId, Resource};
+use pushmem_starts::{Lags, registers};
+
+use crate::configure::{operation, started};
+
+/// A difference between a configuration and the netlist that it is to be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Difference(String);
+
+/// Checks that a decoded configuration is a netlist with these places and lags: each input takes its source with exactly the
+/// registers of its connection, operands that are late included; each core does what its cell says; nothing else is connected.
+///
+/// It uses what the configuration decodes to, not the routes.
+///
+/// # Errors
+/// The first difference.
+pub fn check(
+    netlist: &Netlist,
+    spec: &ArraySpec,
+    graph: &Graph,
+    placement: &Placement,
+    lags: &Lags,
+    decoded: &Configuration,
+) -> Result<(), Difference> {
+    let mut nets: BTreeMap<NodeId, Net> =
+        Decoded::of(decoded, graph).nets.into_iter().map(|net| (net.input, net)).collect();
+    for connection in netlist.connections() {
+        let name = netlist.connection_name(&connection);
+        let layer = connection.of.layer;
+        let node = |cell, node| {
+            let resource = Resource { place: placement.places[cell], layer, node };
+            graph.node(resource).ok_or_else(|| Difference(format!("{name}: the tile has no such port")))
+        };
+        let output = node(connection.of.source, Node::Output { port: connection.of.port })?;
+        let input = node(connection.sink.cell, Node::Input { port: connection.sink.port })?;
+        let net = nets.remove(&input).ok_or_else(|| Difference(format!("{name}: the input takes no track")))?;
+        if net.source != Source::Output(output) {
+            return Err(Difference(format!("{name}: the input takes {:?}", net.source)));
+        }
+        let late = delay(decoded, graph, input);
+        let wanted = registers(lags, &connection);
+        if i64::from(net.registers + late) != wanted {
+            let found = net.registers + late;
+            return Err(Difference(format!("{name}: there are {found} registers where {wanted} are needed")));
+        }
+    }
+    if let Some(input) = nets.keys().next() {
+        return Err(Difference(format!("{} takes a track that no net has", graph.name(*input))));
+    }
+    cores(netlist, spec, graph, placement, lags, decoded)
+}
+
+/// The cycles by which an operand is late.
+fn delay(decoded: &Configuration, graph: &Graph, input: NodeId) -> u32 {
+    let Resource { place, layer, node } = graph.resource(input);
+    let (Some(TileKind::Pe), Node::Input { port }) = (graph.kind(place), node) else { return 0 };
+    let mode = decoded.tiles[&place].value(graph.layout(TileKind::Pe), Meaning::Mode { layer, operand: port });
+    match Mode::of(mode) {
+        Mode::Delayed(cycles) => cycles,
+        Mode::Constant | Mode::Direct => 0,
+    }
+}
+
+/// Whether cores do what their cells say, and all others nothing.
+fn cores(
+    netlist: &Netlist,
+    spec: &ArraySpec,
+    graph: &Graph,
+    placement: &Placement,
+    lags: &Lags,
+    decoded: &Configuration,
+) -> Result<(), Difference> {
+    let mut busy = BTreeMap::new();
+    for (cell, place) in placement.places.iter_enumerated() {
+        let core = &netlist.cells[cell].core;
+        let kind = graph.kind(*place);
+        let name = &netlist.cells[cell].name;
+        if kind != Some(core.kind()) {
+            return Err(Difference(format!("`{name}` is on a tile of another kind")));
+        }
+        let is_shared = |other: &Core| core.kind() == TileKind::Io && core != other;
+        if let Some(other) = busy.insert(*place, core)
+            && !is_shared(other)
+        {
+            return Err(Difference(format!("`{name}` is on the tile of another cell, at {place}")));
+        }
+        let tile = decoded.tiles.get(place);
+        let layout = graph.layout(core.kind());
+        match core {
+            Core::Pe(pe) => {
+                let fields = operation(spec, pe, name).map_err(|error| Difference(error.to_string()))?;
+                let value = |meaning| tile.map_or(0, |tile| tile.value(layout, meaning));
+                if let Some((meaning, wanted)) = fields.into_iter().find(|(meaning, wanted)| value(*meaning) != *wanted)
+                {
+                    let found = value(meaning);
+                    let field = meaning.name();
+                    return Err(Difference(format!("`{name}`: `{field}` is {found}, not {wanted}")));
+                }
+                let is_constant = |layer: Layer, operand: u32| value(Meaning::Mode { layer, operand }) == 0;
+                let words = pe.words.iter().zip(0..).map(|(word, operand)| (Layer::Word, operand, word.mode));
+                let bits = pe.bits.iter().zip(0..).map(|(bit, operand)| (Layer::Bit, operand, bit.mode));
+                let mut modes = words.chain(bits);
+                if modes.any(|(layer, operand, mode)| is_constant(layer, operand) != (mode == Mode::Constant)) {
+                    return Err(Difference(format!(
+                        "`{name}` takes a constant for a track, or a track for a constant"
+                    )));
+                }
+            }
+            Core::Memory(memory) => {
+                let wanted = started(memory, lags[cell]);
+                let found = tile.and_then(|tile| tile.memory.as_ref());
+                if found.is_none_or(|found| found.controllers != wanted.controllers || found.chain != wanted.chain) {
+                    return Err(Difference(format!("`{name}`: the memory has another configuration")));
+                }
+            }
+            Core::Input | Core::Output => {}
+        }
+    }
+    Ok(())
+}

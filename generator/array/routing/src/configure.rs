@@ -1,0 +1,138 @@
+//! The configuration of a routed netlist.
+
+use pushmem_bitstream::Configuration;
+use pushmem_configuration::Configuration as MemoryConfiguration;
+use pushmem_fabric::{ArraySpec, Layer, Place};
+use pushmem_netlist::{Core, Netlist};
+use pushmem_pe::{Configuration as PeConfiguration, Mode};
+use pushmem_placement::Placement;
+use pushmem_resources::{Graph, Meaning, TileLayout};
+
+use crate::routing::Routing;
+
+/// Why an array cannot take a cell or a route.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigureError {
+    /// A route has a step that the array does not have.
+    #[error("{0}")]
+    Step(String),
+    /// The processing element lacks something.
+    #[error("the processing element of `{array}` has no {what}, which `{cell}` needs")]
+    Unsupported {
+        /// The array.
+        array: String,
+        /// The missing part.
+        what: String,
+        /// The cell.
+        cell: String,
+    },
+}
+
+/// The configuration of an array that executes a netlist: routes, operations with the delays of their operands, and memories
+/// that start as late as their lags say. All other tiles are idle.
+///
+/// # Errors
+/// When a route is none of the array, or a processing element lacks the operation of a cell.
+pub fn configure(
+    netlist: &Netlist,
+    spec: &ArraySpec,
+    graph: &Graph,
+    placement: &Placement,
+    routing: &Routing,
+) -> Result<Configuration, ConfigureError> {
+    let mut configuration = Configuration::default();
+    for route in routing.nets.iter().flatten() {
+        for pair in route.nodes.windows(2) {
+            let connected = configuration.connect(graph, pair[0], pair[1]);
+            connected.map_err(|error| ConfigureError::Step(error.to_string()))?;
+        }
+    }
+    for (cell, place) in placement.places.iter_enumerated() {
+        match &netlist.cells[cell].core {
+            Core::Pe(pe) => operate(&mut configuration, spec, graph, *place, pe, &netlist.cells[cell].name)?,
+            Core::Memory(memory) => {
+                let memory = started(memory, routing.lags[cell]);
+                configuration.tile_mut(graph, *place).memory = Some(memory);
+            }
+            Core::Input | Core::Output => {}
+        }
+    }
+    for connection in netlist.connections() {
+        let Core::Pe(_) = netlist.cells[connection.sink.cell].core else { continue };
+        let delay = routing.nets[connection.net][connection.place].delay;
+        let mode = if delay == 0 { Mode::Direct } else { Mode::Delayed(delay) };
+        let meaning = Meaning::Mode { layer: connection.of.layer, operand: connection.sink.port };
+        let place = placement.places[connection.sink.cell];
+        let name = &netlist.cells[connection.sink.cell].name;
+        set(&mut configuration, spec, graph, place, name, meaning, mode.number())?;
+    }
+    Ok(configuration)
+}
+
+/// A memory whose controllers start so many cycles later.
+pub fn started(memory: &MemoryConfiguration, lag: i64) -> MemoryConfiguration {
+    let mut memory = memory.clone();
+    for controller in memory.controllers.values_mut() {
+        controller.cycle = controller.cycle.shifted(lag);
+    }
+    memory
+}
+
+/// The fields of an operation, with its constants.
+fn operate(
+    configuration: &mut Configuration,
+    spec: &ArraySpec,
+    graph: &Graph,
+    place: Place,
+    pe: &PeConfiguration,
+    cell: &str,
+) -> Result<(), ConfigureError> {
+    for (meaning, value) in operation(spec, pe, cell)? {
+        set(configuration, spec, graph, place, cell, meaning, value)?;
+    }
+    Ok(())
+}
+
+/// The values of the fields of an operation, without the modes of operands. Those that are 0 may be left out.
+pub fn operation(spec: &ArraySpec, pe: &PeConfiguration, cell: &str) -> Result<Vec<(Meaning, u32)>, ConfigureError> {
+    let opcode = spec.pe.opcode(pe.operation).ok_or_else(|| ConfigureError::Unsupported {
+        array: spec.name.clone(),
+        what: format!("operation `{}`", pe.operation.name()),
+        cell: cell.to_owned(),
+    })?;
+    let mut fields = vec![(Meaning::Operation, opcode as u32)];
+    let constant = |layer: Layer, operand: usize| Meaning::Constant { layer, operand: operand as u32 };
+    for (operand, word) in pe.words.iter().enumerate().filter(|(_, word)| word.mode == Mode::Constant) {
+        fields.push((constant(Layer::Word, operand), word.constant));
+    }
+    for (operand, bit) in pe.bits.iter().enumerate().filter(|(_, bit)| bit.mode == Mode::Constant) {
+        fields.push((constant(Layer::Bit, operand), bit.constant.into()));
+    }
+    if let Some(lut) = pe.lut {
+        fields.extend([(Meaning::Lut, lut.into()), (Meaning::LutSelected, 1)]);
+    }
+    Ok(fields)
+}
+
+fn set(
+    configuration: &mut Configuration,
+    spec: &ArraySpec,
+    graph: &Graph,
+    place: Place,
+    cell: &str,
+    meaning: Meaning,
+    value: u32,
+) -> Result<(), ConfigureError> {
+    let layout: &TileLayout = graph.layout(graph.kind(place).expect("a place of the array"));
+    let field = layout.field(meaning);
+    match field.filter(|field| u64::from(value) >> layout.fields[*field].bits == 0) {
+        Some(field) => configuration.tile_mut(graph, place).fields[field] = value,
+        // A field that is not there means 0.
+        None if value == 0 => {}
+        None => {
+            let what = format!("`{}` for {value}", meaning.name());
+            return Err(ConfigureError::Unsupported { array: spec.name.clone(), what, cell: cell.to_owned() });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,4 @@
+//! Netlists on arrays, from placement to the bitstream that is emulated.
+
+mod random;
+mod support;
