@@ -42,6 +42,11 @@ impl FieldPath {
         self.with(Step::Index(index))
     }
 
+    /// The path of a value at `inner`, where this is the path of what `inner` begins at.
+    pub fn join(&self, inner: &FieldPath) -> FieldPath {
+        FieldPath { steps: [self.steps.as_slice(), &inner.steps].concat() }
+    }
+
     fn with(&self, step: Step) -> FieldPath {
         let mut steps = self.steps.clone();
         steps.push(step);
