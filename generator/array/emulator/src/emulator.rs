@@ -9,8 +9,8 @@ use pushmem_model::{Inputs as MemoryInputs, Tile};
 use pushmem_pe::{Configuration as PeConfiguration, Pe};
 use pushmem_resources::{Graph, Node, NodeId, Resource, TileLayout};
 
-use crate::pe::{self, PeTile};
 use crate::control::ControlTree;
+use crate::pe::{self, PeTile};
 use crate::route::{Routes, Slot};
 use crate::streams::{Beat, Control, StreamIn, StreamOut};
 
@@ -181,7 +181,8 @@ impl Emulator {
     /// Takes the array to the next cycle.
     pub fn clock(&mut self, inputs: &Inputs) {
         let control = self.control.now();
-        let requests = self.streams_in.iter().any(StreamIn::requests) || self.streams_out.iter().any(StreamOut::requests);
+        let requests =
+            self.streams_in.iter().any(StreamIn::requests) || self.streams_out.iter().any(StreamOut::requests);
         let of_column = |column: usize| inputs.streams.get(column).copied().unwrap_or_default();
         if !control.stall {
             self.show(control);

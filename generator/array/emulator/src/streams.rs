@@ -56,16 +56,7 @@ pub struct StreamIn {
 impl StreamIn {
     pub fn new(spec: &ArraySpec, registers: ScheduleRegisters, column: usize, [data, bit]: [Slot; 2]) -> Self {
         let (sizes, schedule) = (Sizes::of(spec), Schedule::new(registers));
-        StreamIn {
-            column,
-            sizes,
-            schedule,
-            buffer: VecDeque::new(),
-            due: VecDeque::new(),
-            taken: 0,
-            data,
-            bit,
-        }
+        StreamIn { column, sizes, schedule, buffer: VecDeque::new(), due: VecDeque::new(), taken: 0, data, bit }
     }
 
     /// Whether a beat from outside is taken in this cycle.

@@ -143,7 +143,8 @@ impl ArraySpec {
 
     /// The completed specification as YAML. Reading it gives the same specification, where its blocks have the same names.
     pub fn to_yaml(&self) -> String {
-        let Self { name, columns, rows, pe, memory, io, tracks, topology, hop_limit, block, control_depth } = self.clone();
+        let Self { name, columns, rows, pe, memory, io, tracks, topology, hop_limit, block, control_depth } =
+            self.clone();
         let memory = memory.map(|MemoryColumns { tile, every }| MemoryFile { tile: tile.name, every });
         let ControllerSpec { levels, extent_bits, cycle_bits, .. } = io.controller;
         let io = IoFile {

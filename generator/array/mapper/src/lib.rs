@@ -1,10 +1,16 @@
 //! The mapper: programs on an array.
 //!
 //! [`lower`] makes the netlist of a compiled program: selection gives the cells of its kernels, memories become cells of
-//! memory tiles, shift registers become cycles of connections. Placement and routing then give it tiles and tracks.
+//! memory tiles, shift registers become cycles of connections. [`map`] gives it tiles and tracks and encodes it, and
+//! [`execute`] runs the bitstream on the model of the array.
 
+mod execution;
 mod lower;
-pub mod model;
+mod mapping;
 mod predicates;
+mod streams;
 
+pub use execution::{Execution, execute};
 pub use lower::{Lowered, lower};
+pub use mapping::{Mapped, Target, map};
+pub use streams::{StreamLane, join, split};

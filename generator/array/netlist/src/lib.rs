@@ -6,7 +6,9 @@
 mod connection;
 mod model;
 mod netlist;
+mod run;
 
 pub use connection::Connection;
 pub use model::Machine;
 pub use netlist::{Cell, CellId, Core, Net, NetId, Netlist, Port, Sink};
+pub use run::{Lane, run};

@@ -1,10 +1,10 @@
 //! The benchmark programs.
 
 use pushmem_fabric::TileKind;
-use pushmem_mapper::lower;
-use pushmem_mapper::model::{self, Streams};
-use pushmem_netlist::Machine;
+use pushmem_mapper::{StreamLane, Target, execute, join, lower, map, split};
+use pushmem_netlist::{Machine, run};
 use pushmem_pe::Numbers;
+use pushmem_routing::Options;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -34,9 +34,13 @@ fn netlists_of_applications_compute_what_the_interpreter_does() {
         let images = compiled.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
         let accelerator = &compiled.accelerator;
         let beats = accelerator.input_beats(&compiled.program, &images).unwrap();
+        let words = split(&beats, accelerator.inputs.iter().map(|stream| stream.lanes.len()));
         let memory = amber.memory.as_ref().map(|memory| &memory.tile);
         let mut machine = Machine::new(&lowered.netlist, memory, Numbers { word_bits: 16 });
-        let found = model::run(&mut machine, &Streams::of(&lowered), accelerator, &beats);
+        let in_time = |lanes: Vec<StreamLane>| lanes.iter().map(|lane| lane.in_time(accelerator)).collect::<Vec<_>>();
+        let entering = in_time(lowered.input_lanes(accelerator));
+        let found = run(&mut machine, &entering, &words, &in_time(lowered.output_lanes(accelerator)));
+        let found = join(&found, accelerator.outputs.iter().map(|stream| stream.lanes.len()));
         assert!(machine.take_violations().is_empty(), "{name}");
         let found = accelerator.arrays(&compiled.program, &found).unwrap();
         assert!(found == compiled.program.run(&images).unwrap(), "the netlist of {name} computes something else");
@@ -57,5 +61,30 @@ fn a_program_beyond_the_array_is_refused_at_its_place() {
     ] {
         let error = format!("{:?}", lower(&compiled(app(name), &amber), &amber).unwrap_err());
         assert!(error.contains(message) && error.contains(place), "{error}");
+    }
+}
+
+#[test]
+fn bitstreams_of_applications_compute_what_the_interpreter_does() {
+    let target = Target::new(array("amber"));
+    for name in std::env::var("APPS").unwrap_or("gaussian harris up_sample resnet88".into()).split_whitespace() {
+        let compiled = compiled(app(name), &target.spec);
+        let started = std::time::Instant::now();
+        let mapped = match map(&compiled, &target, Options::default(), &|_| ()) {
+            Ok(mapped) => mapped,
+            Err(error) => {
+                println!("{name}: {error:?}");
+                continue;
+            }
+        };
+        let time = started.elapsed();
+        let images = compiled.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
+        let found = execute(&mapped, &mapped.configuration, &compiled, &target, &images);
+        let right = found.as_ref().map(|found| found.outputs == compiled.program.run(&images).unwrap());
+        println!(
+            "{name}: {time:?} {} of {} cycles, {right:?}",
+            found.as_ref().map_or(0, |found| found.cycles),
+            compiled.accelerator.length
+        );
     }
 }
