@@ -2,3 +2,4 @@
 
 mod random;
 mod support;
+mod text;
