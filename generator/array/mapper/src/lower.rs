@@ -18,6 +18,8 @@ use crate::predicates::Firings;
 /// A program as a netlist, and the cells of its streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lowered {
+    /// The cells of each operation of the program.
+    pub operations: Vec<Cells>,
     /// The cells and nets.
     pub netlist: Netlist,
     /// For each lane of each input stream its cell.
@@ -53,12 +55,12 @@ impl Signal {
 /// # Errors
 /// When the array cannot compute an operation, or has no part that the program needs: the place in the program, and why.
 pub fn lower(compiled: &Compiled, spec: &ArraySpec) -> Result<Lowered, Diagnostic> {
-    let cells = select_all(&compiled.program, &spec.pe)?;
+    let operations = select_all(&compiled.program, &spec.pe)?;
     check_memories(compiled, spec)?;
     let lowering = Lowering {
         accelerator: &compiled.accelerator,
         spec,
-        selected: &cells,
+        selected: &operations,
         netlist: Netlist { name: compiled.program.name.clone(), ..Netlist::default() },
         nets: BTreeMap::new(),
         kernels: IndexVec::new(),
@@ -68,7 +70,8 @@ pub fn lower(compiled: &Compiled, spec: &ArraySpec) -> Result<Lowered, Diagnosti
         predicates: Vec::new(),
         constants: BTreeMap::new(),
     };
-    Ok(lowering.run())
+    let (netlist, inputs, outputs) = lowering.run();
+    Ok(Lowered { operations, netlist, inputs, outputs })
 }
 
 /// The cells of each operation.
@@ -136,7 +139,7 @@ struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    fn run(mut self) -> Lowered {
+    fn run(mut self) -> (Netlist, Vec<Vec<CellId>>, Vec<Vec<CellId>>) {
         for stream in &self.accelerator.inputs {
             let lanes = 0..stream.lanes.len();
             let cells = lanes.map(|lane| self.add(lane_name(&stream.name, lane, stream.lanes.len()), Core::Input));
@@ -188,7 +191,7 @@ impl<'a> Lowering<'a> {
             sinks,
         });
         let netlist = Netlist { nets: nets.collect(), ..self.netlist };
-        Lowered { netlist, inputs: self.inputs, outputs }
+        (netlist, self.inputs, outputs)
     }
 
     fn add(&mut self, name: String, core: Core) -> CellId {

@@ -6,7 +6,8 @@ use pushmem_fabric::{ArraySpec, Direction, TileKind};
 use pushmem_files::Diagnostic;
 use pushmem_netlist::CellId;
 use pushmem_resources::Graph;
-use pushmem_routing::{Fabric, Implementation, Options, Progress, check, configure, place_and_route};
+use pushmem_routing::{Fabric, Implementation, Options, Progress, configure, place_and_route};
+use pushmem_validation::{Proof, Site, validate};
 
 use crate::lower::{Lowered, lower};
 use crate::streams::StreamLane;
@@ -22,6 +23,8 @@ pub struct Mapped {
     pub configuration: Configuration,
     /// The same as register writes.
     pub bitstream: Bitstream,
+    /// Figures of the proof that the bitstream is the program.
+    pub proof: Proof,
 }
 
 /// An array, and all that programs on it share.
@@ -43,7 +46,8 @@ impl Target {
     }
 }
 
-/// Maps a program that was compiled with the array's memory tile: selects, places, routes and encodes it.
+/// Maps a program that was compiled with the array's memory tile: selects, places, routes and encodes it, and proves that the
+/// bitstream is the program.
 ///
 /// # Errors
 /// When the array lacks an operation or room, or when no routes are found; what is short, and what to change.
@@ -82,10 +86,14 @@ pub fn map(
         })?;
     }
     let bitstream = configuration.encode(spec, graph)?;
-    let decoded = pushmem_bitstream::decode(&bitstream, spec, graph).map_err(|error| wrong(error.to_string()))?;
-    check(&lowered.netlist, spec, graph, placement, &routing.lags, &decoded)
+    let places = |cells: &Vec<CellId>| cells.iter().map(|cell| placement.places[*cell]).collect();
+    let site = Site {
+        inputs: lowered.inputs.iter().map(places).collect(),
+        outputs: lowered.outputs.iter().map(places).collect(),
+    };
+    let proof = validate(&compiled.program, accelerator, &lowered.operations, spec, graph, &bitstream, &site)
         .map_err(|error| wrong(error.to_string()))?;
-    Ok(Mapped { lowered, implementation, configuration, bitstream })
+    Ok(Mapped { lowered, implementation, configuration, bitstream, proof })
 }
 
 /// Moves all lags by the same, so that the first is 0: streams and memories cannot start before the run.

@@ -127,7 +127,7 @@ impl<'a, S: Semantics> Machine<'a, S> {
 
     fn operand(&self, operand: &Operand<u32>, taken: Taken) -> u32 {
         match operand.mode {
-            Mode::Constant => self.semantics.constant(operand.constant),
+            Mode::Constant => operand.constant,
             _ => self.taken(taken),
         }
     }

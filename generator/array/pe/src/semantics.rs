@@ -7,9 +7,6 @@ use crate::operation::Operation;
 
 /// The values of words and bits, and the results of operations on them.
 pub trait Semantics {
-    /// The value of a constant word.
-    fn constant(&self, word: u32) -> u32;
-
     /// The word and the bit that a configuration computes of words `a`, `b`, `c` and bits `d`, `e`, `f`. 0 and 1 are the
     /// constants of bits.
     fn outcome(&self, configuration: &Configuration, words: [u32; 3], bits: [u32; 3]) -> (u32, u32);
@@ -23,10 +20,6 @@ pub struct Numbers {
 }
 
 impl Semantics for Numbers {
-    fn constant(&self, word: u32) -> u32 {
-        word
-    }
-
     fn outcome(&self, configuration: &Configuration, words: [u32; 3], bits: [u32; 3]) -> (u32, u32) {
         let outcome = configuration.outcome(self.word_bits, words, bits.map(|bit| bit != 0));
         (outcome.word, outcome.bit.into())
@@ -44,7 +37,8 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    fn token(&self, of: impl Hash) -> u32 {
+    /// The token of anything.
+    pub fn token(&self, of: impl Hash) -> u32 {
         let mut hasher = DefaultHasher::new();
         (self.seed, of).hash(&mut hasher);
         hasher.finish() as u32 & (u32::MAX >> (u32::BITS - self.word_bits))
@@ -75,10 +69,6 @@ impl Tokens {
 }
 
 impl Semantics for Tokens {
-    fn constant(&self, word: u32) -> u32 {
-        self.token(("constant", word))
-    }
-
     fn outcome(&self, configuration: &Configuration, words: [u32; 3], bits: [u32; 3]) -> (u32, u32) {
         let operation = configuration.operation;
         let [a, b, _] = words;
@@ -86,6 +76,8 @@ impl Semantics for Tokens {
         let used = &words[..operation.words()];
         let word = match operation {
             Operation::Pass => a,
+            // Constants enter through one of them where there is no operation that passes a word.
+            Operation::Or | Operation::Add if b == 0 => a,
             Operation::Select if d <= 1 => {
                 if d == 1 {
                     a

@@ -10,6 +10,7 @@ mod cost;
 mod distance;
 mod placement;
 mod slots;
+mod text;
 
 pub use anneal::{Effort, place};
 pub use capacity::{CapacityError, check_capacity};

@@ -28,6 +28,10 @@ const APART_ROUNDS: usize = 3;
 /// Other starts that are tried for a placement.
 const START_ROUNDS: usize = 40;
 
+/// Other starts that are tried because a few wires carry more than one net, and how many are few.
+const CONGESTED_ROUNDS: usize = 10;
+const FEW: usize = 30;
+
 /// The most by which the registers of a connection may exceed its shortest route for other starts to help: the numbers of
 /// registers that no route has are those just above the least.
 const GAP: i64 = 12;
@@ -270,25 +274,41 @@ impl Flow<'_> {
     ) -> Result<Implementation, Failure> {
         let Flow { netlist, spec, graph, fabric, connections, .. } = self;
         let shortest: Vec<i64> = demands.iter().map(|demand| demand.least).collect();
+        let mut congested_rounds = 0;
         for round in 1.. {
             self.check_delays(&lags)?;
-            let lost = match route_with(netlist, spec, graph, fabric, &placement, &lags, targets) {
+            let failure = match route_with(netlist, spec, graph, fabric, &placement, &lags, targets) {
                 Ok(routing) => return Ok(Implementation { placement, routing, seed }),
-                Err(RouteError::NoRoute(lost)) => lost,
-                Err(RouteError::Congestion { wires, example }) => {
-                    return Err(FlowError::Congestion { wires, example: graph.name(example) }.into());
-                }
+                Err(failure) => failure,
             };
             progress(Progress::Restarted { seed, rounds: round });
-            for &number in &lost {
-                let registers = registers(&lags, &connections[number]);
-                if registers > shortest[number] + GAP || round > START_ROUNDS {
-                    let connection = netlist.connection_name(&connections[number]);
-                    let error = FlowError::NoRoute { connection, registers, shortest: shortest[number] };
-                    let lost = lost.iter().map(|number| (*number, shortest[*number])).collect();
-                    return Err(Failure::NoRoute { lost, error });
+            match failure {
+                RouteError::NoRoute(lost) => {
+                    for &number in &lost {
+                        let registers = registers(&lags, &connections[number]);
+                        if registers > shortest[number] + GAP || round > START_ROUNDS {
+                            let connection = netlist.connection_name(&connections[number]);
+                            let error = FlowError::NoRoute { connection, registers, shortest: shortest[number] };
+                            let lost = lost.iter().map(|number| (*number, shortest[*number])).collect();
+                            return Err(Failure::NoRoute { lost, error });
+                        }
+                        demands[number].least = registers + if demands[number].is_even { 2 } else { 1 };
+                    }
                 }
-                demands[number].least = registers + if demands[number].is_even { 2 } else { 1 };
+                RouteError::Congestion { wires, example, connections: congested } => {
+                    if congested_rounds == CONGESTED_ROUNDS || wires > FEW {
+                        return Err(FlowError::Congestion { wires, example: graph.name(example) }.into());
+                    }
+                    congested_rounds += 1;
+                    // Of the connections on a wire, the one whose way has the least choice gets more.
+                    for on_wire in congested {
+                        let rest = |number: &usize| registers(&lags, &connections[*number]) - shortest[*number];
+                        let tightest = on_wire.into_iter().min_by_key(rest).expect("a wire carries connections");
+                        let demand = &mut demands[tightest];
+                        let step = if demand.is_even { 2 } else { 1 + demand.delay };
+                        demand.least = registers(&lags, &connections[tightest]) + step;
+                    }
+                }
             }
             lags = starts(netlist, &demands).map_err(FlowError::from)?;
         }

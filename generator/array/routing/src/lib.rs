@@ -13,6 +13,7 @@ mod flow;
 mod negotiated_congestion;
 mod routing;
 mod search;
+mod text;
 mod wires;
 
 pub use check::{Difference, check};

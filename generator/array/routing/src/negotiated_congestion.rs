@@ -16,6 +16,9 @@ use crate::wires::{Fabric, Wire, Wires};
 /// Rounds of negotiation.
 const ROUNDS: u32 = 60;
 
+/// Rounds after which it ends if the congestion became no less.
+const PATIENCE: u32 = 15;
+
 /// The factor of a wire's cost for each other net on it in the first round, and how it grows from round to round.
 const FIRST_FACTOR: f32 = 0.5;
 const GROWTH: f32 = 1.35;
@@ -25,12 +28,14 @@ const GROWTH: f32 = 1.35;
 pub enum RouteError {
     /// Connections, by number, for which no route of their registers was found even on tracks that others use.
     NoRoute(Vec<usize>),
-    /// After all rounds, so many wires still carry more than one net; one of them is given.
+    /// After all rounds, so many wires still carry more than one net.
     Congestion {
         /// The wires with more than one net.
         wires: usize,
         /// One of them.
         example: NodeId,
+        /// The connections on each of them, by number.
+        connections: Vec<Vec<usize>>,
     },
 }
 
@@ -202,6 +207,7 @@ impl<'a> Router<'a> {
 
     fn negotiate(&mut self) -> Result<(), RouteError> {
         let mut factor = FIRST_FACTOR;
+        let (mut least, mut since) = (usize::MAX, 0);
         for round in 0..ROUNDS {
             let mut lost = Vec::new();
             for number in 0..self.trees.len() {
@@ -224,12 +230,31 @@ impl<'a> Router<'a> {
             if congested == 0 {
                 return Ok(());
             }
+            if congested < least {
+                (least, since) = (congested, round);
+            } else if round - since >= PATIENCE {
+                break;
+            }
             factor = (factor * GROWTH).min(1e4);
         }
-        let congested = |users: &&u16| **users > 1;
-        let example = self.users.iter().position(|users| *users > 1).expect("a wire is congested");
-        let wires = self.users.iter().filter(congested).count();
-        Err(RouteError::Congestion { wires, example: self.wires.segment(example as Wire) })
+        Err(self.congestion())
+    }
+
+    /// What is wrong after the last round.
+    fn congestion(&self) -> RouteError {
+        let congested: Vec<Wire> =
+            (0..self.users.len() as Wire).filter(|wire| self.users[*wire as usize] > 1).collect();
+        let on = |wire: Wire| {
+            let sinks = self.trees.iter().flat_map(|tree| tree.sinks.iter().map(move |sink| (tree, sink)));
+            let through = sinks.filter(|(tree, sink)| {
+                let end = sink.end.map(|(end, _)| end);
+                std::iter::successors(end, |wire| tree.before(*wire)).any(|other| other == wire)
+            });
+            through.map(|(_, sink)| sink.connection).collect()
+        };
+        let connections = congested.iter().map(|wire| on(*wire)).collect();
+        let example = self.wires.segment(congested[0]);
+        RouteError::Congestion { wires: congested.len(), example, connections }
     }
 
     /// Takes a net off its wires and routes it again. The numbers of connections without a route go to `lost`.

@@ -130,7 +130,7 @@ impl Cells {
         variables: &[i64],
         entry: impl Fn(usize, u32) -> u32,
     ) -> u32 {
-        let mut run = Run { cells: self, semantics, loads, variables, entry, outcomes: Vec::new() };
+        let mut run = Run { cells: self, loads, variables, entry, outcomes: Vec::new() };
         for cell in &self.cells {
             let words = cell.words.map(|word| run.word(word));
             let bits = cell.bits.map(|bit| run.bit(bit));
@@ -141,19 +141,18 @@ impl Cells {
 }
 
 /// An evaluation under way.
-struct Run<'a, S, Entry> {
+struct Run<'a, Entry> {
     cells: &'a Cells,
-    semantics: &'a S,
     loads: &'a [u32],
     variables: &'a [i64],
     entry: Entry,
     outcomes: Vec<(u32, u32)>,
 }
 
-impl<S: Semantics, Entry: Fn(usize, u32) -> u32> Run<'_, S, Entry> {
+impl<Entry: Fn(usize, u32) -> u32> Run<'_, Entry> {
     fn word(&self, word: Word) -> u32 {
         match word {
-            Word::Constant(constant) => self.semantics.constant(constant),
+            Word::Constant(constant) => constant,
             Word::Load(load) => self.loads[load],
             Word::Cell(cell) => self.outcomes[cell].0,
             Word::Fetch(fetch) => {

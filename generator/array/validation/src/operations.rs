@@ -22,7 +22,7 @@ pub fn difference(
     random: &mut ChaCha8Rng,
 ) -> Option<Vec<i64>> {
     let mut evaluator = Evaluator::new(&of.datapath, &program.tables);
-    let loops = program.operations()[of.operation].0;
+    let loops = &program.operations()[of.operation].0;
     let mask = u32::MAX >> (u32::BITS - word_bits);
     let entry = |table: usize, index: u32| {
         let values = &program.tables[table].values;

@@ -6,7 +6,7 @@ use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
 use pushmem_graph::{Accelerator, Beats, Function, KernelId, Stream};
 use pushmem_nest::Program;
 use pushmem_netlist::{CellId, Lane, Machine, run};
-use pushmem_pe::{Semantics, Tokens};
+use pushmem_pe::Tokens;
 use pushmem_resources::Graph;
 use pushmem_selection::Cells;
 use rand::{Rng, SeedableRng};
@@ -172,7 +172,7 @@ fn tokens_of_program(accelerator: &Accelerator, cells: &[Cells], tokens: Tokens,
         let cells = &cells[operation];
         Box::new(move |loads, variables| {
             let loads: Vec<u32> = loads.iter().map(|load| u32::from(*load)).collect();
-            let entry = |table: usize, index: u32| tokens.constant(index ^ (table as u32) << 16);
+            let entry = |table: usize, index: u32| tokens.token(("entry", table, index));
             cells.evaluate(&tokens, &loads, variables, entry) as u16
         })
     })

@@ -2,3 +2,5 @@
 
 mod random;
 mod support;
+mod table;
+mod text;

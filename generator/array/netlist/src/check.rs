@@ -1,0 +1,171 @@
+//! Whether an array has what a netlist asks for.
+
+use std::collections::{HashMap, HashSet};
+
+use pushmem_fabric::{ArraySpec, Layer, TileKind};
+use pushmem_files::{Diagnostic, FieldPath};
+use pushmem_pe::{Configuration as PeConfiguration, Mode};
+use pushmem_resources::TileLayout;
+
+use crate::netlist::{CellId, Core, Netlist};
+
+/// A fault in a text of an array's program, and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The place in the text.
+    pub path: FieldPath,
+    /// The fault.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl Fault {
+    /// A fault.
+    pub fn new(path: FieldPath, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Fault { path, message: message.into(), help: help.into() }
+    }
+}
+
+impl From<Fault> for Diagnostic {
+    /// For a netlist that was not read from a file: the place is named in the message.
+    fn from(fault: Fault) -> Self {
+        Diagnostic::new(format!("{}: {}", fault.path, fault.message)).with_help(fault.help)
+    }
+}
+
+impl Netlist {
+    /// Checks the netlist against an array: names are identifiers and unique, ports and operations exist, an output drives one
+    /// net, an input reads one, and of an operand a net drives, the mode is direct.
+    ///
+    /// # Errors
+    /// The first fault.
+    pub fn check(&self, spec: &ArraySpec) -> Result<(), Fault> {
+        let layouts = TileKind::ALL.map(|kind| TileLayout::of(spec, kind));
+        let mut driven: HashMap<(CellId, Layer, u32), FieldPath> = HashMap::new();
+        self.check_nets(&layouts, &mut driven)?;
+        let mut names = HashSet::new();
+        for (cell, place) in self.cells.iter().zip(0..) {
+            let path = FieldPath::root().key("cells").index(place);
+            check_name(&path, &cell.name)?;
+            if !names.insert(cell.name.as_str()) {
+                let message = format!("there are two cells `{}`", cell.name);
+                return Err(Fault::new(path.key("name"), message, "give each cell a name of its own"));
+            }
+            let is_driven = |layer: Layer, port: u32| driven.contains_key(&(CellId::from(place), layer, port));
+            match &cell.core {
+                Core::Pe(pe) => check_operation(spec, &layouts[TileKind::Pe as usize], &path, pe, is_driven)?,
+                Core::Memory(memory) => match &spec.memory {
+                    Some(columns) => memory.check(&columns.tile).map_err(|finding| {
+                        let help = finding.help.unwrap_or_else(|| "see the keys of configurations".to_owned());
+                        Fault::new(path.key("memory"), finding.message, help)
+                    })?,
+                    None => {
+                        let message = format!("`{}` has no memories", spec.name);
+                        return Err(Fault::new(path.key("memory"), message, "take an array with MEM tiles"));
+                    }
+                },
+                Core::Input | Core::Output => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn check_nets(
+        &self,
+        layouts: &[TileLayout; 3],
+        driven: &mut HashMap<(CellId, Layer, u32), FieldPath>,
+    ) -> Result<(), Fault> {
+        let mut sources = HashSet::new();
+        let port = |path: FieldPath, cell: CellId, count: &dyn Fn(&TileLayout) -> usize, port: u32| {
+            let Some(cell) = self.cells.get(cell) else {
+                return Err(Fault::new(path, "there is no such cell", "name one of the cells above"));
+            };
+            if port as usize >= count(&layouts[cell.core.kind() as usize]) {
+                let message = format!("`{}` has no such port", cell.name);
+                return Err(Fault::new(path, message, "name a port of the cell's tile"));
+            }
+            Ok(cell)
+        };
+        for (net, place) in self.nets.iter().zip(0..) {
+            let path = FieldPath::root().key("nets").index(place);
+            let from = path.key("from");
+            let source = port(from.clone(), net.source, &|layout| layout.outputs(net.layer).len(), net.port)?;
+            if source.core == Core::Output {
+                let message = format!("`{}` leaves the array, and drives nothing", source.name);
+                return Err(Fault::new(from, message, "take the cell that drives it"));
+            }
+            if !sources.insert((net.layer, net.source, net.port)) {
+                let message = format!("this output of `{}` drives another net already", source.name);
+                return Err(Fault::new(from, message, "make one net of the two"));
+            }
+            if net.sinks.is_empty() {
+                return Err(Fault::new(path.key("to"), "nothing reads this net", "remove it"));
+            }
+            for (sink, place) in net.sinks.iter().zip(0..) {
+                let path = path.key("to").index(place).key("input");
+                let cell = port(path.clone(), sink.cell, &|layout| layout.inputs(net.layer).len(), sink.port)?;
+                if cell.core == Core::Input {
+                    let message = format!("`{}` enters the array, and reads nothing", cell.name);
+                    return Err(Fault::new(path, message, "take an output"));
+                }
+                if driven.insert((sink.cell, net.layer, sink.port), path.clone()).is_some() {
+                    let message = format!("this input of `{}` reads another net already", cell.name);
+                    return Err(Fault::new(path, message, "an input has one source"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses names that other texts could not name.
+fn check_name(path: &FieldPath, name: &str) -> Result<(), Fault> {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    if name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') && name.chars().all(is_letter) {
+        return Ok(());
+    }
+    let help = "use letters, digits and underscores, starting with a letter";
+    Err(Fault::new(path.key("name"), format!("`{name}` cannot be the name of a cell"), help))
+}
+
+fn check_operation(
+    spec: &ArraySpec,
+    layout: &TileLayout,
+    path: &FieldPath,
+    pe: &PeConfiguration,
+    is_driven: impl Fn(Layer, u32) -> bool,
+) -> Result<(), Fault> {
+    if spec.pe.opcode(pe.operation).is_none() {
+        let message = format!("`{}` has no operation `{}`", spec.pe.name, pe.operation.name());
+        return Err(Fault::new(path.key("operation"), message, "take another array, or other operations"));
+    }
+    if pe.lut.is_some() && !spec.pe.lut {
+        let message = format!("`{}` has no table", spec.pe.name);
+        return Err(Fault::new(path.key("lut"), message, "take an array whose elements have one"));
+    }
+    let words = pe.words.iter().zip(0..).map(|(word, port)| (Layer::Word, port, word.mode, word.constant));
+    let bits = pe.bits.iter().zip(0..).map(|(bit, port)| (Layer::Bit, port, bit.mode, bit.constant.into()));
+    for (layer, port, mode, constant) in words.chain(bits) {
+        let constants = path.key("constants");
+        let inputs = layout.inputs(layer);
+        let name = inputs.get(port as usize).map_or("", |input| &input.name);
+        match (is_driven(layer, port), mode) {
+            (true, Mode::Direct) | (false, Mode::Constant) => {}
+            (true, _) => {
+                let message = format!("a net drives `{name}`, which is a constant or late");
+                return Err(Fault::new(constants.key(name), message, "remove the constant, or the sink of the net"));
+            }
+            (false, _) => {
+                let message = format!("nothing drives the operand `{name}`");
+                return Err(Fault::new(path.clone(), message, "give it a net, or a constant"));
+            }
+        }
+        if u64::from(constant) >> spec.bits(layer) != 0 || constant != 0 && name.is_empty() {
+            let message = format!("the constant {constant} does not fit an operand of `{}`", spec.pe.name);
+            let help = format!("operands are {} of {} bits", layer.name(), spec.bits(layer));
+            return Err(Fault::new(constants.key(name), message, help));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! Netlists as text.
+
+use std::fmt::Write as _;
+
+use pushmem_fabric::{ArraySpec, Layer, TileKind};
+use pushmem_pe::{Configuration as PeConfiguration, Mode};
+use pushmem_resources::TileLayout;
+
+use crate::netlist::{Cell, CellId, Core, Netlist};
+
+impl Netlist {
+    /// The netlist as YAML: cells with their operations and constants, and nets by names of ports. Reading it for the same
+    /// array gives the same netlist.
+    pub fn to_yaml(&self, spec: &ArraySpec) -> String {
+        let layouts = TileKind::ALL.map(|kind| TileLayout::of(spec, kind));
+        let layout = |cell: CellId| &layouts[self.cells[cell].core.kind() as usize];
+        let mut text = format!("netlist: {}\narray: {}\ncells:", self.name, spec.name);
+        text += if self.cells.is_empty() { " []\n" } else { "\n" };
+        for (cell, Cell { name, core }) in self.cells.iter_enumerated() {
+            match core {
+                Core::Input => writeln!(text, "  - {{name: {name}, stream: input}}"),
+                Core::Output => writeln!(text, "  - {{name: {name}, stream: output}}"),
+                Core::Pe(pe) => writeln!(text, "  - {{name: {name}, {}}}", operation(layout(cell), pe)),
+                Core::Memory(memory) => {
+                    let lines = memory.to_yaml().lines().map(|line| format!("      {line}\n")).collect::<String>();
+                    write!(text, "  - name: {name}\n    memory:\n{lines}")
+                }
+            }
+            .expect("writing to a string cannot fail");
+        }
+        text += if self.nets.is_empty() { "nets: []\n" } else { "nets:\n" };
+        for net in &self.nets {
+            let output = &layout(net.source).outputs(net.layer)[net.port as usize].name;
+            let source = &self.cells[net.source].name;
+            let layer = net.layer.name();
+            writeln!(text, "  - layer: {layer}\n    from: {source}.{output}\n    to:").expect("as above");
+            for sink in &net.sinks {
+                let input = &layout(sink.cell).inputs(net.layer)[sink.port as usize].name;
+                let cell = &self.cells[sink.cell].name;
+                let cycles = sink.cycles;
+                writeln!(text, "      - {{input: {cell}.{input}, cycles: {cycles}}}").expect("as above");
+            }
+        }
+        text
+    }
+}
+
+/// The keys of an operation.
+fn operation(layout: &TileLayout, pe: &PeConfiguration) -> String {
+    let mut text = format!("operation: {}", pe.operation.name());
+    let words = pe.words.iter().zip(layout.inputs(Layer::Word)).map(|(word, port)| (word.mode, word.constant, port));
+    let bits = pe.bits.iter().zip(layout.inputs(Layer::Bit)).map(|(bit, port)| (bit.mode, bit.constant.into(), port));
+    let constants: Vec<String> = words
+        .chain(bits)
+        .filter(|(mode, constant, _)| *mode == Mode::Constant && *constant != 0)
+        .map(|(_, constant, port)| format!("{}: {constant}", port.name))
+        .collect();
+    if !constants.is_empty() {
+        write!(text, ", constants: {{{}}}", constants.join(", ")).expect("writing to a string cannot fail");
+    }
+    if let Some(lut) = pe.lut {
+        write!(text, ", lut: 0x{lut:02x}").expect("writing to a string cannot fail");
+    }
+    text
+}

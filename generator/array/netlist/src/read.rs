@@ -1,0 +1,234 @@
+//! Netlists from text.
+
+use std::collections::{BTreeMap, HashMap};
+
+use pushmem_configuration::Configuration as MemoryConfiguration;
+use pushmem_fabric::{ArraySpec, Layer, TileKind};
+use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest};
+use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Operation};
+use pushmem_resources::{Port, TileLayout};
+use serde::Deserialize;
+
+use crate::check::Fault;
+use crate::netlist::{Cell, CellId, Core, Net, Netlist, Sink};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NetlistFile {
+    netlist: String,
+    array: String,
+    cells: Vec<CellFile>,
+    nets: Vec<NetFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CellFile {
+    name: String,
+    #[serde(default)]
+    stream: Option<StreamName>,
+    #[serde(default)]
+    memory: Option<MemoryConfiguration>,
+    #[serde(default)]
+    operation: Option<Operation>,
+    #[serde(default)]
+    constants: BTreeMap<String, u32>,
+    #[serde(default)]
+    lut: Option<u8>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StreamName {
+    Input,
+    Output,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum LayerName {
+    Word,
+    Bit,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NetFile {
+    layer: LayerName,
+    from: String,
+    to: Vec<SinkFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SinkFile {
+    input: String,
+    #[serde(default)]
+    cycles: i64,
+}
+
+impl Netlist {
+    /// Reads a netlist for an array, as [`Netlist::to_yaml`] prints it, and checks it.
+    ///
+    /// # Errors
+    /// A located message when a key or a name is unknown, or [`Netlist::check`] finds a fault.
+    pub fn from_document(document: &Document, spec: &ArraySpec) -> Result<Self, Diagnostic> {
+        let file: NetlistFile = document.deserialize()?;
+        let located = |fault: Fault| fault.located(document);
+        let reader = Reader { layouts: TileKind::ALL.map(|kind| TileLayout::of(spec, kind)) };
+        if file.array != spec.name {
+            let message = format!("this netlist is for `{}`, not for `{}`", file.array, spec.name);
+            let help = "name the array that it was made for";
+            return Err(located(Fault::new(FieldPath::root().key("array"), message, help)));
+        }
+        let netlist = reader.netlist(file).map_err(located)?;
+        netlist.check(spec).map_err(located)?;
+        Ok(netlist)
+    }
+}
+
+impl Fault {
+    /// The fault at its place in a document.
+    pub fn located(self, document: &Document) -> Diagnostic {
+        document.error(&self.path, self.message).with_help(self.help).or_code(Code::Configuration)
+    }
+}
+
+struct Reader {
+    layouts: [TileLayout; 3],
+}
+
+impl Reader {
+    fn netlist(&self, file: NetlistFile) -> Result<Netlist, Fault> {
+        let mut netlist = Netlist { name: file.netlist, ..Netlist::default() };
+        for (cell, place) in file.cells.into_iter().zip(0..) {
+            let path = FieldPath::root().key("cells").index(place);
+            netlist.cells.push(self.cell(&path, cell)?);
+        }
+        let cells: HashMap<String, CellId> =
+            netlist.cells.iter_enumerated().map(|(id, cell)| (cell.name.clone(), id)).collect();
+        let ports = Ports { reader: self, netlist: &netlist, cells };
+        let mut nets = Vec::new();
+        let mut direct = Vec::new();
+        for (net, place) in file.nets.into_iter().zip(0..) {
+            let path = FieldPath::root().key("nets").index(place);
+            let layer = match net.layer {
+                LayerName::Word => Layer::Word,
+                LayerName::Bit => Layer::Bit,
+            };
+            let (source, port) = ports.port(&path.key("from"), &net.from, |layout| layout.outputs(layer))?;
+            let mut sinks = Vec::new();
+            for (sink, place) in net.to.into_iter().zip(0..) {
+                let path = path.key("to").index(place).key("input");
+                let (cell, port) = ports.port(&path, &sink.input, |layout| layout.inputs(layer))?;
+                sinks.push(Sink { cell, port, cycles: sink.cycles });
+                direct.push((cell, layer, port, path));
+            }
+            nets.push(Net { layer, source, port, sinks });
+        }
+        netlist.nets = nets.into_iter().collect();
+        for (cell, layer, port, path) in direct {
+            let Core::Pe(pe) = &mut netlist.cells[cell].core else { continue };
+            let is_constant = match layer {
+                Layer::Word => drive(&mut pe.words[port as usize]),
+                Layer::Bit => drive(&mut pe.bits[port as usize]),
+            };
+            if is_constant {
+                let message = format!("this operand of `{}` is a constant", netlist.cells[cell].name);
+                return Err(Fault::new(path, message, "remove the constant, or this sink"));
+            }
+        }
+        Ok(netlist)
+    }
+
+    fn cell(&self, path: &FieldPath, file: CellFile) -> Result<Cell, Fault> {
+        let CellFile { name, stream, memory, operation, constants, lut } = file;
+        if operation.is_none() && (!constants.is_empty() || lut.is_some()) {
+            let key = if lut.is_some() { "lut" } else { "constants" };
+            return Err(Fault::new(path.key(key), format!("`{name}` has no operation"), "remove this, or give one"));
+        }
+        let core = match (stream, memory, operation) {
+            (Some(StreamName::Input), None, None) => Core::Input,
+            (Some(StreamName::Output), None, None) => Core::Output,
+            (None, Some(memory), None) => Core::Memory(memory),
+            (None, None, Some(operation)) => Core::Pe(self.element(path, operation, constants, lut)?),
+            _ => {
+                let message = format!("`{name}` needs one of `stream`, `memory` and `operation`");
+                return Err(Fault::new(path.clone(), message, "a cell is a stream, a memory or an operation"));
+            }
+        };
+        Ok(Cell { name, core })
+    }
+
+    fn element(
+        &self,
+        path: &FieldPath,
+        operation: Operation,
+        constants: BTreeMap<String, u32>,
+        lut: Option<u8>,
+    ) -> Result<PeConfiguration, Fault> {
+        let mut words = [Operand { mode: Mode::Constant, constant: 0 }; 3];
+        let mut bits = [Operand { mode: Mode::Constant, constant: false }; 3];
+        let layout = &self.layouts[TileKind::Pe as usize];
+        let place = |layer: Layer, name: &str| layout.inputs(layer).iter().position(|port| port.name == name);
+        for (name, constant) in constants {
+            let path = path.key("constants").key(&name);
+            match (place(Layer::Word, &name), place(Layer::Bit, &name)) {
+                (Some(place), _) => words[place].constant = constant,
+                (None, Some(place)) if constant < 2 => bits[place].constant = constant == 1,
+                (None, Some(_)) => return Err(Fault::new(path, "a bit is 0 or 1", "give one of the two")),
+                (None, None) => {
+                    let names = Layer::ALL.into_iter().flat_map(|layer| layout.inputs(layer));
+                    return Err(unknown(path, "operand", &name, names));
+                }
+            }
+        }
+        Ok(PeConfiguration { operation, words, bits, lut })
+    }
+}
+
+/// Makes an operand take its net; whether it was another constant than 0.
+fn drive<Value: Default + PartialEq>(operand: &mut Operand<Value>) -> bool {
+    operand.mode = Mode::Direct;
+    operand.constant != Value::default()
+}
+
+/// Names of ports.
+struct Ports<'a> {
+    reader: &'a Reader,
+    netlist: &'a Netlist,
+    cells: HashMap<String, CellId>,
+}
+
+impl Ports<'_> {
+    /// The port of a name, as `add_3.a`.
+    fn port<'a>(
+        &'a self,
+        path: &FieldPath,
+        text: &str,
+        ports: impl Fn(&'a TileLayout) -> &'a [Port],
+    ) -> Result<(CellId, u32), Fault> {
+        let Some((cell, port)) = text.split_once('.') else {
+            return Err(Fault::new(path.clone(), "expected a cell and a port", "write them as `add_3.a`"));
+        };
+        let Some(id) = self.cells.get(cell) else {
+            let near = nearest(cell, self.cells.keys().map(String::as_str));
+            let help = near.map_or("name one of `cells`".to_owned(), |near| format!("did you mean `{near}`?"));
+            return Err(Fault::new(path.clone(), format!("there is no cell `{cell}`"), help));
+        };
+        let ports = ports(&self.reader.layouts[self.netlist.cells[*id].core.kind() as usize]);
+        match ports.iter().position(|other| other.name == port) {
+            Some(port) => Ok((*id, port as u32)),
+            None => Err(unknown(path.clone(), "port", port, ports.iter())),
+        }
+    }
+}
+
+fn unknown<'a>(path: FieldPath, what: &str, name: &str, ports: impl Iterator<Item = &'a Port>) -> Fault {
+    let names: Vec<&str> = ports.map(|port| port.name.as_str()).collect();
+    let help = match names.as_slice() {
+        [] => "the cell has none of this layer".to_owned(),
+        names => format!("there are {}", names.join(", ")),
+    };
+    Fault::new(path, format!("there is no {what} `{name}` here"), help)
+}
