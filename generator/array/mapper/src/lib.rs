@@ -4,13 +4,15 @@
 //! memory tiles, shift registers become cycles of connections. [`map`] gives it tiles and tracks and encodes it, and
 //! [`execute`] runs the bitstream on the model of the array.
 
+mod compile;
 mod execution;
 mod lower;
 mod mapping;
 mod predicates;
 mod streams;
 
+pub use compile::compile_for;
 pub use execution::{Execution, execute};
 pub use lower::{Lowered, lower};
-pub use mapping::{Mapped, Target, map};
+pub use mapping::{MapError, Mapped, Target, map};
 pub use streams::{StreamLane, join, split};

@@ -6,7 +6,8 @@ use pushmem_fabric::{ArraySpec, Direction, TileKind};
 use pushmem_files::Diagnostic;
 use pushmem_netlist::CellId;
 use pushmem_resources::Graph;
-use pushmem_routing::{Fabric, Implementation, Options, Progress, configure, place_and_route};
+use pushmem_routing::{Fabric, FlowError, Implementation, Options, Progress, configure, place_and_route};
+use pushmem_starts::StartError;
 use pushmem_validation::{Proof, Site, validate};
 
 use crate::lower::{Lowered, lower};
@@ -46,6 +47,29 @@ impl Target {
     }
 }
 
+/// Why a program is not on an array.
+#[derive(Debug)]
+pub enum MapError {
+    /// A loop of cells, such as a sum in a memory, has fewer cycles than its routes take. A schedule with more of them may fit.
+    Loop(Diagnostic),
+    /// Anything else.
+    Refused(Diagnostic),
+}
+
+impl From<Diagnostic> for MapError {
+    fn from(refused: Diagnostic) -> Self {
+        MapError::Refused(refused)
+    }
+}
+
+impl From<MapError> for Diagnostic {
+    fn from(error: MapError) -> Self {
+        match error {
+            MapError::Loop(diagnostic) | MapError::Refused(diagnostic) => diagnostic,
+        }
+    }
+}
+
 /// Maps a program that was compiled with the array's memory tile: selects, places, routes and encodes it, and proves that the
 /// bitstream is the program.
 ///
@@ -56,14 +80,18 @@ pub fn map(
     target: &Target,
     options: Options,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Mapped, Diagnostic> {
+) -> Result<Mapped, MapError> {
     let Target { spec, graph, fabric } = target;
     let lowered = lower(compiled, spec)?;
     let program = &compiled.program.name;
     let mut implementation =
         place_and_route(&lowered.netlist, spec, graph, fabric, options, progress).map_err(|error| {
             let message = format!("`{program}` does not fit `{}`: {error}", spec.name);
-            Diagnostic::new(message).with_help(error.help())
+            let refused = Diagnostic::new(message).with_help(error.help());
+            match error {
+                FlowError::Starts(StartError::Loop { .. }) => MapError::Loop(refused),
+                _ => MapError::Refused(refused),
+            }
         })?;
     start_at_zero(&mut implementation);
     let wrong =

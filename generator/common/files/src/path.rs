@@ -98,5 +98,6 @@ mod tests {
         assert_eq!(root.to_string(), "(top level)");
         assert_eq!(root.index(2).key("a").index(0).to_string(), "[2].a[0]");
         assert_eq!(root.key("a.b").key("").to_string(), r#""a.b"."""#);
+        assert_eq!(root.key("a").join(&root.index(1).key("b")).to_string(), "a[1].b");
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use index_vec::IndexVec;
+use pushmem_affine::Affine;
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_kernels::Evaluator;
@@ -24,24 +25,57 @@ pub struct Run {
 /// The words of a stream, beat after beat, the lanes of a beat one after the other.
 pub type Beats = Vec<u16>;
 
-impl Stream {
-    /// Calls for each beat with the number of the element in each lane.
-    fn for_each_beat(&self, counter: &Counter, mut visit: impl FnMut(&[usize])) {
-        let mut index = vec![0_u64; counter.extent.len()];
-        let mut elements = vec![0; self.lanes.len()];
-        for _ in 0..counter.iterations() {
-            for (element, lane) in elements.iter_mut().zip(&self.lanes) {
-                *element = lane.element.at(&index) as usize;
-            }
-            visit(&elements);
-            for (place, extent) in index.iter_mut().zip(&counter.extent) {
-                *place += 1;
-                if *place < *extent {
-                    break;
-                }
-                *place = 0;
-            }
+/// Calls for each beat of a stream with the number of the element in each lane, which are functions of the counter's loops.
+pub(crate) fn for_each_beat(counter: &Counter, lanes: &[&Affine], mut visit: impl FnMut(&[usize])) {
+    let mut elements = vec![0; lanes.len()];
+    counter.extent.for_each(|index| {
+        for (element, lane) in elements.iter_mut().zip(lanes) {
+            *element = lane.at(index) as usize;
         }
+        visit(&elements);
+    });
+}
+
+/// The images of the inputs of a program, by the number of the array.
+///
+/// # Errors
+/// When one is missing or has another shape than declared.
+pub(crate) fn input_arrays<'a>(
+    program: &Program,
+    inputs: &'a BTreeMap<String, Image>,
+) -> Result<BTreeMap<usize, &'a Image>, Diagnostic> {
+    let mut arrays = BTreeMap::new();
+    for (number, array) in program.arrays.iter().enumerate().filter(|(_, array)| array.kind == ArrayKind::Input) {
+        let image = inputs.get(&array.name);
+        let image = image.ok_or_else(|| Diagnostic::new(format!("no image for the input `{}`", array.name)))?;
+        if image.values().len() != array.size() {
+            return Err(Diagnostic::new(format!("the image for `{}` has another shape than it", array.name)));
+        }
+        arrays.insert(number, image);
+    }
+    Ok(arrays)
+}
+
+/// The images of arrays of a program, whose values are given by the number of the array.
+///
+/// # Errors
+/// When an array has another size than its values.
+pub(crate) fn output_images(
+    program: &Program,
+    values: BTreeMap<usize, Vec<i64>>,
+) -> Result<BTreeMap<String, Image>, Diagnostic> {
+    let image = |(array, values): (usize, Vec<i64>)| {
+        let declared = &program.arrays[array];
+        let element = declared.element.element().expect("arrays hold elements");
+        let shape: Vec<usize> = declared.shape.iter().map(|&extent| extent as usize).collect();
+        Ok((declared.name.clone(), Image::from_values(element, &shape, values)?.with_min(&declared.min)))
+    };
+    values.into_iter().map(image).collect()
+}
+
+impl Stream {
+    fn elements(&self) -> Vec<&Affine> {
+        self.lanes.iter().map(|lane| &lane.element).collect()
     }
 }
 
@@ -51,7 +85,7 @@ impl Accelerator {
         let of_stream = |stream: &Stream| {
             let values = arrays[&stream.array].values();
             let mut beats = Vec::new();
-            stream.for_each_beat(&self.counters[stream.counter], |elements| {
+            for_each_beat(&self.counters[stream.counter], &stream.elements(), |elements| {
                 beats.extend(elements.iter().map(|&element| values[element] as u16));
             });
             beats
@@ -64,15 +98,7 @@ impl Accelerator {
     /// # Errors
     /// When an input is missing or has another shape than declared.
     pub fn input_beats(&self, program: &Program, inputs: &BTreeMap<String, Image>) -> Result<Vec<Beats>, Diagnostic> {
-        let mut arrays = BTreeMap::new();
-        for (number, array) in program.arrays.iter().enumerate().filter(|(_, array)| array.kind == ArrayKind::Input) {
-            let image = inputs.get(&array.name);
-            let image = image.ok_or_else(|| Diagnostic::new(format!("no image for the input `{}`", array.name)))?;
-            if image.values().len() != array.size() {
-                return Err(Diagnostic::new(format!("the image for `{}` has another shape than it", array.name)));
-            }
-            arrays.insert(number, image);
-        }
+        let arrays = input_arrays(program, inputs)?;
         Ok(self.beats(self.inputs.as_raw_slice(), &arrays))
     }
 
@@ -85,19 +111,13 @@ impl Accelerator {
         for (stream, beats) in self.outputs.iter().zip(beats) {
             let array = values.entry(stream.array).or_insert_with(|| vec![0; program.arrays[stream.array].size()]);
             let mut words = beats.iter();
-            stream.for_each_beat(&self.counters[stream.counter], |elements| {
+            for_each_beat(&self.counters[stream.counter], &stream.elements(), |elements| {
                 for (&element, &word) in elements.iter().zip(words.by_ref()) {
                     array[element] = stream.element.wrap(i64::from(word));
                 }
             });
         }
-        let image = |(array, values): (usize, Vec<i64>)| {
-            let declared = &program.arrays[array];
-            let element = declared.element.element().expect("arrays hold elements");
-            let shape: Vec<usize> = declared.shape.iter().map(|&extent| extent as usize).collect();
-            Ok((declared.name.clone(), Image::from_values(element, &shape, values)?.with_min(&declared.min)))
-        };
-        values.into_iter().map(image).collect()
+        output_images(program, values)
     }
 
     /// Runs the accelerator on these inputs, cycle by cycle.
@@ -137,25 +157,25 @@ impl Accelerator {
 pub type Function<'a> = Box<dyn FnMut(&[u16], &[i64]) -> u16 + 'a>;
 
 /// The state of a [`Counter`].
-struct CounterState<'a> {
+pub(crate) struct CounterState<'a> {
     counter: &'a Counter,
     gaps: Vec<i64>,
-    index: Vec<u64>,
+    pub index: Vec<u64>,
     /// Cycles to the next step; nothing after the last.
     wait: Option<i64>,
 }
 
 impl<'a> CounterState<'a> {
-    fn new(counter: &'a Counter) -> Self {
+    pub fn new(counter: &'a Counter) -> Self {
         let index = vec![0; counter.extent.len()];
         CounterState { counter, gaps: counter.gaps(), index, wait: Some(counter.cycle.start) }
     }
 
-    fn steps(&self) -> bool {
+    pub fn steps(&self) -> bool {
         self.wait == Some(0)
     }
 
-    fn advance(&mut self) {
+    pub fn advance(&mut self) {
         let Some(wait) = &mut self.wait else { return };
         if *wait > 0 {
             *wait -= 1;
@@ -273,7 +293,7 @@ impl<'a> Machine<'a> {
                 Driver::ShiftRegister { .. } => self.registers[number][0],
                 Driver::Tile { tile, output } => self.tile_outputs[*tile].data[*output].value as u16,
                 Driver::Kernel { kernel } => self.kernel_result(self.instance_of[*kernel]),
-                Driver::Turns { turns } => self.in_turn(turns),
+                Driver::Turns { turns } => self.word_of_turn(turns),
                 Driver::Select { counter, cases } => self.selected(*counter, cases),
             };
         }
@@ -319,7 +339,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The source of the kernel that begins an iteration; of the last, if none does.
-    fn in_turn(&self, turns: &[Turn]) -> u16 {
+    fn word_of_turn(&self, turns: &[Turn]) -> u16 {
         let begins = |turn: &&Turn| self.counters[turn.counter].steps();
         let turn = turns.iter().find(begins).or(turns.last()).expect("kernels take turns");
         self.value(turn.source)

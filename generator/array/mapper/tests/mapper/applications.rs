@@ -1,14 +1,14 @@
 //! The benchmark programs.
 
 use pushmem_fabric::TileKind;
-use pushmem_mapper::{StreamLane, Target, execute, join, lower, map, split};
+use pushmem_mapper::{StreamLane, Target, compile_for, execute, join, lower, split};
 use pushmem_netlist::{Machine, run};
 use pushmem_pe::Numbers;
 use pushmem_routing::Options;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{app, array, compiled};
+use crate::common::{app, array, compiled, constraints, tile};
 
 #[test]
 fn netlists_of_applications_compute_what_the_interpreter_does() {
@@ -67,16 +67,19 @@ fn a_program_beyond_the_array_is_refused_at_its_place() {
 #[test]
 fn bitstreams_of_applications_compute_what_the_interpreter_does() {
     let target = Target::new(array("amber"));
-    for name in std::env::var("APPS").unwrap_or("gaussian harris up_sample resnet88".into()).split_whitespace() {
-        let compiled = compiled(app(name), &target.spec);
+    for name in std::env::var("APPS")
+        .unwrap_or("gaussian harris up_sample resnet88 exposure_fusion mobilenet_small".into())
+        .split_whitespace()
+    {
         let started = std::time::Instant::now();
-        let mapped = match map(&compiled, &target, Options::default(), &|_| ()) {
-            Ok(mapped) => mapped,
-            Err(error) => {
-                println!("{name}: {error:?}");
-                continue;
-            }
-        };
+        let (compiled, mapped) =
+            match compile_for(&app(name), &target, &tile("rom"), &constraints(), Options::default(), &|_| ()) {
+                Ok(mapped) => mapped,
+                Err(error) => {
+                    println!("{name}: {error:?}");
+                    continue;
+                }
+            };
         let time = started.elapsed();
         let images = compiled.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
         let found = execute(&mapped, &mapped.configuration, &compiled, &target, &images);

@@ -30,15 +30,17 @@ pub fn array(name: &str) -> ArraySpec {
 pub fn compiled(program: Program, array: &ArraySpec) -> Compiled {
     let rom = tile("rom");
     let memory = &array.memory.as_ref().unwrap().tile;
-    compile(program, memory, &rom, &Constraints { levels: levels(), ..Constraints::default() })
-        .unwrap_or_else(|error| panic!("{error:?}"))
+    compile(program, memory, &rom, &constraints()).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-fn tile(name: &str) -> TileSpec {
+/// A shipped tile.
+pub fn tile(name: &str) -> TileSpec {
     let file = root().join("constraints/tiles").join(name).with_extension("yaml");
     TileSpec::from_document(&Document::read(&file).unwrap()).unwrap()
 }
 
-fn levels() -> Levels {
-    Levels { global_buffer: Some(tile("global_buffer")), register_file: Some(tile("pond")) }
+/// Constraints with all levels of the memory hierarchy.
+pub fn constraints() -> Constraints {
+    let levels = Levels { global_buffer: Some(tile("global_buffer")), register_file: Some(tile("pond")) };
+    Constraints { levels, ..Constraints::default() }
 }
