@@ -6,13 +6,17 @@
 
 mod compile;
 mod execution;
+mod header;
 mod lower;
 mod mapping;
 mod predicates;
+mod report;
 mod streams;
 
 pub use compile::compile_for;
 pub use execution::{Execution, execute};
+pub use header::header;
 pub use lower::{Lowered, lower};
 pub use mapping::{MapError, Mapped, Target, map};
+pub use report::{Report, Used};
 pub use streams::{StreamLane, join, split};

@@ -67,6 +67,7 @@ pub fn lower(compiled: &Compiled, spec: &ArraySpec) -> Result<Lowered, Diagnosti
         selections: BTreeMap::new(),
         inputs: Vec::new(),
         tiles: IndexVec::new(),
+        outputs: BTreeMap::new(),
         predicates: Vec::new(),
         constants: BTreeMap::new(),
     };
@@ -99,7 +100,7 @@ fn select_all(program: &Program, pe: &PeSpec) -> Result<Vec<Cells>, Diagnostic> 
     DatapathGraph::all(program).map(selected).collect()
 }
 
-/// Checks that all memories of a program are memory tiles of the array.
+/// Checks that all memories of a program are memory tiles of the array, and that they can be joined.
 fn check_memories(compiled: &Compiled, spec: &ArraySpec) -> Result<(), Diagnostic> {
     let (program, accelerator) = (&compiled.program, &compiled.accelerator);
     if let Some(stored) =
@@ -112,9 +113,9 @@ fn check_memories(compiled: &Compiled, spec: &ArraySpec) -> Result<(), Diagnosti
         return Err(program.diagnostic(array.span, message).with_help(help));
     }
     let chained = accelerator.tiles.iter().find(|tile| tile.chain_from.is_some());
-    if let Some(tile) = chained {
-        let message = format!("`{}` is chained to another tile, and arrays have no chains", tile.name);
-        return Err(Diagnostic::new(message).with_help("use smaller arrays, or tiles with more rows"));
+    if let Some(tile) = chained.filter(|_| spec.pe.opcode(Operation::Or).is_none()) {
+        let message = format!("`{}` is one of several tiles of a memory, which operations `or` join", tile.name);
+        return Err(Diagnostic::new(message).with_help("choose an array whose `pe` has it"));
     }
     Ok(())
 }
@@ -133,6 +134,8 @@ struct Lowering<'a> {
     selections: BTreeMap<WireId, Vec<CellId>>,
     inputs: Vec<Vec<CellId>>,
     tiles: IndexVec<TileId, CellId>,
+    /// Where each output of a tile that drives a wire comes from.
+    outputs: BTreeMap<(TileId, usize), Port>,
     predicates: Vec<(Firings, CellId)>,
     /// The cells that give constants to tiles other than processing elements.
     constants: BTreeMap<u16, CellId>,
@@ -154,6 +157,7 @@ impl<'a> Lowering<'a> {
             let cell = self.add(tile.name.clone(), Core::Memory(configuration));
             self.tiles.push(cell);
         }
+        self.join_chains();
         for kernel in &self.accelerator.kernels {
             let cells = self.place_kernel(kernel);
             self.kernels.push(cells);
@@ -192,6 +196,30 @@ impl<'a> Lowering<'a> {
         });
         let netlist = Netlist { nets: nets.collect(), ..self.netlist };
         (netlist, self.inputs, outputs)
+    }
+
+    /// Joins the outputs of tiles that are one memory. In each cycle one of them has the word, and the others show 0: the tiles of
+    /// an array have no chain inputs.
+    fn join_chains(&mut self) {
+        let accelerator = self.accelerator;
+        for (tile, content) in accelerator.tiles.iter_enumerated() {
+            for (output, _) in content.outputs.iter().enumerate().filter(|(_, wire)| wire.is_some()) {
+                let members = std::iter::successors(Some(tile), |tile| accelerator.tiles[*tile].chain_from);
+                let ports: Vec<Port> = members
+                    .map(|tile| Port { cell: self.tiles[tile], layer: Layer::Word, port: output as u32 })
+                    .collect();
+                let joined = ports[1..].iter().fold(ports[0], |one, other| {
+                    let name = format!("{}_{output}_or_{}", content.name, self.netlist.cells.len());
+                    let core = Core::Pe(self.pe(Operation::Or, None));
+                    let cell = self.add(name, core);
+                    for (operand, of) in [one, *other].into_iter().enumerate() {
+                        self.connect_word(Signal::Delayed { of, cycles: 0 }, cell, operand);
+                    }
+                    Port { cell, layer: Layer::Word, port: 0 }
+                });
+                self.outputs.insert((tile, output), joined);
+            }
+        }
     }
 
     fn add(&mut self, name: String, core: Core) -> CellId {
@@ -267,7 +295,7 @@ impl<'a> Lowering<'a> {
             let Source::Wire(wire) = next else { return self.source(next) };
             let signal = match &self.accelerator.wires[wire].driver {
                 Driver::Input { stream, lane } => Signal::word(self.inputs[stream.index()][*lane], 0),
-                Driver::Tile { tile, output } => Signal::word(self.tiles[*tile], *output as u32),
+                Driver::Tile { tile, output } => Signal::Delayed { of: self.outputs[&(*tile, *output)], cycles: 0 },
                 Driver::ShiftRegister { of, length } => {
                     cycles += *length as i64;
                     next = Source::Wire(*of);

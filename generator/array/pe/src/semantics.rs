@@ -76,8 +76,9 @@ impl Semantics for Tokens {
         let used = &words[..operation.words()];
         let word = match operation {
             Operation::Pass => a,
-            // Constants enter through one of them where there is no operation that passes a word.
+            // Constants enter so where no operation passes a word, and so do the words of memories of several tiles.
             Operation::Or | Operation::Add if b == 0 => a,
+            Operation::Or if a == 0 => b,
             Operation::Select if d <= 1 => {
                 if d == 1 {
                     a

@@ -17,6 +17,9 @@ pub struct Unconnected {
     pub input: String,
 }
 
+/// The cell of each tile that gives values, by [`Direction::In`], and of each that takes them, by [`Direction::Out`].
+pub type TileCells = BTreeMap<(Place, Direction), CellId>;
+
 /// The netlist that a configuration is, with the cell of each tile and direction. A connection takes as many cycles as it has
 /// registers, those of its operand included.
 ///
@@ -26,7 +29,7 @@ pub fn lift(
     configuration: &Configuration,
     spec: &ArraySpec,
     graph: &Graph,
-) -> Result<(Netlist, BTreeMap<(Place, Direction), CellId>), Unconnected> {
+) -> Result<(Netlist, TileCells), Unconnected> {
     let mut netlist = Netlist::default();
     // The cell that gives values, and the one that takes them, of each tile.
     let mut cells = BTreeMap::new();

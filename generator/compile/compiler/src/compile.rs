@@ -115,6 +115,9 @@ fn compile_at_levels(source: &Program, tiles: Tiles, constraints: &Constraints) 
     };
     let datapath = |graph: DatapathGraph| {
         let datapath = graph.pipelined(&DedicatedOperators, memories);
+        // A sum travels to its memory, and from there to the next addition: the schedule of a stage knows no distance to itself.
+        let distance = if graph.operation().reduce { constraints.transport } else { 0 };
+        let datapath = datapath.map(|datapath| datapath.later(distance));
         datapath.map_err(|error| program.diagnostic(graph.operation().span, error.to_string()))
     };
     let datapaths: Vec<Datapath> = DatapathGraph::all(&program).map(datapath).try_collect()?;

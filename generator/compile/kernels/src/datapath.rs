@@ -114,6 +114,11 @@ impl Datapath {
         self.latency
     }
 
+    /// The same, whose result comes so many cycles later: registers for the way to where it is stored.
+    pub fn later(self, cycles: u64) -> Datapath {
+        Datapath { latency: self.latency + cycles, ..self }
+    }
+
     /// The stage from which on the value of a node is there.
     pub(crate) fn available(&self, node: usize) -> u64 {
         self.nodes[node].stage + self.nodes[node].latency

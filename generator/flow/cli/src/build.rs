@@ -1,5 +1,7 @@
 //! `pushmem build`.
 
+mod on_array;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,6 +33,13 @@ pub struct Build {
     program: PathBuf,
     #[command(flatten)]
     choices: Choices,
+    /// Array to run on, in place of hardware of its own: a specification, or the name of one in `constraints/arrays`. Its memory tile
+    /// takes the place of `--tile`.
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["tile", "rtl", "wave", "prefix", "package", "sram", "clock_gate"])]
+    array: Option<PathBuf>,
+    /// Seed of the placement on an array.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "array")]
+    seed: u64,
     /// Folder for RTL, configurations, C header and testbench, replaced if a former run wrote it.
     #[arg(id = FOLDER, short = 'o', long = "folder", value_name = "FOLDER", group = RTL)]
     folder: Option<PathBuf>,
@@ -80,18 +89,28 @@ enum Emit {
     Mapping,
     /// The configuration of each tile.
     Config,
+    /// On an array: the cells that tiles execute, and the nets between them.
+    Netlist,
+    /// On an array: the tile of each cell.
+    Placement,
+    /// On an array: when each cell starts, and the tracks of each connection.
+    Routing,
+    /// On an array: the register writes.
+    Bitstream,
 }
 
 impl Emit {
-    fn stage(self) -> Stage {
+    /// The stage of the compiler; nothing, if it is one of the mapper.
+    fn stage(self) -> Option<Stage> {
         match self {
-            Emit::Loopnest => Stage::LoopNest,
-            Emit::Schedule => Stage::Schedule,
-            Emit::Buffers => Stage::Buffers,
-            Emit::Kernels => Stage::Kernels,
-            Emit::Graph => Stage::Graph,
-            Emit::Mapping => Stage::Mapping,
-            Emit::Config => Stage::Config,
+            Emit::Loopnest => Some(Stage::LoopNest),
+            Emit::Schedule => Some(Stage::Schedule),
+            Emit::Buffers => Some(Stage::Buffers),
+            Emit::Kernels => Some(Stage::Kernels),
+            Emit::Graph => Some(Stage::Graph),
+            Emit::Mapping => Some(Stage::Mapping),
+            Emit::Config => Some(Stage::Config),
+            Emit::Netlist | Emit::Placement | Emit::Routing | Emit::Bitstream => None,
         }
     }
 }
@@ -100,6 +119,9 @@ impl Build {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         let program = program::read(&self.program)?;
         let chosen = self.choices.read()?;
+        if let Some(array) = &self.array {
+            return self.on_array(program, &chosen, array);
+        }
         self.package.check(&chosen.specs())?;
         if let Some(folder) = &self.folder {
             check_output(folder)?;
@@ -115,7 +137,10 @@ impl Build {
         spinner.above(|| compiled.warnings().into_iter().for_each(output::report));
         if let Some(emit) = self.emit {
             drop(spinner);
-            output::print(&emit.stage().text(&compiled))?;
+            let stage = emit.stage().ok_or_else(|| {
+                Diagnostic::new("dedicated hardware has no such stage").with_help("choose an array by `--array`")
+            })?;
+            output::print(&stage.text(&compiled))?;
             return Ok(ExitCode::SUCCESS);
         }
         // A command that fails for a wrong file says nothing else.

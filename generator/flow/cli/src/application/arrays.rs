@@ -65,6 +65,14 @@ pub fn from_document(document: &Document) -> Result<ArraySpec, Diagnostic> {
     ArraySpec::from_document(document, &BlocksOf { document })
 }
 
+/// Reads the specification of an array: a file, or the name of one in `constraints/arrays`.
+///
+/// # Errors
+/// When there is no such file or name, or the specification is wrong.
+pub fn read_named(named: &Path) -> Result<ArraySpec, Diagnostic> {
+    from_document(&ARRAYS.document(named)?)
+}
+
 /// Reads a file that is the specification of an array. Nothing, if it is a name or any other file.
 ///
 /// # Errors

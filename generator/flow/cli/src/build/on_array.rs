@@ -1,0 +1,116 @@
+//! `pushmem build --array`.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use pushmem_compiler::Compiled;
+use pushmem_files::{Diagnostic, OutputFolder, check_output};
+use pushmem_mapper::{Execution, Mapped, Report, Target, execute, header};
+use pushmem_nest::Program;
+use pushmem_routing::{Options, Progress};
+use serde::Serialize;
+
+use crate::application::choices::Chosen;
+use crate::application::{arrays, images};
+use crate::build::{Build, Emit, line};
+use crate::output;
+use crate::progress::Spinner;
+
+/// The results of a build on an array.
+#[derive(Serialize)]
+struct Outcome {
+    #[serde(flatten)]
+    report: Report,
+    /// Whether the array's model computed what the interpreter computes.
+    checked_by_model: bool,
+    /// Seconds from the program to the bitstream, proof included.
+    seconds: f64,
+}
+
+impl Build {
+    /// Compiles a program for an array.
+    pub fn on_array(&self, program: Program, chosen: &Chosen, array: &Path) -> Result<ExitCode, Diagnostic> {
+        if let Some(folder) = &self.folder {
+            check_output(folder)?;
+        }
+        let target = Target::new(arrays::read_named(array)?);
+        images::check_outputs(&program, &self.inputs, &self.outputs)?;
+        let inputs = images::inputs(&program, &self.inputs)?;
+        let spinner = Spinner::new();
+        spinner.say(&format!("compiling `{}` for `{}`", program.name, target.spec.name));
+        let started = Instant::now();
+        let progress = |step: Progress| match step {
+            Progress::Placed { seed } => spinner.say(&format!("routing with seed {seed}")),
+            Progress::Restarted { seed, rounds } => {
+                spinner.say(&format!("routing with seed {seed}, start cycles changed {rounds} times"));
+            }
+        };
+        let options = Options { seed: self.seed, ..Options::default() };
+        let (compiled, mapped) = chosen.compile_for(&program, &target, options, &progress)?;
+        let seconds = started.elapsed().as_secs_f64();
+        if let Some(emit) = self.emit {
+            drop(spinner);
+            output::print(&text(emit, &compiled, &mapped, &target))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let report = Report::of(&compiled, &mapped, &target);
+        self.say(&spinner, || format!("{}\n{report}", report.name))?;
+        self.say(&spinner, || line("seconds", &format!("{seconds:.2}")))?;
+        let runs = self.folder.is_some() || !self.inputs.is_empty() || !self.outputs.is_empty();
+        if runs {
+            spinner.say("running the model of the array");
+            let expected = compiled.source.run(&inputs)?;
+            let Execution { outputs, cycles } = execute(&mapped, &mapped.configuration, &compiled, &target, &inputs)?;
+            for (name, image) in &expected {
+                let compared = images::compare(name, image, &outputs[name], "the model of the array");
+                compared.map_err(|error| error.as_fault("program"))?;
+            }
+            let result = format!("computes what the interpreter computes, {cycles} cycles from the flush");
+            self.say(&spinner, || line("model", &result))?;
+            images::write(&self.outputs, &expected)?;
+        }
+        let outcome = Outcome { report, checked_by_model: runs, seconds };
+        if let Some(path) = &self.folder {
+            folder(&compiled, &mapped, &target, &outcome.report).write(path)?;
+            self.say(&spinner, || line("written to", &path.display().to_string()))?;
+        }
+        drop(spinner);
+        if self.json {
+            output::result(true, &outcome, String::new)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// A stage as text.
+fn text(emit: Emit, compiled: &Compiled, mapped: &Mapped, Target { spec, graph, .. }: &Target) -> String {
+    let netlist = &mapped.lowered.netlist;
+    let implementation = &mapped.implementation;
+    match emit {
+        Emit::Netlist => netlist.to_yaml(spec),
+        Emit::Placement => implementation.placement.to_yaml(netlist, spec),
+        Emit::Routing => implementation.routing.to_yaml(netlist, spec, graph),
+        Emit::Bitstream => mapped.bitstream.to_text(&spec.name),
+        Emit::Config => mapped.configuration.to_yaml(spec, graph),
+        other => other.stage().expect("all others are stages of the compiler").text(compiled),
+    }
+}
+
+/// The files of a program on an array.
+fn folder(compiled: &Compiled, mapped: &Mapped, target: &Target, report: &Report) -> OutputFolder {
+    let name = &mapped.lowered.netlist.name;
+    let mut folder = OutputFolder::new();
+    let stage = |emit: Emit| text(emit, compiled, mapped, target);
+    folder.add(format!("{name}.hex"), stage(Emit::Bitstream));
+    folder.add(format!("{name}.h"), header(compiled, mapped, target));
+    folder.add("configuration.yaml", stage(Emit::Config));
+    folder.add("netlist.yaml", stage(Emit::Netlist));
+    folder.add("placement.yaml", stage(Emit::Placement));
+    folder.add("routing.yaml", stage(Emit::Routing));
+    folder.add(format!("{}.yaml", target.spec.name), target.spec.to_yaml());
+    folder.add("report.txt", format!("{name}\n{report}"));
+    let json = serde_json::to_string_pretty(report).expect("figures are numbers and names");
+    folder.add("report.json", json + "\n");
+    folder
+}
