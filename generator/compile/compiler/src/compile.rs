@@ -290,7 +290,7 @@ impl Compiled {
 fn check_names(accelerator: &Accelerator) -> Result<(), Diagnostic> {
     let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
     let specs = accelerator.specs_in_use().chain(rom).collect_vec();
-    let mut pairs = specs.iter().tuple_combinations();
+    let mut pairs = specs.iter().array_combinations().map(|[one, other]| (one, other));
     match pairs.find(|(one, other)| one.name == other.name && one != other) {
         None => Ok(()),
         Some((one, other)) => {

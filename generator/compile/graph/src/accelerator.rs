@@ -1,7 +1,6 @@
 //! The parts of an accelerator and how they are wired.
 
 use index_vec::IndexVec;
-use itertools::Itertools;
 use pushmem_affine::{Affine, Domain};
 use pushmem_configuration::Configuration;
 use pushmem_kernels::Datapath;
