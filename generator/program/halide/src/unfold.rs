@@ -159,8 +159,11 @@ pub(crate) fn numerator(index: &Index) -> Option<(AffineIndex, i64)> {
 
 /// The least and the largest step of a loop in the addresses of a statement, if it does not have the same wherever it is read.
 fn steps(program: &Stores, store: &Store, variable: Variable) -> Option<(i64, i64)> {
+    let name = program.variables[variable].name;
+    // Each part of the loops around has variables of its own.
     let step = |other: &Store| {
         let index = index_of(&other.address, &other.ranges)?;
+        let variable = *other.loops.iter().find(|each| program.variables[**each].name == name)?;
         let along = |(_, piece): &&(i64, Piece)| piece.of().variables().contains(&variable);
         let step = match index.affine.coefficient(variable) {
             0 => index.pieces.iter().find(along)?.0,
