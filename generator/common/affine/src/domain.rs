@@ -50,6 +50,17 @@ impl Domain {
         self.0.iter().map(digit).collect()
     }
 
+    /// The value of a function at the point with a number, as [`Domain::point`] has it.
+    pub fn value_at(&self, function: &Affine, number: u64) -> i64 {
+        let mut rest = number;
+        let mut value = function.start;
+        for (&extent, stride) in self.0.iter().zip(&function.stride) {
+            value += stride * (rest % extent) as i64;
+            rest /= extent;
+        }
+        value
+    }
+
     /// The first iterations of each loop, so few that there are at most `limit` points: as many as possible of the inner
     /// loops.
     pub fn clipped(&self, limit: u64) -> Domain {

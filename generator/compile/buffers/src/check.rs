@@ -3,9 +3,10 @@
 use std::fmt;
 
 use pushmem_affine::Affine;
-use pushmem_files::FieldPath;
+use pushmem_files::{FieldPath, counted};
 
 use crate::buffer::{Port, UnifiedBuffer};
+use crate::order::Overlap;
 
 /// Elements and cycles stay below this, so that sums and products of a few of them fit their types.
 const LIMIT: i128 = 1 << 48;
@@ -66,7 +67,7 @@ fn check_port(port: &Port, dimensions: usize, path: &FieldPath) -> Result<(), Bu
     let access = path.key("access");
     let schedule = path.key("schedule");
     if port.access.len() != dimensions {
-        let message = format!("{} dimensions where the first port has {dimensions}", port.access.len());
+        let message = format!("{} where the first port has {dimensions}", counted(port.access.len(), "dimension"));
         return Err(error(port, access, message, DIMENSIONS));
     }
     for (level, place) in port.domain.iter().enumerate() {
@@ -79,12 +80,17 @@ fn check_port(port: &Port, dimensions: usize, path: &FieldPath) -> Result<(), Bu
         check_function(port, function, &access.index(dimension))?;
     }
     check_function(port, &port.schedule, &schedule)?;
-    if *port.range(&port.schedule).start() < 0 {
-        let message = format!("the schedule {} begins before cycle 0", port.schedule_text());
+    let first = *port.range(&port.schedule).start();
+    if first < 0 {
+        let message = format!("the schedule {} begins in cycle {first}; the first is 0", port.schedule_text());
         return Err(error(port, schedule, message, START));
     }
-    if port.in_time_order().is_none() {
-        let message = format!("the schedule {} does not order the iterations one by one", port.schedule_text());
+    if let Some(Overlap { name, stride, inside }) = port.overlap() {
+        let message = format!(
+            "the schedule {} starts the next iteration of `{name}` after {}, and the loops inside take {inside}",
+            port.schedule_text(),
+            counted(stride, "cycle"),
+        );
         return Err(error(port, schedule, message, ORDER));
     }
     Ok(())
@@ -93,11 +99,16 @@ fn check_port(port: &Port, dimensions: usize, path: &FieldPath) -> Result<(), Bu
 fn check_function(port: &Port, function: &Affine, path: &FieldPath) -> Result<(), BufferError> {
     let (strides, loops) = (function.stride.len(), port.domain.len());
     if strides != loops {
-        return Err(error(port, path.key("stride"), format!("{strides} strides for {loops} loops"), STRIDES));
+        return Err(error(
+            port,
+            path.key("stride"),
+            format!("{} for {}", counted(strides, "stride"), counted(loops, "loop")),
+            STRIDES,
+        ));
     }
     let range = port.range(function);
     if *range.start() <= -LIMIT || *range.end() >= LIMIT {
-        let message = format!("values from {} to {} are out of range", range.start(), range.end());
+        let message = format!("values run from {} to {}; they must stay below 2^48", range.start(), range.end());
         return Err(error(port, path.clone(), message, RANGE));
     }
     Ok(())

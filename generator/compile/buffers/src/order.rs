@@ -1,10 +1,34 @@
 //! Ports in the order of time.
 
+use itertools::Itertools;
 use pushmem_affine::{Affine, Domain};
 
 use crate::buffer::{Loop, Port};
 
+/// A loop whose next iteration begins before the loops inside it have ended.
+pub(crate) struct Overlap {
+    /// Name of the loop.
+    pub name: String,
+    /// Cycles from one iteration to the next.
+    pub stride: u64,
+    /// Cycles that the loops inside take.
+    pub inside: i128,
+}
+
 impl Port {
+    /// The first loop, from the fastest to the slowest, because of which the schedule does not order the iterations.
+    pub(crate) fn overlap(&self) -> Option<Overlap> {
+        let turning = self.domain.iter().zip(&self.schedule.stride).filter(|(level, _)| level.extent > 1);
+        let mut inside = 1;
+        turning.sorted_by_key(|(_, stride)| stride.unsigned_abs()).find_map(|(level, stride)| {
+            let stride = stride.unsigned_abs();
+            let overlap = Overlap { name: level.name.clone(), stride, inside };
+            let overlaps = i128::from(stride) < inside;
+            inside += i128::from(stride) * (i128::from(level.extent) - 1);
+            overlaps.then_some(overlap)
+        })
+    }
+
     /// The same port with its loops sorted so that time grows from iteration to iteration, the innermost loop the
     /// fastest, and without loops of one iteration. Loops that run backwards in time are counted from their other end.
     ///

@@ -41,12 +41,15 @@ fn errors_point_at_their_place() {
     let text = "name: b\nports:\n  - {name: in, direction: write, domain: [{name: x, extent: 4}], access: [], \
                 schedule: {stride: [0]}}\n";
     let (message_text, location) = message(text);
-    assert_eq!(message_text, "port in: the schedule (x) → 0 does not order the iterations one by one");
+    assert_eq!(
+        message_text,
+        "port in: the schedule (x) → 0 starts the next iteration of `x` after 0 cycles, and the loops inside take 1"
+    );
     assert_eq!(location.map(|(_, line, _)| line), Some(3));
     let (message_text, _) = message(&text.replace("stride: [0]", "stride: [1, 2]"));
-    assert_eq!(message_text, "port in: 2 strides for 1 loops");
+    assert_eq!(message_text, "port in: 2 strides for 1 loop");
     let (message_text, _) = message(&text.replace("stride: [0]", "start: -1, stride: [1]"));
-    assert_eq!(message_text, "port in: the schedule (x) → x - 1 begins before cycle 0");
+    assert_eq!(message_text, "port in: the schedule (x) → x - 1 begins in cycle -1; the first is 0");
     let (message_text, _) = message(&text.replace("extent: 4", "extent: 0"));
     assert_eq!(message_text, "port in: loop x has 0 iterations; it must be 1 to 2^48 − 1");
 }

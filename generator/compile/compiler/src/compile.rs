@@ -145,6 +145,7 @@ fn compile_at_levels(source: &Program, tiles: Tiles, constraints: &Constraints) 
     if let Some(array) = too_large(source, &program, &extraction, &accelerator)? {
         return Ok(AtLevels::Moves(array));
     }
+    check_names(&accelerator)?;
     let mut compiled = Compiled {
         source: source.clone(),
         program,
@@ -308,6 +309,23 @@ impl Compiled {
             proof.proven_cycles += report.cycles_total;
         }
         Ok(proof)
+    }
+}
+
+/// Checks that tiles of one name are the same: their modules have the name, too.
+fn check_names(accelerator: &Accelerator) -> Result<(), Diagnostic> {
+    let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
+    let specs = accelerator.specs_in_use().chain(rom).collect_vec();
+    let mut pairs = specs.iter().array_combinations().map(|[one, other]| (one, other));
+    match pairs.find(|(one, other)| one.name == other.name && one != other) {
+        None => Ok(()),
+        Some((one, other)) => {
+            let name = &one.name;
+            let [one, other] = [one, other].map(|spec| format!("a {} tile of {} rows", spec.kind.name(), spec.rows));
+            let message =
+                format!("`{}` needs two tiles that are both named `{name}`: {one} and {other}", accelerator.name);
+            Err(Diagnostic::new(message).with_help("give one of the specifications another `name`"))
+        }
     }
 }
 

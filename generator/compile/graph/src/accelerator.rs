@@ -1,7 +1,6 @@
 //! The parts of an accelerator and how they are wired.
 
 use index_vec::IndexVec;
-use itertools::Itertools;
 use pushmem_affine::{Affine, Domain};
 use pushmem_configuration::Configuration;
 use pushmem_kernels::Datapath;
@@ -496,7 +495,13 @@ impl Accelerator {
 
     /// The specifications of all tiles but ROMs, each once.
     pub fn specs_in_use(&self) -> impl Iterator<Item = &TileSpec> {
-        self.levels_in_use().into_iter().map(|level| self.spec_at(level)).unique_by(|spec| spec.name.as_str())
+        let mut specs: Vec<&TileSpec> = Vec::new();
+        for spec in self.levels_in_use().into_iter().map(|level| self.spec_at(level)) {
+            if !specs.contains(&spec) {
+                specs.push(spec);
+            }
+        }
+        specs.into_iter()
     }
 
     /// Whether clocks of some of its tiles stop.

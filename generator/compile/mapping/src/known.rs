@@ -10,6 +10,7 @@ use pushmem_configuration::Configuration;
 use crate::group::Group;
 use crate::nest::Nest;
 use crate::past::Past;
+use crate::wide::KnownLayouts;
 
 /// Ports without their names and the places where their elements begin: the same for ports that are alike.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -52,6 +53,8 @@ pub(crate) struct Known {
     pub components: HashMap<Alike, Rc<Found>>,
     /// By the classes of streams: the tile that they share, if there is one.
     pub shared: HashMap<Vec<usize>, Option<Configuration>>,
+    /// The layouts of streams that have a class.
+    pub layouts: KnownLayouts,
     /// Classes of streams so far.
     classes: usize,
 }

@@ -18,6 +18,7 @@ use crate::known::{Alike, Found, Known};
 use crate::live::live_words;
 use crate::streams::{Component, components};
 use crate::waits::check_waits;
+use crate::wide::KnownLayouts;
 use crate::{direct, wide};
 
 /// Most read ports of a stream for which all ways to share tiles are compared; of more, those that follow each other are.
@@ -133,8 +134,9 @@ fn map_banks(banks: &[Bank], spec: &TileSpec, known: &mut Known) -> Result<Mappe
     }
     merge(&mut groups, spec.inputs as usize, spec.outputs as usize, |streams| {
         let classes = streams.iter().map(|stream| stream.class).collect_vec();
-        let attempt = || attempt(spec, streams).ok()?.configurations.into_iter().exactly_one().ok();
-        known.shared.entry(classes).or_insert_with(attempt).clone()
+        let Known { shared, layouts, .. } = &mut *known;
+        let attempt = || attempt(spec, streams, layouts).ok()?.configurations.into_iter().exactly_one().ok();
+        shared.entry(classes).or_insert_with(attempt).clone()
     });
     let mut mapped = MappedBuffer { tiles: Vec::new(), live_words, factors: None, copied, tried };
     // The tile that shows the words of each group.
@@ -197,10 +199,15 @@ fn found(
     Ok(found)
 }
 
+/// A stream on one tile or chain.
+fn attempt_alone(spec: &TileSpec, stream: &Stream) -> Result<Attempt, Vec<String>> {
+    attempt(spec, &[stream], &mut KnownLayouts::default())
+}
+
 /// Streams on one tile or chain.
-fn attempt(spec: &TileSpec, streams: &[&Stream]) -> Result<Attempt, Vec<String>> {
+fn attempt(spec: &TileSpec, streams: &[&Stream], layouts: &mut KnownLayouts) -> Result<Attempt, Vec<String>> {
     match spec.kind {
-        Kind::WideFetch { .. } => wide::map(spec, streams),
+        Kind::WideFetch { .. } => wide::map(spec, streams, layouts),
         _ => direct::map(spec, streams),
     }
 }
@@ -256,7 +263,7 @@ fn groups_of_stream(
     }
     let ports = |part: &[usize]| part.iter().filter_map(|&read| stream.reads[read].port).map(name).join(", ");
     let mut made: HashMap<Vec<usize>, Attempt> = HashMap::new();
-    let mut cost = |part: &[usize]| match attempt(spec, &[&stream.with_reads(part)]) {
+    let mut cost = |part: &[usize]| match attempt_alone(spec, &stream.with_reads(part)) {
         Ok(attempt) => {
             let tiles = attempt.configurations.len();
             made.insert(part.to_vec(), attempt);
@@ -292,7 +299,7 @@ fn groups_of_stream(
     }
     let cascade = match stream.space {
         Space::Iterations => {
-            cascade(stream, outputs, |stream| attempt(spec, &[stream]).ok().map(|attempt| attempt.configurations))
+            cascade(stream, outputs, |stream| attempt_alone(spec, stream).ok().map(|attempt| attempt.configurations))
         }
         Space::Elements { .. } => None,
     };

@@ -4,7 +4,6 @@ use pushmem_affine::Affine;
 
 use crate::nest::Nest;
 use crate::rounds::cut;
-use crate::supply::system;
 
 /// Most fetches that are enumerated.
 const ENUMERATION_LIMIT: u64 = 1 << 18;
@@ -16,9 +15,9 @@ pub(crate) fn written_until(rows: &Nest, cycle: i64) -> i64 {
         return 0;
     }
     let mut number = 1;
-    for (digit, stride) in system(rows).into_iter().zip(&rows.cycle.stride).rev() {
-        let index = (rest / stride).min(digit.count - 1);
-        number += index * digit.weight;
+    for ((&weight, &count), stride) in rows.functions[0].stride.iter().zip(&rows.extent).zip(&rows.cycle.stride).rev() {
+        let index = (rest / stride).min(count as i64 - 1);
+        number += index * weight;
         rest -= index * stride;
     }
     number
@@ -54,11 +53,10 @@ pub(crate) fn rows_needed(fetches: &Nest, offset: i64, rows: &Nest, rows_offset:
     // The first rounds of long runs: later ones repeat them, and the replay covers all.
     let first = Nest { extent: fetches.extent.clipped(ENUMERATION_LIMIT), ..fetches };
     let mut needed = 1;
-    first.extent.for_each(|index| {
-        let row = first.functions[0].value(index);
+    for (cycle, row) in first.cycles().zip(first.extent.values(&first.functions[0])) {
         if (0..total).contains(&row) {
-            needed = needed.max(written_until(&rows, first.cycle.value(index)) - row);
+            needed = needed.max(written_until(&rows, cycle) - row);
         }
-    });
+    }
     needed
 }

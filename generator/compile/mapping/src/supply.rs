@@ -72,15 +72,17 @@ pub(crate) fn after_writes(
     }
     let mut after: Vec<Option<i64>> = vec![None; stream.writes.len()];
     let followed = read.past.as_deref().expect("elements are followed");
-    // Iterations of the whole run by the indices of those that were followed.
-    let numbers =
-        Nest { functions: vec![Affine { start: 0, stride: read.nest.extent.numbering() }], ..followed.nest.clone() };
-    for (firing, word) in firings(std::slice::from_ref(&numbers)).zip(&followed.words) {
+    // The word and the cycle in the whole run, by the indices of the iterations that were followed.
+    let whole = read.nest.extent.numbering();
+    let first = reads.functions[0].start;
+    let step = |number: &i64| reads.extent.value_at(&reads.functions[0], *number as u64) - first;
+    let number = Affine { start: first, stride: whole.iter().map(step).collect() };
+    let nest = Nest { functions: vec![number], ..followed.nest.clone() };
+    let cycles = nest.extent.values(&read.nest.cycle);
+    for ((firing, cycle), word) in firings(std::slice::from_ref(&nest)).zip(cycles).zip(&followed.words) {
         let age = firing.cycle - word.cycle;
-        let cycle = read.nest.cycle.value(&read.nest.extent.point(firing.value as u64));
-        let number = reads.functions[0].value(&reads.extent.point(firing.value as u64));
-        let (fetch, lane) = (number / storage.fetch_width, number % storage.fetch_width);
-        let fetch = fetches.cycle.value(&fetches.extent.point(fetch as u64));
+        let (fetch, lane) = (firing.value / storage.fetch_width, firing.value % storage.fetch_width);
+        let fetch = fetches.extent.value_at(&fetches.cycle, fetch as u64);
         // The row could move with its first word, if that took no time.
         let row = cycle - age - lane * storage.fillings[word.write].pace;
         after[word.write] = after[word.write].max(Some(row - fetch + written));

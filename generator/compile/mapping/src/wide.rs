@@ -2,12 +2,14 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use itertools::Itertools;
 use pushmem_configuration::Configuration;
 use pushmem_tile::{Kind, Role, TileSpec};
 
 use crate::attempt::{Attempt, Kept, Running, configurations};
+use crate::controllers::parameters;
 use crate::group::{Space, Stream};
 use crate::nest::Nest;
 use crate::storage_folding::rows_needed;
@@ -29,8 +31,8 @@ const COMPARISON_LIMIT_ALONE: usize = 1 << 15;
 /// Comparisons of accesses of the SRAM when several streams are to share it.
 const COMPARISON_LIMIT: usize = 4096;
 
-/// Maps streams to one tile, or one stream to a chain.
-pub(crate) fn map(spec: &TileSpec, streams: &[&Stream]) -> Result<Attempt, Vec<String>> {
+/// Maps streams to one tile, or one stream to a chain. The layouts of classified streams are kept in `known`.
+pub(crate) fn map(spec: &TileSpec, streams: &[&Stream], known: &mut KnownLayouts) -> Result<Attempt, Vec<String>> {
     let Kind::WideFetch { fetch_width, agg_words, tb_words } = spec.kind else {
         return Err(vec![format!("{} tiles have no aggregators", spec.kind.name())]);
     };
@@ -38,17 +40,19 @@ pub(crate) fn map(spec: &TileSpec, streams: &[&Stream]) -> Result<Attempt, Vec<S
         fetch_width: i64::from(fetch_width),
         rows: i64::from(tb_words / fetch_width),
         latency: spec.sram_latency,
+        longest_wait: 1 << parameters(spec, Role::Sram2Tb, 0).cycle_bits,
     };
     let agg_words = i64::from(agg_words);
     let mut failed = Vec::new();
     let (mut first_input, mut first_output) = (0, 0);
+    let of_streams = streams.iter().map(|stream| known.of(stream, u64::from(fetch_width))).collect_vec();
     let layouts: Vec<Vec<Layout>> = streams
         .iter()
-        .map(|&stream| {
-            let (storages, reasons) = Storage::candidates(stream, u64::from(fetch_width));
-            failed.extend(reasons);
-            let layout = |storage| Layout { stream, first_input, first_output, storage, plan: OnceCell::new() };
-            let layouts = storages.into_iter().map(layout).collect();
+        .zip(&of_streams)
+        .map(|(&stream, of_stream)| {
+            failed.extend(of_stream.failed.iter().cloned());
+            let layout = |stored| Layout { stream, first_input, first_output, stored };
+            let layouts = of_stream.stored.iter().map(layout).collect();
             first_input += stream.writes.len();
             first_output += stream.reads.len();
             layouts
@@ -56,7 +60,7 @@ pub(crate) fn map(spec: &TileSpec, streams: &[&Stream]) -> Result<Attempt, Vec<S
         .collect();
     let limit = if streams.len() == 1 { usize::MAX } else { LAYOUT_LIMIT };
     for layout in layouts.iter().map(|layouts| layouts.iter()).multi_cartesian_product().take(limit) {
-        let name = layout.iter().map(|layout| layout.storage.name.as_str()).unique().join(", ");
+        let name = layout.iter().map(|layout| layout.storage().name.as_str()).unique().join(", ");
         let named = |reason: &String| format!("{name}: {reason}");
         let plans: Result<Vec<&Plan>, &Vec<String>> =
             layout.iter().map(|layout| layout.plan(shape, agg_words).as_ref()).collect();
@@ -72,13 +76,49 @@ pub(crate) fn map(spec: &TileSpec, streams: &[&Stream]) -> Result<Attempt, Vec<S
     Err(failed.into_iter().unique().collect())
 }
 
-/// A stream and a way to lay out its words.
+/// The layouts of streams so far, by the class of the stream: a stream that is tried beside many others is planned once.
+#[derive(Default)]
+pub(crate) struct KnownLayouts(HashMap<usize, Rc<StreamLayouts>>);
+
+/// The ways to lay out the words of a stream.
+struct StreamLayouts {
+    stored: Vec<Stored>,
+    /// Why there are no others.
+    failed: Vec<String>,
+}
+
+/// A way to lay out the words of a stream, and its plan once that was wanted. Neither depends on the streams beside it.
+struct Stored {
+    storage: Storage,
+    plan: OnceCell<Result<Plan, Vec<String>>>,
+    /// Rows that must be kept, if the way to fetch does not matter: counted when all accesses have their cycles, as few do.
+    span: OnceCell<i64>,
+}
+
+/// A stream on some inputs and outputs of a tile, and a way to lay out its words.
 struct Layout<'a> {
     stream: &'a Stream,
     first_input: usize,
     first_output: usize,
-    storage: Storage,
-    plan: OnceCell<Result<Plan, Vec<String>>>,
+    stored: &'a Stored,
+}
+
+impl KnownLayouts {
+    /// The layouts of a stream. Those of a stream without a class are not kept.
+    fn of(&mut self, stream: &Stream, fetch_width: u64) -> Rc<StreamLayouts> {
+        let layouts = || {
+            let (storages, failed) = Storage::candidates(stream, fetch_width);
+            let stored = storages
+                .into_iter()
+                .map(|storage| Stored { storage, plan: OnceCell::new(), span: OnceCell::new() })
+                .collect();
+            Rc::new(StreamLayouts { stored, failed })
+        };
+        match stream.class {
+            0 => layouts(),
+            class => Rc::clone(self.0.entry(class).or_insert_with(layouts)),
+        }
+    }
 }
 
 /// When rows can be written, and the ways to fetch for each read.
@@ -88,8 +128,6 @@ struct Plan {
     choices: Vec<Vec<Choice>>,
     /// Ways to fetch that do not work.
     failed: Vec<String>,
-    /// Rows that must be kept, if the way to fetch does not matter.
-    span: Option<i64>,
 }
 
 /// A way to fetch, and its constraints on the writes.
@@ -101,12 +139,8 @@ struct Choice {
     after_writes: Vec<Option<i64>>,
 }
 
-impl Layout<'_> {
-    fn plan(&self, shape: Shape, agg_words: i64) -> &Result<Plan, Vec<String>> {
-        self.plan.get_or_init(|| self.planned(shape, agg_words))
-    }
-
-    fn planned(&self, shape: Shape, agg_words: i64) -> Result<Plan, Vec<String>> {
+impl Stored {
+    fn planned(&self, stream: &Stream, shape: Shape, agg_words: i64) -> Result<Plan, Vec<String>> {
         let storage = &self.storage;
         let mut write_windows = Vec::new();
         for filling in &storage.fillings {
@@ -122,12 +156,12 @@ impl Layout<'_> {
         }
         let mut choices = Vec::new();
         let mut failed = Vec::new();
-        for (number, read) in self.stream.reads.iter().enumerate() {
+        for (number, read) in stream.reads.iter().enumerate() {
             let (fetches, mut reasons) =
                 vectorization::candidates(&read.nest.weighted(&storage.strides).merged(&[]), shape);
             let mut possible = Vec::new();
             for fetch in fetches {
-                match after_writes(self.stream, storage, read, &fetch.fetches, &fetch.reads) {
+                match after_writes(stream, storage, read, &fetch.fetches, &fetch.reads) {
                     Ok(after_writes) => {
                         let there = after_writes.iter().zip(&write_windows);
                         let there = there.filter_map(|(after, window)| Some((*after)? + window.0)).max();
@@ -141,25 +175,39 @@ impl Layout<'_> {
                     Err(reason) => reasons.push(format!("{}: {reason}", fetch.name)),
                 }
             }
-            let output = self.first_output + number;
-            failed.extend(reasons.into_iter().map(|reason| format!("output {output}: {reason}")));
+            failed.extend(reasons.into_iter().map(|reason| format!("output {number}: {reason}")));
             if possible.is_empty() {
                 return Err(failed);
             }
             choices.push(possible);
         }
-        let span = matches!(self.stream.space, Space::Elements { .. }).then(|| storage.span(self.stream));
-        Ok(Plan { write_windows, choices, failed, span })
+        Ok(Plan { write_windows, choices, failed })
+    }
+}
+
+impl<'a> Layout<'a> {
+    fn storage(&self) -> &'a Storage {
+        &self.stored.storage
+    }
+
+    /// Rows that must be kept for elements, whatever the way to fetch; nothing for iterations.
+    fn span(&self) -> Option<i64> {
+        let elements = matches!(self.stream.space, Space::Elements { .. });
+        elements.then(|| *self.stored.span.get_or_init(|| self.storage().span(self.stream)))
+    }
+
+    fn plan(&self, shape: Shape, agg_words: i64) -> &'a Result<Plan, Vec<String>> {
+        self.stored.plan.get_or_init(|| self.stored.planned(self.stream, shape, agg_words))
     }
 
     /// The accesses to the SRAM: the writes of rows, whose numbers begin at `first`, then the fetches.
-    fn accesses<'a>(&'a self, plan: &Plan, choices: &'a [&Choice], first: usize) -> Vec<Access<'a>> {
-        let fillings = &self.storage.fillings;
+    fn accesses<'b>(&'b self, plan: &Plan, choices: &'b [&Choice], first: usize) -> Vec<Access<'b>> {
+        let fillings = &self.storage().fillings;
         let write = |(number, (filling, &window)): (usize, (&'a Filling, &(i64, i64)))| {
             // The row that is moved last holds the word that is written last.
             let after = (0..fillings.len()).filter_map(|before| {
                 let Space::Elements { past, .. } = &self.stream.space else { return None };
-                let collecting = (self.storage.fetch_width - 1) * filling.pace;
+                let collecting = (self.storage().fetch_width - 1) * filling.pace;
                 past.gaps[before][number].map(|gap| (first + before, collecting + 1 - gap))
             });
             Access { id: (first + number, 0), nest: &filling.rows, window, late: false, after: after.collect() }
@@ -175,9 +223,9 @@ impl Layout<'_> {
 
     /// All controllers, with the offsets of the accesses of the SRAM.
     fn controllers(&self, stream: usize, choices: &[&Choice], offsets: &[i64]) -> Vec<Running> {
-        let (write_offsets, fetch_offsets) = offsets.split_at(self.storage.fillings.len());
+        let (write_offsets, fetch_offsets) = offsets.split_at(self.storage().fillings.len());
         let mut running = Vec::new();
-        for (port, (filling, &offset)) in (self.first_input..).zip(self.storage.fillings.iter().zip(write_offsets)) {
+        for (port, (filling, &offset)) in (self.first_input..).zip(self.storage().fillings.iter().zip(write_offsets)) {
             let (words, rows) = (filling.words.clone(), moved(&filling.rows, offset));
             running.push(Running { role: Role::In2Agg, port, stream, nest: words, main: None });
             running.push(Running { role: Role::Agg2Sram, port, stream, nest: rows, main: Some(1) });
@@ -251,12 +299,12 @@ fn with_choice(
     let offsets = placing.offsets;
     let mut running = Vec::new();
     let mut rows = Vec::new();
-    for (stream, ((layout, plan), &first)) in layouts.iter().zip(plans).zip(&first_accesses).enumerate() {
+    for (stream, (layout, &first)) in layouts.iter().zip(&first_accesses).enumerate() {
         let own = own(layout);
         let offsets = &offsets[first..];
-        running.extend(layout.controllers(stream, own, &offsets[..layout.storage.fillings.len() + own.len()]));
-        let space = &layout.storage.space;
-        rows.push(match plan.span {
+        running.extend(layout.controllers(stream, own, &offsets[..layout.storage().fillings.len() + own.len()]));
+        let space = &layout.storage().space;
+        rows.push(match layout.span() {
             Some(span) => (space.clone(), false, span),
             None => {
                 // The space of a stream in order is its only write of rows.

@@ -38,6 +38,8 @@ pub enum CompositionError {
     Addresses {
         /// Number of tiles.
         tiles: usize,
+        /// Bits that their addresses need.
+        bits: u32,
     },
     /// Iterations of loops before cycle 0, or several in a cycle.
     Schedule {
@@ -55,6 +57,23 @@ pub enum CompositionError {
     },
 }
 
+impl CompositionError {
+    /// Advice; nothing where the fault is in the compiler or in its caller, and not in what a user gave.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            CompositionError::NarrowWords { .. } => Some("choose a tile with words of at least 16 bits"),
+            CompositionError::Reset { .. } => Some("an accelerator has one kind of reset: give all tiles the same"),
+            CompositionError::Files { .. } => Some("give one of the specifications another `name`"),
+            CompositionError::Addresses { .. } => {
+                Some("choose a tile with more rows or ports, or unroll less, so that there are fewer tiles")
+            }
+            CompositionError::Configuration { .. }
+            | CompositionError::Schedule { .. }
+            | CompositionError::Beats { .. } => None,
+        }
+    }
+}
+
 impl std::fmt::Display for CompositionError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -67,15 +86,14 @@ impl std::fmt::Display for CompositionError {
                 reset.name(),
                 wanted.name()
             ),
-            CompositionError::Files { name } => {
-                write!(formatter, "two tiles need different files `{name}`; give the tiles different names")
-            }
+            CompositionError::Files { name } => write!(formatter, "two specifications need different files `{name}`"),
             CompositionError::Configuration { tile, finding } => {
                 write!(formatter, "the memory tile {tile} cannot be configured: {}", finding.message)
             }
-            CompositionError::Addresses { tiles } => {
-                write!(formatter, "the registers of {tiles} memory tiles need more than 32 address bits")
-            }
+            CompositionError::Addresses { tiles, bits } => write!(
+                formatter,
+                "the registers of {tiles} memory tiles need {bits} address bits; the configuration bus has 32"
+            ),
             CompositionError::Schedule { loops } => {
                 write!(formatter, "the loops [{}] have iterations in one cycle, or before cycle 0", loops.join(", "))
             }

@@ -27,7 +27,8 @@ impl Window {
         let tiles = accelerator.tiles.len() + accelerator.roms.len();
         let tile_bits = if tiles <= 1 { 0 } else { bits_for(tiles as u64 - 1) };
         let window = Window { offset_bits, tile_bits };
-        if window.bits() > u32::BITS { Err(CompositionError::Addresses { tiles }) } else { Ok(window) }
+        let bits = window.bits();
+        if bits > u32::BITS { Err(CompositionError::Addresses { tiles, bits }) } else { Ok(window) }
     }
 
     /// Bits of an address.

@@ -26,6 +26,9 @@ const LARGEST_EXPRESSION: usize = 100_000;
 /// The most operations of what a `let` names, to be repeated wherever the name is used.
 const LARGEST_REPEATED: usize = 100;
 
+/// The same for what has 32 bits, and would have to be computed twice, once for each half.
+const LARGEST_WIDE_REPEATED: usize = 400;
+
 /// The most parts of a loop in which loops within have different numbers of iterations.
 const MOST_PARTS: usize = 128;
 
@@ -266,7 +269,7 @@ struct Reader<'a> {
     /// were before in the same braces.
     versions: HashMap<(&'a str, &'a str, usize), usize>,
     /// The arrays that keep the values of names, by the places of these.
-    kept: HashMap<usize, usize>,
+    kept: HashMap<(usize, usize), usize>,
     loops: Vec<Variable>,
     ranges: Vec<(i64, i64)>,
     /// The arrays that are being produced, each with the number of loops around.
@@ -672,21 +675,45 @@ impl<'a> Reader<'a> {
     }
 
     /// A value that a name stands for. If it has many operations, it becomes a Func of its own, which is computed here: each use
-    /// of the name would repeat them, and names of names would do so again and again. Without data it is an index, and of 32
-    /// bits no memory holds it: these are repeated.
+    /// of the name would repeat them, and names of names would do so again and again. No memory holds 32 bits: of these, each
+    /// half becomes a Func. Without data a value is an index, which is repeated.
     fn kept(&mut self, name: &'a str, value: Rc<Value<Flat>>, span: Span) -> Rc<Value<Flat>> {
         if !is_larger(&value, LARGEST_REPEATED) || all_loads(&value).is_empty() {
             return value;
         }
-        let number = |number| Rc::new(Value::Number(number, Type::U8));
         let of = value.value_type(&|load: &Flat| self.found.arrays[load.array].element);
-        let (element, stored) = match of {
-            Some(Type::Bool) => (Type::U8, Rc::new(Value::Select(value, number(1), number(0)))),
-            Some(element) if element.element().is_some() => (element, value),
-            _ => return value,
-        };
+        match of {
+            Some(Type::Bool) => {
+                let number = |number| Rc::new(Value::Number(number, Type::U8));
+                let stored = Rc::new(Value::Select(value, number(1), number(0)));
+                Value::binary(Binary::NotEqual, self.func(name, Type::U8, stored, span, 0), number(0))
+            }
+            Some(wide @ (Type::I32 | Type::U32)) if is_larger(&value, LARGEST_WIDE_REPEATED) => {
+                let half = Rc::new(Value::Number(16, wide));
+                let element = if wide.is_signed() { Type::I16 } else { Type::U16 };
+                let high = Value::binary(Binary::ShiftRight, value.clone(), half.clone());
+                let high = self.func(name, element, Rc::new(Value::Cast(element, high)), span, 1);
+                let low = self.func(name, Type::U16, Rc::new(Value::Cast(Type::U16, value)), span, 0);
+                let [high, low] = [high, low].map(|part| Rc::new(Value::Cast(wide, part)));
+                Value::binary(Binary::Or, Value::binary(Binary::ShiftLeft, high, half), low)
+            }
+            Some(element) if element.element().is_some() => self.func(name, element, value, span, 0),
+            _ => value,
+        }
+    }
+
+    /// Stores a value that a name stands for, or one of its parts, in a Func that exists for this iteration of the loops around:
+    /// its only element.
+    fn func(
+        &mut self,
+        name: &'a str,
+        element: Type,
+        value: Rc<Value<Flat>>,
+        span: Span,
+        part: usize,
+    ) -> Rc<Value<Flat>> {
         let depth = self.loops.len();
-        let array = *self.kept.entry(span.start).or_insert(self.found.arrays.len());
+        let array = *self.kept.entry((span.start, part)).or_insert(self.found.arrays.len());
         match self.found.arrays.get_mut(array) {
             Some(known) => known.sites.push(Some(vec![1])),
             None => self.found.arrays.push(Array {
@@ -711,11 +738,10 @@ impl<'a> Reader<'a> {
             production: Production { number: self.productions, place: span.start },
             ranges: self.ranges.clone(),
             address: Value::number(0),
-            value: stored,
+            value,
             span,
         });
-        let kept = Rc::new(Value::Load(Flat { array, address: Value::number(0), place: Place(span) }));
-        if of == Some(Type::Bool) { Value::binary(Binary::NotEqual, kept, number(0)) } else { kept }
+        Rc::new(Value::Load(Flat { array, address: Value::number(0), place: Place(span) }))
     }
 
     fn array(&self, name: &str, span: Span) -> Result<usize> {

@@ -1,5 +1,7 @@
 //! The types of arguments, which Halide does not print: they follow from what elements are used with.
 
+use std::collections::{HashMap, HashSet};
+
 use pushmem_nest::{Type, Unary};
 
 use crate::fault::{Fault, Result};
@@ -8,19 +10,21 @@ use crate::value::{Flat, Value};
 
 /// The types of the elements of all arrays.
 pub(crate) fn infer(program: &Stores) -> Result<Vec<Type>> {
-    let mut types = Types(program.arrays.iter().map(|array| array.element).collect());
+    let mut types: Vec<Option<Type>> = program.arrays.iter().map(|array| array.element).collect();
     loop {
-        let before = types.0.iter().flatten().count();
+        let before = types.iter().flatten().count();
         for store in &program.stores {
-            let stored = types.of(&store.value);
-            types.set(store.array, stored);
-            types.push(&store.value, types.0[store.array]);
+            let mut parts = Parts { types: &mut types, known: HashMap::new(), told: HashSet::new() };
+            let stored = parts.of(&store.value);
+            parts.set(store.array, stored);
+            let wanted = parts.types[store.array];
+            parts.push(&store.value, wanted);
         }
-        if types.0.iter().flatten().count() == before {
+        if types.iter().flatten().count() == before {
             break;
         }
     }
-    let known = program.arrays.iter().zip(types.0).map(|(array, element)| {
+    let known = program.arrays.iter().zip(types).map(|(array, element)| {
         element.ok_or_else(|| {
             Fault::new(array.span, format!("the type of `{}` does not follow from what it is used with", array.name))
                 .with_help(format!(
@@ -32,21 +36,34 @@ pub(crate) fn infer(program: &Stores) -> Result<Vec<Type>> {
     known.collect()
 }
 
-struct Types(Vec<Option<Type>>);
+/// The parts of a stored value, which it may share: each is looked at once. What becomes known after that counts for the next
+/// round.
+struct Parts<'a> {
+    /// The types of the elements of all arrays.
+    types: &'a mut [Option<Type>],
+    /// The types of parts.
+    known: HashMap<*const Value<Flat>, Option<Type>>,
+    /// Parts that were told their type.
+    told: HashSet<(*const Value<Flat>, Option<Type>)>,
+}
 
-impl Types {
-    fn of(&self, value: &Value<Flat>) -> Option<Type> {
-        value.value_type(&|load: &Flat| self.0[load.array])
+impl Parts<'_> {
+    fn of(&mut self, value: &Value<Flat>) -> Option<Type> {
+        let Parts { types, known, .. } = self;
+        value.known_type(&|load: &Flat| types[load.array], known)
     }
 
     fn set(&mut self, array: usize, element: Option<Type>) {
-        if self.0[array].is_none() {
-            self.0[array] = element;
+        if self.types[array].is_none() {
+            self.types[array] = element;
         }
     }
 
     /// Tells the loads of a value which type it has, as far as that is known.
     fn push(&mut self, value: &Value<Flat>, wanted: Option<Type>) {
+        if !self.told.insert((std::ptr::from_ref(value), wanted)) {
+            return;
+        }
         match value {
             Value::Number(..) | Value::Variable(_) => {}
             Value::Load(load) => {

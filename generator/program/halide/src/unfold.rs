@@ -13,11 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use itertools::Itertools;
+use pushmem_files::counted;
 use pushmem_nest::{AffineIndex, Index, Piece, Span};
 
 use crate::canonical::tidy;
 use crate::fault::{Fault, Result};
-use crate::fit::MOST_VALUES;
+use crate::fit::{MOST_VALUES, index_of};
 use crate::program::{Production, Store, Stores};
 use crate::rebuild::{mapped, residual};
 use crate::shapes::Located;
@@ -156,6 +157,25 @@ pub(crate) fn numerator(index: &Index) -> Option<(AffineIndex, i64)> {
     }
 }
 
+/// The least and the largest step of a loop in the addresses of a statement, if it does not have the same wherever it is read.
+fn steps(program: &Stores, store: &Store, variable: Variable) -> Option<(i64, i64)> {
+    let name = program.variables[variable].name;
+    // Each part of the loops around has variables of its own.
+    let step = |other: &Store| {
+        let index = index_of(&other.address, &other.ranges)?;
+        let variable = *other.loops.iter().find(|each| program.variables[**each].name == name)?;
+        let along = |(_, piece): &&(i64, Piece)| piece.of().variables().contains(&variable);
+        let step = match index.affine.coefficient(variable) {
+            0 => index.pieces.iter().find(along)?.0,
+            step => step,
+        };
+        Some(step.abs())
+    };
+    let same = program.stores.iter().filter(|other| other.span.start == store.span.start);
+    let (least, most) = same.filter_map(step).minmax().into_option()?;
+    (least < most).then_some((least, most))
+}
+
 /// A store in coordinates.
 struct Rewritten {
     value: Rc<Value<Element>>,
@@ -234,6 +254,16 @@ impl<'a> Unfolder<'a> {
             .find(|variable| *variable < program.variables.len() && !(updates && reductions.contains(variable)))
         {
             let name = program.variables[variable].name;
+            if let Some((least, most)) = steps(program, store, variable) {
+                let message = format!(
+                    "the next iteration of `{name}` writes {} further in some iterations of the loops around, and {most} in others",
+                    counted(least, "element")
+                );
+                return Err(Fault::new(store.span, message).with_help(
+                    "rows of this Func differ in length: let tiles divide the image, or store the Func outside of the loops in \
+                     which its rows are shorter, by `store_root` or `store_at`",
+                ));
+            }
             return Err(Fault::new(
                 store.span,
                 format!("the value depends on the loop `{name}`, but the element does not"),

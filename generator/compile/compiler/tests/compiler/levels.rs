@@ -220,3 +220,23 @@ fn random_networks_with_levels_compute_what_they_say() {
     println!("{several} of {NETWORKS} have several levels");
     assert!(several >= NETWORKS / 4, "only {several} of {NETWORKS} have several levels");
 }
+
+/// Modules have the names of tiles: of two tiles with one name, one would be in the place of the other.
+#[test]
+fn different_tiles_of_one_name_are_refused() {
+    let text = BACKWARDS
+        .replace("input: {type: i16, shape: [40, 60]}", "input: {type: i16, shape: [40, 60], level: global_buffer}")
+        .replace("= input[x, y]", "= input[x, 59 - y]");
+    let namesake = || TileSpec { name: "amber".to_owned(), ..spec("global_buffer") };
+    let with =
+        |text: &str, tile: &TileSpec| compile_with(text, tile, Levels { global_buffer: Some(namesake()), ..levels() });
+    let error = with(&text, &spec("amber")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`backwards` needs two tiles that are both named `amber`: a wide_fetch tile of 512 rows and a dual_port tile of \
+         131072 rows"
+    );
+    // One tile in both places, and one that the program does not need.
+    compare(&with(&text, &namesake()).unwrap());
+    compare(&with(BACKWARDS, &spec("amber")).unwrap());
+}

@@ -19,6 +19,8 @@ pub(crate) struct Shape {
     pub rows: i64,
     /// Cycles of the SRAM from read to data.
     pub latency: u32,
+    /// Cycles that the schedule generator of fetches can wait from one to the next.
+    pub longest_wait: i128,
 }
 
 /// A vectorized read: rows fetched into the transpose buffer one after the other, words read from there.
@@ -145,6 +147,13 @@ fn plan(read: &Nest, shape: Shape, inside: usize, walk: Walk) -> Result<(Nest, N
             "there is no time for {rows} fetches, one every {pace} cycles, in each round of its loops"
         ));
     }
+    let longest = gaps.iter().zip(&fetches.extent).filter(|(_, extent)| **extent > 1).map(|(gap, _)| *gap).max();
+    if let Some(wait) = longest.filter(|wait| *wait > shape.longest_wait) {
+        return Err(format!(
+            "{wait} cycles would be between two fetches; the schedule of `sram2tb` counts to {}",
+            shape.longest_wait
+        ));
+    }
     Ok((fetches, reads))
 }
 
@@ -195,12 +204,10 @@ fn shortened(read: &Nest, shape: Shape, inside: usize, walk: Walk) -> Nest {
 fn window(fetches: &Nest, reads: &Nest, shape: Shape) -> ((i64, i64), bool) {
     let fetched: Vec<i64> = fetches.cycles().collect();
     let mut uses: Vec<Option<(i64, i64)>> = vec![None; fetched.len()];
-    reads.extent.for_each(|index| {
-        let fetch = reads.functions[0].value(index) / shape.fetch_width;
-        let cycle = reads.cycle.value(index);
-        let uses = &mut uses[fetch as usize];
+    for (word, cycle) in reads.extent.values(function(reads)).zip(reads.cycles()) {
+        let uses = &mut uses[(word / shape.fetch_width) as usize];
         *uses = Some(uses.map_or((cycle, cycle), |(first, _)| (first, cycle)));
-    });
+    }
     let arrival = timing::sram_to_transpose_buffer(shape.latency) as i64;
     let latest = fetched.iter().zip(&uses).filter_map(|(fetch, uses)| Some((*uses)?.0 - arrival - fetch)).min();
     // A row written at the end of a cycle replaces the row that is read in that cycle.

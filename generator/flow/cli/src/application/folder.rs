@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use pushmem_compiler::{Compiled, Report, Stage};
-use pushmem_composition::{Files, compose, tile_bytes};
+use pushmem_composition::{CompositionError, Files, compose, tile_bytes};
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_graph::{Accelerator, Beats, Configured, Stream};
 use pushmem_images::Image;
@@ -38,7 +38,7 @@ pub fn origin(compiled: &Compiled) -> Origin<'_> {
 /// # Errors
 /// When 32 bits of address are not enough.
 pub fn blocks(compiled: &Compiled) -> Result<Vec<Block>, Diagnostic> {
-    let bytes = tile_bytes(&compiled.accelerator).map_err(|error| Diagnostic::new(error.to_string()))?;
+    let bytes = tile_bytes(&compiled.accelerator).map_err(|error| refused(&compiled.program, &error))?;
     let tiles = compiled.accelerator.configured().into_iter().zip(0..);
     let block = |(tile, number): (Configured, u64)| Block {
         name: tile.name.to_owned(),
@@ -63,7 +63,16 @@ pub fn files(
     let tiles = tiles(compiled).into_iter().map(|spec| rtl_files(spec).map(bound)).collect::<Result<Vec<_>, _>>()?;
     let inputs = beats(accelerator, program, accelerator.inputs.as_raw_slice(), inputs);
     let outputs = beats(accelerator, program, &accelerator.outputs, outputs);
-    compose(accelerator, program, &tiles, &inputs, &outputs).map_err(|error| Diagnostic::new(error.to_string()))
+    compose(accelerator, program, &tiles, &inputs, &outputs).map_err(|error| refused(program, &error))
+}
+
+/// The refusal of a program that cannot be printed: the tiles are not what it needs, or the compiler is wrong.
+fn refused(program: &Program, error: &CompositionError) -> Diagnostic {
+    let refused = Diagnostic::new(format!("`{}` has no accelerator of these tiles: {error}", program.name));
+    match error.help() {
+        Some(help) => refused.with_help(help),
+        None => refused.as_fault("program"),
+    }
 }
 
 fn beats(

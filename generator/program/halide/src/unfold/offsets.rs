@@ -29,7 +29,7 @@ const MOST_NEIGHBOURS: usize = 64;
 const MOST_SAID: usize = 1 << 16;
 
 /// The most comparisons of candidates with hints.
-const MOST_BALLOTS: usize = 1 << 24;
+const MOST_BALLOTS: usize = 1 << 26;
 
 /// The most iterations of the loops around in all of which a store votes.
 const MOST_POINTS: i64 = 64;
@@ -489,7 +489,7 @@ impl Taps {
         }
         let points: Vec<Vec<Vec<i64>>> = voters.iter().map(|(ranges, ..)| points(ranges)).collect();
         let counted = candidates.len() * points.iter().map(Vec::len).sum::<usize>();
-        check_ballots(witnesses, "comparisons of its places with reads", counted, MOST_BALLOTS)?;
+        check_ballots(witnesses, "comparisons of possible places with reads", counted, MOST_BALLOTS)?;
         let votes = |offset: &Index| {
             let agree = |(voter, points): (&(_, &Hint, usize), &Vec<Vec<i64>>)| {
                 let holds = |point: &&Vec<i64>| self.agree(voter.1, point, offset.evaluate(point));
@@ -511,7 +511,9 @@ impl Taps {
 fn check_ballots(witnesses: &[&Witness], of: &str, count: usize, most: usize) -> Result<()> {
     match witnesses.first() {
         Some(first) if count > most => {
-            let message = format!("where this Func is in the loops around takes {count} {of}, and the limit is {most}");
+            let message = format!(
+                "the importer would need {count} {of} to know which elements this Func computes in each iteration; the limit is {most}"
+            );
             Err(Fault::new(first.store.span, message)
                 .with_help("unroll less around it, or compute it by `compute_root`"))
         }
