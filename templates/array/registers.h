@@ -29,10 +29,7 @@
 /* {{ tile.name }} tiles: {{ register.name }}. */
 #define {{ prefix }}_{{ self::upper(tile.kind) }}_{{ name }}_FEATURE {{ register.feature }}
 #define {{ prefix }}_{{ self::upper(tile.kind) }}_{{ name }}_NUMBER {{ register.number }}
-{%- for field in register.fields %}
-#define {{ prefix }}_{{ self::upper(tile.kind) }}_{{ self::upper(field.name) }}_SHIFT {{ field.low }}
-#define {{ prefix }}_{{ self::upper(tile.kind) }}_{{ self::upper(field.name) }}_MASK 0x{{ "{:08x}"|format(field.mask()) }}u
-{%- endfor %}
+{{ register.register().c_fields(prefix ~ "_" ~ self::upper(tile.kind))|trim }}
 {%- endfor %}
 {%- endfor %}
 

@@ -20,10 +20,7 @@
 
 /* {{ register.description }}{% if register.access == Access::ReadOnly %} Read only.{% endif %} */
 #define {{ prefix }}_{{ name }}_OFFSET 0x{{ "{:03x}"|format(register.offset) }}u
-{%- for field in register.fields %}
-#define {{ prefix }}_{{ name }}_{{ self::upper(field.name) }}_SHIFT {{ field.low }}
-#define {{ prefix }}_{{ name }}_{{ self::upper(field.name) }}_MASK 0x{{ "{:08x}"|format(field.mask()) }}u
-{%- endfor %}
+{{ register.c_fields(prefix ~ "_" ~ name)|trim }}
 {%- endfor %}
 {%- if let Some(contents) = map.contents %}
 

@@ -1,12 +1,10 @@
 //! The multiplexers and the configuration registers of a kind of tile.
 
+use pushmem_csr::{Packing, Position, WORD_BITS};
 use pushmem_fabric::{ArraySpec, Direction, Layer, Side, TileKind};
 use pushmem_pe::bits_for;
 use pushmem_registers::{Meaning as MemoryMeaning, RegisterMap, WORD_BYTES};
 use pushmem_tile::ControllerSpec;
-
-/// Bits of a register.
-const WORD_BITS: u32 = 8 * WORD_BYTES;
 
 /// A part of a tile, with registers of its own. Its number is part of their addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -435,14 +433,11 @@ impl TileLayout {
     /// Adds fields behind those that the feature has. A field never straddles two registers.
     fn pack(&mut self, feature: Feature, fields: Vec<(Meaning, u32)>) {
         let last = self.fields.iter().rfind(|field| field.feature == feature);
-        let (mut register, mut low) = last.map_or((0, 0), |field| (field.register, field.low + field.bits));
+        let mut packing =
+            last.map_or(Packing::default(), |field| Packing::after(field.register, field.low + field.bits));
         for (meaning, bits) in fields {
-            if low + bits > WORD_BITS {
-                register += 1;
-                low = 0;
-            }
+            let Position { register, low } = packing.place(bits);
             self.fields.push(Field { meaning, feature, register, low, bits });
-            low += bits;
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The configuration registers of an array as JSON, C, SystemRDL and Markdown.
 
 use askama::Template;
+use pushmem_csr::{Access, Field, Register, WORD_BYTES, upper};
 use pushmem_fabric::{ArraySpec, Layer, Place, TileKind};
-use pushmem_registers::WORD_BYTES;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::address::{Address, CLEAR, DIGEST};
 use crate::layout::{Choice, Feature, Meaning, Node, TileLayout};
@@ -39,15 +39,25 @@ struct RegisterEntry {
     name: String,
     feature: u32,
     number: u32,
-    fields: Vec<FieldEntry>,
+    #[serde(serialize_with = "positions")]
+    fields: Vec<Field<()>>,
 }
 
-#[derive(Clone, Debug, Serialize)]
-struct FieldEntry {
-    name: String,
-    low: u32,
-    bits: u32,
-    description: String,
+/// The fields without their reset values, which are all 0.
+fn positions<S: Serializer>(fields: &[Field<()>], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Position<'a> {
+        name: &'a str,
+        low: u32,
+        bits: u32,
+        description: &'a str,
+    }
+    serializer.collect_seq(fields.iter().map(|field| Position {
+        name: &field.name,
+        low: field.low,
+        bits: field.bits,
+        description: &field.description,
+    }))
 }
 
 /// A tile of the array.
@@ -141,11 +151,9 @@ impl TileMap {
         let layout = TileLayout::of(spec, kind);
         let register = |(feature, number): (Feature, u32)| {
             let fields = layout.fields.iter().filter(|field| (field.feature, field.register) == (feature, number));
-            let entry = |field: &crate::layout::Field| FieldEntry {
-                name: field.meaning.name(),
+            let entry = |field: &crate::layout::Field| Field {
                 low: field.low,
-                bits: field.bits,
-                description: description(&layout, field.meaning),
+                ..Field::new(field.meaning.name(), field.bits, description(&layout, field.meaning), ())
             };
             let (name, feature) = (format!("{}_{number}", feature.name()), feature.number());
             RegisterEntry { name, feature, number, fields: fields.map(entry).collect() }
@@ -165,19 +173,16 @@ impl TileMap {
 }
 
 impl RegisterEntry {
-    /// Byte offset from the tile.
-    fn offset(&self) -> u64 {
-        offset(Address { row: 0, column: 0, feature: self.feature, register: self.number })
-    }
-}
-
-impl FieldEntry {
-    fn high(&self) -> u32 {
-        self.low + self.bits - 1
-    }
-
-    fn mask(&self) -> u32 {
-        (u32::MAX >> (u32::BITS - self.bits)) << self.low
+    /// The register, at its offset from the tile.
+    fn register(&self) -> Register<()> {
+        let offset = offset(Address { row: 0, column: 0, feature: self.feature, register: self.number });
+        Register {
+            name: self.name.clone(),
+            offset: u32::try_from(offset).expect("a tile has less than 2^18 bytes of registers"),
+            access: Access::ReadWrite,
+            description: String::new(),
+            fields: self.fields.clone(),
+        }
     }
 }
 
@@ -220,10 +225,6 @@ fn description(layout: &TileLayout, meaning: Meaning) -> String {
             format!("cycles between two beats when level {level} increments, less one")
         }
     }
-}
-
-fn upper(name: &str) -> String {
-    name.to_ascii_uppercase()
 }
 
 fn rendered(template: &impl Template) -> String {

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn locates_what_is_not_hexadecimal() {
+    fn locates_characters_that_are_not_hexadecimal() {
         for word in ["0x1f", "1_0", "+1", "-1", "xyz", "1/", "é", "12:"] {
             let problem = parse_words("in.hex", format!("é\u{a0}\n 1 {word} 2"), 16).unwrap_err();
             assert_eq!(problem.location(), Some(("in.hex".to_owned(), 1, 1)));

@@ -1,14 +1,12 @@
 //! Arrays that are kept in memory tiles: how the accesses of the stages become the ports of a buffer.
 //!
 //! Each stage that writes the array has a write port. A read that follows no write at a constant distance has a read port,
-//! which reads of other stages share that take the same element in the same cycle. Where the lanes of unrolled stages have a
+//! perhaps by [port sharing](crate::port_sharing) that of another stage. Where the lanes of unrolled stages have a
 //! residue of their own in a dimension, so that each lane has a bank to itself, a read that goes through all residues has a
 //! port for each: a selection by the loop indices puts the words together.
 //!
 //! Loops around all accesses of an array that no dimension follows make the array anew in each of their iterations: they
 //! become dimensions of the buffer, so that the next version can be written while the last one is still read.
-
-use std::collections::HashMap;
 
 use itertools::Itertools;
 use num_integer::{gcd, lcm};
@@ -17,6 +15,7 @@ use pushmem_buffers::{Direction, Loop, Port, UnifiedBuffer};
 use pushmem_schedule::{Access, Pipeline, Schedule, Stage};
 
 use crate::pointwise::range;
+use crate::port_sharing::SharedPorts;
 use pushmem_graph::Condition;
 
 /// A read of a stage, by its number among the reads of the stage.
@@ -107,8 +106,7 @@ pub(crate) fn ports(
     let residues = residues(pipeline, &writers, reads).into_iter().chain(vec![1; versions]);
     let residues = residues.zip_longest(divisors).map(|pair| pair.or(1, &1)).map(|(of, by)| lcm(of, *by)).collect_vec();
     let array_name = &pipeline.arrays[array].name;
-    // Read ports by their functions alone, for their names are those of wires.
-    let mut number_of = HashMap::new();
+    let mut shared = SharedPorts::default();
     let mut of_reads = Vec::new();
     for &read in reads {
         let content = &pipeline.stages[read.stage];
@@ -117,12 +115,7 @@ pub(crate) fn ports(
         for (conditions, iterations) in split(content, access, versions, &residues) {
             let name = format!("{}_read_{array_name}_{}", content.name, ports.len());
             let made = port(read.stage, access, &iterations, 0, name, Direction::Read);
-            let what = (made.domain.clone(), made.access.clone(), made.schedule.clone());
-            let number = *number_of.entry(what).or_insert(ports.len());
-            if number == ports.len() {
-                ports.push(made);
-            }
-            parts.push(Part { conditions, port: number });
+            parts.push(Part { conditions, port: shared.add(&mut ports, made) });
         }
         of_reads.push((read, parts));
     }

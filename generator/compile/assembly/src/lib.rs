@@ -13,6 +13,7 @@ mod error;
 mod inputs;
 mod outputs;
 mod pointwise;
+mod port_sharing;
 mod realize;
 mod taps;
 mod units;

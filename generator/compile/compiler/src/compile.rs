@@ -16,7 +16,8 @@ use pushmem_tile::{Kind, TileSpec, timing};
 use crate::compute_sharing;
 use crate::error::CompileError;
 use crate::refusal::refusal;
-use crate::search::{Passes, Planned, Tried};
+use crate::search::{Passes, Planned, Search};
+use crate::trial::Trial;
 
 /// A program through all stages.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub struct Compiled {
     pub extraction: Extraction,
     /// When they run.
     pub schedule: Schedule,
+    /// The schedules that were tried, in their order, with the arrays at the levels where they are.
+    pub trials: Vec<Trial>,
     /// How the schedule of a coarse pipeline came about.
     pub coarse: Option<CoarsePlan>,
     /// The datapath of each operation.
@@ -73,11 +76,25 @@ pub fn compile(
     rom_spec: &TileSpec,
     constraints: &Constraints,
 ) -> Result<Compiled, CompileError> {
+    compile_observed(program, spec, rom_spec, constraints, &|_| {})
+}
+
+/// As [`compile`]. `observe` is told of each schedule that was tried, as soon as it is known whether the memories serve it.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_observed(
+    program: Program,
+    spec: &TileSpec,
+    rom_spec: &TileSpec,
+    constraints: &Constraints,
+    observe: &dyn Fn(&Trial),
+) -> Result<Compiled, CompileError> {
     check_tiles(spec, rom_spec)?;
     let tiles = Tiles { memory: spec, rom: rom_spec, mappings: &Mappings::default() };
     let mut source = program;
     loop {
-        match compile_at_levels(&source, tiles, constraints)? {
+        match compile_at_levels(&source, tiles, constraints, observe)? {
             AtLevels::Compiled(compiled) => return Ok(*compiled),
             AtLevels::Moves(array) => source.arrays[array].level = Some(Level::GlobalBuffer),
         }
@@ -106,7 +123,12 @@ enum AtLevels {
     Moves(usize),
 }
 
-fn compile_at_levels(source: &Program, tiles: Tiles, constraints: &Constraints) -> Result<AtLevels, CompileError> {
+fn compile_at_levels(
+    source: &Program,
+    tiles: Tiles,
+    constraints: &Constraints,
+    observe: &dyn Fn(&Trial),
+) -> Result<AtLevels, CompileError> {
     let program = source.clone().with_copies();
     check_levels(&program, tiles.memory, &constraints.levels)?;
     let memories = TableMemories {
@@ -123,18 +145,13 @@ fn compile_at_levels(source: &Program, tiles: Tiles, constraints: &Constraints) 
     let datapaths: Vec<Datapath> = DatapathGraph::all(&program).map(datapath).try_collect()?;
     compute_sharing::check(&program, &datapaths)?;
     let extraction = extract(&program, |operation| datapaths[operation].latency())?;
-    let passes = Passes {
-        program: &program,
-        extraction: &extraction,
-        datapaths: &datapaths,
-        tiles,
-        constraints,
-        tried: Tried::default(),
-    };
+    let passes = Passes { program: &program, extraction: &extraction, datapaths: &datapaths, tiles, constraints };
+    let search = Search::new(&passes, observe);
     let planned = match program.policy() {
-        Policy::Stencil => passes.stencil(),
-        Policy::Dnn => passes.coarse(),
+        Policy::Stencil => search.stencil(),
+        Policy::Dnn => search.coarse(),
     };
+    let trials = search.trials();
     let Planned { schedule, coarse, graph, accelerator } = match planned {
         Ok(planned) => planned,
         Err(error) => match error.array().filter(|array| moves(source, *array, tiles.memory, constraints)) {
@@ -151,6 +168,7 @@ fn compile_at_levels(source: &Program, tiles: Tiles, constraints: &Constraints) 
         program,
         extraction,
         schedule,
+        trials,
         coarse,
         datapaths,
         graph,

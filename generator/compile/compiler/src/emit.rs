@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use itertools::Itertools;
 use pushmem_files::counted;
-use pushmem_graph::{Condition, Driver, Source};
+use pushmem_graph::{Accelerator, Case, Condition, Delayed, Driver, Memory, Rom, Source, StoredArray};
 use pushmem_kernels::{Datapath, DatapathGraph};
 use pushmem_nest::{Level, Operation};
 use pushmem_schedule::{Access, Loop, Stage as PipelineStage};
@@ -112,101 +112,93 @@ fn kernels(compiled: &Compiled) -> String {
 
 fn mapping(compiled: &Compiled) -> String {
     let accelerator = &compiled.accelerator;
-    let name = |source: Source| match source {
+    let wires =
+        accelerator.wires.iter().map(|wire| format!("{:<24} {}\n", wire.name, driver(accelerator, &wire.driver)));
+    let arrays = accelerator.arrays.iter().map(|array| stored_array(accelerator, array));
+    let memories = accelerator.memories.iter().map(|memory| delays(accelerator, memory));
+    let roms = accelerator.roms.iter().map(|of| rom(compiled, of));
+    let outputs = accelerator.outputs.iter().map(|stream| {
+        let lanes = stream.lanes.iter().map(|lane| &accelerator.wires[lane.wire].name).join(", ");
+        format!("output stream {}: {lanes}\n", stream.name)
+    });
+    wires.chain(arrays).chain(memories).chain(roms).chain(outputs).collect()
+}
+
+/// The name of a wire, or a constant.
+fn source(accelerator: &Accelerator, source: Source) -> String {
+    match source {
         Source::Wire(wire) => accelerator.wires[wire].name.clone(),
         Source::Constant(word) => word.to_string(),
+    }
+}
+
+fn driver(accelerator: &Accelerator, driver: &Driver) -> String {
+    let name = |of: Source| source(accelerator, of);
+    match driver {
+        Driver::Input { stream, lane } => format!("input stream {}, lane {lane}", accelerator.inputs[*stream].name),
+        Driver::ShiftRegister { of, length } => {
+            format!("shift register of {length} on {}", accelerator.wires[*of].name)
+        }
+        Driver::Tile { tile, output } => format!("output {output} of {}", accelerator.tiles[*tile].name),
+        Driver::Kernel { kernel } => {
+            let on = accelerator.unit_of(*kernel).map(|unit| format!(" on {}", accelerator.units[unit].name));
+            let kernel = &accelerator.kernels[*kernel];
+            let datapath = &accelerator.datapaths[kernel.datapath];
+            let operands = kernel.operands.iter().map(|&operand| name(operand)).join(", ");
+            let latency = datapath.datapath.latency();
+            format!("kernel {} ({operands}), latency {latency}{}", datapath.name, on.unwrap_or_default())
+        }
+        Driver::Turns { turns } => format!("{}, by turns", turns.iter().map(|turn| name(turn.source)).join(" or ")),
+        Driver::Select { counter, cases } => {
+            let loops = &accelerator.counters[*counter].loops;
+            let case = |case: &Case| {
+                let conditions = case.conditions.iter().map(|(level, one)| condition(&loops[*level], one));
+                match case.conditions.as_slice() {
+                    [] => name(case.source),
+                    _ => format!("{} if {}", name(case.source), conditions.format(" and ")),
+                }
+            };
+            cases.iter().map(case).join("; ")
+        }
+    }
+}
+
+fn stored_array(accelerator: &Accelerator, array: &StoredArray) -> String {
+    let level = match accelerator.tiles[array.first_tile].level {
+        Level::Memory => String::new(),
+        level => format!(" of {}", level.name()),
     };
-    let mut text = String::new();
-    for wire in &accelerator.wires {
-        let driver = match &wire.driver {
-            Driver::Input { stream, lane } => format!("input stream {}, lane {lane}", accelerator.inputs[*stream].name),
-            Driver::ShiftRegister { of, length } => {
-                format!("shift register of {length} on {}", accelerator.wires[*of].name)
-            }
-            Driver::Tile { tile, output } => format!("output {output} of {}", accelerator.tiles[*tile].name),
-            Driver::Kernel { kernel } => {
-                let on = accelerator.unit_of(*kernel).map(|unit| format!(" on {}", accelerator.units[unit].name));
-                let kernel = &accelerator.kernels[*kernel];
-                let datapath = &accelerator.datapaths[kernel.datapath];
-                let operands = kernel.operands.iter().map(|&operand| name(operand)).join(", ");
-                let latency = datapath.datapath.latency();
-                format!("kernel {} ({operands}), latency {latency}{}", datapath.name, on.unwrap_or_default())
-            }
-            Driver::Turns { turns } => format!("{}, by turns", turns.iter().map(|turn| name(turn.source)).join(" or ")),
-            Driver::Select { counter, cases } => {
-                let loops = &accelerator.counters[*counter].loops;
-                cases
-                    .iter()
-                    .map(|case| match case.conditions.as_slice() {
-                        [] => name(case.source),
-                        some => format!(
-                            "{} if {}",
-                            name(case.source),
-                            some.iter()
-                                .map(|(level, condition)| self::condition(&loops[*level], condition))
-                                .join(" and ")
-                        ),
-                    })
-                    .join("; ")
-            }
-        };
-        writeln!(text, "{:<24} {driver}", wire.name).expect("strings can be written");
-    }
-    for array in &accelerator.arrays {
-        let level = match accelerator.tiles[array.first_tile].level {
-            Level::Memory => String::new(),
-            level => format!(" of {}", level.name()),
-        };
-        let begin = match array.begin {
-            0 => String::new(),
-            begin => format!(", from cycle {begin}"),
-        };
-        writeln!(
-            text,
-            "array {} in {}{level}{begin}, {} live",
-            array.buffer.name,
-            counted(array.mapped.tiles.len(), "tile"),
-            counted(array.mapped.live_words, "word")
-        )
-        .expect("strings can be written");
-    }
-    for memory in &accelerator.memories {
-        writeln!(
-            text,
-            "memory of {} in {}, {} live",
-            memory
-                .streams
-                .iter()
-                .map(|stream| {
-                    format!("{}: delays {}", accelerator.wires[stream.of].name, stream.delays.iter().join(", "))
-                })
-                .join(" and of "),
-            counted(memory.mapped.tiles.len(), "tile"),
-            counted(memory.mapped.live_words, "word")
-        )
-        .expect("strings can be written");
-    }
-    for rom in &accelerator.roms {
-        let kernel = &accelerator.kernels[rom.kernel];
-        let fetch = accelerator.datapaths[kernel.datapath].datapath.fetches()[rom.fetch];
-        let table = &compiled.program.tables[rom.table];
-        writeln!(
-            text,
-            "rom {}: {} with {} words for {}, address in stage {}, latency {}",
-            rom.name,
-            table.name,
-            table.values.len(),
-            kernel.name,
-            fetch.stage,
-            fetch.latency
-        )
-        .expect("strings can be written");
-    }
-    for stream in &accelerator.outputs {
-        let lanes = stream.lanes.iter().map(|lane| &accelerator.wires[lane.wire].name).join(", ");
-        writeln!(text, "output stream {}: {lanes}", stream.name).expect("strings can be written");
-    }
-    text
+    let begin = match array.begin {
+        0 => String::new(),
+        begin => format!(", from cycle {begin}"),
+    };
+    let (tiles, words) = (counted(array.mapped.tiles.len(), "tile"), counted(array.mapped.live_words, "word"));
+    format!("array {} in {tiles}{level}{begin}, {words} live\n", array.buffer.name)
+}
+
+fn delays(accelerator: &Accelerator, memory: &Memory) -> String {
+    let stream = |stream: &Delayed| {
+        format!("{}: delays {}", accelerator.wires[stream.of].name, stream.delays.iter().format(", "))
+    };
+    let streams = memory.streams.iter().map(stream).join(" and of ");
+    let (tiles, words) = (counted(memory.mapped.tiles.len(), "tile"), counted(memory.mapped.live_words, "word"));
+    format!("memory of {streams} in {tiles}, {words} live\n")
+}
+
+fn rom(compiled: &Compiled, rom: &Rom) -> String {
+    let accelerator = &compiled.accelerator;
+    let kernel = &accelerator.kernels[rom.kernel];
+    let fetch = accelerator.datapaths[kernel.datapath].datapath.fetches()[rom.fetch];
+    let table = &compiled.program.tables[rom.table];
+    format!(
+        "rom {}: {} with {} words for {}, address in stage {}, latency {}\n",
+        rom.name,
+        table.name,
+        table.values.len(),
+        kernel.name,
+        fetch.stage,
+        fetch.latency
+    )
 }
 
 fn condition(name: &str, condition: &Condition) -> String {

@@ -5,15 +5,18 @@
 
 mod compile;
 mod compute_sharing;
+mod driver;
 mod emit;
 mod error;
 mod occupancy;
 mod refusal;
 mod report;
 mod search;
+mod trial;
 
-pub use compile::{CoarsePlan, Compiled, Proof, compile};
+pub use compile::{CoarsePlan, Compiled, Proof, compile, compile_observed};
 pub use emit::Stage;
 pub use error::CompileError;
 pub use occupancy::Occupancy;
 pub use report::Report;
+pub use trial::{Shortage, Trial};

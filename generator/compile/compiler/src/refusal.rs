@@ -7,6 +7,7 @@ use pushmem_files::Diagnostic;
 use pushmem_nest::{Level, Program, Span};
 
 use crate::error::CompileError;
+use crate::trial::{Shortage, memories};
 
 /// Reasons in a message; later attempts differ in little.
 const MOST_REASONS: usize = 4;
@@ -28,11 +29,7 @@ pub(crate) fn refusal(program: &Program, extraction: &Extraction, error: Assembl
             (array, extraction.span(program, stage), done, help, error, Level::Memory, None)
         }
         AssemblyError::Array { array, level, error, given_up } => {
-            let tiles = match level {
-                Level::GlobalBuffer => "the global buffer",
-                Level::Memory => "memory tiles",
-                Level::RegisterFile => "register files",
-            };
+            let tiles = memories(level);
             let smaller = "choose a tile with more rows or ports, or with larger `cycle_bits` for a longer schedule, or \
                  divide the work into smaller tiles of the array";
             // An image pipeline keeps rows, not arrays, and is as long as the image.
@@ -46,6 +43,26 @@ pub(crate) fn refusal(program: &Program, extraction: &Extraction, error: Assembl
     }
     let message = format!("`{}` {done} of `{}`:{reasons}", program.arrays[array].name, error.tile);
     words.unmapped(program.diagnostic(place, message).with_help(help), level, &error.buffer)
+}
+
+/// What is short where memories cannot serve a schedule; nothing for faults of the program.
+pub(crate) fn shortage(program: &Program, extraction: &Extraction, error: &AssemblyError) -> Option<Shortage> {
+    let words = Words { program, extraction };
+    let (buffer, level, reason) = match error {
+        AssemblyError::Program(_) => return None,
+        AssemblyError::Inputs { array, level, tile, .. } => {
+            (&program.arrays[*array].name, *level, format!("`{tile}` has too few inputs"))
+        }
+        AssemblyError::Memory { stage, error, .. } => {
+            let reason = error.tried.first().map_or(String::new(), |reason| words.reason(reason));
+            (&extraction.pipeline.stages[*stage].name, Level::Memory, reason)
+        }
+        AssemblyError::Array { array, level, error, .. } => {
+            let reason = error.tried.first().map_or(String::new(), |reason| words.reason(reason));
+            (&program.arrays[*array].name, *level, reason)
+        }
+    };
+    Some(Shortage { buffer: buffer.clone(), level: memories(level), reason })
 }
 
 /// The words that the program has for stages and ports.

@@ -1,6 +1,6 @@
 //! The search for a schedule that the memories can serve: as few cycles as are found.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 use pushmem_assembly::{AssemblyError, Constraints, Tiles, application_graph, check_inputs, realize};
 use pushmem_extraction::{Extraction, diagnose};
@@ -15,6 +15,9 @@ use pushmem_tile::{Kind, TileSpec, timing};
 
 use crate::compile::CoarsePlan;
 use crate::compute_sharing;
+use crate::driver::{Driver, Problem};
+use crate::refusal::shortage;
+use crate::trial::{self, Trial};
 
 /// The schedule of the stages, and their hardware.
 pub(crate) struct Planned {
@@ -39,64 +42,104 @@ enum Relief {
     Pauses,
 }
 
-/// Context of the passes behind extraction.
+/// Context of the passes after extraction.
+#[derive(Clone, Copy)]
 pub(crate) struct Passes<'a> {
     pub program: &'a Program,
     pub extraction: &'a Extraction,
     pub datapaths: &'a [Datapath],
     pub tiles: Tiles<'a>,
     pub constraints: &'a Constraints,
-    pub tried: Tried,
 }
 
-/// State of a search for a schedule.
-#[derive(Default)]
-pub(crate) struct Tried {
-    /// Whether the memories serve one.
-    accepted: Cell<bool>,
-    /// How many they do not serve.
-    refused: Cell<usize>,
-    /// The array that was in the way of the last of these, where it was to be, and why.
-    last: RefCell<Option<(usize, Level, Box<MappingError>)>>,
+/// A schedule that the memories may serve.
+pub(crate) struct Candidate {
+    schedule: Schedule,
+    coarse: Option<CoarsePlan>,
 }
 
 /// Schedules that are tried if the memories serve none. Programs that have an accelerator have one by then: of those shipped,
 /// for the tiles shipped, after 8.
 const MOST_REFUSED: usize = 12;
 
-impl Tried {
-    /// Notes the outcome of a schedule.
-    fn note<T>(&self, outcome: &Result<T, AssemblyError>) {
+/// A schedule is feasible if the memories serve it. It costs cycles first, then tiles.
+impl Problem for Passes<'_> {
+    type Candidate = Candidate;
+    type Solution = Planned;
+    type Shortage = AssemblyError;
+    type Record = Trial;
+    type Cost = (u64, usize);
+
+    fn solve(&self, Candidate { schedule, coarse }: Candidate) -> Result<Planned, AssemblyError> {
+        let Passes { program, extraction, datapaths, tiles, constraints } = *self;
+        let graph = application_graph(program, extraction, &schedule, datapaths, tiles, constraints)?;
+        let accelerator = realize(program, extraction, datapaths, &graph, tiles, constraints)?;
+        Ok(Planned { schedule, coarse, graph, accelerator })
+    }
+
+    fn cost(planned: &Planned) -> (u64, usize) {
+        (planned.accelerator.length, planned.accelerator.tiles.len())
+    }
+
+    fn is_resource(shortage: &AssemblyError) -> bool {
+        matches!(shortage, AssemblyError::Array { .. })
+    }
+
+    fn record(&self, Candidate { schedule, coarse }: &Candidate) -> Trial {
+        let description = match coarse {
+            None => "a raster scan of all stages".to_owned(),
+            Some(CoarsePlan { coarse: None, .. }) => "one stage after the other".to_owned(),
+            Some(CoarsePlan { options, .. }) => trial::pipeline(self.program, options),
+        };
+        let cycles = schedule.length(&self.extraction.pipeline) as u64;
+        Trial { schedule: description, cycles, tiles: None, short: None }
+    }
+
+    fn complete(&self, record: &mut Trial, outcome: &Result<Planned, AssemblyError>) {
         match outcome {
-            Ok(_) => self.accepted.set(true),
-            Err(AssemblyError::Array { array, level, error, .. }) => {
-                self.refused.set(self.refused.get() + 1);
-                self.last.replace(Some((*array, *level, error.clone())));
-            }
-            Err(_) => {}
+            Ok(planned) => record.tiles = Some(planned.accelerator.tiles.len()),
+            Err(error) => record.short = shortage(self.program, self.extraction, error),
         }
+    }
+}
+
+/// A search for a schedule.
+pub(crate) struct Search<'a> {
+    passes: Passes<'a>,
+    driver: Driver<'a, Passes<'a>>,
+    /// The array that was in the way of the last schedule that was refused, where it was to be, and why.
+    last: RefCell<Option<(usize, Level, Box<MappingError>)>>,
+}
+
+impl<'a> Search<'a> {
+    /// A search by these passes. `observe` is told of each schedule that was tried.
+    pub fn new(passes: &'a Passes<'a>, observe: &'a dyn Fn(&Trial)) -> Self {
+        let driver = Driver::new(passes, MOST_REFUSED, observe);
+        Search { passes: *passes, driver, last: RefCell::default() }
+    }
+
+    /// The schedules that were tried.
+    pub fn trials(&self) -> Vec<Trial> {
+        self.driver.records()
     }
 
     /// The error with which the search ends, if it has tried enough.
     fn given_up(&self) -> Option<AssemblyError> {
-        let refused = self.refused.get();
-        let (array, level, error) =
-            self.last.borrow().clone().filter(|_| !self.accepted.get() && refused >= MOST_REFUSED)?;
+        let refused = self.driver.given_up()?;
+        let (array, level, error) = self.last.borrow().clone()?;
         Some(AssemblyError::Array { array, level, error, given_up: Some(refused) })
     }
-}
 
-impl Passes<'_> {
     /// All stages fused into one raster scan.
     pub fn stencil(&self) -> Result<Planned, AssemblyError> {
         let with_rows = |row_multiple: u64| {
-            let share = compute_sharing::units(self.program, self.extraction);
-            let transport = Transport::uniform(self.constraints.transport);
-            let schedule = stencil(&self.extraction.pipeline, &Options { row_multiple, share, transport });
+            let share = compute_sharing::units(self.passes.program, self.passes.extraction);
+            let transport = Transport::uniform(self.passes.constraints.transport);
+            let schedule = stencil(&self.passes.extraction.pipeline, &Options { row_multiple, share, transport });
             self.assembled(schedule.map_err(|error| self.refused(&error))?, None)
         };
         // Rows as they are first; if a memory does not fit so, rows of whole fetches.
-        match (with_rows(1), self.tiles.memory.kind) {
+        match (with_rows(1), self.passes.tiles.memory.kind) {
             (Err(AssemblyError::Memory { .. }), Kind::WideFetch { fetch_width, .. }) => {
                 with_rows(u64::from(fetch_width))
             }
@@ -106,22 +149,28 @@ impl Passes<'_> {
 
     /// A coarse pipeline of loop nests, as fast as one stage after the other at least, if the memories can serve that.
     pub fn coarse(&self) -> Result<Planned, AssemblyError> {
-        check_inputs(self.program, self.extraction, self.datapaths, self.tiles.memory, &self.constraints.levels)?;
-        let share = compute_sharing::units(self.program, self.extraction);
-        let balance_paths = self.constraints.balance_paths;
+        check_inputs(
+            self.passes.program,
+            self.passes.extraction,
+            self.passes.datapaths,
+            self.passes.tiles.memory,
+            &self.passes.constraints.levels,
+        )?;
+        let share = compute_sharing::units(self.passes.program, self.passes.extraction);
+        let balance_paths = self.passes.constraints.balance_paths;
         let best = CoarseOptions { share, balance_paths, ..self.coarse_options() };
-        let pipeline = &self.extraction.pipeline;
+        let pipeline = &self.passes.extraction.pipeline;
         let baseline = sequential(pipeline, &best);
         let cycles = baseline.length(pipeline) as u64;
         let mut planned = self.pipelined(&best, cycles)?;
         if planned.accelerator.length > cycles {
             // Rows that are as long as the program has them, if reads find all words of their fetches even so.
             let unpadded = CoarseOptions { row_multiple: 1, ..best.clone() };
-            planned = faster(Ok(planned), self.coarse_or_slower(&unpadded))?;
+            planned = cheaper(Ok(planned), self.coarse_or_slower(&unpadded))?;
         }
         if planned.accelerator.length > cycles {
             let plan = CoarsePlan { coarse: None, options: best };
-            planned = faster(Ok(planned), self.assembled(baseline, Some(plan)))?;
+            planned = cheaper(Ok(planned), self.assembled(baseline, Some(plan)))?;
         }
         Ok(planned)
     }
@@ -140,14 +189,14 @@ impl Passes<'_> {
         };
         let planned = match balanced {
             // Memories that cannot hold that many versions at once serve their accesses one after the other.
-            true => faster(self.coarse_or_slower(&unbalanced), planned),
+            true => cheaper(self.coarse_or_slower(&unbalanced), planned),
             false => planned,
         };
         // Loops in the order of the program, where another order only waits.
         let planned = match &planned {
             Ok(slow) if slow.accelerator.length > baseline => {
                 let plain = CoarseOptions { interchange: false, balance_paths: false, ..whole.clone() };
-                faster(planned, self.coarse_or_slower(&plain))
+                cheaper(planned, self.coarse_or_slower(&plain))
             }
             _ => planned,
         };
@@ -168,7 +217,7 @@ impl Passes<'_> {
         let overlapping = &CoarseOptions { overlap: true, ..apart.clone() };
         let mut plans = [overlapping, apart].map(|options| (options, self.coarse_plan(options)));
         // As a rule stages that overlap end sooner; but they may keep ports busy for longer.
-        let length = |plan: &Plan| plan.coarse.schedule.length(&self.extraction.pipeline);
+        let length = |plan: &Plan| plan.coarse.schedule.length(&self.passes.extraction.pipeline);
         if let [(_, Ok(one)), (_, Ok(other))] = &plans
             && length(other) < length(one)
         {
@@ -185,13 +234,13 @@ impl Passes<'_> {
         }
         let other_at_once = other_plan.and_then(|plan| self.coarse_at_once(plan));
         let slower = relieved(one, at_once).into_iter().chain(relieved(other, other_at_once));
-        slower.reduce(faster).expect("one outcome at least")
+        slower.reduce(cheaper).expect("one outcome at least")
     }
 
     /// Coarse pipelines in which the arrays that their memories cannot serve, the first of which is `array`, are relieved, in
     /// different ways.
     fn coarse_relieved(&self, options: &CoarseOptions, array: usize) -> Vec<Result<Planned, AssemblyError>> {
-        let orders: &[[Relief; 2]] = match self.tiles.memory.kind {
+        let orders: &[[Relief; 2]] = match self.passes.tiles.memory.kind {
             Kind::WideFetch { .. } => &[[Relief::Turns, Relief::Pauses], [Relief::Pauses, Relief::Turns]],
             _ => &[[Relief::Turns; 2]],
         };
@@ -220,11 +269,13 @@ impl Passes<'_> {
 
     /// Capabilities of the memories: the memory tiles, and the other levels for the arrays that are there.
     fn coarse_options(&self) -> CoarseOptions {
-        let mut options = coarse_options(self.tiles.memory);
-        options.transport = Transport::uniform(self.constraints.transport);
-        for (number, array) in self.program.arrays.iter().enumerate() {
+        let mut options = coarse_options(self.passes.tiles.memory);
+        options.transport = Transport::uniform(self.passes.constraints.transport);
+        for (number, array) in self.passes.program.arrays.iter().enumerate() {
             let level = array.level.filter(|level| *level != Level::Memory);
-            if let Some(spec) = level.and_then(|level| self.constraints.levels.spec(level, self.tiles.memory)) {
+            if let Some(spec) =
+                level.and_then(|level| self.passes.constraints.levels.spec(level, self.passes.tiles.memory))
+            {
                 let own = coarse_options(spec);
                 options.ports_of.insert(number, (own.write_ports, own.read_ports));
                 options.round_trip = options.round_trip.max(own.round_trip);
@@ -234,10 +285,10 @@ impl Passes<'_> {
     }
 
     fn coarse_plan(&self, options: &CoarseOptions) -> Result<Plan, AssemblyError> {
-        if let Some(error) = self.tried.given_up() {
+        if let Some(error) = self.given_up() {
             return Err(error);
         }
-        let coarse = coarse(&self.extraction.pipeline, options).map_err(|error| self.refused(&error))?;
+        let coarse = coarse(&self.passes.extraction.pipeline, options).map_err(|error| self.refused(&error))?;
         Ok(Plan { coarse, options: options.clone() })
     }
 
@@ -247,41 +298,32 @@ impl Passes<'_> {
     }
 
     fn refused(&self, error: &ScheduleError) -> AssemblyError {
-        AssemblyError::Program(Box::new(diagnose(self.program, self.extraction, error)))
+        AssemblyError::Program(Box::new(diagnose(self.passes.program, self.passes.extraction, error)))
     }
 
     fn assembled(&self, schedule: Schedule, coarse: Option<CoarsePlan>) -> Result<Planned, AssemblyError> {
-        if let Some(error) = self.tried.given_up() {
+        if let Some(error) = self.given_up() {
             return Err(error);
         }
-        let Passes { program, extraction, datapaths, tiles, constraints, tried } = self;
-        let graph = application_graph(program, extraction, &schedule, datapaths, *tiles, constraints);
-        let outcome = graph.and_then(|graph| {
-            let accelerator = realize(program, extraction, datapaths, &graph, *tiles, constraints)?;
-            Ok((graph, accelerator))
-        });
-        tried.note(&outcome);
-        let (graph, accelerator) = outcome?;
-        Ok(Planned { schedule, coarse, graph, accelerator })
+        let outcome = self.driver.attempt(Candidate { schedule, coarse });
+        if let Err(AssemblyError::Array { array, level, error, .. }) = &outcome {
+            self.last.replace(Some((*array, *level, error.clone())));
+        }
+        outcome
     }
+}
+
+/// The cheaper of two schedules, of those that the memories serve; the first if both cost as much.
+fn cheaper(
+    one: Result<Planned, AssemblyError>,
+    other: Result<Planned, AssemblyError>,
+) -> Result<Planned, AssemblyError> {
+    Driver::<Passes>::cheaper(one, other)
 }
 
 /// Whether some array has more than two versions.
 fn has_versions(found: &Coarse) -> bool {
     found.loops.iter().any(|level| !level.versions.is_empty())
-}
-
-/// The one with fewer cycles, then with fewer tiles, of those that there are; the first if both have as many.
-fn faster(
-    one: Result<Planned, AssemblyError>,
-    other: Result<Planned, AssemblyError>,
-) -> Result<Planned, AssemblyError> {
-    let size = |planned: &Planned| (planned.accelerator.length, planned.accelerator.tiles.len());
-    match (one, other) {
-        (Ok(one), Ok(other)) if size(&other) < size(&one) => Ok(other),
-        (Err(_), other) => other,
-        (one, _) => one,
-    }
 }
 
 /// Capabilities of the memories of a tile, for the scheduler of coarse pipelines.

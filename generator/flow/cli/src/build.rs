@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, ValueEnum};
-use pushmem_compiler::{Compiled, Report, Stage};
+use pushmem_compiler::{Compiled, Report, Stage, Trial};
 use pushmem_composition::Files;
 use pushmem_files::{Diagnostic, Document, check_output};
 use pushmem_graph::{ApplicationGraph, ProgramNames};
@@ -149,7 +149,8 @@ impl Build {
         let report = Report::of(&compiled);
         // The report is printed before the next piece of work, which may be long.
         self.say(&spinner, || format!("{}\n{report}", report.name))?;
-        let mut outcome = Outcome { report, checked_by_model: false, rtl: None };
+        let trials = compiled.trials.clone();
+        let mut outcome = Outcome { report, trials, checked_by_model: false, rtl: None };
         if self.folder.is_some() || self.simulates() || !self.inputs.is_empty() || !self.outputs.is_empty() {
             self.run_and_write(&compiled, &inputs, &mut outcome, &spinner)?;
         }
@@ -231,6 +232,8 @@ fn rtl_lines(name: &str, result: &RtlResult) -> String {
 struct Outcome {
     #[serde(flatten)]
     report: Report,
+    /// The schedules that were tried.
+    trials: Vec<Trial>,
     /// Whether the model computed what the interpreter computes.
     checked_by_model: bool,
     /// The result of the RTL, if it was run.
@@ -248,7 +251,7 @@ struct Kept<'a> {
 
 impl Outcome {
     fn to_json(&self) -> String {
-        let Outcome { report, checked_by_model, rtl } = self;
+        let Outcome { report, checked_by_model, rtl, .. } = self;
         let kept = Kept { report, checked_by_model: *checked_by_model, rtl: rtl.as_ref().map(|rtl| &rtl.result) };
         serde_json::to_string_pretty(&kept).expect("figures are numbers and names") + "\n"
     }

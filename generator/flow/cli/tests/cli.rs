@@ -365,7 +365,7 @@ fn without_tools() {
 
 /// A program that is there but fails is no tool.
 #[test]
-fn doctor_finds_what_is_broken() {
+fn doctor_finds_broken_tools() {
     let folder = Folder::new();
     let broken = folder.file("sta", "#!/bin/sh\necho 3.0\nexit 7\n");
     fs::set_permissions(&broken, fs::Permissions::from_mode(0o755)).unwrap();
@@ -378,7 +378,7 @@ fn doctor_finds_what_is_broken() {
 }
 
 #[test]
-fn check_accepts_what_is_shipped() {
+fn check_accepts_shipped_files() {
     let yaml = |folder: &str| -> Vec<String> {
         let paths = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
         paths
@@ -423,7 +423,7 @@ fn check_accepts_what_is_shipped() {
 }
 
 #[test]
-fn check_names_what_is_wrong_and_goes_on() {
+fn check_names_each_error_and_goes_on() {
     let folder = Folder::new();
     let bad: &[(&str, &[u8], &str)] = &[
         ("key.yaml", b"name: t\nkind: rom\nrwos: 4\n", "key.yaml:3:1"),
@@ -470,7 +470,7 @@ fn check_names_what_is_wrong_and_goes_on() {
 const BRIGHTEN_BLUR: &str = "apps/buffers/brighten_blur.yaml";
 
 #[test]
-fn map_proves_what_is_shipped() {
+fn map_proves_shipped_buffers() {
     for entry in fs::read_dir(root().join("apps/buffers")).unwrap() {
         let path = entry.unwrap().path();
         let report = parsed(&succeeds(&["map", path.to_str().unwrap(), "--json"]).out);

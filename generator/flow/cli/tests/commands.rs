@@ -132,7 +132,7 @@ fn tables_of_mappings_fit() {
 }
 
 #[test]
-fn what_is_wrong_is_said_even_if_quiet() {
+fn errors_are_reported_even_if_quiet() {
     let output = pushmem(&["check", "--quiet", "no_such_file.yaml"]);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
     assert!(text(&output.stderr).contains("no_such_file.yaml"));

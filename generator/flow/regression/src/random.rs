@@ -238,109 +238,146 @@ fn wide_fetch_configuration(
     };
     let mut slots = (0..period).collect_vec();
     slots.shuffle(rng);
-    let mut slots = slots.into_iter();
+    let slots = slots.into_iter();
     let levels = (word_levels - 1).min(width(Role::Agg2Sram).levels).min(width(Role::Sram2Tb).levels);
     let extent_bits = spec.controllers.values().map(|c| c.extent_bits).min().unwrap_or(1);
     let extent_bits = if merged { extent_bits.saturating_sub(fetch_width.ilog2()) } else { extent_bits };
-    let inside = |first: i64, rest: Vec<i64>| {
-        if merged { vec![first] } else { inside(first, rest) }
-    };
-    let word_extents = |words: i64, loops: &Loops| -> Domain {
-        if merged {
-            [words as u64 * loops.inner].into()
-        } else {
-            self::inside(words as u64, loops.extents().to_vec()).into()
-        }
-    };
     let cycle_bits = spec.controllers.values().map(|c| c.cycle_bits).min().unwrap_or(1);
     let loops = Loops::random(levels, extent_bits, cycle_bits, period as u64, rng);
     let step = *[1, 1, 1, -1, 3].choose_with(rng);
     let chain = random_chain(spec, rng);
     let bases = (0..inputs).map(|_| random_base(spec, chain, rng)).collect_vec();
+    let mut build = WideFetch { spec, lanes, gap, period, merged, step, bases, loops, slots, written_from: Vec::new() };
     let mut controllers = BTreeMap::new();
-    let mut written_from = Vec::new();
-
     for input in 0..inputs {
+        controllers.extend(build.input(input, agg_rows, rng));
+    }
+    for output in 0..outputs {
+        controllers.extend(build.output(output, tb_rows, rng));
+    }
+    add_stencil_valid(spec, &build.loops, &mut controllers, rng);
+    Configuration { tile: spec.name.clone(), controllers, chain, ..Configuration::default() }
+}
+
+/// A random configuration of a wide-fetch tile, so far as it is chosen.
+struct WideFetch<'a, Slots> {
+    spec: &'a TileSpec,
+    /// Words of a row.
+    lanes: i64,
+    /// Cycles from word to word of a row.
+    gap: i64,
+    /// Cycles from row to row.
+    period: i64,
+    /// Whether the loop over the words of a row and the loop over rows are one.
+    merged: bool,
+    /// Rows from one written row to the next.
+    step: i64,
+    /// The first row of each input.
+    bases: Vec<i64>,
+    /// Loops over rows.
+    loops: Loops,
+    /// Cycles of the period in which no access of the SRAM is yet.
+    slots: Slots,
+    /// The cycle from which the first row of each input is in the SRAM.
+    written_from: Vec<i64>,
+}
+
+impl<Slots: Iterator<Item = i64>> WideFetch<'_, Slots> {
+    /// The strides of a function whose innermost loop is over the words of a row.
+    fn strides(&self, word: i64, rows: Vec<i64>) -> Vec<i64> {
+        if self.merged { vec![word] } else { inside(word, rows) }
+    }
+
+    /// The extents of loops over so many words of each row.
+    fn extents(&self, words: i64) -> Domain {
+        match self.merged {
+            true => [words as u64 * self.loops.inner].into(),
+            false => inside(words as u64, self.loops.extents().to_vec()).into(),
+        }
+    }
+
+    /// The first cycle of the next free slot, from a cycle on.
+    fn slot_from(&mut self, earliest: i64) -> i64 {
+        let slot = self.slots.next().unwrap_or(0);
+        earliest + (slot - earliest).rem_euclid(self.period)
+    }
+
+    /// The controllers of an input: the words of rows into the aggregator, and rows into the SRAM.
+    fn input(&mut self, input: u32, agg_rows: i64, rng: &mut ChaCha8Rng) -> [(String, ControllerConfiguration); 2] {
+        let (lanes, gap) = (self.lanes, self.gap);
         let start = rng.random_range(0..=12_i64);
         let agg_start = rng.random_range(0..agg_rows) * lanes;
         let last_word = start + (lanes - 1) * gap;
-        controllers.insert(
-            format!("in2agg_{input}"),
-            ControllerConfiguration {
-                extent: word_extents(lanes, &loops),
-                cycle: Affine { start, stride: inside(gap, loops.cycle(0).stride) },
-                agg: Some(Affine { start: agg_start, stride: inside(1, loops.linear(lanes)) }),
-                ..Default::default()
-            },
-        );
-        let slot = slots.next().unwrap_or(0);
-        let earliest = last_word + timing::AGGREGATOR_WRITE as i64;
-        let start = earliest + (slot - earliest).rem_euclid(period);
-        written_from.push(start + timing::SRAM_WRITE as i64);
-        controllers.insert(
-            format!("agg2sram_{input}"),
-            ControllerConfiguration {
-                extent: loops.extents(),
-                cycle: loops.cycle(start),
-                agg: Some(Affine { start: agg_start / lanes, stride: loops.linear(1) }),
-                sram: Some(Affine { start: bases[input as usize], stride: loops.linear(step) }),
-                ..Default::default()
-            },
-        );
+        let in2agg = ControllerConfiguration {
+            extent: self.extents(lanes),
+            cycle: Affine { start, stride: self.strides(gap, self.loops.cycle(0).stride) },
+            agg: Some(Affine { start: agg_start, stride: self.strides(1, self.loops.linear(lanes)) }),
+            ..Default::default()
+        };
+        let start = self.slot_from(last_word + timing::AGGREGATOR_WRITE as i64);
+        self.written_from.push(start + timing::SRAM_WRITE as i64);
+        let agg2sram = ControllerConfiguration {
+            extent: self.loops.extents(),
+            cycle: self.loops.cycle(start),
+            agg: Some(Affine { start: agg_start / lanes, stride: self.loops.linear(1) }),
+            sram: Some(Affine { start: self.bases[input as usize], stride: self.loops.linear(self.step) }),
+            ..Default::default()
+        };
+        [(format!("in2agg_{input}"), in2agg), (format!("agg2sram_{input}"), agg2sram)]
     }
-    for output in 0..outputs {
-        let source = rng.random_range(0..inputs) as usize;
+
+    /// The controllers of an output: rows into the transpose buffer, and their words out of it.
+    fn output(&mut self, output: u32, tb_rows: i64, rng: &mut ChaCha8Rng) -> [(String, ControllerConfiguration); 2] {
+        let (lanes, step) = (self.lanes, self.step);
+        let source = rng.random_range(0..self.bases.len() as u32) as usize;
+        let base = self.bases[source];
         // In the order of the writes after some rows; or, when all is written, in any order.
         let in_order = rng.random_bool(0.6);
-        let lag = if in_order { rng.random_range(0..=loops.iterations().min(9)) as i64 * period } else { loops.span() };
-        let slot = slots.next().unwrap_or(0);
-        let earliest = written_from[source] + lag;
-        let start = earliest + (slot - earliest).rem_euclid(period);
+        let lag = match in_order {
+            true => rng.random_range(0..=self.loops.iterations().min(9)) as i64 * self.period,
+            false => self.loops.span(),
+        };
+        let start = self.slot_from(self.written_from[source] + lag);
+        let loops = &self.loops;
         let sram = if in_order {
-            Affine { start: bases[source], stride: loops.linear(step) }
+            Affine { start: base, stride: loops.linear(step) }
         } else {
             let reach = step * (loops.iterations() as i64 - 1);
             match rng.random_range(0..3) {
                 // Backwards.
-                0 => Affine { start: bases[source] + reach, stride: loops.linear(-step) },
+                0 => Affine { start: base + reach, stride: loops.linear(-step) },
                 // The same few rows again and again.
-                1 => Affine { start: bases[source], stride: loops.strides(step, 0) },
+                1 => Affine { start: base, stride: loops.strides(step, 0) },
                 // Another order of the two loops.
-                _ => Affine { start: bases[source], stride: loops.strides(0, step) },
+                _ => Affine { start: base, stride: loops.strides(0, step) },
             }
         };
         let tb_start = rng.random_range(0..tb_rows);
-        let arrives = start + timing::sram_to_transpose_buffer(spec.sram_latency) as i64;
-        controllers.insert(
-            format!("sram2tb_{output}"),
-            ControllerConfiguration {
-                extent: loops.extents(),
-                cycle: loops.cycle(start),
-                sram: Some(sram),
-                tb: Some(Affine { start: tb_start, stride: loops.linear(1) }),
-                ..Default::default()
-            },
-        );
+        let arrives = start + timing::sram_to_transpose_buffer(self.spec.sram_latency) as i64;
+        let sram2tb = ControllerConfiguration {
+            extent: loops.extents(),
+            cycle: loops.cycle(start),
+            sram: Some(sram),
+            tb: Some(Affine { start: tb_start, stride: loops.linear(1) }),
+            ..Default::default()
+        };
         // All words of a row forwards or backwards, the first only, or every other one.
         let (words, first, stride) = match rng.random_range(0..4) {
-            _ if merged => (lanes, 0, 1),
+            _ if self.merged => (lanes, 0, 1),
             0 => (lanes, lanes - 1, -1),
             1 => (1, 0, 1),
             2 if lanes > 1 => (lanes / 2, 0, 2),
             _ => (lanes, 0, 1),
         };
-        controllers.insert(
-            format!("tb2out_{output}"),
-            ControllerConfiguration {
-                extent: word_extents(words, &loops),
-                cycle: Affine { start: arrives + rng.random_range(0..=2), stride: inside(gap, loops.cycle(0).stride) },
-                tb: Some(Affine { start: tb_start * lanes + first, stride: inside(stride, loops.linear(lanes)) }),
-                ..Default::default()
-            },
-        );
+        let first_word = arrives + rng.random_range(0..=2);
+        let tb2out = ControllerConfiguration {
+            extent: self.extents(words),
+            cycle: Affine { start: first_word, stride: self.strides(self.gap, loops.cycle(0).stride) },
+            tb: Some(Affine { start: tb_start * lanes + first, stride: self.strides(stride, loops.linear(lanes)) }),
+            ..Default::default()
+        };
+        [(format!("sram2tb_{output}"), sram2tb), (format!("tb2out_{output}"), tb2out)]
     }
-    add_stencil_valid(spec, &loops, &mut controllers, rng);
-    Configuration { tile: spec.name.clone(), controllers, chain, ..Configuration::default() }
 }
 
 fn add_stencil_valid(

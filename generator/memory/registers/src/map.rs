@@ -1,13 +1,17 @@
 //! Derivation of the register map from the specification.
 
+use pushmem_csr::{Access, WORD_BITS, WORD_BYTES};
 use pushmem_tile::{Controller, Kind, Style, TileSpec};
 use serde::Serialize;
 
-/// Bytes of a register; offsets are multiples of it.
-pub const WORD_BYTES: u32 = 4;
+/// A field of a tile's register.
+pub type Field = pushmem_csr::Field<Meaning>;
 
-/// Bits of a register.
-const WORD_BITS: u32 = 8 * WORD_BYTES;
+/// A register of a tile.
+pub type Register = pushmem_csr::Register<Meaning>;
+
+/// The registers of a tile while they are laid out.
+type Layout = pushmem_csr::Layout<Meaning>;
 
 /// The parameter that a field configures. Indices refer to [`TileSpec::controllers`] and to the controller's address
 /// generators.
@@ -66,69 +70,6 @@ pub enum Meaning {
     },
 }
 
-/// Accesses that software has to a register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Access {
-    /// Writes are ignored.
-    ReadOnly,
-    /// Reads give the written value.
-    ReadWrite,
-    /// Reads give the written value, until the hardware has done it and clears the register.
-    Request,
-}
-
-/// A field of a register.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Field {
-    /// Name within the register.
-    pub name: String,
-    /// Lowest bit.
-    pub low: u32,
-    /// Width in bits.
-    pub bits: u32,
-    /// Value after reset.
-    pub reset: u32,
-    /// One line for documentation.
-    pub description: String,
-    /// The parameter that it configures.
-    pub meaning: Meaning,
-}
-
-impl Field {
-    /// Highest bit.
-    pub fn high(&self) -> u32 {
-        self.low + self.bits - 1
-    }
-
-    /// The field's bits set.
-    pub fn mask(&self) -> u32 {
-        (u32::MAX >> (WORD_BITS - self.bits)) << self.low
-    }
-}
-
-/// A 32-bit register.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Register {
-    /// Name, unique in the map.
-    pub name: String,
-    /// Byte offset.
-    pub offset: u32,
-    /// Accesses that software has.
-    pub access: Access,
-    /// One line for documentation.
-    pub description: String,
-    /// Fields from bit 0 up, without gaps between them.
-    pub fields: Vec<Field>,
-}
-
-impl Register {
-    /// Bits in use, from bit 0 up.
-    pub fn used_bits(&self) -> u32 {
-        self.fields.iter().map(|field| field.bits).sum()
-    }
-}
-
 /// The contents of a ROM, as a window of the configuration address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Contents {
@@ -169,14 +110,14 @@ pub struct RegisterMap {
 impl RegisterMap {
     /// Derives the map of a tile.
     pub fn of(spec: &TileSpec) -> Self {
-        let mut layout = Layout { registers: Vec::new() };
+        let mut layout = Layout::default();
         layout.group(
             "spec_digest",
             "Identifies the specification this tile was generated from; compare it before loading a configuration.",
             Access::ReadOnly,
             vec![Field {
                 reset: spec.digest_word(),
-                ..field("digest", 32, "First 32 bits of the digest", Meaning::SpecDigest)
+                ..Field::new("digest", 32, "First 32 bits of the digest", Meaning::SpecDigest)
             }],
         );
         let controllers = spec.controllers();
@@ -188,12 +129,12 @@ impl RegisterMap {
                 "commit",
                 "Asks that the next flush take what all other registers hold, and is cleared by it.",
                 Access::Request,
-                vec![field("commit", 1, description, Meaning::Commit)],
+                vec![Field::new("commit", 1, description, Meaning::Commit)],
             );
         }
         layout.group("control", "Which controllers run, and chaining.", Access::ReadWrite, control(spec, &controllers));
         for (index, controller) in controllers.iter().enumerate() {
-            layout.controller(spec.style, index, controller);
+            add_controller(&mut layout, spec.style, index, controller);
         }
         let end = layout.registers.len() as u32 * WORD_BYTES;
         let contents = (spec.kind == Kind::Rom).then(|| {
@@ -239,125 +180,90 @@ impl RegisterMap {
     }
 }
 
-fn field(name: impl Into<String>, bits: u32, description: impl Into<String>, meaning: Meaning) -> Field {
-    Field { name: name.into(), low: 0, bits, reset: 0, description: description.into(), meaning }
-}
-
 fn control(spec: &TileSpec, controllers: &[Controller]) -> Vec<Field> {
     let mut fields: Vec<Field> = controllers
         .iter()
         .enumerate()
         .map(|(index, controller)| {
             let description = format!("{} runs after a flush", controller.name);
-            field(format!("enable_{}", controller.name), 1, description, Meaning::Enable { controller: index })
+            Field::new(format!("enable_{}", controller.name), 1, description, Meaning::Enable { controller: index })
         })
         .collect();
     if spec.chaining {
-        fields.push(field("chain_enable", 1, "The tile is one piece of a chain", Meaning::ChainEnable));
+        fields.push(Field::new("chain_enable", 1, "The tile is one piece of a chain", Meaning::ChainEnable));
         let description = "Upper address bits of the piece this tile owns";
-        fields.push(field("tile_id", spec.tile_id_bits(), description, Meaning::TileId));
+        fields.push(Field::new("tile_id", spec.tile_id_bits(), description, Meaning::TileId));
     }
     fields
 }
 
-struct Layout {
-    registers: Vec<Register>,
-}
+/// Adds the registers of a controller: its extents, its schedule, and its addresses.
+fn add_controller(layout: &mut Layout, style: Style, index: usize, controller: &Controller) {
+    let name = &controller.name;
+    let levels = 0..controller.levels;
+    let step = match style {
+        Style::Recurrence => "delta",
+        Style::PerLevel | Style::Multiplier => "stride",
+    };
+    let extents = levels
+        .clone()
+        .map(|level| {
+            let description = format!("Extent of level {level}, minus one");
+            let meaning = Meaning::Extent { controller: index, level };
+            Field::new(format!("level_{level}"), controller.extent_bits, description, meaning)
+        })
+        .collect();
+    layout.group(
+        &format!("{name}_extent"),
+        &format!("Extents of {name}, which {}.", controller.role.purpose()),
+        Access::ReadWrite,
+        extents,
+    );
 
-impl Layout {
-    fn controller(&mut self, style: Style, index: usize, controller: &Controller) {
-        let name = &controller.name;
-        let levels = 0..controller.levels;
-        let step = match style {
-            Style::Recurrence => "delta",
-            Style::PerLevel | Style::Multiplier => "stride",
+    let start = Field::new(
+        "start",
+        controller.cycle_bits,
+        "Cycle of the first firing, counted from the flush",
+        Meaning::CycleStart { controller: index },
+    );
+    let steps = levels.clone().map(|level| {
+        let description = match style {
+            Style::Recurrence => {
+                format!("Cycles between two firings when level {level} increments, minus one")
+            }
+            Style::PerLevel | Style::Multiplier => format!("Schedule stride of level {level}"),
         };
-        let extents = levels
-            .clone()
-            .map(|level| {
-                let description = format!("Extent of level {level}, minus one");
-                let meaning = Meaning::Extent { controller: index, level };
-                field(format!("level_{level}"), controller.extent_bits, description, meaning)
-            })
-            .collect();
-        self.group(
-            &format!("{name}_extent"),
-            &format!("Extents of {name}, which {}.", controller.role.purpose()),
-            Access::ReadWrite,
-            extents,
-        );
+        let meaning = Meaning::CycleStep { controller: index, level };
+        Field::new(format!("{step}_{level}"), controller.cycle_bits, description, meaning)
+    });
+    layout.group(
+        &format!("{name}_cycle"),
+        &format!("Schedule of {name}."),
+        Access::ReadWrite,
+        std::iter::once(start).chain(steps).collect(),
+    );
 
-        let start = field(
-            "start",
-            controller.cycle_bits,
-            "Cycle of the first firing, counted from the flush",
-            Meaning::CycleStart { controller: index },
-        );
+    for (address, generator) in controller.addresses.iter().enumerate().filter(|(_, generator)| generator.bits > 0) {
+        let memory = generator.memory.name();
+        let meaning = Meaning::AddressStart { controller: index, address };
+        let start = Field::new("start", generator.bits, "First address", meaning);
         let steps = levels.clone().map(|level| {
             let description = match style {
                 Style::Recurrence => {
-                    format!("Cycles between two firings when level {level} increments, minus one")
+                    format!("Change of the address when level {level} increments")
                 }
-                Style::PerLevel | Style::Multiplier => format!("Schedule stride of level {level}"),
+                Style::PerLevel | Style::Multiplier => {
+                    format!("Address stride of level {level}")
+                }
             };
-            let meaning = Meaning::CycleStep { controller: index, level };
-            field(format!("{step}_{level}"), controller.cycle_bits, description, meaning)
+            let meaning = Meaning::AddressStep { controller: index, address, level };
+            Field::new(format!("{step}_{level}"), generator.bits, description, meaning)
         });
-        self.group(
-            &format!("{name}_cycle"),
-            &format!("Schedule of {name}."),
+        layout.group(
+            &format!("{name}_{memory}"),
+            &format!("Addresses of {name} in `{memory}`, modulo {}.", generator.modulus),
             Access::ReadWrite,
             std::iter::once(start).chain(steps).collect(),
         );
-
-        for (address, generator) in controller.addresses.iter().enumerate().filter(|(_, generator)| generator.bits > 0)
-        {
-            let memory = generator.memory.name();
-            let meaning = Meaning::AddressStart { controller: index, address };
-            let start = field("start", generator.bits, "First address", meaning);
-            let steps = levels.clone().map(|level| {
-                let description = match style {
-                    Style::Recurrence => {
-                        format!("Change of the address when level {level} increments")
-                    }
-                    Style::PerLevel | Style::Multiplier => {
-                        format!("Address stride of level {level}")
-                    }
-                };
-                let meaning = Meaning::AddressStep { controller: index, address, level };
-                field(format!("{step}_{level}"), generator.bits, description, meaning)
-            });
-            self.group(
-                &format!("{name}_{memory}"),
-                &format!("Addresses of {name} in `{memory}`, modulo {}.", generator.modulus),
-                Access::ReadWrite,
-                std::iter::once(start).chain(steps).collect(),
-            );
-        }
-    }
-
-    /// Packs the fields of a group into as many registers as they need.
-    fn group(&mut self, name: &str, description: &str, access: Access, fields: Vec<Field>) {
-        let mut words: Vec<Vec<Field>> = Vec::new();
-        let mut used = WORD_BITS;
-        for mut field in fields {
-            if used + field.bits > WORD_BITS {
-                words.push(Vec::new());
-                used = 0;
-            }
-            field.low = used;
-            used += field.bits;
-            words.last_mut().expect("a word was just begun").push(field);
-        }
-        let alone = words.len() == 1;
-        for (number, fields) in words.into_iter().enumerate() {
-            self.registers.push(Register {
-                name: if alone { name.to_owned() } else { format!("{name}_{number}") },
-                offset: self.registers.len() as u32 * WORD_BYTES,
-                access,
-                description: description.to_owned(),
-                fields,
-            });
-        }
     }
 }

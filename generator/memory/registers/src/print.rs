@@ -2,7 +2,9 @@
 
 use askama::Template;
 
-use crate::map::{Access, RegisterMap, WORD_BYTES};
+use pushmem_csr::{Access, WORD_BYTES, upper};
+
+use crate::map::RegisterMap;
 
 #[derive(Template)]
 #[template(path = "registers.h", escape = "none")]
@@ -48,9 +50,4 @@ impl RegisterMap {
 
 fn render(template: &impl Template) -> String {
     template.render().expect("templates write to memory").trim().to_owned() + "\n"
-}
-
-/// Names as C macros.
-fn upper(name: &str) -> String {
-    name.to_uppercase()
 }

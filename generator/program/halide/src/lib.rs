@@ -303,8 +303,8 @@ impl<'a> Inferred<'a> {
         let Self { program, types, shapes } = self;
         let is_table = shapes::tables(program);
         let located = shapes::locate(program, shapes, &is_table)?;
-        let (located, in_turn) = turns::unrolled(program, shapes, located)?;
-        let mut unfolded = unfold::unfold(program, &located, &in_turn)?;
+        let (located, folded) = turns::unrolled(program, shapes, located)?;
+        let mut unfolded = unfold::unfold(program, &located, &folded)?;
         let bounds: Vec<Vec<(i64, i64)>> = (program.arrays.iter().enumerate())
             .map(|(number, array)| match array.is_argument || unfolded.coordinates[number].is_empty() {
                 true => shapes[number][0].iter().map(|extent| (0, extent - 1)).collect(),

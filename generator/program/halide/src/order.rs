@@ -50,8 +50,8 @@ pub(crate) fn follow_streams(
         for each in merged {
             let loads = each.value.array_loads().into_iter().filter(|(loaded, _)| loaded != array);
             let orders = loads.filter_map(|(loaded, indices)| {
-                let in_turn = || Order((0..indices.len()).rev().map(|dimension| (dimension, true)).collect());
-                let arrival = if stored.contains(&loaded) { arrivals[loaded].clone()? } else { in_turn() };
+                let raster = || Order((0..indices.len()).rev().map(|dimension| (dimension, true)).collect());
+                let arrival = if stored.contains(&loaded) { arrivals[loaded].clone()? } else { raster() };
                 let coordinate = |dimension: usize| {
                     let coordinate = followed(&indices[dimension], &coordinates[*array])?;
                     is_rolled(each, coordinate).then_some(coordinate)

@@ -36,7 +36,7 @@ pub(crate) fn unrolled<'a>(
 ) -> Result<(Vec<Located<'a>>, Vec<Vec<bool>>)> {
     let folds = folds(program, shapes, &located);
     let mut left = MOST_OF_ALL;
-    let mut in_turn: Vec<Vec<bool>> = folds.iter().map(|folds| folds.iter().map(Option::is_some).collect()).collect();
+    let mut folded: Vec<Vec<bool>> = folds.iter().map(|folds| folds.iter().map(Option::is_some).collect()).collect();
     for (array, folds) in folds.iter().enumerate() {
         for (dimension, fold) in folds.iter().enumerate() {
             if let Some(fold) = *fold {
@@ -52,11 +52,11 @@ pub(crate) fn unrolled<'a>(
                 turns.shifted(program, &located, &mut left).ok().filter(|shifted| shifted.overwritten)
             {
                 located = turns.replaced(located, shifted.indices)?;
-                in_turn[array].push(true);
+                folded[array].push(true);
             }
         }
     }
-    Ok((located, in_turn))
+    Ok((located, folded))
 }
 
 /// Whether one allocation of a local array is written in several places.

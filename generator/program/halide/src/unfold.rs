@@ -79,14 +79,14 @@ struct Placement {
     extras: Vec<Index>,
 }
 
-/// Puts all stores into coordinates. The dimensions of arrays that were folded are `in_turn`.
-pub(crate) fn unfold<'a>(program: &Stores, located: &'a [Located<'a>], in_turn: &'a [Vec<bool>]) -> Result<Unfolded> {
+/// Puts all stores into coordinates. `folded` says by array and dimension whether storage was folded.
+pub(crate) fn unfold<'a>(program: &Stores, located: &'a [Located<'a>], folded: &'a [Vec<bool>]) -> Result<Unfolded> {
     let arrays = program.arrays.len();
     let mut stores = vec![Vec::new(); arrays];
     located.iter().enumerate().for_each(|(position, each)| stores[each.store.array].push(position));
     let mut unfolder = Unfolder {
         located,
-        in_turn,
+        folded,
         offsets: vec![Vec::new(); located.len()],
         extras: BTreeMap::new(),
         placements: vec![None; located.len()],
@@ -191,7 +191,7 @@ struct Rewritten {
 struct Unfolder<'a> {
     located: &'a [Located<'a>],
     /// Of each dimension of each array, whether its elements were folded.
-    in_turn: &'a [Vec<bool>],
+    folded: &'a [Vec<bool>],
     /// Of each array, its stores.
     stores: Vec<Vec<usize>>,
     /// Of each store, what the loops around add to each dimension, if that is known.
@@ -422,7 +422,7 @@ impl<'a> Unfolder<'a> {
         let placeable: Vec<Placeable> = stores.iter().map(placed).collect();
         // All rows of a window over the whole array have their indices already.
         let is_whole = self.located[stores[0]].store.allocated == 0;
-        for dimension in (0..dimensions).filter(|dimension| !(is_whole && self.in_turn[array][*dimension])) {
+        for dimension in (0..dimensions).filter(|dimension| !(is_whole && self.folded[array][*dimension])) {
             let offsets = offsets::offsets(&placeable, dimension)?;
             for (position, offset) in stores.iter().zip(offsets) {
                 self.offsets[*position][dimension] = offset;

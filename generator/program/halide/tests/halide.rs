@@ -624,7 +624,7 @@ fn gaps_that_are_read_are_not_filled() {
 }
 
 /// Two folded rows, of `columns`, whose address has this remainder and factor.
-fn two_rows_in_turn(columns: usize, row: &str, value: &str) -> String {
+fn two_folded_rows(columns: usize, row: &str, value: &str) -> String {
     format!(
         "// input: u8[{columns}, 6]
 // output: u8[{columns}, 3]
@@ -652,20 +652,20 @@ free f
 
 /// All loads of a row are found to follow a loop at once: one after the other takes more accesses than are executed.
 #[test]
-fn many_loads_of_a_row_in_turn_are_understood() {
+fn many_loads_of_a_folded_row_are_understood() {
     let loads = (0..150).map(|by| format!("f[max(output.s0.x - {by}, 0) + 1000]")).collect::<Vec<_>>().join(" + ");
-    let text = two_rows_in_turn(1000, "(t % 2)*1000", &loads);
+    let text = two_folded_rows(1000, "(t % 2)*1000", &loads);
     let nest = import("turns.stmt", &text).unwrap().program.to_string();
     assert!(nest.contains("f[x, 2*y + 1]"), "{nest}");
 }
 
 /// Factors and remainders that are negative, or too large, are no folded rows.
 #[test]
-fn remainders_of_rows_in_turn_are_positive() {
+fn remainders_of_folded_rows_are_positive() {
     let value = "f[output.s0.x + 16]";
-    assert!(import("turns.stmt", &two_rows_in_turn(16, "(t % 2)*16", value)).is_ok());
+    assert!(import("turns.stmt", &two_folded_rows(16, "(t % 2)*16", value)).is_ok());
     for row in ["((t % -2)*-16 + 16)", "((t % 2)*4000000000000*4000000000000)", "((t % 4000000000000)*4000000000000)"] {
-        assert!(import("turns.stmt", &two_rows_in_turn(16, row, value)).is_err(), "{row}");
+        assert!(import("turns.stmt", &two_folded_rows(16, row, value)).is_err(), "{row}");
     }
 }
 

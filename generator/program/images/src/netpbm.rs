@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn explains_what_is_wrong() {
+    fn explains_errors() {
         let problem = |file: &[u8]| parse(Path::new("a.pgm"), file).unwrap_err().message().to_owned();
         assert!(problem(b"P7 1 1 255 ").contains("does not start with"));
         assert!(problem(b"P5 1 x").contains("the height is missing"));

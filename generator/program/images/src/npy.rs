@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn explains_what_is_wrong() {
+    fn explains_errors() {
         let image = Image::new(Element::U16, &[2, 2]);
         let good = format(&image);
         let problem = |file: &[u8]| parse(Path::new("a.npy"), file).unwrap_err().message().to_owned();

@@ -14,5 +14,6 @@ mod refusals;
 mod sharing;
 mod tables;
 mod transport;
+mod trials;
 mod turns;
 mod updates;

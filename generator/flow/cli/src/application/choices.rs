@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use itertools::Itertools;
 use pushmem_assembly::Constraints;
-use pushmem_compiler::{CompileError, Compiled, compile};
+use pushmem_compiler::{CompileError, Compiled, Trial, compile, compile_observed};
 use pushmem_files::Diagnostic;
 use pushmem_mapper::{Mapped, Target, compile_for};
 use pushmem_nest::Program;
@@ -14,6 +14,7 @@ use pushmem_routing::{Options, Progress};
 use pushmem_tile::TileSpec;
 
 use crate::application::tiles;
+use crate::output;
 
 /// For so long tiles are tried in place of one that does not do.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -94,13 +95,15 @@ impl Chosen {
         [&self.spec, &self.rom_spec].into_iter().chain(levels.into_iter().flatten()).collect_vec()
     }
 
-    /// Compiles a program for them.
+    /// Compiles a program for them. With `--verbose`, each schedule that is tried is a line as soon as it is known whether the
+    /// memories serve it.
     ///
     /// # Errors
     /// Those of the compiler.
     pub fn compile(&self, program: Program) -> Result<Compiled, Diagnostic> {
         let compiled = |spec: &TileSpec| compile(program.clone(), spec, &self.rom_spec, &self.constraints);
-        compiled(&self.spec).map_err(|error| {
+        let observe = |trial: &Trial| output::note(&trial.to_string());
+        compile_observed(program.clone(), &self.spec, &self.rom_spec, &self.constraints, &observe).map_err(|error| {
             let is_unmapped = matches!(error, CompileError::Unmapped { .. });
             let refused = Diagnostic::from(error);
             match is_unmapped.then(|| self.suitable(|spec| compiled(spec).is_ok())).flatten() {

@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_shard_is_refused() {
+    fn a_share_that_is_no_shard_is_refused() {
         for text in ["0/3", "4/3", "3", "1/0", "a/b", "1/3/3", ""] {
             let error = text.parse::<Shard>().unwrap_err();
             assert!(error.contains(&format!("`{text}`")), "{error}");

@@ -1,0 +1,61 @@
+//! The record of a search for a schedule.
+
+use std::cell::RefCell;
+
+use pushmem_assembly::Constraints;
+use pushmem_compiler::{Compiled, Trial, compile_observed};
+
+use crate::common::{app, levels, program, spec};
+
+/// The result of a search, and the trials that an observer saw.
+fn search(name: &str, tile: &str) -> (Compiled, Vec<Trial>) {
+    let seen = RefCell::new(Vec::new());
+    let constraints = Constraints { levels: levels(), ..Constraints::default() };
+    let observe = |trial: &Trial| seen.borrow_mut().push(trial.clone());
+    let compiled = compile_observed(app(name), &spec(tile), &spec("rom"), &constraints, &observe);
+    (compiled.unwrap_or_else(|error| panic!("{error:?}")), seen.into_inner())
+}
+
+#[test]
+fn a_feasible_schedule_of_the_fewest_cycles_is_taken() {
+    for (name, tile) in [("residual_block_tiled", "amber"), ("matmul_tiled", "amber"), ("gaussian", "amber")] {
+        let (compiled, seen) = search(name, tile);
+        assert_eq!(seen, compiled.trials, "{name}");
+        let feasible = seen.iter().filter(|trial| trial.tiles.is_some());
+        let least = feasible.map(|trial| trial.cycles).min().expect("a feasible schedule");
+        assert_eq!(compiled.schedule.length(&compiled.extraction.pipeline) as u64, least, "{name}");
+        assert!(seen.iter().all(|trial| trial.tiles.is_some() != trial.short.is_some()), "{name}");
+    }
+}
+
+#[test]
+fn a_refused_schedule_names_the_array_and_the_next_relieves_it() {
+    let (_, seen) = search("residual_block_tiled", "amber");
+    let refused = seen.iter().find_map(|trial| trial.short.as_ref()).expect("memories do not serve the first schedule");
+    assert_eq!((refused.buffer.as_str(), refused.level), ("in_loaded", "memory tiles"));
+    assert!(refused.reason.contains("in line 43"), "{}", refused.reason);
+    let relieved = |trial: &Trial| trial.schedule.contains("accesses take turns in in_loaded");
+    assert!(seen.iter().any(relieved), "{seen:?}");
+}
+
+#[test]
+fn trials_of_a_refused_program_are_seen() {
+    let text = "
+name: wide
+inputs: {input: {type: u16, shape: [4000, 3]}}
+outputs: {output: {type: u16, shape: [4000]}}
+nest:
+  - for x in 0..4000:
+    - output[x] = input[x, 0] + input[x, 2]
+";
+    let seen = RefCell::new(Vec::new());
+    let observe = |trial: &Trial| seen.borrow_mut().push(trial.to_string());
+    // Its controllers cannot count the words of a line.
+    let mut tile = spec("dual_port");
+    tile.controllers.values_mut().for_each(|controller| controller.cycle_bits = 8);
+    let refused = compile_observed(program(text), &tile, &spec("rom"), &Constraints::default(), &observe);
+    assert!(refused.is_err());
+    let seen = seen.into_inner();
+    assert!(!seen.is_empty());
+    assert!(seen.iter().all(|trial| trial.contains("refused, memory tiles cannot serve `input`: ")), "{seen:?}");
+}
