@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration, Finding, ScheduleRegisters};
+use pushmem_configuration::{
+    Configuration as MemoryConfiguration, ControllerConfiguration, Finding, ScheduleRegisters,
+};
 use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
 use pushmem_resources::{Graph, Meaning, NodeId, TileLayout};
 

@@ -98,7 +98,10 @@ fn streams_have_schedules() {
     assert_eq!(tile.stream(&spec, layout, Direction::Out), None);
     for (stream, message) in [
         ("stream_out: {extent: [17], cycle: {start: 0, stride: [1]}}", "extent 17 is not from 1 to 16"),
-        ("stream_out: {extent: [2, 2, 2], cycle: {start: 0, stride: [1, 2, 4]}}", "stream_out has 2 loop levels, not 3"),
+        (
+            "stream_out: {extent: [2, 2, 2], cycle: {start: 0, stride: [1, 2, 4]}}",
+            "stream_out has 2 loop levels, not 3",
+        ),
         ("stream_out: {extent: [2], cycle: {start: 0, stride: [0]}}", "must be at least 1"),
         ("registers: {stream_in_gap_2: 1}", "there is no register `stream_in_gap_2` here"),
     ] {

@@ -2,8 +2,8 @@
 
 use pushmem_fabric::{ArraySpec, Direction, Layer, Side, TileKind};
 use pushmem_pe::bits_for;
-use pushmem_tile::ControllerSpec;
 use pushmem_registers::{Meaning as MemoryMeaning, RegisterMap, WORD_BYTES};
+use pushmem_tile::ControllerSpec;
 
 /// Bits of a register.
 const WORD_BITS: u32 = 8 * WORD_BYTES;

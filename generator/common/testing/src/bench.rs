@@ -57,7 +57,11 @@ impl Bench {
         model.stdout.take().expect("a pipe").read_to_end(&mut answers).expect("answers of the model");
         feeder.join().expect("it does not panic");
         let status = model.wait().expect("the model ends");
-        assert!(status.success(), "{status}: {}", String::from_utf8_lossy(&answers[answers.len().saturating_sub(400)..]));
+        assert!(
+            status.success(),
+            "{status}: {}",
+            String::from_utf8_lossy(&answers[answers.len().saturating_sub(400)..])
+        );
         answers
     }
 }

@@ -14,6 +14,6 @@ mod writes;
 pub use check::Finding;
 pub use decode::{DecodeError, decode};
 pub use encode::encode;
-pub use schedule::ScheduleRegisters;
 pub use file::{Chain, Configuration, ControllerConfiguration};
+pub use schedule::ScheduleRegisters;
 pub use writes::{RegisterWrite, WritesFile, format_writes};

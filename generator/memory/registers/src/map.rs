@@ -1,6 +1,6 @@
 //! Derivation of the register map from the specification.
 
-use pushmem_tile::{Controller, Kind, Style, TileSpec};
+use pushmem_tile::{Controller, Style, TileSpec};
 use serde::Serialize;
 
 /// Bytes of a register; offsets are multiples of it.
@@ -129,7 +129,7 @@ impl Register {
     }
 }
 
-/// The contents of a ROM, as a window of the configuration address space.
+/// The contents of a ROM, or of a memory with a ROM mode, as a window of the configuration address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Contents {
     /// Byte offset of the first word; the window is aligned to its size.
@@ -137,7 +137,7 @@ pub struct Contents {
     /// Words in the memory.
     pub words: u32,
     /// Registers a word takes: one, or two for words of more than 32 bits, lower half first. The memory is written with
-    /// the last of them.
+    /// the last of them, and where its rows have several words, with the last of a row.
     pub registers_per_word: u32,
 }
 
@@ -162,7 +162,7 @@ pub struct RegisterMap {
     pub spec_digest: String,
     /// The registers by increasing offset.
     pub registers: Vec<Register>,
-    /// The contents window of a ROM.
+    /// The contents window of a ROM, or of a memory with a ROM mode.
     pub contents: Option<Contents>,
 }
 
@@ -196,9 +196,8 @@ impl RegisterMap {
             layout.controller(spec.style, index, controller);
         }
         let end = layout.registers.len() as u32 * WORD_BYTES;
-        let contents = (spec.kind == Kind::Rom).then(|| {
-            let mut contents =
-                Contents { offset: 0, words: spec.rows, registers_per_word: spec.word_bits.div_ceil(WORD_BITS) };
+        let contents = spec.content_words().map(|words| {
+            let mut contents = Contents { offset: 0, words, registers_per_word: spec.word_bits.div_ceil(WORD_BITS) };
             contents.offset = contents.bytes().max(end.next_power_of_two());
             contents
         });

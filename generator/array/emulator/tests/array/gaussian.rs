@@ -64,7 +64,13 @@ fn loading(bench: &Bench, configuration: &Configuration) -> Vec<Cycle> {
 }
 
 /// The beats that leave while an image is offered. Words that no handshake takes differ from those of the image.
-fn run(bench: &Bench, configuration: &Configuration, image: &[u32], rates: Rates, random: &mut ChaCha8Rng) -> Vec<Beat> {
+fn run(
+    bench: &Bench,
+    configuration: &Configuration,
+    image: &[u32],
+    rates: Rates,
+    random: &mut ChaCha8Rng,
+) -> Vec<Beat> {
     let mut cycles = loading(bench, configuration);
     let start = cycles.len();
     let count = (image.len() as f64 / (rates.source * rates.sink * rates.host)) as usize + 400;

@@ -156,8 +156,12 @@ fn bench(spec: &ArraySpec, graph: &Graph, registers: &[NodeId]) -> String {
     for column in 0..columns {
         let (low, at) = (column * w, 64 * column);
         writeln!(body, "    assign data_in[{low} +: {w}] = stream_in[{at} +: {w}];").unwrap();
-        writeln!(body, "    assign {{ready_out[{column}], valid_in[{column}], bit_in[{column}]}} = stream_in[{} +: 3];", at + 32)
-            .unwrap();
+        writeln!(
+            body,
+            "    assign {{ready_out[{column}], valid_in[{column}], bit_in[{column}]}} = stream_in[{} +: 3];",
+            at + 32
+        )
+        .unwrap();
         writeln!(body, "    assign stream_out[{at} +: 32] = 32'(data_out[{low} +: {w}]);").unwrap();
         let flags = format!("{{ready_in[{column}], valid_out[{column}], bit_out[{column}]}}");
         writeln!(body, "    assign stream_out[{} +: 32] = 32'({flags});", at + 32).unwrap();
