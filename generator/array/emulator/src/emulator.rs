@@ -6,12 +6,13 @@ use pushmem_bitstream::{Configuration, TileConfiguration};
 use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::{ArraySpec, Direction, Layer, Place, TileKind};
 use pushmem_model::{Inputs as MemoryInputs, Tile};
-use pushmem_pe::{Configuration as PeConfiguration, Pe};
-use pushmem_resources::{Graph, Node, NodeId, Resource, TileLayout};
+use pushmem_pe::Mode;
+use pushmem_resources::{Graph, Node, NodeId, Resource};
 
 use crate::control::ControlTree;
-use crate::pe::{self, PeTile};
-use crate::route::{Routes, Slot};
+use crate::pe::{Core, OPERANDS, PeTile};
+use crate::route::{Routes, Slot, slot};
+use crate::shift::{Shifts, Step};
 use crate::streams::{Beat, Control, StreamIn, StreamOut};
 
 /// The inputs of a column in a cycle.
@@ -59,19 +60,22 @@ struct MemoryTile {
 pub struct Emulator {
     spec: ArraySpec,
     graph: Graph,
-    /// The values of registers and outputs by node, and behind them 0 and the constants of processing elements.
+    /// The values of registers and outputs by node; behind them 0, the registers of operands, constants of processing elements, and
+    /// copies of registers.
     values: Vec<u32>,
-    /// The registers that take something, each with what it takes.
-    hops: Vec<(Slot, Slot)>,
-    pes: Vec<(Place, PeTile)>,
-    /// The processing elements that were in use before: their registers hold still.
-    idle_pes: BTreeMap<Place, Pe>,
+    /// The first register of the operands of each processing element that was in use: registers keep their values.
+    operands: BTreeMap<Place, Slot>,
+    /// Values up to those of the last configuration.
+    kept: usize,
+    /// The registers that take something.
+    shifts: Shifts,
+    /// The processing elements whose results something takes.
+    pes: Vec<PeTile>,
     memories: Vec<MemoryTile>,
     /// The streams that have beats.
     streams_in: Vec<StreamIn>,
     streams_out: Vec<StreamOut>,
     control: ControlTree,
-    next: Vec<u32>,
 }
 
 impl Emulator {
@@ -83,14 +87,19 @@ impl Emulator {
             streams_out: Vec::new(),
             control: ControlTree::new(spec),
             values: vec![0; nodes + 1],
-            hops: Vec::new(),
+            operands: BTreeMap::new(),
+            kept: nodes + 1,
+            shifts: Shifts::default(),
             pes: Vec::new(),
-            idle_pes: BTreeMap::new(),
             memories: Vec::new(),
-            next: Vec::new(),
             spec: spec.clone(),
             graph,
         }
+    }
+
+    /// The specification of the array.
+    pub fn spec(&self) -> &ArraySpec {
+        &self.spec
     }
 
     /// The routing resources of the array.
@@ -103,61 +112,55 @@ impl Emulator {
     ///
     /// Load it while no memory runs; memories take theirs with the next flush.
     pub fn configure(&mut self, configuration: &Configuration) {
-        let Self { spec, graph, .. } = self;
-        // Behind the values of nodes and the 0 are the constants of the configuration.
-        let zero = graph.nodes().count();
-        self.values.truncate(zero + 1);
-        let routes = Routes { graph, configuration, zero };
-        self.hops.clear();
+        self.values.truncate(self.kept);
         for stream in self.streams_in.drain(..) {
-            self.values[stream.data] = 0;
-            self.values[stream.bit] = 0;
+            self.values[stream.data as usize] = 0;
+            self.values[stream.bit as usize] = 0;
         }
         self.streams_out.clear();
-        let mut pes = Vec::new();
-        let mut old: BTreeMap<Place, Pe> =
-            std::mem::take(&mut self.pes).into_iter().map(|(place, tile)| (place, tile.pe)).collect();
-        old.append(&mut self.idle_pes);
-        for (place, tile) in &configuration.tiles {
-            let kind = graph.kind(*place).expect("tiles are those of the array");
-            let layout = graph.layout(kind);
-            for local in &layout.locals {
-                if !matches!(local.node, Node::Register { .. }) {
-                    continue;
-                }
-                let node = node_at(graph, *place, local.layer, local.node);
-                if let Some(source) = routes.taken(node) {
-                    self.hops.push((node.index(), source));
-                }
-            }
-            if kind == TileKind::Pe {
-                let (configuration, has_operation) = pe::configuration(&spec.pe, layout, tile);
-                let pe = configured(old.remove(place), spec, configuration);
-                let inputs = Layer::ALL.map(|layer| inputs(&routes, layout, *place, layer));
-                let outputs = Layer::ALL.map(|layer| node_at(graph, *place, layer, Node::Output { port: 0 }).index());
-                pes.push((*place, PeTile::new(pe, spec.word_bits(), has_operation, inputs, outputs)));
-            }
-            if kind == TileKind::Io {
-                let registers = |direction: Direction| tile.stream_registers(spec, layout, direction);
-                let (column, node) = (place.column as usize, |layer, node| node_at(graph, *place, layer, node));
-                if let Some(registers) = registers(Direction::In) {
-                    let slots = Layer::ALL.map(|layer| node(layer, Node::Output { port: 0 }).index());
-                    self.streams_in.push(StreamIn::new(spec, registers, column, slots));
-                }
-                if let Some(registers) = registers(Direction::Out) {
-                    let slots = Layer::ALL.map(|layer| routes.input(node(layer, Node::Input { port: 0 })));
-                    self.streams_out.push(StreamOut::new(spec, registers, column, slots));
-                }
+        self.pes.clear();
+        let (spec, graph) = (&self.spec, &self.graph);
+        let of_kind = |wanted: TileKind| {
+            let is_wanted = move |place: &Place| graph.kind(*place) == Some(wanted);
+            configuration.tiles.iter().filter(move |(place, _)| is_wanted(place))
+        };
+        // Registers of operands come before constants, and stay.
+        let registers = (spec.pe.operand_delay as usize) * 2 * OPERANDS;
+        for (place, _) in of_kind(TileKind::Pe) {
+            if !self.operands.contains_key(place) {
+                self.operands.insert(*place, self.values.len() as Slot);
+                self.values.resize(self.values.len() + registers, 0);
             }
         }
-        let taken: BTreeSet<Slot> = self.hops.iter().map(|(_, source)| *source).collect();
-        for (_, tile) in &mut pes {
-            tile.is_seen = taken.contains(&tile.result) || taken.contains(&tile.result_bit);
-            tile.place_constants(&mut self.values);
+        self.kept = self.values.len();
+        let routes = Routes { graph, configuration, zero: graph.nodes().count() as Slot };
+        let mut taken = hops(&routes);
+        for (place, tile) in of_kind(TileKind::Pe) {
+            let core = Core { spec: &spec.pe, layout: graph.layout(TileKind::Pe), tile };
+            let mut operands = Operands { routes: &routes, place: *place, first: self.operands[place] };
+            let mut slots = |layer: Layer| {
+                [0, 1, 2].map(|operand| operands.slot(&core, layer, operand, &mut self.values, &mut taken))
+            };
+            let (words, bits) = (slots(Layer::Word), slots(Layer::Bit));
+            let [result, result_bit] = Layer::ALL.map(|layer| output(graph, *place, layer, 0));
+            self.pes.push(PeTile { operation: core.operation(), lut: core.lut(), words, bits, result, result_bit });
         }
+        for (place, tile) in of_kind(TileKind::Io) {
+            let (layout, column) = (graph.layout(TileKind::Io), place.column as usize);
+            if let Some(registers) = tile.stream_registers(spec, layout, Direction::In) {
+                let slots = Layer::ALL.map(|layer| output(graph, *place, layer, 0));
+                self.streams_in.push(StreamIn::new(spec, registers, column, slots));
+            }
+            if let Some(registers) = tile.stream_registers(spec, layout, Direction::Out) {
+                let slots =
+                    Layer::ALL.map(|layer| routes.input(node_at(graph, *place, layer, Node::Input { port: 0 })));
+                self.streams_out.push(StreamOut::new(spec, registers, column, slots));
+            }
+        }
+        let sources: BTreeSet<Slot> = taken.iter().map(|(_, source)| *source).collect();
+        self.pes.retain(|pe| sources.contains(&pe.result) || sources.contains(&pe.result_bit));
         configure_memories(spec, &routes, &mut self.memories);
-        self.next.resize(self.hops.len(), 0);
-        (self.pes, self.idle_pes) = (pes, old);
+        self.shifts = Shifts::new(taken, &mut self.values);
     }
 
     /// The outputs in this cycle, column by column.
@@ -197,7 +200,7 @@ impl Emulator {
             self.memories.iter_mut().for_each(|memory| memory.clock(control, &self.values));
         }
         if !control.stall {
-            self.step();
+            self.shifts.step(&mut self.values);
         }
         self.control.clock(inputs.flush, inputs.stall, requests);
     }
@@ -206,22 +209,8 @@ impl Emulator {
     fn show(&mut self, control: Control) {
         self.streams_in.iter().for_each(|stream| stream.show(&mut self.values));
         self.memories.iter().for_each(|memory| memory.show(control, &mut self.values));
-        for (_, tile) in self.pes.iter().filter(|(_, tile)| tile.is_seen) {
-            tile.show(&mut self.values);
-        }
-    }
-
-    /// Ends a cycle in which time goes on.
-    fn step(&mut self) {
-        for (_, tile) in self.pes.iter_mut().filter(|(_, tile)| tile.is_delayed) {
-            tile.step(&self.values);
-        }
-        for (next, (_, source)) in self.next.iter_mut().zip(&self.hops) {
-            *next = self.values[*source];
-        }
-        for (next, (register, _)) in self.next.iter().zip(&self.hops) {
-            self.values[*register] = *next;
-        }
+        let word_bits = self.spec.word_bits();
+        self.pes.iter().for_each(|pe| pe.show(word_bits, &mut self.values));
     }
 }
 
@@ -229,7 +218,7 @@ impl MemoryTile {
     fn ports(&self, control: Control, values: &[u32]) -> MemoryInputs {
         let mut ports = MemoryInputs { flush: control.flush, stall: control.stall, ..MemoryInputs::default() };
         for (port, slot) in ports.data.iter_mut().zip(&self.inputs) {
-            *port = values[*slot].into();
+            *port = values[*slot as usize].into();
         }
         ports
     }
@@ -238,10 +227,10 @@ impl MemoryTile {
     fn show(&self, control: Control, values: &mut [u32]) {
         let outputs = self.tile.outputs(&self.ports(control, values));
         for (slot, word) in self.outputs.iter().zip(outputs.data) {
-            values[*slot] = word.value as u32;
+            values[*slot as usize] = word.value as u32;
         }
         let bit = if self.has_stencil_valid { outputs.stencil_valid } else { outputs.valid[0] };
-        values[self.bit] = bit.into();
+        values[self.bit as usize] = bit.into();
     }
 
     fn clock(&mut self, control: Control, values: &[u32]) {
@@ -254,20 +243,60 @@ fn node_at(graph: &Graph, place: Place, layer: Layer, node: Node) -> NodeId {
     graph.node(Resource { place, layer, node }).expect("a node of the tile's layout")
 }
 
-/// The sources of the inputs of a processing element; those that it does not have take 0.
-fn inputs(routes: &Routes, layout: &TileLayout, place: Place, layer: Layer) -> [Slot; 3] {
-    let count = layout.inputs(layer).len() as u32;
-    [0, 1, 2].map(|port| match port < count {
-        true => routes.input(node_at(routes.graph, place, layer, Node::Input { port })),
-        false => routes.zero,
-    })
+/// The output of a core.
+fn output(graph: &Graph, place: Place, layer: Layer, port: u32) -> Slot {
+    slot(node_at(graph, place, layer, Node::Output { port }))
 }
 
-/// The processing element that was there, with another configuration, or a new one.
-fn configured(old: Option<Pe>, spec: &ArraySpec, configuration: PeConfiguration) -> Pe {
-    let mut pe = old.unwrap_or_else(|| Pe::new(&spec.pe, configuration));
-    pe.configuration = configuration;
-    pe
+/// The registers of tracks, each with what it takes.
+fn hops(routes: &Routes) -> Vec<Step> {
+    let of_tile = |place: &Place| {
+        let (place, graph) = (*place, routes.graph);
+        let layout = graph.layout(graph.kind(place).expect("tiles are those of the array"));
+        let registers = layout.locals.iter().filter(|local| matches!(local.node, Node::Register { .. }));
+        registers.filter_map(move |local| {
+            let register = node_at(graph, place, local.layer, local.node);
+            Some((slot(register), routes.taken(register)?))
+        })
+    };
+    routes.configuration.tiles.keys().flat_map(of_tile).collect()
+}
+
+/// The operands of a processing element.
+struct Operands<'a> {
+    routes: &'a Routes<'a>,
+    place: Place,
+    /// The first of their registers.
+    first: Slot,
+}
+
+impl Operands<'_> {
+    /// The value of an operand: of a constant, which is added to the values, of its track, or of the last of the registers that are added
+    /// to those that take something.
+    fn slot(&mut self, core: &Core, layer: Layer, operand: u32, values: &mut Vec<u32>, taken: &mut Vec<Step>) -> Slot {
+        let Routes { graph, zero, .. } = *self.routes;
+        if operand as usize >= core.layout.inputs(layer).len() {
+            return zero;
+        }
+        let delay = core.spec.operand_delay;
+        let registers = self.first + (layer as u32 * OPERANDS as u32 + operand) * delay;
+        let track = self.routes.input(node_at(graph, self.place, layer, Node::Input { port: operand }));
+        match core.mode(layer, operand) {
+            Mode::Constant => {
+                values.push(core.constant(layer, operand));
+                values.len() as Slot - 1
+            }
+            Mode::Direct => track,
+            Mode::Delayed(cycles) => {
+                for register in 0..cycles.min(delay) {
+                    let source = if register == 0 { track } else { registers + register - 1 };
+                    taken.push((registers + register, source));
+                }
+                // A mode beyond the last register is none.
+                if cycles > delay { zero } else { registers + cycles - 1 }
+            }
+        }
+    }
 }
 
 /// Loads the memories that have a configuration, and stops the others.
@@ -277,7 +306,7 @@ fn configure_memories(spec: &ArraySpec, routes: &Routes, memories: &mut Vec<Memo
     let layout = routes.graph.layout(TileKind::Memory);
     for (place, tile) in &routes.configuration.tiles {
         if tile.memory.is_some() && !memories.iter().any(|memory| memory.place == *place) {
-            let output = |layer: Layer, port: u32| node_at(routes.graph, *place, layer, Node::Output { port }).index();
+            let output = |layer: Layer, port: u32| output(routes.graph, *place, layer, port);
             memories.push(MemoryTile {
                 tile: Tile::new(&columns.tile),
                 place: *place,

@@ -8,8 +8,11 @@ mod control;
 mod emulator;
 mod pe;
 mod route;
+mod run;
 mod schedule;
+mod shift;
 mod streams;
 
 pub use emulator::{Emulator, Inputs, StreamInputs, StreamOutputs};
+pub use run::{Run, RunError, RunStreams};
 pub use streams::Beat;

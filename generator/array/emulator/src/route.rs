@@ -4,7 +4,12 @@ use pushmem_bitstream::Configuration;
 use pushmem_resources::{Chosen, Graph, Node, NodeId};
 
 /// The index of a value: that of the node which has it.
-pub type Slot = usize;
+pub type Slot = u32;
+
+/// The slot of a node.
+pub fn slot(node: NodeId) -> Slot {
+    node.index() as Slot
+}
 
 /// Follows routes of a configuration.
 pub struct Routes<'a> {
@@ -37,7 +42,7 @@ impl Routes<'_> {
     fn driver(&self, node: NodeId) -> Slot {
         match self.graph.resource(node).node {
             Node::Segment { .. } => self.input(node),
-            Node::Register { .. } | Node::Output { .. } | Node::Input { .. } => node.index(),
+            Node::Register { .. } | Node::Output { .. } | Node::Input { .. } => slot(node),
         }
     }
 }

@@ -73,8 +73,8 @@ impl StreamIn {
     pub fn show(&self, values: &mut [u32]) {
         let is_due = self.due.front().copied().unwrap_or(false);
         let Beat { data, bit } = if is_due { self.buffer[0] } else { Beat::default() };
-        values[self.data] = data;
-        values[self.bit] = bit.into();
+        values[self.data as usize] = data;
+        values[self.bit as usize] = bit.into();
     }
 
     /// Ends a cycle in which a beat was offered or not.
@@ -137,7 +137,7 @@ impl StreamOut {
         }
         if !control.stall {
             if self.schedule.fires() {
-                self.buffer.push_back(Beat { data: values[self.data], bit: values[self.bit] != 0 });
+                self.buffer.push_back(Beat { data: values[self.data as usize], bit: values[self.bit as usize] != 0 });
             }
             self.schedule.advance();
         }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use pushmem_files::{Code, Diagnostic, Document, FieldPath};
 use pushmem_pe::{PeSpec, check_stem};
+use pushmem_registers::{RegisterMap, WORD_BYTES};
 use pushmem_tile::{ControllerSpec, Kind, TileSpec};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,9 @@ const MAX_CONTROL_DEPTH: u32 = 8;
 
 /// Most columns and most rows of a block, where a specification does not say.
 const DEFAULT_BLOCK_SIDE: u32 = 8;
+
+/// Most registers and words of a table of a memory: the number of one has 12 bits in addresses.
+const MAX_MEMORY_REGISTERS: u32 = 1 << 12;
 
 /// Most loop levels of a stream, most bits of an extent or of a schedule, and most beats of a buffer.
 const MAX_LEVELS: u32 = 8;
@@ -234,6 +238,15 @@ impl Reader<'_> {
             return refuse(
                 format!("`{}` is a ROM: it takes addresses, not streams", tile.name),
                 "choose a memory that streams of words are written to and read from",
+            );
+        }
+        if RegisterMap::of(&tile).bytes() / WORD_BYTES > MAX_MEMORY_REGISTERS {
+            return refuse(
+                format!(
+                    "the table of `{}` and its registers need more than {MAX_MEMORY_REGISTERS} addresses",
+                    tile.name
+                ),
+                "choose a memory tile with fewer words, or without `rom_mode`",
             );
         }
         for (has_it, option) in

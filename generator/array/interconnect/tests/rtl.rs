@@ -91,7 +91,7 @@ fn arrays_are_lint_clean() {
 /// Tiles of the arrays that are shipped.
 #[test]
 fn shipped_tiles_are_lint_clean() {
-    for name in ["small", "amber", "tracks_3", "hop_limit_4"] {
+    for name in ["small", "amber", "tracks_3", "hop_limit_4", "bfloat", "word32"] {
         let spec = shipped(name);
         let tops: Vec<String> = TileKind::ALL.into_iter().map(|kind| tile_module(&spec, kind)).collect();
         lint(&spec, &tops);

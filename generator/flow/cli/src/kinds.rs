@@ -68,8 +68,8 @@ use ToldBy::{Contents, Endings, Keys, KeysOfTiming, Kind};
 #[rustfmt::skip]
 const KINDS: [Row; 19] = [
     Row {
-        kind: FileKind::Array, is: "a specification of an array", told_by: Keys(&["columns"]),
-        taken_by: "`pushmem generate` writes its RTL, `pushmem encode` and `pushmem decode` turn its configurations into bitstreams and back",
+        kind: FileKind::Array, is: "a specification of an array", told_by: Kind { value: "array", or_key: "columns" },
+        taken_by: "`pushmem generate` writes its RTL, `pushmem encode` and `pushmem decode` turn its configurations into bitstreams and back, and `pushmem simulate` runs them",
     },
     Row {
         kind: FileKind::ArrayConfiguration, is: "a configuration of an array", told_by: Keys(&["array"]),

@@ -1,5 +1,7 @@
 //! `pushmem simulate`.
 
+mod arrays;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -34,11 +36,12 @@ pub const WITH_VERILATOR: &str = "simulate --rtl, simulate --wave";
 #[derive(Args)]
 #[command(after_help = "A program is simulated by `pushmem build PROGRAM --rtl`.")]
 pub struct Simulate {
-    /// Tile: a specification, or the name of one in `constraints/tiles`.
+    /// Tile: a specification, or the name of one in `constraints/tiles`; or the specification of an array.
     spec: PathBuf,
-    /// Tile configuration.
+    /// Configuration of the tile or array, or bitstream of the array.
     configuration: PathBuf,
-    /// Words for an input, one for each firing of its controller. Inputs without a file are random.
+    /// Words for an input, one for each firing of its controller. Inputs without a file are random. Those of an array are its
+    /// columns.
     #[arg(long = "input", value_name = "PORT=FILE", value_parser = port_file)]
     inputs: Vec<(usize, PathBuf)>,
     /// Where to write the words of an output; of `stencil_valid`, the cycles in which it is high.
@@ -104,6 +107,9 @@ fn port_file(text: &str) -> Result<(usize, PathBuf), String> {
 
 impl Simulate {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+        if let Some(spec) = crate::application::arrays::read_file(&self.spec)? {
+            return self.array(&spec);
+        }
         let spec = tiles::read_named(&self.spec)?;
         let configuration = kinds::configuration(&self.configuration, &spec)?;
         let inputs = self.read_inputs(&spec)?;

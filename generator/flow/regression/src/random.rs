@@ -106,6 +106,7 @@ fn arbitrary_controller(controller: &Controller, rng: &mut ChaCha8Rng) -> Contro
 pub fn legal_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Option<Configuration> {
     let found = (0..200).find_map(|_| {
         let configuration = match spec.kind {
+            Kind::WideFetch { .. } if spec.rom_mode && rng.random_bool(0.3) => rom_configuration(spec, rng),
             Kind::WideFetch { fetch_width, agg_words, tb_words } => {
                 wide_fetch_configuration(spec, fetch_width, agg_words, tb_words, rng)
             }
@@ -121,7 +122,9 @@ pub fn legal_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Option<Conf
 fn single_word(spec: &TileSpec) -> Configuration {
     let mut start = 0;
     let mut controllers = BTreeMap::new();
-    for controller in spec.controllers().iter().filter(|c| c.port == 0 && c.role != Role::StencilValid) {
+    let is_of_rom_mode = |role: Role| spec.rom_mode && role == Role::Rom2Out;
+    let moves = |role: Role| role != Role::StencilValid && !is_of_rom_mode(role);
+    for controller in spec.controllers().iter().filter(|c| c.port == 0 && moves(c.role)) {
         if start >= 1_u64 << controller.cycle_bits {
             break;
         }
@@ -452,7 +455,8 @@ fn rom_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Configuration {
         ControllerConfiguration { extent: loops.extents(), cycle, ..Default::default() },
     );
     add_stencil_valid(spec, &loops, &mut controllers, rng);
-    let contents = (0..spec.rows).map(|_| rng.random::<u64>() >> (64 - spec.word_bits)).collect();
+    let words = spec.content_words().unwrap_or(0);
+    let contents = (0..words).map(|_| rng.random::<u64>() >> (64 - spec.word_bits)).collect();
     Configuration { tile: spec.name.clone(), controllers, contents, ..Configuration::default() }
 }
 

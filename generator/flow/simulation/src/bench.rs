@@ -344,7 +344,7 @@ impl<'a> Bench<'a> {
     pub fn configure(&mut self, configuration: &Configuration) -> Result<(), BenchError> {
         let writes = encode(configuration, self.spec, self.map).map_err(BenchError::Configuration)?;
         // A word on its way from a rom would meet the contents.
-        while self.spec.kind == Kind::Rom && !self.disturbed && !self.tile.is_active() && !self.tile.is_idle() {
+        while self.spec.content_words().is_some() && !self.disturbed && !self.tile.is_active() && !self.tile.is_idle() {
             self.idle(1)?;
         }
         // A tile is undefined while its controllers run and their registers change; a stall holds them.
@@ -355,7 +355,7 @@ impl<'a> Bench<'a> {
         }
         self.loaded(configuration);
         for write in &writes {
-            if self.spec.kind != Kind::Rom || !self.tile.is_active() {
+            if self.spec.content_words().is_none() || !self.tile.is_active() {
                 self.read(write.address)?;
             }
         }

@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, FieldPath, counted, nearest};
-use pushmem_tile::{Controller, Kind, Memory, TileSpec};
+use pushmem_tile::{Controller, Memory, TileSpec};
 
 use crate::file::{Configuration, ControllerConfiguration};
 use pushmem_affine::{Affine, deltas};
@@ -218,12 +218,15 @@ fn check_contents(configuration: &Configuration, spec: &TileSpec) -> Result<(), 
     if contents.is_empty() {
         return Ok(());
     }
-    if spec.kind != Kind::Rom {
+    let Some(words) = spec.content_words() else {
         let message = format!("a {} tile has no contents to load", spec.kind.name());
         return Err(Finding { at_key: true, ..finding(path, message) });
-    }
-    if contents.len() > spec.rows as usize {
-        let message = format!("{} words of contents for {} rows", contents.len(), spec.rows);
+    };
+    if contents.len() > words as usize {
+        let message = match spec.rom_mode {
+            true => format!("{} words of contents for {words} words", contents.len()),
+            false => format!("{} words of contents for {} rows", contents.len(), spec.rows),
+        };
         return Err(finding(path, message).with_help("use a tile with more `rows`"));
     }
     let limit = u64::MAX >> (64 - spec.word_bits);

@@ -45,7 +45,11 @@ pub fn encode(
         }
     }
     if let Some(contents) = map.contents {
-        for (index, &word) in configuration.contents.iter().enumerate() {
+        // The memory is written by rows: what is left of the last one becomes 0.
+        let row = spec.kind.row_words() as usize;
+        let words = configuration.contents.iter().chain(std::iter::repeat(&0));
+        let count = configuration.contents.len().next_multiple_of(row);
+        for (index, &word) in words.take(count).enumerate() {
             for half in 0..contents.registers_per_word {
                 let address = contents.offset_of(index as u32, half);
                 let data = (word >> (half * 8 * WORD_BYTES)) as u32;

@@ -72,10 +72,12 @@ impl Tile {
         self.configuration = configuration.clone();
     }
 
-    /// Loads the first words of a rom; load them while no controller runs. Other tiles have no contents.
+    /// Loads the first words of a table; load them while no controller runs. Other tiles have no contents.
     pub fn load(&mut self, contents: &[u64]) {
-        if let Datapath::Rom(rom) = &mut self.datapath {
-            rom.load(contents);
+        match &mut self.datapath {
+            Datapath::Rom(rom) => rom.load(contents),
+            Datapath::WideFetch(wide_fetch) => wide_fetch.load(contents),
+            Datapath::Direct(_) => {}
         }
     }
 
@@ -87,7 +89,7 @@ impl Tile {
     /// Whether a run is over and nothing is on its way to an output.
     pub fn is_idle(&self) -> bool {
         let pending = match &self.datapath {
-            Datapath::WideFetch(_) => false,
+            Datapath::WideFetch(wide_fetch) => wide_fetch.has_pending(),
             Datapath::Direct(direct) => direct.has_pending(),
             Datapath::Rom(rom) => rom.has_pending(),
         };
@@ -104,7 +106,7 @@ impl Tile {
         let mut outputs = Outputs::default();
         for (parameters, controller) in self.parameters.iter().zip(&self.context.controllers) {
             if parameters.role.takes_input() {
-                outputs.taken[parameters.port as usize] = controller.fires();
+                outputs.taken[parameters.port as usize] |= controller.fires();
             }
             if parameters.role == Role::StencilValid {
                 outputs.stencil_valid = controller.fires();

@@ -5,7 +5,7 @@ use pushmem_tile::{Role, TileSpec};
 use crate::context::Context;
 use crate::memory::{Delay, Memory, ReadPort, Row};
 use crate::order::ReadOrder;
-use crate::ports::Inputs;
+use crate::ports::{Inputs, MAX_PORTS};
 use crate::violation::{UnreadRows, ViolationKind};
 use crate::word::Word;
 
@@ -80,8 +80,20 @@ impl TransposeBuffer {
     }
 }
 
+/// Rows of transpose buffers for which a row of the SRAM is read, and whether this tile owns it, by output.
+type Departing = [Option<(u64, bool)>; MAX_PORTS];
+
+/// The table that the SRAM is instead.
+struct RomMode {
+    /// Words of the table, a power of two.
+    words: u64,
+    /// The address on the way beside the SRAM.
+    delay: Delay<u64>,
+}
+
 pub(crate) struct WideFetch {
     fetch_width: u64,
+    rom_mode: Option<RomMode>,
     aggregators: Vec<Aggregator>,
     sram: Memory,
     read_port: ReadPort,
@@ -95,6 +107,9 @@ impl WideFetch {
         let tb_rows = tb_words / fetch_width;
         WideFetch {
             fetch_width: u64::from(fetch_width),
+            rom_mode: spec
+                .content_words()
+                .map(|words| RomMode { words: words.into(), delay: Delay::new(spec.sram_latency) }),
             aggregators: (0..spec.inputs).map(|_| aggregator()).collect(),
             sram: Memory::new(spec.rows),
             read_port: ReadPort::new(spec.sram_latency),
@@ -106,7 +121,32 @@ impl WideFetch {
         (address / self.fetch_width, address % self.fetch_width)
     }
 
+    /// Loads words from the first address on. Words of the last row that are not given become 0.
+    pub fn load(&mut self, contents: &[u64]) {
+        let padded = contents.len().next_multiple_of(self.fetch_width as usize);
+        let words = contents.iter().chain(std::iter::repeat(&0));
+        for (address, &word) in (0..).zip(words.take(padded)) {
+            let (row, lane) = self.split(address);
+            self.sram.write_word(row, lane, Word::new(word));
+        }
+    }
+
+    /// Whether a word of the table is on its way.
+    pub fn has_pending(&self) -> bool {
+        self.rom_mode.as_ref().is_some_and(|rom_mode| rom_mode.delay.is_pending())
+    }
+
+    /// The word of the table that arrives in this cycle.
+    fn rom_word(&self) -> Option<(u64, Word)> {
+        let address = self.rom_mode.as_ref()?.delay.arriving(None)?;
+        let (_, lane) = self.split(address);
+        Some((address, self.read_port.row().words[lane as usize]))
+    }
+
     pub fn output(&self, context: &Context, inputs: &Inputs, port: u32) -> Option<Word> {
+        if let Some((_, word)) = self.rom_word().filter(|_| port == 0) {
+            return Some(word);
+        }
         let controller = context.controller(Role::Tb2Out, port);
         if !controller.fires() {
             return None;
@@ -126,9 +166,10 @@ impl WideFetch {
         let write = self.collect_write(context, &mut accesses);
         self.read_outputs(context);
         let (read, departing) = self.collect_read(context, &mut accesses);
+        let read = self.read_table(context, inputs, &mut accesses, read);
 
         let arriving_row = self.read_port.row();
-        for (port, departing) in departing.into_iter().enumerate() {
+        for (port, departing) in departing.into_iter().enumerate().take(self.transpose_buffers.len()) {
             let arriving = self.transpose_buffers[port].delay.arriving(departing);
             if let Some((row, owned)) = arriving {
                 self.transpose_buffers[port].arrive(context.cycle, row, owned, arriving_row);
@@ -168,24 +209,46 @@ impl WideFetch {
     }
 
     /// The SRAM read of this cycle, and the command beside it for each transpose buffer.
-    fn collect_read(&self, context: &mut Context, accesses: &mut u32) -> (Option<u64>, Vec<Option<(u64, bool)>>) {
+    fn collect_read(&self, context: &mut Context, accesses: &mut u32) -> (Option<u64>, Departing) {
         let mut read = None;
-        let departing = (0..self.transpose_buffers.len() as u32)
-            .map(|port| {
-                let controller = context.controller(Role::Sram2Tb, port);
-                if !controller.fires() {
-                    return None;
-                }
-                let tb_row = controller.address(TB_OF_SRAM2TB);
-                let (owned, address) = context.own_row(controller.address(SRAM_OF_SRAM2TB));
-                if owned {
-                    count_access(context, accesses, Role::Sram2Tb, port, address);
-                    read = Some(read.unwrap_or(0) | address);
-                }
-                Some((tb_row, owned))
-            })
-            .collect();
+        let mut departing = Departing::default();
+        for port in 0..self.transpose_buffers.len() as u32 {
+            let controller = context.controller(Role::Sram2Tb, port);
+            if !controller.fires() {
+                continue;
+            }
+            let tb_row = controller.address(TB_OF_SRAM2TB);
+            let (owned, address) = context.own_row(controller.address(SRAM_OF_SRAM2TB));
+            if owned {
+                count_access(context, accesses, Role::Sram2Tb, port, address);
+                read = Some(read.unwrap_or(0) | address);
+            }
+            departing[port as usize] = Some((tb_row, owned));
+        }
         (read, departing)
+    }
+
+    /// The read of the table in this cycle, which replaces any other.
+    fn read_table(
+        &mut self,
+        context: &mut Context,
+        inputs: &Inputs,
+        accesses: &mut u32,
+        read: Option<u64>,
+    ) -> Option<u64> {
+        if let Some((address, word)) = self.rom_word()
+            && !word.defined
+        {
+            context.violation(ViolationKind::UndefinedRead, Role::Rom2Out, 0, || format!("rom word {address}"));
+        }
+        let Some(rom_mode) = &mut self.rom_mode else { return read };
+        let fires = context.controller(Role::Rom2Out, 0).fires();
+        let address = fires.then_some(inputs.data[0] % rom_mode.words);
+        rom_mode.delay.clock(address);
+        let Some(address) = address else { return read };
+        let row = address / self.fetch_width;
+        count_access(context, accesses, Role::Rom2Out, 0, row);
+        Some(row)
     }
 
     fn read_outputs(&mut self, context: &mut Context) {
@@ -245,6 +308,7 @@ impl WideFetch {
     /// Drops pending rows, and forgets the rows that the last run left unread.
     pub fn flush(&mut self) {
         self.transpose_buffers.iter_mut().for_each(TransposeBuffer::flush);
+        self.rom_mode.iter_mut().for_each(|rom_mode| rom_mode.delay.flush());
         for aggregator in &mut self.aggregators {
             aggregator.unread.fill(false);
         }

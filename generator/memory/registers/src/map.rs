@@ -1,7 +1,7 @@
 //! Derivation of the register map from the specification.
 
 use pushmem_csr::{Access, WORD_BITS, WORD_BYTES};
-use pushmem_tile::{Controller, Kind, Style, TileSpec};
+use pushmem_tile::{Controller, Style, TileSpec};
 use serde::Serialize;
 
 /// A field of a tile's register.
@@ -70,7 +70,7 @@ pub enum Meaning {
     },
 }
 
-/// The contents of a ROM, as a window of the configuration address space.
+/// The contents of a ROM, or of a memory with a ROM mode, as a window of the configuration address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Contents {
     /// Byte offset of the first word; the window is aligned to its size.
@@ -78,7 +78,7 @@ pub struct Contents {
     /// Words in the memory.
     pub words: u32,
     /// Registers a word takes: one, or two for words of more than 32 bits, lower half first. The memory is written with
-    /// the last of them.
+    /// the last of them, and where its rows have several words, with the last of a row.
     pub registers_per_word: u32,
 }
 
@@ -103,7 +103,7 @@ pub struct RegisterMap {
     pub spec_digest: String,
     /// The registers by increasing offset.
     pub registers: Vec<Register>,
-    /// The contents window of a ROM.
+    /// The contents window of a ROM, or of a memory with a ROM mode.
     pub contents: Option<Contents>,
 }
 
@@ -137,9 +137,8 @@ impl RegisterMap {
             add_controller(&mut layout, spec.style, index, controller);
         }
         let end = layout.registers.len() as u32 * WORD_BYTES;
-        let contents = (spec.kind == Kind::Rom).then(|| {
-            let mut contents =
-                Contents { offset: 0, words: spec.rows, registers_per_word: spec.word_bits.div_ceil(WORD_BITS) };
+        let contents = spec.content_words().map(|words| {
+            let mut contents = Contents { offset: 0, words, registers_per_word: spec.word_bits.div_ceil(WORD_BITS) };
             contents.offset = contents.bytes().max(end.next_power_of_two());
             contents
         });

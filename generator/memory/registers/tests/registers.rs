@@ -81,14 +81,14 @@ fn layout_holds(spec: &TileSpec, map: &RegisterMap) {
     let end = 4 * map.registers.len() as u32;
     match map.contents {
         None => {
-            assert_ne!(spec.kind.name(), "rom");
+            assert_eq!(spec.content_words(), None);
             assert_eq!(map.bytes(), end);
         }
         Some(contents) => {
-            assert_eq!(spec.kind.name(), "rom");
+            assert!(spec.kind.name() == "rom" || spec.rom_mode);
             assert!(contents.offset >= end);
             assert!(contents.bytes().is_power_of_two() && contents.offset.is_multiple_of(contents.bytes()));
-            assert_eq!(contents.words, spec.rows);
+            assert_eq!(contents.words, spec.rows * spec.kind.row_words());
             assert_eq!(contents.registers_per_word * 32, spec.word_bits.next_multiple_of(32));
             let last = contents.offset_of(contents.words - 1, contents.registers_per_word - 1);
             assert!(last + 4 <= map.bytes());

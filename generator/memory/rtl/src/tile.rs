@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use askama::Template;
 use itertools::{Itertools, iproduct};
-use pushmem_registers::Contents;
+use pushmem_registers::{Contents, WORD_BYTES};
 use pushmem_tile::{Kind, Memory, Role, Style, TileSpec, timing};
 use pushmem_veryl::Source;
 
@@ -38,6 +38,16 @@ struct WideFetchTile<'a> {
     /// Name and width of the same on arrival.
     arrival: &'static str,
     arrival_bits: u32,
+    /// The table that the SRAM can be.
+    table: Option<Table>,
+}
+
+/// The window of the configuration port to the words of a table, and the address of one.
+struct Table {
+    offset: u32,
+    window_bits: u32,
+    address_bits: u32,
+    lane_bits: u32,
 }
 
 /// Those that write a memory, or read it, without buffers between.
@@ -199,6 +209,12 @@ fn wide_fetch_tile(view: &TileView) -> Source {
         departure,
         arrival,
         arrival_bits: (row_bits + u32::from(spec.chaining)).max(1),
+        table: view.map.contents.map(|contents| Table {
+            offset: contents.offset,
+            window_bits: contents.bytes().ilog2(),
+            address_bits: contents.words.ilog2(),
+            lane_bits,
+        }),
     };
     render(&view.names.tile, &template)
 }
@@ -256,7 +272,7 @@ fn rom_tile(view: &TileView) -> Source {
         cycle_bits: view.cycle_bits,
         contents,
         window_bits: contents.bytes().ilog2(),
-        window_shift: (contents.registers_per_word * pushmem_registers::WORD_BYTES).ilog2(),
+        window_shift: (contents.registers_per_word * WORD_BYTES).ilog2(),
     };
     render(&view.names.tile, &template)
 }
@@ -293,8 +309,9 @@ fn exclusive(view: &TileView) -> Vec<Exclusive> {
             name: "sram_accesses".to_owned(),
             what: "accesses to the SRAM".to_owned(),
             promise: "The SRAM has one port.",
-            members: "{sram_read, sram_write}".to_owned(),
-            bits: "NumInputs + NumOutputs",
+            members: if spec.rom_mode { "{rom2out_fire, sram_read, sram_write}" } else { "{sram_read, sram_write}" }
+                .to_owned(),
+            bits: if spec.rom_mode { "NumInputs + NumOutputs + 1" } else { "NumInputs + NumOutputs" },
         }],
         Kind::DualPort | Kind::QuadPort | Kind::RegisterFile => {
             let ports = spec.kind.memory_ports();

@@ -127,7 +127,7 @@ impl Role {
     /// How many controllers of this role a tile has.
     pub fn count(self, spec: &TileSpec) -> u32 {
         match self {
-            Role::StencilValid => 1,
+            Role::StencilValid | Role::Rom2Out => 1,
             _ if self.is_of_inputs() => spec.inputs,
             _ => spec.outputs,
         }

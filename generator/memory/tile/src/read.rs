@@ -80,6 +80,8 @@ struct SpecFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stencil_valid: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    rom_mode: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     style: Option<Style>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bist: Option<bool>,
@@ -181,6 +183,8 @@ impl TileSpec {
             sram_latency: (self.kind != Kind::RegisterFile).then_some(self.sram_latency),
             chaining: Some(self.chaining),
             stencil_valid: Some(self.stencil_valid),
+            // It came later than digests did.
+            rom_mode: self.rom_mode.then_some(true),
             style: Some(self.style),
             bist: self.bist.then_some(true),
             // Options of the chip appear only where they differ from their defaults, so that digests stay the same.
@@ -245,6 +249,7 @@ impl Reader<'_> {
             sram_latency,
             chaining,
             stencil_valid,
+            rom_mode: self.rom_mode(file, kind, word_bits, rows, sram_latency)?,
             style: file.style.unwrap_or_default(),
             bist: self.bist(kind, file.bist)?,
             reset: file.reset.unwrap_or_default(),
@@ -255,6 +260,38 @@ impl Reader<'_> {
         spec.controllers = self.controllers(file, &spec)?;
         self.check_tile_id(file, &spec)?;
         Ok(spec)
+    }
+
+    /// A table is read at any address that an input gives, and loaded a row after the other, a register for each word.
+    fn rom_mode(
+        &self,
+        file: &SpecFile,
+        kind: Kind,
+        word_bits: u32,
+        rows: u32,
+        sram_latency: u32,
+    ) -> Result<bool, Diagnostic> {
+        if file.rom_mode != Some(true) {
+            return Ok(false);
+        }
+        let words = rows * kind.row_words();
+        let problem = match kind {
+            Kind::WideFetch { .. } if !rows.is_power_of_two() => {
+                format!("with `rom_mode`, rows are a power of two, not {rows}: addresses wrap")
+            }
+            Kind::WideFetch { .. } if word_bits > REGISTER_BITS => {
+                format!("with `rom_mode`, a word has at most {REGISTER_BITS} bits, not {word_bits}")
+            }
+            Kind::WideFetch { .. } if words.ilog2() > word_bits => {
+                format!("a word of {word_bits} bits does not address {words} words")
+            }
+            Kind::WideFetch { .. } if sram_latency > 1 => {
+                format!("with `rom_mode`, the latency of the SRAM is 1, not {sram_latency}")
+            }
+            Kind::WideFetch { .. } => return Ok(true),
+            _ => format!("a {} tile has no `rom_mode`", kind.name()),
+        };
+        Err(self.refuse("rom_mode", problem).with_help("remove `rom_mode`, or use a tile of kind `rom` beside it"))
     }
 
     fn bist(&self, kind: Kind, wanted: Option<bool>) -> Result<bool, Diagnostic> {

@@ -199,6 +199,8 @@ pub struct TileSpec {
     pub chaining: bool,
     /// Whether the tile has a generator of a stencil-valid signal.
     pub stencil_valid: bool,
+    /// Whether it can be a table instead: loaded through the configuration port, and read at addresses from input 0.
+    pub rom_mode: bool,
     /// How controllers compute affine functions.
     pub style: Style,
     /// Whether the SRAM has a self-test.
@@ -217,6 +219,9 @@ impl TileSpec {
     /// The roles of its controllers, in the order of the register map.
     pub fn roles(&self) -> Vec<Role> {
         let mut roles = self.kind.roles().to_vec();
+        if self.rom_mode {
+            roles.push(Role::Rom2Out);
+        }
         if self.stencil_valid {
             roles.push(Role::StencilValid);
         }
@@ -256,6 +261,11 @@ impl TileSpec {
             Kind::RegisterFile => Memory::RegisterFile,
             _ => Memory::Sram,
         }
+    }
+
+    /// Words of the main memory that are loaded through the configuration port; none if there is nothing to load.
+    pub fn content_words(&self) -> Option<u32> {
+        (self.kind == Kind::Rom || self.rom_mode).then(|| self.rows * self.kind.row_words())
     }
 
     /// Words of the main memory of one tile, or of as many as can form a chain.

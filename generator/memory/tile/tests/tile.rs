@@ -101,6 +101,7 @@ fn defaults() {
         sram_latency: 1,
         chaining: false,
         stencil_valid: false,
+        rom_mode: false,
         reset: Reset::default(),
         clock_gating: false,
         shadow_registers: false,

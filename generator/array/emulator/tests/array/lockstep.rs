@@ -10,7 +10,7 @@ use crate::support::{Bench, Cycle, parse, random};
 /// Small arrays with each choice that a specification has.
 fn specs() -> Vec<ArraySpec> {
     [
-        "columns: 3\nrows: 2\npe: image_pe\nmemory: {tile: small, every: 3}\ntracks: {word: 3, bit: 2}",
+        "columns: 3\nrows: 2\npe: image_pe\nmemory: {tile: small_rom, every: 3}\ntracks: {word: 3, bit: 2}",
         "columns: 4\nrows: 3\npe: smallest_pe\nmemory: {tile: dual_port, every: 2}\nhop_limit: 4\ntopology: disjoint\n\
          block: {columns: 2, rows: 1}\ntracks: {word: 2, bit: 3}\ncontrol_depth: 1",
         "columns: 2\nrows: 2\npe: largest_pe\nhop_limit: 2\ntracks: {word: 4, bit: 1}\ncontrol_depth: 3",

@@ -2,4 +2,5 @@
 
 mod gaussian;
 mod lockstep;
+mod speed;
 mod support;

@@ -20,9 +20,11 @@ use crate::shipped::{Shipped, shipped};
 pub const ARRAYS: Shipped = shipped![
     "array", Array in "constraints/arrays":
     "amber",
+    "bfloat",
     "hop_limit_4",
     "small",
     "tracks_3",
+    "word32",
 ];
 
 /// The blocks of an array: names as on the command line, and files beside the specification.

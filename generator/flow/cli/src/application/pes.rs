@@ -13,6 +13,7 @@ pub const PES: Shipped = shipped![
     "largest_pe",
     "network_pe",
     "smallest_pe",
+    "word32_pe",
 ];
 
 /// Whether a document is the specification of a processing element.

@@ -20,6 +20,7 @@ const TILES: Shipped = shipped![
     "tile", Specification in "constraints/tiles":
     "amber",
     "amber_long",
+    "amber_rom",
     "dual_port",
     "dual_port_long",
     "fetch2",
@@ -32,6 +33,7 @@ const TILES: Shipped = shipped![
     "quad_port",
     "rom",
     "small",
+    "small_rom",
     "word32",
 ];
 
@@ -129,7 +131,9 @@ pub fn document_by_name(name: &str) -> Result<Document, Diagnostic> {
 /// The tiles of the project that memories can be made of.
 pub fn memories() -> Vec<TileSpec> {
     let specs = TILES.files.iter().filter_map(|(name, _)| read_by_name(name).ok());
-    specs.filter(|spec| !matches!(spec.kind, Kind::Rom | Kind::RegisterFile) && spec.name != GLOBAL_BUFFER).collect()
+    // The tiles of arrays are those without the ROM mode.
+    let is_alone = |spec: &TileSpec| spec.name != GLOBAL_BUFFER && !spec.rom_mode;
+    specs.filter(|spec| !matches!(spec.kind, Kind::Rom | Kind::RegisterFile) && is_alone(spec)).collect()
 }
 
 /// Whether there is a project with a tile of this name.

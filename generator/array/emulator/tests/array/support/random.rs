@@ -41,13 +41,26 @@ fn add_memories(spec: &ArraySpec, graph: &Graph, configuration: &mut Configurati
     for place in spec.places().filter(|place| spec.kind(*place) == Some(TileKind::Memory)) {
         if random.random_bool(0.7) {
             let (start, later) = (random.random_range(0..20), random.random_range(0..9));
-            let text = delay_line(&memory.tile, start, later);
+            let text = match memory.tile.rom_mode && random.random_bool(0.4) {
+                true => table(&memory.tile, start, random),
+                false => delay_line(&memory.tile, start, later),
+            };
             let document = Document::parse("memory.yaml", text).unwrap();
             let delay =
                 MemoryConfiguration::from_document(&document, &memory.tile).unwrap_or_else(|error| panic!("{error}"));
             configuration.tile_mut(graph, place).memory = Some(delay);
         }
     }
+}
+
+/// A configuration whose memory is a table, read in most cycles, with a predicate beside it.
+fn table(tile: &pushmem_tile::TileSpec, start: u32, random: &mut ChaCha8Rng) -> String {
+    let words: Vec<u32> = (0..tile.content_words().unwrap()).map(|_| random.random_range(0..1 << 16)).collect();
+    format!(
+        "tile: {}\ncontrollers:\n  rom2out_0: {{extent: [3, 40], cycle: {{start: {start}, stride: [1, 4]}}}}\n  stencil_valid: \
+         {{extent: [5, 7], cycle: {{start: {start}, stride: [2, 13]}}}}\ncontents: {words:?}\n",
+        tile.name
+    )
 }
 
 /// A configuration that writes 64 words, and reads them some cycles later.
