@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use pushmem_configuration::Configuration as MemoryConfiguration;
-use pushmem_fabric::{Place, TileKind};
+use pushmem_configuration::{
+    Configuration as MemoryConfiguration, ControllerConfiguration, Finding, ScheduleRegisters,
+};
+use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
 use pushmem_resources::{Graph, Meaning, NodeId, TileLayout};
 
 /// The configuration of an array.
@@ -37,6 +39,58 @@ impl TileConfiguration {
     /// The value of a field; 0 if the tile has none of this meaning.
     pub fn value(&self, layout: &TileLayout, meaning: Meaning) -> u32 {
         layout.field(meaning).map_or(0, |field| self.fields[field])
+    }
+
+    /// The registers of a stream of an IO tile, if it has beats.
+    pub fn stream_registers(
+        &self,
+        spec: &ArraySpec,
+        layout: &TileLayout,
+        direction: Direction,
+    ) -> Option<ScheduleRegisters> {
+        let value = |meaning: Meaning| u64::from(self.value(layout, meaning));
+        let levels = 0..spec.io.controller.levels;
+        (value(Meaning::StreamEnable { direction }) != 0).then(|| ScheduleRegisters {
+            extents: levels.clone().map(|level| value(Meaning::StreamExtent { direction, level })).collect(),
+            start: value(Meaning::StreamStart { direction }),
+            gaps: levels.map(|level| value(Meaning::StreamGap { direction, level })).collect(),
+        })
+    }
+
+    /// The beats of a stream of an IO tile: none if it has no beats, or a schedule that no program would ask for.
+    pub fn stream(
+        &self,
+        spec: &ArraySpec,
+        layout: &TileLayout,
+        direction: Direction,
+    ) -> Option<ControllerConfiguration> {
+        self.stream_registers(spec, layout, direction)?.configuration(&spec.io.controller(direction)).ok()
+    }
+
+    /// Sets the beats of a stream of an IO tile: its iteration domain, and the cycles since the flush in which they are due. The
+    /// controller addresses nothing.
+    ///
+    /// # Errors
+    /// When a value does not fit the controller of the stream.
+    pub fn set_stream(
+        &mut self,
+        spec: &ArraySpec,
+        layout: &TileLayout,
+        direction: Direction,
+        beats: &ControllerConfiguration,
+    ) -> Result<(), Finding> {
+        let registers = ScheduleRegisters::of(beats, &spec.io.controller(direction))?;
+        let mut set = |meaning: Meaning, value: u64| {
+            let field = layout.field(meaning).expect("IO tiles have the fields of streams");
+            self.fields[field] = value as u32;
+        };
+        set(Meaning::StreamEnable { direction }, 1);
+        set(Meaning::StreamStart { direction }, registers.start);
+        for (level, (extent, gap)) in (0..).zip(registers.extents.into_iter().zip(registers.gaps)) {
+            set(Meaning::StreamExtent { direction, level }, extent);
+            set(Meaning::StreamGap { direction, level }, gap);
+        }
+        Ok(())
     }
 }
 

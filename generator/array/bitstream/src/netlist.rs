@@ -82,9 +82,7 @@ fn follow(configuration: &Configuration, graph: &Graph, input: NodeId) -> Net {
     let mut registers = 0;
     let mut seen = BTreeSet::new();
     let mut node = input;
-    let is_io = graph.kind(graph.place(input)) == Some(TileKind::Io);
-    // The register of a stream follows its multiplexer, as that of a track does.
-    let net = |source: Source, registers: u32| Net { input, source, registers: registers + u32::from(is_io) };
+    let net = |source: Source, registers: u32| Net { input, source, registers };
     loop {
         let here = graph.resource(node).node;
         if let Node::Output { .. } = here {

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use itertools::Itertools;
-use pushmem_fabric::{ArraySpec, Layer, Side, TileKind};
+use pushmem_configuration::ControllerConfiguration;
+use pushmem_fabric::{ArraySpec, Direction, Layer, Side, TileKind};
 use pushmem_resources::{Choice, Graph, Local, Meaning, Node, TileLayout};
 
 use crate::configuration::{Configuration, TileConfiguration, TileName};
@@ -37,7 +38,11 @@ fn tile_lines(spec: &ArraySpec, layout: &TileLayout, tile: &TileConfiguration) -
     let mut lines = Vec::new();
     match layout.kind {
         TileKind::Pe => lines.extend(operation(spec, layout, tile)),
-        TileKind::Memory | TileKind::Io => lines.extend(under("inputs", inputs(layout, tile))),
+        TileKind::Memory => lines.extend(under("inputs", inputs(layout, tile))),
+        TileKind::Io => {
+            lines.extend(streams(spec, layout, tile));
+            lines.extend(under("inputs", inputs(layout, tile)));
+        }
     }
     for layer in Layer::ALL {
         lines.extend(under(&format!("{}s", layer.name()), routes(layout, tile, layer)));
@@ -56,6 +61,32 @@ fn tile_lines(spec: &ArraySpec, layout: &TileLayout, tile: &TileConfiguration) -
         lines.extend(under("memory", memory.to_yaml().lines().map(str::to_owned).collect()));
     }
     lines.into_iter()
+}
+
+/// The streams of an IO tile. Registers of one that has no beats, or a schedule that no program would ask for, are shown as they
+/// are.
+fn streams(spec: &ArraySpec, layout: &TileLayout, tile: &TileConfiguration) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut registers = Vec::new();
+    for direction in Direction::ALL {
+        match tile.stream(spec, layout, direction) {
+            Some(ControllerConfiguration { extent, cycle, .. }) => lines.push(format!(
+                "{}: {{extent: [{}], cycle: {{start: {}, stride: [{}]}}}}",
+                direction.stream(),
+                extent.iter().join(", "),
+                cycle.start,
+                cycle.stride.iter().join(", ")
+            )),
+            None => registers.extend(layout.fields.iter().zip(&tile.fields).filter_map(|(field, value)| {
+                let is_set = *value != 0 && field.meaning.stream() == Some(direction);
+                is_set.then(|| format!("{}: {value}", field.meaning.name()))
+            })),
+        }
+    }
+    if !registers.is_empty() {
+        lines.push(format!("registers: {{{}}}", registers.join(", ")));
+    }
+    lines
 }
 
 /// A key with lines below it; nothing without them.

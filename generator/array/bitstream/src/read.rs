@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use pushmem_configuration::Configuration as MemoryConfiguration;
-use pushmem_fabric::{ArraySpec, Layer, TileKind};
+use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
+use pushmem_fabric::{ArraySpec, Direction, Layer, TileKind};
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest};
 use pushmem_resources::{Graph, Meaning, Node, TileLayout};
 use serde::Deserialize;
@@ -43,6 +43,12 @@ struct TileFile {
     passing: Vec<String>,
     #[serde(default)]
     memory: Option<MemoryConfiguration>,
+    #[serde(default)]
+    stream_in: Option<ControllerConfiguration>,
+    #[serde(default)]
+    stream_out: Option<ControllerConfiguration>,
+    #[serde(default)]
+    registers: BTreeMap<String, u32>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -155,12 +161,20 @@ impl TileReader<'_> {
             self.pass(&self.path.key("passing").index(place), name)?;
         }
         self.memory(file)?;
+        for (direction, beats) in [(Direction::In, &file.stream_in), (Direction::Out, &file.stream_out)] {
+            if let Some(beats) = beats {
+                self.stream(direction, beats)?;
+            }
+        }
+        for (name, value) in &file.registers {
+            self.register(&self.path.key("registers").key(name), name, *value)?;
+        }
         Ok(self.configuration)
     }
 
     /// Refuses keys of tiles of another kind.
     fn check_keys(&self, file: &TileFile) -> Result<(), Diagnostic> {
-        let is_pe = self.layout.kind == TileKind::Pe;
+        let (is_pe, is_io) = (self.layout.kind == TileKind::Pe, self.layout.kind == TileKind::Io);
         for (key, is_given, belongs) in [
             ("operation", file.operation.is_some(), is_pe),
             ("lut", file.lut.is_some(), is_pe && self.reader.spec.pe.lut),
@@ -168,6 +182,9 @@ impl TileReader<'_> {
             ("operands", !file.operands.is_empty(), is_pe),
             ("inputs", !file.inputs.is_empty(), !is_pe),
             ("memory", file.memory.is_some(), self.layout.kind == TileKind::Memory),
+            ("stream_in", file.stream_in.is_some(), is_io),
+            ("stream_out", file.stream_out.is_some(), is_io),
+            ("registers", !file.registers.is_empty(), is_io),
         ] {
             if is_given && !belongs {
                 let message = format!("this tile has no `{key}`");
@@ -283,6 +300,28 @@ impl TileReader<'_> {
         })?;
         self.configuration.memory = Some(memory.clone());
         Ok(())
+    }
+
+    fn stream(&mut self, direction: Direction, beats: &ControllerConfiguration) -> Result<(), Diagnostic> {
+        let Reader { document, spec, .. } = self.reader;
+        self.configuration.set_stream(spec, self.layout, direction, beats).map_err(|finding| {
+            let path = self.path.join(&finding.path);
+            let problem = match finding.at_key {
+                true => document.error_at_key(&path, finding.message),
+                false => document.error(&path, finding.message),
+            };
+            finding.help.into_iter().fold(problem, |problem, help| problem.with_help(help))
+        })
+    }
+
+    /// Sets a field of a stream, by the name that it has in the register map.
+    fn register(&mut self, path: &FieldPath, name: &str, value: u32) -> Result<(), Diagnostic> {
+        let of_streams = self.layout.fields.iter().map(|field| field.meaning).filter(|field| field.stream().is_some());
+        let names: BTreeMap<String, Meaning> = of_streams.map(|field| (field.name(), field)).collect();
+        match names.get(name) {
+            Some(meaning) => self.set(path, *meaning, value),
+            None => Err(self.unknown(path, "register", name, &names.into_keys().collect_vec())),
+        }
     }
 
     /// The value that makes a node take what has this name.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pushmem_bitstream::{Bitstream, Configuration, Netlist, Source, decode};
-use pushmem_fabric::{ArraySpec, Folder, Layer, Place, Side};
+use pushmem_fabric::{ArraySpec, Direction, Folder, Layer, Place, Side, TileKind};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_resources::{Graph, Meaning, Node, NodeId, Resource};
 use rand::Rng;
@@ -84,6 +84,32 @@ fn configurations_of_memories_read_back() {
     assert!(error.message.contains("the file was cut"), "{error}");
 }
 
+/// Beats of streams are affine functions, and what does not fit a controller is refused at its place.
+#[test]
+fn streams_have_schedules() {
+    let (spec, graph) = array("io: {levels: 2, extent_bits: 4}");
+    let read = |stream: &str| read(&format!("array: a\ntiles:\n  io_1_0:\n    {stream}\n"), &spec, &graph);
+    let text = "stream_in: {extent: [4, 3], cycle: {start: 7, stride: [1, 9]}}";
+    let configuration = read(text).unwrap();
+    assert!(configuration.to_yaml(&spec, &graph).contains(text));
+    let (layout, tile) = (graph.layout(TileKind::Io), &configuration.tiles[&Place { row: 0, column: 1 }]);
+    let registers = tile.stream_registers(&spec, layout, Direction::In).unwrap();
+    assert_eq!((registers.extents, registers.start, registers.gaps), (vec![3, 2], 7, vec![0, 5]));
+    assert_eq!(tile.stream(&spec, layout, Direction::Out), None);
+    for (stream, message) in [
+        ("stream_out: {extent: [17], cycle: {start: 0, stride: [1]}}", "extent 17 is not from 1 to 16"),
+        (
+            "stream_out: {extent: [2, 2, 2], cycle: {start: 0, stride: [1, 2, 4]}}",
+            "stream_out has 2 loop levels, not 3",
+        ),
+        ("stream_out: {extent: [2], cycle: {start: 0, stride: [0]}}", "must be at least 1"),
+        ("registers: {stream_in_gap_2: 1}", "there is no register `stream_in_gap_2` here"),
+    ] {
+        let error = read(stream).unwrap_err();
+        assert!(error.to_string().contains(message) && error.location().is_some(), "{error}");
+    }
+}
+
 fn node(graph: &Graph, column: u32, row: u32, layer: Layer, node: Node) -> NodeId {
     graph.node(Resource { place: Place { row, column }, layer, node }).unwrap()
 }
@@ -117,7 +143,7 @@ tiles:
     let configuration = read(&text, &spec, &graph).unwrap();
     let netlist = Netlist::of(&configuration, &graph);
     let expected = "\
-io_0_0.word.data.input <- 2 <- pe_0_1.word.result.output
+io_0_0.word.data.input <- 1 <- pe_0_1.word.result.output
 pe_0_1.word.a.input <- 1 <- io_0_0.word.data.output
 pe_0_1.word.b.input <- 0 <- nothing: the edge of the array
 pe_1_1.word.a.input <- 2 <- io_0_0.word.data.output

@@ -4,32 +4,43 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pushmem_bitstream::{Configuration, TileConfiguration};
 use pushmem_configuration::Configuration as MemoryConfiguration;
-use pushmem_fabric::{ArraySpec, Layer, Place, TileKind};
+use pushmem_fabric::{ArraySpec, Direction, Layer, Place, TileKind};
 use pushmem_model::{Inputs as MemoryInputs, Tile};
 use pushmem_pe::{Configuration as PeConfiguration, Pe};
 use pushmem_resources::{Graph, Node, NodeId, Resource, TileLayout};
 
+use crate::control::ControlTree;
 use crate::pe::{self, PeTile};
 use crate::route::{Routes, Slot};
+use crate::streams::{Beat, Control, StreamIn, StreamOut};
 
-/// A word with its bit, on the port of an IO tile.
+/// The inputs of a column in a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stream {
-    /// The word.
-    pub data: u32,
-    /// The bit beside it.
-    pub valid: bool,
+pub struct StreamInputs {
+    /// The beat that is offered to the stream into the array.
+    pub beat: Option<Beat>,
+    /// Whether the beat of the stream out of the array is taken.
+    pub ready: bool,
+}
+
+/// The outputs of a column in a cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamOutputs {
+    /// Whether a beat that is offered is taken.
+    pub ready: bool,
+    /// The beat of the stream out of the array.
+    pub beat: Option<Beat>,
 }
 
 /// The inputs of an array in a cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inputs {
-    /// Starts a run in the next cycle.
+    /// Starts a run.
     pub flush: bool,
     /// Holds everything.
     pub stall: bool,
-    /// The streams into the array, column by column. Those of further columns are 0.
-    pub streams: Vec<Stream>,
+    /// The streams, column by column. In further columns nothing is offered and nothing taken.
+    pub streams: Vec<StreamInputs>,
 }
 
 /// A memory in its tile.
@@ -56,35 +67,21 @@ pub struct Emulator {
     /// The processing elements that were in use before: their registers hold still.
     idle_pes: BTreeMap<Place, Pe>,
     memories: Vec<MemoryTile>,
-    /// The IO tiles, column by column.
-    streams: Vec<StreamSlots>,
+    /// The streams that have beats.
+    streams_in: Vec<StreamIn>,
+    streams_out: Vec<StreamOut>,
+    control: ControlTree,
     next: Vec<u32>,
-}
-
-/// The values of an IO tile.
-struct StreamSlots {
-    data_in: Slot,
-    valid_in: Slot,
-    data_out: Slot,
-    valid_out: Slot,
 }
 
 impl Emulator {
     /// An array after reset: no tile is configured. Registers hold 0; in the hardware they hold anything.
     pub fn new(spec: &ArraySpec, graph: Graph) -> Self {
         let nodes = graph.nodes().count();
-        let streams = (0..spec.columns).map(|column| {
-            let place = Place { row: 0, column };
-            let slot = |layer: Layer, node: Node| node_at(&graph, place, layer, node).index();
-            StreamSlots {
-                data_in: slot(Layer::Word, Node::Output { port: 0 }),
-                valid_in: slot(Layer::Bit, Node::Output { port: 0 }),
-                data_out: slot(Layer::Word, Node::Input { port: 0 }),
-                valid_out: slot(Layer::Bit, Node::Input { port: 0 }),
-            }
-        });
         Emulator {
-            streams: streams.collect(),
+            streams_in: Vec::new(),
+            streams_out: Vec::new(),
+            control: ControlTree::new(spec),
             values: vec![0; nodes + 1],
             hops: Vec::new(),
             pes: Vec::new(),
@@ -101,7 +98,8 @@ impl Emulator {
         &self.graph
     }
 
-    /// Loads a configuration, in place of the one before. Registers keep their values, memories their words.
+    /// Loads a configuration, in place of the one before. Registers keep their values, memories their words; beats in the buffers of
+    /// streams are dropped.
     ///
     /// Load it while no memory runs; memories take theirs with the next flush.
     pub fn configure(&mut self, configuration: &Configuration) {
@@ -111,6 +109,11 @@ impl Emulator {
         self.values.truncate(zero + 1);
         let routes = Routes { graph, configuration, zero };
         self.hops.clear();
+        for stream in self.streams_in.drain(..) {
+            self.values[stream.data] = 0;
+            self.values[stream.bit] = 0;
+        }
+        self.streams_out.clear();
         let mut pes = Vec::new();
         let mut old: BTreeMap<Place, Pe> =
             std::mem::take(&mut self.pes).into_iter().map(|(place, tile)| (place, tile.pe)).collect();
@@ -119,13 +122,11 @@ impl Emulator {
             let kind = graph.kind(*place).expect("tiles are those of the array");
             let layout = graph.layout(kind);
             for local in &layout.locals {
-                let is_register = match local.node {
-                    Node::Register { .. } => true,
-                    Node::Input { .. } => kind == TileKind::Io,
-                    Node::Segment { .. } | Node::Output { .. } => false,
-                };
+                if !matches!(local.node, Node::Register { .. }) {
+                    continue;
+                }
                 let node = node_at(graph, *place, local.layer, local.node);
-                if let Some(source) = is_register.then(|| routes.taken(node)).flatten() {
+                if let Some(source) = routes.taken(node) {
                     self.hops.push((node.index(), source));
                 }
             }
@@ -135,6 +136,18 @@ impl Emulator {
                 let inputs = Layer::ALL.map(|layer| inputs(&routes, layout, *place, layer));
                 let outputs = Layer::ALL.map(|layer| node_at(graph, *place, layer, Node::Output { port: 0 }).index());
                 pes.push((*place, PeTile::new(pe, spec.word_bits(), has_operation, inputs, outputs)));
+            }
+            if kind == TileKind::Io {
+                let registers = |direction: Direction| tile.stream_registers(spec, layout, direction);
+                let (column, node) = (place.column as usize, |layer, node| node_at(graph, *place, layer, node));
+                if let Some(registers) = registers(Direction::In) {
+                    let slots = Layer::ALL.map(|layer| node(layer, Node::Output { port: 0 }).index());
+                    self.streams_in.push(StreamIn::new(spec, registers, column, slots));
+                }
+                if let Some(registers) = registers(Direction::Out) {
+                    let slots = Layer::ALL.map(|layer| routes.input(node(layer, Node::Input { port: 0 })));
+                    self.streams_out.push(StreamOut::new(spec, registers, column, slots));
+                }
             }
         }
         let taken: BTreeSet<Slot> = self.hops.iter().map(|(_, source)| *source).collect();
@@ -147,13 +160,17 @@ impl Emulator {
         (self.pes, self.idle_pes) = (pes, old);
     }
 
-    /// The streams out of the array in this cycle, column by column.
-    pub fn outputs(&self) -> impl Iterator<Item = Stream> {
-        let stream = |slots: &StreamSlots| Stream {
-            data: self.values[slots.data_out],
-            valid: self.values[slots.valid_out] != 0,
-        };
-        self.streams.iter().map(stream)
+    /// The outputs in this cycle, column by column.
+    pub fn outputs(&self) -> Vec<StreamOutputs> {
+        let mut outputs = vec![StreamOutputs::default(); self.spec.columns as usize];
+        self.streams_in.iter().for_each(|stream| outputs[stream.column].ready = stream.is_ready());
+        self.streams_out.iter().for_each(|stream| outputs[stream.column].beat = stream.beat());
+        outputs
+    }
+
+    /// Whether time stands still in this cycle.
+    pub fn is_stalled(&self) -> bool {
+        self.control.now().stall
     }
 
     /// The value of a register in this cycle.
@@ -163,23 +180,39 @@ impl Emulator {
 
     /// Takes the array to the next cycle.
     pub fn clock(&mut self, inputs: &Inputs) {
-        let none = Stream::default();
-        for (slots, stream) in self.streams.iter().zip(inputs.streams.iter().chain(std::iter::repeat(&none))) {
-            self.values[slots.data_in] = stream.data;
-            self.values[slots.valid_in] = stream.valid.into();
+        let control = self.control.now();
+        let requests =
+            self.streams_in.iter().any(StreamIn::requests) || self.streams_out.iter().any(StreamOut::requests);
+        let of_column = |column: usize| inputs.streams.get(column).copied().unwrap_or_default();
+        if !control.stall {
+            self.show(control);
         }
-        for memory in &mut self.memories {
-            memory.show(inputs, &mut self.values);
+        for stream in &mut self.streams_out {
+            stream.clock(control, of_column(stream.column).ready, &self.values);
         }
+        for stream in &mut self.streams_in {
+            stream.clock(control, of_column(stream.column).beat);
+        }
+        if control.flush || !control.stall {
+            self.memories.iter_mut().for_each(|memory| memory.clock(control, &self.values));
+        }
+        if !control.stall {
+            self.step();
+        }
+        self.control.clock(inputs.flush, inputs.stall, requests);
+    }
+
+    /// Puts what cores show in this cycle into the values.
+    fn show(&mut self, control: Control) {
+        self.streams_in.iter().for_each(|stream| stream.show(&mut self.values));
+        self.memories.iter().for_each(|memory| memory.show(control, &mut self.values));
         for (_, tile) in self.pes.iter().filter(|(_, tile)| tile.is_seen) {
             tile.show(&mut self.values);
         }
-        for memory in &mut self.memories {
-            memory.clock(inputs, &self.values);
-        }
-        if inputs.stall {
-            return;
-        }
+    }
+
+    /// Ends a cycle in which time goes on.
+    fn step(&mut self) {
         for (_, tile) in self.pes.iter_mut().filter(|(_, tile)| tile.is_delayed) {
             tile.step(&self.values);
         }
@@ -193,8 +226,8 @@ impl Emulator {
 }
 
 impl MemoryTile {
-    fn ports(&self, inputs: &Inputs, values: &[u32]) -> MemoryInputs {
-        let mut ports = MemoryInputs { flush: inputs.flush, stall: inputs.stall, ..MemoryInputs::default() };
+    fn ports(&self, control: Control, values: &[u32]) -> MemoryInputs {
+        let mut ports = MemoryInputs { flush: control.flush, stall: control.stall, ..MemoryInputs::default() };
         for (port, slot) in ports.data.iter_mut().zip(&self.inputs) {
             *port = values[*slot].into();
         }
@@ -202,8 +235,8 @@ impl MemoryTile {
     }
 
     /// Puts what the memory shows into the values.
-    fn show(&self, inputs: &Inputs, values: &mut [u32]) {
-        let outputs = self.tile.outputs(&self.ports(inputs, values));
+    fn show(&self, control: Control, values: &mut [u32]) {
+        let outputs = self.tile.outputs(&self.ports(control, values));
         for (slot, word) in self.outputs.iter().zip(outputs.data) {
             values[*slot] = word.value as u32;
         }
@@ -211,8 +244,8 @@ impl MemoryTile {
         values[self.bit] = bit.into();
     }
 
-    fn clock(&mut self, inputs: &Inputs, values: &[u32]) {
-        self.tile.clock(&self.ports(inputs, values));
+    fn clock(&mut self, control: Control, values: &[u32]) {
+        self.tile.clock(&self.ports(control, values));
     }
 }
 

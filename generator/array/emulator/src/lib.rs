@@ -1,12 +1,15 @@
 //! The cycle-accurate model of an array, bit-exact with its RTL.
 //!
 //! [`Emulator::configure`] follows the routes of a configuration once; a cycle then costs as much as the tiles and registers in
-//! use. Time is that of the tiles: commands on the ports of the RTL reach them [`ArraySpec::control_depth`] cycles later.
-//!
-//! [`ArraySpec::control_depth`]: pushmem_fabric::ArraySpec::control_depth
+//! use. [`Emulator::clock`] has the ports of the RTL, but for those of configuration: flush and stall reach the tiles some cycles later,
+//! and a run begins some cycles after its flush.
 
+mod control;
 mod emulator;
 mod pe;
 mod route;
+mod schedule;
+mod streams;
 
-pub use emulator::{Emulator, Inputs, Stream};
+pub use emulator::{Emulator, Inputs, StreamInputs, StreamOutputs};
+pub use streams::Beat;

@@ -8,4 +8,6 @@ mod read;
 mod spec;
 
 pub use read::{Blocks, Folder};
-pub use spec::{ArraySpec, BlockShape, Layer, MemoryColumns, Place, Side, TileKind, Topology, Tracks};
+pub use spec::{
+    ArraySpec, BlockShape, Direction, IoSpec, Layer, MemoryColumns, Place, Side, TileKind, Topology, Tracks,
+};

@@ -1,13 +1,14 @@
 //! Specifications as YAML.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pushmem_files::{Code, Diagnostic, Document, FieldPath};
 use pushmem_pe::{PeSpec, check_stem};
-use pushmem_tile::{Kind, TileSpec};
+use pushmem_tile::{ControllerSpec, Kind, TileSpec};
 use serde::{Deserialize, Serialize};
 
-use crate::spec::{ArraySpec, BlockShape, MemoryColumns, Topology, Tracks};
+use crate::spec::{ArraySpec, BlockShape, IoSpec, MemoryColumns, Topology, Tracks};
 
 /// Most columns and most rows. Numbers of both have 8 bits in addresses, and the last one names the array itself.
 const MAX_SIDE: u32 = 255;
@@ -23,6 +24,19 @@ const MAX_CONTROL_DEPTH: u32 = 8;
 
 /// Most columns and most rows of a block, where a specification does not say.
 const DEFAULT_BLOCK_SIDE: u32 = 8;
+
+/// Most loop levels of a stream, most bits of an extent or of a schedule, and most beats of a buffer.
+const MAX_LEVELS: u32 = 8;
+const MAX_REGISTER_BITS: u32 = 32;
+const MAX_BUFFER: u32 = 64;
+
+/// Loop levels and widths of the controllers of streams: those of memory tiles.
+const DEFAULT_LEVELS: u32 = 6;
+const DEFAULT_EXTENT_BITS: u32 = 16;
+const DEFAULT_CYCLE_BITS: u32 = 16;
+
+/// Beats of a buffer beyond those that arrive before a stall does: one that is taken, and one that comes in.
+const LEAST_SPARE_BEATS: u32 = 2;
 
 const DEFAULT_TRACKS: Tracks = Tracks { word: 5, bit: 5 };
 const DEFAULT_HOP_LIMIT: u32 = 1;
@@ -67,6 +81,8 @@ struct ArrayFile {
     pe: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     memory: Option<MemoryFile>,
+    #[serde(default)]
+    io: IoFile,
     #[serde(default = "default_tracks")]
     tracks: Tracks,
     #[serde(default)]
@@ -84,6 +100,15 @@ struct ArrayFile {
 struct MemoryFile {
     tile: String,
     every: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IoFile {
+    buffer: Option<u32>,
+    levels: Option<u32>,
+    extent_bits: Option<u32>,
+    cycle_bits: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -118,11 +143,19 @@ impl ArraySpec {
 
     /// The completed specification as YAML. Reading it gives the same specification, where its blocks have the same names.
     pub fn to_yaml(&self) -> String {
-        let Self { name, columns, rows, pe, memory, tracks, topology, hop_limit, block, control_depth } = self.clone();
+        let Self { name, columns, rows, pe, memory, io, tracks, topology, hop_limit, block, control_depth } =
+            self.clone();
         let memory = memory.map(|MemoryColumns { tile, every }| MemoryFile { tile: tile.name, every });
+        let ControllerSpec { levels, extent_bits, cycle_bits, .. } = io.controller;
+        let io = IoFile {
+            buffer: Some(io.buffer),
+            levels: Some(levels),
+            extent_bits: Some(extent_bits),
+            cycle_bits: Some(cycle_bits),
+        };
         let (kind, pe, block) = (KindName::Array, pe.name, Some(block));
         let file =
-            ArrayFile { name, kind, columns, rows, pe, memory, tracks, topology, hop_limit, block, control_depth };
+            ArrayFile { name, kind, columns, rows, pe, memory, io, tracks, topology, hop_limit, block, control_depth };
         serde_yaml::to_string(&file).expect("a specification is plain data")
     }
 }
@@ -152,8 +185,9 @@ impl Reader<'_> {
         let pe = self.located(&root.key("pe"), || PeSpec::from_document(&blocks.processing_element(&file.pe)?))?;
         let memory = file.memory.as_ref().map(|memory| self.memory(memory, &file, &pe, blocks)).transpose()?;
         let block = self.block(&file)?;
+        let io = self.io(file.io, file.control_depth)?;
         let ArrayFile { name, columns, rows, tracks, topology, hop_limit, control_depth, .. } = file;
-        Ok(ArraySpec { name, columns, rows, pe, memory, tracks, topology, hop_limit, block, control_depth })
+        Ok(ArraySpec { name, columns, rows, pe, memory, io, tracks, topology, hop_limit, block, control_depth })
     }
 
     /// The specification of a block, or the key that names it with what is wrong there.
@@ -211,6 +245,32 @@ impl Reader<'_> {
             }
         }
         Ok(MemoryColumns { tile, every: *every })
+    }
+
+    /// The streams of IO tiles. Their buffers must hold the beats that pass before a stall reaches the tiles.
+    fn io(&self, file: IoFile, control_depth: u32) -> Result<IoSpec, Diagnostic> {
+        let key = FieldPath::root().key("io");
+        let ranged = |name: &str, value: u32, most: u32| {
+            self.check_range(&key.key(name), name, value, most)?;
+            Ok(value)
+        };
+        let least = control_depth + 2 + LEAST_SPARE_BEATS;
+        let buffer = file.buffer.unwrap_or(least.next_power_of_two());
+        if !(least..=MAX_BUFFER).contains(&buffer) {
+            let message = format!(
+                "a buffer of {buffer} beats, with a `control_depth` of {control_depth}: a stall takes {} cycles",
+                control_depth + 2
+            );
+            let help = format!("give a number from {least} to {MAX_BUFFER}");
+            return Err(self.error(&key.key("buffer"), message, &help));
+        }
+        let controller = ControllerSpec {
+            levels: ranged("levels", file.levels.unwrap_or(DEFAULT_LEVELS), MAX_LEVELS)?,
+            extent_bits: ranged("extent_bits", file.extent_bits.unwrap_or(DEFAULT_EXTENT_BITS), MAX_REGISTER_BITS)?,
+            cycle_bits: ranged("cycle_bits", file.cycle_bits.unwrap_or(DEFAULT_CYCLE_BITS), MAX_REGISTER_BITS)?,
+            address_bits: BTreeMap::new(),
+        };
+        Ok(IoSpec { buffer, controller })
     }
 
     /// The block that is given, or the largest that fits.

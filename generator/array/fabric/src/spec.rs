@@ -3,7 +3,7 @@
 use std::fmt;
 
 use pushmem_pe::PeSpec;
-use pushmem_tile::{Reset, TileSpec};
+use pushmem_tile::{Controller, ControllerSpec, Reset, TileSpec};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -190,6 +190,44 @@ pub struct BlockShape {
     pub rows: u32,
 }
 
+/// A stream of an IO tile, as the array sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// Into the array.
+    In,
+    /// Out of the array.
+    Out,
+}
+
+impl Direction {
+    /// Both.
+    pub const ALL: [Direction; 2] = [Direction::In, Direction::Out];
+
+    /// The name of the stream in configurations.
+    pub fn stream(self) -> &'static str {
+        match self {
+            Direction::In => "stream_in",
+            Direction::Out => "stream_out",
+        }
+    }
+}
+
+/// The streams of IO tiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IoSpec {
+    /// Beats that the buffer of a stream holds.
+    pub buffer: u32,
+    /// Loop levels of a stream's controller, and the widths of its extents and its schedule.
+    pub controller: ControllerSpec,
+}
+
+impl IoSpec {
+    /// The controller of a stream: an iteration domain and a schedule, without addresses.
+    pub fn controller(&self, direction: Direction) -> Controller {
+        Controller::of_schedule(direction.stream(), &self.controller)
+    }
+}
+
 /// The columns of memories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryColumns {
@@ -212,6 +250,8 @@ pub struct ArraySpec {
     pub pe: PeSpec,
     /// The memories of the MEM tiles, if there are any.
     pub memory: Option<MemoryColumns>,
+    /// The streams of the IO tiles.
+    pub io: IoSpec,
     /// Tracks between two neighbours.
     pub tracks: Tracks,
     /// How switch boxes join tracks.
@@ -241,6 +281,12 @@ impl ArraySpec {
     /// How flip-flops are reset: as those of the memory tile.
     pub fn reset(&self) -> Reset {
         self.memory.as_ref().map_or(Reset::default(), |memory| memory.tile.reset)
+    }
+
+    /// Cycles from the request of an IO tile that time stand still to the cycle in which it does: through the registers of its
+    /// block and of the array, and those of the way to the tiles. A run begins so many cycles after its flush.
+    pub fn stall_latency(&self) -> u32 {
+        self.control_depth + 2
     }
 
     /// The kind of the tiles of a column, below the row of IO tiles.
@@ -284,8 +330,8 @@ impl ArraySpec {
         }
     }
 
-    /// SHA-256, in lower-case hexadecimal, of the values on which bitstreams depend. Blocks and the depth of the control
-    /// tree are none of them.
+    /// SHA-256, in lower-case hexadecimal, of the values on which bitstreams depend. Blocks, the depth of the control
+    /// tree and the buffers of streams are none of them.
     pub fn digest(&self) -> String {
         self.hash().iter().map(|byte| format!("{byte:02x}")).collect()
     }
@@ -297,14 +343,16 @@ impl ArraySpec {
     }
 
     fn hash(&self) -> [u8; 32] {
-        let Self { columns, rows, pe, memory, tracks, topology, hop_limit, .. } = self;
+        let Self { columns, rows, pe, memory, io, tracks, topology, hop_limit, .. } = self;
+        let ControllerSpec { levels, extent_bits, cycle_bits, .. } = io.controller;
         let (pe, topology) = (pe.digest(), topology.name());
         let memory = memory
             .as_ref()
             .map_or("none".to_owned(), |MemoryColumns { tile, every }| format!("{} every {every}", tile.digest()));
         let Tracks { word, bit } = tracks;
         let canonical = format!(
-            "columns={columns}\nrows={rows}\npe={pe}\nmemory={memory}\ntracks.word={word}\ntracks.bit={bit}\n\
+            "columns={columns}\nrows={rows}\npe={pe}\nmemory={memory}\nio.levels={levels}\n\
+             io.extent_bits={extent_bits}\nio.cycle_bits={cycle_bits}\ntracks.word={word}\ntracks.bit={bit}\n\
              topology={topology}\nhop_limit={hop_limit}\n"
         );
         Sha256::digest(canonical).into()

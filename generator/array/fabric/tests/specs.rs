@@ -66,8 +66,14 @@ fn turns_are_one_to_one() {
 fn digests_tell_arrays_apart() {
     let base = "name: a\nkind: array\ncolumns: 4\nrows: 4\npe: image_pe\n";
     let digest = |more: &str| parse(&format!("{base}{more}")).unwrap().digest();
-    assert_eq!(digest("block: {columns: 2, rows: 1}\ncontrol_depth: 3\n"), digest(""));
-    for more in ["memory: {tile: small, every: 2}", "tracks: {word: 4, bit: 5}", "topology: disjoint", "hop_limit: 2"] {
+    assert_eq!(digest("block: {columns: 2, rows: 1}\ncontrol_depth: 3\nio: {buffer: 40}\n"), digest(""));
+    for more in [
+        "memory: {tile: small, every: 2}",
+        "tracks: {word: 4, bit: 5}",
+        "topology: disjoint",
+        "hop_limit: 2",
+        "io: {levels: 3}",
+    ] {
         assert_ne!(digest(more), digest(""), "{more}");
     }
 }
@@ -105,6 +111,10 @@ fn errors_point_at_the_key() {
             "are not all alike",
             7,
         ),
+        ("columns: 4\npe: image_pe\nio: {buffer: 5}", "a buffer of 5 beats, with a `control_depth` of 2", 6),
+        ("columns: 4\npe: image_pe\ncontrol_depth: 4\nio: {buffer: 7}", "a stall takes 6 cycles", 7),
+        ("columns: 4\npe: image_pe\nio: {levels: 9}", "cannot have `levels` 9", 6),
+        ("columns: 4\npe: image_pe\nio: {cycle_bits: 33}", "cannot have `cycle_bits` 33", 6),
         ("columns: 4\npe: image_pe\nname_of: 1", "unknown", 6),
     ] {
         let error = parse(&format!("{base}{more}")).unwrap_err();

@@ -183,7 +183,7 @@ fn block(
             module: tile_module(spec, kind),
             column,
             row,
-            has_flush: kind == TileKind::Memory,
+            has_flush: kind != TileKind::Pe,
             tracks: shape.tracks(place),
         }
     };

@@ -50,11 +50,8 @@ pub struct Configuration {
 impl Signal {
     /// Its type in Veryl. The choices of tracks are a vector however few there are: tiles take them one by one.
     pub fn logic_type(&self) -> String {
-        if self.bits == 1 && !self.name.ends_with("_select") {
-            "logic".to_owned()
-        } else {
-            format!("logic<{}>", self.bits)
-        }
+        let is_vector = self.name.ends_with("_select") || self.name.ends_with("_connection");
+        if self.bits == 1 && !is_vector { "logic".to_owned() } else { format!("logic<{}>", self.bits) }
     }
 }
 

@@ -18,9 +18,12 @@ use pushmem_tile::Reset;
 use pushmem_veryl::{CompileError, Emitted, Source};
 
 /// Modules that parameters can express, without `pushmem_`.
-const LIBRARY: [(&str, &str); 3] = [
+const LIBRARY: [(&str, &str); 6] = [
     ("hop", include_str!("../../../../templates/array/library/hop.veryl")),
     ("connection_box", include_str!("../../../../templates/array/library/connection_box.veryl")),
+    ("array_buffer", include_str!("../../../../templates/array/library/array_buffer.veryl")),
+    ("stream_in", include_str!("../../../../templates/array/library/stream_in.veryl")),
+    ("stream_out", include_str!("../../../../templates/array/library/stream_out.veryl")),
     ("control_stage", include_str!("../../../../templates/array/library/control_stage.veryl")),
 ];
 
@@ -82,15 +85,26 @@ pub fn generate(spec: &ArraySpec) -> Result<Vec<Emitted>, CompileError> {
         let array = pushmem_veryl::compile(sources(spec), reset);
         (pe.join().expect("it does not panic"), memory.join().expect("it does not panic"), array)
     });
-    Ok([pe?, memory?, array?].concat())
+    Ok(without_copies([pe?, memory?, array?].concat()))
+}
+
+/// The modules without second copies: streams and memories have the same controllers.
+fn without_copies(modules: Vec<Emitted>) -> Vec<Emitted> {
+    let mut kept: Vec<Emitted> = Vec::new();
+    for module in modules {
+        match kept.iter().find(|other| other.name == module.name) {
+            Some(other) => assert_eq!(other.text, module.text, "two modules have the name {}", module.name),
+            None => kept.push(module),
+        }
+    }
+    kept
 }
 
 /// The Veryl sources of the interconnect and the tiles, without those of processing elements and memories.
 pub fn sources(spec: &ArraySpec) -> Vec<Source> {
-    let mut sources: Vec<Source> = LIBRARY
-        .iter()
-        .map(|(name, text)| Source { name: format!("pushmem_{name}"), text: (*text).to_owned() })
-        .collect();
+    let mut sources = pushmem_rtl::controller_sources();
+    let library = LIBRARY.iter();
+    sources.extend(library.map(|(name, text)| Source { name: format!("pushmem_{name}"), text: (*text).to_owned() }));
     sources.extend(switch_box::sources(spec));
     for kind in spec.kinds() {
         let layout = TileLayout::of(spec, kind);

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_fabric::{ArraySpec, Layer, Side, TileKind};
+use pushmem_fabric::{ArraySpec, Direction, Layer, Side, TileKind};
 use pushmem_resources::{Choice, Meaning, Node, TileLayout};
 use pushmem_tile::{Reset, TileSpec};
 use pushmem_veryl::Source;
@@ -25,8 +25,6 @@ struct Incoming {
     width: u32,
     /// A concatenation of them, a row for each side.
     rows: Vec<String>,
-    /// The outputs of the core, of an IO tile the one stream.
-    stream: String,
 }
 
 /// An input of the core.
@@ -92,10 +90,17 @@ struct IoTile<'a> {
     has_flush: bool,
     tracks: Vec<Tracks>,
     configuration: Configuration,
-    /// None: the registers of streams choose from the tracks themselves.
     connected: Vec<Incoming>,
     inputs: Vec<Input>,
-    layers: Vec<Incoming>,
+    layers: [Stream; 2],
+}
+
+/// What a stream into the array shows to the tracks of a layer.
+struct Stream {
+    name: &'static str,
+    tracks: u32,
+    width: u32,
+    stream: &'static str,
 }
 
 pub fn source(spec: &ArraySpec, layout: &TileLayout) -> Source {
@@ -157,15 +162,24 @@ fn memory_tile<'a>(spec: &'a ArraySpec, layout: &TileLayout, module: &'a str, me
 }
 
 fn io_tile<'a>(spec: &'a ArraySpec, layout: &TileLayout, module: &'a str) -> IoTile<'a> {
+    let stream = |layer: Layer| Stream {
+        name: layer.name(),
+        tracks: spec.tracks.of(layer),
+        width: spec.bits(layer),
+        stream: match layer {
+            Layer::Word => "data",
+            Layer::Bit => "bit_in",
+        },
+    };
     IoTile {
         spec,
         module,
-        has_flush: false,
+        has_flush: true,
         tracks: tracks(spec, layout),
         configuration: Configuration::of(spec, layout),
-        connected: Vec::new(),
-        inputs: Vec::new(),
-        layers: connected(spec, layout),
+        connected: connected(spec, layout),
+        inputs: inputs(spec, layout),
+        layers: Layer::ALL.map(stream),
     }
 }
 
@@ -188,7 +202,6 @@ fn connected(spec: &ArraySpec, layout: &TileLayout) -> Vec<Incoming> {
         tracks: choices(layout, layer).len() as u32,
         width: spec.bits(layer),
         rows: rows(layout, layer),
-        stream: layout.outputs(layer)[0].name.clone(),
     };
     Layer::ALL.into_iter().filter(|layer| !layout.inputs(*layer).is_empty()).map(of).collect()
 }

@@ -6,10 +6,14 @@
 
 mod check;
 mod connection;
+mod model;
 mod netlist;
 mod print;
 mod read;
+mod run;
 
 pub use check::Fault;
 pub use connection::Connection;
-pub use netlist::{Cell, CellId, Core, Net, NetId, Netlist, Sink};
+pub use model::Machine;
+pub use netlist::{Cell, CellId, Core, Net, NetId, Netlist, Port, Sink};
+pub use run::{Lane, run};

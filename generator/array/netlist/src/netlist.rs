@@ -65,6 +65,17 @@ impl Core {
     }
 }
 
+/// An output of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Port {
+    /// The cell.
+    pub cell: CellId,
+    /// Whether it gives a word or a bit.
+    pub layer: Layer,
+    /// The output, its place among those of the layer.
+    pub port: u32,
+}
+
 /// A net: the output of a cell and the inputs that read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Net {

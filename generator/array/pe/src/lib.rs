@@ -6,9 +6,11 @@ pub mod bfloat;
 mod model;
 mod operation;
 mod rtl;
+mod semantics;
 mod spec;
 
 pub use model::{Configuration, Mode, Operand, Pe};
 pub use operation::{Operation, Outcome};
 pub use rtl::generate;
+pub use semantics::{Numbers, Semantics, Tokens};
 pub use spec::{PeSpec, bits_for, check_stem};

@@ -1,8 +1,9 @@
 //! The multiplexers and the configuration registers of a kind of tile.
 
-use pushmem_fabric::{ArraySpec, Layer, Side, TileKind};
+use pushmem_fabric::{ArraySpec, Direction, Layer, Side, TileKind};
 use pushmem_pe::bits_for;
 use pushmem_registers::{Meaning as MemoryMeaning, RegisterMap, WORD_BYTES};
+use pushmem_tile::ControllerSpec;
 
 /// Bits of a register.
 const WORD_BITS: u32 = 8 * WORD_BYTES;
@@ -10,7 +11,7 @@ const WORD_BITS: u32 = 8 * WORD_BYTES;
 /// A part of a tile, with registers of its own. Its number is part of their addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Feature {
-    /// The processing element or the memory.
+    /// The processing element, the memory or the streams.
     Core,
     /// The switch box of words.
     WordSwitchBox,
@@ -97,6 +98,30 @@ pub enum Meaning {
     Lut,
     /// Whether the resulting bit is the table's.
     LutSelected,
+    /// Whether a stream has beats.
+    StreamEnable {
+        /// Which stream.
+        direction: Direction,
+    },
+    /// Extent of a level of the controller of a stream, less one.
+    StreamExtent {
+        /// Which stream.
+        direction: Direction,
+        /// Loop level, innermost 0.
+        level: u32,
+    },
+    /// Cycle of the first beat of a stream.
+    StreamStart {
+        /// Which stream.
+        direction: Direction,
+    },
+    /// Cycles between two beats of a stream when a level increments, less one.
+    StreamGap {
+        /// Which stream.
+        direction: Direction,
+        /// Loop level, innermost 0.
+        level: u32,
+    },
 }
 
 impl Meaning {
@@ -111,6 +136,21 @@ impl Meaning {
             Meaning::Constant { layer, operand } => format!("{}_constant_{operand}", layer.name()),
             Meaning::Lut => "lut".to_owned(),
             Meaning::LutSelected => "lut_selected".to_owned(),
+            Meaning::StreamEnable { direction } => format!("{}_enable", direction.stream()),
+            Meaning::StreamExtent { direction, level } => format!("{}_extent_{level}", direction.stream()),
+            Meaning::StreamStart { direction } => format!("{}_start", direction.stream()),
+            Meaning::StreamGap { direction, level } => format!("{}_gap_{level}", direction.stream()),
+        }
+    }
+
+    /// The stream that it configures.
+    pub fn stream(self) -> Option<Direction> {
+        match self {
+            Meaning::StreamEnable { direction }
+            | Meaning::StreamExtent { direction, .. }
+            | Meaning::StreamStart { direction }
+            | Meaning::StreamGap { direction, .. } => Some(direction),
+            _ => None,
         }
     }
 
@@ -124,7 +164,10 @@ impl Meaning {
             Meaning::Mode { layer: Layer::Bit, .. } => "bit_mode".to_owned(),
             Meaning::Constant { layer: Layer::Word, .. } => "data_constant".to_owned(),
             Meaning::Constant { layer: Layer::Bit, .. } => "bit_constant".to_owned(),
+            Meaning::StreamExtent { direction, .. } => format!("{}_extents", direction.stream()),
+            Meaning::StreamGap { direction, .. } => format!("{}_gaps", direction.stream()),
             Meaning::Operation | Meaning::Lut | Meaning::LutSelected => self.name(),
+            Meaning::StreamEnable { .. } | Meaning::StreamStart { .. } => self.name(),
         }
     }
 }
@@ -260,8 +303,10 @@ impl TileLayout {
             memory_registers: map.map_or(0, |map| map.bytes() / WORD_BYTES),
             memory_control: control,
         };
-        if kind == TileKind::Pe {
-            layout.add_operation(spec);
+        match kind {
+            TileKind::Pe => layout.add_operation(spec),
+            TileKind::Memory => {}
+            TileKind::Io => Direction::ALL.into_iter().for_each(|direction| layout.add_stream(spec, direction)),
         }
         for layer in Layer::ALL {
             layout.add_switch_box(spec, layer);
@@ -322,6 +367,15 @@ impl TileLayout {
             fields.extend([(Meaning::LutSelected, 1), (Meaning::Lut, 8)]);
         }
         fields.extend((0..words).map(constant(Layer::Word)));
+        self.pack(Feature::Core, fields);
+    }
+
+    fn add_stream(&mut self, spec: &ArraySpec, direction: Direction) {
+        let ControllerSpec { levels, extent_bits, cycle_bits, .. } = spec.io.controller;
+        let mut fields = vec![(Meaning::StreamEnable { direction }, 1)];
+        fields.extend((0..levels).map(|level| (Meaning::StreamExtent { direction, level }, extent_bits)));
+        fields.push((Meaning::StreamStart { direction }, cycle_bits));
+        fields.extend((0..levels).map(|level| (Meaning::StreamGap { direction, level }, cycle_bits)));
         self.pack(Feature::Core, fields);
     }
 
@@ -413,7 +467,7 @@ fn ports(spec: &ArraySpec, kind: TileKind) -> ([Vec<Port>; 2], [Vec<Port>; 2]) {
             ([numbered("data_in", tile.inputs), Vec::new()], [numbered("data_out", tile.outputs), valid])
         }
         (TileKind::Io, _) => {
-            let stream = || [named(&["data"]), named(&["valid"])];
+            let stream = || [named(&["data"]), named(&["bit"])];
             (stream(), stream())
         }
         (TileKind::Pe | TileKind::Memory, _) => {

@@ -213,6 +213,12 @@ fn description(layout: &TileLayout, meaning: Meaning) -> String {
         Meaning::Constant { layer, operand: place } => format!("constant of {}", operand(layer, place)),
         Meaning::Lut => "table of d, e, f".to_owned(),
         Meaning::LutSelected => "the resulting bit is that of the table".to_owned(),
+        Meaning::StreamEnable { .. } => "the stream has beats".to_owned(),
+        Meaning::StreamExtent { level, .. } => format!("extent of level {level}, less one"),
+        Meaning::StreamStart { .. } => "cycle of the first beat".to_owned(),
+        Meaning::StreamGap { level, .. } => {
+            format!("cycles between two beats when level {level} increments, less one")
+        }
     }
 }
 

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use pushmem_bitstream::{Configuration, Net, Netlist as Decoded, Source};
+use pushmem_configuration::{Configuration as MemoryConfiguration, encode};
 use pushmem_fabric::{ArraySpec, Layer, TileKind};
 use pushmem_netlist::{Core, Netlist};
 use pushmem_pe::Mode;
 use pushmem_placement::Placement;
+use pushmem_registers::RegisterMap;
 use pushmem_resources::{Graph, Meaning, Node, NodeId, Resource};
 use pushmem_starts::{Lags, registers};
 
@@ -71,6 +73,14 @@ fn delay(decoded: &Configuration, graph: &Graph, input: NodeId) -> u32 {
     }
 }
 
+/// Whether two configurations of a memory are the same registers. There are several ways to write one.
+fn is_same_memory(one: &MemoryConfiguration, other: &MemoryConfiguration, spec: &ArraySpec) -> bool {
+    let Some(memory) = &spec.memory else { return false };
+    let map = RegisterMap::of(&memory.tile);
+    let writes = |configuration| encode(configuration, &memory.tile, &map).ok();
+    writes(one).is_some_and(|one| writes(other) == Some(one))
+}
+
 /// Whether cores do what their cells say, and all others nothing.
 fn cores(
     netlist: &Netlist,
@@ -119,7 +129,7 @@ fn cores(
             Core::Memory(memory) => {
                 let wanted = started(memory, lags[cell]);
                 let found = tile.and_then(|tile| tile.memory.as_ref());
-                if found.is_none_or(|found| found.controllers != wanted.controllers || found.chain != wanted.chain) {
+                if found.is_none_or(|found| !is_same_memory(found, &wanted, spec)) {
                     return Err(Difference(format!("`{name}`: the memory has another configuration")));
                 }
             }

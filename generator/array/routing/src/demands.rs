@@ -7,7 +7,7 @@ use pushmem_resources::{Graph, Node, NodeId, Resource};
 use pushmem_starts::Demand;
 
 use crate::distance::Targets;
-use crate::wires::{Fabric, input_registers};
+use crate::wires::Fabric;
 
 /// The output and the input of a connection.
 pub fn ends(placement: &Placement, graph: &Graph, connection: &Connection) -> Option<(NodeId, NodeId)> {
@@ -33,7 +33,7 @@ pub fn demands(
         let wires = fabric.layer(connection.of.layer);
         let least = targets[connection.of.layer as usize].least(wires, graph, output, input).ok_or(number)?;
         let (from, to) = (placement.places[connection.of.source], placement.places[connection.sink.cell]);
-        let least = i64::from(least + input_registers(graph, input));
+        let least = i64::from(least);
         Ok(Demand { least, ..demand(netlist, spec, &connection, from, to) })
     };
     netlist.connections().enumerate().map(of).collect()

@@ -11,7 +11,7 @@ use crate::demands::ends;
 use crate::distance::Targets;
 use crate::routing::{Route, Routing};
 use crate::search::{BASE, Goal, Reached, Search};
-use crate::wires::{Fabric, Wire, Wires, input_registers};
+use crate::wires::{Fabric, Wire, Wires};
 
 /// Rounds of negotiation.
 const ROUNDS: u32 = 60;
@@ -133,7 +133,7 @@ fn trees(
             place: connection.place,
             input,
             target: targets.add(wires, graph, input),
-            registers: registers(lags, &connection) - i64::from(input_registers(graph, input)),
+            registers: registers(lags, &connection),
             most_delay: if is_pe { spec.pe.operand_delay } else { 0 },
             end: None,
         };

@@ -14,7 +14,6 @@ use serde::Deserialize;
 
 use crate::demands::ends;
 use crate::routing::{Route, Routing};
-use crate::wires::input_registers;
 
 /// The end of the name of a track that passes around its register.
 const PASSING: &str = ".passing";
@@ -122,9 +121,8 @@ impl Routing {
                 return Err(Fault::new(path.key("delay"), message, "take a longer way instead"));
             }
             let is_register = |node: &&NodeId| matches!(graph.resource(**node).node, Node::Register { .. });
-            let tracks_and_port =
-                nodes.iter().filter(is_register).count() as u32 + input_registers(graph, nodes[nodes.len() - 1]);
-            let (found, wanted) = (i64::from(tracks_and_port + delay), registers(&self.lags, &connection));
+            let on_tracks = nodes.iter().filter(is_register).count() as u32;
+            let (found, wanted) = (i64::from(on_tracks + delay), registers(&self.lags, &connection));
             if found != wanted {
                 let message = format!("the route has {found} registers; its cells' lags ask for {wanted}");
                 return Err(Fault::new(tracks, message, "take another way, or change `lags`"));

@@ -1,6 +1,6 @@
 //! The routing-resource graph of a layer, without the nodes that routes pass in one way only.
 
-use pushmem_fabric::{ArraySpec, Layer, TileKind};
+use pushmem_fabric::{ArraySpec, Layer};
 use pushmem_resources::{Graph, Node, NodeId};
 
 /// No wire.
@@ -148,9 +148,4 @@ impl Wires {
 
 fn is_register(graph: &Graph, node: NodeId) -> bool {
     matches!(graph.resource(node).node, Node::Register { .. })
-}
-
-/// The registers of an input between its multiplexer and the core: one in an IO tile.
-pub fn input_registers(graph: &Graph, input: NodeId) -> u32 {
-    u32::from(graph.kind(graph.place(input)) == Some(TileKind::Io))
 }

@@ -56,6 +56,8 @@ codes! {
     Program = "E0400",
     /// A buffer that means nothing.
     Buffer = "E0410",
+    /// An application graph that means nothing.
+    Graph = "E0411",
     /// A program that cannot be compiled for these tiles.
     Refused = "E0420",
     /// An image that does not suit its array, or is none.

@@ -42,6 +42,11 @@ impl FieldPath {
         self.with(Step::Index(index))
     }
 
+    /// The path of a value at `inner`, where this is the path of what `inner` begins at.
+    pub fn join(&self, inner: &FieldPath) -> FieldPath {
+        FieldPath { steps: [self.steps.as_slice(), &inner.steps].concat() }
+    }
+
     fn with(&self, step: Step) -> FieldPath {
         let mut steps = self.steps.clone();
         steps.push(step);
@@ -93,5 +98,6 @@ mod tests {
         assert_eq!(root.to_string(), "(top level)");
         assert_eq!(root.index(2).key("a").index(0).to_string(), "[2].a[0]");
         assert_eq!(root.key("a.b").key("").to_string(), r#""a.b"."""#);
+        assert_eq!(root.key("a").join(&root.index(1).key("b")).to_string(), "a[1].b");
     }
 }

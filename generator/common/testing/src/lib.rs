@@ -3,6 +3,10 @@
 //! Whoever lacks one runs the tests without it. `scripts/test` installs them all and sets [`ALL_TOOLS`]: there, a test that is
 //! skipped fails.
 
+mod bench;
+
+pub use bench::{Bench, Sources, quiet};
+
 use std::env;
 use std::ffi::OsStr;
 use std::path::PathBuf;

@@ -19,6 +19,10 @@ pub struct Constraints {
     /// nothing else is said.
     #[serde(skip)]
     pub transport: u64,
+    /// Whether memories share tiles where there is room. On an array a tile has one start for all of its memories, so that a
+    /// word that passes through two of them cannot be on one tile.
+    #[serde(skip)]
+    pub merge_memories: bool,
     /// The levels of the memory hierarchy beside the memory tiles.
     #[serde(skip)]
     pub levels: Levels,
@@ -31,6 +35,7 @@ impl Default for Constraints {
             table_logic_words: 64,
             balance_paths: true,
             transport: 0,
+            merge_memories: true,
             levels: Levels::default(),
         }
     }

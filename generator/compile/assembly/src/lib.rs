@@ -1,23 +1,24 @@
-//! Assembly: the stages of a scheduled program as kernels, shift registers and memory tiles, and the wires between them.
+//! Assembly: the stages of a scheduled program as a graph of kernels, and that graph as dedicated hardware.
 //!
-//! [`assemble`] finds for every read how long after its write it comes. A distance that is the same for every iteration is
-//! a delay: short ones become shift registers, long ones memory tiles (the dissertation §5.1). A read whose distance
-//! depends on loop indices, as at the boundary of an image or when it enlarges one, selects among delays.
+//! [`application_graph`] finds for every read how long after its write it comes. A distance that is the same for every
+//! iteration is a delay, the weight of an edge. A read whose distance depends on loop indices, as at the boundary of an
+//! image or when it enlarges one, selects among delays. [`realize`] makes hardware of the graph: short delays become shift
+//! registers, long ones memory tiles (the dissertation §5.1).
 
+mod application;
+mod array_mapping;
 mod arrays;
-mod assemble;
 mod constraints;
 mod error;
 mod inputs;
-mod merge;
 mod outputs;
 mod pointwise;
-mod roms;
-mod stream;
+mod realize;
 mod taps;
 mod units;
 
-pub use assemble::{Tiles, assemble};
+pub use application::{Tiles, application_graph};
 pub use constraints::Constraints;
 pub use error::AssemblyError;
 pub use inputs::check_inputs;
+pub use realize::realize;

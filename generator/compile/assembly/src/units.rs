@@ -2,25 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use index_vec::IndexSlice;
 use itertools::Itertools;
-use pushmem_extraction::{Extraction, Origin};
+use pushmem_graph::{ApplicationGraph, KernelId};
 use pushmem_nest::{Loop, Operation};
-
-use pushmem_graph::{Kernel, KernelId};
 
 /// The kernels that operations with one unit share, with a name for the instance: the first of each operation, the second of
 /// each, and so on. Where only one operation has as many, its kernel is alone, and not among them.
-pub(crate) fn kernels_in_turn(
+pub(crate) fn kernels_of_units(
     operations: &[(Vec<&Loop>, &Operation)],
-    extraction: &Extraction,
-    kernels: &IndexSlice<KernelId, [Kernel]>,
+    graph: &ApplicationGraph,
 ) -> Vec<(String, Vec<KernelId>)> {
     let mut of_operation: BTreeMap<usize, Vec<KernelId>> = BTreeMap::new();
-    for (number, kernel) in kernels.iter_enumerated() {
-        if let Some(Origin::Operation { operation, .. }) = extraction.origins.get(kernel.stage) {
-            of_operation.entry(*operation).or_default().push(number);
-        }
+    for (number, kernel) in graph.kernels.iter_enumerated() {
+        of_operation.entry(kernel.operation).or_default().push(number);
     }
     let mut units: BTreeMap<&str, Vec<Vec<KernelId>>> = BTreeMap::new();
     for (operation, kernels) in of_operation {

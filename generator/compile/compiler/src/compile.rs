@@ -1,14 +1,14 @@
 //! The passes in their order.
 
 use itertools::Itertools;
-use pushmem_assembly::{Constraints, Tiles};
+use pushmem_assembly::{Constraints, Tiles, realize};
 use pushmem_extraction::{Extraction, extract};
-use pushmem_files::{Diagnostic, counted};
-use pushmem_graph::{Accelerator, Levels, StoredArray, WORD_BITS};
+use pushmem_files::{Code, Diagnostic, counted};
+use pushmem_graph::{Accelerator, ApplicationGraph, Levels, StoredArray, WORD_BITS};
 use pushmem_kernels::{Datapath, DatapathGraph, DedicatedOperators, TableMemories};
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Program, Schedule as Policy};
-use pushmem_proof::{prove, prove_roms};
+use pushmem_proof::{prove, prove_graph, prove_roms};
 use pushmem_replay::replay;
 use pushmem_schedule::{Coarse, CoarseOptions, Schedule, Stage, sequential};
 use pushmem_tile::{Kind, TileSpec, timing};
@@ -33,7 +33,9 @@ pub struct Compiled {
     pub coarse: Option<CoarsePlan>,
     /// The datapath of each operation.
     pub datapaths: Vec<Datapath>,
-    /// The hardware.
+    /// The operations and the nets between them, with delays.
+    pub graph: ApplicationGraph,
+    /// The hardware that realizes the graph.
     pub accelerator: Accelerator,
     /// Constraints on the hardware.
     pub constraints: Constraints,
@@ -130,7 +132,7 @@ fn compile_at_levels(source: &Program, tiles: Tiles, constraints: &Constraints) 
         Policy::Stencil => passes.stencil(),
         Policy::Dnn => passes.coarse(),
     };
-    let Planned { schedule, coarse, accelerator } = match planned {
+    let Planned { schedule, coarse, graph, accelerator } = match planned {
         Ok(planned) => planned,
         Err(error) => match error.array().filter(|array| moves(source, *array, tiles.memory, constraints)) {
             Some(array) => return Ok(AtLevels::Moves(array)),
@@ -147,6 +149,7 @@ fn compile_at_levels(source: &Program, tiles: Tiles, constraints: &Constraints) 
         schedule,
         coarse,
         datapaths,
+        graph,
         accelerator,
         constraints: constraints.clone(),
         proof: Proof::default(),
@@ -247,6 +250,26 @@ impl Compiled {
     /// Cycles of the baseline.
     pub fn sequential_cycles(&self) -> u64 {
         self.sequential().length(&self.extraction.pipeline) as u64
+    }
+
+    /// The same program in the hardware that realizes another graph of it, for example one that was edited. The graph is
+    /// proven before it is realized, and the hardware as every compile does.
+    ///
+    /// # Errors
+    /// The first operand or output of the graph that is not the value of the program, and what [`realize`] refuses.
+    pub fn with_graph(self, graph: ApplicationGraph) -> Result<Self, CompileError> {
+        let staged = self.extraction.staged();
+        prove_graph(&self.program, staged, &self.schedule, &self.datapaths, &graph).map_err(|error| {
+            let error = Diagnostic::new(format!("the application graph does not compute the program: {error}"));
+            error.with_help("compare with the graph that `--emit graph` writes").or_code(Code::Graph)
+        })?;
+        let Accelerator { spec, rom_spec, .. } = &self.accelerator;
+        let tiles = Tiles { memory: spec, rom: rom_spec, mappings: &Mappings::default() };
+        let accelerator = realize(&self.program, &self.extraction, &self.datapaths, &graph, tiles, &self.constraints)
+            .map_err(|error| refusal(&self.program, &self.extraction, error))?;
+        let mut compiled = Compiled { graph, accelerator, ..self };
+        compiled.proof = compiled.prove()?;
+        Ok(compiled)
     }
 
     /// Proves the accelerator, as every compile does: its printed form computes the program.

@@ -22,6 +22,8 @@ pub enum Stage {
     Buffers,
     /// The datapath graph of each operation, before any technology.
     Kernels,
+    /// The application graph: operations and nets, each edge with its delay.
+    Graph,
     /// Kernels, shift registers, memory tiles and the wires between them.
     Mapping,
     /// The configuration of each tile.
@@ -36,6 +38,7 @@ impl Stage {
             Stage::Schedule => schedule(compiled),
             Stage::Buffers => buffers(compiled),
             Stage::Kernels => kernels(compiled),
+            Stage::Graph => compiled.graph.to_string(),
             Stage::Mapping => mapping(compiled),
             Stage::Config => config(compiled),
         }

@@ -2,9 +2,9 @@
 
 use std::cell::{Cell, RefCell};
 
-use pushmem_assembly::{AssemblyError, Constraints, Tiles, assemble, check_inputs};
+use pushmem_assembly::{AssemblyError, Constraints, Tiles, application_graph, check_inputs, realize};
 use pushmem_extraction::{Extraction, diagnose};
-use pushmem_graph::Accelerator;
+use pushmem_graph::{Accelerator, ApplicationGraph};
 use pushmem_kernels::Datapath;
 use pushmem_mapping::MappingError;
 use pushmem_nest::{Level, Program};
@@ -20,6 +20,7 @@ use crate::compute_sharing;
 pub(crate) struct Planned {
     pub schedule: Schedule,
     pub coarse: Option<CoarsePlan>,
+    pub graph: ApplicationGraph,
     pub accelerator: Accelerator,
 }
 
@@ -65,7 +66,7 @@ const MOST_REFUSED: usize = 12;
 
 impl Tried {
     /// Notes the outcome of a schedule.
-    fn note(&self, outcome: &Result<Accelerator, AssemblyError>) {
+    fn note<T>(&self, outcome: &Result<T, AssemblyError>) {
         match outcome {
             Ok(_) => self.accepted.set(true),
             Err(AssemblyError::Array { array, level, error, .. }) => {
@@ -254,9 +255,14 @@ impl Passes<'_> {
             return Err(error);
         }
         let Passes { program, extraction, datapaths, tiles, constraints, tried } = self;
-        let outcome = assemble(program, extraction, &schedule, datapaths, *tiles, constraints);
+        let graph = application_graph(program, extraction, &schedule, datapaths, *tiles, constraints);
+        let outcome = graph.and_then(|graph| {
+            let accelerator = realize(program, extraction, datapaths, &graph, *tiles, constraints)?;
+            Ok((graph, accelerator))
+        });
         tried.note(&outcome);
-        Ok(Planned { schedule, coarse, accelerator: outcome? })
+        let (graph, accelerator) = outcome?;
+        Ok(Planned { schedule, coarse, graph, accelerator })
     }
 }
 

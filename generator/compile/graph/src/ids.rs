@@ -1,4 +1,4 @@
-//! The numbers of the parts of an accelerator, a type for each kind: a kernel's number never selects a tile.
+//! The numbers of the parts of graphs, a type for each kind: a kernel's number never selects a tile.
 
 index_vec::define_index_type! {
     /// A wire, an index of [`Accelerator::wires`](crate::Accelerator::wires).
@@ -33,5 +33,23 @@ index_vec::define_index_type! {
 index_vec::define_index_type! {
     /// A memory tile, an index of [`Accelerator::tiles`](crate::Accelerator::tiles).
     pub struct TileId = u32;
+    DISPLAY_FORMAT = "{}";
+}
+
+index_vec::define_index_type! {
+    /// A net of words, an index of [`ApplicationGraph::words`](crate::ApplicationGraph::words).
+    pub struct WordId = u32;
+    DISPLAY_FORMAT = "{}";
+}
+
+index_vec::define_index_type! {
+    /// A net of one bit, an index of [`ApplicationGraph::bits`](crate::ApplicationGraph::bits).
+    pub struct BitId = u32;
+    DISPLAY_FORMAT = "{}";
+}
+
+index_vec::define_index_type! {
+    /// An array in memory, an index of [`ApplicationGraph::arrays`](crate::ApplicationGraph::arrays).
+    pub struct ArrayId = u32;
     DISPLAY_FORMAT = "{}";
 }

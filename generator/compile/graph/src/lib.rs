@@ -1,9 +1,14 @@
-//! The graph of an accelerator: streams, kernels, shift registers, memory tiles, and the wires between them.
+//! The graphs of an application.
 //!
-//! Assembly makes it from scheduled stages; the proof, the printer of SystemVerilog and the report only read it. Its
-//! cycle-accurate model is [`Accelerator::run`].
+//! An [`ApplicationGraph`] has operations, selections, streams and arrays; delays are weights of its edges. Assembly makes
+//! it from scheduled stages. [`ApplicationGraph::run`] is its cycle model.
+//!
+//! An [`Accelerator`] is the same application in dedicated hardware: streams, kernels, shift registers, memory tiles, and
+//! the wires between them. Assembly realizes an application graph so. The proof, the printer of SystemVerilog and the report
+//! only read it. Its cycle-accurate model is [`Accelerator::run`].
 
 mod accelerator;
+mod application;
 mod ids;
 mod levels;
 mod run;
@@ -13,6 +18,10 @@ pub use accelerator::{
     OperationDatapath, Rom, SharedUnit, Source, StoredArray, Stream, Tile, Turn, Variable, WORD_BITS, Wire,
     counted_levels, earlier,
 };
-pub use ids::{CounterId, DatapathId, InputId, KernelId, TileId, WireId};
+pub use application::{
+    ApplicationGraph, ArrayNode, BitDriver, BitNet, Choice, ConstantNode, CopyNode, Edge, InputLane, InputNode,
+    KernelNode, OutputLane, OutputNode, ProgramNames, StageResult, UnitNode, WordDriver, WordNet,
+};
+pub use ids::{ArrayId, BitId, CounterId, DatapathId, InputId, KernelId, TileId, WireId, WordId};
 pub use levels::Levels;
-pub use run::{Beats, Run};
+pub use run::{Beats, Function, Run};

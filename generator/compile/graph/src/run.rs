@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use index_vec::IndexVec;
+use pushmem_affine::Affine;
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_kernels::Evaluator;
 use pushmem_model::{Inputs, Outputs, Tile, Violation};
-use pushmem_nest::{ArrayKind, Program, Type};
+use pushmem_nest::{ArrayKind, Program};
 
 use crate::accelerator::{Accelerator, Case, Counter, Driver, Source, Stream, Turn};
 use crate::ids::{CounterId, InputId, KernelId, TileId, WireId};
@@ -24,24 +25,57 @@ pub struct Run {
 /// The words of a stream, beat after beat, the lanes of a beat one after the other.
 pub type Beats = Vec<u16>;
 
-impl Stream {
-    /// Calls for each beat with the number of the element in each lane.
-    fn for_each_beat(&self, counter: &Counter, mut visit: impl FnMut(&[usize])) {
-        let mut index = vec![0_u64; counter.extent.len()];
-        let mut elements = vec![0; self.lanes.len()];
-        for _ in 0..counter.iterations() {
-            for (element, lane) in elements.iter_mut().zip(&self.lanes) {
-                *element = lane.element.at(&index) as usize;
-            }
-            visit(&elements);
-            for (place, extent) in index.iter_mut().zip(&counter.extent) {
-                *place += 1;
-                if *place < *extent {
-                    break;
-                }
-                *place = 0;
-            }
+/// Calls for each beat of a stream with the number of the element in each lane, which are functions of the counter's loops.
+pub(crate) fn for_each_beat(counter: &Counter, lanes: &[&Affine], mut visit: impl FnMut(&[usize])) {
+    let mut elements = vec![0; lanes.len()];
+    counter.extent.for_each(|index| {
+        for (element, lane) in elements.iter_mut().zip(lanes) {
+            *element = lane.at(index) as usize;
         }
+        visit(&elements);
+    });
+}
+
+/// The images of the inputs of a program, by the number of the array.
+///
+/// # Errors
+/// When one is missing or has another shape than declared.
+pub(crate) fn input_arrays<'a>(
+    program: &Program,
+    inputs: &'a BTreeMap<String, Image>,
+) -> Result<BTreeMap<usize, &'a Image>, Diagnostic> {
+    let mut arrays = BTreeMap::new();
+    for (number, array) in program.arrays.iter().enumerate().filter(|(_, array)| array.kind == ArrayKind::Input) {
+        let image = inputs.get(&array.name);
+        let image = image.ok_or_else(|| Diagnostic::new(format!("no image for the input `{}`", array.name)))?;
+        if image.values().len() != array.size() {
+            return Err(Diagnostic::new(format!("the image for `{}` has another shape than it", array.name)));
+        }
+        arrays.insert(number, image);
+    }
+    Ok(arrays)
+}
+
+/// The images of arrays of a program, whose values are given by the number of the array.
+///
+/// # Errors
+/// When an array has another size than its values.
+pub(crate) fn output_images(
+    program: &Program,
+    values: BTreeMap<usize, Vec<i64>>,
+) -> Result<BTreeMap<String, Image>, Diagnostic> {
+    let image = |(array, values): (usize, Vec<i64>)| {
+        let declared = &program.arrays[array];
+        let element = declared.element.element().expect("arrays hold elements");
+        let shape: Vec<usize> = declared.shape.iter().map(|&extent| extent as usize).collect();
+        Ok((declared.name.clone(), Image::from_values(element, &shape, values)?.with_min(&declared.min)))
+    };
+    values.into_iter().map(image).collect()
+}
+
+impl Stream {
+    fn elements(&self) -> Vec<&Affine> {
+        self.lanes.iter().map(|lane| &lane.element).collect()
     }
 }
 
@@ -51,12 +85,21 @@ impl Accelerator {
         let of_stream = |stream: &Stream| {
             let values = arrays[&stream.array].values();
             let mut beats = Vec::new();
-            stream.for_each_beat(&self.counters[stream.counter], |elements| {
+            for_each_beat(&self.counters[stream.counter], &stream.elements(), |elements| {
                 beats.extend(elements.iter().map(|&element| values[element] as u16));
             });
             beats
         };
         streams.iter().map(of_stream).collect()
+    }
+
+    /// The words of each input stream, for these images by the name of the input.
+    ///
+    /// # Errors
+    /// When an input is missing or has another shape than declared.
+    pub fn input_beats(&self, program: &Program, inputs: &BTreeMap<String, Image>) -> Result<Vec<Beats>, Diagnostic> {
+        let arrays = input_arrays(program, inputs)?;
+        Ok(self.beats(self.inputs.as_raw_slice(), &arrays))
     }
 
     /// The output arrays that the words of the output streams make.
@@ -68,19 +111,13 @@ impl Accelerator {
         for (stream, beats) in self.outputs.iter().zip(beats) {
             let array = values.entry(stream.array).or_insert_with(|| vec![0; program.arrays[stream.array].size()]);
             let mut words = beats.iter();
-            stream.for_each_beat(&self.counters[stream.counter], |elements| {
+            for_each_beat(&self.counters[stream.counter], &stream.elements(), |elements| {
                 for (&element, &word) in elements.iter().zip(words.by_ref()) {
                     array[element] = stream.element.wrap(i64::from(word));
                 }
             });
         }
-        let image = |(array, values): (usize, Vec<i64>)| {
-            let declared = &program.arrays[array];
-            let element = declared.element.element().expect("arrays hold elements");
-            let shape: Vec<usize> = declared.shape.iter().map(|&extent| extent as usize).collect();
-            Ok((declared.name.clone(), Image::from_values(element, &shape, values)?.with_min(&declared.min)))
-        };
-        values.into_iter().map(image).collect()
+        output_images(program, values)
     }
 
     /// Runs the accelerator on these inputs, cycle by cycle.
@@ -88,46 +125,57 @@ impl Accelerator {
     /// # Errors
     /// When an input is missing or has another shape than declared.
     pub fn run(&self, program: &Program, inputs: &BTreeMap<String, Image>) -> Result<Run, Diagnostic> {
-        let mut arrays = BTreeMap::new();
-        for (number, array) in program.arrays.iter().enumerate().filter(|(_, array)| array.kind == ArrayKind::Input) {
-            let image = inputs.get(&array.name);
-            let image = image.ok_or_else(|| Diagnostic::new(format!("no image for the input `{}`", array.name)))?;
-            if image.values().len() != array.size() {
-                return Err(Diagnostic::new(format!("the image for `{}` has another shape than it", array.name)));
-            }
-            arrays.insert(number, image);
-        }
-        let beats = IndexVec::from(self.beats(self.inputs.as_raw_slice(), &arrays));
-        let mut machine = Machine::new(self, program);
-        let mut outputs: Vec<Beats> = vec![Vec::new(); self.outputs.len()];
-        let mut taken = index_vec::index_vec![0; beats.len()];
-        for _ in 0..self.length {
-            machine.cycle(&beats, &mut taken, &mut outputs);
-        }
+        let beats = IndexVec::from(self.input_beats(program, inputs)?);
+        let mut machine = Machine::new(self, &|kernel| self.datapath_of(kernel, program));
+        let outputs = machine.run(&beats);
         Ok(Run { outputs: self.arrays(program, &outputs)?, violations: machine.violations() })
+    }
+
+    /// The words of the output streams for these words of the input streams, of an accelerator whose kernels compute something
+    /// else: `kernel` gives the function of each, of the words of its loads and the values of its variables.
+    pub fn run_with<'a>(&'a self, beats: Vec<Beats>, kernel: &dyn Fn(KernelId) -> Function<'a>) -> Vec<Beats> {
+        Machine::new(self, kernel).run(&IndexVec::from(beats))
+    }
+
+    /// The function of the datapath of a kernel.
+    fn datapath_of<'a>(&'a self, kernel: KernelId, program: &Program) -> Function<'a> {
+        let datapath = &self.datapaths[self.kernels[kernel].datapath].datapath;
+        let mut evaluator = Evaluator::new(datapath, &program.tables);
+        let types = datapath.loads();
+        let mut loads = vec![0; types.len()];
+        Box::new(move |words, variables| {
+            for ((load, word), of) in loads.iter_mut().zip(words).zip(types) {
+                *load = of.wrap(i64::from(*word));
+            }
+            evaluator.evaluate(&loads, variables) as u16
+        })
     }
 }
 
+/// The result of a kernel, a function of the words of its loads and the values of its variables, which are numbered as the
+/// loops of the operation.
+pub type Function<'a> = Box<dyn FnMut(&[u16], &[i64]) -> u16 + 'a>;
+
 /// The state of a [`Counter`].
-struct CounterState<'a> {
+pub(crate) struct CounterState<'a> {
     counter: &'a Counter,
     gaps: Vec<i64>,
-    index: Vec<u64>,
+    pub index: Vec<u64>,
     /// Cycles to the next step; nothing after the last.
     wait: Option<i64>,
 }
 
 impl<'a> CounterState<'a> {
-    fn new(counter: &'a Counter) -> Self {
+    pub fn new(counter: &'a Counter) -> Self {
         let index = vec![0; counter.extent.len()];
         CounterState { counter, gaps: counter.gaps(), index, wait: Some(counter.cycle.start) }
     }
 
-    fn steps(&self) -> bool {
+    pub fn steps(&self) -> bool {
         self.wait == Some(0)
     }
 
-    fn advance(&mut self) {
+    pub fn advance(&mut self) {
         let Some(wait) = &mut self.wait else { return };
         if *wait > 0 {
             *wait -= 1;
@@ -141,13 +189,11 @@ impl<'a> CounterState<'a> {
 struct KernelState<'a> {
     /// The kernel, or the first of those that share it.
     kernel: KernelId,
-    evaluator: Evaluator,
+    function: Function<'a>,
     /// Results under way, the next to appear first; empty for a kernel without registers.
     results: VecDeque<u16>,
-    /// Types of the loads.
-    types: &'a [Type],
     operands: &'a [Source],
-    loads: Vec<i64>,
+    loads: Vec<u16>,
     variables: Vec<i64>,
 }
 
@@ -169,7 +215,7 @@ struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    fn new(accelerator: &'a Accelerator, program: &Program) -> Self {
+    fn new(accelerator: &'a Accelerator, function: &dyn Fn(KernelId) -> Function<'a>) -> Self {
         let mut instances: Vec<KernelState> = Vec::new();
         let mut instance_of: IndexVec<KernelId, usize> = IndexVec::new();
         for (number, kernel) in accelerator.kernels.iter_enumerated() {
@@ -185,9 +231,8 @@ impl<'a> Machine<'a> {
                 let operands = unit.map_or(&kernel.operands, |unit| &unit.operands);
                 KernelState {
                     kernel: number,
-                    evaluator: Evaluator::new(&operation.datapath, &program.tables),
+                    function: function(number),
                     results: VecDeque::from(vec![0; operation.datapath.latency() as usize]),
-                    types: operation.datapath.loads(),
                     operands,
                     loads: vec![0; operands.len()],
                     variables: vec![0; operation.depth],
@@ -221,6 +266,16 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The words of the output streams for these of the input streams.
+    fn run(&mut self, inputs: &IndexVec<InputId, Beats>) -> Vec<Beats> {
+        let mut outputs: Vec<Beats> = vec![Vec::new(); self.accelerator.outputs.len()];
+        let mut taken = index_vec::index_vec![0; inputs.len()];
+        for _ in 0..self.accelerator.length {
+            self.cycle(inputs, &mut taken, &mut outputs);
+        }
+        outputs
+    }
+
     /// Executes a cycle. `taken` counts the words taken from each input.
     fn cycle(
         &mut self,
@@ -238,7 +293,7 @@ impl<'a> Machine<'a> {
                 Driver::ShiftRegister { .. } => self.registers[number][0],
                 Driver::Tile { tile, output } => self.tile_outputs[*tile].data[*output].value as u16,
                 Driver::Kernel { kernel } => self.kernel_result(self.instance_of[*kernel]),
-                Driver::Turns { turns } => self.in_turn(turns),
+                Driver::Turns { turns } => self.word_of_turn(turns),
                 Driver::Select { counter, cases } => self.selected(*counter, cases),
             };
         }
@@ -284,7 +339,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The source of the kernel that begins an iteration; of the last, if none does.
-    fn in_turn(&self, turns: &[Turn]) -> u16 {
+    fn word_of_turn(&self, turns: &[Turn]) -> u16 {
         let begins = |turn: &&Turn| self.counters[turn.counter].steps();
         let turn = turns.iter().find(begins).or(turns.last()).expect("kernels take turns");
         self.value(turn.source)
@@ -302,18 +357,17 @@ impl<'a> Machine<'a> {
     fn evaluate(&mut self, number: usize) -> u16 {
         self.load(number);
         let kernel = &mut self.instances[number];
-        kernel.evaluator.evaluate(&kernel.loads, &kernel.variables) as u16
+        (kernel.function)(&kernel.loads, &kernel.variables)
     }
 
     /// Takes a kernel's operands from their wires.
     fn load(&mut self, number: usize) {
         let kernel = &mut self.instances[number];
-        for ((load, source), of) in kernel.loads.iter_mut().zip(kernel.operands).zip(kernel.types) {
-            let word = match *source {
+        for (load, source) in kernel.loads.iter_mut().zip(kernel.operands) {
+            *load = match *source {
                 Source::Wire(wire) => self.values[wire],
                 Source::Constant(word) => word,
             };
-            *load = of.wrap(i64::from(word));
         }
         let instance = &self.accelerator.kernels[kernel.kernel];
         let used = &self.accelerator.datapaths[instance.datapath].variables;

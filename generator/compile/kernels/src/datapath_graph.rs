@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::copies::Copies;
 use crate::datapath::Datapath;
-use crate::graph::Graph;
+use crate::graph::{Graph, Vertex};
 use crate::moments::Moments;
 use crate::node::NodeKind;
 use crate::operators::{Operator, Operators};
@@ -26,6 +26,26 @@ pub struct DatapathGraph<'a> {
     /// The value that the operation writes, or adds to its target if it reduces.
     result: usize,
     loads: Vec<Type>,
+}
+
+/// A value of a datapath graph, as [`DatapathGraph::balanced`] gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Value {
+    /// Its operator. Operands are indices of [`Values::values`], less than its own.
+    pub kind: NodeKind,
+    /// Its type.
+    pub value: Type,
+    /// Its least and its greatest value.
+    pub range: (i64, i64),
+}
+
+/// The values of an operation, operands before their users.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Values {
+    /// The values. Some may not be needed for the result.
+    pub values: Vec<Value>,
+    /// The value that the operation writes.
+    pub result: usize,
 }
 
 /// An operator that a technology does not compute.
@@ -64,18 +84,32 @@ impl<'a> DatapathGraph<'a> {
         self.operation
     }
 
+    /// The values of the operation with chains balanced for these operators, without stages. The old value of the target of a
+    /// reduction is its last load.
+    pub fn balanced(&self, operators: &dyn Operators) -> Values {
+        let (graph, result) = self.rebuilt(TableMemories::NONE, &mut Moments::new(operators));
+        let value = |vertex: &Vertex| Value { kind: vertex.kind, value: vertex.value, range: vertex.range };
+        Values { values: graph.vertices.iter().map(value).collect(), result }
+    }
+
+    /// The graph of the value that is written, with chains balanced for these operators.
+    fn rebuilt(&self, memories: TableMemories, moments: &mut Moments) -> (Graph<'a>, usize) {
+        let (mut graph, mut result) = chains::rebuild(&self.graph, self.result, memories, moments);
+        if self.operation.reduce {
+            let old = self.loads.len() - 1;
+            let old = graph.intern(NodeKind::Load(old), self.loads[old]);
+            result = graph.binary(Binary::Add, old, result);
+        }
+        (graph, result)
+    }
+
     /// The datapath of the graph: with chains balanced and stages chosen for these operators, tables in these memories.
     ///
     /// # Errors
     /// If the technology does not compute an operator of the graph.
     pub fn pipelined(&self, operators: &dyn Operators, memories: TableMemories) -> Result<Datapath, Unsupported> {
         let mut moments = Moments::new(operators);
-        let (mut graph, mut result) = chains::rebuild(&self.graph, self.result, memories, &mut moments);
-        if self.operation.reduce {
-            let old = self.loads.len() - 1;
-            let old = graph.intern(NodeKind::Load(old), self.loads[old]);
-            result = graph.binary(Binary::Add, old, result);
-        }
+        let (graph, result) = self.rebuilt(memories, &mut moments);
         let uses = graph.uses(result);
         let needed = (0..graph.vertices.len()).filter(|&node| uses[node] > 0).map(|node| graph.operator(node));
         if let Some(operator) = needed.collect_vec().into_iter().find(|operator| !operators.computes(operator)) {

@@ -51,7 +51,7 @@ mod sums;
 mod tables;
 
 pub use datapath::Datapath;
-pub use datapath_graph::{DatapathGraph, Unsupported};
+pub use datapath_graph::{DatapathGraph, Unsupported, Value, Values};
 pub use evaluate::{Evaluator, OutsideTable};
 pub use keywords::is_keyword;
 pub use module::{DIVIDER, FetchPorts, Ports};

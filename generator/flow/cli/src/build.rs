@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use clap::{ArgGroup, Args, ValueEnum};
 use pushmem_compiler::{Compiled, Report, Stage};
 use pushmem_composition::Files;
-use pushmem_files::{Diagnostic, check_output};
+use pushmem_files::{Diagnostic, Document, check_output};
+use pushmem_graph::{ApplicationGraph, ProgramNames};
 use pushmem_images::Image;
 use pushmem_packaging::Design;
 use pushmem_report::RtlCheck;
@@ -49,6 +50,9 @@ pub struct Build {
     /// Print a stage of the compile instead of the report; nothing else is done.
     #[arg(long, value_enum, value_name = "STAGE", conflicts_with_all = ["folder", "inputs", "outputs", "rtl", "wave", "package", "sram", "clock_gate", "json"])]
     emit: Option<Emit>,
+    /// Application graph that is realized, as `--emit graph` writes it, perhaps edited. It is proven first.
+    #[arg(long, value_name = "FILE")]
+    graph: Option<PathBuf>,
     /// Prefix of the names of all modules: two versions of pushmem have their accelerators in one chip.
     #[arg(long, value_name = "PREFIX", value_parser = origin::prefix, requires = FOLDER)]
     prefix: Option<String>,
@@ -70,6 +74,8 @@ enum Emit {
     Buffers,
     /// The datapath graph of each operation.
     Kernels,
+    /// The application graph: operations and nets, each edge with its delay. `--graph` reads it.
+    Graph,
     /// Kernels, shift registers, memory tiles and wires.
     Mapping,
     /// The configuration of each tile.
@@ -83,6 +89,7 @@ impl Emit {
             Emit::Schedule => Stage::Schedule,
             Emit::Buffers => Stage::Buffers,
             Emit::Kernels => Stage::Kernels,
+            Emit::Graph => Stage::Graph,
             Emit::Mapping => Stage::Mapping,
             Emit::Config => Stage::Config,
         }
@@ -99,7 +106,12 @@ impl Build {
         }
         let spinner = Spinner::new();
         spinner.say(&format!("compiling `{}`", program.name));
-        let compiled = chosen.compile(program)?;
+        let mut compiled = chosen.compile(program)?;
+        if let Some(path) = &self.graph {
+            let names = ProgramNames::of(&compiled.program, &compiled.extraction.pipeline);
+            let graph = ApplicationGraph::from_document(&Document::read(path)?, &names)?;
+            compiled = compiled.with_graph(graph)?;
+        }
         spinner.above(|| compiled.warnings().into_iter().for_each(output::report));
         if let Some(emit) = self.emit {
             drop(spinner);

@@ -71,7 +71,7 @@ pub(crate) fn check(configuration: &Configuration, spec: &TileSpec) -> Result<()
     check_contents(configuration, spec)
 }
 
-fn check_controller(
+pub(crate) fn check_controller(
     controller: &Controller,
     configured: &ControllerConfiguration,
     path: &FieldPath,

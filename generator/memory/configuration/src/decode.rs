@@ -156,7 +156,7 @@ fn check_write(
     Ok(())
 }
 
-fn decode_controller(
+pub(crate) fn decode_controller(
     index: usize,
     controller: &Controller,
     style: Style,

@@ -8,10 +8,12 @@ mod check;
 mod decode;
 mod encode;
 mod file;
+mod schedule;
 mod writes;
 
 pub use check::Finding;
 pub use decode::{DecodeError, decode};
 pub use encode::encode;
 pub use file::{Chain, Configuration, ControllerConfiguration};
+pub use schedule::ScheduleRegisters;
 pub use writes::{RegisterWrite, WritesFile, format_writes};

@@ -56,6 +56,11 @@ fn name_resets(modules: &mut [Emitted], reset: Reset) {
     }
 }
 
+/// The Veryl sources of a controller in recurrence form, without clock gates, for other hardware that follows a schedule.
+pub fn controller_sources() -> Vec<Source> {
+    library::schedule()
+}
+
 /// The Veryl sources that [`generate`] compiles, for debugging.
 pub fn sources(spec: &TileSpec, map: &RegisterMap) -> Vec<Source> {
     let view = view::TileView::of(spec, map);

@@ -4,7 +4,7 @@ use askama::Template;
 use pushmem_tile::{Kind, Reset, Style, TileSpec};
 use pushmem_veryl::Source;
 
-use crate::names::Names;
+use crate::names::{ControllerNames, Names};
 
 macro_rules! library {
     ($name:literal) => {
@@ -18,7 +18,7 @@ macro_rules! library {
 #[derive(Template)]
 #[template(path = "iteration_domain.veryl", escape = "none")]
 struct IterationDomain<'a> {
-    names: &'a Names,
+    names: &'a ControllerNames,
     /// Whether the loop indices themselves are wanted, not only which of them increments.
     indices: bool,
 }
@@ -26,7 +26,7 @@ struct IterationDomain<'a> {
 #[derive(Template)]
 #[template(path = "controller.veryl", escape = "none")]
 struct Controller<'a> {
-    names: &'a Names,
+    names: &'a ControllerNames,
     style: Style,
     gated: bool,
     /// Whether a reset needs clock edges.
@@ -63,10 +63,7 @@ pub(crate) fn render(name: &str, template: &impl Template) -> Source {
 /// Library modules, used ones before their users.
 pub(crate) fn modules(spec: &TileSpec, names: &Names) -> Vec<Source> {
     let has_addresses = spec.controllers().iter().any(|c| c.addresses.iter().any(|a| a.bits > 0));
-    let iteration_domain = IterationDomain { names, indices: spec.style == Style::Multiplier };
     let gated = spec.clock_gating;
-    let synchronous = spec.reset == Reset::Synchronous;
-    let controller = Controller { names, style: spec.style, gated, synchronous };
 
     let mut sources = vec![library!("one_hot_mux")];
     match spec.style {
@@ -85,8 +82,7 @@ pub(crate) fn modules(spec: &TileSpec, names: &Names) -> Vec<Source> {
         }
         Style::Multiplier => sources.extend([library!("address_generator_multiplier"), library!("cycle_counter")]),
     }
-    sources.push(render(&names.iteration_domain, &iteration_domain));
-    sources.push(render(&names.controller, &controller));
+    sources.extend(nest(spec.style, gated, spec.reset));
     match spec.kind {
         Kind::WideFetch { .. } => sources.extend([
             render(&names.aggregator, &Aggregator { names, gated }),
@@ -104,6 +100,21 @@ pub(crate) fn modules(spec: &TileSpec, names: &Names) -> Vec<Source> {
         sources.remove(0);
     }
     sources
+}
+
+/// A controller in recurrence form with what it needs, where there are no addresses and no clock gates.
+pub(crate) fn schedule() -> Vec<Source> {
+    let mut sources = vec![library!("one_hot_mux"), library!("schedule_generator")];
+    sources.extend(nest(Style::Recurrence, false, Reset::default()));
+    sources
+}
+
+/// The iteration domain, and the controller around it.
+fn nest(style: Style, gated: bool, reset: Reset) -> [Source; 2] {
+    let names = &ControllerNames::of(style, gated);
+    let iteration_domain = IterationDomain { names, indices: style == Style::Multiplier };
+    let controller = Controller { names, style, gated, synchronous: reset == Reset::Synchronous };
+    [render(&names.iteration_domain, &iteration_domain), render(&names.controller, &controller)]
 }
 
 /// Whether there is anything to choose from: deltas and gaps of levels, lanes of a row, or controllers that share a port.

@@ -30,6 +30,34 @@ pub fn package_of(spec: &TileSpec) -> String {
     format!("{}_pkg", spec.name)
 }
 
+/// The names of the modules of a controller.
+pub(crate) struct ControllerNames {
+    pub controller: String,
+    pub iteration_domain: String,
+    pub address_generator: String,
+}
+
+impl ControllerNames {
+    pub fn of(style: Style, clock_gating: bool) -> Self {
+        let styled = |stem: &str| match style {
+            Style::Recurrence => format!("pushmem_{stem}"),
+            style => format!("pushmem_{stem}_{}", style.name()),
+        };
+        ControllerNames {
+            controller: gated(styled("controller"), clock_gating),
+            iteration_domain: match style {
+                Style::Multiplier => "pushmem_iteration_domain_indexed".to_owned(),
+                Style::Recurrence | Style::PerLevel => "pushmem_iteration_domain".to_owned(),
+            },
+            address_generator: styled("address_generator"),
+        }
+    }
+}
+
+fn gated(module: String, clock_gating: bool) -> String {
+    if clock_gating { format!("{module}_gated") } else { module }
+}
+
 /// The names that templates use, which depend on the style and options of the tile.
 pub(crate) struct Names {
     pub tile: String,
@@ -37,7 +65,6 @@ pub(crate) struct Names {
     pub registers: String,
     pub checker: String,
     pub controller: String,
-    pub iteration_domain: String,
     pub address_generator: String,
     pub aggregator: String,
     pub transpose_buffer: String,
@@ -51,27 +78,21 @@ pub(crate) struct Names {
 
 impl Names {
     pub fn of(spec: &TileSpec) -> Self {
-        let styled = |stem: &str| match spec.style {
-            Style::Recurrence => format!("pushmem_{stem}"),
-            style => format!("pushmem_{stem}_{}", style.name()),
-        };
-        let gated = |module: String| if spec.clock_gating { format!("{module}_gated") } else { module };
+        let ControllerNames { controller, address_generator, .. } = ControllerNames::of(spec.style, spec.clock_gating);
+        let gated = |module: &str| gated(module.to_owned(), spec.clock_gating);
         Names {
             tile: tile_module(spec),
             package: package_of(spec),
             registers: registers_module(spec),
             checker: checker_module(spec),
-            controller: gated(styled("controller")),
-            iteration_domain: match spec.style {
-                Style::Multiplier => "pushmem_iteration_domain_indexed".to_owned(),
-                Style::Recurrence | Style::PerLevel => "pushmem_iteration_domain".to_owned(),
-            },
-            address_generator: styled("address_generator"),
-            aggregator: gated("pushmem_aggregator".to_owned()),
-            transpose_buffer: gated(
-                if spec.chaining { "pushmem_transpose_buffer_chained" } else { "pushmem_transpose_buffer" }.to_owned(),
-            ),
-            register_file: gated("pushmem_register_file".to_owned()),
+            controller,
+            address_generator,
+            aggregator: gated("pushmem_aggregator"),
+            transpose_buffer: gated(match spec.chaining {
+                true => "pushmem_transpose_buffer_chained",
+                false => "pushmem_transpose_buffer",
+            }),
+            register_file: gated("pushmem_register_file"),
             sram: if spec.bist { "pushmem_bist" } else { "pushmem_sram" },
             steps: match spec.style {
                 Style::Recurrence => "deltas",

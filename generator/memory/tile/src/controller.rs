@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::spec::{Kind, TileSpec, address_bits_for};
+use crate::spec::{ControllerSpec, Kind, TileSpec, address_bits_for};
 
 /// A memory that address generators address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -203,6 +203,13 @@ impl Controller {
             cycle_bits: widths.cycle_bits,
             addresses,
         }
+    }
+
+    /// A controller that stands alone and raises a signal in the cycles of its schedule, as that of the stencil-valid output does.
+    pub fn of_schedule(name: &str, widths: &ControllerSpec) -> Self {
+        let ControllerSpec { levels, extent_bits, cycle_bits, .. } = *widths;
+        let (name, role) = (name.to_owned(), Role::StencilValid);
+        Controller { name, role, port: 0, levels, extent_bits, cycle_bits, addresses: Vec::new() }
     }
 
     /// Path of its instance in the RTL of the tile. The controllers of a role are a loop over their ports, except where a tile has

@@ -1,4 +1,6 @@
-//! The proof of an accelerator.
+//! The proof of an application graph, and of an accelerator that realizes one.
+//!
+//! It sees both as nets with drivers and delays, a [`NetGraph`].
 //!
 //! It shares no decision with the passes that made the accelerator: the source of truth is the loop nest, from which it
 //! takes the order of statements and the element of each access, and the schedule is data. Stages are checked to be copies of
@@ -8,6 +10,8 @@ mod counters;
 mod dependence;
 mod error;
 mod memories;
+mod nets;
+mod nodes;
 mod order;
 mod outputs;
 mod parts;
@@ -27,12 +31,13 @@ use pushmem_stages::Schedule;
 use pushmem_stages::Staged;
 
 pub use error::{PartError, ProofError, ProvenanceError};
+pub use nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetLane, NetOperand, NetSource};
 pub use roms::{RomError, RomFault, prove_roms};
 
 use crate::dependence::Dependences;
 use crate::parts::Compilation;
 use crate::sequence::Sequence;
-use pushmem_graph::Accelerator;
+use pushmem_graph::{Accelerator, ApplicationGraph};
 
 /// Proves that an accelerator, as it is printed, computes the program, given that `datapaths` are those of the
 /// operations, and that the tiles of each memory implement its buffer, which a replay of its mapping shows.
@@ -51,5 +56,29 @@ pub fn prove(
     parts::check(Compilation { program, staged, schedule, datapaths, accelerator }, &sequence)?;
     let dependences = Dependences::new(sequence, staged);
     outputs::check(program, staged, &dependences, accelerator)?;
-    provenance::prove(program, staged, &dependences, schedule, accelerator)
+    provenance::check_memories(program, staged, &dependences, schedule, accelerator)?;
+    let datapath = |kernel: usize| &accelerator.datapaths[accelerator.kernels[kernel].datapath].datapath;
+    let uses = |kernel: usize, load: usize| datapath(kernel).uses(load);
+    provenance::prove(program, staged, &dependences, schedule, accelerator, uses)
+}
+
+/// Proves that an application graph computes the program, before any hardware realizes it, given that `datapaths` are those
+/// of the operations.
+///
+/// # Errors
+/// The first node or value that is wrong.
+pub fn prove_graph(
+    program: &Program,
+    staged: Staged,
+    schedule: &Schedule,
+    datapaths: &[Datapath],
+    graph: &ApplicationGraph,
+) -> Result<(), ProofError> {
+    let sequence = Sequence::of(program, staged);
+    stages::check(program, staged, &sequence)?;
+    nodes::check(staged, schedule, datapaths, graph)?;
+    let dependences = Dependences::new(sequence, staged);
+    outputs::check(program, staged, &dependences, graph)?;
+    let uses = |kernel: usize, load: usize| datapaths[graph.kernels[kernel].operation].uses(load);
+    provenance::prove(program, staged, &dependences, schedule, graph, uses)
 }

@@ -9,9 +9,9 @@ use pushmem_stages::Staged;
 
 use crate::dependence::Dependences;
 use crate::error::{PartError, require};
+use crate::nets::NetGraph;
 use crate::places::Direction;
 use crate::sequence::Instance;
-use pushmem_graph::Accelerator;
 
 /// Checks the stages of all output streams.
 ///
@@ -21,12 +21,11 @@ pub(crate) fn check(
     program: &Program,
     staged: Staged,
     dependences: &Dependences,
-    accelerator: &Accelerator,
+    graph: &dyn NetGraph,
 ) -> Result<(), PartError> {
     let stages = &staged.pipeline.stages;
     for (number, array) in program.arrays.iter().enumerate().filter(|(_, array)| array.kind == ArrayKind::Output) {
-        let streams = accelerator.outputs.iter().filter(|stream| stream.array == number);
-        let sent = streams.flat_map(|stream| stream.lanes.iter().map(|lane| lane.stage)).collect_vec();
+        let sent = graph.sent(number);
         let name = || array.name.clone();
         let of_array = sent.iter().all(|&stage| stages.get(stage).is_some_and(|stage| stage.write.array == number));
         require(of_array && sent.iter().all_unique(), name, "its streams are not of all its stages once")?;

@@ -15,20 +15,18 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use index_vec::IndexVec;
 use itertools::Itertools;
 use pushmem_buffers::Port;
-use pushmem_nest::{Level, Program, Schedule as Policy};
+use pushmem_nest::{Program, Schedule as Policy};
 use pushmem_stages::Staged;
 use pushmem_stages::{Access, Schedule, Stage, Subscript};
 
 use crate::dependence::Dependences;
 use crate::error::{PartError, ProofError, ProvenanceError, require};
+use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetLane, NetSource};
 use crate::places::{Places, is_affine_access};
 use crate::{counters, memories, order, stored};
-use pushmem_graph::{
-    Accelerator, Case, Condition, Copied, CounterId, Driver, Lane, Memory, Source, StoredArray, WireId,
-};
+use pushmem_graph::{Accelerator, Condition, CounterId, Memory};
 
 /// A stage's result some cycles ago.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,80 +42,116 @@ struct Prover<'a> {
     /// The producers of reads, as far as they were asked for.
     producers: RefCell<HashMap<(usize, usize), Vec<usize>>>,
     schedule: &'a Schedule,
-    accelerator: &'a Accelerator,
-    /// The stage and delay of each wire's words; nothing for selections.
-    wires: IndexVec<WireId, Option<Past>>,
+    graph: &'a dyn NetGraph,
+    /// The driver of each net.
+    drivers: Vec<NetDriver>,
+    /// The stage and delay of each net's words; nothing for selections.
+    nets: Vec<Option<Past>>,
+    /// The arrays that are kept.
+    arrays: Vec<NetArray<'a>>,
     /// Stages that have a result of their own: inputs, kernels, and copies by selection.
     owners: HashSet<usize>,
     /// The word of each stage whose result is always the same.
     constants: HashMap<usize, u16>,
     /// The copies, by their stages.
-    copies: HashMap<usize, &'a Copied>,
+    copies: HashMap<usize, NetCopy>,
 }
 
-/// Proves that all kernels and outputs of an accelerator see the values of the program, given that each memory
-/// output is its input wire so many cycles ago. All references lead somewhere.
+/// Proves that all kernels and outputs of a graph see the values of the program. All references lead somewhere. `uses` says
+/// whether a kernel's result depends on a load.
 ///
 /// # Errors
-/// The first memory that is not the one that was replayed, and the first operand or output that does not.
+/// The first memory that takes other words than those of its stages, and the first operand or output that is not the value of
+/// the program.
 pub(crate) fn prove(
     program: &Program,
     staged: Staged,
     dependences: &Dependences,
     schedule: &Schedule,
-    accelerator: &Accelerator,
+    graph: &dyn NetGraph,
+    uses: impl Fn(usize, usize) -> bool,
 ) -> Result<(), ProofError> {
-    let inputs = accelerator.inputs.iter().flat_map(|stream| &stream.lanes).map(|lane| lane.stage);
-    let kernels = accelerator.kernels.iter().map(|kernel| kernel.stage);
-    let selections = || accelerator.copies.iter().filter_map(|copy| Some((copy, copy.selection?)));
-    let copies = selections().map(|(copy, _)| copy.stage);
-    let owners = inputs.chain(kernels).chain(copies).collect();
-    let constants = accelerator.constants.iter().map(|constant| (constant.stage, constant.word)).collect();
-    let (wires, producers) = (IndexVec::new(), RefCell::default());
-    let mut prover = Prover {
-        program,
-        staged,
-        dependences,
-        producers,
-        schedule,
-        accelerator,
-        wires,
-        owners,
-        constants,
-        copies: accelerator.copies.iter().map(|copy| (copy.stage, copy)).collect(),
-    };
-    prover.wires = prover.trace();
+    let mut prover = Prover::new(program, staged, dependences, schedule, graph);
     if !prover.is_stored() {
         prover.dependences.check_order()?;
     }
-    for memory in &accelerator.memories {
-        prover.memory(memory)?;
-    }
-    for array in &accelerator.arrays {
+    for array in &prover.arrays {
         prover.array(array)?;
     }
-    for (copy, wire) in selections() {
-        // Its own wire stands for its result; its cases are checked here.
-        let result = prover.wires[wire].take();
-        prover.operand(copy.stage, copy.load, Source::Wire(wire))?;
-        prover.wires[wire] = result;
+    let copies = graph.copies();
+    for (copy, net) in copies.iter().filter_map(|copy| Some((copy, copy.selection?))) {
+        // Its own net stands for its result; its cases are checked here.
+        let result = prover.nets[net].take();
+        prover.operand(copy.stage, copy.load, NetSource::Net { net, delay: 0 })?;
+        prover.nets[net] = result;
     }
     // Where arrays are kept, results are passed on iteration by iteration.
-    for copy in accelerator.copies.iter().filter(|copy| copy.selection.is_none() && !prover.is_stored()) {
+    for copy in copies.iter().filter(|copy| copy.selection.is_none() && !prover.is_stored()) {
         prover.copy(copy)?;
     }
-    for kernel in &accelerator.kernels {
-        let datapath = &accelerator.datapaths[kernel.datapath].datapath;
-        for (load, operand) in kernel.operands.iter().enumerate().filter(|(load, _)| datapath.uses(*load)) {
-            prover.operand(kernel.stage, load, *operand)?;
-        }
+    for operand in graph.operands().iter().filter(|operand| uses(operand.kernel, operand.load)) {
+        prover.operand(operand.stage, operand.load, operand.source)?;
     }
-    for stream in accelerator.inputs.iter().chain(&accelerator.outputs) {
-        for lane in &stream.lanes {
-            prover.lane(&stream.name, stream.counter, lane)?;
-        }
+    for lane in &graph.lanes() {
+        prover.lane(lane)?;
     }
     Ok(())
+}
+
+/// Proves that the memories of an accelerator are those that are replayed, and take the words of their wires.
+///
+/// # Errors
+/// The first memory that is another, or takes other words.
+pub(crate) fn check_memories(
+    program: &Program,
+    staged: Staged,
+    dependences: &Dependences,
+    schedule: &Schedule,
+    accelerator: &Accelerator,
+) -> Result<(), PartError> {
+    let prover = Prover::new(program, staged, dependences, schedule, accelerator);
+    for memory in &accelerator.memories {
+        prover.memory(accelerator, memory)?;
+    }
+    for array in &accelerator.arrays {
+        let level = program.arrays.get(array.array).and_then(|array| array.level);
+        stored::check_tiles(accelerator, array, level.unwrap_or(pushmem_nest::Level::Memory))?;
+    }
+    Ok(())
+}
+
+impl<'a> Prover<'a> {
+    fn new(
+        program: &'a Program,
+        staged: Staged<'a>,
+        dependences: &'a Dependences<'a>,
+        schedule: &'a Schedule,
+        graph: &'a dyn NetGraph,
+    ) -> Self {
+        let drivers: Vec<NetDriver> = (0..graph.nets()).map(|net| graph.driver(net)).collect();
+        let results = drivers.iter().filter_map(|driver| match driver {
+            NetDriver::Result(stage) => Some(*stage),
+            _ => None,
+        });
+        let copies = graph.copies();
+        let selected = copies.iter().filter(|copy| copy.selection.is_some()).map(|copy| copy.stage);
+        let mut prover = Prover {
+            program,
+            staged,
+            dependences,
+            producers: RefCell::default(),
+            schedule,
+            graph,
+            owners: results.chain(selected).collect(),
+            constants: graph.constants().into_iter().collect(),
+            copies: copies.into_iter().map(|copy| (copy.stage, copy)).collect(),
+            arrays: graph.arrays(),
+            nets: Vec::new(),
+            drivers,
+        };
+        prover.nets = prover.trace();
+        prover
+    }
 }
 
 impl Prover<'_> {
@@ -127,47 +161,44 @@ impl Prover<'_> {
         known.entry((stage, load)).or_insert_with(|| self.dependences.producers(stage, load)).clone()
     }
 
-    /// Follows every wire back to the stage whose result it is.
-    fn trace(&self) -> IndexVec<WireId, Option<Past>> {
-        let mut wires: IndexVec<WireId, Option<Past>> = IndexVec::new();
-        let later = |past: Option<Past>, cycles: i64| past.map(|past| Past { cycles: past.cycles + cycles, ..past });
-        for (number, wire) in self.accelerator.wires.iter_enumerated() {
-            let past = match &wire.driver {
-                Driver::Input { stream, lane } => {
-                    Some(Past { stage: self.accelerator.inputs[*stream].lanes[*lane].stage, cycles: 0 })
+    /// Follows every net back to the stage whose result it is.
+    fn trace(&self) -> Vec<Option<Past>> {
+        let selections = self.graph.copies().into_iter().rev();
+        let selections: HashMap<usize, usize> =
+            selections.filter_map(|copy| Some((copy.selection?, copy.stage))).collect();
+        let mut nets: Vec<Option<Past>> = Vec::new();
+        for (number, driver) in self.drivers.iter().enumerate() {
+            nets.push(match driver {
+                NetDriver::Result(stage) => Some(Past { stage: *stage, cycles: 0 }),
+                NetDriver::Delayed { net, cycles } => {
+                    nets[*net].map(|past| Past { cycles: past.cycles + cycles, ..past })
                 }
-                Driver::Kernel { kernel } => Some(Past { stage: self.accelerator.kernels[*kernel].stage, cycles: 0 }),
-                Driver::ShiftRegister { of, length } => later(wires[*of], *length as i64),
-                Driver::Tile { .. } => match self.memory_delay(number) {
-                    Some((of, delay)) => later(wires[of], delay),
-                    None => self.selected(number),
-                },
-                Driver::Select { .. } => self.selected(number),
+                // The stage whose result it is that selects a load or reads it from a memory.
+                NetDriver::Port | NetDriver::Select { .. } => {
+                    selections.get(&number).map(|&stage| Past { stage, cycles: 0 })
+                }
                 // It is no stage's result: the operands of a unit are those of its kernels.
-                Driver::Turns { .. } => None,
-            };
-            wires.push(past);
+                NetDriver::Shared => None,
+            });
         }
-        wires
+        nets
     }
 
-    /// The stage whose result a wire is that selects a load or reads it from a memory.
-    fn selected(&self, wire: WireId) -> Option<Past> {
-        let copy = self.accelerator.copies.iter().find(|copy| copy.selection == Some(wire))?;
-        Some(Past { stage: copy.stage, cycles: 0 })
+    /// The stage and delay of a source's words; nothing for selections and constants.
+    fn past(&self, source: NetSource) -> Option<Past> {
+        let NetSource::Net { net, delay } = source else { return None };
+        self.nets[net].map(|past| Past { cycles: past.cycles + delay, ..past })
     }
 
-    /// Checks that an array is kept in the tiles that are replayed, which take the words of the stages, and that its
-    /// accesses follow each other as in the program.
-    fn array(&self, array: &StoredArray) -> Result<(), PartError> {
+    /// Checks that an array takes the words of the stages, and that its accesses follow each other as in the program.
+    fn array(&self, array: &NetArray) -> Result<(), PartError> {
         let pipeline = &self.staged.pipeline;
-        let level = self.program.arrays.get(array.array).and_then(|array| array.level);
-        stored::check_tiles(self.accelerator, array, level.unwrap_or(Level::Memory))?;
         stored::check_writes(pipeline, self.schedule, array)?;
-        for (&stage, &wire) in array.writers.iter().zip(&array.wires) {
+        require(array.writes.len() == array.writers.len(), || array.buffer.name.clone(), "a write port takes no word")?;
+        for (&stage, &source) in array.writers.iter().zip(&array.writes) {
             let first: Vec<i64> = pipeline.stages[stage].loops.iter().map(|level| level.min).collect();
             let written = self.schedule.stages[stage].value(&first) + pipeline.stages[stage].latency as i64;
-            let right = self.results(stage, &first).iter().any(|expected| self.carries(wire, written, expected));
+            let right = self.results(stage, &first).iter().any(|expected| self.carries(source, written, expected));
             require(right, || pipeline.stages[stage].name.clone(), "the memory takes another word than its result")?;
         }
         let reads = self.reads_in_memory(array);
@@ -184,74 +215,62 @@ impl Prover<'_> {
     }
 
     /// By stage, the loads that take words of an array from its memory.
-    fn reads_in_memory(&self, array: &StoredArray) -> Vec<Vec<usize>> {
+    fn reads_in_memory(&self, array: &NetArray) -> Vec<Vec<usize>> {
         let stages = &self.staged.pipeline.stages;
         let mut reads = vec![Vec::new(); stages.len()];
-        let ports = &array.wires[array.writers.len()..];
-        let mut add = |stage: usize, load: usize, source: Source| {
-            let takes =
-                self.cases_of(source).iter().any(|case| case.source.wire().is_some_and(|wire| ports.contains(&wire)));
+        let mut add = |stage: usize, load: usize, source: NetSource| {
+            let cases = self.cases_of(source);
+            let takes = cases.iter().any(|case| case.source.direct().is_some_and(|net| array.reads.contains(&net)));
             if takes && stages[stage].reads[load].array == array.array {
                 reads[stage].push(load);
             }
         };
-        for kernel in &self.accelerator.kernels {
-            kernel.operands.iter().enumerate().for_each(|(load, &operand)| add(kernel.stage, load, operand));
+        for operand in self.graph.operands() {
+            add(operand.stage, operand.load, operand.source);
         }
-        for copy in &self.accelerator.copies {
-            copy.selection.into_iter().for_each(|wire| add(copy.stage, copy.load, Source::Wire(wire)));
+        for copy in self.graph.copies() {
+            copy.selection.into_iter().for_each(|net| add(copy.stage, copy.load, NetSource::Net { net, delay: 0 }));
         }
         reads
     }
 
-    /// Whether a wire has a result in a cycle.
-    fn carries(&self, wire: WireId, now: i64, expected: &Expected) -> bool {
-        match (expected, self.wires[wire]) {
+    /// Whether a source has a result in a cycle.
+    fn carries(&self, source: NetSource, now: i64, expected: &Expected) -> bool {
+        match (expected, self.past(source)) {
             (Expected::Result { stage, cycle }, Some(past)) => past.stage == *stage && now - past.cycles == *cycle,
-            (Expected::Constant(word), None) => self.always_carries(wire, *word),
+            (Expected::Constant(word), None) => self.always_carries(source, *word),
             _ => false,
         }
     }
 
     /// Checks that a memory is the one that is replayed, and takes the words of its wires.
-    fn memory(&self, memory: &Memory) -> Result<(), PartError> {
-        memories::check_tiles(self.accelerator, memory)?;
+    fn memory(&self, accelerator: &Accelerator, memory: &Memory) -> Result<(), PartError> {
+        memories::check_tiles(accelerator, memory)?;
         for (number, stream) in memory.streams.iter().enumerate() {
-            let past = self.wires.get(stream.of).copied().flatten();
+            let past = self.nets.get(stream.of.index()).copied().flatten();
             require(past.is_some(), || format!("the memory of wire {}", stream.of), "the wire is no stage's result")?;
             if let Some(Past { stage, cycles }) = past {
                 let (content, schedule) = (&self.staged.pipeline.stages[stage], &self.schedule.stages[stage]);
-                memories::check_words(self.accelerator, memory, number, content, schedule, cycles)?;
+                memories::check_words(accelerator, memory, number, content, schedule, cycles)?;
             }
         }
         Ok(())
     }
 
-    /// The wire that a memory output delays, and by how much, as the replay has shown.
-    fn memory_delay(&self, wire: WireId) -> Option<(WireId, i64)> {
-        self.accelerator.memories.iter().flat_map(|memory| &memory.streams).find_map(|stream| {
-            let place = stream.wires.iter().position(|&other| other == wire)?;
-            // Only wires that come before have been followed.
-            (stream.of < wire).then_some(())?;
-            Some((stream.of, *stream.delays.get(place)? as i64))
-        })
-    }
-
     /// The cases of a source: those of its selection, or itself.
-    fn cases_of(&self, source: Source) -> Vec<Case> {
-        let selection = source.wire().map(|wire| &self.accelerator.wires[wire].driver);
-        match selection {
-            Some(Driver::Select { cases, .. }) => cases.clone(),
-            _ => vec![Case { conditions: Vec::new(), source }],
+    fn cases_of(&self, source: NetSource) -> Vec<NetCase> {
+        match source.direct().map(|net| &self.drivers[net]) {
+            Some(NetDriver::Select { cases, .. }) => cases.clone(),
+            _ => vec![NetCase { conditions: Vec::new(), source }],
         }
     }
 
     /// Checks an operand at all iterations: that it is the result of a stage, be it one that selects or reads a memory itself,
     /// or else that each case of its selection is right.
-    fn operand(&self, stage: usize, load: usize, operand: Source) -> Result<(), ProofError> {
+    fn operand(&self, stage: usize, load: usize, operand: NetSource) -> Result<(), ProofError> {
         let point = |index: &[i64], ranks: &[u64], source| self.point(stage, load, index, ranks, source);
-        let whole = [Case { conditions: Vec::new(), source: operand }];
-        let is_result = operand.wire().is_none_or(|wire| self.wires[wire].is_some());
+        let whole = [NetCase { conditions: Vec::new(), source: operand }];
+        let is_result = matches!(operand, NetSource::Constant(_)) || self.past(operand).is_some();
         if is_result && self.for_each_point(stage, load, &whole, &[], point).is_ok() {
             return Ok(());
         }
@@ -265,7 +284,7 @@ impl Prover<'_> {
     }
 
     /// Checks that a stage that only passes on the result of another one does so in all its iterations, always as late.
-    fn copy(&self, copy: &Copied) -> Result<(), ProofError> {
+    fn copy(&self, copy: &NetCopy) -> Result<(), ProofError> {
         let content = &self.staged.pipeline.stages[copy.stage];
         let read = &content.reads[copy.load];
         let mut first = None;
@@ -290,9 +309,9 @@ impl Prover<'_> {
         &self,
         stage: usize,
         load: usize,
-        cases: &[Case],
+        cases: &[NetCase],
         counted: &[usize],
-        mut visit: impl FnMut(&[i64], &[u64], Option<Source>) -> Result<(), E>,
+        mut visit: impl FnMut(&[i64], &[u64], Option<NetSource>) -> Result<(), E>,
     ) -> Result<(), E> {
         let content = &self.staged.pipeline.stages[stage];
         let read = &content.reads[load];
@@ -305,7 +324,7 @@ impl Prover<'_> {
         });
         for chosen in classes.multi_cartesian_product() {
             let mut index: Vec<i64> = chosen.iter().map(|members| members[0]).collect();
-            let holds = |case: &&Case| {
+            let holds = |case: &&NetCase| {
                 let holds = |(level, condition): &(usize, Condition)| {
                     let level = counted[*level];
                     condition.holds(index[level] - content.loops[level].min)
@@ -378,20 +397,20 @@ impl Prover<'_> {
     }
 
     /// The loops of the stage that uses a selection at which it looks.
-    fn selects_by_loops_of(&self, stage: usize, operand: Source) -> Result<Vec<usize>, PartError> {
-        let selection = operand.wire().map(|wire| &self.accelerator.wires[wire]);
-        let levels = selection.and_then(|wire| match wire.driver {
-            Driver::Select { counter, .. } => self.counted(counter, stage, 0),
+    fn selects_by_loops_of(&self, stage: usize, operand: NetSource) -> Result<Vec<usize>, PartError> {
+        let net = operand.direct();
+        let levels = net.and_then(|net| match self.drivers[net] {
+            NetDriver::Select { counter: Some(counter), .. } => self.counted(counter, stage, 0),
             _ => None,
         });
-        let name = || selection.map_or(String::new(), |wire| wire.name.clone());
+        let name = || net.map_or(String::new(), |net| self.graph.name(net).to_owned());
         levels.ok_or_else(|| PartError { part: name(), reason: "it selects by the loops of another stage".to_owned() })
     }
 
     /// The loop of a stage that each level of a counter counts, if it counts them.
     fn counted(&self, counter: CounterId, stage: usize, late: u64) -> Option<Vec<usize>> {
         let (content, schedule) = (&self.staged.pipeline.stages[stage], &self.schedule.stages[stage]);
-        counters::counted(&self.accelerator.counters[counter], content, schedule, late)
+        counters::counted(self.graph.counter(counter), content, schedule, late)
     }
 
     /// Whether the time at which an element appears is one affine function of its indices, and the elements that appear are
@@ -422,7 +441,7 @@ impl Prover<'_> {
         load: usize,
         index: &[i64],
         ranks: &[u64],
-        source: Option<Source>,
+        source: Option<NetSource>,
     ) -> Result<(), ProvenanceError> {
         let content = &self.staged.pipeline.stages[stage];
         let cycle = self.schedule.stages[stage].value(index);
@@ -450,8 +469,8 @@ impl Prover<'_> {
             None => vec![Expected::Constant(self.outside(stage, load))],
         };
         let right = expected.iter().any(|expected| match (expected, source) {
-            (Expected::Constant(word), Some(Source::Constant(constant))) => *word == constant,
-            (Expected::Result { .. }, Some(Source::Wire(wire))) => self.carries(wire, cycle, expected),
+            (Expected::Constant(word), Some(NetSource::Constant(constant))) => *word == constant,
+            (Expected::Result { .. }, Some(source @ NetSource::Net { .. })) => self.carries(source, cycle, expected),
             _ => false,
         });
         if right { Ok(()) } else { Err(error(self.describe_expected(expected.first()))) }
@@ -463,11 +482,11 @@ impl Prover<'_> {
     }
 
     /// The port of the memory of an array that a source is.
-    fn port(&self, array: usize, source: Source) -> Option<&Port> {
-        let Source::Wire(wire) = source else { return None };
-        let stored = self.accelerator.arrays.iter().find(|stored| stored.array == array)?;
-        let port = stored.wires.iter().skip(stored.writers.len()).position(|&other| other == wire)?;
-        Some(&stored.buffer.ports[stored.writers.len() + port])
+    fn port(&self, array: usize, source: NetSource) -> Option<&Port> {
+        let net = source.direct()?;
+        let kept = self.arrays.iter().find(|kept| kept.array == array)?;
+        let port = kept.reads.iter().position(|&other| other == net)?;
+        kept.buffer.ports.get(kept.writers.len() + port)
     }
 
     /// Whether a port shows this element, of the version that the loops around all accesses say, in this cycle.
@@ -502,17 +521,17 @@ impl Prover<'_> {
     /// The stage that names the wire of a stage: copies that select alike share one.
     fn carrier(&self, stage: usize) -> usize {
         let copy = self.copies.get(&stage);
-        let past = copy.and_then(|copy| copy.selection).and_then(|wire| self.wires.get(wire).copied().flatten());
+        let past = copy.and_then(|copy| copy.selection).and_then(|net| self.nets[net]);
         past.filter(|past| past.cycles == 0).map_or(stage, |past| past.stage)
     }
 
     /// Checks that a lane of a stream is the element it says, at the cycles of the stream.
-    fn lane(&self, name: &str, counter: CounterId, lane: &Lane) -> Result<(), ProofError> {
+    fn lane(&self, lane: &NetLane) -> Result<(), ProofError> {
         let content = &self.staged.pipeline.stages[lane.stage];
         let schedule = &self.schedule.stages[lane.stage];
         let first: Vec<i64> = content.loops.iter().map(|level| level.min).collect();
-        let levels = self.counted(counter, lane.stage, content.latency);
-        require(levels.is_some(), || name.to_owned(), "its beats come at other cycles than its elements")?;
+        let levels = self.counted(lane.counter, lane.stage, content.latency);
+        require(levels.is_some(), || lane.stream.to_owned(), "its beats come at other cycles than its elements")?;
         let levels = levels.unwrap_or_default();
         let mut points = vec![(first.clone(), vec![0; levels.len()])];
         let affine = self.is_stored() || self.has_affine_times(content.write.array);
@@ -534,25 +553,29 @@ impl Prover<'_> {
                 Some(element) => self.produced(content.write.array, element, usize::MAX).into_iter().collect_vec(),
                 None => Vec::new(),
             };
-            if !expected.iter().any(|expected| self.carries(lane.wire, cycle, expected)) {
+            if !expected.iter().any(|expected| self.carries(lane.source, cycle, expected)) {
                 return Err(ProofError::Value(ProvenanceError {
-                    reader: name.to_owned(),
+                    reader: lane.stream.to_owned(),
                     load: 0,
                     iteration: index,
                     cycle,
                     expected: self.describe_expected(expected.first()),
-                    found: self.describe(Some(Source::Wire(lane.wire)), cycle),
+                    found: self.describe(Some(lane.source), cycle),
                 }));
             }
         }
         Ok(())
     }
 
-    /// Whether a wire is a selection of this word alone.
-    fn always_carries(&self, wire: WireId, word: u16) -> bool {
-        match &self.accelerator.wires[wire].driver {
-            Driver::Select { cases, .. } => cases.iter().all(|case| case.source == Source::Constant(word)),
-            _ => false,
+    /// Whether a source is a selection of this word alone.
+    fn always_carries(&self, source: NetSource, word: u16) -> bool {
+        let always = |source: NetSource| source == NetSource::Constant(word);
+        match source {
+            NetSource::Constant(_) => always(source),
+            NetSource::Net { net, .. } => match &self.drivers[net] {
+                NetDriver::Select { cases, .. } => cases.iter().all(|case| always(case.source)),
+                _ => false,
+            },
         }
     }
 
@@ -595,25 +618,26 @@ impl Prover<'_> {
     fn describe_expected(&self, expected: Option<&Expected>) -> String {
         match expected {
             Some(Expected::Result { stage, cycle }) => {
-                format!("what {} gives in cycle {cycle}", self.staged.pipeline.stages[*stage].name)
+                format!("the result of {} in cycle {cycle}", self.staged.pipeline.stages[*stage].name)
             }
             Some(Expected::Constant(word)) => format!("the constant {word}"),
             None => "an element that no stage produces".to_owned(),
         }
     }
 
-    fn describe(&self, source: Option<Source>, now: i64) -> String {
+    fn describe(&self, source: Option<NetSource>, now: i64) -> String {
         match source {
-            Some(Source::Constant(word)) => format!("the constant {word}"),
-            Some(Source::Wire(wire)) => {
-                let name = &self.accelerator.wires[wire].name;
-                match self.wires[wire] {
+            Some(NetSource::Constant(word)) => format!("the constant {word}"),
+            Some(source @ NetSource::Net { net, delay }) => {
+                let name = self.graph.name(net);
+                let name = if delay == 0 { name.to_owned() } else { format!("{name}@{delay}") };
+                match self.past(source) {
                     Some(past) => format!(
-                        "{name}, which is what {} gave in cycle {}",
+                        "{name}, the result of {} in cycle {}",
                         self.staged.pipeline.stages[past.stage].name,
                         now - past.cycles
                     ),
-                    None => format!("{name}, which is no delayed stage"),
+                    None => format!("{name}, no result of a stage"),
                 }
             }
             None => "nothing".to_owned(),

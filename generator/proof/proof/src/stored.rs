@@ -5,6 +5,7 @@ use pushmem_nest::Level;
 use pushmem_stages::{Pipeline, Schedule};
 
 use crate::error::{PartError, require};
+use crate::nets::NetArray;
 use crate::tiles::Mapped;
 use pushmem_graph::{Accelerator, StoredArray};
 
@@ -30,7 +31,7 @@ pub(crate) fn check_tiles(accelerator: &Accelerator, array: &StoredArray, level:
 ///
 /// # Errors
 /// When a port differs.
-pub(crate) fn check_writes(pipeline: &Pipeline, schedule: &Schedule, array: &StoredArray) -> Result<(), PartError> {
+pub(crate) fn check_writes(pipeline: &Pipeline, schedule: &Schedule, array: &NetArray) -> Result<(), PartError> {
     let name = || format!("the memory of {}", array.buffer.name);
     let writers = (0..pipeline.stages.len()).filter(|&stage| pipeline.stages[stage].write.array == array.array);
     require(writers.eq(array.writers.iter().copied()), name, "not all stages write it that write the array")?;
@@ -51,7 +52,7 @@ pub(crate) fn check_writes(pipeline: &Pipeline, schedule: &Schedule, array: &Sto
 
 /// How many dimensions of a buffer are no dimensions of its array: the outermost loops, each iteration of which has elements
 /// of its own.
-pub(crate) fn versions(pipeline: &Pipeline, array: &StoredArray) -> usize {
+pub(crate) fn versions(pipeline: &Pipeline, array: &NetArray) -> usize {
     let accesses = pipeline.stages.iter().flat_map(|stage| stage.reads.iter().chain([&stage.write]));
     let mut dimensions = accesses.filter(|access| access.array == array.array).map(|access| access.subscripts.len());
     let port = array.buffer.ports.first().map_or(0, |port| port.access.len());

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pushmem_bitstream::{Bitstream, Configuration, Netlist};
-use pushmem_emulator::{Inputs, Stream};
+use pushmem_emulator::{Beat, Inputs, StreamInputs, StreamOutputs};
 use pushmem_files::Document;
 use pushmem_resources::Graph;
 use rand::Rng;
@@ -36,52 +36,76 @@ fn gaussian(image: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// The cycles that load a bitstream, and then run an image through the array. With `stalls`, time stands still now and then.
-fn cycles(bench: &Bench, configuration: &Configuration, image: &[u32], stalls: Option<&mut ChaCha8Rng>) -> Vec<Cycle> {
-    let depth = bench.spec().control_depth as usize;
+/// How often the source has a word, the sink takes one, and the host lets time pass.
+#[derive(Clone, Copy)]
+struct Rates {
+    source: f64,
+    sink: f64,
+    host: f64,
+}
+
+/// The cycles that load a bitstream.
+fn loading(bench: &Bench, configuration: &Configuration) -> Vec<Cycle> {
     let stalled = Inputs { stall: true, ..Inputs::default() };
+    let still = Cycle { inputs: stalled.clone(), is_loading: true, ..Cycle::default() };
+    let mut cycles = vec![still.clone(); bench.spec().control_depth as usize + 1];
     let bitstream = configuration.encode(bench.spec(), bench.graph()).unwrap();
-    let mut cycles: Vec<Cycle> = bitstream
-        .writes
-        .iter()
-        .map(|write| Cycle {
-            write: true,
-            address: write.address,
-            data: write.data,
-            answer: Some(0),
-            inputs: stalled.clone(),
-            ..Cycle::default()
-        })
-        .collect();
-    let flush = cycles.len();
-    cycles.push(Cycle { inputs: Inputs { flush: true, ..stalled }, ..Cycle::default() });
-    let mut stall =
-        stalls.map_or_else(|| vec![false; 400], |random| (0..600).map(|_| random.random_bool(0.3)).collect());
-    stall.extend([false; 400]);
-    let mut words = image.iter().copied();
-    let first = flush + 1 + depth;
-    for number in flush + 1..first + stall.len() {
-        // A stall takes as long to the tiles as the flush did: until then, the stream goes on.
-        let is_stalled = number >= first && stall[number - first];
-        let asked = number + depth;
-        let stall = asked - first < stall.len() && stall[asked - first];
-        let mut streams = vec![Stream::default(); COLUMN_IN + 1];
-        streams[COLUMN_IN].data = match number >= first && !is_stalled {
-            true => words.next().unwrap_or(0),
-            false => 0xdead,
-        };
-        cycles.push(Cycle { inputs: Inputs { flush: false, stall, streams }, ..Cycle::default() });
-    }
-    cycles[flush + depth].configured = Some(configuration.clone());
+    cycles.extend(bitstream.writes.iter().map(|write| Cycle {
+        write: true,
+        address: write.address,
+        data: write.data,
+        answer: Some(0),
+        ..still.clone()
+    }));
+    cycles.push(Cycle { inputs: Inputs { flush: true, ..stalled }, ..still });
+    cycles.extend(vec![Cycle { is_loading: true, ..Cycle::default() }; bench.spec().control_depth as usize - 1]);
+    cycles.push(Cycle { configured: Some(configuration.clone()), ..Cycle::default() });
     cycles
 }
 
-/// The words with a valid bit, of the cycles in which time goes on.
-fn result(bench: &Bench, cycles: &[Cycle], streams: &[Vec<Stream>]) -> Vec<u32> {
-    let depth = bench.spec().control_depth as usize;
-    let moves = |number: usize| number >= depth && !cycles[number - depth].inputs.stall;
-    let valid = streams.iter().enumerate().filter(|(number, streams)| moves(*number) && streams[COLUMN_OUT].valid);
-    valid.map(|(_, streams)| streams[COLUMN_OUT].data).collect()
+/// The beats that leave while an image is offered. Words that no handshake takes differ from those of the image.
+fn run(
+    bench: &Bench,
+    configuration: &Configuration,
+    image: &[u32],
+    rates: Rates,
+    random: &mut ChaCha8Rng,
+) -> Vec<Beat> {
+    let mut cycles = loading(bench, configuration);
+    let start = cycles.len();
+    let count = (image.len() as f64 / (rates.source * rates.sink * rates.host)) as usize + 400;
+    let mut words = image.iter().copied();
+    let mut offered = words.next();
+    // The ready signals do not depend on what is offered in later cycles: each word is offered until it is taken.
+    let mut model = pushmem_emulator::Emulator::new(bench.spec(), bench.graph().clone());
+    for cycle in &cycles {
+        cycle.configured.iter().for_each(|configuration| model.configure(configuration));
+        model.clock(&cycle.inputs);
+    }
+    let mut result = Vec::new();
+    for _ in 0..count {
+        let is_ready = model.outputs()[COLUMN_IN].ready;
+        let beat = offered.filter(|_| random.random_bool(rates.source)).map(|data| Beat { data, bit: false });
+        let ready = random.random_bool(rates.sink);
+        let mut streams = vec![StreamInputs::default(); COLUMN_OUT + 1];
+        streams[COLUMN_IN].beat = beat;
+        streams[COLUMN_OUT].ready = ready;
+        let inputs = Inputs { flush: false, stall: !random.random_bool(rates.host), streams };
+        result.extend(model.outputs()[COLUMN_OUT].beat.filter(|_| ready));
+        if beat.is_some() && is_ready {
+            offered = words.next();
+        }
+        model.clock(&inputs);
+        cycles.push(Cycle { inputs, ..Cycle::default() });
+    }
+    // The RTL shows the same in every cycle.
+    let shown: Vec<Vec<StreamOutputs>> = bench.check(&cycles);
+    let left = shown[start..].iter().zip(&cycles[start..]);
+    let of_rtl: Vec<Beat> = left
+        .filter_map(|(outputs, cycle)| outputs[COLUMN_OUT].beat.filter(|_| cycle.inputs.streams[COLUMN_OUT].ready))
+        .collect();
+    assert_eq!(of_rtl, result);
+    result
 }
 
 #[test]
@@ -97,16 +121,23 @@ fn a_gaussian_by_hand_filters_images() {
     for net in [
         "pe_1_1.word.b.input <- 4 <- io_0_0.word.data.output",
         "mem_3_1.word.data_in_0.input <- 2 <- pe_1_1.word.result.output",
-        "io_2_0.bit.valid.input <- 3 <- mem_3_1.bit.stencil_valid.output",
+        "io_2_0.bit.bit.input <- 2 <- mem_3_1.bit.stencil_valid.output",
     ] {
         assert!(netlist.contains(net), "{netlist}");
     }
     let bench = Bench::new(&spec);
     let random = &mut ChaCha8Rng::seed_from_u64(3);
-    for with_stalls in [false, true] {
+    let always = Rates { source: 1.0, sink: 1.0, host: 1.0 };
+    for rates in [
+        always,
+        Rates { host: 0.7, ..always },
+        Rates { source: 0.6, ..always },
+        Rates { sink: 0.4, ..always },
+        Rates { source: 0.8, sink: 0.7, host: 0.9 },
+    ] {
         let image: Vec<u32> = (0..SIDE * SIDE).map(|_| random.random_range(0..4096)).collect();
-        let cycles = cycles(&bench, &configuration, &image, with_stalls.then_some(&mut *random));
-        let streams = bench.check(&cycles);
-        assert_eq!(result(&bench, &cycles, &streams), gaussian(&image));
+        let result = run(&bench, &configuration, &image, rates, random);
+        let expected: Vec<Beat> = gaussian(&image).into_iter().map(|data| Beat { data, bit: true }).collect();
+        assert_eq!(result, expected);
     }
 }

@@ -2,16 +2,13 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{Read, Write};
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use pushmem_pe::{Configuration, Mode, Operand, Operation, Pe, PeSpec, generate};
-use pushmem_testing::verilator;
+use pushmem_testing::{Sources, quiet, verilator};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-use tempfile::TempDir;
 
 /// A specification without a file.
 pub fn spec(
@@ -36,7 +33,7 @@ struct Cycle {
 /// A model of the RTL of a processing element. Without Verilator, nothing is run.
 pub struct Bench {
     spec: PeSpec,
-    folder: Option<TempDir>,
+    rtl: Option<pushmem_testing::Bench>,
 }
 
 impl Bench {
@@ -44,25 +41,19 @@ impl Bench {
     pub fn lint(spec: &PeSpec) {
         let Some(verilator) = verilator() else { return };
         let folder = tempfile::tempdir().unwrap();
-        let files = write_rtl(spec, folder.path());
+        let files = files(spec);
+        files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
         let mut lint = Command::new(verilator);
-        run(lint.args(["--lint-only", "-Wall", "--top-module", &spec.name]).args(files).current_dir(&folder));
+        lint.args(["--lint-only", "-Wall", "--top-module", &spec.name]);
+        quiet(lint.args(files.iter().map(|(name, _)| name)).current_dir(&folder));
     }
 
     /// Builds the model.
     pub fn new(spec: &PeSpec) -> Self {
-        let folder = verilator().map(|verilator| {
-            let folder = tempfile::tempdir().unwrap();
-            let mut files = write_rtl(spec, folder.path());
-            fs::write(folder.path().join("bench.sv"), bench(spec)).unwrap();
-            fs::write(folder.path().join("harness.cpp"), include_str!("harness.cpp")).unwrap();
-            files.push("bench.sv".to_owned());
-            let mut build = Command::new(verilator);
-            build.args(["--cc", "--exe", "--build", "-Wall", "--top-module", "bench", "-CFLAGS", "-O2 -std=c++17"]);
-            run(build.arg("harness.cpp").args(files).current_dir(&folder));
-            folder
-        });
-        Self { spec: spec.clone(), folder }
+        let mut rtl = files(spec);
+        rtl.push(("bench.sv".to_owned(), bench(spec)));
+        let sources = Sources { rtl, harness: include_str!("harness.cpp"), flags: "-O2 -std=c++17" };
+        Self { spec: spec.clone(), rtl: pushmem_testing::Bench::build(&sources) }
     }
 
     /// Runs every operation on all pairs of words, with random third words and bits.
@@ -133,16 +124,8 @@ impl Bench {
 
     /// Holds the RTL against the model, in every cycle.
     fn check(&self, cycles: &[Cycle]) {
-        let Some(folder) = &self.folder else { return };
-        let stimuli: Vec<u8> = cycles.iter().flat_map(|cycle| self.record(cycle)).collect();
-        let mut rtl = Command::new(folder.path().join("obj_dir/Vbench"));
-        let mut rtl = rtl.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut input = rtl.stdin.take().unwrap();
-        let feeder = std::thread::spawn(move || input.write_all(&stimuli).unwrap());
-        let mut answers = Vec::new();
-        rtl.stdout.take().unwrap().read_to_end(&mut answers).unwrap();
-        feeder.join().unwrap();
-        assert!(rtl.wait().unwrap().success());
+        let Some(rtl) = &self.rtl else { return };
+        let answers = rtl.run(cycles.iter().flat_map(|cycle| self.record(cycle)).collect());
         assert_eq!(answers.len(), 5 * cycles.len());
         let mut model = Pe::new(&self.spec, cycles[0].configuration);
         for (number, (cycle, answer)) in cycles.iter().zip(answers.chunks_exact(5)).enumerate() {
@@ -178,14 +161,9 @@ impl Bench {
     }
 }
 
-fn write_rtl(spec: &PeSpec, folder: &Path) -> Vec<String> {
+fn files(spec: &PeSpec) -> Vec<(String, String)> {
     let files = generate(spec).unwrap_or_else(|error| panic!("{error}"));
-    let write = |file: pushmem_veryl::Emitted| {
-        let name = format!("{}.sv", file.name);
-        fs::write(folder.join(&name), file.text).unwrap();
-        name
-    };
-    files.into_iter().map(write).collect()
+    files.into_iter().map(|file| (format!("{}.sv", file.name), file.text)).collect()
 }
 
 /// A module around the processing element with ports that the harness can write alike for all specifications.
@@ -232,11 +210,4 @@ fn bench(spec: &PeSpec) -> String {
         spec.name,
         connections.join(", ")
     )
-}
-
-fn run(command: &mut Command) {
-    let output = command.output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let complains = err.contains("%Warning") || err.contains("%Error");
-    assert!(output.status.success() && !complains, "{command:?}:\n{out}\n{err}");
 }

@@ -3,6 +3,7 @@
 mod common;
 mod copies;
 mod faults;
+mod graph;
 mod levels;
 mod networks;
 mod outcome;

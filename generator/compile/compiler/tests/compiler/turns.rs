@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pushmem_assembly::{Tiles, assemble};
+use pushmem_assembly::{Tiles, application_graph, realize};
 use pushmem_compiler::{Compiled, Report};
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Node, Program, Share};
@@ -148,7 +148,8 @@ fn two_kernels_at_once_are_noticed_by_the_proof() {
     let Compiled { program, extraction, datapaths, constraints, .. } = &shared;
     let (amber, rom) = (spec("amber"), spec("rom"));
     let tiles = Tiles { memory: &amber, rom: &rom, mappings: &Mappings::default() };
-    let wrong = assemble(program, extraction, &apart.schedule, datapaths, tiles, constraints).unwrap();
+    let graph = application_graph(program, extraction, &apart.schedule, datapaths, tiles, constraints).unwrap();
+    let wrong = realize(program, extraction, datapaths, &graph, tiles, constraints).unwrap();
     let error = prove(program, extraction.staged(), &apart.schedule, datapaths, &wrong).unwrap_err();
     assert_eq!(error.to_string(), "average: two of its kernels begin an iteration in the same cycle");
 }

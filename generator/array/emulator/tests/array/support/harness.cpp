@@ -17,9 +17,10 @@ int main() {
     bench.clk = 1;
     bench.eval();
     bench.rst_n = 1;
-    // Commands, address, data, and for each column a word and a bit.
+    // Commands, address, data, and for each column a word and its bit, valid and ready.
     std::vector<uint32_t> inputs(3 + 2 * COLUMNS);
-    // Error and data of the configuration port, for each column a word and a bit, and the registers.
+    // Error and data of the configuration port, for each column a word and its bit, valid and
+    // ready, and the registers.
     std::vector<uint32_t> outputs(2 + 2 * COLUMNS + PROBES);
     while (std::fread(inputs.data(), 4, inputs.size(), stdin) == inputs.size()) {
         bench.commands = inputs[0];

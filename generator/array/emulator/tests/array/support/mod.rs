@@ -3,19 +3,15 @@
 pub mod random;
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io::{Read, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use pushmem_bitstream::Configuration;
-use pushmem_emulator::{Emulator, Inputs, Stream};
+use pushmem_emulator::{Emulator, Inputs, StreamInputs, StreamOutputs};
 use pushmem_fabric::{ArraySpec, Folder, Layer, Place, TileKind};
 use pushmem_files::Document;
 use pushmem_interconnect::{answer_latency, array_module, generate};
 use pushmem_resources::{Graph, Node, NodeId};
-use pushmem_testing::verilator;
-use tempfile::TempDir;
+use pushmem_testing::Sources;
 
 /// The specification of an array.
 pub fn parse(text: &str) -> ArraySpec {
@@ -34,6 +30,8 @@ pub struct Cycle {
     pub inputs: Inputs,
     /// The configuration that the tiles have from this cycle on.
     pub configured: Option<Configuration>,
+    /// Whether a configuration is being loaded: streams show what they have of it.
+    pub is_loading: bool,
     /// The answer that the access is to have: the word that is read, or none for an error.
     pub answer: Option<u32>,
 }
@@ -44,7 +42,7 @@ pub struct Bench {
     graph: Graph,
     /// The registers that are compared.
     registers: Vec<NodeId>,
-    folder: Option<TempDir>,
+    rtl: Option<pushmem_testing::Bench>,
 }
 
 impl Bench {
@@ -53,24 +51,12 @@ impl Bench {
         let graph = Graph::of(spec);
         let is_register = |node: &NodeId| matches!(graph.resource(*node).node, Node::Register { .. });
         let registers: Vec<NodeId> = graph.nodes().filter(is_register).collect();
-        let folder = verilator().map(|verilator| {
-            let folder = tempfile::tempdir().unwrap();
-            let mut files = Vec::new();
-            for file in generate(spec).unwrap_or_else(|error| panic!("{error}")) {
-                let name = format!("{}.sv", file.name);
-                fs::write(folder.path().join(&name), file.text).unwrap();
-                files.push(name);
-            }
-            fs::write(folder.path().join("bench.sv"), bench(spec, &graph, &registers)).unwrap();
-            fs::write(folder.path().join("harness.cpp"), include_str!("harness.cpp")).unwrap();
-            files.push("bench.sv".to_owned());
-            let flags = format!("-O1 -std=c++17 -DCOLUMNS={} -DPROBES={}", spec.columns, registers.len());
-            let mut build = Command::new(verilator);
-            build.args(["--cc", "--exe", "--build", "--assert", "-Wall", "--top-module", "bench", "-CFLAGS", &flags]);
-            run(build.arg("harness.cpp").args(files).current_dir(&folder));
-            folder
-        });
-        Self { spec: spec.clone(), graph, registers, folder }
+        let files = generate(spec).unwrap_or_else(|error| panic!("{error}"));
+        let mut rtl: Vec<_> = files.into_iter().map(|file| (format!("{}.sv", file.name), file.text)).collect();
+        rtl.push(("bench.sv".to_owned(), bench(spec, &graph, &registers)));
+        let flags = format!("-O1 -std=c++17 -DCOLUMNS={} -DPROBES={}", spec.columns, registers.len());
+        let sources = Sources { rtl, harness: include_str!("harness.cpp"), flags: &flags };
+        Self { spec: spec.clone(), graph, registers, rtl: pushmem_testing::Bench::build(&sources) }
     }
 
     pub fn spec(&self) -> &ArraySpec {
@@ -81,8 +67,8 @@ impl Bench {
         &self.graph
     }
 
-    /// Holds the RTL against the model: every output, register and answer of every cycle. Gives the streams out of the array.
-    pub fn check(&self, cycles: &[Cycle]) -> Vec<Vec<Stream>> {
+    /// Holds the RTL against the model: every output, register and answer of every cycle. Gives the outputs of the array.
+    pub fn check(&self, cycles: &[Cycle]) -> Vec<Vec<StreamOutputs>> {
         let outputs = self.run(cycles);
         let mut model = Emulator::new(&self.spec, self.graph.clone());
         let mut streams = Vec::new();
@@ -90,24 +76,22 @@ impl Bench {
             if let Some(configuration) = &cycle.configured {
                 model.configure(configuration);
             }
-            let shown: Vec<Stream> = model.outputs().collect();
+            let shown = model.outputs();
             if let Some(outputs) = &outputs {
-                self.compare(number, &outputs[number], &shown, &model);
+                self.compare(number, cycle, &outputs[number], &shown, &model);
                 self.compare_answer(number, &outputs[number], cycles);
             }
             streams.push(shown);
-            // Commands are on their way.
-            let command = number.checked_sub(self.spec.control_depth as usize).map(|sent| &cycles[sent].inputs);
-            let (flush, stall) = command.map_or((false, false), |command| (command.flush, command.stall));
-            model.clock(&Inputs { flush, stall, streams: cycle.inputs.streams.clone() });
+            model.clock(&cycle.inputs);
         }
         streams
     }
 
-    fn compare(&self, number: usize, outputs: &[u32], shown: &[Stream], model: &Emulator) {
+    fn compare(&self, number: usize, cycle: &Cycle, outputs: &[u32], shown: &[StreamOutputs], model: &Emulator) {
         let (streams, registers) = outputs[2..].split_at(2 * shown.len());
-        for (column, (stream, pair)) in shown.iter().zip(streams.chunks_exact(2)).enumerate() {
-            assert_eq!((pair[0], pair[1] != 0), (stream.data, stream.valid), "cycle {number}, column {column}");
+        let compared = if cycle.is_loading { &[] } else { shown };
+        for (column, (stream, pair)) in compared.iter().zip(streams.chunks_exact(2)).enumerate() {
+            assert_eq!((pair[0], pair[1]), packed(stream), "cycle {number}, column {column}: {stream:?}");
         }
         for (node, value) in self.registers.iter().zip(registers) {
             assert_eq!(
@@ -131,17 +115,9 @@ impl Bench {
     }
 
     fn run(&self, cycles: &[Cycle]) -> Option<Vec<Vec<u32>>> {
-        let folder = self.folder.as_ref()?;
-        let stimuli: Vec<u8> =
-            cycles.iter().flat_map(|cycle| record(&self.spec, cycle)).flat_map(u32::to_le_bytes).collect();
-        let mut rtl = Command::new(folder.path().join("obj_dir/Vbench"));
-        let mut rtl = rtl.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut input = rtl.stdin.take().unwrap();
-        let feeder = std::thread::spawn(move || input.write_all(&stimuli).unwrap());
-        let mut answers = Vec::new();
-        rtl.stdout.take().unwrap().read_to_end(&mut answers).unwrap();
-        feeder.join().unwrap();
-        assert!(rtl.wait().unwrap().success());
+        let rtl = self.rtl.as_ref()?;
+        let stimuli = cycles.iter().flat_map(|cycle| record(&self.spec, cycle)).flat_map(u32::to_le_bytes).collect();
+        let answers = rtl.run(stimuli);
         let words = 2 + 2 * self.spec.columns as usize + self.registers.len();
         assert_eq!(answers.len(), 4 * words * cycles.len());
         let (answers, _) = answers.as_chunks::<4>();
@@ -155,9 +131,22 @@ fn record(spec: &ArraySpec, cycle: &Cycle) -> Vec<u32> {
     let Cycle { write, read, inputs, .. } = cycle;
     let commands = [inputs.flush, inputs.stall, *write, *read].map(u32::from);
     let mut record = vec![commands.iter().rev().fold(0, |all, bit| 2 * all + bit), cycle.address, cycle.data];
-    let streams = inputs.streams.iter().copied().chain(std::iter::repeat(Stream::default()));
-    record.extend(streams.take(spec.columns as usize).flat_map(|stream| [stream.data, stream.valid.into()]));
+    let streams = inputs.streams.iter().copied().chain(std::iter::repeat(StreamInputs::default()));
+    record.extend(streams.take(spec.columns as usize).flat_map(|StreamInputs { beat, ready }| {
+        let (is_valid, beat) = (beat.is_some(), beat.unwrap_or_default());
+        [beat.data, flags(beat.bit, is_valid, ready)]
+    }));
     record
+}
+
+/// The outputs of a column as the harness writes them.
+fn packed(StreamOutputs { beat, ready }: &StreamOutputs) -> (u32, u32) {
+    let (is_valid, beat) = (beat.is_some(), beat.unwrap_or_default());
+    (beat.data, flags(beat.bit, is_valid, *ready))
+}
+
+fn flags(bit: bool, valid: bool, ready: bool) -> u32 {
+    u32::from(bit) | u32::from(valid) << 1 | u32::from(ready) << 2
 }
 
 /// A module around the array with ports that the harness can write alike for all specifications, and all registers of tracks.
@@ -167,9 +156,15 @@ fn bench(spec: &ArraySpec, graph: &Graph, registers: &[NodeId]) -> String {
     for column in 0..columns {
         let (low, at) = (column * w, 64 * column);
         writeln!(body, "    assign data_in[{low} +: {w}] = stream_in[{at} +: {w}];").unwrap();
-        writeln!(body, "    assign valid_in[{column}] = stream_in[{}];", at + 32).unwrap();
+        writeln!(
+            body,
+            "    assign {{ready_out[{column}], valid_in[{column}], bit_in[{column}]}} = stream_in[{} +: 3];",
+            at + 32
+        )
+        .unwrap();
         writeln!(body, "    assign stream_out[{at} +: 32] = 32'(data_out[{low} +: {w}]);").unwrap();
-        writeln!(body, "    assign stream_out[{} +: 32] = 32'(valid_out[{column}]);", at + 32).unwrap();
+        let flags = format!("{{ready_in[{column}], valid_out[{column}], bit_out[{column}]}}");
+        writeln!(body, "    assign stream_out[{} +: 32] = 32'({flags});", at + 32).unwrap();
     }
     if columns == 1 {
         writeln!(body, "    assign stream_out[64 +: 64] = '0;").unwrap();
@@ -181,10 +176,11 @@ fn bench(spec: &ArraySpec, graph: &Graph, registers: &[NodeId]) -> String {
         "/* verilator lint_off UNUSEDSIGNAL */\nmodule bench (\n    input logic clk, rst_n,\n    input logic [3:0] commands,\n    \
          input logic [31:0] address, write_data,\n    input logic [{stream}:0] stream_in,\n    output logic error,\n    \
          output logic [31:0] read_data,\n    output logic [{stream}:0] stream_out,\n    output logic [{last}:0] probes\n);\n    \
-         logic [{words}:0] data_in, data_out;\n    logic [{bits}:0] valid_in, valid_out;\n    {top} u_array (.clk_i(clk), \
+         logic [{words}:0] data_in, data_out;\n    logic [{bits}:0] bit_in, valid_in, ready_in, bit_out, valid_out, ready_out;\n    {top} u_array (.clk_i(clk), \
          .rst_ni(rst_n), .flush_i(commands[0]), .stall_i(commands[1]), .config_write_i(commands[2]), .config_read_i(commands[3]), \
          .config_address_i(address), .config_write_data_i(write_data), .config_read_data_o(read_data), .config_error_o(error), \
-         .data_i(data_in), .valid_i(valid_in), .data_o(data_out), .valid_o(valid_out));\n{body}endmodule\n",
+         .data_i(data_in), .bit_i(bit_in), .valid_i(valid_in), .ready_o(ready_in), .data_o(data_out), .bit_o(bit_out), \
+         .valid_o(valid_out), .ready_i(ready_out));\n{body}endmodule\n",
         // Of more bits than 64, a port is an array for the harness.
         stream = 64 * columns.max(2) - 1,
         last = 32 * probes - 1,
@@ -210,11 +206,4 @@ fn path(spec: &ArraySpec, graph: &Graph, register: NodeId) -> String {
             format!("u_array.u_block_{block}_{block_row}.{tile}.{hop}")
         }
     }
-}
-
-fn run(command: &mut Command) {
-    let output = command.output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let complains = err.contains("%Warning") || err.contains("%Error");
-    assert!(output.status.success() && !complains, "{command:?}:\n{out}\n{err}");
 }

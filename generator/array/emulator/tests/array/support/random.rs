@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pushmem_bitstream::{Configuration, Net, Source};
 use pushmem_configuration::Configuration as MemoryConfiguration;
-use pushmem_emulator::{Inputs, Stream};
-use pushmem_fabric::{ArraySpec, Place, TileKind};
+use pushmem_emulator::{Beat, Inputs, StreamInputs};
+use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
 use pushmem_files::Document;
-use pushmem_resources::{Address, CLEAR, DIGEST, Feature, Graph, Meaning, Node, NodeId, Resource};
+use pushmem_resources::{Address, CLEAR, DIGEST, Feature, Field, Graph, Meaning, Node, NodeId, Resource};
 use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -28,6 +28,9 @@ pub fn configuration(spec: &ArraySpec, graph: &Graph, random: &mut ChaCha8Rng) -
         }
     }
     add_memories(spec, graph, &mut configuration, random);
+    if random.random_bool(0.7) {
+        add_streams(spec, graph, &mut configuration, random);
+    }
     configuration.tiles.retain(|_, tile| !tile.is_idle());
     configuration
 }
@@ -83,9 +86,8 @@ pub fn routed(spec: &ArraySpec, graph: &Graph, random: &mut ChaCha8Rng) -> (Conf
     for _ in 0..random.random_range(1..2 * outputs.len()) {
         let source = *outputs.choose(random).unwrap();
         if let Some((input, steps)) = walk(graph, source, &used, random) {
-            let is_io = graph.kind(graph.place(input)) == Some(TileKind::Io);
             let is_register = |node: &&NodeId| matches!(graph.resource(**node).node, Node::Register { .. });
-            let registers = steps.iter().filter(is_register).count() as u32 + u32::from(is_io);
+            let registers = steps.iter().filter(is_register).count() as u32;
             for pair in steps.windows(2) {
                 configuration.connect(graph, pair[0], pair[1]).unwrap();
             }
@@ -108,6 +110,9 @@ pub fn routed(spec: &ArraySpec, graph: &Graph, random: &mut ChaCha8Rng) -> (Conf
         configuration.tile_mut(graph, place).fields[operation] = random.random_range(0..operations);
     }
     add_memories(spec, graph, &mut configuration, random);
+    if random.random_bool(0.7) {
+        add_streams(spec, graph, &mut configuration, random);
+    }
     configuration.tiles.retain(|_, tile| !tile.is_idle());
     (configuration, nets.into_values().collect())
 }
@@ -151,19 +156,60 @@ pub fn cycles(bench: &Bench, configuration: &Configuration, count: usize, random
     }
     cycles.push(Cycle { inputs: Inputs { flush: true, ..stalled }, ..Cycle::default() });
     let start = cycles.len() - 1;
+    // Sources and sinks of different speed.
+    let rates: Vec<[f64; 2]> = (0..spec.columns).map(|_| [rate(random), rate(random)]).collect();
     for _ in 0..count {
-        let stream = |random: &mut ChaCha8Rng| Stream {
-            data: random.random::<u32>() & (u32::MAX >> (32 - spec.word_bits())),
-            valid: random.random(),
+        let stream = |random: &mut ChaCha8Rng, [offers, takes]: [f64; 2]| StreamInputs {
+            beat: random.random_bool(offers).then(|| beat(spec, random)),
+            ready: random.random_bool(takes),
         };
-        let streams = (0..spec.columns).map(|_| stream(random)).collect();
+        let streams = rates.iter().map(|rates| stream(random, *rates)).collect();
         let inputs = Inputs { flush: false, stall: random.random_bool(0.15), streams };
         let access = if random.random_bool(0.3) { access(bench, configuration, random) } else { Cycle::default() };
+        // Beats that come before the flush are of no run.
+        let is_running = cycles.len() >= start + depth;
+        let inputs = if is_running { inputs } else { Inputs { streams: Vec::new(), ..inputs } };
         cycles.push(Cycle { inputs, ..access });
     }
+    cycles[..start + depth].iter_mut().for_each(|cycle| cycle.is_loading = true);
     // The tiles have it from the cycle on in which the flush reaches them.
     cycles[start + depth].configured = Some(configuration.clone());
     cycles
+}
+
+/// How often a source has a beat, or a sink takes one: often always.
+fn rate(random: &mut ChaCha8Rng) -> f64 {
+    if random.random_bool(0.4) { 1.0 } else { random.random_range(0.2..1.0) }
+}
+
+fn beat(spec: &ArraySpec, random: &mut ChaCha8Rng) -> Beat {
+    Beat { data: random.random::<u32>() & (u32::MAX >> (32 - spec.word_bits())), bit: random.random() }
+}
+
+/// Gives IO tiles streams that have beats within some cycles; some have none.
+fn add_streams(spec: &ArraySpec, graph: &Graph, configuration: &mut Configuration, random: &mut ChaCha8Rng) {
+    for column in 0..spec.columns {
+        let place = Place { row: 0, column };
+        for direction in Direction::ALL {
+            let layout = graph.layout(TileKind::Io);
+            let tile = configuration.tile_mut(graph, place);
+            let stream = |field: &Field| field.meaning.stream() == Some(direction);
+            let fields = layout.fields.iter().zip(&mut tile.fields).filter(|(field, _)| stream(field));
+            fields.for_each(|(_, value)| *value = 0);
+            if random.random_bool(0.2) {
+                continue;
+            }
+            let step = random.random_range(1..4);
+            let (inner, outer) = (random.random_range(1..12), random.random_range(1..5));
+            let text = format!(
+                "{{extent: [{inner}, {outer}], cycle: {{start: {}, stride: [{step}, {}]}}}}",
+                random.random_range(0..12),
+                step * (inner - 1) + random.random_range(1..9)
+            );
+            let beats = Document::parse("beats.yaml", text).unwrap().deserialize().unwrap();
+            tile.set_stream(spec, layout, direction, &beats).unwrap();
+        }
+    }
 }
 
 /// A read of some register, or a write to an address that does not exist.

@@ -1,28 +1,31 @@
 //! Delays: chains of shift registers and memories.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use pushmem_affine::Affine;
 use pushmem_buffers::{Direction, Port, UnifiedBuffer};
 use pushmem_nest::Level;
 
-use super::Builder;
-use super::plan::Place;
+use super::Realizer;
+use super::stream::stream_of;
 use crate::error::AssemblyError;
-use crate::stream::stream_of;
-use pushmem_graph::{Delayed, Driver, Memory, Tile, TileId, WireId};
+use pushmem_graph::{Delayed, Driver, Memory, StageResult, Tile, TileId, WireId, WordId};
 
 /// The longest delay, in cycles, that becomes registers where the memory tile cannot make it.
 const LONGEST_RESCUE: u64 = 128;
 
-impl Builder<'_> {
+impl Realizer<'_> {
     /// Adds the delays of a stage's result that are wanted: a chain of shift registers and memories, each beginning where
     /// the one before ends.
-    pub(super) fn add_delays(&mut self, stage: usize, delays: &BTreeSet<u64>) -> Result<(), AssemblyError> {
-        let base = self.wires[&Place { stage, delay: 0 }];
+    ///
+    /// # Errors
+    /// When the memory tiles cannot make a delay.
+    pub(super) fn add_delays(&mut self, net: WordId) -> Result<(), AssemblyError> {
+        let Some(result) = &self.graph.words[net].result else { return Ok(()) };
+        let base = self.wires[&(net, 0)];
         let name = self.accelerator.wires[base].name.clone();
-        let delays = delays.iter().copied().filter(|&delay| delay > 0).collect_vec();
+        let delays = self.delays[net].iter().copied().filter(|&delay| delay > 0).collect_vec();
         // The end of the chain, and outputs of memories that begin before it and come later.
         let mut last = (0, base);
         let mut outputs: BTreeMap<u64, Driver> = BTreeMap::new();
@@ -31,14 +34,13 @@ impl Builder<'_> {
             if !outputs.contains_key(&delay) && is_long(last.0, delay) {
                 let steps = std::iter::once(last.0).chain(delays[number..].iter().copied()).tuple_windows();
                 let long = steps.filter(|(from, to)| is_long(*from, *to)).map(|(_, to)| to - last.0).collect_vec();
-                match self.best_memory(stage, last, &long) {
+                match self.best_memory(result, last, &long) {
                     Ok(memory) => outputs.extend(self.add_memory(last, memory)),
                     // The tile collects and spreads whole rows: delays too short for that become registers after all.
                     Err(_) if delay - last.0 <= LONGEST_RESCUE => {}
                     Err(error) => return Err(error),
                 }
             }
-            let place = Place { stage, delay };
             let driver = outputs.remove(&delay).unwrap_or(Driver::ShiftRegister { of: last.1, length: delay - last.0 });
             let known = match driver {
                 Driver::Tile { tile, output } => self.accelerator.tiles[tile].outputs[output],
@@ -48,7 +50,7 @@ impl Builder<'_> {
             if let Driver::Tile { tile, output } = driver {
                 self.connect(tile, output, wire);
             }
-            self.wires.insert(place, wire);
+            self.wires.insert((net, delay), wire);
             last = (delay, wire);
         }
         Ok(())
@@ -56,13 +58,13 @@ impl Builder<'_> {
 
     /// Maps the first of these delays of a wire, as many as take the fewest tiles each: the rest goes to another memory
     /// behind it, which is smaller than one that begins at the same wire.
-    fn best_memory(&self, stage: usize, from: (u64, WireId), delays: &[u64]) -> Result<Memory, AssemblyError> {
+    fn best_memory(&self, result: &StageResult, from: (u64, WireId), delays: &[u64]) -> Result<Memory, AssemblyError> {
         let mut best: Option<Memory> = None;
         let mut refused = None;
-        for count in (1..=delays.len().min(self.spec.outputs as usize)).rev() {
+        for count in (1..=delays.len().min(self.tiles.memory.outputs as usize)).rev() {
             let delays = &delays[..count];
-            let buffer = self.delay_buffer(stage, from.0, delays);
-            match pushmem_mapping::map(&buffer, self.spec) {
+            let buffer = self.delay_buffer(result, from.0, delays);
+            match pushmem_mapping::map(&buffer, self.tiles.memory) {
                 Ok(mapped) => {
                     let each = |memory: &Memory| (memory.mapped.tiles.len(), memory.streams[0].delays.len());
                     let (tiles, delayed) = (mapped.tiles.len(), delays.len());
@@ -76,16 +78,15 @@ impl Builder<'_> {
             }
         }
         best.ok_or_else(|| AssemblyError::Memory {
-            stage,
+            stage: result.stage,
             delays: delays.to_vec(),
             error: Box::new(refused.expect("there is a delay")),
         })
     }
 
     /// The buffer that delays a stage's result, itself some cycles late.
-    fn delay_buffer(&self, stage: usize, late: u64, delays: &[u64]) -> UnifiedBuffer {
-        let content = &self.scheduled.extraction.pipeline.stages[stage];
-        let stream = stream_of(content, &self.scheduled.schedule.stages[stage]);
+    fn delay_buffer(&self, result: &StageResult, late: u64, delays: &[u64]) -> UnifiedBuffer {
+        let stream = stream_of(&result.words);
         let port = |name: String, direction: Direction, delay: u64| Port {
             name,
             direction,
@@ -95,7 +96,7 @@ impl Builder<'_> {
         };
         let reads = delays.iter().map(|&delay| port(format!("{delay}_ago"), Direction::Read, delay));
         let ports = std::iter::once(port("write".to_owned(), Direction::Write, 0)).chain(reads).collect();
-        UnifiedBuffer { name: content.name.clone(), ports }
+        UnifiedBuffer { name: self.graph.names.stages[result.stage].clone(), ports }
     }
 
     /// Adds a memory with its tiles, and returns the driver of each of its delays, counted from the stage's result.

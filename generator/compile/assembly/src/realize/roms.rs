@@ -9,10 +9,9 @@ use pushmem_extraction::Extraction;
 use pushmem_files::Diagnostic;
 use pushmem_kernels::Fetch;
 use pushmem_nest::{Program, Table};
-use pushmem_schedule::Schedule;
 use pushmem_tile::TileSpec;
 
-use pushmem_graph::{Accelerator, KernelId, Rom};
+use pushmem_graph::{Accelerator, ApplicationGraph, Counter, Rom};
 
 /// Adds the ROMs of all kernels.
 ///
@@ -22,7 +21,7 @@ pub(crate) fn add_roms(
     accelerator: &mut Accelerator,
     program: &Program,
     extraction: &Extraction,
-    schedule: &Schedule,
+    graph: &ApplicationGraph,
 ) -> Result<(), Diagnostic> {
     let spec = &accelerator.rom_spec;
     let digest = spec.digest();
@@ -49,7 +48,8 @@ pub(crate) fn add_roms(
                     "choose a ROM with wider words, or keep the table in logic",
                 );
             }
-            let (levels, start) = firings(accelerator, extraction, schedule, number, fetch);
+            let Some((words, latency)) = results(graph, kernel.stage) else { continue };
+            let (levels, start) = firings(words, latency, fetch);
             let levels = merged(&levels, extent_limit(spec));
             let controller = ControllerConfiguration {
                 extent: levels.iter().map(|(extent, _)| *extent).collect(),
@@ -97,18 +97,17 @@ fn extent_limit(spec: &TileSpec) -> u64 {
 
 /// When the addresses of a look-up are there: extent and stride of each loop that has several iterations, innermost first,
 /// and the first cycle.
-fn firings(
-    accelerator: &Accelerator,
-    extraction: &Extraction,
-    schedule: &Schedule,
-    kernel: KernelId,
-    fetch: &Fetch,
-) -> (Vec<(u64, i64)>, i64) {
-    let stage = accelerator.kernels[kernel].stage;
-    let (content, times) = (&extraction.pipeline.stages[stage], &schedule.stages[stage]);
-    let loops = content.loops.iter().zip(&times.stride).filter(|(level, _)| level.extent > 1);
-    let loops = loops.map(|(level, &stride)| (level.extent, stride)).collect();
-    (loops, content.first_cycle(times) + fetch.stage as i64)
+fn firings(words: &Counter, latency: u64, fetch: &Fetch) -> (Vec<(u64, i64)>, i64) {
+    let loops = words.extent.iter().copied().zip(words.cycle.stride.iter().copied()).collect();
+    (loops, words.cycle.start - latency as i64 + fetch.stage as i64)
+}
+
+/// The results of the kernel of a stage, and its latency.
+fn results(graph: &ApplicationGraph, stage: usize) -> Option<(&Counter, u64)> {
+    graph.kernels.iter().find_map(|kernel| {
+        let result = graph.words[kernel.net].result.as_ref().filter(|result| result.stage == stage)?;
+        Some((&result.words, kernel.latency))
+    })
 }
 
 /// The same cycles with fewer loops: those that go on where the loop inside them ends become one, as far as counters reach.

@@ -6,8 +6,7 @@ use pushmem_affine::Affine;
 use pushmem_extraction::Origin;
 
 use super::Builder;
-use super::plan::{Outcome, Place};
-use pushmem_graph::{CounterId, Driver, Lane, Stream, counted_levels};
+use pushmem_graph::{CounterId, InputLane, InputNode, OutputLane, OutputNode, WordDriver, counted_levels};
 
 impl Builder<'_> {
     /// Streams of an array: the lanes that come in the same cycles together. Returns the counter and the stages of each.
@@ -43,16 +42,16 @@ impl Builder<'_> {
         element
     }
 
-    fn stream(&self, array: usize, number: Option<usize>, counter: CounterId) -> Stream {
+    /// The name of a stream of an array, of which there may be several.
+    fn stream_name(&self, array: usize, number: Option<usize>) -> String {
         let declared = &self.scheduled.program.arrays[array];
         // As of operations, numbers that would give the name of an array are left out: the stream of that has it.
         let is_free = |name: &String| self.scheduled.program.arrays.iter().all(|array| array.name != *name);
         let mut numbered = (0..).map(|number: usize| format!("{}_{number}", declared.name)).filter(is_free);
-        let name = match number {
+        match number {
             None => declared.name.clone(),
             Some(number) => numbered.nth(number).expect("numbers do not end"),
-        };
-        Stream { name, array, element: declared.element, counter, lanes: Vec::new() }
+        }
     }
 
     pub(super) fn add_inputs(&mut self) {
@@ -64,14 +63,17 @@ impl Builder<'_> {
             let groups = self.lanes_together(&stages, |_| 0);
             let several = groups.len() > 1;
             for (number, (counter, stages)) in groups.into_iter().enumerate() {
-                let mut stream = self.stream(array, several.then_some(number), counter);
+                let name = self.stream_name(array, several.then_some(number));
+                let element = self.scheduled.program.arrays[array].element;
+                let mut lanes = Vec::new();
                 for (lane, stage) in stages.into_iter().enumerate() {
-                    let driver = Driver::Input { stream: self.accelerator.inputs.next_idx(), lane };
-                    let wire = self.add_wire(self.stage_name(stage).to_owned(), driver);
-                    self.wires.insert(Place { stage, delay: 0 }, wire);
-                    stream.lanes.push(Lane { wire, stage, element: self.element(stage) });
+                    let driver = WordDriver::Input { stream: self.graph.inputs.next_idx(), lane };
+                    let result = self.result(stage);
+                    let net = self.add_net(self.stage_name(stage).to_owned(), driver, result);
+                    self.nets.insert(stage, net);
+                    lanes.push(InputLane { net, element: self.element(stage) });
                 }
-                self.accelerator.inputs.push(stream);
+                self.graph.inputs.push(InputNode { name, array, element, counter, lanes });
             }
         }
     }
@@ -82,17 +84,16 @@ impl Builder<'_> {
             let groups = self.lanes_together(stages, |stage| pipeline.stages[stage].latency);
             let several = groups.len() > 1;
             for (number, (counter, stages)) in groups.into_iter().enumerate() {
-                let mut stream = self.stream(array, several.then_some(number), counter);
-                for stage in stages {
-                    let wire = match self.outcomes[stage] {
-                        Outcome::At(place) => self.wires[&place],
-                        Outcome::Constant(word) => self.add_constant_wire(stage, word),
-                    };
-                    stream.lanes.push(Lane { wire, stage, element: self.element(stage) });
-                }
-                let last = self.accelerator.counters[counter].last();
-                self.accelerator.length = self.accelerator.length.max(last as u64 + 1);
-                self.accelerator.outputs.push(stream);
+                let name = self.stream_name(array, several.then_some(number));
+                let element = self.scheduled.program.arrays[array].element;
+                let lane = |stage: usize| {
+                    let edge = self.outcome(stage);
+                    OutputLane { edge, stage, element: self.element(stage) }
+                };
+                let lanes = stages.into_iter().map(lane).collect();
+                let last = self.graph.counters[counter].last();
+                self.graph.length = self.graph.length.max(last as u64 + 1);
+                self.graph.outputs.push(OutputNode { name, array, element, counter, lanes });
             }
         }
     }

@@ -1,13 +1,11 @@
-//! From scheduled stages to kernels, shift registers, memory tiles and wires.
+//! From scheduled stages to the application graph.
 
-mod arrays;
-mod delays;
 mod kernels;
-mod plan;
+pub(crate) mod plan;
 mod streams;
 mod units;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use pushmem_extraction::{Extraction, Origin};
 use pushmem_kernels::Datapath;
@@ -16,13 +14,15 @@ use pushmem_nest::{Operation, Program, Span};
 use pushmem_schedule::{Schedule, Writers};
 use pushmem_tile::TileSpec;
 
-use self::plan::{Memories, Outcome, Place, delays, outcomes, reads};
+use self::plan::{KeptArray, Memories, Outcome, Place, outcomes, reads};
+use crate::arrays::ArrayPorts;
 use crate::constraints::Constraints;
 use crate::error::AssemblyError;
-use crate::merge::merge_memories;
 use crate::outputs::final_stages;
-use crate::roms::add_roms;
-use pushmem_graph::{Accelerator, Condition, Counter, CounterId, DatapathId, Driver, Wire, WireId, counted_levels};
+use pushmem_graph::{
+    ApplicationGraph, ArrayId, ArrayNode, BitDriver, BitId, BitNet, Choice, Condition, Counter, CounterId, Edge,
+    ProgramNames, StageResult, WordDriver, WordId, WordNet, counted_levels,
+};
 
 /// The program through the passes so far.
 #[derive(Clone, Copy)]
@@ -48,79 +48,65 @@ pub struct Tiles<'a> {
     pub mappings: &'a Mappings,
 }
 
-/// Assembles the accelerator of a scheduled program. `datapaths` are those of its operations.
+/// The application graph of a scheduled program. `datapaths` are those of its operations.
+///
+/// The tiles decide into how many ports the accesses of an array are divided: a mapping of these ports is known.
 ///
 /// # Errors
-/// When a read would need more than delays and selections, the memory tiles cannot make a delay, or a ROM tile cannot hold a
-/// table.
-pub fn assemble(
+/// When a read would need more than delays and selections, or no tile can keep an array.
+pub fn application_graph(
     program: &Program,
     extraction: &Extraction,
     schedule: &Schedule,
     datapaths: &[Datapath],
     tiles: Tiles,
     constraints: &Constraints,
-) -> Result<Accelerator, AssemblyError> {
-    let Tiles { memory: spec, rom, mappings } = tiles;
+) -> Result<ApplicationGraph, AssemblyError> {
+    let Tiles { memory: spec, mappings, .. } = tiles;
     let operations = program.operations();
     let writers = Writers::of(&extraction.pipeline);
     let scheduled = Scheduled { program, operations: &operations, extraction, schedule, writers: &writers, datapaths };
     let (reads, arrays) = reads(scheduled, Memories { spec, levels: &constraints.levels, mappings })?;
     let outcomes = outcomes(scheduled, &reads);
     let final_stages = final_stages(program, extraction, &writers)?;
-    let delays = delays(scheduled, &reads, &outcomes, &arrays, &final_stages);
     let mut builder = Builder {
         scheduled,
-        spec,
-        constraints,
         outcomes,
-        accelerator: Accelerator {
-            levels: constraints.levels.clone(),
-            ..Accelerator::new(program.name.as_str(), spec.clone(), rom.clone())
-        },
-        wires: BTreeMap::new(),
-        port_wires: BTreeMap::new(),
-        datapath_of: BTreeMap::new(),
+        graph: ApplicationGraph::new(&program.name, ProgramNames::of(program, &extraction.pipeline)),
+        nets: BTreeMap::new(),
+        port_nets: BTreeMap::new(),
+        bits: HashMap::new(),
         selections: Vec::new(),
     };
     for kept in arrays {
         builder.add_array(kept);
     }
     builder.add_inputs();
-    for stage in 0..extraction.pipeline.stages.len() {
+    for (stage, reads) in reads.iter().enumerate() {
         if builder.outcomes[stage] != Outcome::At(Place { stage, delay: 0 }) {
             builder.add_wireless(stage);
-            continue;
+        } else if matches!(extraction.origins[stage], Origin::Operation { .. }) {
+            builder.add_kernel(stage, reads);
         }
-        if matches!(extraction.origins[stage], Origin::Operation { .. }) {
-            builder.add_kernel(stage, &reads[stage]);
-        }
-        builder.add_delays(stage, &delays[stage])?;
     }
     builder.connect_arrays();
     builder.add_units();
     builder.add_outputs(&final_stages);
-    let mut accelerator = builder.accelerator;
-    merge_memories(&mut accelerator);
-    add_roms(&mut accelerator, program, extraction, schedule)
-        .map_err(|diagnostic| AssemblyError::Program(Box::new(diagnostic)))?;
-    Ok(accelerator)
+    Ok(builder.graph)
 }
 
 struct Builder<'a> {
     scheduled: Scheduled<'a>,
-    spec: &'a TileSpec,
-    constraints: &'a Constraints,
     outcomes: Vec<Outcome>,
-    accelerator: Accelerator,
-    /// The wire of each place.
-    wires: BTreeMap<Place, WireId>,
-    /// The wire of each read port of each array that is kept.
-    port_wires: BTreeMap<(usize, usize), WireId>,
-    /// The datapath of each operation that has one.
-    datapath_of: BTreeMap<usize, DatapathId>,
+    graph: ApplicationGraph,
+    /// The net of each stage that has one.
+    nets: BTreeMap<usize, WordId>,
+    /// The net of each read port of each array that is kept.
+    port_nets: BTreeMap<(usize, usize), WordId>,
+    /// The net of each condition.
+    bits: HashMap<BitDriver, BitId>,
     /// The selections that loads of kernels use.
-    selections: Vec<(Driver, WireId)>,
+    selections: Vec<(Vec<Choice>, WordId)>,
 }
 
 impl Scheduled<'_> {
@@ -147,14 +133,66 @@ impl Builder<'_> {
         &self.scheduled.extraction.pipeline.stages[stage].name
     }
 
-    fn add_wire(&mut self, name: String, driver: Driver) -> WireId {
-        self.accelerator.wires.push(Wire { name, driver })
+    fn add_net(&mut self, name: String, driver: WordDriver, result: Option<StageResult>) -> WordId {
+        self.graph.words.push(WordNet { name, driver, result })
+    }
+
+    /// The results of a stage, as a net of its own carries them.
+    fn result(&self, stage: usize) -> Option<StageResult> {
+        let Scheduled { extraction, schedule, .. } = self.scheduled;
+        Some(StageResult::of(stage, &extraction.pipeline.stages[stage], &schedule.stages[stage]))
+    }
+
+    /// The edge that carries the word of a place.
+    fn edge(&self, place: Place) -> Edge {
+        Edge::Net { net: self.nets[&place.stage], delay: place.delay }
+    }
+
+    /// The net of a condition, which all selections by it share.
+    fn bit(&mut self, driver: BitDriver) -> BitId {
+        if let Some(&bit) = self.bits.get(&driver) {
+            return bit;
+        }
+        let wanted = self.graph.name_of_bit(&driver);
+        let numbered = (1..).map(|number: usize| format!("{wanted}_{number}"));
+        let is_free = |name: &String| self.graph.bits.iter().all(|bit| bit.name != *name);
+        let name = [wanted.clone()].into_iter().chain(numbered).find(is_free).expect("numbers do not end");
+        let bit = self.graph.bits.push(BitNet { name, driver: driver.clone() });
+        self.bits.insert(driver, bit);
+        bit
+    }
+
+    /// Adds an array, with nets for the words on its read ports. The write ports are connected when all stages are there.
+    fn add_array(&mut self, kept: KeptArray) {
+        let KeptArray { array, level, ports: ArrayPorts { buffer, writers, .. } } = kept;
+        let number: ArrayId = self.graph.arrays.next_idx();
+        for (port, content) in buffer.reads() {
+            let net = self.add_net(content.name.clone(), WordDriver::Port { array: number, port }, None);
+            self.port_nets.insert((array, port), net);
+        }
+        self.graph.arrays.push(ArrayNode { array, level, writers, writes: Vec::new(), buffer });
+    }
+
+    /// Connects the write ports of arrays.
+    fn connect_arrays(&mut self) {
+        for number in self.graph.arrays.indices() {
+            let writers = self.graph.arrays[number].writers.clone();
+            self.graph.arrays[number].writes = writers.into_iter().map(|stage| self.outcome(stage)).collect();
+        }
+    }
+
+    /// The edge that carries the result of a stage. A constant has a net here, as streams and memories take words of nets.
+    fn outcome(&mut self, stage: usize) -> Edge {
+        match self.outcomes[stage] {
+            Outcome::At(place) => self.edge(place),
+            Outcome::Constant(word) => Edge::Net { net: self.add_constant_net(stage, word), delay: 0 },
+        }
     }
 
     /// The counter of a stage's loops, its steps some cycles late. Loops of one iteration are left out.
     fn counter(&mut self, stage: usize, late: u64) -> CounterId {
         let counter = self.iterations(stage, late);
-        let counters = &mut self.accelerator.counters;
+        let counters = &mut self.graph.counters;
         counters.position(|other| *other == counter).unwrap_or_else(|| counters.push(counter))
     }
 

@@ -1,18 +1,18 @@
-//! Words required of each stage: the sources of its reads, the place of its result, and its longest delay.
+//! Words required of each stage: the sources of its reads, and the place of its result.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use pushmem_buffers::UnifiedBuffer;
 use pushmem_extraction::Origin;
 use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, NodeKind};
-use pushmem_mapping::{MappedBuffer, MappingError, Mappings, check_waits};
+use pushmem_mapping::{MappingError, Mappings, check_waits};
 use pushmem_nest::{Level, Schedule as Policy};
 use pushmem_schedule::{Boundary, Subscript, is_outside};
 use pushmem_tile::TileSpec;
 
 use super::Scheduled;
+use crate::array_mapping::{first_start, map_in_time};
 use crate::arrays::{self, ArrayPorts, Part, ReadOf};
 use crate::error::AssemblyError;
 use crate::pointwise::followed;
@@ -45,10 +45,8 @@ pub(super) struct KeptArray {
     pub array: usize,
     /// Where it is.
     pub level: Level,
+    /// Its ports: a mapping of them to its tiles is known.
     pub ports: ArrayPorts,
-    /// When the time of its tiles begins.
-    pub begin: u64,
-    pub mapped: MappedBuffer,
 }
 
 /// Memories in which arrays can be kept.
@@ -163,44 +161,23 @@ impl<'a> Keeping<'a> {
         waits.map_err(|error| self.refused(error))
     }
 
-    /// Its tiles: as few banks of it as its lanes need; where the tile has no time for these, divided further.
+    /// Its ports: as few banks of it as its lanes need; where the tile has no time for these, divided further.
     fn kept(self) -> Result<KeptArray, AssemblyError> {
         let (pipeline, schedule) = (&self.scheduled.extraction.pipeline, self.scheduled.schedule);
         let divided = |divisors: Vec<i64>| {
             let ports = arrays::ports(pipeline, schedule, self.array, &self.reads, &divisors);
-            let (begin, mapped) = self.map_in_time(&ports.buffer).ok()?;
-            Some((ports, begin, mapped))
+            map_in_time(&ports.buffer, self.spec, self.mappings).ok()?;
+            Some(ports)
         };
-        let (ports, begin, mapped) = match self.map_in_time(&self.ports.buffer) {
-            Ok((begin, mapped)) => (self.ports, begin, mapped),
+        let ports = match map_in_time(&self.ports.buffer, self.spec, self.mappings) {
+            Ok(_) => self.ports,
             Err(error) => {
                 let divisions = arrays::divisions(pipeline, schedule, self.array, &self.reads);
                 divisions.into_iter().find_map(divided).ok_or_else(|| self.refused(error))?
             }
         };
-        Ok(KeptArray { array: self.array, level: self.level, ports, begin, mapped })
+        Ok(KeptArray { array: self.array, level: self.level, ports })
     }
-
-    /// Maps an array, in the time of the run if its tiles can count to the first cycles of all ports. Else the time of the tiles
-    /// begins with the first port, in the cycle that is returned: they are flushed then, and not with the run.
-    fn map_in_time(&self, buffer: &UnifiedBuffer) -> Result<(u64, MappedBuffer), MappingError> {
-        let Keeping { spec, mappings, .. } = self;
-        mappings.map(buffer, spec).map(|mapped| (0, mapped)).or_else(|error| {
-            let begin = first_start(buffer);
-            let latest = buffer.ports.iter().map(|port| port.schedule.start as u64).max().unwrap_or(0);
-            let bits = spec.controllers.values().map(|controller| controller.cycle_bits).min().unwrap_or(0);
-            // Controllers within the tile begin some cycles before or after those of the ports.
-            if begin == 0 || latest >> (bits - 1) == 0 {
-                return Err(error);
-            }
-            mappings.map(&earlier(buffer, begin), spec).map(|mapped| (begin, mapped)).map_err(|_| error)
-        })
-    }
-}
-
-/// The cycle in which the first of the ports begins.
-fn first_start(buffer: &UnifiedBuffer) -> u64 {
-    buffer.ports.iter().map(|port| port.schedule.start as u64).min().unwrap_or(0)
 }
 
 /// Checks that an array can be kept for a read: that addresses are affine.
@@ -269,39 +246,6 @@ pub(super) fn at(outcomes: &[Outcome], stage: usize, delay: i64) -> Outcome {
         Outcome::At(place) => Outcome::At(Place { delay: place.delay + delay, ..place }),
         constant @ Outcome::Constant(_) => constant,
     }
-}
-
-/// The delays at which the result of each stage is wanted.
-pub(super) fn delays(
-    scheduled: Scheduled,
-    reads: &Taps,
-    outcomes: &[Outcome],
-    arrays: &[KeptArray],
-    final_stages: &BTreeMap<usize, Vec<usize>>,
-) -> Vec<BTreeSet<u64>> {
-    let mut delays = vec![BTreeSet::new(); outcomes.len()];
-    let mut want = |outcome: Outcome| {
-        if let Outcome::At(place) = outcome {
-            delays[place.stage].insert(place.delay);
-        }
-    };
-    for (stage, reads) in reads.iter().enumerate() {
-        if let Origin::Operation { operation, .. } = scheduled.extraction.origins[stage]
-            && outcomes[stage] == Outcome::At(Place { stage, delay: 0 })
-        {
-            let used = reads.iter().enumerate().filter(|(read, _)| scheduled.datapaths[operation].uses(*read));
-            for case in used.flat_map(|(_, cases)| cases) {
-                if let Tap::Stage { producer, delay } = case.tap {
-                    want(at(outcomes, producer, delay));
-                }
-            }
-        }
-    }
-    let kept = arrays.iter().flat_map(|kept| &kept.ports.writers);
-    for &stage in final_stages.values().flatten().chain(kept) {
-        want(outcomes[stage]);
-    }
-    delays
 }
 
 /// The load that a datapath only passes on.

@@ -3,17 +3,32 @@
 use pushmem_buffers::Direction;
 use pushmem_mapping::{MappedTile, Source};
 
-use super::Builder;
+use super::Realizer;
 use super::delays::place_of_read;
-use super::plan::{KeptArray, Outcome};
-use crate::arrays::ArrayPorts;
-use pushmem_graph::{Driver, StoredArray, Tile, WireId};
+use crate::array_mapping::map_in_time;
+use crate::error::AssemblyError;
+use pushmem_graph::{ArrayId, ArrayNode, Driver, Edge, StoredArray, Tile, WireId, WordDriver, WordId};
 
-impl Builder<'_> {
-    /// Adds the tiles of an array, with wires for the words on its read ports. The write ports are connected when all
+impl Realizer<'_> {
+    /// Adds the tiles of all arrays, with wires for the words on their read ports. The write ports are connected when all
     /// stages are there.
-    pub(super) fn add_array(&mut self, kept: KeptArray) {
-        let KeptArray { array, level, ports: ArrayPorts { buffer, writers, .. }, begin, mapped } = kept;
+    ///
+    /// # Errors
+    /// When the tiles of its level cannot keep an array.
+    pub(super) fn add_arrays(&mut self) -> Result<(), AssemblyError> {
+        self.graph.arrays.indices().try_for_each(|array| self.add_array(array))
+    }
+
+    fn add_array(&mut self, number: ArrayId) -> Result<(), AssemblyError> {
+        let ArrayNode { array, level, writers, buffer, .. } = &self.graph.arrays[number];
+        let (array, level) = (*array, *level);
+        let spec = self.constraints.levels.spec(level, self.tiles.memory).unwrap_or(self.tiles.memory);
+        let (begin, mapped) = map_in_time(buffer, spec, self.tiles.mappings).map_err(|error| AssemblyError::Array {
+            array,
+            level,
+            error: Box::new(error),
+            given_up: None,
+        })?;
         let first_tile = self.accelerator.tiles.next_idx();
         let several = mapped.tiles.len() > 1;
         for (number, tile) in mapped.tiles.iter().enumerate() {
@@ -36,25 +51,39 @@ impl Builder<'_> {
         for (port, content) in buffer.ports.iter().enumerate() {
             if content.direction == Direction::Read {
                 let (tile, output) = place_of_read(&mapped, port);
-                let (tile, name) = (first_tile + tile, content.name.clone());
-                let wire = self.add_wire(name, Driver::Tile { tile, output });
+                let tile = first_tile + tile;
+                let net = self.net_of_port(number, port);
+                let wire = self.add_wire(self.graph.words[net].name.clone(), Driver::Tile { tile, output });
                 self.accelerator.tiles[tile].outputs[output] = Some(wire);
-                self.port_wires.insert((array, port), wire);
+                self.wires.insert((net, 0), wire);
                 wires.push(wire);
             }
         }
+        let (writers, buffer) = (writers.clone(), buffer.clone());
         self.accelerator.arrays.push(StoredArray { array, writers, wires, buffer, begin, mapped, first_tile });
+        Ok(())
+    }
+
+    /// The net that a read port drives.
+    fn net_of_port(&self, array: ArrayId, port: usize) -> WordId {
+        let driver = WordDriver::Port { array, port };
+        let net = self.graph.words.position(|net| net.driver == driver);
+        net.expect("each read port drives a net")
     }
 
     /// Connects the inputs of the tiles of arrays.
-    pub(super) fn connect_arrays(&mut self) {
-        for number in 0..self.accelerator.arrays.len() {
-            let writers = self.accelerator.arrays[number].writers.clone();
-            let written = writers.into_iter().map(|stage| match self.outcomes[stage] {
-                Outcome::At(place) => self.wires[&place],
-                Outcome::Constant(word) => self.add_constant_wire(stage, word),
-            });
-            let written: Vec<WireId> = written.collect();
+    ///
+    /// # Errors
+    /// When an array takes words that no stage has.
+    pub(super) fn connect_arrays(&mut self) -> Result<(), AssemblyError> {
+        for (number, node) in self.graph.arrays.iter().enumerate() {
+            let mut written: Vec<WireId> = Vec::new();
+            for (&stage, &edge) in node.writers.iter().zip(&node.writes) {
+                written.push(match edge {
+                    Edge::Net { net, delay } => self.wire(net, delay)?,
+                    Edge::Constant(word) => self.add_constant(stage, word),
+                });
+            }
             self.accelerator.arrays[number].wires.splice(0..0, written);
             let first_tile = self.accelerator.arrays[number].first_tile;
             for tile in 0..self.accelerator.arrays[number].mapped.tiles.len() {
@@ -69,5 +98,6 @@ impl Builder<'_> {
                 self.accelerator.tiles[first_tile + tile].inputs = wires;
             }
         }
+        Ok(())
     }
 }

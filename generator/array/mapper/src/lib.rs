@@ -1,0 +1,18 @@
+//! The mapper: programs on an array.
+//!
+//! [`lower`] makes the netlist of a compiled program: selection gives the cells of its kernels, memories become cells of
+//! memory tiles, shift registers become cycles of connections. [`map`] gives it tiles and tracks and encodes it, and
+//! [`execute`] runs the bitstream on the model of the array.
+
+mod compile;
+mod execution;
+mod lower;
+mod mapping;
+mod predicates;
+mod streams;
+
+pub use compile::compile_for;
+pub use execution::{Execution, execute};
+pub use lower::{Lowered, lower};
+pub use mapping::{MapError, Mapped, Target, map};
+pub use streams::{StreamLane, join, split};

@@ -1,0 +1,431 @@
+//! From an accelerator to a netlist.
+
+use std::collections::BTreeMap;
+
+use index_vec::IndexVec;
+use pushmem_compiler::Compiled;
+use pushmem_fabric::{ArraySpec, Layer};
+use pushmem_files::Diagnostic;
+use pushmem_graph::{Accelerator, Case, CounterId, Driver, Kernel, KernelId, Source, TileId, Variable, WireId};
+use pushmem_kernels::DatapathGraph;
+use pushmem_nest::{Level, Program};
+use pushmem_netlist::{Cell, CellId, Core, Net, Netlist, Port, Sink};
+use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Operation, PeSpec};
+use pushmem_selection::{Bit, BitSource, Cell as PeCell, Cells, Refused, Word, select};
+
+use crate::predicates::Firings;
+
+/// A program as a netlist, and the cells of its streams.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lowered {
+    /// The cells of each operation of the program.
+    pub operations: Vec<Cells>,
+    /// The cells and nets.
+    pub netlist: Netlist,
+    /// For each lane of each input stream its cell.
+    pub inputs: Vec<Vec<CellId>>,
+    /// For each lane of each output stream its cell.
+    pub outputs: Vec<Vec<CellId>>,
+}
+
+/// A word in the time of the schedule: the output of a cell some cycles ago, or a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Signal {
+    Constant(u16),
+    Delayed { of: Port, cycles: i64 },
+}
+
+impl Signal {
+    /// The word of a cell.
+    fn word(cell: CellId, port: u32) -> Self {
+        Signal::Delayed { of: Port { cell, layer: Layer::Word, port }, cycles: 0 }
+    }
+
+    /// The signal so many cycles ago.
+    fn ago(self, by: i64) -> Self {
+        match self {
+            Signal::Constant(_) => self,
+            Signal::Delayed { of, cycles } => Signal::Delayed { of, cycles: cycles + by },
+        }
+    }
+}
+
+/// Makes the netlist of a program that was compiled with the array's memory tile.
+///
+/// # Errors
+/// When the array cannot compute an operation, or has no part that the program needs: the place in the program, and why.
+pub fn lower(compiled: &Compiled, spec: &ArraySpec) -> Result<Lowered, Diagnostic> {
+    let operations = select_all(&compiled.program, &spec.pe)?;
+    check_memories(compiled, spec)?;
+    let lowering = Lowering {
+        accelerator: &compiled.accelerator,
+        spec,
+        selected: &operations,
+        netlist: Netlist { name: compiled.program.name.clone(), ..Netlist::default() },
+        nets: BTreeMap::new(),
+        kernels: IndexVec::new(),
+        selections: BTreeMap::new(),
+        inputs: Vec::new(),
+        tiles: IndexVec::new(),
+        predicates: Vec::new(),
+        constants: BTreeMap::new(),
+    };
+    let (netlist, inputs, outputs) = lowering.run();
+    Ok(Lowered { operations, netlist, inputs, outputs })
+}
+
+/// The cells of each operation.
+fn select_all(program: &Program, pe: &PeSpec) -> Result<Vec<Cells>, Diagnostic> {
+    let selected = |graph: DatapathGraph| {
+        let refused = |why: Refused| {
+            let help = match why {
+                Refused::Variable { .. } => "pass the values in as an input, or as a table",
+                Refused::Wide { .. } => "narrow the operands by a cast or by `clamp`, so that they fit a word",
+                Refused::Operation { .. } | Refused::Lut { .. } => "choose an array whose `pe` has it",
+            };
+            program.diagnostic(graph.operation().span, why.to_string()).with_help(help)
+        };
+        let cells = select(&graph, pe).map_err(refused)?;
+        match cells.fetches.first() {
+            None => Ok(cells),
+            Some(fetch) => {
+                let name = &program.tables[fetch.table].name;
+                let message = format!("`{name}` is a table, and memory tiles of arrays have no contents of their own");
+                let located = program.diagnostic(graph.operation().span, message);
+                Err(located.with_help("pass the table in as an input"))
+            }
+        }
+    };
+    DatapathGraph::all(program).map(selected).collect()
+}
+
+/// Checks that all memories of a program are memory tiles of the array.
+fn check_memories(compiled: &Compiled, spec: &ArraySpec) -> Result<(), Diagnostic> {
+    let (program, accelerator) = (&compiled.program, &compiled.accelerator);
+    if let Some(stored) =
+        accelerator.arrays.iter().find(|stored| accelerator.tiles[stored.first_tile].level != Level::Memory)
+    {
+        let level = accelerator.tiles[stored.first_tile].level;
+        let array = &program.arrays[stored.array];
+        let message = format!("`{}` is in the {}, which `{}` does not have", array.name, level.name(), spec.name);
+        let help = "use smaller arrays, or divide the work into tiles that memory tiles hold";
+        return Err(program.diagnostic(array.span, message).with_help(help));
+    }
+    let chained = accelerator.tiles.iter().find(|tile| tile.chain_from.is_some());
+    if let Some(tile) = chained {
+        let message = format!("`{}` is chained to another tile, and arrays have no chains", tile.name);
+        return Err(Diagnostic::new(message).with_help("use smaller arrays, or tiles with more rows"));
+    }
+    Ok(())
+}
+
+struct Lowering<'a> {
+    accelerator: &'a Accelerator,
+    spec: &'a ArraySpec,
+    /// The cells of each operation.
+    selected: &'a [Cells],
+    netlist: Netlist,
+    /// The sinks of each output.
+    nets: BTreeMap<Port, Vec<Sink>>,
+    /// The cells of each kernel.
+    kernels: IndexVec<KernelId, Vec<CellId>>,
+    /// The cells of each wire that is a selection, of all its cases but the last.
+    selections: BTreeMap<WireId, Vec<CellId>>,
+    inputs: Vec<Vec<CellId>>,
+    tiles: IndexVec<TileId, CellId>,
+    predicates: Vec<(Firings, CellId)>,
+    /// The cells that give constants to tiles other than processing elements.
+    constants: BTreeMap<u16, CellId>,
+}
+
+impl<'a> Lowering<'a> {
+    fn run(mut self) -> (Netlist, Vec<Vec<CellId>>, Vec<Vec<CellId>>) {
+        for stream in &self.accelerator.inputs {
+            let lanes = 0..stream.lanes.len();
+            let cells = lanes.map(|lane| self.add(lane_name(&stream.name, lane, stream.lanes.len()), Core::Input));
+            let cells = cells.collect();
+            self.inputs.push(cells);
+        }
+        for tile in &self.accelerator.tiles {
+            let mut configuration = tile.configuration.clone();
+            for controller in configuration.controllers.values_mut() {
+                controller.cycle.start += tile.begin as i64;
+            }
+            let cell = self.add(tile.name.clone(), Core::Memory(configuration));
+            self.tiles.push(cell);
+        }
+        for kernel in &self.accelerator.kernels {
+            let cells = self.place_kernel(kernel);
+            self.kernels.push(cells);
+        }
+        for (wire, driver) in self.accelerator.wires.iter_enumerated() {
+            if let Driver::Select { cases, .. } = &driver.driver {
+                let cells = (1..cases.len()).map(|number| {
+                    let select = Core::Pe(self.pe(Operation::Select, None));
+                    self.add(format!("{}_{number}", driver.name), select)
+                });
+                let cells = cells.collect();
+                self.selections.insert(wire, cells);
+            }
+        }
+        for kernel in self.accelerator.kernels.indices() {
+            self.connect_kernel(kernel);
+        }
+        for (wire, driver) in self.accelerator.wires.iter_enumerated() {
+            if let Driver::Select { counter, cases } = &driver.driver {
+                self.connect_selection(wire, *counter, cases);
+            }
+        }
+        for (tile, content) in self.accelerator.tiles.iter_enumerated() {
+            for (port, wire) in content.inputs.iter().enumerate() {
+                if let Some(wire) = wire {
+                    self.connect_tile(*wire, self.tiles[tile], port as u32);
+                }
+            }
+        }
+        let outputs = self.connect_outputs();
+        let nets = self.nets.into_iter().map(|(port, sinks)| Net {
+            layer: port.layer,
+            source: port.cell,
+            port: port.port,
+            sinks,
+        });
+        let netlist = Netlist { nets: nets.collect(), ..self.netlist };
+        (netlist, self.inputs, outputs)
+    }
+
+    fn add(&mut self, name: String, core: Core) -> CellId {
+        self.netlist.cells.push(Cell { name, core })
+    }
+
+    /// The configuration of a processing element whose operands are all constants, 0.
+    fn pe(&self, operation: Operation, lut: Option<u8>) -> PeConfiguration {
+        // A cell of a table has no operation: any will do.
+        let known = self.spec.pe.opcode(operation).is_some();
+        let operation = if known { operation } else { self.spec.pe.operations[0] };
+        PeConfiguration {
+            operation,
+            words: [Operand { mode: Mode::Constant, constant: 0 }; 3],
+            bits: [Operand { mode: Mode::Constant, constant: false }; 3],
+            lut,
+        }
+    }
+
+    /// The cells of the operation of a kernel.
+    fn cells_of(&self, kernel: &Kernel) -> &'a Cells {
+        &self.selected[self.accelerator.datapaths[kernel.datapath].operation]
+    }
+
+    /// Adds the cells of a kernel, which are not connected yet.
+    fn place_kernel(&mut self, kernel: &Kernel) -> Vec<CellId> {
+        let cells = &self.cells_of(kernel).cells;
+        let place = |(number, cell): (usize, &PeCell)| {
+            let is_last = number + 1 == cells.len();
+            let name = if is_last { kernel.name.clone() } else { format!("{}_{number}", kernel.name) };
+            let core = Core::Pe(self.pe(cell.operation, cell.lut));
+            self.add(name, core)
+        };
+        cells.iter().enumerate().map(place).collect()
+    }
+
+    fn connect_kernel(&mut self, number: KernelId) {
+        let kernel = &self.accelerator.kernels[number];
+        for (place, cell) in self.cells_of(kernel).cells.iter().enumerate() {
+            let sink = self.kernels[number][place];
+            for (port, word) in cell.used_words().iter().enumerate() {
+                let signal = self.word(number, *word);
+                self.connect_word(signal, sink, port);
+            }
+            for (port, bit) in cell.used_bits().iter().enumerate() {
+                self.connect_bit(number, *bit, sink, port);
+            }
+        }
+    }
+
+    /// A word within a kernel, in the cycle in which the kernel takes its operands.
+    fn word(&self, kernel: KernelId, word: Word) -> Signal {
+        match word {
+            Word::Constant(constant) => Signal::Constant(constant as u16),
+            Word::Load(load) => self.source(self.accelerator.kernels[kernel].operands[load]),
+            Word::Cell(cell) => Signal::word(self.kernels[kernel][cell], 0),
+            Word::Fetch(_) => unreachable!("programs with tables are refused"),
+        }
+    }
+
+    fn source(&self, source: Source) -> Signal {
+        match source {
+            Source::Wire(wire) => self.wire(wire),
+            Source::Constant(word) => Signal::Constant(word),
+        }
+    }
+
+    /// The word of a wire. Wires that only delay or pass on others are those.
+    fn wire(&self, wire: WireId) -> Signal {
+        let mut cycles = 0;
+        let mut next = Source::Wire(wire);
+        loop {
+            let Source::Wire(wire) = next else { return self.source(next) };
+            let signal = match &self.accelerator.wires[wire].driver {
+                Driver::Input { stream, lane } => Signal::word(self.inputs[stream.index()][*lane], 0),
+                Driver::Tile { tile, output } => Signal::word(self.tiles[*tile], *output as u32),
+                Driver::ShiftRegister { of, length } => {
+                    cycles += *length as i64;
+                    next = Source::Wire(*of);
+                    continue;
+                }
+                Driver::Kernel { kernel } => {
+                    let datapath = &self.accelerator.datapaths[self.accelerator.kernels[*kernel].datapath];
+                    cycles += datapath.datapath.latency() as i64;
+                    let result = self.cells_of(&self.accelerator.kernels[*kernel]).result;
+                    match result.expect("selection gives a result") {
+                        Word::Load(load) => {
+                            next = self.accelerator.kernels[*kernel].operands[load];
+                            continue;
+                        }
+                        word => self.word(*kernel, word),
+                    }
+                }
+                Driver::Select { cases, .. } => match self.selections[&wire].first() {
+                    Some(cell) => Signal::word(*cell, 0),
+                    None => {
+                        next = cases[0].source;
+                        continue;
+                    }
+                },
+                Driver::Turns { .. } => unreachable!("operands of shared units are taken from each kernel"),
+            };
+            return signal.ago(cycles);
+        }
+    }
+
+    /// Connects the cells of a selection: each chooses the source of its case, or gives the result of the next cell.
+    fn connect_selection(&mut self, wire: WireId, counter: CounterId, cases: &[Case]) {
+        let cells = self.selections[&wire].clone();
+        for (number, &cell) in cells.iter().enumerate() {
+            let case = &cases[number];
+            let counter = &self.accelerator.counters[counter];
+            let bit = self.predicate(Firings::of_conditions(counter, &case.conditions));
+            self.connect(bit, Sink { cell, port: 0, cycles: 0 });
+            self.set_bit_mode(cell, 0);
+            self.connect_word(self.source(case.source), cell, 0);
+            let otherwise = match cells.get(number + 1) {
+                Some(next) => Signal::word(*next, 0),
+                None => self.source(cases[number + 1].source),
+            };
+            self.connect_word(otherwise, cell, 1);
+        }
+    }
+
+    /// The cell whose bit is 1 at these cycles.
+    fn predicate(&mut self, firings: Firings) -> Port {
+        let known = self.predicates.iter().find(|(other, _)| *other == firings).map(|(_, cell)| *cell);
+        let cell = known.unwrap_or_else(|| {
+            let memory = self.spec.memory.as_ref().expect("an array with predicates has memory tiles");
+            let core = Core::Memory(firings.configuration(&memory.tile));
+            let cell = self.add(format!("predicate_{}", self.predicates.len()), core);
+            self.predicates.push((firings, cell));
+            cell
+        });
+        Port { cell, layer: Layer::Bit, port: 0 }
+    }
+
+    /// Connects a word to an operand of a processing element.
+    fn connect_word(&mut self, signal: Signal, cell: CellId, port: usize) {
+        let Core::Pe(configuration) = &mut self.netlist.cells[cell].core else {
+            unreachable!("operands are those of processing elements")
+        };
+        match signal {
+            Signal::Constant(constant) => configuration.words[port].constant = constant.into(),
+            Signal::Delayed { of, cycles } => {
+                configuration.words[port].mode = Mode::Direct;
+                self.connect(of, Sink { cell, port: port as u32, cycles });
+            }
+        }
+    }
+
+    fn connect_bit(&mut self, kernel: KernelId, bit: Bit, cell: CellId, port: usize) {
+        let port_of = match bit.source {
+            BitSource::False => None,
+            BitSource::Cell(source) => Some(Port { cell: self.kernels[kernel][source], layer: Layer::Bit, port: 0 }),
+            BitSource::Predicate(number) => self.kernel_predicate(kernel, number),
+        };
+        match port_of {
+            Some(of) => {
+                self.set_bit_mode(cell, port);
+                self.connect(of, Sink { cell, port: port as u32, cycles: 0 });
+            }
+            None => {
+                let Core::Pe(configuration) = &mut self.netlist.cells[cell].core else {
+                    unreachable!("operands are those of processing elements")
+                };
+                configuration.bits[port].constant = bit.inverted;
+            }
+        }
+    }
+
+    fn set_bit_mode(&mut self, cell: CellId, port: usize) {
+        if let Core::Pe(configuration) = &mut self.netlist.cells[cell].core {
+            configuration.bits[port].mode = Mode::Direct;
+        }
+    }
+
+    /// The bit of a box of loop variables of a kernel; nothing if they are never in it.
+    fn kernel_predicate(&mut self, kernel: KernelId, number: usize) -> Option<Port> {
+        let kernel = &self.accelerator.kernels[kernel];
+        let predicate = &self.cells_of(kernel).predicates[number];
+        let variables = &self.accelerator.datapaths[kernel.datapath].variables;
+        let counter = kernel.counter.map_or(&kernel.iterations, |counter| &self.accelerator.counters[counter]);
+        let firings = Firings::of_predicate(counter, predicate, |variable| {
+            let place = variables.iter().position(|(other, _)| *other == variable);
+            let Variable { level, scale, offset } = kernel.variables[place.expect("the kernel has its variables")];
+            (level, scale, offset)
+        })?;
+        Some(self.predicate(firings))
+    }
+
+    fn connect_tile(&mut self, wire: WireId, cell: CellId, port: u32) {
+        let (of, cycles) = match self.wire(wire) {
+            Signal::Delayed { of, cycles } => (of, cycles),
+            Signal::Constant(constant) => (self.constant(constant), 0),
+        };
+        self.connect(of, Sink { cell, port, cycles });
+    }
+
+    /// The output of a cell that gives a constant.
+    fn constant(&mut self, constant: u16) -> Port {
+        let known = self.constants.get(&constant).copied();
+        let cell = known.unwrap_or_else(|| {
+            let operation = [Operation::Pass, Operation::Or, Operation::Add];
+            let operation = operation.into_iter().find(|operation| self.spec.pe.opcode(*operation).is_some());
+            let mut configuration = self.pe(operation.unwrap_or(Operation::Pass), None);
+            configuration.words[0].constant = constant.into();
+            let cell = self.add(format!("constant_{constant}"), Core::Pe(configuration));
+            self.constants.insert(constant, cell);
+            cell
+        });
+        Port { cell, layer: Layer::Word, port: 0 }
+    }
+
+    fn connect_outputs(&mut self) -> Vec<Vec<CellId>> {
+        let mut outputs = Vec::new();
+        for stream in &self.accelerator.outputs {
+            let mut cells = Vec::new();
+            for (lane, content) in stream.lanes.iter().enumerate() {
+                let cell = self.add(lane_name(&stream.name, lane, stream.lanes.len()), Core::Output);
+                self.connect_tile(content.wire, cell, 0);
+                cells.push(cell);
+            }
+            outputs.push(cells);
+        }
+        outputs
+    }
+
+    fn connect(&mut self, of: Port, sink: Sink) {
+        self.nets.entry(of).or_default().push(sink);
+    }
+}
+
+/// The name of a lane of a stream.
+fn lane_name(stream: &str, lane: usize, lanes: usize) -> String {
+    if lanes == 1 { stream.to_owned() } else { format!("{stream}_{lane}") }
+}

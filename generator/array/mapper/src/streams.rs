@@ -1,0 +1,80 @@
+//! The streams of a program as lanes of a netlist.
+
+use itertools::Itertools;
+use pushmem_configuration::ControllerConfiguration;
+use pushmem_graph::{Accelerator, Beats, CounterId};
+use pushmem_netlist::{CellId, Lane};
+
+use crate::lower::Lowered;
+
+/// A lane of a stream of a program: a word of each beat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamLane {
+    /// The stream, among the input streams or the output streams.
+    pub stream: usize,
+    /// Which word of a beat.
+    pub lane: usize,
+    /// When its beats are due.
+    pub counter: CounterId,
+    /// The cell where they enter or leave.
+    pub cell: CellId,
+}
+
+impl StreamLane {
+    /// The schedule of its beats, so many cycles later than that of the program.
+    pub fn schedule(&self, accelerator: &Accelerator, lag: i64) -> ControllerConfiguration {
+        let counter = &accelerator.counters[self.counter];
+        ControllerConfiguration {
+            extent: counter.extent.clone(),
+            cycle: counter.cycle.shifted(lag),
+            ..ControllerConfiguration::default()
+        }
+    }
+
+    /// The lane in the time of the schedule.
+    pub fn in_time(&self, accelerator: &Accelerator) -> Lane {
+        let counter = &accelerator.counters[self.counter];
+        Lane { cell: self.cell, cycles: counter.extent.values(&counter.cycle).collect() }
+    }
+}
+
+impl Lowered {
+    /// The lanes of the input streams, stream by stream.
+    pub fn input_lanes(&self, accelerator: &Accelerator) -> Vec<StreamLane> {
+        lanes(accelerator.inputs.iter().map(|stream| stream.counter), &self.inputs)
+    }
+
+    /// The lanes of the output streams, stream by stream.
+    pub fn output_lanes(&self, accelerator: &Accelerator) -> Vec<StreamLane> {
+        lanes(accelerator.outputs.iter().map(|stream| stream.counter), &self.outputs)
+    }
+}
+
+fn lanes(counters: impl Iterator<Item = CounterId>, cells: &[Vec<CellId>]) -> Vec<StreamLane> {
+    let of_stream = |(stream, (counter, cells)): (usize, (CounterId, &Vec<CellId>))| {
+        let lane = move |(lane, cell): (usize, &CellId)| StreamLane { stream, lane, counter, cell: *cell };
+        cells.iter().enumerate().map(lane).collect_vec()
+    };
+    counters.zip(cells).enumerate().flat_map(of_stream).collect()
+}
+
+/// The words of each lane, of streams with these numbers of lanes.
+pub fn split(beats: &[Beats], widths: impl Iterator<Item = usize>) -> Vec<Vec<u32>> {
+    let of_stream = |(words, width): (&Beats, usize)| {
+        (0..width)
+            .map(|lane| words.iter().skip(lane).step_by(width).map(|word| u32::from(*word)).collect())
+            .collect_vec()
+    };
+    beats.iter().zip(widths).flat_map(of_stream).collect()
+}
+
+/// The words of each stream, of the words of its lanes.
+pub fn join(words: &[Vec<u32>], widths: impl Iterator<Item = usize>) -> Vec<Beats> {
+    let mut lanes = words.iter();
+    let of_stream = |width: usize| {
+        let lanes = lanes.by_ref().take(width).collect_vec();
+        let beats = lanes.iter().map(|lane| lane.len()).min().unwrap_or(0);
+        (0..beats).flat_map(|beat| lanes.iter().map(move |lane| lane[beat] as u16)).collect()
+    };
+    widths.map(of_stream).collect()
+}

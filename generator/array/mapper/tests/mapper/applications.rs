@@ -1,0 +1,93 @@
+//! The benchmark programs.
+
+use pushmem_fabric::TileKind;
+use pushmem_mapper::{StreamLane, Target, compile_for, execute, join, lower, split};
+use pushmem_netlist::{Machine, run};
+use pushmem_pe::Numbers;
+use pushmem_routing::Options;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::common::{app, array, compiled, constraints, tile};
+
+#[test]
+fn netlists_of_applications_compute_what_the_interpreter_does() {
+    let amber = array("amber");
+    for (name, pes, memories) in [
+        ("gaussian", 12, 1),
+        ("harris", 73, 5),
+        ("unsharp", 156, 4),
+        ("bc_mirror", 30, 9),
+        ("demosaic", 117, 6),
+        ("down_sample", 5, 1),
+        ("up_sample", 4, 4),
+        ("laplacian_pyramid", 58, 12),
+        ("gpyr_shared", 12, 2),
+        ("transpose", 1, 3),
+        ("fully_connected", 17, 13),
+        ("resnet88", 129, 48),
+    ] {
+        let compiled = compiled(app(name), &amber);
+        let lowered = lower(&compiled, &amber).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let count = |kind| lowered.netlist.count(kind);
+        assert_eq!((count(TileKind::Pe), count(TileKind::Memory)), (pes, memories), "{name}");
+        let images = compiled.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
+        let accelerator = &compiled.accelerator;
+        let beats = accelerator.input_beats(&compiled.program, &images).unwrap();
+        let words = split(&beats, accelerator.inputs.iter().map(|stream| stream.lanes.len()));
+        let memory = amber.memory.as_ref().map(|memory| &memory.tile);
+        let mut machine = Machine::new(&lowered.netlist, memory, Numbers { word_bits: 16 });
+        let in_time = |lanes: Vec<StreamLane>| lanes.iter().map(|lane| lane.in_time(accelerator)).collect::<Vec<_>>();
+        let entering = in_time(lowered.input_lanes(accelerator));
+        let found = run(&mut machine, &entering, &words, &in_time(lowered.output_lanes(accelerator)));
+        let found = join(&found, accelerator.outputs.iter().map(|stream| stream.lanes.len()));
+        assert!(machine.take_violations().is_empty(), "{name}");
+        let found = accelerator.arrays(&compiled.program, &found).unwrap();
+        assert!(found == compiled.program.run(&images).unwrap(), "the netlist of {name} computes something else");
+    }
+}
+
+#[test]
+fn a_program_beyond_the_array_is_refused_at_its_place() {
+    let amber = array("amber");
+    for (name, place, message) in [
+        (
+            "counter",
+            "counter.yaml",
+            "the value of a loop variable is an operand, and processing elements have no counters",
+        ),
+        ("rom", "rom.yaml", "`curve` is a table, and memory tiles of arrays have no contents of their own"),
+        ("matmul_tiled", "matmul_tiled.yaml", "`b_global_buffer` is in the global_buffer, which `amber` does not have"),
+    ] {
+        let error = format!("{:?}", lower(&compiled(app(name), &amber), &amber).unwrap_err());
+        assert!(error.contains(message) && error.contains(place), "{error}");
+    }
+}
+
+#[test]
+fn bitstreams_of_applications_compute_what_the_interpreter_does() {
+    let target = Target::new(array("amber"));
+    for name in std::env::var("APPS")
+        .unwrap_or("gaussian harris up_sample resnet88 exposure_fusion mobilenet_small".into())
+        .split_whitespace()
+    {
+        let started = std::time::Instant::now();
+        let (compiled, mapped) =
+            match compile_for(&app(name), &target, &tile("rom"), &constraints(), Options::default(), &|_| ()) {
+                Ok(mapped) => mapped,
+                Err(error) => {
+                    println!("{name}: {error:?}");
+                    continue;
+                }
+            };
+        let time = started.elapsed();
+        let images = compiled.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
+        let found = execute(&mapped, &mapped.configuration, &compiled, &target, &images);
+        let right = found.as_ref().map(|found| found.outputs == compiled.program.run(&images).unwrap());
+        println!(
+            "{name}: {time:?} {} of {} cycles, {right:?}",
+            found.as_ref().map_or(0, |found| found.cycles),
+            compiled.accelerator.length
+        );
+    }
+}

@@ -1,0 +1,46 @@
+//! Helpers that the tests share.
+
+use std::path::{Path, PathBuf};
+
+use pushmem_assembly::Constraints;
+use pushmem_compiler::{Compiled, compile};
+use pushmem_fabric::{ArraySpec, Folder};
+use pushmem_files::Document;
+use pushmem_graph::Levels;
+use pushmem_nest::Program;
+use pushmem_tile::TileSpec;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
+}
+
+/// A program in `apps`.
+pub fn app(name: &str) -> Program {
+    let file = root().join("apps").join(name).with_extension("yaml");
+    Program::from_document(&Document::read(&file).unwrap()).unwrap().program
+}
+
+/// A shipped array.
+pub fn array(name: &str) -> ArraySpec {
+    let file = root().join("constraints/arrays").join(name).with_extension("yaml");
+    ArraySpec::from_document(&Document::read(&file).unwrap(), &Folder(root().join("constraints"))).unwrap()
+}
+
+/// A program, compiled for the memories of an array.
+pub fn compiled(program: Program, array: &ArraySpec) -> Compiled {
+    let rom = tile("rom");
+    let memory = &array.memory.as_ref().unwrap().tile;
+    compile(program, memory, &rom, &constraints()).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// A shipped tile.
+pub fn tile(name: &str) -> TileSpec {
+    let file = root().join("constraints/tiles").join(name).with_extension("yaml");
+    TileSpec::from_document(&Document::read(&file).unwrap()).unwrap()
+}
+
+/// Constraints with all levels of the memory hierarchy.
+pub fn constraints() -> Constraints {
+    let levels = Levels { global_buffer: Some(tile("global_buffer")), register_file: Some(tile("pond")) };
+    Constraints { levels, ..Constraints::default() }
+}

@@ -1,0 +1,4 @@
+//! Programs on arrays against the interpreter of the loop nest.
+
+mod applications;
+mod common;

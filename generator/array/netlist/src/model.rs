@@ -1,0 +1,173 @@
+//! The cycle-accurate model of a netlist.
+
+use std::collections::BTreeMap;
+
+use index_vec::IndexVec;
+use pushmem_fabric::Layer;
+use pushmem_model::{Inputs, Tile, Violation};
+use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Semantics};
+use pushmem_tile::TileSpec;
+
+use crate::netlist::{CellId, Core, Netlist, Port};
+
+/// Where an input takes its value: an output, and how many cycles ago.
+type Taken = Option<(usize, usize)>;
+
+/// The cycle-accurate model of a netlist, in which each connection takes its cycles and cells take none.
+pub struct Machine<'a, S> {
+    netlist: &'a Netlist,
+    semantics: S,
+    /// The number of each output that drives a net.
+    outputs: BTreeMap<Port, usize>,
+    /// For each cell what its words and its bits take.
+    inputs: IndexVec<CellId, [Vec<Taken>; 2]>,
+    /// The values of each output, of this cycle and of those before it.
+    history: Vec<Vec<u32>>,
+    /// The processing elements, each after those whose results it takes in the same cycle.
+    order: Vec<CellId>,
+    tiles: Vec<(CellId, Tile)>,
+    now: usize,
+}
+
+impl<'a, S: Semantics> Machine<'a, S> {
+    /// A machine before its first cycle. Memories are tiles of this specification; without one there are none.
+    ///
+    /// # Panics
+    /// If a connection takes less than no cycles, or if there is a memory and no specification.
+    pub fn new(netlist: &'a Netlist, memory: Option<&TileSpec>, semantics: S) -> Self {
+        let mut outputs = BTreeMap::new();
+        let mut inputs: IndexVec<CellId, [Vec<Taken>; 2]> =
+            netlist.cells.iter().map(|_| [vec![None; 4], vec![None; 4]]).collect();
+        let mut history = Vec::new();
+        let mut earlier: IndexVec<CellId, Vec<CellId>> = netlist.cells.iter().map(|_| Vec::new()).collect();
+        for net in &netlist.nets {
+            outputs.insert(Port { cell: net.source, layer: net.layer, port: net.port }, history.len());
+            for sink in &net.sinks {
+                let cycles = usize::try_from(sink.cycles).expect("no connection is early");
+                inputs[sink.cell][net.layer as usize][sink.port as usize] = Some((history.len(), cycles));
+                if cycles == 0 {
+                    earlier[sink.cell].push(net.source);
+                }
+            }
+            let longest = net.sinks.iter().map(|sink| sink.cycles as usize).max().unwrap_or(0);
+            history.push(vec![0; longest + 1]);
+        }
+        let tiles = netlist.cells.iter_enumerated().filter_map(|(cell, content)| match &content.core {
+            Core::Memory(configuration) => {
+                let mut tile = Tile::new(memory.expect("a netlist with memories is for an array with some"));
+                tile.configure(configuration);
+                tile.clock(&Inputs { flush: true, ..Inputs::default() });
+                Some((cell, tile))
+            }
+            _ => None,
+        });
+        let tiles = tiles.collect();
+        let order = order(netlist, &earlier);
+        Machine { netlist, semantics, outputs, inputs, history, order, tiles, now: 0 }
+    }
+
+    /// Puts a word on the output of a cell, if that drives a net.
+    pub fn enter(&mut self, cell: CellId, word: u32) {
+        self.put(Port { cell, layer: Layer::Word, port: 0 }, word);
+    }
+
+    fn put(&mut self, port: Port, value: u32) {
+        if let Some(&output) = self.outputs.get(&port) {
+            let length = self.history[output].len();
+            self.history[output][self.now % length] = value;
+        }
+    }
+
+    fn taken(&self, taken: Taken) -> u32 {
+        taken.map_or(0, |(output, cycles)| {
+            let history = &self.history[output];
+            // Before the start there was nothing.
+            self.now.checked_sub(cycles).map_or(0, |then| history[then % history.len()])
+        })
+    }
+
+    /// The word that arrives at the first input of a cell.
+    pub fn arriving(&self, cell: CellId) -> u32 {
+        self.taken(self.inputs[cell][Layer::Word as usize][0])
+    }
+
+    fn tile_inputs(&self, cell: CellId) -> Inputs {
+        let mut inputs = Inputs::default();
+        for (word, taken) in inputs.data.iter_mut().zip(&self.inputs[cell][Layer::Word as usize]) {
+            *word = self.taken(*taken).into();
+        }
+        inputs
+    }
+
+    /// Computes the outputs of all cells in this cycle, after the words that enter.
+    pub fn show(&mut self) {
+        for number in 0..self.tiles.len() {
+            let (cell, tile) = &self.tiles[number];
+            let (cell, outputs) = (*cell, tile.outputs(&Inputs::default()));
+            for (port, word) in outputs.data.iter().enumerate() {
+                self.put(Port { cell, layer: Layer::Word, port: port as u32 }, word.value as u32);
+            }
+            self.put(Port { cell, layer: Layer::Bit, port: 0 }, outputs.stencil_valid.into());
+        }
+        for place in 0..self.order.len() {
+            let cell = self.order[place];
+            let Core::Pe(configuration) = &self.netlist.cells[cell].core else { continue };
+            let PeConfiguration { words, bits, .. } = configuration;
+            let [word_inputs, bit_inputs] = &self.inputs[cell];
+            let words = [0, 1, 2].map(|operand| self.operand(&words[operand], word_inputs[operand]));
+            let bits = [0, 1, 2].map(|operand| match bits[operand].mode {
+                Mode::Constant => bits[operand].constant.into(),
+                _ => self.taken(bit_inputs[operand]),
+            });
+            let (word, bit) = self.semantics.outcome(configuration, words, bits);
+            self.put(Port { cell, layer: Layer::Word, port: 0 }, word);
+            self.put(Port { cell, layer: Layer::Bit, port: 0 }, bit);
+        }
+    }
+
+    fn operand(&self, operand: &Operand<u32>, taken: Taken) -> u32 {
+        match operand.mode {
+            Mode::Constant => operand.constant,
+            _ => self.taken(taken),
+        }
+    }
+
+    /// Ends a cycle.
+    pub fn clock(&mut self) {
+        let inputs: Vec<Inputs> = self.tiles.iter().map(|(cell, _)| self.tile_inputs(*cell)).collect();
+        for ((_, tile), inputs) in self.tiles.iter_mut().zip(&inputs) {
+            tile.clock(inputs);
+        }
+        self.now += 1;
+    }
+
+    /// The promises that the configurations of memories broke so far, with the cell of each.
+    pub fn take_violations(&mut self) -> Vec<(CellId, Violation)> {
+        let of_tile = |(cell, tile): &mut (CellId, Tile)| {
+            let cell = *cell;
+            tile.take_violations().into_iter().map(move |violation| (cell, violation)).collect::<Vec<_>>()
+        };
+        self.tiles.iter_mut().flat_map(of_tile).collect()
+    }
+}
+
+/// The cells, each after those that it takes values of in the same cycle.
+fn order(netlist: &Netlist, earlier: &IndexVec<CellId, Vec<CellId>>) -> Vec<CellId> {
+    let mut order = Vec::new();
+    let mut is_placed: IndexVec<CellId, bool> = netlist.cells.iter().map(|_| false).collect();
+    for start in netlist.cells.indices() {
+        let mut open = vec![(start, false)];
+        while let Some((cell, is_done)) = open.pop() {
+            if is_done {
+                order.push(cell);
+            } else if !std::mem::replace(&mut is_placed[cell], true) {
+                open.push((cell, true));
+                // Memories and streams show what they have, whatever enters in this cycle.
+                if matches!(netlist.cells[cell].core, Core::Pe(_)) {
+                    open.extend(earlier[cell].iter().map(|before| (*before, false)));
+                }
+            }
+        }
+    }
+    order
+}

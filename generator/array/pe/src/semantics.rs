@@ -1,0 +1,99 @@
+//! The words that processing elements compute with: numbers, or tokens that tell the origin of a word.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::model::Configuration;
+use crate::operation::Operation;
+
+/// The values of words and bits, and the results of operations on them.
+pub trait Semantics {
+    /// The word and the bit that a configuration computes of words `a`, `b`, `c` and bits `d`, `e`, `f`. 0 and 1 are the
+    /// constants of bits.
+    fn outcome(&self, configuration: &Configuration, words: [u32; 3], bits: [u32; 3]) -> (u32, u32);
+}
+
+/// Numbers: the semantics of the hardware.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbers {
+    /// Bits of a word.
+    pub word_bits: u32,
+}
+
+impl Semantics for Numbers {
+    fn outcome(&self, configuration: &Configuration, words: [u32; 3], bits: [u32; 3]) -> (u32, u32) {
+        let outcome = configuration.outcome(self.word_bits, words, bits.map(|bit| bit != 0));
+        (outcome.word, outcome.bit.into())
+    }
+}
+
+/// Tokens: a result is a random function of the operation and its operands, so that two words are equal only if they are the
+/// same operations of the same words. Bits that are no tokens choose as in the hardware.
+#[derive(Clone, Copy, Debug)]
+pub struct Tokens {
+    /// Bits of a word, and so of a token. Different ones are equal by chance once in `2^word_bits`.
+    pub word_bits: u32,
+    /// Which random function.
+    pub seed: u64,
+}
+
+impl Tokens {
+    /// The token of anything.
+    pub fn token(&self, of: impl Hash) -> u32 {
+        let mut hasher = DefaultHasher::new();
+        (self.seed, of).hash(&mut hasher);
+        hasher.finish() as u32 & (u32::MAX >> (u32::BITS - self.word_bits))
+    }
+
+    /// The token of a bit: neither 0 nor 1.
+    fn bit(&self, of: impl Hash) -> u32 {
+        self.token(of) + 2
+    }
+
+    /// A function of three bits, of which some are tokens.
+    fn table(&self, table: u8, bits: [u32; 3]) -> u32 {
+        // The entries that the constants leave: the function of the tokens alone, whatever their places.
+        let free: Vec<usize> = (0..3).filter(|place| bits[*place] > 1).collect();
+        let entry = |choice: usize| {
+            let bit = |place: usize| match free.iter().position(|other| *other == place) {
+                Some(number) => choice >> number & 1,
+                None => bits[place] as usize,
+            };
+            table >> ((bit(2) << 2) + (bit(1) << 1) + bit(0)) & 1
+        };
+        let entries: Vec<u8> = (0..1 << free.len()).map(entry).collect();
+        match entries.as_slice() {
+            [first, rest @ ..] if rest.iter().all(|other| other == first) => (*first).into(),
+            _ => self.bit(("table", entries, free.iter().map(|place| bits[*place]).collect::<Vec<_>>())),
+        }
+    }
+}
+
+impl Semantics for Tokens {
+    fn outcome(&self, configuration: &Configuration, words: [u32; 3], bits: [u32; 3]) -> (u32, u32) {
+        let operation = configuration.operation;
+        let [a, b, _] = words;
+        let d = bits[0];
+        let used = &words[..operation.words()];
+        let word = match operation {
+            Operation::Pass => a,
+            // Constants enter through one of them where there is no operation that passes a word.
+            Operation::Or | Operation::Add if b == 0 => a,
+            Operation::Select if d <= 1 => {
+                if d == 1 {
+                    a
+                } else {
+                    b
+                }
+            }
+            _ if operation.uses_bit() => self.token((operation, used, d)),
+            _ => self.token((operation, used)),
+        };
+        let bit = match (configuration.lut, operation) {
+            (Some(table), _) => self.table(table, bits),
+            (None, Operation::Pass | Operation::Select) => d,
+            (None, _) if operation.uses_bit() => self.bit(("bit", operation, used, d)),
+            (None, _) => self.bit(("bit", operation, used)),
+        };
+        (word, bit)
+    }
+}

@@ -1,0 +1,175 @@
+//! Cells: operations of processing elements, and where their operands come from.
+
+use pushmem_pe::{Configuration, Mode, Operand, Operation, Semantics};
+
+use crate::predicate::Predicate;
+
+/// A word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Word {
+    /// A constant.
+    Constant(u32),
+    /// A load of the operation.
+    Load(usize),
+    /// The word of a cell, an index of [`Cells::cells`].
+    Cell(usize),
+    /// The entry that a look-up gives, an index of [`Cells::fetches`].
+    Fetch(usize),
+}
+
+/// The source of a bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BitSource {
+    /// Always false.
+    False,
+    /// The bit of a cell, an index of [`Cells::cells`].
+    Cell(usize),
+    /// Whether loop variables are in a box, an index of [`Cells::predicates`].
+    Predicate(usize),
+}
+
+/// A bit: that of its source, or the opposite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bit {
+    /// The source.
+    pub source: BitSource,
+    /// Whether the bit is the opposite of its source.
+    pub inverted: bool,
+}
+
+impl Bit {
+    /// A constant.
+    pub fn constant(value: bool) -> Self {
+        Bit { source: BitSource::False, inverted: value }
+    }
+
+    /// The bit of a cell.
+    pub fn of_cell(cell: usize) -> Self {
+        Bit { source: BitSource::Cell(cell), inverted: false }
+    }
+
+    /// The value, if it is a constant.
+    pub fn as_constant(self) -> Option<bool> {
+        (self.source == BitSource::False).then_some(self.inverted)
+    }
+}
+
+impl std::ops::Not for Bit {
+    type Output = Bit;
+
+    fn not(self) -> Bit {
+        Bit { inverted: !self.inverted, ..self }
+    }
+}
+
+/// An operation of a processing element and its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cell {
+    /// The operation.
+    pub operation: Operation,
+    /// The words `a`, `b`, `c`. Those that the operation does not depend on are 0.
+    pub words: [Word; 3],
+    /// The bits `d`, `e`, `f`. No bit is inverted in the result of selection, but constants are.
+    pub bits: [Bit; 3],
+    /// The table of the bits, if it gives the resulting bit.
+    pub lut: Option<u8>,
+}
+
+/// A look-up in a table of the program: a memory gives the entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fetch {
+    /// The table, an index of [`Program::tables`](pushmem_nest::Program::tables).
+    pub table: usize,
+    /// The number of the entry.
+    pub index: Word,
+}
+
+/// The cells of an operation, operands before their users.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cells {
+    /// The cells.
+    pub cells: Vec<Cell>,
+    /// The look-ups. The index of one comes from cells and from look-ups before it.
+    pub fetches: Vec<Fetch>,
+    /// The boxes of loop variables that decide.
+    pub predicates: Vec<Predicate>,
+    /// The word of the result.
+    pub result: Option<Word>,
+}
+
+impl Cell {
+    /// The configuration of its processing element, whose operands are all direct.
+    pub fn configuration(&self) -> Configuration {
+        Configuration {
+            operation: self.operation,
+            words: [Operand { mode: Mode::Direct, constant: 0 }; 3],
+            bits: [Operand { mode: Mode::Direct, constant: false }; 3],
+            lut: self.lut,
+        }
+    }
+
+    /// The words that the result depends on.
+    pub fn used_words(&self) -> &[Word] {
+        &self.words[..self.operation.words()]
+    }
+
+    /// The bits that the result depends on.
+    pub fn used_bits(&self) -> &[Bit] {
+        &self.bits[..if self.lut.is_some() { 3 } else { self.operation.uses_bit().into() }]
+    }
+}
+
+impl Cells {
+    /// The word of the result for these words of the loads and these values of the loop variables.
+    ///
+    /// `entry` gives the entry of a table of the program.
+    pub fn evaluate(
+        &self,
+        semantics: &impl Semantics,
+        loads: &[u32],
+        variables: &[i64],
+        entry: impl Fn(usize, u32) -> u32,
+    ) -> u32 {
+        let mut run = Run { cells: self, loads, variables, entry, outcomes: Vec::new() };
+        for cell in &self.cells {
+            let words = cell.words.map(|word| run.word(word));
+            let bits = cell.bits.map(|bit| run.bit(bit));
+            run.outcomes.push(semantics.outcome(&cell.configuration(), words, bits));
+        }
+        run.word(self.result.expect("selection gives a result"))
+    }
+}
+
+/// An evaluation under way.
+struct Run<'a, Entry> {
+    cells: &'a Cells,
+    loads: &'a [u32],
+    variables: &'a [i64],
+    entry: Entry,
+    outcomes: Vec<(u32, u32)>,
+}
+
+impl<Entry: Fn(usize, u32) -> u32> Run<'_, Entry> {
+    fn word(&self, word: Word) -> u32 {
+        match word {
+            Word::Constant(constant) => constant,
+            Word::Load(load) => self.loads[load],
+            Word::Cell(cell) => self.outcomes[cell].0,
+            Word::Fetch(fetch) => {
+                let Fetch { table, index } = self.cells.fetches[fetch];
+                (self.entry)(table, self.word(index))
+            }
+        }
+    }
+
+    /// A bit. None but constants and boxes of loop variables are inverted.
+    fn bit(&self, bit: Bit) -> u32 {
+        match bit.source {
+            BitSource::False => bit.inverted.into(),
+            BitSource::Cell(cell) => self.outcomes[cell].1,
+            BitSource::Predicate(predicate) => {
+                (self.cells.predicates[predicate].holds(self.variables) != bit.inverted).into()
+            }
+        }
+    }
+}

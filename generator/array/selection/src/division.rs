@@ -1,0 +1,178 @@
+//! Division and modulo.
+//!
+//! By a constant, a quotient is the high word of a product (Granlund and Montgomery, "Division by invariant integers using
+//! multiplication", PLDI 1994). By another value it takes a row of processing elements for each of its bits.
+
+use pushmem_pe::Operation;
+
+use crate::cell::Word;
+use crate::legalize::{Legal, Legalizer, Unsupported};
+
+impl Legalizer<'_, '_> {
+    pub(crate) fn division(
+        &mut self,
+        node: usize,
+        is_modulo: bool,
+        left: usize,
+        right: usize,
+    ) -> Result<Legal, Unsupported> {
+        let Some(divisor) = self.as_constant(right) else {
+            return self.division_by_value(node, is_modulo, left, right);
+        };
+        let size = divisor.unsigned_abs();
+        if size == 0 {
+            return Ok(Legal::Word(Word::Constant(0)));
+        }
+        if size.is_power_of_two() && is_modulo {
+            return self.low_bits(node, left, size.trailing_zeros());
+        }
+        if size.is_power_of_two() && divisor > 0 {
+            return self.shift_by_constant(node, left, -i64::from(size.trailing_zeros()));
+        }
+        if !self.is_narrow(left) {
+            return Err(Unsupported::Wide(if is_modulo { "%" } else { "/" }));
+        }
+        let dividend = self.low(left)?;
+        let (word, sign, greatest) = self.without_sign(left, dividend);
+        let quotient = self.quotient_by_constant(word, greatest, size);
+        let quotient = self.builder.bitwise(Operation::Xor, quotient, sign);
+        let size = self.builder.constant(size as i64);
+        Ok(self.finished(node, is_modulo, dividend, quotient, size, divisor < 0))
+    }
+
+    /// A value modulo a power of two.
+    fn low_bits(&mut self, node: usize, left: usize, bits: u32) -> Result<Legal, Unsupported> {
+        let word_bits = self.builder.spec.word_bits;
+        let mask = |bits: u32| Word::Constant((1_u64 << bits.min(word_bits)).wrapping_sub(1) as u32);
+        let low = self.low(left)?;
+        let low = self.builder.bitwise(Operation::And, low, mask(bits));
+        if self.is_narrow(node) {
+            return Ok(Legal::Word(low));
+        }
+        let high = self.high(left)?;
+        Ok(Legal::Pair(low, self.builder.bitwise(Operation::And, high, mask(bits.saturating_sub(word_bits)))))
+    }
+
+    /// A value without its sign, its sign as a mask, and the greatest value that it can have: `n` of `n >= 0` and `-n - 1` of
+    /// others. Their quotients differ by the mask, too, because division rounds down.
+    fn without_sign(&mut self, node: usize, word: Word) -> (Word, Word, u64) {
+        let (least, greatest) = self.range(node);
+        if least >= 0 {
+            return (word, Word::Constant(0), greatest as u64);
+        }
+        let sign = self.builder.sign(word);
+        (self.builder.bitwise(Operation::Xor, word, sign), sign, greatest.max(-least - 1) as u64)
+    }
+
+    /// The quotient of a word of at most `greatest` by a constant that is no power of two.
+    fn quotient_by_constant(&mut self, word: Word, greatest: u64, divisor: u64) -> Word {
+        let bits = self.builder.spec.word_bits;
+        if greatest < divisor {
+            return Word::Constant(0);
+        }
+        // A divisor of at most the greatest word has fewer bits than two words.
+        for shift in 0..=bits {
+            let power = 1_u128 << (bits + shift);
+            let factor = power.div_ceil(u128::from(divisor));
+            let excess = factor * u128::from(divisor) - power;
+            if excess * u128::from(greatest) >= power {
+                continue;
+            }
+            if factor < 1 << bits {
+                let high = self.builder.multiply_high(word, Word::Constant(factor as u32), false);
+                return self.builder.shift(Operation::ShiftRightUnsigned, high, shift);
+            }
+            if shift > 0 {
+                // The factor has one bit more than a word: `(n - t) / 2 + t` is `(n + t) / 2` without overflow.
+                let factor = (factor - (1 << bits)) as u32;
+                let high = self.builder.multiply_high(word, Word::Constant(factor), false);
+                let rest = self.builder.subtract(word, high).0;
+                let half = self.builder.shift(Operation::ShiftRightUnsigned, rest, 1);
+                let sum = self.builder.add(half, high).0;
+                return self.builder.shift(Operation::ShiftRightUnsigned, sum, shift - 1);
+            }
+        }
+        unreachable!("some factor of one bit more than a word is exact for all words")
+    }
+
+    fn division_by_value(
+        &mut self,
+        node: usize,
+        is_modulo: bool,
+        left: usize,
+        right: usize,
+    ) -> Result<Legal, Unsupported> {
+        if !self.is_narrow(left) || !self.is_narrow(right) {
+            return Err(Unsupported::Wide(if is_modulo { "%" } else { "/" }));
+        }
+        let (dividend, divisor) = (self.low(left)?, self.low(right)?);
+        let size = if self.is_natural(right) { divisor } else { self.builder.absolute(divisor) };
+        let (word, sign, greatest) = self.without_sign(left, dividend);
+        let quotient = self.long_division(word, greatest, size, self.range(right));
+        let quotient = self.builder.bitwise(Operation::Xor, quotient, sign);
+        let (least, _) = self.range(right);
+        let result = match (is_modulo, least < 0) {
+            (false, true) => {
+                let opposite = self.builder.subtract(Word::Constant(0), quotient).0;
+                let is_negative = self.builder.less(divisor, Word::Constant(0), true);
+                self.builder.select(is_negative, opposite, quotient)
+            }
+            (false, false) => quotient,
+            (true, _) => self.remainder(dividend, quotient, size),
+        };
+        let is_zero = self.builder.equal(divisor, Word::Constant(0));
+        let result = self.builder.select(is_zero, Word::Constant(0), result);
+        Ok(self.fitted(node, result))
+    }
+
+    /// The quotient of words without sign, a bit after the other. Any word if the divisor is 0.
+    fn long_division(&mut self, dividend: Word, greatest: u64, divisor: Word, range: (i64, i64)) -> Word {
+        let bits = self.builder.spec.word_bits;
+        let steps = u64::BITS - greatest.leading_zeros();
+        let mut dividend = self.builder.shift(Operation::ShiftLeft, dividend, bits - steps);
+        let (mut rest, mut quotient) = (Word::Constant(0), Word::Constant(0));
+        let overflows = range.1 > 1 << (bits - 1);
+        for _ in 0..steps {
+            let (next, bit) = self.builder.add(dividend, dividend);
+            dividend = next;
+            let (doubled, overflow) = self.builder.add_carry(rest, rest, bit);
+            let (less, no_borrow) = self.builder.subtract(doubled, divisor);
+            let is_in = match overflows {
+                true => self.builder.logic(overflow, no_borrow, |overflow, no_borrow| overflow || no_borrow),
+                false => no_borrow,
+            };
+            rest = self.builder.select(is_in, less, doubled);
+            quotient = self.builder.add_carry(quotient, quotient, is_in).0;
+        }
+        quotient
+    }
+
+    /// The quotient with the sign of the divisor, or the remainder.
+    fn finished(
+        &mut self,
+        node: usize,
+        is_modulo: bool,
+        dividend: Word,
+        quotient: Word,
+        size: Word,
+        is_negative: bool,
+    ) -> Legal {
+        let result = match (is_modulo, is_negative) {
+            (true, _) => self.remainder(dividend, quotient, size),
+            (false, true) => self.builder.subtract(Word::Constant(0), quotient).0,
+            (false, false) => quotient,
+        };
+        self.fitted(node, result)
+    }
+
+    fn remainder(&mut self, dividend: Word, quotient: Word, size: Word) -> Word {
+        let product = self.builder.multiply(quotient, size);
+        self.builder.subtract(dividend, product).0
+    }
+
+    /// A result of words as a value of its type: only the quotient of the least number by -1 wraps.
+    fn fitted(&mut self, node: usize, word: Word) -> Legal {
+        let value = self.values.values[node].value;
+        Legal::Word(self.builder.extended(word, value.bits().min(self.builder.spec.word_bits), value.is_signed()))
+    }
+}

@@ -1,0 +1,301 @@
+//! Values of the loop nest as words and bits of the array.
+//!
+//! A value whose range fits a word is one word, of 32-bit types too: arithmetic modulo a power of two needs no more. Any
+//! other value of 32 bits is a pair of words.
+
+use pushmem_kernels::{NodeKind, Value, Values};
+use pushmem_nest::{Binary, Type, Unary};
+use pushmem_pe::{Operation, PeSpec};
+
+use crate::builder::Builder;
+use crate::cell::{Bit, Word};
+use crate::predicate::{self, Decided};
+
+/// A value on the array.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Legal {
+    /// A truth value.
+    Bit(Bit),
+    /// A value that fits a word: the word is signed if the value can be negative, else it is unsigned.
+    Word(Word),
+    /// The low and the high word of a value.
+    Pair(Word, Word),
+    /// A value that the array does not compute.
+    Unsupported(Unsupported),
+}
+
+/// A value that no operations of the processing element compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unsupported {
+    /// The value of a loop variable, other than in a condition that a box decides.
+    Variable(usize),
+    /// An operator of values that do not fit a word.
+    Wide(&'static str),
+}
+
+/// Legalizes values in their order.
+pub(crate) struct Legalizer<'a, 'b> {
+    pub builder: &'a mut Builder<'b>,
+    pub values: &'a Values,
+    legal: Vec<Legal>,
+    /// For each value, the only loop variable that it depends on.
+    variables: Vec<Option<usize>>,
+}
+
+impl<'a, 'b> Legalizer<'a, 'b> {
+    pub fn new(builder: &'a mut Builder<'b>, values: &'a Values) -> Self {
+        Legalizer { builder, values, legal: Vec::new(), variables: predicate::variables(values) }
+    }
+
+    /// The word of the result.
+    pub fn run(mut self) -> Result<Word, Unsupported> {
+        for node in 0..=self.values.result {
+            let legal = self.value(node).unwrap_or_else(Legal::Unsupported);
+            self.legal.push(legal);
+        }
+        self.low(self.values.result)
+    }
+
+    fn spec(&self) -> &PeSpec {
+        self.builder.spec
+    }
+
+    pub fn range(&self, node: usize) -> (i64, i64) {
+        self.values.values[node].range
+    }
+
+    /// Whether a value is never negative.
+    pub fn is_natural(&self, node: usize) -> bool {
+        self.range(node).0 >= 0
+    }
+
+    /// Whether values from one number to another fit a word.
+    fn fits(&self, (low, high): (i64, i64)) -> bool {
+        let half = 1_i64 << (self.spec().word_bits - 1);
+        (low >= 0 && high < 2 * half) || (low >= -half && high < half)
+    }
+
+    /// Whether a value fits a word.
+    pub fn is_narrow(&self, node: usize) -> bool {
+        self.fits(self.range(node))
+    }
+
+    /// Whether a value fits a signed word.
+    fn fits_signed(&self, (low, high): (i64, i64)) -> bool {
+        let half = 1_i64 << (self.spec().word_bits - 1);
+        low >= -half && high < half
+    }
+
+    /// The signedness that the words of two values have in common, if there is one.
+    pub fn common_sign(&self, left: usize, right: usize) -> Option<bool> {
+        if !self.is_narrow(left) || !self.is_narrow(right) {
+            None
+        } else if self.is_natural(left) && self.is_natural(right) {
+            Some(false)
+        } else {
+            (self.fits_signed(self.range(left)) && self.fits_signed(self.range(right))).then_some(true)
+        }
+    }
+
+    /// The low word of a value.
+    pub fn low(&mut self, node: usize) -> Result<Word, Unsupported> {
+        match self.legal[node] {
+            Legal::Word(word) | Legal::Pair(word, _) => Ok(word),
+            Legal::Bit(bit) => Ok(self.builder.word_of(bit)),
+            Legal::Unsupported(why) => Err(why),
+        }
+    }
+
+    /// The high word of a value.
+    pub fn high(&mut self, node: usize) -> Result<Word, Unsupported> {
+        match self.legal[node] {
+            Legal::Pair(_, high) => Ok(high),
+            Legal::Bit(_) => Ok(Word::Constant(0)),
+            Legal::Word(_) if self.is_natural(node) => Ok(Word::Constant(0)),
+            Legal::Word(word) => Ok(self.builder.sign(word)),
+            Legal::Unsupported(why) => Err(why),
+        }
+    }
+
+    fn bit(&mut self, node: usize) -> Result<Bit, Unsupported> {
+        match self.legal[node] {
+            Legal::Bit(bit) => Ok(bit),
+            Legal::Word(word) | Legal::Pair(word, _) => {
+                let low = self.builder.bitwise(Operation::And, word, Word::Constant(1));
+                Ok(!self.builder.equal(low, Word::Constant(0)))
+            }
+            Legal::Unsupported(why) => Err(why),
+        }
+    }
+
+    /// A value modulo a power of two as a value of the type, from its low word and, where it does not fit a word, its high
+    /// one. `exact` are the bounds before wrapping.
+    pub fn wrapped(
+        &mut self,
+        node: usize,
+        exact: Option<(i64, i64)>,
+        low: Word,
+        high: impl FnOnce(&mut Self) -> Result<Word, Unsupported>,
+    ) -> Result<Legal, Unsupported> {
+        let Value { value, .. } = self.values.values[node];
+        if !self.is_narrow(node) {
+            return Ok(Legal::Pair(low, high(self)?));
+        }
+        let is_exact = exact.is_some_and(|(low, high)| value.holds(low) && value.holds(high));
+        let bits = if is_exact { self.spec().word_bits } else { value.bits() };
+        Ok(Legal::Word(self.builder.extended(low, bits, value.is_signed())))
+    }
+
+    /// The words of a constant.
+    fn constant(&self, node: usize, number: i64) -> Legal {
+        match self.is_narrow(node) {
+            _ if self.values.values[node].value == Type::Bool => Legal::Bit(Bit::constant(number != 0)),
+            true => Legal::Word(self.builder.constant(number)),
+            false => {
+                let high = number >> self.spec().word_bits;
+                Legal::Pair(self.builder.constant(number), self.builder.constant(high))
+            }
+        }
+    }
+
+    fn value(&mut self, node: usize) -> Result<Legal, Unsupported> {
+        let Value { kind, value, .. } = self.values.values[node];
+        if let (Type::Bool, Some(variable)) = (value, self.variables[node])
+            && let Some(decided) = predicate::decide(self.values, node, variable)
+        {
+            return Ok(Legal::Bit(match decided {
+                Decided::Always(value) => Bit::constant(value),
+                Decided::In { predicate, inverted } => {
+                    let bit = self.builder.predicate(predicate);
+                    Bit { inverted, ..bit }
+                }
+            }));
+        }
+        match kind {
+            NodeKind::Constant(number) => Ok(self.constant(node, number)),
+            NodeKind::Load(load) => Ok(Legal::Word(Word::Load(load))),
+            NodeKind::Variable(variable) => Err(Unsupported::Variable(variable)),
+            NodeKind::Lookup { table, index } | NodeKind::Fetch { table, index, .. } => {
+                let index = self.low(index)?;
+                Ok(Legal::Word(self.builder.fetch(table, index)))
+            }
+            NodeKind::Unary { operator, operand } => self.unary(node, operator, operand),
+            NodeKind::Binary { operator, left, right } => self.binary(node, operator, left, right),
+            NodeKind::Select { condition, then, otherwise } => self.select(node, condition, then, otherwise),
+            NodeKind::Cast(operand) => self.cast(node, operand),
+        }
+    }
+
+    fn select(&mut self, node: usize, condition: usize, then: usize, otherwise: usize) -> Result<Legal, Unsupported> {
+        let condition = self.bit(condition)?;
+        if self.values.values[node].value == Type::Bool {
+            let (then, otherwise) = (self.bit(then)?, self.bit(otherwise)?);
+            let chosen = self.builder.logic(condition, then, |condition, then| condition && then);
+            let other = self.builder.logic(condition, otherwise, |condition, otherwise| !condition && otherwise);
+            return Ok(Legal::Bit(self.builder.logic(chosen, other, |one, other| one || other)));
+        }
+        let (a, b) = (self.low(then)?, self.low(otherwise)?);
+        let low = self.builder.select(condition, a, b);
+        if self.is_narrow(node) {
+            return Ok(Legal::Word(low));
+        }
+        let (a, b) = (self.high(then)?, self.high(otherwise)?);
+        Ok(Legal::Pair(low, self.builder.select(condition, a, b)))
+    }
+
+    fn cast(&mut self, node: usize, operand: usize) -> Result<Legal, Unsupported> {
+        if self.values.values[node].value == Type::Bool {
+            return Ok(Legal::Bit(self.bit(operand)?));
+        }
+        let low = self.low(operand)?;
+        self.wrapped(node, Some(self.range(operand)), low, |this| this.high(operand))
+    }
+
+    fn unary(&mut self, node: usize, operator: Unary, operand: usize) -> Result<Legal, Unsupported> {
+        let Value { value, .. } = self.values.values[node];
+        let (least, greatest) = self.range(operand);
+        if value == Type::Bool {
+            let bit = self.bit(operand)?;
+            // The opposite of a truth value; its negative and its absolute value are the value itself.
+            return Ok(Legal::Bit(if operator == Unary::Not { !bit } else { bit }));
+        }
+        let low = self.low(operand)?;
+        match operator {
+            Unary::Negate => {
+                let (negative, no_borrow) = self.builder.subtract(Word::Constant(0), low);
+                self.wrapped(node, Some((-greatest, -least)), negative, |this| {
+                    let high = this.high(operand)?;
+                    Ok(this.builder.subtract_carry(Word::Constant(0), high, no_borrow).0)
+                })
+            }
+            Unary::Not => {
+                // Bits beyond an unsigned type stay 0; beyond a signed one they are inverted as its sign is.
+                let ones = self.builder.ones();
+                let mask = if value.is_signed() { -1 } else { value.max() };
+                let mask = self.builder.constant(mask);
+                let inverted = self.builder.bitwise(Operation::Xor, low, mask);
+                let exact = (value.min(), value.max());
+                self.wrapped(node, Some(exact), inverted, |this| {
+                    let high = this.high(operand)?;
+                    Ok(this.builder.bitwise(Operation::Xor, high, ones))
+                })
+            }
+            Unary::Absolute if least >= 0 => Ok(self.legal[operand]),
+            Unary::Absolute if self.is_narrow(operand) => Ok(Legal::Word(self.builder.absolute(low))),
+            Unary::Absolute => {
+                let high = self.high(operand)?;
+                let is_negative = self.builder.less(high, Word::Constant(0), true);
+                let (negative, no_borrow) = self.builder.subtract(Word::Constant(0), low);
+                let negative_high = self.builder.subtract_carry(Word::Constant(0), high, no_borrow).0;
+                let low = self.builder.select(is_negative, negative, low);
+                let high = self.builder.select(is_negative, negative_high, high);
+                self.wrapped(node, None, low, |_| Ok(high))
+            }
+        }
+    }
+
+    fn binary(&mut self, node: usize, operator: Binary, left: usize, right: usize) -> Result<Legal, Unsupported> {
+        if self.values.values[left].value == Type::Bool {
+            return self.truth(operator, left, right);
+        }
+        match operator {
+            Binary::Add | Binary::Subtract => self.sum(node, operator == Binary::Subtract, left, right),
+            Binary::Multiply => self.product(node, left, right),
+            Binary::Divide | Binary::Modulo => self.division(node, operator == Binary::Modulo, left, right),
+            Binary::ShiftLeft | Binary::ShiftRight => self.shift(node, operator == Binary::ShiftLeft, left, right),
+            Binary::And => self.bitwise(node, Operation::And, left, right),
+            Binary::Or => self.bitwise(node, Operation::Or, left, right),
+            Binary::Xor => self.bitwise(node, Operation::Xor, left, right),
+            Binary::Equal => Ok(Legal::Bit(self.equal(left, right)?)),
+            Binary::NotEqual => Ok(Legal::Bit(!self.equal(left, right)?)),
+            Binary::Less => Ok(Legal::Bit(self.less(left, right)?)),
+            Binary::Greater => Ok(Legal::Bit(self.less(right, left)?)),
+            Binary::LessEqual => Ok(Legal::Bit(self.less_equal(left, right)?)),
+            Binary::GreaterEqual => Ok(Legal::Bit(self.less_equal(right, left)?)),
+            Binary::Minimum => self.extreme(node, false, left, right),
+            Binary::Maximum => self.extreme(node, true, left, right),
+            Binary::AbsoluteDifference => self.absolute_difference(node, left, right),
+        }
+    }
+
+    /// A function of truth values.
+    fn truth(&mut self, operator: Binary, left: usize, right: usize) -> Result<Legal, Unsupported> {
+        let (left, right) = (self.bit(left)?, self.bit(right)?);
+        if let (Binary::And, Some(both)) = (operator, self.both_boxes(left, right)) {
+            return Ok(Legal::Bit(both));
+        }
+        let function = move |left: bool, right: bool| operator.apply(Type::Bool, left.into(), right.into()) != 0;
+        Ok(Legal::Bit(self.builder.logic(left, right, function)))
+    }
+
+    /// The bit of the box that two boxes have in common, if they limit different variables.
+    fn both_boxes(&mut self, left: Bit, right: Bit) -> Option<Bit> {
+        use crate::cell::BitSource::Predicate;
+        let (Predicate(one), Predicate(other)) = (left.source, right.source) else { return None };
+        if left.inverted || right.inverted {
+            return None;
+        }
+        let both = self.builder.predicates[one].and(&self.builder.predicates[other])?;
+        Some(self.builder.predicate(both))
+    }
+}

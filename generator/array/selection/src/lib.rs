@@ -1,0 +1,20 @@
+//! Selection: the operations of processing elements that compute an operation of the loop nest.
+//!
+//! [`select`] takes the values of an operation, legalizes their widths to words and bits of the array, and covers them
+//! with the operations of a [`PeSpec`](pushmem_pe::PeSpec). The result is a graph of [`Cell`]s without times.
+
+mod arithmetic;
+mod builder;
+mod cell;
+mod cover;
+mod division;
+mod legalize;
+mod logic;
+mod operators;
+mod predicate;
+mod select;
+
+pub use cell::{Bit, BitSource, Cell, Cells, Fetch, Word};
+pub use operators::PeOperators;
+pub use predicate::{Predicate, Steps};
+pub use select::{Refused, select};

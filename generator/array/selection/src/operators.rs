@@ -1,0 +1,48 @@
+//! The operators of processing elements, as the balancing of chains sees them.
+
+use pushmem_kernels::{Delay, NodeKind, Operator, Operators};
+use pushmem_nest::Binary;
+use pushmem_pe::PeSpec;
+
+/// The operators of a processing element: each takes one, and a cycle.
+#[derive(Clone, Copy, Debug)]
+pub struct PeOperators<'a>(pub &'a PeSpec);
+
+impl Operators for PeOperators<'_> {
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    fn word_bits(&self) -> u32 {
+        self.0.word_bits
+    }
+
+    fn units_per_stage(&self) -> u32 {
+        1
+    }
+
+    /// A multiplication by a constant takes one processing element, as an addition does.
+    fn adders_per_multiplier(&self) -> usize {
+        0
+    }
+
+    /// Selection itself says which operators it cannot legalize.
+    fn computes(&self, _: &Operator) -> bool {
+        true
+    }
+
+    fn delay(&self, operator: &Operator) -> Delay {
+        match operator.kind {
+            NodeKind::Constant(_) | NodeKind::Load(_) | NodeKind::Variable(_) | NodeKind::Cast(_) => Delay::Units(0),
+            NodeKind::Fetch { latency, .. } => Delay::Stages(latency),
+            NodeKind::Binary { operator: Binary::Divide | Binary::Modulo, .. } if !operator.constant => {
+                Delay::Stages(u64::from(operator.operand.bits()))
+            }
+            _ => Delay::Units(1),
+        }
+    }
+
+    fn processing_elements(&self, operator: &Operator) -> u64 {
+        u64::from(operator.value.bits().div_ceil(self.word_bits()))
+    }
+}

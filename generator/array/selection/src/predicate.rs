@@ -1,0 +1,136 @@
+//! Boxes of loop variables: conditions that depend on nothing else, which address generators compute.
+
+use std::collections::BTreeMap;
+
+use pushmem_kernels::{NodeKind, Values};
+
+/// Values of a loop variable: from `first` to `last`, each `step`-th.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Steps {
+    /// The first.
+    pub first: i64,
+    /// The last.
+    pub last: i64,
+    /// The distance from one to the next, 1 or more.
+    pub step: i64,
+}
+
+impl Steps {
+    /// Whether this is one of the values.
+    pub fn contains(self, value: i64) -> bool {
+        (self.first..=self.last).contains(&value) && (value - self.first) % self.step == 0
+    }
+
+    /// The steps that these values are, ascending and one at least; nothing if their distances differ.
+    pub fn of(values: &[i64]) -> Option<Self> {
+        let (&first, &last) = (values.first()?, values.last()?);
+        let step = values.get(1).map_or(1, |second| second - first);
+        let regular = values.windows(2).all(|pair| pair[1] - pair[0] == step);
+        regular.then_some(Steps { first, last, step })
+    }
+}
+
+/// A box of loop variables. Those that it does not name may have any value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Predicate {
+    /// The values of each variable; loops are numbered from the outermost.
+    pub variables: BTreeMap<usize, Steps>,
+}
+
+impl Predicate {
+    /// Whether these values of all loop variables are in the box.
+    pub fn holds(&self, variables: &[i64]) -> bool {
+        self.variables.iter().all(|(&variable, steps)| steps.contains(variables[variable]))
+    }
+
+    /// The box of all that are in both; nothing if both limit the same variable.
+    pub fn and(&self, other: &Predicate) -> Option<Predicate> {
+        let mut variables = self.variables.clone();
+        other.variables.iter().all(|(&variable, &steps)| variables.insert(variable, steps).is_none()).then_some(())?;
+        Some(Predicate { variables })
+    }
+}
+
+/// A truth value of loop variables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Decided {
+    /// Always the same.
+    Always(bool),
+    /// True in the box, or outside of it.
+    In { predicate: Predicate, inverted: bool },
+}
+
+/// For each value, the only loop variable that it depends on, if there is one and it depends on nothing else.
+pub(crate) fn variables(values: &Values) -> Vec<Option<usize>> {
+    let mut known: Vec<Option<usize>> = Vec::new();
+    let mut is_constant = Vec::new();
+    for value in &values.values {
+        let mut operands = value.kind.operands().peekable();
+        let constant = value.kind.is_constant()
+            || (operands.peek().is_some() && value.kind.operands().all(|operand| is_constant[operand]));
+        let variable = match value.kind {
+            NodeKind::Variable(variable) => Some(variable),
+            NodeKind::Load(_) | NodeKind::Lookup { .. } | NodeKind::Fetch { .. } => None,
+            _ => {
+                let mut found = operands.filter(|operand| !is_constant[*operand]).map(|operand| known[operand]);
+                found.next().flatten().filter(|first| found.all(|other| other == Some(*first)))
+            }
+        };
+        known.push(variable);
+        is_constant.push(constant);
+    }
+    known
+}
+
+/// The values of the loop variable for which a truth value that depends only on it is true.
+pub(crate) fn decide(values: &Values, node: usize, variable: usize) -> Option<Decided> {
+    let needed = needed(values, node);
+    let (low, high) = needed.iter().find_map(|&each| match values.values[each].kind {
+        NodeKind::Variable(_) => Some(values.values[each].range),
+        _ => None,
+    })?;
+    let mut results = vec![0; values.values.len()];
+    let (mut inside, mut outside) = (Vec::new(), Vec::new());
+    for index in low..=high {
+        for &each in &needed {
+            results[each] = evaluate(values, each, index, &results);
+        }
+        if results[node] != 0 { inside.push(index) } else { outside.push(index) }
+    }
+    if inside.is_empty() || outside.is_empty() {
+        return Some(Decided::Always(outside.is_empty()));
+    }
+    let named = |steps: Steps, inverted: bool| Decided::In {
+        predicate: Predicate { variables: BTreeMap::from([(variable, steps)]) },
+        inverted,
+    };
+    let inside = Steps::of(&inside).map(|steps| named(steps, false));
+    inside.or_else(|| Steps::of(&outside).map(|steps| named(steps, true)))
+}
+
+/// The values that a value depends on, and itself, in their order.
+fn needed(values: &Values, node: usize) -> Vec<usize> {
+    let mut needed = std::collections::BTreeSet::from([node]);
+    let mut open = vec![node];
+    while let Some(next) = open.pop() {
+        open.extend(values.values[next].kind.operands().filter(|operand| needed.insert(*operand)));
+    }
+    needed.into_iter().collect()
+}
+
+fn evaluate(values: &Values, node: usize, variable: i64, results: &[i64]) -> i64 {
+    let operand_type = |operand: usize| values.values[operand].value;
+    match values.values[node].kind {
+        NodeKind::Constant(number) => number,
+        NodeKind::Variable(_) => variable,
+        NodeKind::Unary { operator, operand } => operator.apply(operand_type(operand), results[operand]),
+        NodeKind::Binary { operator, left, right } => operator.apply(operand_type(left), results[left], results[right]),
+        NodeKind::Select { condition, then, otherwise } => {
+            results[if results[condition] != 0 { then } else { otherwise }]
+        }
+        NodeKind::Cast(operand) => values.values[node].value.wrap(results[operand]),
+        NodeKind::Load(_) | NodeKind::Lookup { .. } | NodeKind::Fetch { .. } => {
+            unreachable!("the value depends on a loop variable only")
+        }
+    }
+}

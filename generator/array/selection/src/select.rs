@@ -1,0 +1,155 @@
+//! From the values of an operation to cells.
+
+use pushmem_kernels::{DatapathGraph, Values};
+use pushmem_pe::PeSpec;
+use thiserror::Error;
+
+use crate::builder::Builder;
+use crate::cell::{BitSource, Cell, Cells, Word};
+use crate::cover::cover;
+use crate::legalize::{Legalizer, Unsupported};
+use crate::operators::PeOperators;
+
+/// An operation that the processing element cannot compute.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Refused {
+    /// The value of a loop variable is an operand.
+    #[error("the value of a loop variable is an operand, and processing elements have no counters")]
+    Variable {
+        /// The loop, numbered from the outermost.
+        variable: usize,
+    },
+    /// An operator takes values that do not fit a word.
+    #[error("`{operator}` takes values beyond a word of {word_bits} bits")]
+    Wide {
+        /// The operator, as programs write it.
+        operator: &'static str,
+        /// Bits of a word.
+        word_bits: u32,
+    },
+    /// The specification lacks an operation.
+    #[error("`{pe}` has no operation `{operation}`")]
+    Operation {
+        /// The name of the processing element.
+        pe: String,
+        /// The name of the operation.
+        operation: String,
+    },
+    /// The specification has no table of three bits.
+    #[error("`{pe}` has no `lut` for truth values")]
+    Lut {
+        /// The name of the processing element.
+        pe: String,
+    },
+}
+
+/// The cells that compute an operation on processing elements of this specification.
+///
+/// # Errors
+/// If the processing element lacks an operation, or if the operation needs what no cell computes.
+pub fn select(graph: &DatapathGraph, spec: &PeSpec) -> Result<Cells, Refused> {
+    select_values(&graph.balanced(&PeOperators(spec)), spec)
+}
+
+fn select_values(values: &Values, spec: &PeSpec) -> Result<Cells, Refused> {
+    let mut builder = Builder::new(spec);
+    let result = Legalizer::new(&mut builder, values).run().map_err(|why| match why {
+        Unsupported::Variable(variable) => Refused::Variable { variable },
+        Unsupported::Wide(operator) => Refused::Wide { operator, word_bits: spec.word_bits },
+    })?;
+    let Builder { cells, fetches, predicates, .. } = builder;
+    let mut cells = needed(&Cells { cells, fetches, predicates, result: Some(result) });
+    cover(&mut cells, spec);
+    let cells = needed(&cells);
+    check(&cells, spec)?;
+    Ok(cells)
+}
+
+/// Checks that the processing element has the operation of each cell.
+fn check(cells: &Cells, spec: &PeSpec) -> Result<(), Refused> {
+    for cell in &cells.cells {
+        let pe = || spec.name.clone();
+        if cell.lut.is_some() && !spec.lut {
+            return Err(Refused::Lut { pe: pe() });
+        }
+        if cell.lut.is_none() && spec.opcode(cell.operation).is_none() {
+            return Err(Refused::Operation { pe: pe(), operation: cell.operation.name() });
+        }
+    }
+    Ok(())
+}
+
+/// The parts that the result depends on, numbered anew.
+fn needed(cells: &Cells) -> Cells {
+    let mut keep = Keep {
+        cells: vec![false; cells.cells.len()],
+        fetches: vec![false; cells.fetches.len()],
+        predicates: vec![false; cells.predicates.len()],
+    };
+    let mut open: Vec<Word> = cells.result.into_iter().collect();
+    while let Some(word) = open.pop() {
+        open.extend(keep.operands(cells, word));
+    }
+    let numbers = |keep: &[bool]| -> Vec<usize> {
+        keep.iter().scan(0, |next, kept| Some(std::mem::replace(next, *next + usize::from(*kept)))).collect()
+    };
+    let (cell_numbers, fetches, predicates) = (numbers(&keep.cells), numbers(&keep.fetches), numbers(&keep.predicates));
+    let word = |word: Word| match word {
+        Word::Cell(cell) => Word::Cell(cell_numbers[cell]),
+        Word::Fetch(fetch) => Word::Fetch(fetches[fetch]),
+        Word::Constant(_) | Word::Load(_) => word,
+    };
+    let source = |source: BitSource| match source {
+        BitSource::Cell(cell) => BitSource::Cell(cell_numbers[cell]),
+        BitSource::Predicate(predicate) => BitSource::Predicate(predicates[predicate]),
+        BitSource::False => source,
+    };
+    let renumbered = |cell: &Cell| {
+        let mut cell = *cell;
+        cell.words.iter_mut().for_each(|operand| *operand = word(*operand));
+        cell.bits.iter_mut().for_each(|bit| bit.source = source(bit.source));
+        cell
+    };
+    fn kept<'a, Part>(parts: &'a [Part], keep: &'a [bool]) -> impl Iterator<Item = &'a Part> {
+        parts.iter().zip(keep).filter(|(_, kept)| **kept).map(|(part, _)| part)
+    }
+    Cells {
+        cells: kept(&cells.cells, &keep.cells).map(renumbered).collect(),
+        fetches: kept(&cells.fetches, &keep.fetches)
+            .map(|fetch| crate::Fetch { index: word(fetch.index), ..*fetch })
+            .collect(),
+        predicates: kept(&cells.predicates, &keep.predicates).cloned().collect(),
+        result: cells.result.map(word),
+    }
+}
+
+/// Which parts are needed.
+struct Keep {
+    cells: Vec<bool>,
+    fetches: Vec<bool>,
+    predicates: Vec<bool>,
+}
+
+impl Keep {
+    /// Marks the part that gives a word, and returns the words that it takes if it is new.
+    fn operands(&mut self, cells: &Cells, word: Word) -> Vec<Word> {
+        match word {
+            Word::Constant(_) | Word::Load(_) => Vec::new(),
+            Word::Fetch(fetch) if std::mem::replace(&mut self.fetches[fetch], true) => Vec::new(),
+            Word::Fetch(fetch) => vec![cells.fetches[fetch].index],
+            Word::Cell(cell) if std::mem::replace(&mut self.cells[cell], true) => Vec::new(),
+            Word::Cell(cell) => {
+                let cell = &cells.cells[cell];
+                let mut words = cell.used_words().to_vec();
+                for bit in cell.used_bits() {
+                    match bit.source {
+                        BitSource::Cell(of) => words.push(Word::Cell(of)),
+                        BitSource::Predicate(predicate) => self.predicates[predicate] = true,
+                        BitSource::False => {}
+                    }
+                }
+                words
+            }
+        }
+    }
+}

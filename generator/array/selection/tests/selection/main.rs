@@ -1,0 +1,6 @@
+//! Selection against the interpreter of the loop nest.
+
+mod applications;
+mod common;
+mod operators;
+mod random;

@@ -1,0 +1,23 @@
+//! Random programs.
+
+use pushmem_programs::{random_network, random_program};
+
+use crate::common::{compare, pe, read, selected};
+
+#[test]
+fn operations_of_random_programs_compute_what_the_interpreter_does() {
+    let specs = ["amber_pe", "largest_pe"].map(pe);
+    let (mut selections, mut refusals) = (0, 0);
+    for seed in 0..150 {
+        for text in [random_program(seed), random_network(seed)] {
+            let program = read(&text);
+            for spec in &specs {
+                compare(&program, spec, seed);
+                let cells = selected(&program, spec);
+                refusals += cells.iter().filter(|cells| cells.is_err()).count();
+                selections += cells.len();
+            }
+        }
+    }
+    assert!(refusals * 20 < selections, "{refusals} of {selections} operations are refused");
+}

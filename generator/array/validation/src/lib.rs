@@ -1,0 +1,15 @@
+//! The proof of a program on an array: its bitstream computes what its accelerator computes.
+//!
+//! [`validate`] decodes the bitstream and lifts it to a netlist, from the routing-resource graph alone. It runs that and the
+//! accelerator on random words, with *tokens* in place of numbers: each result is a random function of the operation and its
+//! operands, so that words are equal only if they are the same operations of the same elements. All words that leave must be
+//! equal. That the accelerator computes the loop nest, and each operand is the right element, is proven before.
+//!
+//! It knows nothing of placement, lags and routes but the tile of each stream, and shares no code with the passes that chose them.
+
+mod lift;
+mod operations;
+mod validate;
+
+pub use lift::{Unconnected, lift};
+pub use validate::{Invalid, Proof, Site, validate};

@@ -1,0 +1,179 @@
+//! The comparison of a bitstream with an accelerator.
+
+use itertools::Itertools;
+use pushmem_bitstream::{Bitstream, DecodeError, decode};
+use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
+use pushmem_graph::{Accelerator, Beats, Function, KernelId, Stream};
+use pushmem_nest::Program;
+use pushmem_netlist::{CellId, Lane, Machine, run};
+use pushmem_pe::Tokens;
+use pushmem_resources::Graph;
+use pushmem_selection::Cells;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use thiserror::Error;
+
+use crate::lift::{Unconnected, lift};
+use crate::operations::difference;
+
+/// Runs on different tokens. A wrong word that is a token of 16 bits is equal in all of them once in 2^64.
+const RUNS: u64 = 4;
+
+/// The tiles of the lanes of a program's streams.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Site {
+    /// For each input stream the tile of each lane.
+    pub inputs: Vec<Vec<Place>>,
+    /// For each output stream the tile of each lane.
+    pub outputs: Vec<Vec<Place>>,
+}
+
+/// Figures of a proof.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Proof {
+    /// Operations of the loop nest whose cells were compared.
+    pub operations: usize,
+    /// Words that left the array and were compared, in all runs.
+    pub words: usize,
+}
+
+/// Why a bitstream is not a program.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Invalid {
+    /// It is no bitstream of the array.
+    #[error("the bitstream cannot be decoded: {0}")]
+    Undecodable(DecodeError),
+    /// An input has no source.
+    #[error(transparent)]
+    Unconnected(#[from] Unconnected),
+    /// The tile of a stream has no beats, or not as many as the program.
+    #[error("the stream `{stream}` has {found} beats on the array, and {expected} in the program")]
+    Beats {
+        /// The stream.
+        stream: String,
+        /// Beats of its tile.
+        found: usize,
+        /// Beats of the program.
+        expected: usize,
+    },
+    /// The cells of an operation compute something else.
+    #[error("the cells of `{operation}` give another word than its datapath, for the operands {operands:?}")]
+    Operation {
+        /// The operation.
+        operation: String,
+        /// Values of its loads.
+        operands: Vec<i64>,
+    },
+    /// A memory breaks a promise of its configuration.
+    #[error("the memory {tile} breaks a promise: {violation}")]
+    Memory {
+        /// The name of the tile.
+        tile: String,
+        /// The event.
+        violation: String,
+    },
+    /// A word that leaves is not the one of the program.
+    #[error("word {word} of beat {beat} of `{stream}` is not computed from the elements that the program says")]
+    Word {
+        /// The stream.
+        stream: String,
+        /// Which beat.
+        beat: usize,
+        /// Which word of the beat.
+        word: usize,
+    },
+}
+
+/// Proves that a bitstream is a program: every word that leaves the array is the same operations of the same elements as that of
+/// the program's accelerator, and each operation computes what its datapath computes.
+///
+/// `cells` are the cells of each operation of the program.
+///
+/// # Errors
+/// The first difference.
+pub fn validate(
+    program: &Program,
+    accelerator: &Accelerator,
+    cells: &[Cells],
+    spec: &ArraySpec,
+    graph: &Graph,
+    bitstream: &Bitstream,
+    site: &Site,
+) -> Result<Proof, Invalid> {
+    let mut random = ChaCha8Rng::seed_from_u64(0);
+    for of in &accelerator.datapaths {
+        if let Some(operands) = difference(program, of, &cells[of.operation], spec.word_bits(), &mut random) {
+            return Err(Invalid::Operation { operation: of.name.clone(), operands });
+        }
+    }
+    let configuration = decode(bitstream, spec, graph).map_err(Invalid::Undecodable)?;
+    let (netlist, tiles) = lift(&configuration, spec, graph)?;
+    let lanes = |streams: &[Stream], places: &[Vec<Place>], direction: Direction| -> Result<Vec<Lane>, Invalid> {
+        let of_stream =
+            streams.iter().zip(places).flat_map(|(stream, places)| places.iter().map(move |place| (stream, place)));
+        let lane = |(stream, place): (&Stream, &Place)| {
+            let tile = configuration.tiles.get(place);
+            let schedule = tile.and_then(|tile| tile.stream(spec, graph.layout(TileKind::Io), direction));
+            let cycles: Vec<i64> =
+                schedule.map_or_else(Vec::new, |schedule| schedule.extent.values(&schedule.cycle).collect());
+            let expected = accelerator.counters[stream.counter].iterations() as usize;
+            let cell: Option<&CellId> = tiles.get(&(*place, direction));
+            match cell.filter(|_| cycles.len() == expected) {
+                Some(&cell) => Ok(Lane { cell, cycles }),
+                None => Err(Invalid::Beats { stream: stream.name.clone(), found: cycles.len(), expected }),
+            }
+        };
+        of_stream.map(lane).collect()
+    };
+    let entering = lanes(accelerator.inputs.as_raw_slice(), &site.inputs, Direction::In)?;
+    let leaving = lanes(&accelerator.outputs, &site.outputs, Direction::Out)?;
+    let mut proof = Proof { operations: accelerator.datapaths.len(), words: 0 };
+    for seed in 0..RUNS {
+        let tokens = Tokens { word_bits: spec.word_bits(), seed };
+        let words: Vec<Vec<u32>> = entering.iter().map(|lane| random_words(lane.cycles.len(), &mut random)).collect();
+        let expected = tokens_of_program(accelerator, cells, tokens, &words);
+        let memory = spec.memory.as_ref().map(|memory| &memory.tile);
+        let mut machine = Machine::new(&netlist, memory, tokens);
+        let found = run(&mut machine, &entering, &words, &leaving);
+        if let Some((cell, violation)) = machine.take_violations().into_iter().next() {
+            let tile = netlist.cells[cell].name.clone();
+            return Err(Invalid::Memory { tile, violation: violation.to_string() });
+        }
+        let mut found = found.iter();
+        for (stream, expected) in accelerator.outputs.iter().zip(&expected) {
+            let lanes = found.by_ref().take(stream.lanes.len()).collect_vec();
+            proof.words += expected.len();
+            for (number, word) in expected.iter().enumerate() {
+                let (beat, lane) = (number / lanes.len(), number % lanes.len());
+                if lanes[lane].get(beat) != Some(&u32::from(*word)) {
+                    return Err(Invalid::Word { stream: stream.name.clone(), beat, word: lane });
+                }
+            }
+        }
+    }
+    Ok(proof)
+}
+
+fn random_words(count: usize, random: &mut ChaCha8Rng) -> Vec<u32> {
+    (0..count).map(|_| random.random::<u16>().into()).collect()
+}
+
+/// The words that leave the accelerator, whose kernels compute tokens, for these words of each lane that enters.
+fn tokens_of_program(accelerator: &Accelerator, cells: &[Cells], tokens: Tokens, words: &[Vec<u32>]) -> Vec<Beats> {
+    let mut lanes = words.iter();
+    let beats = accelerator.inputs.iter().map(|stream| {
+        let lanes = lanes.by_ref().take(stream.lanes.len()).collect_vec();
+        let beats = lanes.first().map_or(0, |lane| lane.len());
+        (0..beats).flat_map(|beat| lanes.iter().map(move |lane| lane[beat] as u16)).collect()
+    });
+    let beats = beats.collect();
+    accelerator.run_with(beats, &|kernel: KernelId| -> Function {
+        let operation = accelerator.datapaths[accelerator.kernels[kernel].datapath].operation;
+        let cells = &cells[operation];
+        Box::new(move |loads, variables| {
+            let loads: Vec<u32> = loads.iter().map(|load| u32::from(*load)).collect();
+            let entry = |table: usize, index: u32| tokens.token(("entry", table, index));
+            cells.evaluate(&tokens, &loads, variables, entry) as u16
+        })
+    })
+}

@@ -1,0 +1,127 @@
+//! Kernels, and stages that need none.
+
+use itertools::Itertools;
+use pushmem_extraction::Origin;
+
+use super::Builder;
+use super::plan::{Outcome, at, copied_load};
+use crate::taps::{Tap, TapCase};
+use pushmem_graph::{BitDriver, Choice, ConstantNode, CopyNode, Edge, KernelNode, Variable, WordDriver, WordId};
+
+impl Builder<'_> {
+    /// Notes a stage that has no net of its own: its result is that of another one, or constant.
+    pub(super) fn add_wireless(&mut self, stage: usize) {
+        let Origin::Operation { operation, .. } = self.scheduled.extraction.origins[stage] else {
+            unreachable!("an input has a result of its own");
+        };
+        match (copied_load(&self.scheduled.datapaths[operation]), self.outcomes[stage]) {
+            (Some(load), _) => self.graph.copies.push(CopyNode { stage, load, net: None }),
+            (None, Outcome::Constant(word)) => self.graph.constants.push(ConstantNode { stage, word }),
+            (None, Outcome::At(_)) => unreachable!("only copies have the result of another stage"),
+        }
+    }
+
+    /// A net of a stage that always carries the same word.
+    pub(super) fn add_constant_net(&mut self, stage: usize, word: u16) -> WordId {
+        let choices = vec![Choice { when: None, edge: Edge::Constant(word) }];
+        self.counter(stage, 0);
+        let result = self.result(stage);
+        self.add_net(self.stage_name(stage).to_owned(), WordDriver::Select(choices), result)
+    }
+
+    pub(super) fn add_kernel(&mut self, stage: usize, reads: &[Vec<TapCase>]) {
+        let Origin::Operation { operation, lanes } = &self.scheduled.extraction.origins[stage] else {
+            unreachable!("inputs have no kernel");
+        };
+        let name = self.stage_name(stage).to_owned();
+        let (loops, content) = &self.scheduled.operations[*operation];
+        let datapath = &self.scheduled.datapaths[*operation];
+        let outside = |read: usize| content.load_of_read(loops, read).and_then(|load| load.outside).unwrap_or(0);
+        let operands = reads
+            .iter()
+            .enumerate()
+            .map(|(read, cases)| match datapath.uses(read) {
+                true => self.operand(stage, &name, read, outside(read), cases),
+                false => Edge::Constant(0),
+            })
+            .collect_vec();
+        if let Some(load) = copied_load(datapath) {
+            // The selection itself is the result.
+            let net = match operands[load] {
+                Edge::Net { net, delay: 0 } if self.is_selected(net) => net,
+                // All of it lies outside of the array.
+                Edge::Constant(word) => self.add_constant_net(stage, word),
+                edge @ Edge::Net { .. } => {
+                    let driver = WordDriver::Select(vec![Choice { when: None, edge }]);
+                    self.add_net(name, driver, None)
+                }
+            };
+            // A later copy or kernel has a selection of its own: the net of this one is the result of the stage.
+            self.selections.retain(|(_, other)| *other != net);
+            if self.graph.words[net].result.is_none() {
+                self.graph.words[net].result = self.result(stage);
+            }
+            self.graph.copies.push(CopyNode { stage, load, net: Some(net) });
+            self.nets.insert(stage, net);
+            return;
+        }
+        let variables = datapath
+            .variables()
+            .into_iter()
+            .map(|variable| {
+                let level = loops.len() - 1 - variable;
+                let (of, lane) = (loops[variable], lanes[level]);
+                let iterated = self.scheduled.extraction.pipeline.stages[stage].loops[level].extent > 1;
+                let counted = iterated.then(|| self.counter_level(stage, level));
+                Variable { level: counted, scale: of.unroll, offset: of.min + lane }
+            })
+            .collect_vec();
+        let counter = variables.iter().any(|variable| variable.level.is_some()).then(|| self.counter(stage, 0));
+        let iterations = self.iterations(stage, 0);
+        let (net, operation, latency) = (self.graph.words.next_idx(), *operation, datapath.latency());
+        let kernel = KernelNode { net, operation, latency, iterations, counter, operands, variables };
+        let driver = WordDriver::Kernel(self.graph.kernels.push(kernel));
+        let result = self.result(stage);
+        self.add_net(name, driver, result);
+        self.nets.insert(stage, net);
+    }
+
+    /// Whether a net selects a load or reads it from a memory.
+    fn is_selected(&self, net: WordId) -> bool {
+        matches!(self.graph.words[net].driver, WordDriver::Select(_) | WordDriver::Port { .. })
+    }
+
+    /// The source of a load.
+    fn operand(&mut self, stage: usize, name: &str, read: usize, outside: i64, cases: &[TapCase]) -> Edge {
+        let edge = |tap: Tap| match tap {
+            Tap::Stage { producer, delay } => match at(&self.outcomes, producer, delay) {
+                Outcome::At(place) => self.edge(place),
+                Outcome::Constant(word) => Edge::Constant(word),
+            },
+            Tap::Outside => Edge::Constant(outside as u16),
+            Tap::Port { array, port } => Edge::Net { net: self.port_nets[&(array, port)], delay: 0 },
+        };
+        // Constants are the same whatever their delay.
+        let edges = cases.iter().map(|case| edge(case.tap)).collect_vec();
+        if let Ok(&only) = edges.iter().all_equal_value() {
+            return only;
+        }
+        let counter = self.counter(stage, 0);
+        let mut choices = Vec::new();
+        for (case, edge) in cases.iter().zip(edges) {
+            let conditions = case.conditions.iter();
+            let conditions = conditions
+                .map(|&(level, one)| (self.counter_level(stage, level), self.counted(stage, level, one)))
+                .collect_vec();
+            let driver = (!conditions.is_empty()).then_some(BitDriver::Indices { counter, conditions });
+            choices.push(Choice { when: driver.map(|driver| self.bit(driver)), edge });
+        }
+        // Loads that select alike share the selection.
+        if let Some((_, net)) = self.selections.iter().find(|(other, _)| *other == choices) {
+            return Edge::Net { net: *net, delay: 0 };
+        }
+        let net = self.add_net(format!("{name}_load_{read}"), WordDriver::Select(choices.clone()), None);
+        self.selections.push((choices, net));
+        Edge::Net { net, delay: 0 }
+    }
+}

@@ -1,0 +1,263 @@
+//! Realization of an application graph in dedicated hardware: delays become shift registers and memory tiles.
+
+mod arrays;
+mod delays;
+mod merge;
+mod roms;
+mod selections;
+mod stream;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use index_vec::IndexVec;
+use itertools::Itertools;
+use pushmem_extraction::Extraction;
+use pushmem_files::Diagnostic;
+use pushmem_kernels::Datapath;
+use pushmem_nest::{Loop, Operation, Program};
+
+use self::merge::merge_memories;
+use self::roms::add_roms;
+use crate::application::Tiles;
+use crate::constraints::Constraints;
+use crate::error::AssemblyError;
+use pushmem_graph::{
+    Accelerator, ApplicationGraph, Constant, Copied, DatapathId, Driver, Edge, InputId, Kernel, KernelId, Lane,
+    OperationDatapath, Source, Stream, Wire, WireId, WordDriver, WordId,
+};
+
+/// Realizes an application graph of a program as a dedicated accelerator. `datapaths` are those of the program's
+/// operations.
+///
+/// # Errors
+/// When tiles cannot keep an array, the memory tiles cannot make a delay, or a ROM tile cannot hold a table; and when an
+/// edited graph has an edge that no hardware here realizes.
+pub fn realize(
+    program: &Program,
+    extraction: &Extraction,
+    datapaths: &[Datapath],
+    graph: &ApplicationGraph,
+    tiles: Tiles,
+    constraints: &Constraints,
+) -> Result<Accelerator, AssemblyError> {
+    let mut delays: IndexVec<WordId, BTreeSet<u64>> = index_vec::index_vec![BTreeSet::new(); graph.words.len()];
+    for edge in graph.edges() {
+        if let Edge::Net { net, delay } = edge {
+            delays[net].insert(delay);
+        }
+    }
+    let operations = program.operations();
+    let mut realizer = Realizer {
+        operations: &operations,
+        datapaths,
+        graph,
+        tiles,
+        constraints,
+        accelerator: Accelerator {
+            levels: constraints.levels.clone(),
+            length: graph.length,
+            counters: graph.counters.clone(),
+            ..Accelerator::new(graph.name.as_str(), tiles.memory.clone(), tiles.rom.clone())
+        },
+        delays,
+        wires: BTreeMap::new(),
+        datapath_of: BTreeMap::new(),
+        kernel_of: index_vec::index_vec![None; graph.kernels.len()],
+    };
+    realizer.add_arrays()?;
+    realizer.add_inputs();
+    for (_, net) in realizer.results() {
+        match graph.words[net].driver {
+            WordDriver::Kernel(kernel) => realizer.add_kernel(net, kernel)?,
+            WordDriver::Select(_) => _ = realizer.wire(net, 0)?,
+            WordDriver::Input { .. } | WordDriver::Port { .. } => {}
+        }
+        realizer.add_delays(net)?;
+    }
+    realizer.connect_arrays()?;
+    realizer.add_units()?;
+    realizer.add_outputs()?;
+    realizer.add_copies()?;
+    let Realizer { mut accelerator, .. } = realizer;
+    if constraints.merge_memories {
+        merge_memories(&mut accelerator);
+    }
+    add_roms(&mut accelerator, program, extraction, graph)
+        .map_err(|diagnostic| AssemblyError::Program(Box::new(diagnostic)))?;
+    Ok(accelerator)
+}
+
+struct Realizer<'a> {
+    operations: &'a [(Vec<&'a Loop>, &'a Operation)],
+    datapaths: &'a [Datapath],
+    graph: &'a ApplicationGraph,
+    tiles: Tiles<'a>,
+    constraints: &'a Constraints,
+    accelerator: Accelerator,
+    /// Delays at which each net is wanted.
+    delays: IndexVec<WordId, BTreeSet<u64>>,
+    /// The wire of each net some cycles ago.
+    wires: BTreeMap<(WordId, u64), WireId>,
+    /// The datapath of each operation that has one.
+    datapath_of: BTreeMap<usize, DatapathId>,
+    /// The kernel that each of the graph's is.
+    kernel_of: IndexVec<KernelId, Option<KernelId>>,
+}
+
+impl Realizer<'_> {
+    fn add_wire(&mut self, name: String, driver: Driver) -> WireId {
+        self.accelerator.wires.push(Wire { name, driver })
+    }
+
+    /// An edge of an edited graph that this hardware does not realize.
+    fn unrealizable(&self, net: WordId, reason: &str, help: &str) -> AssemblyError {
+        let message = format!("`{}` of the application graph {reason}", self.graph.words[net].name);
+        AssemblyError::Program(Box::new(Diagnostic::new(message).with_help(help)))
+    }
+
+    /// The nets of results whose delays may be wanted, in the order of their stages.
+    fn results(&self) -> Vec<(usize, WordId)> {
+        let inputs = self.graph.inputs.iter().flat_map(|stream| &stream.lanes).map(|lane| lane.net);
+        let kernels = self.graph.kernels.iter().map(|kernel| kernel.net);
+        let copies = self.graph.copies.iter().filter_map(|copy| copy.net);
+        let nets = inputs.chain(kernels).chain(copies);
+        let stage = |net: WordId| self.graph.words[net].result.as_ref().map(|result| (result.stage, net));
+        nets.filter_map(stage).sorted().dedup().collect()
+    }
+
+    /// The wire of a net some cycles ago. Selections get theirs when they are first asked for.
+    fn wire(&mut self, net: WordId, delay: u64) -> Result<WireId, AssemblyError> {
+        if let Some(&wire) = self.wires.get(&(net, delay)) {
+            return Ok(wire);
+        }
+        match &self.graph.words[net].driver {
+            WordDriver::Select(choices) if delay == 0 => {
+                let driver = self.selection(net, choices)?;
+                let wire = self.add_wire(self.graph.words[net].name.clone(), driver);
+                self.wires.insert((net, 0), wire);
+                Ok(wire)
+            }
+            _ if delay == 0 || self.graph.words[net].result.is_some() => Err(self.unrealizable(
+                net,
+                "is taken by a stage before its own",
+                "hardware is connected in the order of the program's stages: take the word of an earlier stage",
+            )),
+            _ => Err(self.unrealizable(
+                net,
+                "is delayed, but carries no results of a stage",
+                "only results of stages are delayed: delay the edges into the selection",
+            )),
+        }
+    }
+
+    fn source(&mut self, edge: Edge) -> Result<Source, AssemblyError> {
+        match edge {
+            Edge::Net { net, delay } => Ok(Source::Wire(self.wire(net, delay)?)),
+            Edge::Constant(word) => Ok(Source::Constant(word)),
+        }
+    }
+
+    fn sources(&mut self, edges: &[Edge]) -> Result<Vec<Source>, AssemblyError> {
+        edges.iter().map(|&edge| self.source(edge)).collect()
+    }
+
+    fn add_inputs(&mut self) {
+        for stream in &self.graph.inputs {
+            let number: InputId = self.accelerator.inputs.next_idx();
+            let lane = |(lane, of): (usize, &pushmem_graph::InputLane)| {
+                let net = &self.graph.words[of.net];
+                let wire = self.add_wire(net.name.clone(), Driver::Input { stream: number, lane });
+                self.wires.insert((of.net, 0), wire);
+                let stage = net.result.as_ref().map_or(usize::MAX, |result| result.stage);
+                Lane { wire, stage, element: of.element.clone() }
+            };
+            let lanes = stream.lanes.iter().enumerate().map(lane).collect();
+            let (name, array) = (stream.name.clone(), stream.array);
+            self.accelerator.inputs.push(Stream {
+                name,
+                array,
+                element: stream.element,
+                counter: stream.counter,
+                lanes,
+            });
+        }
+    }
+
+    fn add_outputs(&mut self) -> Result<(), AssemblyError> {
+        for stream in &self.graph.outputs {
+            let mut lanes = Vec::new();
+            for lane in &stream.lanes {
+                let wire = match lane.edge {
+                    Edge::Net { net, delay } => self.wire(net, delay)?,
+                    Edge::Constant(word) => self.add_constant(lane.stage, word),
+                };
+                lanes.push(Lane { wire, stage: lane.stage, element: lane.element.clone() });
+            }
+            let (name, array) = (stream.name.clone(), stream.array);
+            self.accelerator.outputs.push(Stream {
+                name,
+                array,
+                element: stream.element,
+                counter: stream.counter,
+                lanes,
+            });
+        }
+        Ok(())
+    }
+
+    fn add_copies(&mut self) -> Result<(), AssemblyError> {
+        for copy in &self.graph.copies {
+            let selection = copy.net.map(|net| self.wire(net, 0)).transpose()?;
+            self.accelerator.copies.push(Copied { stage: copy.stage, load: copy.load, selection });
+        }
+        let constants = self.graph.constants.iter();
+        self.accelerator.constants = constants.map(|of| Constant { stage: of.stage, word: of.word }).collect();
+        Ok(())
+    }
+
+    fn add_kernel(&mut self, net: WordId, number: KernelId) -> Result<(), AssemblyError> {
+        let node = &self.graph.kernels[number];
+        let operands = self.sources(&node.operands)?;
+        let datapath = self.datapath(node.operation);
+        let content = &self.graph.words[net];
+        let kernel = self.accelerator.kernels.push(Kernel {
+            name: content.name.clone(),
+            stage: self.graph.stage_of(number),
+            datapath,
+            iterations: node.iterations.clone(),
+            counter: node.counter,
+            operands,
+            variables: node.variables.clone(),
+        });
+        self.kernel_of[number] = Some(kernel);
+        let wire = self.add_wire(content.name.clone(), Driver::Kernel { kernel });
+        self.wires.insert((net, 0), wire);
+        Ok(())
+    }
+
+    /// The datapath of an operation, which its copies share, and all operations of its unit.
+    fn datapath(&mut self, operation: usize) -> DatapathId {
+        let unit = self.operations[operation].1.unit();
+        let in_unit = |(_, other): &(Vec<&Loop>, &Operation)| unit.is_some() && other.unit() == unit;
+        let operation = self.operations.iter().position(in_unit).unwrap_or(operation);
+        if let Some(&number) = self.datapath_of.get(&operation) {
+            return number;
+        }
+        let content = self.operations[operation].1;
+        let datapath = self.datapaths[operation].clone();
+        let loops = &self.operations[operation].0;
+        let number = self.accelerator.datapaths.push(OperationDatapath {
+            name: unit.unwrap_or(&content.name).to_owned(),
+            operation,
+            depth: loops.len(),
+            variables: datapath
+                .variables()
+                .into_iter()
+                .map(|number| (number, loops[number].variable.clone()))
+                .collect(),
+            datapath,
+        });
+        self.datapath_of.insert(operation, number);
+        number
+    }
+}

@@ -1,0 +1,209 @@
+//! Application graphs: their text, their model, and the proof of edited ones.
+
+use itertools::Itertools;
+use pushmem_compiler::{Compiled, Stage};
+use pushmem_files::{Diagnostic, Document};
+use pushmem_graph::{ApplicationGraph, BitDriver, Choice, Edge, ProgramNames, WordDriver};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::common::{app, compiled};
+
+/// Programs with boundaries, several rates, tiles of arrays, loops with variables, tables and shared units.
+const APPS: [(&str, &str); 12] = [
+    ("gaussian", "amber"),
+    ("bc_const", "amber"),
+    ("bc_mirror", "dual_port"),
+    ("counter", "amber"),
+    ("up_sample", "amber"),
+    ("down_sample", "amber"),
+    ("gpyr_tiled_shared", "dual_port"),
+    ("depthwise", "dual_port"),
+    ("matmul", "amber"),
+    ("fsrcnn_shared", "quad_port"),
+    ("residual_block", "quad_port"),
+    ("unsharp", "amber"),
+];
+
+fn read(compiled: &Compiled, text: &str) -> Result<ApplicationGraph, Diagnostic> {
+    let names = ProgramNames::of(&compiled.program, &compiled.extraction.pipeline);
+    ApplicationGraph::from_document(&Document::parse("graph.yaml", text)?, &names)
+}
+
+/// Whether a compiled program has this graph as well: the proof of the graph and of its hardware decides.
+fn accepts(compiled: &Compiled, change: impl FnOnce(&mut ApplicationGraph)) -> bool {
+    let mut graph = compiled.graph.clone();
+    change(&mut graph);
+    compiled.clone().with_graph(graph).is_ok()
+}
+
+#[test]
+fn graphs_read_back_as_they_are_written() {
+    for (name, tile) in APPS {
+        let compiled = compiled(app(name), tile);
+        let text = compiled.graph.to_string();
+        let graph = read(&compiled, &text).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        assert!(graph == compiled.graph, "{name}: {text}");
+        assert_eq!(graph.to_string(), text, "{name}");
+        let stages = [Stage::Mapping, Stage::Config];
+        let before = stages.map(|stage| stage.text(&compiled));
+        let again = compiled.with_graph(graph).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        assert_eq!(stages.map(|stage| stage.text(&again)), before, "{name}");
+    }
+}
+
+#[test]
+fn the_model_of_a_graph_computes_the_program() {
+    for (name, tile) in APPS {
+        let Compiled { program, datapaths, graph, .. } = compiled(app(name), tile);
+        let inputs = program.random_inputs(&mut ChaCha8Rng::seed_from_u64(7));
+        let expected = program.run(&inputs).unwrap_or_else(|error| panic!("{error:?}"));
+        let outputs = graph.run(&program, &datapaths, &inputs).unwrap_or_else(|error| panic!("{error:?}"));
+        for (output, image) in &expected {
+            assert!(outputs[output].values() == image.values(), "{name}: {output}");
+        }
+    }
+}
+
+/// The delay of each edge from a net.
+fn delays(graph: &mut ApplicationGraph) -> Vec<&mut u64> {
+    let mut edges: Vec<&mut Edge> = Vec::new();
+    for net in &mut graph.words {
+        if let WordDriver::Select(choices) = &mut net.driver {
+            edges.extend(choices.iter_mut().map(|choice| &mut choice.edge));
+        }
+    }
+    edges.extend(graph.kernels.iter_mut().flat_map(|kernel| &mut kernel.operands));
+    edges.extend(graph.outputs.iter_mut().flat_map(|stream| &mut stream.lanes).map(|lane| &mut lane.edge));
+    edges.extend(graph.arrays.iter_mut().flat_map(|array| &mut array.writes));
+    edges
+        .into_iter()
+        .filter_map(|edge| match edge {
+            Edge::Net { delay, .. } => Some(delay),
+            Edge::Constant(_) => None,
+        })
+        .collect()
+}
+
+#[test]
+fn a_graph_with_another_delay_is_refused() {
+    for (name, tile) in [("gaussian", "amber"), ("bc_const", "amber"), ("up_sample", "amber"), ("matmul", "amber")] {
+        let compiled = compiled(app(name), tile);
+        let count = delays(&mut compiled.graph.clone()).len();
+        assert!(count > 1, "{name}");
+        for number in 0..count {
+            for later in [1, 64] {
+                let change = |graph: &mut ApplicationGraph| *delays(graph)[number] += later;
+                assert!(!accepts(&compiled, change), "{name}: edge {number}, {later} cycles later");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_graph_with_other_conditions_is_refused() {
+    let compiled = compiled(app("bc_const"), "amber");
+    assert!(compiled.graph.bits.len() > 3);
+    for bit in compiled.graph.bits.indices() {
+        let change = |graph: &mut ApplicationGraph| {
+            let BitDriver::Indices { conditions, .. } = &mut graph.bits[bit].driver else { panic!("a boundary") };
+            let condition = &mut conditions[0].1;
+            if condition.first > 0 {
+                condition.first -= 1;
+            } else {
+                condition.last += 1;
+            }
+        };
+        assert!(!accepts(&compiled, change), "{bit}");
+    }
+    let selections = |graph: &ApplicationGraph| {
+        let is_selection = |net: &pushmem_graph::WordNet| matches!(net.driver, WordDriver::Select(_));
+        graph.words.iter_enumerated().filter(|(_, net)| is_selection(net)).map(|(number, _)| number).collect_vec()
+    };
+    for net in selections(&compiled.graph) {
+        let change = |graph: &mut ApplicationGraph| {
+            let WordDriver::Select(choices) = &mut graph.words[net].driver else { panic!("a selection") };
+            let last = choices.len() - 1;
+            let edge = choices[0].edge;
+            choices[0].edge = choices[last].edge;
+            choices[last] = Choice { edge, ..choices[last] };
+        };
+        assert!(!accepts(&compiled, change), "{net}");
+    }
+}
+
+#[test]
+fn a_graph_with_other_accesses_of_a_memory_is_refused() {
+    let compiled = compiled(app("matmul"), "amber");
+    let arrays = &compiled.graph.arrays;
+    assert!(!arrays.is_empty());
+    for (number, array) in arrays.iter_enumerated() {
+        for port in 0..array.buffer.ports.len() {
+            let later = |graph: &mut ApplicationGraph| graph.arrays[number].buffer.ports[port].schedule.start += 1;
+            assert!(!accepts(&compiled, later), "{}: port {port} in another cycle", array.buffer.name);
+            let other = |graph: &mut ApplicationGraph| graph.arrays[number].buffer.ports[port].access[0].start += 1;
+            assert!(!accepts(&compiled, other), "{}: port {port} of another element", array.buffer.name);
+        }
+    }
+}
+
+#[test]
+fn a_unit_with_the_operands_of_its_kernels_exchanged_is_refused() {
+    let compiled = compiled(app("gpyr_tiled_shared"), "dual_port");
+    let unit = compiled.graph.units.first().expect("a unit");
+    let selected = |edge: &Edge| match edge {
+        Edge::Net { net, delay: 0 } => {
+            matches!(compiled.graph.words[*net].driver, WordDriver::Select(_)).then_some(*net)
+        }
+        _ => None,
+    };
+    let net = unit.operands.iter().find_map(selected).expect("a selected operand");
+    let exchange = |graph: &mut ApplicationGraph| {
+        let WordDriver::Select(choices) = &mut graph.words[net].driver else { panic!("a selection") };
+        let last = choices.len() - 1;
+        let edges = [choices[0].edge, choices[last].edge];
+        [choices[last].edge, choices[0].edge] = edges;
+    };
+    assert!(!accepts(&compiled, exchange));
+    assert!(!accepts(&compiled, |graph| graph.units[0].counters.reverse()));
+}
+
+#[test]
+fn faults_of_the_text_are_found_where_they_are() {
+    let compiled = compiled(app("bc_const"), "amber");
+    let text = compiled.graph.to_string();
+    for (right, wrong, found, message) in [
+        ("input@65", "inptu@65", "inptu@65", "there is no net `inptu`"),
+        ("input@65", "input@x", "input@x", "`input@x` has no delay in cycles after `@`"),
+        ("[x = 0]", "[z = 0]", "z = 0", "counter 1 has no loop `z`"),
+        ("[x = 0]", "[x = 64]", "x = 64", "`x` is from 0 to 63 there"),
+        ("[x = 0]", "[x < 3]", "x < 3", "`x < 3` is no condition on an index"),
+        ("if counter_1_x_63,", "if counter_1_x_62,", "0 if counter_1_x_62", "there is no bit `counter_1_x_62`"),
+        ("input@130]", "input@130 if counter_1_x_0]", "input@130 if counter_1_x_0", "the last edge has a bit"),
+        ("operation: output", "operation: ouput", "ouput", "the program has no operation `ouput`"),
+        ("    counter: 2\n", "    counter: 7\n", "7", "there is no counter 7"),
+        (
+            "  - net: output_load_1\n",
+            "  - net: output_load_0\n",
+            "output_load_0",
+            "another net is named `output_load_0`",
+        ),
+        ("operands: [output_load_0,", "operands: [output,", "", ""),
+        ("type: u16", "type: u32", "u32", "`u32` is no type of elements"),
+        ("extents: [64, 64], cycle: {start: 65", "extents: [64], cycle: {start: 65", "[64]", "1 values for 2 loops"),
+        ("    latency: 2\n", "    latency: two\n", "two", "expected an integer from 0 to"),
+        ("select: [0 if counter_1_y_0, input@129]", "select: []", "[]", "nothing to select"),
+    ] {
+        let edited = text.replacen(right, wrong, 1);
+        assert_ne!(edited, text, "{right}");
+        match (read(&compiled, &edited), message) {
+            // A kernel with registers may take its own result of the cycle: the proof refuses that.
+            (Ok(graph), "") => assert!(compiled.clone().with_graph(graph).is_err(), "{wrong}"),
+            (Ok(_), _) => panic!("{wrong} is accepted"),
+            (Err(error), _) => {
+                assert!(error.message().starts_with(message) && !message.is_empty(), "{wrong}: {}", error.message());
+                assert_eq!(error.offending_text(), Some(found), "{wrong}: {}", error.message());
+            }
+        }
+    }
+}

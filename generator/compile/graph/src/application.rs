@@ -1,0 +1,361 @@
+//! The application graph: the operations of a scheduled program, and the nets between them.
+//!
+//! It is the stage between the plan of a program and its hardware. Nothing in it belongs to a technology: a delay is the
+//! weight of an edge in cycles, and an array is a unified buffer of its ports. One pass realizes delays as shift registers
+//! and memory tiles of a dedicated accelerator, an [`Accelerator`](crate::Accelerator). A reconfigurable array realizes
+//! them in its registers.
+//!
+//! Nets of words carry 16 bits. Nets of one bit carry conditions on loop indices. They choose among the edges of a
+//! selection: at boundaries of images, and at operands of units that kernels share.
+
+mod model;
+mod read;
+mod text;
+
+use index_vec::IndexVec;
+use itertools::Itertools;
+use pushmem_affine::Affine;
+use pushmem_buffers::UnifiedBuffer;
+use pushmem_nest::{Level, Program, Type};
+use pushmem_stages::{Pipeline, Stage};
+
+use crate::accelerator::{Condition, Counter, Variable};
+use crate::ids::{ArrayId, BitId, CounterId, InputId, KernelId, WordId};
+
+/// Operations, selections, streams and arrays in memory, and the nets between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApplicationGraph {
+    /// Name of the application.
+    pub name: String,
+    /// Cycles of a run: one more than the time of the last output.
+    pub length: u64,
+    /// Names of the parts of the program that the graph refers to by their numbers.
+    pub names: ProgramNames,
+    /// Loop counters that streams, kernels and conditions share.
+    pub counters: IndexVec<CounterId, Counter>,
+    /// Nets of words. A net of an edge without delay comes before the nets that it drives.
+    pub words: IndexVec<WordId, WordNet>,
+    /// Nets of one bit.
+    pub bits: IndexVec<BitId, BitNet>,
+    /// Streams from outside.
+    pub inputs: IndexVec<InputId, InputNode>,
+    /// Streams to outside.
+    pub outputs: Vec<OutputNode>,
+    /// The operations: for each stage that computes, one kernel.
+    pub kernels: IndexVec<KernelId, KernelNode>,
+    /// Kernels that execute on one unit.
+    pub units: Vec<UnitNode>,
+    /// Stages that pass on one of their loads, and have no kernel.
+    pub copies: Vec<CopyNode>,
+    /// Stages whose result is always the same word.
+    pub constants: Vec<ConstantNode>,
+    /// Arrays that stay in memory from their writes to their last reads.
+    pub arrays: IndexVec<ArrayId, ArrayNode>,
+}
+
+/// Names of the parts of a program, by their numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramNames {
+    /// The arrays.
+    pub arrays: Vec<String>,
+    /// The operations.
+    pub operations: Vec<String>,
+    /// The stages.
+    pub stages: Vec<String>,
+}
+
+impl ProgramNames {
+    /// The names of a program and of its stages.
+    pub fn of(program: &Program, pipeline: &Pipeline) -> Self {
+        ProgramNames {
+            arrays: program.arrays.iter().map(|array| array.name.clone()).collect(),
+            operations: program.operations().into_iter().map(|(_, operation)| operation.name.clone()).collect(),
+            stages: pipeline.stages.iter().map(|stage| stage.name.clone()).collect(),
+        }
+    }
+}
+
+/// An edge into an operation, a selection, a stream or an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Edge {
+    /// The word that a net carried some cycles ago.
+    Net {
+        /// The net.
+        net: WordId,
+        /// The weight of the edge, in cycles.
+        delay: u64,
+    },
+    /// The same word in all cycles.
+    Constant(u16),
+}
+
+/// A net of words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WordNet {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// Its driver.
+    pub driver: WordDriver,
+    /// The stage whose results the net carries; nothing for operands that are selected, and for ports of memories.
+    pub result: Option<StageResult>,
+}
+
+/// The results of a stage on a net.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageResult {
+    /// The stage.
+    pub stage: usize,
+    /// The loops of the stage that have several iterations, innermost first, and the cycle of each result.
+    pub words: Counter,
+}
+
+impl StageResult {
+    /// The results of a stage that runs at these cycles.
+    pub fn of(number: usize, stage: &Stage, schedule: &Affine) -> Self {
+        let levels = (0..stage.loops.len()).filter(|&level| stage.loops[level].extent > 1).collect_vec();
+        let loops = || levels.iter().map(|&level| &stage.loops[level]);
+        let words = Counter {
+            loops: loops().map(|level| level.name.clone()).collect(),
+            extent: loops().map(|level| level.extent).collect(),
+            cycle: Affine {
+                start: stage.first_cycle(schedule) + stage.latency as i64,
+                stride: levels.iter().map(|&level| schedule.stride[level]).collect(),
+            },
+        };
+        StageResult { stage: number, words }
+    }
+}
+
+/// Driver of a net of words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WordDriver {
+    /// A word of an input stream.
+    Input {
+        /// The stream.
+        stream: InputId,
+        /// Which word of the beat.
+        lane: usize,
+    },
+    /// The result of a kernel.
+    Kernel(KernelId),
+    /// One of several edges, by nets of one bit.
+    Select(Vec<Choice>),
+    /// The word on a read port of the memory of an array.
+    Port {
+        /// The array.
+        array: ArrayId,
+        /// A port of its buffer.
+        port: usize,
+    },
+}
+
+/// A case of a selection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The bit that chooses it, if that of no case before does. The last case has none.
+    pub when: Option<BitId>,
+    /// What it selects.
+    pub edge: Edge,
+}
+
+/// A net of one bit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BitNet {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// Its driver.
+    pub driver: BitDriver,
+}
+
+/// Driver of a net of one bit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum BitDriver {
+    /// Whether all of these conditions hold, each on the index of a level of a counter.
+    Indices {
+        /// The counter.
+        counter: CounterId,
+        /// The conditions.
+        conditions: Vec<(usize, Condition)>,
+    },
+    /// Whether an iteration begins: the counter steps.
+    Begins(CounterId),
+}
+
+/// A stream from outside with a ready-valid handshake. A beat is due at each step of its counter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputNode {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// The array, an index of the program's.
+    pub array: usize,
+    /// Type of the elements.
+    pub element: Type,
+    /// When beats are due.
+    pub counter: CounterId,
+    /// The words of a beat.
+    pub lanes: Vec<InputLane>,
+}
+
+/// A word of a beat from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputLane {
+    /// The net that it drives.
+    pub net: WordId,
+    /// Which element of the array it is, in order of memory, over the loops of the stream's counter.
+    pub element: Affine,
+}
+
+/// A stream to outside with a ready-valid handshake. A beat is due at each step of its counter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputNode {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// The array, an index of the program's.
+    pub array: usize,
+    /// Type of the elements.
+    pub element: Type,
+    /// When beats are due.
+    pub counter: CounterId,
+    /// The words of a beat.
+    pub lanes: Vec<OutputLane>,
+}
+
+/// A word of a beat to outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputLane {
+    /// Source of the word.
+    pub edge: Edge,
+    /// The stage that produces it.
+    pub stage: usize,
+    /// Which element of the array it is, in order of memory, over the loops of the stream's counter.
+    pub element: Affine,
+}
+
+/// An operation that executes a stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelNode {
+    /// The net of its result, which has its name.
+    pub net: WordId,
+    /// The operation, an index of the program's. It says which datapath graph computes the result.
+    pub operation: usize,
+    /// Cycles from operands to result.
+    pub latency: u64,
+    /// When it begins its iterations.
+    pub iterations: Counter,
+    /// Loops of the stage, if the operation uses their variables.
+    pub counter: Option<CounterId>,
+    /// Source of each load.
+    pub operands: Vec<Edge>,
+    /// Source of each variable that the operation uses.
+    pub variables: Vec<Variable>,
+}
+
+/// Kernels that execute on one unit (dissertation §4.3.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitNode {
+    /// A unique name, an identifier.
+    pub name: String,
+    /// The kernels, at least two. No two begin an iteration in the same cycle.
+    pub kernels: Vec<KernelId>,
+    /// The loops of each kernel.
+    pub counters: Vec<CounterId>,
+    /// Source of each load: one that is the same for all kernels, or a net that selects by the kernel that begins an
+    /// iteration.
+    pub operands: Vec<Edge>,
+}
+
+/// A stage that passes on one of its loads: no kernel, perhaps a selection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyNode {
+    /// The stage.
+    pub stage: usize,
+    /// The load.
+    pub load: usize,
+    /// The net of the result if the load is selected or read from a memory. Without, the result is that of another stage,
+    /// some cycles ago.
+    pub net: Option<WordId>,
+}
+
+/// A stage whose result is always the same word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConstantNode {
+    /// The stage.
+    pub stage: usize,
+    /// The word.
+    pub word: u16,
+}
+
+/// An array that stays in memory from its writes to its last reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayNode {
+    /// The array, an index of the program's.
+    pub array: usize,
+    /// Where it is to be.
+    pub level: Level,
+    /// The stage of each write port, which come first among the ports.
+    pub writers: Vec<usize>,
+    /// Source of each write port.
+    pub writes: Vec<Edge>,
+    /// Its ports, in the time of the run. Each read port drives a net.
+    pub buffer: UnifiedBuffer,
+}
+
+impl ApplicationGraph {
+    /// A graph in which nothing is yet.
+    pub fn new(name: impl Into<String>, names: ProgramNames) -> Self {
+        ApplicationGraph {
+            name: name.into(),
+            length: 0,
+            names,
+            counters: IndexVec::new(),
+            words: IndexVec::new(),
+            bits: IndexVec::new(),
+            inputs: IndexVec::new(),
+            outputs: Vec::new(),
+            kernels: IndexVec::new(),
+            units: Vec::new(),
+            copies: Vec::new(),
+            constants: Vec::new(),
+            arrays: IndexVec::new(),
+        }
+    }
+
+    /// The stage that a kernel executes.
+    ///
+    /// # Panics
+    /// If the net of the kernel is no stage's result: the reader and the passes make none such.
+    pub fn stage_of(&self, kernel: KernelId) -> usize {
+        self.words[self.kernels[kernel].net].result.as_ref().expect("a kernel executes a stage").stage
+    }
+
+    /// All edges of the graph.
+    pub fn edges(&self) -> impl Iterator<Item = Edge> {
+        let selected = self.words.iter().flat_map(|net| match &net.driver {
+            WordDriver::Select(choices) => choices.as_slice(),
+            _ => &[],
+        });
+        let selected = selected.map(|choice| choice.edge);
+        let operands = self.kernels.iter().flat_map(|kernel| kernel.operands.iter().copied());
+        let shared = self.units.iter().flat_map(|unit| unit.operands.iter().copied());
+        let written = self.arrays.iter().flat_map(|array| array.writes.iter().copied());
+        let lanes = self.outputs.iter().flat_map(|stream| stream.lanes.iter().map(|lane| lane.edge));
+        selected.chain(operands).chain(shared).chain(written).chain(lanes)
+    }
+
+    /// The name of a net of one bit that has this driver: the conditions, as an identifier.
+    pub fn name_of_bit(&self, driver: &BitDriver) -> String {
+        match driver {
+            BitDriver::Begins(counter) => format!("counter_{counter}_begins"),
+            BitDriver::Indices { counter, conditions } => {
+                let loops = &self.counters[*counter].loops;
+                let condition = |(level, condition): &(usize, Condition)| {
+                    let Condition { first, last, step } = condition;
+                    let range = if first == last { first.to_string() } else { format!("{first}_to_{last}") };
+                    let step = if *step == 1 { String::new() } else { format!("_by_{step}") };
+                    format!("{}_{range}{step}", loops[*level])
+                };
+                format!("counter_{counter}_{}", conditions.iter().map(condition).join("_and_"))
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The application graph as text, a YAML document that [`ApplicationGraph::from_document`] reads.
+
+use std::fmt::{self, Display, Formatter};
+
+use itertools::Itertools;
+use pushmem_affine::Affine;
+use pushmem_buffers::{Loop, Port};
+
+use super::{
+    ApplicationGraph, ArrayNode, BitDriver, Choice, Edge, InputNode, KernelNode, OutputNode, UnitNode, WordDriver,
+    WordNet,
+};
+use crate::accelerator::{Condition, Counter, Variable};
+
+/// The heading of the text: its notation.
+const NOTATION: &str = "\
+# An edge is NET, or NET@DELAY with a delay in cycles, or a constant word.
+# A selection takes the first EDGE if BIT whose bit is set; its last edge has no bit.
+";
+
+impl Display for ApplicationGraph {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{NOTATION}graph: {}\ncycles: {}\n", name(&self.name), self.length)?;
+        let counters = self.counters.iter().map(counter);
+        section(formatter, "counters", counters)?;
+        section(formatter, "inputs", self.inputs.iter().map(|stream| self.input(stream)))?;
+        section(formatter, "arrays", self.arrays.iter().map(|array| self.array(array)))?;
+        section(formatter, "bits", self.bits.iter().map(|bit| self.bit(&bit.name, &bit.driver)))?;
+        section(formatter, "nets", self.words.iter().map(|net| self.net(net)))?;
+        section(formatter, "units", self.units.iter().map(|unit| self.unit(unit)))?;
+        let copies = self.copies.iter().map(|copy| {
+            let net = copy.net.map_or(String::new(), |net| format!(", net: {}", name(&self.words[net].name)));
+            format!("{{stage: {}, load: {}{net}}}", self.stage(copy.stage), copy.load)
+        });
+        section(formatter, "copies", copies)?;
+        let constants = self.constants.iter();
+        let constants = constants.map(|of| format!("{{stage: {}, word: {}}}", self.stage(of.stage), of.word));
+        section(formatter, "constants", constants)?;
+        section(formatter, "outputs", self.outputs.iter().map(|stream| self.output(stream)))
+    }
+}
+
+/// A list under a key, which is left out if the list is empty. The lines of an item after the first are indented.
+fn section(formatter: &mut Formatter<'_>, key: &str, items: impl Iterator<Item = String>) -> fmt::Result {
+    let mut items = items.peekable();
+    if items.peek().is_some() {
+        writeln!(formatter, "{key}:")?;
+    }
+    items.try_for_each(|item| writeln!(formatter, "  - {}", item.replace('\n', "\n    ")))
+}
+
+impl ApplicationGraph {
+    fn stage(&self, stage: usize) -> String {
+        name(&self.names.stages[stage])
+    }
+
+    /// An edge in the notation of the text: `NET`, `NET@DELAY` or a constant word.
+    pub fn edge_text(&self, edge: Edge) -> String {
+        match edge {
+            Edge::Net { net, delay: 0 } => name(&self.words[net].name),
+            Edge::Net { net, delay } => format!("{}@{delay}", self.words[net].name),
+            Edge::Constant(word) => word.to_string(),
+        }
+    }
+
+    fn edges_text(&self, edges: &[Edge]) -> String {
+        list(edges.iter().map(|&edge| self.edge_text(edge)))
+    }
+
+    fn input(&self, stream: &InputNode) -> String {
+        let InputNode { name: of, array, element, counter, lanes } = stream;
+        let lane = |net: &str, element: &Affine| format!("\n  - {{net: {}, element: {}}}", name(net), affine(element));
+        let lanes = lanes.iter().map(|of| lane(&self.words[of.net].name, &of.element)).join("");
+        let array = name(&self.names.arrays[*array]);
+        format!("name: {}\narray: {array}\ntype: {}\ncounter: {counter}\nlanes:{lanes}", name(of), element.name())
+    }
+
+    fn output(&self, stream: &OutputNode) -> String {
+        let OutputNode { name: of, array, element, counter, lanes } = stream;
+        let lanes = lanes.iter().map(|lane| {
+            let (edge, stage) = (self.edge_text(lane.edge), self.stage(lane.stage));
+            format!("\n  - {{edge: {edge}, stage: {stage}, element: {}}}", affine(&lane.element))
+        });
+        let (array, lanes) = (name(&self.names.arrays[*array]), lanes.collect::<String>());
+        format!("name: {}\narray: {array}\ntype: {}\ncounter: {counter}\nlanes:{lanes}", name(of), element.name())
+    }
+
+    fn array(&self, array: &ArrayNode) -> String {
+        let ArrayNode { array: number, level, writers, writes, buffer } = array;
+        let writes = writers
+            .iter()
+            .zip(writes)
+            .map(|(&stage, &edge)| format!("\n  - {{stage: {}, edge: {}}}", self.stage(stage), self.edge_text(edge)));
+        let ports = buffer.ports.iter().map(|of| format!("\n  - {}", port(of).replace('\n', "\n    ")));
+        format!(
+            "array: {}\nlevel: {}\nwrites:{}\nports:{}",
+            name(&self.names.arrays[*number]),
+            level.name(),
+            writes.collect::<String>(),
+            ports.collect::<String>(),
+        )
+    }
+
+    fn bit(&self, of: &str, driver: &BitDriver) -> String {
+        match driver {
+            BitDriver::Begins(counter) => format!("{{name: {}, begins: {counter}}}", name(of)),
+            BitDriver::Indices { counter, conditions } => {
+                let loops = &self.counters[*counter].loops;
+                let conditions = conditions.iter().map(|(level, one)| condition(&loops[*level], one));
+                format!("{{name: {}, counter: {counter}, where: {}}}", name(of), list(conditions))
+            }
+        }
+    }
+
+    fn net(&self, net: &WordNet) -> String {
+        let mut text = format!("net: {}", name(&net.name));
+        if let Some(result) = &net.result {
+            text += &format!("\nstage: {}\nwords: {}", self.stage(result.stage), counter(&result.words));
+        }
+        match &net.driver {
+            WordDriver::Input { .. } => text,
+            WordDriver::Kernel(kernel) => text + &self.kernel(&self.kernels[*kernel]),
+            WordDriver::Select(choices) => {
+                let choice = |Choice { when, edge }: &Choice| {
+                    let when = when.map_or(String::new(), |bit| format!(" if {}", self.bits[bit].name));
+                    format!("{}{when}", self.edge_text(*edge))
+                };
+                format!("{text}\nselect: {}", list(choices.iter().map(choice)))
+            }
+            WordDriver::Port { array, port } => {
+                let ArrayNode { array, buffer, .. } = &self.arrays[*array];
+                format!("{text}\nport: [{}, {}]", name(&self.names.arrays[*array]), name(&buffer.ports[*port].name))
+            }
+        }
+    }
+
+    fn kernel(&self, kernel: &KernelNode) -> String {
+        let KernelNode { net: _, operation, latency, iterations, counter: of, operands, variables } = kernel;
+        let variable = |Variable { level, scale, offset }: &Variable| {
+            let level = level.map_or(String::new(), |level| format!("level: {level}, "));
+            format!("{{{level}scale: {scale}, offset: {offset}}}")
+        };
+        let counted = of.map_or(String::new(), |counter| format!("\n  counter: {counter}"));
+        let variables = match variables.as_slice() {
+            [] => String::new(),
+            some => format!("\n  variables: {}", list(some.iter().map(variable))),
+        };
+        format!(
+            "\nkernel:\n  operation: {}\n  latency: {latency}\n  iterations: {}{counted}\n  operands: {}{variables}",
+            name(&self.names.operations[*operation]),
+            counter(iterations),
+            self.edges_text(operands)
+        )
+    }
+
+    fn unit(&self, unit: &UnitNode) -> String {
+        let kernels = unit.kernels.iter().map(|&kernel| name(&self.words[self.kernels[kernel].net].name));
+        format!(
+            "name: {}\nkernels: {}\ncounters: {}\noperands: {}",
+            name(&unit.name),
+            list(kernels),
+            list(unit.counters.iter()),
+            self.edges_text(&unit.operands)
+        )
+    }
+}
+
+fn port(port: &Port) -> String {
+    let domain =
+        port.domain.iter().map(|Loop { name: of, extent }| format!("{{name: {}, extent: {extent}}}", name(of)));
+    format!(
+        "name: {}\ndirection: {}\ndomain: {}\naccess: {}\nschedule: {}",
+        name(&port.name),
+        port.direction.name(),
+        list(domain),
+        list(port.access.iter().map(affine)),
+        affine(&port.schedule)
+    )
+}
+
+fn condition(index: &str, condition: &Condition) -> String {
+    let Condition { first, last, step } = condition;
+    match (first == last, step) {
+        (true, 1) => format!("{index} = {first}"),
+        (false, 1) => format!("{index} in {first}..={last}"),
+        (_, step) => format!("{index} in {first}..={last} step {step}"),
+    }
+}
+
+fn counter(counter: &Counter) -> String {
+    let loops = list(counter.loops.iter().map(|of| name(of)));
+    format!("{{loops: {loops}, extents: {}, cycle: {}}}", list(counter.extent.iter()), affine(&counter.cycle))
+}
+
+fn affine(function: &Affine) -> String {
+    format!("{{start: {}, stride: {}}}", function.start, list(function.stride.iter()))
+}
+
+fn list<Item: Display>(items: impl IntoIterator<Item = Item>) -> String {
+    format!("[{}]", items.into_iter().join(", "))
+}
+
+/// A name, quoted where YAML would read no text.
+fn name(name: &str) -> String {
+    if name == "null" { format!("'{name}'") } else { name.to_owned() }
+}

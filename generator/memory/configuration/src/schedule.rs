@@ -1,0 +1,54 @@
+//! The registers of a controller that has a schedule and no addresses.
+
+use pushmem_affine::deltas;
+use pushmem_files::FieldPath;
+use pushmem_registers::Meaning;
+use pushmem_tile::{Controller, Style};
+
+use crate::check::{Finding, check_controller};
+use crate::decode::decode_controller;
+use crate::file::ControllerConfiguration;
+
+/// The values of the registers of a controller in recurrence form.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScheduleRegisters {
+    /// Extent of each level, less one, innermost first.
+    pub extents: Vec<u64>,
+    /// Cycle of the first firing.
+    pub start: u64,
+    /// Cycles between two firings when a level increments, less one, innermost first.
+    pub gaps: Vec<u64>,
+}
+
+impl ScheduleRegisters {
+    /// The registers of a configured controller. Levels left out have extent 1.
+    ///
+    /// # Errors
+    /// When an extent, the start or a gap does not fit the controller, or it is given addresses.
+    pub fn of(configured: &ControllerConfiguration, controller: &Controller) -> Result<Self, Finding> {
+        check_controller(controller, configured, &FieldPath::root().key(&controller.name))?;
+        let levels = controller.levels as usize;
+        let padded = |values: Vec<u64>| values.into_iter().chain(std::iter::repeat(0)).take(levels).collect();
+        let modulus = 1_i128 << controller.cycle_bits;
+        let gaps = deltas(&configured.cycle.stride, &configured.extent);
+        Ok(ScheduleRegisters {
+            extents: padded(configured.extent.iter().map(|extent| extent - 1).collect()),
+            start: configured.cycle.start as u64,
+            gaps: padded(gaps.into_iter().map(|gap| (gap - 1).rem_euclid(modulus) as u64).collect()),
+        })
+    }
+
+    /// The configuration that they stand for. Its registers are these again.
+    ///
+    /// # Errors
+    /// When a stride of the schedule is beyond 2^63 cycles.
+    pub fn configuration(&self, controller: &Controller) -> Result<ControllerConfiguration, String> {
+        let value = |meaning: Meaning| match meaning {
+            Meaning::Extent { level, .. } => self.extents[level as usize],
+            Meaning::CycleStart { .. } => self.start,
+            Meaning::CycleStep { level, .. } => self.gaps[level as usize],
+            _ => 0,
+        };
+        decode_controller(0, controller, Style::Recurrence, &value)
+    }
+}

@@ -1,0 +1,378 @@
+//! Graphs of nets as the proof sees them: the driver of each net, and with which delay.
+//!
+//! An application graph has delays as weights of its edges, an accelerator as shift registers and memories. The proof of
+//! provenance is the same for both.
+
+use pushmem_affine::Affine;
+use pushmem_buffers::UnifiedBuffer;
+use pushmem_graph::{
+    Accelerator, ApplicationGraph, BitDriver, Condition, Counter, CounterId, Driver, Edge, Source, WireId, WordDriver,
+    WordId,
+};
+
+/// A graph of nets of words.
+pub trait NetGraph {
+    /// How many nets there are. They are numbered from 0.
+    fn nets(&self) -> usize;
+
+    /// The name of a net.
+    fn name(&self, net: usize) -> &str;
+
+    /// The driver of a net. A net that delays another one comes after it.
+    fn driver(&self, net: usize) -> NetDriver;
+
+    /// A loop counter.
+    fn counter(&self, counter: CounterId) -> &Counter;
+
+    /// Sources of the loads of all kernels.
+    fn operands(&self) -> Vec<NetOperand>;
+
+    /// The stages that pass on one of their loads.
+    fn copies(&self) -> Vec<NetCopy>;
+
+    /// The stages whose result is always the same word, and the word.
+    fn constants(&self) -> Vec<(usize, u16)>;
+
+    /// The words of all streams, those from outside first.
+    fn lanes(&self) -> Vec<NetLane<'_>>;
+
+    /// The stages whose results go outside as elements of an array, in the order of the lanes of its streams.
+    fn sent(&self, array: usize) -> Vec<usize>;
+
+    /// The arrays that are kept.
+    fn arrays(&self) -> Vec<NetArray<'_>>;
+}
+
+/// Driver of a net.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NetDriver {
+    /// The result of a stage: of a kernel, or a word of an input.
+    Result(usize),
+    /// Another net, some cycles ago.
+    Delayed {
+        /// The net.
+        net: usize,
+        /// Cycles.
+        cycles: i64,
+    },
+    /// One of several sources, by the indices of a counter.
+    Select {
+        /// The counter; nothing if the cases have no conditions, or are about several counters.
+        counter: Option<CounterId>,
+        /// The cases; the last has no conditions.
+        cases: Vec<NetCase>,
+    },
+    /// The word on a port of a memory.
+    Port,
+    /// An operand of a unit that kernels share: the operands of its kernels are proven.
+    Shared,
+}
+
+/// A case of a selection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetCase {
+    /// Conditions, each on the index of a level of the counter.
+    pub conditions: Vec<(usize, Condition)>,
+    /// Source of the word.
+    pub source: NetSource,
+}
+
+/// Source of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NetSource {
+    /// A net, some cycles ago.
+    Net {
+        /// The net.
+        net: usize,
+        /// Cycles.
+        delay: i64,
+    },
+    /// Always this word.
+    Constant(u16),
+}
+
+impl NetSource {
+    /// The net, if it is one that is not delayed.
+    pub fn direct(self) -> Option<usize> {
+        match self {
+            NetSource::Net { net, delay: 0 } => Some(net),
+            _ => None,
+        }
+    }
+}
+
+/// Source of a load of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NetOperand {
+    /// The kernel, by its number in the graph.
+    pub kernel: usize,
+    /// The stage that the kernel executes.
+    pub stage: usize,
+    /// The load.
+    pub load: usize,
+    /// Its source.
+    pub source: NetSource,
+}
+
+/// A stage that passes on one of its loads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NetCopy {
+    /// The stage.
+    pub stage: usize,
+    /// The load.
+    pub load: usize,
+    /// The net of the result if the load is selected or read from a memory.
+    pub selection: Option<usize>,
+}
+
+/// A word of a stream.
+#[derive(Clone, Debug)]
+pub struct NetLane<'a> {
+    /// The name of the stream.
+    pub stream: &'a str,
+    /// When its beats are due.
+    pub counter: CounterId,
+    /// Source of the word.
+    pub source: NetSource,
+    /// The stage that produces it.
+    pub stage: usize,
+    /// The element, over the loops of the counter.
+    pub element: &'a Affine,
+}
+
+/// An array that is kept.
+#[derive(Clone, Debug)]
+pub struct NetArray<'a> {
+    /// The array, an index of the program's.
+    pub array: usize,
+    /// The stage of each write port, which come first among the ports.
+    pub writers: &'a [usize],
+    /// Source of each write port.
+    pub writes: Vec<NetSource>,
+    /// The net of each read port.
+    pub reads: Vec<usize>,
+    /// Its ports.
+    pub buffer: &'a UnifiedBuffer,
+}
+
+fn wire(wire: WireId) -> NetSource {
+    NetSource::Net { net: wire.index(), delay: 0 }
+}
+
+fn source(source: Source) -> NetSource {
+    match source {
+        Source::Wire(of) => wire(of),
+        Source::Constant(word) => NetSource::Constant(word),
+    }
+}
+
+/// A memory of delays counts as one, because the replay shows that its outputs are its wire so many cycles ago.
+impl NetGraph for Accelerator {
+    fn nets(&self) -> usize {
+        self.wires.len()
+    }
+
+    fn name(&self, net: usize) -> &str {
+        &self.wires[net].name
+    }
+
+    fn driver(&self, net: usize) -> NetDriver {
+        match &self.wires[net].driver {
+            Driver::Input { stream, lane } => NetDriver::Result(self.inputs[*stream].lanes[*lane].stage),
+            Driver::Kernel { kernel } => NetDriver::Result(self.kernels[*kernel].stage),
+            Driver::ShiftRegister { of, length } => NetDriver::Delayed { net: of.index(), cycles: *length as i64 },
+            Driver::Tile { .. } => {
+                let delayed = self.memories.iter().flat_map(|memory| &memory.streams).find_map(|stream| {
+                    let place = stream.wires.iter().position(|&other| other == net)?;
+                    // Only nets that come before can be followed.
+                    (stream.of < net).then_some(())?;
+                    Some(NetDriver::Delayed { net: stream.of.index(), cycles: *stream.delays.get(place)? as i64 })
+                });
+                delayed.unwrap_or(NetDriver::Port)
+            }
+            Driver::Select { counter, cases } => {
+                let case =
+                    |of: &pushmem_graph::Case| NetCase { conditions: of.conditions.clone(), source: source(of.source) };
+                NetDriver::Select { counter: Some(*counter), cases: cases.iter().map(case).collect() }
+            }
+            Driver::Turns { .. } => NetDriver::Shared,
+        }
+    }
+
+    fn counter(&self, counter: CounterId) -> &Counter {
+        &self.counters[counter]
+    }
+
+    fn operands(&self) -> Vec<NetOperand> {
+        let of_kernel = |(number, kernel): (usize, &pushmem_graph::Kernel)| {
+            let stage = kernel.stage;
+            let operands = kernel.operands.clone().into_iter().enumerate();
+            operands.map(move |(load, of)| NetOperand { kernel: number, stage, load, source: source(of) })
+        };
+        self.kernels.iter().enumerate().flat_map(of_kernel).collect()
+    }
+
+    fn copies(&self) -> Vec<NetCopy> {
+        let copies = self.copies.iter();
+        let copy = |copy: &pushmem_graph::Copied| NetCopy {
+            stage: copy.stage,
+            load: copy.load,
+            selection: copy.selection.map(WireId::index),
+        };
+        copies.map(copy).collect()
+    }
+
+    fn constants(&self) -> Vec<(usize, u16)> {
+        self.constants.iter().map(|constant| (constant.stage, constant.word)).collect()
+    }
+
+    fn lanes(&self) -> Vec<NetLane<'_>> {
+        let streams = self.inputs.iter().chain(&self.outputs);
+        let lanes = streams.flat_map(|stream| {
+            stream.lanes.iter().map(|lane| NetLane {
+                stream: &stream.name,
+                counter: stream.counter,
+                source: wire(lane.wire),
+                stage: lane.stage,
+                element: &lane.element,
+            })
+        });
+        lanes.collect()
+    }
+
+    fn sent(&self, array: usize) -> Vec<usize> {
+        let streams = self.outputs.iter().filter(|stream| stream.array == array);
+        streams.flat_map(|stream| stream.lanes.iter().map(|lane| lane.stage)).collect()
+    }
+
+    fn arrays(&self) -> Vec<NetArray<'_>> {
+        let arrays = self.arrays.iter();
+        let array = |array: &'_ pushmem_graph::StoredArray| {
+            let writers = array.writers.len();
+            (
+                array.wires.iter().take(writers).map(|&of| wire(of)).collect(),
+                array.wires.iter().skip(writers).map(|of| of.index()).collect(),
+            )
+        };
+        arrays
+            .map(|of| {
+                let (writes, reads) = array(of);
+                NetArray { array: of.array, writers: &of.writers, writes, reads, buffer: &of.buffer }
+            })
+            .collect()
+    }
+}
+
+fn edge(edge: Edge) -> NetSource {
+    match edge {
+        Edge::Net { net, delay } => NetSource::Net { net: net.index(), delay: delay as i64 },
+        Edge::Constant(word) => NetSource::Constant(word),
+    }
+}
+
+impl NetGraph for ApplicationGraph {
+    fn nets(&self) -> usize {
+        self.words.len()
+    }
+
+    fn name(&self, net: usize) -> &str {
+        &self.words[net].name
+    }
+
+    fn driver(&self, net: usize) -> NetDriver {
+        let content = &self.words[net];
+        match (&content.driver, &content.result) {
+            (WordDriver::Input { .. } | WordDriver::Kernel(_), Some(result)) => NetDriver::Result(result.stage),
+            (WordDriver::Select(choices), _) => {
+                let mut counter = None;
+                let mut cases = Vec::new();
+                for choice in choices {
+                    let conditions = match choice.when.map(|bit| &self.bits[bit].driver) {
+                        None => Vec::new(),
+                        Some(BitDriver::Indices { counter: by, conditions }) if *counter.get_or_insert(*by) == *by => {
+                            conditions.clone()
+                        }
+                        Some(_) => return NetDriver::Shared,
+                    };
+                    cases.push(NetCase { conditions, source: edge(choice.edge) });
+                }
+                NetDriver::Select { counter, cases }
+            }
+            (WordDriver::Port { .. }, _) => NetDriver::Port,
+            // A word that is no stage's result proves nothing.
+            (WordDriver::Input { .. } | WordDriver::Kernel(_), None) => NetDriver::Shared,
+        }
+    }
+
+    fn counter(&self, counter: CounterId) -> &Counter {
+        &self.counters[counter]
+    }
+
+    fn operands(&self) -> Vec<NetOperand> {
+        let of_kernel = |kernel: pushmem_graph::KernelId| {
+            let stage = self.stage_of(kernel);
+            let operands = self.kernels[kernel].operands.iter().enumerate();
+            operands.map(move |(load, &of)| NetOperand { kernel: kernel.index(), stage, load, source: edge(of) })
+        };
+        self.kernels.indices().flat_map(of_kernel).collect()
+    }
+
+    fn copies(&self) -> Vec<NetCopy> {
+        let copies = self.copies.iter();
+        let copy = |copy: &pushmem_graph::CopyNode| NetCopy {
+            stage: copy.stage,
+            load: copy.load,
+            selection: copy.net.map(WordId::index),
+        };
+        copies.map(copy).collect()
+    }
+
+    fn constants(&self) -> Vec<(usize, u16)> {
+        self.constants.iter().map(|constant| (constant.stage, constant.word)).collect()
+    }
+
+    fn lanes(&self) -> Vec<NetLane<'_>> {
+        let inputs = self.inputs.iter().flat_map(|stream| {
+            stream.lanes.iter().map(|lane| NetLane {
+                stream: &stream.name,
+                counter: stream.counter,
+                source: NetSource::Net { net: lane.net.index(), delay: 0 },
+                stage: self.words[lane.net].result.as_ref().map_or(usize::MAX, |result| result.stage),
+                element: &lane.element,
+            })
+        });
+        let outputs = self.outputs.iter().flat_map(|stream| {
+            stream.lanes.iter().map(|lane| NetLane {
+                stream: &stream.name,
+                counter: stream.counter,
+                source: edge(lane.edge),
+                stage: lane.stage,
+                element: &lane.element,
+            })
+        });
+        inputs.chain(outputs).collect()
+    }
+
+    fn sent(&self, array: usize) -> Vec<usize> {
+        let streams = self.outputs.iter().filter(|stream| stream.array == array);
+        streams.flat_map(|stream| stream.lanes.iter().map(|lane| lane.stage)).collect()
+    }
+
+    fn arrays(&self) -> Vec<NetArray<'_>> {
+        let net_of = |array: pushmem_graph::ArrayId, port: usize| {
+            self.words.position(|net| net.driver == WordDriver::Port { array, port })
+        };
+        let array = |(number, of): (pushmem_graph::ArrayId, &'_ pushmem_graph::ArrayNode)| {
+            let writes = of.writes.iter().map(|&of| edge(of)).collect();
+            let reads = of.buffer.reads().filter_map(|(port, _)| net_of(number, port)).map(WordId::index).collect();
+            (writes, reads)
+        };
+        let arrays = self.arrays.iter_enumerated();
+        arrays
+            .map(|(number, of)| {
+                let (writes, reads) = array((number, of));
+                NetArray { array: of.array, writers: &of.writers, writes, reads, buffer: &of.buffer }
+            })
+            .collect()
+    }
+}

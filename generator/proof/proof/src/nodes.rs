@@ -1,0 +1,96 @@
+//! The proof that the nodes of an application graph are those of the stages that they name.
+
+use std::collections::HashSet;
+
+use pushmem_kernels::{Datapath, NodeKind};
+use pushmem_stages::{Origin, Schedule, Staged};
+
+use crate::counters;
+use crate::error::{PartError, require};
+use pushmem_graph::{ApplicationGraph, KernelId, WordDriver};
+
+/// Checks that each stage has one node, and that kernels begin in the cycles of their stages.
+///
+/// # Errors
+/// The first node that is wrong.
+pub(crate) fn check(
+    staged: Staged,
+    schedule: &Schedule,
+    datapaths: &[Datapath],
+    graph: &ApplicationGraph,
+) -> Result<(), PartError> {
+    stages(staged, graph)?;
+    graph.kernels.indices().try_for_each(|kernel| check_kernel(staged, schedule, datapaths, graph, kernel))?;
+    for copy in &graph.copies {
+        let only_load = datapath(staged, datapaths, copy.stage)
+            .is_some_and(|datapath| datapath.nodes()[datapath.result()].kind == NodeKind::Load(copy.load));
+        let selects = copy
+            .net
+            .is_none_or(|net| matches!(graph.words[net].driver, WordDriver::Select(_) | WordDriver::Port { .. }));
+        require(only_load && selects, || name(staged, copy.stage), "it does not only pass on this load")?;
+    }
+    for constant in &graph.constants {
+        let always = datapath(staged, datapaths, constant.stage).and_then(Datapath::constant);
+        let right = always.map(|number| number as u16) == Some(constant.word);
+        require(right, || name(staged, constant.stage), "its result is not always this word")?;
+    }
+    let last = graph.outputs.iter().map(|stream| graph.counters[stream.counter].last() + 1).max();
+    let right = i128::from(graph.length) == i128::from(last.unwrap_or(0));
+    require(right, || graph.name.clone(), "its run does not end with the last output")
+}
+
+/// Checks that each stage is an input, a kernel, a copy or a constant, once.
+fn stages(staged: Staged, graph: &ApplicationGraph) -> Result<(), PartError> {
+    let inputs = graph.inputs.iter().flat_map(|stream| &stream.lanes);
+    let inputs = inputs.map(|lane| (graph.words[lane.net].result.as_ref().map(|result| result.stage), true));
+    let kernels = graph.kernels.indices().map(|kernel| (Some(graph.stage_of(kernel)), false));
+    let copies = graph.copies.iter().map(|copy| (Some(copy.stage), false));
+    let constants = graph.constants.iter().map(|constant| (Some(constant.stage), false));
+    let mut known = HashSet::new();
+    for (stage, is_input) in inputs.chain(kernels).chain(copies).chain(constants) {
+        let origin = stage.and_then(|stage| staged.origins.get(stage));
+        let part = || stage.map_or(graph.name.clone(), |stage| name(staged, stage));
+        let right = origin.is_some_and(|origin| matches!(origin, Origin::Input { .. }) == is_input);
+        require(right, part, "it is an input here, and none in the program, or the other way round")?;
+        require(known.insert(stage), part, "it has two nodes")?;
+    }
+    let missing = (0..staged.pipeline.stages.len()).find(|&stage| !known.contains(&Some(stage)));
+    require(missing.is_none(), || name(staged, missing.unwrap_or(0)), "no node executes it")
+}
+
+fn check_kernel(
+    staged: Staged,
+    schedule: &Schedule,
+    datapaths: &[Datapath],
+    graph: &ApplicationGraph,
+    number: KernelId,
+) -> Result<(), PartError> {
+    let (kernel, stage) = (&graph.kernels[number], graph.stage_of(number));
+    let (content, times) = (&staged.pipeline.stages[stage], &schedule.stages[stage]);
+    let part = || name(staged, stage);
+    let operation = match &staged.origins[stage] {
+        Origin::Operation { operation, .. } => Some(*operation),
+        Origin::Input { .. } => None,
+    };
+    let right = operation == Some(kernel.operation)
+        && kernel.operands.len() == content.reads.len()
+        && kernel.latency == content.latency
+        && kernel.variables.len() == datapaths.get(kernel.operation).map_or(0, |datapath| datapath.variables().len());
+    require(right, part, "its kernel is that of another operation")?;
+    let begins = counters::counted(&kernel.iterations, content, times, 0).is_some();
+    require(begins, part, "its kernel begins in other cycles than the stage")?;
+    let counted =
+        kernel.counter.is_none_or(|counter| counters::counted(&graph.counters[counter], content, times, 0).is_some());
+    require(counted, part, "its kernel counts the loops of another stage")
+}
+
+fn datapath<'a>(staged: Staged, datapaths: &'a [Datapath], stage: usize) -> Option<&'a Datapath> {
+    match staged.origins.get(stage)? {
+        Origin::Input { .. } => None,
+        Origin::Operation { operation, .. } => datapaths.get(*operation),
+    }
+}
+
+fn name(staged: Staged, stage: usize) -> String {
+    staged.pipeline.stages[stage].name.clone()
+}
