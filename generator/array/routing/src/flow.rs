@@ -343,8 +343,8 @@ impl Flow<'_> {
     /// Refuses delays for which there are not as many tracks in the whole array.
     fn check_delays(&self, lags: &Lags) -> Result<(), FlowError> {
         for layer in Layer::ALL {
-            // An operand and a port may hold some of them.
-            let elsewhere = i64::from(self.spec.pe.operand_delay) + 1;
+            // An operand may hold some of them.
+            let elsewhere = i64::from(self.spec.pe.operand_delay);
             let of_layer = self.connections.iter().filter(|connection| connection.of.layer == layer);
             let lengths: Vec<(i64, &Connection)> =
                 of_layer.map(|connection| (registers(lags, connection), connection)).collect();
