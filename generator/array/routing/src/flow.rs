@@ -29,8 +29,8 @@ const APART_ROUNDS: usize = 3;
 const START_ROUNDS: usize = 40;
 
 /// Other starts that are tried because a few wires carry more than one net, and how many are few.
-const CONGESTED_ROUNDS: usize = 10;
-const FEW: usize = 30;
+const CONGESTED_ROUNDS: usize = 4;
+const FEW: usize = 20;
 
 /// The most by which the registers of a connection may exceed its shortest route for other starts to help: the numbers of
 /// registers that no route has are those just above the least.

@@ -26,7 +26,7 @@ fn too_few_tiles_are_counted_first() {
     let message = refused(&array, &copies(&array.spec, 2));
     assert_eq!(
         message,
-        "`harris` needs 124 PE tiles, the array `test` has 48; unroll less, or take an array with 76 more PE tiles: give its \
+        "`harris` needs 162 PE tiles, the array `test` has 48; unroll less, or take an array with 114 more PE tiles: give its \
          specification more columns or rows"
     );
 }

@@ -35,7 +35,7 @@ fn figures() {
             let mut sums = [0.0; 6];
             let mut failures = String::new();
             let mut slowest = 0.0_f64;
-            let seeds = 4;
+            let seeds = 10;
             let mut routed = 0.0;
             for seed in 0..seeds {
                 let options = Options { seed: 100 * seed, seeds: 1, ..Options::default() };
