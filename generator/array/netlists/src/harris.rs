@@ -32,12 +32,17 @@ pub fn copies(spec: &ArraySpec, count: usize) -> Netlist {
 fn detector(builder: &mut Builder, spec: &ArraySpec) {
     let input = builder.cell("input", Core::Input);
     let rows = rows(builder, spec, Word::of(input));
-    let [gradient_x, gradient_y] = [gradient(builder, &rows, false), gradient(builder, &rows, true)];
+    let [gradient_x, gradient_y] = [false, true].map(|is_vertical| {
+        let gradient = gradient(builder, &rows, is_vertical);
+        clamped(builder, gradient)
+    });
     let products = [(gradient_x, gradient_x), (gradient_x, gradient_y), (gradient_y, gradient_y)];
     let sums = products.map(|(one, other)| {
         let product = binary(builder, Operation::Multiply, Word::of(one), Word::of(other));
-        let product = with_constant(builder, Operation::ShiftRightSigned, Word::of(product), 4);
-        window_sum(builder, Word::of(product))
+        let product = scaled(builder, product);
+        let sum = window_sum(builder, Word::of(product));
+        let sum = scaled(builder, sum);
+        clamped(builder, sum)
     });
     let [xx, xy, yy] = sums.map(Word::of);
     let determinant = {
@@ -47,8 +52,10 @@ fn detector(builder: &mut Builder, spec: &ArraySpec) {
     };
     let trace = binary(builder, Operation::Add, xx, yy);
     let square = binary(builder, Operation::Multiply, Word::of(trace), Word::of(trace));
-    let part = with_constant(builder, Operation::ShiftRightSigned, Word::of(square), 4);
+    let part = scaled(builder, square);
     let response = binary(builder, Operation::Subtract, Word::of(determinant), Word::of(part));
+    let response = scaled(builder, response);
+    let response = clamped(builder, response);
     // A corner is a local maximum above a threshold.
     let rows = self::rows(builder, spec, Word::of(response));
     let mut neighbours = Vec::new();
@@ -69,6 +76,7 @@ fn detector(builder: &mut Builder, spec: &ArraySpec) {
     let corner = builder.pe(Operation::Select, &[Operand::Constant(255), Operand::Constant(0)], &[bit], None);
     let above = with_constant(builder, Operation::MaximumSigned, rows[1].before(1), 0);
     let result = binary(builder, Operation::And, Word::of(corner), Word::of(above));
+    let result = with_constant(builder, Operation::ShiftLeft, Word::of(result), 1);
     let output = builder.cell("output", Core::Output);
     builder.connect(Layer::Word, Word::of(result), output, 0);
 }
@@ -110,6 +118,18 @@ fn window_sum(builder: &mut Builder, word: Word) -> CellId {
         }
     }
     sum.expect("nine words").cell
+}
+
+/// A word divided by 16, rounded.
+fn scaled(builder: &mut Builder, cell: CellId) -> CellId {
+    let rounded = with_constant(builder, Operation::Add, Word::of(cell), 8);
+    with_constant(builder, Operation::ShiftRightSigned, Word::of(rounded), 4)
+}
+
+/// A word between two bounds.
+fn clamped(builder: &mut Builder, cell: CellId) -> CellId {
+    let operands = [Operand::Word(Word::of(cell)), Operand::Constant(0x3fff), Operand::Constant(0xc000)];
+    builder.pe(Operation::ClampSigned, &operands, &[], None)
 }
 
 fn binary(builder: &mut Builder, operation: Operation, one: Word, other: Word) -> CellId {

@@ -2,25 +2,33 @@
 
 use index_vec::IndexVec;
 use pushmem_fabric::{ArraySpec, Place};
-use pushmem_netlist::{CellId, Netlist};
-use pushmem_starts::Recurrence;
+use pushmem_netlist::{CellId, Connection, Netlist};
+use pushmem_starts::{Demand, Recurrence, prices};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::capacity::{CapacityError, check_capacity};
 use crate::cost::{Cost, Lessons};
+use crate::distance::demand;
 use crate::placement::Placement;
 use crate::slots::{Class, SlotOf, Slots, classes};
 
-/// How long to anneal: moves at each temperature, in units of the number of cells to the power of 4/3.
+/// How long to anneal: moves of each cell at each temperature. VPR's number of moves grows with the number of cells to the power
+/// of 4/3; here it grows with the number of cells, so that large arrays take no longer per cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort(pub f32);
 
 impl Default for Effort {
     fn default() -> Self {
-        Effort(1.0)
+        Effort(25.0)
     }
 }
+
+/// Prices are of use from the temperature on at which so few moves are accepted: before, places are random.
+const PRICED_RATE: f32 = 0.6;
+
+/// Prices are new each time that the temperature has fallen so far: more often, most of the time would go there.
+const PRICED_STEP: f32 = 0.7;
 
 /// Places the cells of a netlist. `recurrences` are its loops, `lessons` what was wrong with placements
 /// before.
@@ -44,6 +52,8 @@ pub fn place(
 }
 
 struct Annealer<'a> {
+    netlist: &'a Netlist,
+    spec: &'a ArraySpec,
     cost: Cost<'a>,
     /// The value of each term.
     values: Vec<f32>,
@@ -62,7 +72,13 @@ struct Annealer<'a> {
 }
 
 impl<'a> Annealer<'a> {
-    fn new(netlist: &Netlist, spec: &'a ArraySpec, recurrences: &[Recurrence], lessons: &Lessons, seed: u64) -> Self {
+    fn new(
+        netlist: &'a Netlist,
+        spec: &'a ArraySpec,
+        recurrences: &[Recurrence],
+        lessons: &Lessons,
+        seed: u64,
+    ) -> Self {
         let cost = Cost::new(netlist, spec, recurrences, lessons);
         let classes = classes(netlist);
         let mut slots = Class::ALL.map(|class| Slots::of(spec, class));
@@ -81,6 +97,8 @@ impl<'a> Annealer<'a> {
         let looked = vec![0; cost.terms()];
         let extent = spec.columns.max(spec.rows);
         Annealer {
+            netlist,
+            spec,
             cost,
             values,
             classes,
@@ -97,9 +115,10 @@ impl<'a> Annealer<'a> {
 
     fn anneal(&mut self, effort: Effort) {
         let cells = self.places.len() as f32;
-        let moves = ((effort.0 * cells.powf(4.0 / 3.0)) as usize).max(20);
+        let moves = ((effort.0 * cells) as usize).max(20);
         let mut range = self.extent as f32;
         let mut temperature = 20.0 * self.spread();
+        let mut priced_at = f32::INFINITY;
         loop {
             let accepted = (0..moves).filter(|_| self.step(temperature, range.round() as u32)).count();
             let rate = accepted as f32 / moves as f32;
@@ -114,10 +133,29 @@ impl<'a> Annealer<'a> {
                 rate if rate > 0.15 && range > 1.0 => 0.95,
                 _ => 0.8,
             };
+            if rate < PRICED_RATE && temperature < PRICED_STEP * priced_at {
+                priced_at = temperature;
+                self.price();
+            }
             range = (range * (1.0 - 0.44 + rate)).clamp(1.0, self.extent as f32);
         }
         for _ in 0..moves {
             self.step(0.0, range.round() as u32);
+        }
+    }
+
+    /// Gives each connection the price of its registers between the places of now.
+    fn price(&mut self) {
+        let places = &self.places;
+        let demand = |connection: Connection| {
+            let (from, to) = (places[connection.of.source], places[connection.sink.cell]);
+            demand(self.netlist, self.spec, &connection, from, to)
+        };
+        let demands: Vec<Demand> = self.netlist.connections().map(demand).collect();
+        // Where a loop is too long, the loop comes first.
+        let Ok(prices) = prices(self.netlist, &demands) else { return };
+        for term in self.cost.move_prices(&prices) {
+            self.values[term] = self.cost.term(term, &self.places);
         }
     }
 

@@ -15,6 +15,10 @@ const MISSING_CYCLE: f32 = 50.0;
 /// The cost of a register that a connection lacks, in hops.
 const MISSING_REGISTER: f32 = 20.0;
 
+/// What a register is worth in hops, and how fast prices follow new ones.
+const PRICE: f32 = 0.5;
+const PRICE_STEP: f32 = 0.3;
+
 /// What later passes found out about placements before, by connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lessons {
@@ -41,6 +45,8 @@ enum Term {
     Net(Vec<CellId>),
     /// The registers of a connection of a loop.
     Loop(LoopArc),
+    /// The registers of a connection, at its price.
+    Price { from: CellId, to: CellId, price: f32 },
     /// The registers that a connection lacks.
     Apart { from: CellId, to: CellId, least: i64 },
 }
@@ -51,6 +57,8 @@ pub struct Cost<'a> {
     spec: &'a ArraySpec,
     terms: Vec<Term>,
     of_cell: IndexVec<CellId, Vec<u32>>,
+    /// The first term of a price. Those of all connections follow.
+    first_price: usize,
 }
 
 impl<'a> Cost<'a> {
@@ -72,6 +80,11 @@ impl<'a> Cost<'a> {
             let weight = lessons.weights.get(number).copied().unwrap_or(1.0);
             terms.push(Term::Loop(LoopArc { from, to, allowed, weight }));
         }
+        let first_price = terms.len();
+        for connection in &connections {
+            let (from, to) = (connection.of.source, connection.sink.cell);
+            terms.push(Term::Price { from, to, price: 0.0 });
+        }
         for (number, least) in &lessons.least {
             let connection = &connections[*number];
             terms.push(Term::Apart { from: connection.of.source, to: connection.sink.cell, least: *least });
@@ -80,7 +93,7 @@ impl<'a> Cost<'a> {
         for (number, term) in terms.iter().enumerate() {
             match term {
                 Term::Net(cells) => cells.iter().for_each(|cell| of_cell[*cell].push(number as u32)),
-                Term::Loop(LoopArc { from, to, .. }) | Term::Apart { from, to, .. } => {
+                Term::Loop(LoopArc { from, to, .. }) | Term::Price { from, to, .. } | Term::Apart { from, to, .. } => {
                     of_cell[*from].push(number as u32);
                     if to != from {
                         of_cell[*to].push(number as u32);
@@ -88,7 +101,19 @@ impl<'a> Cost<'a> {
                 }
             }
         }
-        Cost { spec, terms, of_cell }
+        Cost { spec, terms, of_cell, first_price }
+    }
+
+    /// Moves the price of each connection towards a new one. Prices jump when another constraint binds: their mean shows how
+    /// often each does.
+    pub fn move_prices(&mut self, prices: &[f32]) -> std::ops::Range<usize> {
+        let terms = self.first_price..self.first_price + prices.len();
+        for (term, new) in self.terms[terms.clone()].iter_mut().zip(prices) {
+            if let Term::Price { price, .. } = term {
+                *price += PRICE_STEP * (PRICE * new - *price);
+            }
+        }
+        terms
     }
 
     pub fn terms(&self) -> usize {
@@ -108,6 +133,8 @@ impl<'a> Cost<'a> {
                 // A short loop is worth a little even where it fits.
                 arc.weight * (MISSING_CYCLE * (registers - arc.allowed).max(0.0) + registers)
             }
+            Term::Price { price: 0.0, .. } => 0.0,
+            Term::Price { from, to, price } => price * least_registers(self.spec, places[*from], places[*to]) as f32,
             Term::Apart { from, to, least } => {
                 let registers = least_registers(self.spec, places[*from], places[*to]);
                 MISSING_REGISTER * (least - registers).max(0) as f32

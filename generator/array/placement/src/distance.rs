@@ -4,20 +4,18 @@ use pushmem_fabric::{ArraySpec, Place, TileKind};
 use pushmem_netlist::{CellId, Connection, Netlist};
 use pushmem_starts::Demand;
 
-/// The fewest registers of tracks and ports on a route between two tiles. Congestion and the edges of the array may make it
+/// The fewest registers of tracks on a route between two tiles. Congestion and the edges of the array may make it
 /// longer.
 pub fn least_registers(spec: &ArraySpec, from: Place, to: Place) -> i64 {
-    let into_io = i64::from(to.row == 0);
     let hops = |one: u32, other: u32| i64::from(one.abs_diff(other));
-    let tracks = match (from.row, to.row, hops(from.column, to.column), hops(from.row, to.row)) {
+    match (from.row, to.row, hops(from.column, to.column), hops(from.row, to.row)) {
         // Tracks do not turn back: a route around a tile's corner, or two rows below an IO tile.
         (0, 0, 0, 0) => 5 + i64::from(spec.hop_limit == 1),
         (_, _, 0, 0) => 4,
         // Along the first row of tiles.
         (0, 0, columns, _) => 2 + run(spec, columns),
         (_, _, columns, rows) => run(spec, columns) + run(spec, rows),
-    };
-    tracks + into_io
+    }
 }
 
 /// The fewest registers on so many hops straight on.
@@ -35,8 +33,7 @@ pub fn least_demand(netlist: &Netlist, spec: &ArraySpec, connection: &Connection
     let kind = |cell: CellId| netlist.cells[cell].core.kind();
     let (source, sink) = (connection.of.source, connection.sink.cell);
     let least = match (kind(source), kind(sink)) {
-        (TileKind::Io, TileKind::Io) => 4,
-        (_, TileKind::Io) => 2,
+        (TileKind::Io, TileKind::Io) => 3,
         _ if source == sink => 4,
         _ => 1,
     };

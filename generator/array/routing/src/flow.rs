@@ -29,8 +29,8 @@ const APART_ROUNDS: usize = 3;
 const START_ROUNDS: usize = 40;
 
 /// Other starts that are tried because a few wires carry more than one net, and how many are few.
-const CONGESTED_ROUNDS: usize = 10;
-const FEW: usize = 30;
+const CONGESTED_ROUNDS: usize = 4;
+const FEW: usize = 20;
 
 /// The most by which the registers of a connection may exceed its shortest route for other starts to help: the numbers of
 /// registers that no route has are those just above the least.
@@ -343,8 +343,8 @@ impl Flow<'_> {
     /// Refuses delays for which there are not as many tracks in the whole array.
     fn check_delays(&self, lags: &Lags) -> Result<(), FlowError> {
         for layer in Layer::ALL {
-            // An operand and a port may hold some of them.
-            let elsewhere = i64::from(self.spec.pe.operand_delay) + 1;
+            // An operand may hold some of them.
+            let elsewhere = i64::from(self.spec.pe.operand_delay);
             let of_layer = self.connections.iter().filter(|connection| connection.of.layer == layer);
             let lengths: Vec<(i64, &Connection)> =
                 of_layer.map(|connection| (registers(lags, connection), connection)).collect();

@@ -12,4 +12,4 @@ mod solve;
 
 pub use error::StartError;
 pub use recurrence::{Recurrence, recurrences};
-pub use solve::{Demand, Lags, registers, starts};
+pub use solve::{Demand, Lags, prices, registers, starts};

@@ -47,6 +47,11 @@ impl Flow {
         self.amounts.push(0);
     }
 
+    /// The flow along each arc.
+    pub fn amounts(self) -> Vec<i128> {
+        self.amounts
+    }
+
     /// The steps from a node in the residual network.
     fn steps(&self, node: usize) -> impl Iterator<Item = Step> + '_ {
         self.touching[node].iter().flat_map(move |&number| {

@@ -29,4 +29,4 @@
 mod flow;
 mod problem;
 
-pub use problem::{Error, Problem, Solution, Variable};
+pub use problem::{ConstraintId, Error, Problem, Solution, Variable};

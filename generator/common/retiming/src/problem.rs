@@ -6,6 +6,10 @@ use crate::flow::{Arc, Flow};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Variable(pub(crate) usize);
 
+/// A constraint of a [`Problem`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConstraintId(usize);
+
 /// Variables with difference constraints and costs of differences.
 #[derive(Clone, Debug, Default)]
 pub struct Problem {
@@ -47,6 +51,7 @@ pub enum Error {
 pub struct Solution {
     values: Vec<i64>,
     cost: i128,
+    prices: Vec<i128>,
 }
 
 impl Solution {
@@ -58,6 +63,12 @@ impl Solution {
     /// The sum of all costs: the least that there is.
     pub fn cost(&self) -> i128 {
         self.cost
+    }
+
+    /// The shadow price of a constraint: how much the cost grows with each unit by which the constraint demands more, as long
+    /// as the same constraints bind. Where several sets of prices are right, it is one of them.
+    pub fn price(&self, constraint: ConstraintId) -> i128 {
+        self.prices[constraint.0]
     }
 }
 
@@ -74,8 +85,9 @@ impl Problem {
     }
 
     /// Demands `to − from ≥ least`.
-    pub fn require(&mut self, from: Variable, to: Variable, least: i64) {
+    pub fn require(&mut self, from: Variable, to: Variable, least: i64) -> ConstraintId {
         self.constraints.push(Constraint { from, to, least });
+        ConstraintId(self.constraints.len() - 1)
     }
 
     /// Adds a cost of `weight · (to − from)`.
@@ -106,6 +118,6 @@ impl Problem {
         let values: Vec<i64> = values.into_iter().map(narrow).collect();
         let cost = |cost: &Cost| i128::from(cost.weight) * i128::from(values[cost.to.0] - values[cost.from.0]);
         let cost = self.costs.iter().map(cost).sum();
-        Ok(Solution { values, cost })
+        Ok(Solution { values, cost, prices: flow.amounts() })
     }
 }

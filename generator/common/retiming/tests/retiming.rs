@@ -18,7 +18,9 @@ impl Table {
     fn problem(&self) -> (Problem, Vec<Variable>) {
         let mut problem = Problem::new();
         let variables = (0..self.variables).map(|_| problem.variable()).collect_vec();
-        self.constraints.iter().for_each(|&(from, to, least)| problem.require(variables[from], variables[to], least));
+        self.constraints.iter().for_each(|&(from, to, least)| {
+            problem.require(variables[from], variables[to], least);
+        });
         self.costs.iter().for_each(|&(from, to, weight)| problem.charge(variables[from], variables[to], weight));
         (problem, variables)
     }
@@ -181,4 +183,24 @@ fn long_chains_are_solved() {
 fn nothing_costs_nothing() {
     let solution = Problem::new().solve().unwrap();
     assert_eq!(solution.cost(), 0);
+}
+
+/// The price of a constraint is what a unit more of it costs.
+#[test]
+fn prices_are_costs_of_one_more() {
+    let problem = |least: i64| {
+        let mut problem = Problem::new();
+        let [value, near, far, end] = [(); 4].map(|()| problem.variable());
+        let slack = problem.require(value, near, 1);
+        let binding = problem.require(value, far, least);
+        for user in [near, far] {
+            problem.require(user, end, 0);
+        }
+        problem.charge(value, end, 16);
+        let solution = problem.solve().unwrap();
+        (solution.cost(), solution.price(slack), solution.price(binding))
+    };
+    let (cost, slack, binding) = problem(5);
+    assert_eq!((slack, binding), (0, 16));
+    assert_eq!(problem(6).0 - cost, binding);
 }

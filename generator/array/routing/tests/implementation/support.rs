@@ -1,17 +1,18 @@
 //! An array, and netlists on it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use pushmem_bitstream::decode;
-use pushmem_emulator::{Emulator, Inputs, Stream as ArrayStream};
-use pushmem_fabric::{ArraySpec, Folder};
+use pushmem_affine::Affine;
+use pushmem_bitstream::{Configuration, decode};
+use pushmem_configuration::ControllerConfiguration;
+use pushmem_emulator::{Beat, Emulator, Inputs, StreamInputs};
+use pushmem_fabric::{ArraySpec, Direction, Folder, TileKind};
 use pushmem_files::Document;
-use pushmem_netlist::{CellId, Netlist};
-use pushmem_netlists::{Evaluation, Stream};
+use pushmem_netlist::{CellId, Core, Machine, Netlist};
+use pushmem_pe::Numbers;
 use pushmem_resources::Graph;
 use pushmem_routing::{Fabric, FlowError, Implementation, Options, check, configure, place_and_route};
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 /// An array with what routers need.
 pub struct Array {
@@ -33,6 +34,10 @@ impl Array {
         let folder = Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../constraints"));
         let document = Document::parse("array.yaml", text).unwrap();
         let spec = ArraySpec::from_document(&document, &folder).unwrap_or_else(|error| panic!("{error}"));
+        Array::of(spec)
+    }
+
+    pub fn of(spec: ArraySpec) -> Self {
         let graph = Graph::of(&spec);
         let fabric = Fabric::of(&spec, &graph);
         Array { spec, graph, fabric }
@@ -50,29 +55,105 @@ impl Array {
         let bitstream = configuration.encode(spec, graph).unwrap_or_else(|error| panic!("{error}"));
         let decoded = decode(&bitstream, spec, graph).unwrap();
         check(netlist, spec, graph, placement, &routing.lags, &decoded).unwrap_or_else(|error| panic!("{error}"));
-        let mut emulator = Emulator::new(spec, graph.clone());
-        emulator.configure(&decoded);
-        emulator.clock(&Inputs { flush: true, ..Inputs::default() });
-        let mut evaluation = Evaluation::new(netlist, spec, routing.lags.as_raw_slice());
-        evaluation.cycle(|_| Stream::default());
-        let mut random = ChaCha8Rng::seed_from_u64(1);
-        let word = u32::MAX >> (32 - spec.word_bits());
-        for cycle in 0..cycles {
-            let streams: Vec<ArrayStream> = (0..spec.columns)
-                .map(|_| ArrayStream { data: random.random::<u32>() & word, valid: random.random() })
-                .collect();
-            let column = |cell: CellId| placement.places[cell].column as usize;
-            let wanted = evaluation.cycle(|cell| {
-                let ArrayStream { data, valid } = streams[column(cell)];
-                Stream { data, valid }
-            });
-            let shown: Vec<ArrayStream> = emulator.outputs().collect();
-            for (cell, stream) in wanted {
-                let found = shown[column(cell)];
-                let name = &netlist.cells[cell].name;
-                assert_eq!((found.data, found.valid), (stream.data, stream.valid), "cycle {cycle}, {name}");
+        let wanted = self.words(netlist, implementation, cycles);
+        let found = self.run(netlist, implementation, decoded, cycles);
+        for (cell, words) in wanted {
+            let name = &netlist.cells[cell].name;
+            for (cycle, (word, found)) in words.iter().zip(&found[&cell]).enumerate() {
+                assert_eq!(found, word, "{name}, cycle {cycle}");
             }
-            emulator.clock(&Inputs { streams, ..Inputs::default() });
+            assert_eq!(found[&cell].len(), words.len(), "{name}");
         }
     }
+
+    /// The words on each output cell by the netlist alone, if its connections take as many cycles as the lags say.
+    fn words(&self, netlist: &Netlist, implementation: &Implementation, cycles: usize) -> BTreeMap<CellId, Vec<u32>> {
+        let lags = &implementation.routing.lags;
+        let mut late = netlist.clone();
+        for net in &mut late.nets {
+            for sink in &mut net.sinks {
+                sink.cycles += lags[sink.cell] - lags[net.source];
+            }
+        }
+        for (cell, lag) in late.cells.iter_mut().zip(lags) {
+            if let Core::Memory(memory) = &mut cell.core {
+                memory.controllers.values_mut().for_each(|controller| controller.cycle.start += lag);
+            }
+        }
+        let memory = self.spec.memory.as_ref().map(|columns| &columns.tile);
+        let mut machine = Machine::new(&late, memory, Numbers { word_bits: self.spec.word_bits() });
+        let mut words: BTreeMap<CellId, Vec<u32>> =
+            of_core(netlist, &Core::Output).map(|cell| (cell, Vec::new())).collect();
+        for cycle in 0..cycles {
+            for cell in of_core(netlist, &Core::Input) {
+                machine.enter(cell, self.stimulus(cell, cycle));
+            }
+            machine.show();
+            words.iter_mut().for_each(|(cell, words)| words.push(machine.arriving(*cell)));
+            machine.clock();
+        }
+        words
+    }
+
+    /// The words on each output cell on the array.
+    fn run(
+        &self,
+        netlist: &Netlist,
+        implementation: &Implementation,
+        mut configuration: Configuration,
+        cycles: usize,
+    ) -> BTreeMap<CellId, Vec<u32>> {
+        let Array { spec, graph, .. } = self;
+        let places = &implementation.placement.places;
+        let beats = ControllerConfiguration {
+            extent: [cycles as u64].into(),
+            cycle: Affine { start: 0, stride: vec![1] },
+            ..ControllerConfiguration::default()
+        };
+        let streams = [(Core::Input, Direction::In), (Core::Output, Direction::Out)];
+        for (core, direction) in &streams {
+            for cell in of_core(netlist, core) {
+                let tile = configuration.tile_mut(graph, places[cell]);
+                tile.set_stream(spec, graph.layout(TileKind::Io), *direction, &beats).unwrap();
+            }
+        }
+        let mut emulator = Emulator::new(spec, graph.clone());
+        // Nothing is in the registers of tracks when the run starts.
+        let stalled = Inputs { stall: true, ..Inputs::default() };
+        (0..=spec.control_depth).for_each(|_| emulator.clock(&stalled));
+        emulator.configure(&configuration);
+        emulator.clock(&Inputs { flush: true, ..stalled });
+        let mut inputs = Inputs { streams: vec![StreamInputs::default(); spec.columns as usize], ..Inputs::default() };
+        let mut given: BTreeMap<CellId, usize> = of_core(netlist, &Core::Input).map(|cell| (cell, 0)).collect();
+        let mut words: BTreeMap<CellId, Vec<u32>> =
+            of_core(netlist, &Core::Output).map(|cell| (cell, Vec::new())).collect();
+        for _ in 0..2 * cycles + 100 {
+            let shown = emulator.outputs();
+            inputs.streams = vec![StreamInputs::default(); spec.columns as usize];
+            for (cell, given) in &mut given {
+                let column = places[*cell].column as usize;
+                let data = self.stimulus(*cell, *given);
+                inputs.streams[column].beat = Some(Beat { data, bit: false });
+                *given += usize::from(shown[column].ready);
+            }
+            for (cell, words) in &mut words {
+                let column = places[*cell].column as usize;
+                inputs.streams[column].ready = true;
+                words.extend(shown[column].beat.map(|beat| beat.data));
+            }
+            emulator.clock(&inputs);
+        }
+        words
+    }
+
+    /// The word that enters at a cell in a cycle.
+    fn stimulus(&self, cell: CellId, cycle: usize) -> u32 {
+        let mixed = (cell.index() as u64 * 10_007 + cycle as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 33) as u32 & (u32::MAX >> (32 - self.spec.word_bits()))
+    }
+}
+
+/// The cells of a core.
+fn of_core<'a>(netlist: &'a Netlist, core: &'a Core) -> impl Iterator<Item = CellId> + 'a {
+    netlist.cells.iter_enumerated().filter(move |(_, cell)| cell.core == *core).map(|(id, _)| id)
 }

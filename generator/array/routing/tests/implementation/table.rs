@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use pushmem_netlist::Netlist;
 use pushmem_netlists::{Shape, copies, random};
-use pushmem_placement::Effort;
 use pushmem_routing::Options;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -16,7 +15,7 @@ use crate::support::Array;
 fn figures() {
     let amber =
         |tracks: u32, hop_limit: u32| Array::new(32, 16, tracks, hop_limit, "memory: {tile: amber, every: 4}\n");
-    let arrays = [amber(5, 1), amber(5, 2), amber(5, 4), amber(3, 1)];
+    let arrays = [amber(5, 1), amber(5, 4), amber(3, 1)];
     let filled = |seed: u64, share: f64| {
         let full = |count: f64| (count * share) as usize;
         let shape = Shape { pes: full(384.0), memories: full(128.0), inputs: 16, outputs: 16, loops: 4 };
@@ -39,11 +38,7 @@ fn figures() {
             let seeds = 10;
             let mut routed = 0.0;
             for seed in 0..seeds {
-                let options = Options {
-                    seed: 100 * seed,
-                    seeds: 1,
-                    effort: Effort(std::env::var("EFFORT").map_or(1.0, |effort| effort.parse().unwrap())),
-                };
+                let options = Options { seed: 100 * seed, seeds: 1, ..Options::default() };
                 let start = Instant::now();
                 let done = array.implement(netlist, options);
                 let time = start.elapsed().as_secs_f64();
