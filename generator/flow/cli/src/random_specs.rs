@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pushmem_files::{Diagnostic, OutputFolder};
-use pushmem_regression::random_spec;
+use pushmem_regression::random_spec_of_any_size;
 use pushmem_tile::TileSpec;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -28,7 +28,7 @@ impl RandomSpecs {
         let mut folder = OutputFolder::new();
         for seed in self.seed..self.seed + self.count {
             let name = format!("random_{seed}");
-            let spec = TileSpec { name: name.clone(), ..random_spec(&mut ChaCha8Rng::seed_from_u64(seed)) };
+            let spec = TileSpec { name: name.clone(), ..random_spec_of_any_size(&mut ChaCha8Rng::seed_from_u64(seed)) };
             folder.add(format!("{name}.yaml"), spec.to_yaml());
         }
         folder.write(&self.output)?;

@@ -15,7 +15,7 @@ mod scenario;
 pub use failure::{Failure, FailureKind};
 pub use list::{Delays, LONGEST_RUN, RegressionList, Test, Work};
 pub use mutants::{Catch, Mutant, MutantList, MutantResult, Replacement};
-pub use random::{arbitrary_configuration, legal_configuration, random_spec};
+pub use random::{arbitrary_configuration, legal_configuration, random_spec, random_spec_of_any_size};
 pub use report::{RegressionReport, TestResult, for_programs, to_junit};
 pub use run::{Progress, in_parallel, run, run_files};
 pub use scenario::ScenarioCounts;

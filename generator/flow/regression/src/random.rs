@@ -7,7 +7,7 @@ use pushmem_affine::{Affine, Domain};
 use pushmem_configuration::{Chain, Configuration, ControllerConfiguration};
 use pushmem_files::Document;
 use pushmem_model::{Inputs, Tile};
-use pushmem_tile::{Controller, Kind, Reset, Role, TileSpec, timing};
+use pushmem_tile::{Controller, Kind, MAX_ROWS, Reset, Role, TileSpec, timing};
 use rand::Rng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -460,14 +460,31 @@ fn rom_configuration(spec: &TileSpec, rng: &mut ChaCha8Rng) -> Configuration {
     Configuration { tile: spec.name.clone(), controllers, contents, ..Configuration::default() }
 }
 
-/// A random specification that can be built, small enough to build quickly.
+/// A random specification that can be built, small enough to build and run quickly.
 pub fn random_spec(rng: &mut ChaCha8Rng) -> TileSpec {
+    drawn_spec(rng, |rng| rng.random_range(2..=48))
+}
+
+/// A random specification of all that there are, for checks of its text: with as many rows as a tile may have.
+pub fn random_spec_of_any_size(rng: &mut ChaCha8Rng) -> TileSpec {
+    drawn_spec(rng, |rng| {
+        if rng.random_bool(LIMIT_PROBABILITY) {
+            return *[2, 3, MAX_ROWS - 1, MAX_ROWS].choose_with(rng);
+        }
+        // Small and large ones alike.
+        let most = 2 << rng.random_range(1..MAX_ROWS.ilog2());
+        rng.random_range(2..=most)
+    })
+}
+
+/// A random specification that can be built, with rows that `rows` draws.
+fn drawn_spec(rng: &mut ChaCha8Rng, rows: impl Fn(&mut ChaCha8Rng) -> u32) -> TileSpec {
     let read = |text: String| {
         TileSpec::from_document(&Document::parse("random specification", text).expect("the text is YAML")).ok()
     };
     // Not every combination is possible; those that are refused are drawn again.
     loop {
-        let text = random_spec_text(rng);
+        let text = random_spec_text(rng, &rows);
         let Some(spec) = read(text.clone()) else { continue };
         if let Some(spec) = read(text + &random_roles(&spec, rng)) {
             return with_random_options(spec, rng);
@@ -518,7 +535,7 @@ fn random_roles(spec: &TileSpec, rng: &mut ChaCha8Rng) -> String {
     text
 }
 
-fn random_spec_text(rng: &mut ChaCha8Rng) -> String {
+fn random_spec_text(rng: &mut ChaCha8Rng, rows: impl Fn(&mut ChaCha8Rng) -> u32) -> String {
     let kind =
         *["wide_fetch", "wide_fetch", "wide_fetch", "dual_port", "quad_port", "register_file", "rom"].choose_with(rng);
     let style = *["recurrence", "recurrence", "per_level", "multiplier"].choose_with(rng);
@@ -531,7 +548,7 @@ fn random_spec_text(rng: &mut ChaCha8Rng) -> String {
     ];
     let chaining = kind != "rom" && rng.random_bool(0.5);
     lines.push(format!("chaining: {chaining}"));
-    let rows = rng.random_range(2..=48_u32);
+    let rows = rows(rng);
     lines.push(format!("rows: {}", if chaining { rows.next_power_of_two() } else { rows }));
     if kind != "rom" {
         lines.push(format!("inputs: {}", rng.random_range(1..=4)));

@@ -14,9 +14,10 @@ use pushmem_model::{Inputs, Tile, Violation};
 use pushmem_registers::RegisterMap;
 use pushmem_regression::{
     LONGEST_RUN, RegressionList, Work, arbitrary_configuration, legal_configuration, random_spec,
+    random_spec_of_any_size,
 };
 use pushmem_simulation::run_length;
-use pushmem_tile::{Style, TileSpec};
+use pushmem_tile::{MAX_ROWS, Style, TileSpec};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -302,4 +303,18 @@ fn refuses_folders_without_tests_or_with_two_of_one_name() {
     assert_eq!(RegressionList::read_folder(folder.path()).unwrap().tests.len(), 1);
     let missing = RegressionList::read_folder(&folder.path().join("nowhere")).unwrap_err();
     assert!(missing.help().is_some_and(|help| help.contains("--lists")), "{missing:?}");
+}
+
+/// Those for lint have few rows and as many as there may be, and are drawn in no time.
+#[test]
+fn specifications_of_any_size_are_of_all_sizes() {
+    let rows =
+        (0..200).map(|seed| random_spec_of_any_size(&mut ChaCha8Rng::seed_from_u64(seed)).rows).collect::<Vec<_>>();
+    for limit in [2, MAX_ROWS] {
+        assert!(rows.contains(&limit), "{limit}");
+    }
+    assert!(
+        rows.iter().filter(|rows| **rows > 1 << 16).count() > 20
+            && rows.iter().filter(|rows| **rows < 1 << 6).count() > 20
+    );
 }

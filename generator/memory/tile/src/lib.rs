@@ -14,4 +14,5 @@ mod spec;
 pub mod timing;
 
 pub use controller::{AddressGenerator, Controller, Memory, Role};
+pub use read::MAX_ROWS;
 pub use spec::{ControllerSpec, Kind, Reset, Style, TEST_ENABLE, TileSpec, address_bits_for};

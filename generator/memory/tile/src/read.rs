@@ -35,8 +35,8 @@ const REGISTER_BITS: u32 = 32;
 /// Module and file names are built from the tile's name.
 const MAX_NAME_LENGTH: usize = 40;
 
-/// Rows that keep simulation models and tables of a sensible size.
-const MAX_ROWS: u32 = 1 << 20;
+/// The most rows of a tile, which keep simulation models and tables of a sensible size.
+pub const MAX_ROWS: u32 = 1 << 20;
 
 /// More tiles than any chip has.
 const MAX_COUNT: u32 = 1 << 20;

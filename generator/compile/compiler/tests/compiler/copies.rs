@@ -1,5 +1,8 @@
 //! Copies of unrolled operations: their readers, and the limit of their number.
 
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
 use crate::common::{compare, compiled, program};
 
 /// A kernel and a copy may read the same lanes in either order; a copy shares the selection of a kernel before it.
@@ -111,4 +114,29 @@ buffers:
     ));
     let found = compiled(chain, "amber");
     assert_eq!(found.accelerator.kernels.len(), count);
+}
+
+/// An array that is computed in lanes is read by copies and kernels in any order, in nests of their own, with lanes or without.
+#[test]
+fn random_copies_and_kernels_of_lanes_share_them() {
+    for seed in 0..60 {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut pick = |from: &[&'static str]| from[rng.random_range(0..from.len())];
+        let policy = pick(&["", "schedule: dnn\n", "schedule: stencil\n"]);
+        let lanes = pick(&["", " unroll 2", " unroll 4"]);
+        let names = ["a", "b", "c"];
+        let reads = names.map(|name| {
+            let (kernel, unroll) = (pick(&["", "", " * 3", " + 7", " + s[x, y]"]), pick(&["", "", lanes]));
+            format!("  - for y in 0..4:\n    - for x in 0..16{unroll}:\n      - {name}[x, y] = s[x, y]{kernel}\n")
+        });
+        let array = "{type: u16, shape: [16, 4]}";
+        let outputs = names.map(|name| format!("{name}: {array}")).join(", ");
+        let text = format!(
+            "name: lanes\n{policy}inputs: {{i: {array}}}\noutputs: {{{outputs}}}\nbuffers: {{s: {array}}}\nnest:\n  \
+             - for y in 0..4:\n    - for x in 0..16{lanes}:\n      - s[x, y] = i[x, y] + 1\n{}",
+            reads.concat()
+        );
+        let tile = pick(&["amber", "dual_port", "onyx"]);
+        compare(&compiled(program(&text), tile));
+    }
 }
