@@ -11,7 +11,8 @@ use pushmem_kernels::DatapathGraph;
 use pushmem_nest::{Level, Program};
 use pushmem_netlist::{Cell, CellId, Core, Net, Netlist, Port, Sink};
 use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Operation, PeSpec};
-use pushmem_selection::{Bit, BitSource, Cell as PeCell, Cells, Refused, Word, select};
+use pushmem_selection::{Bit, BitSource, Cell as PeCell, Cells, Fetch, Refused, Word, select};
+use pushmem_tile::timing;
 
 use crate::predicates::Firings;
 
@@ -57,13 +58,16 @@ impl Signal {
 pub fn lower(compiled: &Compiled, spec: &ArraySpec) -> Result<Lowered, Diagnostic> {
     let operations = select_all(&compiled.program, &spec.pe)?;
     check_memories(compiled, spec)?;
+    check_tables(&compiled.program, &operations, spec)?;
     let lowering = Lowering {
+        program: &compiled.program,
         accelerator: &compiled.accelerator,
         spec,
         selected: &operations,
         netlist: Netlist { name: compiled.program.name.clone(), ..Netlist::default() },
         nets: BTreeMap::new(),
         kernels: IndexVec::new(),
+        tables: IndexVec::new(),
         selections: BTreeMap::new(),
         inputs: Vec::new(),
         tiles: IndexVec::new(),
@@ -86,16 +90,7 @@ fn select_all(program: &Program, pe: &PeSpec) -> Result<Vec<Cells>, Diagnostic> 
             };
             program.diagnostic(graph.operation().span, why.to_string()).with_help(help)
         };
-        let cells = select(&graph, pe).map_err(refused)?;
-        match cells.fetches.first() {
-            None => Ok(cells),
-            Some(fetch) => {
-                let name = &program.tables[fetch.table].name;
-                let message = format!("`{name}` is a table, and memory tiles of arrays have no contents of their own");
-                let located = program.diagnostic(graph.operation().span, message);
-                Err(located.with_help("pass the table in as an input"))
-            }
-        }
+        select(&graph, pe).map_err(refused)
     };
     DatapathGraph::all(program).map(selected).collect()
 }
@@ -120,7 +115,33 @@ fn check_memories(compiled: &Compiled, spec: &ArraySpec) -> Result<(), Diagnosti
     Ok(())
 }
 
+/// Checks that memory tiles can be the tables that operations look up.
+fn check_tables(program: &Program, operations: &[Cells], spec: &ArraySpec) -> Result<(), Diagnostic> {
+    let memory = spec.memory.as_ref().map(|memory| &memory.tile);
+    for fetch in operations.iter().flat_map(|cells| &cells.fetches) {
+        let table = &program.tables[fetch.table];
+        let refused = |message: String, help: &str| Err(program.diagnostic(table.span, message).with_help(help));
+        match memory.and_then(|tile| tile.content_words().map(|words| (tile, words))) {
+            None => {
+                let message = format!("memory tiles of `{}` have no contents of their own for this table", spec.name);
+                return refused(
+                    message,
+                    "choose an array whose memory tile has `rom_mode`, or pass the table in as an input",
+                );
+            }
+            Some((tile, words)) if table.values.len() > words as usize => {
+                let entries = table.values.len();
+                let message = format!("{entries} entries, but `{}` holds {words} words", tile.name);
+                return refused(message, "choose a tile with more `rows`, or divide the table");
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
 struct Lowering<'a> {
+    program: &'a Program,
     accelerator: &'a Accelerator,
     spec: &'a ArraySpec,
     /// The cells of each operation.
@@ -130,6 +151,8 @@ struct Lowering<'a> {
     nets: BTreeMap<Port, Vec<Sink>>,
     /// The cells of each kernel.
     kernels: IndexVec<KernelId, Vec<CellId>>,
+    /// The tables of each kernel, in the order of its look-ups.
+    tables: IndexVec<KernelId, Vec<CellId>>,
     /// The cells of each wire that is a selection, of all its cases but the last.
     selections: BTreeMap<WireId, Vec<CellId>>,
     inputs: Vec<Vec<CellId>>,
@@ -161,6 +184,8 @@ impl<'a> Lowering<'a> {
         for kernel in &self.accelerator.kernels {
             let cells = self.place_kernel(kernel);
             self.kernels.push(cells);
+            let tables = self.place_tables(kernel);
+            self.tables.push(tables);
         }
         for (wire, driver) in self.accelerator.wires.iter_enumerated() {
             if let Driver::Select { cases, .. } = &driver.driver {
@@ -256,7 +281,32 @@ impl<'a> Lowering<'a> {
         cells.iter().enumerate().map(place).collect()
     }
 
+    /// Adds the tables of a kernel: a memory for each look-up, because a memory looks up one word a cycle.
+    fn place_tables(&mut self, kernel: &Kernel) -> Vec<CellId> {
+        let Some(memory) = &self.spec.memory else { return Vec::new() };
+        let mask = u64::from(u32::MAX) >> (u32::BITS - self.spec.word_bits());
+        let firings = Firings::of_conditions(&kernel.iterations, &[]);
+        let fetches = &self.cells_of(kernel).fetches;
+        let place = |(number, fetch): (usize, &Fetch)| {
+            let table = &self.program.tables[fetch.table];
+            let contents = table.values.iter().map(|value| *value as u64 & mask).collect();
+            let core = Core::Memory(firings.table(&memory.tile, contents));
+            self.add(format!("{}_{}_{number}", kernel.name, table.name), core)
+        };
+        fetches.iter().enumerate().map(place).collect()
+    }
+
+    /// Cycles from an index to the word of a table.
+    fn table_latency(&self) -> i64 {
+        let memory = self.spec.memory.as_ref().expect("an array with tables has memory tiles");
+        timing::sram_to_output(memory.tile.sram_latency) as i64
+    }
+
     fn connect_kernel(&mut self, number: KernelId) {
+        for (place, fetch) in self.cells_of(&self.accelerator.kernels[number]).fetches.iter().enumerate() {
+            let index = self.word(number, fetch.index);
+            self.connect_signal(index, self.tables[number][place], 0);
+        }
         let kernel = &self.accelerator.kernels[number];
         for (place, cell) in self.cells_of(kernel).cells.iter().enumerate() {
             let sink = self.kernels[number][place];
@@ -276,7 +326,8 @@ impl<'a> Lowering<'a> {
             Word::Constant(constant) => Signal::Constant(constant as u16),
             Word::Load(load) => self.source(self.accelerator.kernels[kernel].operands[load]),
             Word::Cell(cell) => Signal::word(self.kernels[kernel][cell], 0),
-            Word::Fetch(_) => unreachable!("programs with tables are refused"),
+            // A table has the word some cycles after its index.
+            Word::Fetch(fetch) => Signal::word(self.tables[kernel][fetch], 0).ago(-self.table_latency()),
         }
     }
 
@@ -349,7 +400,7 @@ impl<'a> Lowering<'a> {
         let known = self.predicates.iter().find(|(other, _)| *other == firings).map(|(_, cell)| *cell);
         let cell = known.unwrap_or_else(|| {
             let memory = self.spec.memory.as_ref().expect("an array with predicates has memory tiles");
-            let core = Core::Memory(firings.configuration(&memory.tile));
+            let core = Core::Memory(firings.predicate(&memory.tile));
             let cell = self.add(format!("predicate_{}", self.predicates.len()), core);
             self.predicates.push((firings, cell));
             cell
@@ -412,7 +463,12 @@ impl<'a> Lowering<'a> {
     }
 
     fn connect_tile(&mut self, wire: WireId, cell: CellId, port: u32) {
-        let (of, cycles) = match self.wire(wire) {
+        self.connect_signal(self.wire(wire), cell, port);
+    }
+
+    /// Connects a word to an input of a tile other than a processing element.
+    fn connect_signal(&mut self, signal: Signal, cell: CellId, port: u32) {
+        let (of, cycles) = match signal {
             Signal::Delayed { of, cycles } => (of, cycles),
             Signal::Constant(constant) => (self.constant(constant), 0),
         };

@@ -103,7 +103,8 @@ pub fn map(
     let lanes = |lanes: Vec<StreamLane>, direction: Direction| lanes.into_iter().map(move |lane| (lane, direction));
     let inputs = lanes(lowered.input_lanes(accelerator), Direction::In);
     for (lane, direction) in inputs.chain(lanes(lowered.output_lanes(accelerator), Direction::Out)) {
-        let schedule = lane.schedule(accelerator, routing.lags[lane.cell]);
+        let limit = 1 << spec.io.controller.extent_bits;
+        let schedule = lane.schedule(accelerator, routing.lags[lane.cell], limit);
         let tile = configuration.tile_mut(graph, placement.places[lane.cell]);
         tile.set_stream(spec, graph.layout(TileKind::Io), direction, &schedule).map_err(|finding| {
             let name = &lowered.netlist.cells[lane.cell].name;

@@ -1,4 +1,4 @@
-//! Boxes of loop indices as controllers of memory tiles, whose bit is 1 while the indices are in the box.
+//! The controllers of memory tiles that follow loop indices: of bits that are 1 while the indices are in a box, and of tables.
 
 use pushmem_affine::{Affine, Domain};
 use pushmem_configuration::{Configuration, ControllerConfiguration};
@@ -22,7 +22,7 @@ impl Firings {
             firings.cycle.stride[level] = step * counter.cycle.stride[level];
             firings.extent[level] = ((last - first) / step + 1) as u64;
         }
-        firings.without_single_iterations()
+        firings
     }
 
     /// The steps of a counter at which the loop variables of a kernel are in a box; nothing if they never are. `variable` gives
@@ -49,29 +49,26 @@ impl Firings {
         Some(Self::of_conditions(counter, &conditions))
     }
 
-    fn without_single_iterations(mut self) -> Self {
-        let levels = self.extent.len();
-        let several: Vec<bool> = self.extent.iter().map(|extent| *extent > 1).collect();
-        let mut keep = several.iter();
-        self.cycle.stride.retain(|_| *keep.next().expect("a stride for each level"));
-        let extents = (0..levels).filter(|level| several[*level]).map(|level| self.extent[level]);
-        self.extent = extents.collect();
-        self
+    /// The configuration of a memory tile whose bit is 1 at these cycles, and that does nothing else.
+    pub fn predicate(&self, spec: &TileSpec) -> Configuration {
+        self.configuration(spec, Role::StencilValid)
     }
 
-    /// The configuration of a memory tile whose bit is 1 at these cycles, and that does nothing else.
-    pub fn configuration(&self, spec: &TileSpec) -> Configuration {
+    /// The configuration of a memory tile that is a table: at these cycles it looks up the word that comes.
+    pub fn table(&self, spec: &TileSpec, contents: Vec<u64>) -> Configuration {
+        Configuration { contents, ..self.configuration(spec, Role::Rom2Out) }
+    }
+
+    /// The configuration of a memory tile of which one controller fires at these cycles.
+    fn configuration(&self, spec: &TileSpec, role: Role) -> Configuration {
         let controllers = spec.controllers();
-        let name = controllers.iter().find(|controller| controller.role == Role::StencilValid);
-        let name = name.expect("the tile has a stencil-valid output").name.clone();
-        let controller = ControllerConfiguration {
-            extent: self.extent.clone(),
-            cycle: self.cycle.clone(),
-            ..ControllerConfiguration::default()
-        };
+        let controller = controllers.iter().find(|controller| controller.role == role);
+        let controller = controller.expect("the tile has the controller");
+        let (extent, cycle) = self.cycle.coalesced(&self.extent, 1 << controller.extent_bits);
+        let configured = ControllerConfiguration { extent, cycle, ..ControllerConfiguration::default() };
         Configuration {
             tile: spec.name.clone(),
-            controllers: std::iter::once((name, controller)).collect(),
+            controllers: std::iter::once((controller.name.clone(), configured)).collect(),
             ..Configuration::default()
         }
     }

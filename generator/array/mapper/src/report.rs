@@ -3,6 +3,7 @@
 use std::fmt;
 
 use pushmem_compiler::Compiled;
+use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::{Layer, TileKind};
 use pushmem_netlist::Core;
 use pushmem_resources::Node;
@@ -39,6 +40,8 @@ pub struct Report {
     pub memories: Used,
     /// Of these, the tiles of which only the bit is used.
     pub predicates: usize,
+    /// Of these, the tiles that are tables.
+    pub tables: usize,
     /// IO tiles where words enter.
     pub inputs: Used,
     /// IO tiles where words leave.
@@ -79,9 +82,13 @@ impl Report {
         let tiles = |used: usize, kind: TileKind| Used { used, available: spec.count(kind) as usize };
         let cells = |core: Core| netlist.cells.iter().filter(|cell| cell.core == core).count();
         let is_predicate = |core: &Core| match core {
-            Core::Memory(configuration) => configuration.controllers.values().all(|each| each.addresses().is_empty()),
+            Core::Memory(configuration) => {
+                let addresses = |each: &ControllerConfiguration| !each.addresses().is_empty();
+                configuration.contents.is_empty() && !configuration.controllers.values().any(addresses)
+            }
             _ => false,
         };
+        let is_table = |core: &Core| matches!(core, Core::Memory(configuration) if !configuration.contents.is_empty());
         let accelerator = &compiled.accelerator;
         // The last word leaves later than in the schedule by the lag of its cell.
         let last = mapped.lowered.output_lanes(accelerator).into_iter().map(|lane| {
@@ -94,6 +101,7 @@ impl Report {
             processing_elements: tiles(netlist.count(TileKind::Pe), TileKind::Pe),
             memories: tiles(netlist.count(TileKind::Memory), TileKind::Memory),
             predicates: netlist.cells.iter().filter(|cell| is_predicate(&cell.core)).count(),
+            tables: netlist.cells.iter().filter(|cell| is_table(&cell.core)).count(),
             inputs: tiles(cells(Core::Input), TileKind::Io),
             outputs: tiles(cells(Core::Output), TileKind::Io),
             word_tracks: Used { used: statistics.word_wires, available: tracks(Layer::Word) },
@@ -113,10 +121,12 @@ impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cycles = format!("{}, {} by the schedule without routes", self.cycles, self.schedule_cycles);
         let proof = format!("{} words that leave are those of the program", self.proven_words);
-        let memories = match self.predicates {
-            0 => self.memories.to_string(),
-            predicates => format!("{}, {predicates} for bits of loop indices", self.memories),
-        };
+        let mut memories = self.memories.to_string();
+        for (count, what) in [(self.predicates, "for bits of loop indices"), (self.tables, "for tables")] {
+            if count > 0 {
+                memories += &format!(", {count} {what}");
+            }
+        }
         let lines: [(&str, String); 12] = [
             ("array", self.array.clone()),
             ("processing elements", self.processing_elements.to_string()),

@@ -21,14 +21,11 @@ pub struct StreamLane {
 }
 
 impl StreamLane {
-    /// The schedule of its beats, so many cycles later than that of the program.
-    pub fn schedule(&self, accelerator: &Accelerator, lag: i64) -> ControllerConfiguration {
+    /// The schedule of its beats, so many cycles later than that of the program, over loops of `limit` iterations at most.
+    pub fn schedule(&self, accelerator: &Accelerator, lag: i64, limit: u64) -> ControllerConfiguration {
         let counter = &accelerator.counters[self.counter];
-        ControllerConfiguration {
-            extent: counter.extent.clone(),
-            cycle: counter.cycle.shifted(lag),
-            ..ControllerConfiguration::default()
-        }
+        let (extent, cycle) = counter.cycle.shifted(lag).coalesced(&counter.extent, limit);
+        ControllerConfiguration { extent, cycle, ..ControllerConfiguration::default() }
     }
 
     /// The lane in the time of the schedule.

@@ -45,7 +45,13 @@ pub fn lift(
             }
             TileKind::Memory => {
                 if let Some(memory) = &tile.memory {
-                    let cell = add(name, Core::Memory(memory.clone()));
+                    let mut memory = memory.clone();
+                    if !memory.contents.is_empty() {
+                        // Words that nothing loads are none of a table's; random indices reach them.
+                        let words = spec.memory.as_ref().and_then(|memory| memory.tile.content_words());
+                        memory.contents.resize(words.unwrap_or(0) as usize, 0);
+                    }
+                    let cell = add(name, Core::Memory(memory));
                     Direction::ALL.into_iter().for_each(|direction| _ = cells.insert((place, direction), cell));
                 }
             }

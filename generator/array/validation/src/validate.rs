@@ -131,8 +131,9 @@ pub fn validate(
     for seed in 0..RUNS {
         let tokens = Tokens { word_bits: spec.word_bits(), seed };
         let words: Vec<Vec<u32>> = entering.iter().map(|lane| random_words(lane.cycles.len(), &mut random)).collect();
-        let expected = tokens_of_program(accelerator, cells, tokens, &words);
         let memory = spec.memory.as_ref().map(|memory| &memory.tile);
+        let table_words = memory.and_then(|tile| tile.content_words()).unwrap_or(1);
+        let expected = tokens_of_program(program, accelerator, cells, tokens, table_words, &words);
         let mut machine = Machine::new(&netlist, memory, tokens);
         let found = run(&mut machine, &entering, &words, &leaving);
         if let Some((cell, violation)) = machine.take_violations().into_iter().next() {
@@ -159,7 +160,14 @@ fn random_words(count: usize, random: &mut ChaCha8Rng) -> Vec<u32> {
 }
 
 /// The words that leave the accelerator, whose kernels compute tokens, for these words of each lane that enters.
-fn tokens_of_program(accelerator: &Accelerator, cells: &[Cells], tokens: Tokens, words: &[Vec<u32>]) -> Vec<Beats> {
+fn tokens_of_program(
+    program: &Program,
+    accelerator: &Accelerator,
+    cells: &[Cells],
+    tokens: Tokens,
+    table_words: u32,
+    words: &[Vec<u32>],
+) -> Vec<Beats> {
     let mut lanes = words.iter();
     let beats = accelerator.inputs.iter().map(|stream| {
         let lanes = lanes.by_ref().take(stream.lanes.len()).collect_vec();
@@ -172,7 +180,11 @@ fn tokens_of_program(accelerator: &Accelerator, cells: &[Cells], tokens: Tokens,
         let cells = &cells[operation];
         Box::new(move |loads, variables| {
             let loads: Vec<u32> = loads.iter().map(|load| u32::from(*load)).collect();
-            let entry = |table: usize, index: u32| tokens.token(("entry", table, index));
+            // Tables have their words, so that a memory with a wrong one is found. Indices wrap at its end.
+            let entry = |table: usize, index: u32| {
+                let values = &program.tables[table].values;
+                values.get((index % table_words) as usize).map_or(0, |entry| *entry as u16).into()
+            };
             cells.evaluate(&tokens, &loads, variables, entry) as u16
         })
     })

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::Domain;
+
 /// An affine function of the indices of an iteration domain: `start + Σ stride[d] · index[d]`, innermost level first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,6 +48,20 @@ impl Affine {
     /// The function with `by` added to all its values: a schedule so many cycles later.
     pub fn shifted(&self, by: i64) -> Affine {
         Affine { start: self.start + by, stride: self.stride.clone() }
+    }
+
+    /// The same values in the same order over fewer loops: loops of one iteration are left out, and one that goes on where the loop
+    /// inside it ends is one with it, up to `limit` iterations.
+    pub fn coalesced(&self, domain: &Domain, limit: u64) -> (Domain, Affine) {
+        let mut loops: Vec<(u64, i64)> = Vec::new();
+        for (&extent, &stride) in domain.iter().zip(&self.stride).filter(|(extent, _)| **extent > 1) {
+            match loops.last_mut() {
+                Some((inner, step)) if *step * *inner as i64 == stride && *inner * extent <= limit => *inner *= extent,
+                _ => loops.push((extent, stride)),
+            }
+        }
+        let (extents, stride): (Vec<u64>, Vec<i64>) = loops.into_iter().unzip();
+        (extents.into_iter().collect(), Affine { start: self.start, stride })
     }
 
     /// The function of indices of these names as people write it, outermost term first: `64y + x + 65`.

@@ -87,7 +87,8 @@ impl Tile {
         let (names, walkers) = spec
             .controllers()
             .into_iter()
-            .filter(|controller| controller.role != Role::StencilValid)
+            // Neither moves words of a buffer; walkers are counted from the last roles.
+            .filter(|controller| !matches!(controller.role, Role::StencilValid | Role::Rom2Out))
             .map(|controller| {
                 let space = |address: &AddressGenerator| match folded {
                     Some(folded) if address.memory == spec.main_memory() => u64::from(folded.rows),

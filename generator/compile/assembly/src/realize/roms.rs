@@ -49,13 +49,8 @@ pub(crate) fn add_roms(
                 );
             }
             let Some((words, latency)) = results(graph, kernel.stage) else { continue };
-            let (levels, start) = firings(words, latency, fetch);
-            let levels = merged(&levels, extent_limit(spec));
-            let controller = ControllerConfiguration {
-                extent: levels.iter().map(|(extent, _)| *extent).collect(),
-                cycle: Affine { start, stride: levels.iter().map(|(_, stride)| *stride).collect() },
-                ..ControllerConfiguration::default()
-            };
+            let (extent, cycle) = firings(words, latency, fetch).coalesced(&words.extent, extent_limit(spec));
+            let controller = ControllerConfiguration { extent, cycle, ..ControllerConfiguration::default() };
             let configuration = Configuration {
                 tile: spec.name.clone(),
                 spec_digest: Some(digest.clone()),
@@ -95,11 +90,9 @@ fn extent_limit(spec: &TileSpec) -> u64 {
     1 << spec.controllers()[0].extent_bits
 }
 
-/// When the addresses of a look-up are there: extent and stride of each loop that has several iterations, innermost first,
-/// and the first cycle.
-fn firings(words: &Counter, latency: u64, fetch: &Fetch) -> (Vec<(u64, i64)>, i64) {
-    let loops = words.extent.iter().copied().zip(words.cycle.stride.iter().copied()).collect();
-    (loops, words.cycle.start - latency as i64 + fetch.stage as i64)
+/// When the addresses of a look-up are there, over the loops of the results.
+fn firings(words: &Counter, latency: u64, fetch: &Fetch) -> Affine {
+    words.cycle.shifted(fetch.stage as i64 - latency as i64)
 }
 
 /// The results of the kernel of a stage, and its latency.
@@ -108,18 +101,6 @@ fn results(graph: &ApplicationGraph, stage: usize) -> Option<(&Counter, u64)> {
         let result = graph.words[kernel.net].result.as_ref().filter(|result| result.stage == stage)?;
         Some((&result.words, kernel.latency))
     })
-}
-
-/// The same cycles with fewer loops: those that go on where the loop inside them ends become one, as far as counters reach.
-fn merged(loops: &[(u64, i64)], limit: u64) -> Vec<(u64, i64)> {
-    let mut merged: Vec<(u64, i64)> = Vec::new();
-    for &(extent, stride) in loops {
-        match merged.last_mut() {
-            Some((inner, step)) if *step * *inner as i64 == stride && *inner * extent <= limit => *inner *= extent,
-            _ => merged.push((extent, stride)),
-        }
-    }
-    merged
 }
 
 /// Contents of the ROM: the table, and 0 at every other address that the kernel may give.
