@@ -115,14 +115,16 @@ pub fn map(
         })?;
     }
     let bitstream = configuration.encode(spec, graph)?;
-    let places = |cells: &Vec<CellId>| cells.iter().map(|cell| placement.places[*cell]).collect();
-    let site = Site {
-        inputs: lowered.inputs.iter().map(places).collect(),
-        outputs: lowered.outputs.iter().map(places).collect(),
-    };
+    let site = site(&lowered, &implementation);
     let proof = validate(&compiled.program, accelerator, &lowered.operations, spec, graph, &bitstream, &site)
         .map_err(|error| wrong(error.to_string()))?;
     Ok(Mapped { lowered, implementation, configuration, bitstream, proof })
+}
+
+/// The tiles of the streams.
+fn site(lowered: &Lowered, implementation: &Implementation) -> Site {
+    let places = |cells: &Vec<CellId>| cells.iter().map(|cell| implementation.placement.places[*cell]).collect();
+    Site { inputs: lowered.inputs.iter().map(places).collect(), outputs: lowered.outputs.iter().map(places).collect() }
 }
 
 /// Moves all lags by the same, so that the first is 0: streams and memories cannot start before the run.
@@ -133,6 +135,11 @@ fn start_at_zero(implementation: &mut Implementation) {
 }
 
 impl Mapped {
+    /// The tiles of the streams.
+    pub fn site(&self) -> Site {
+        site(&self.lowered, &self.implementation)
+    }
+
     /// The tile of a cell.
     pub fn place(&self, cell: CellId) -> pushmem_fabric::Place {
         self.implementation.placement.places[cell]

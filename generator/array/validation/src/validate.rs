@@ -13,7 +13,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
-use crate::lift::{Unconnected, lift};
+use crate::lift::{Unconnected, lift, not_loaded};
 use crate::operations::difference;
 
 /// Runs on different tokens. A wrong word that is a token of 16 bits is equal in all of them once in 2^64.
@@ -182,8 +182,9 @@ fn tokens_of_program(
             let loads: Vec<u32> = loads.iter().map(|load| u32::from(*load)).collect();
             // Tables have their words, so that a memory with a wrong one is found. Indices wrap at its end.
             let entry = |table: usize, index: u32| {
-                let values = &program.tables[table].values;
-                values.get((index % table_words) as usize).map_or(0, |entry| *entry as u16).into()
+                let address = index % table_words;
+                let entry = program.tables[table].values.get(address as usize);
+                entry.map_or(not_loaded(address), |entry| *entry as u16).into()
             };
             cells.evaluate(&tokens, &loads, variables, entry) as u16
         })

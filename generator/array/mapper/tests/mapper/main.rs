@@ -2,3 +2,4 @@
 
 mod applications;
 mod common;
+mod faults;

@@ -1,0 +1,82 @@
+//! Faults planted in bitstreams.
+
+use pushmem_bitstream::Configuration;
+use pushmem_files::Diagnostic;
+use pushmem_mapper::{Target, compile_for, execute};
+use pushmem_routing::Options;
+use pushmem_validation::{Invalid, validate};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::common::{app, array, constraints, tile};
+
+/// A configuration with one value changed, and the name of that; nothing where a value is not in use.
+fn planted(
+    configuration: &Configuration,
+    target: &Target,
+    number: usize,
+    random: &mut ChaCha8Rng,
+) -> (Configuration, String) {
+    let mut wrong = configuration.clone();
+    let places: Vec<_> = configuration.tiles.keys().copied().collect();
+    let place = places[number % places.len()];
+    let layout = target.graph.layout(target.graph.kind(place).unwrap());
+    let tile = wrong.tiles.get_mut(&place).unwrap();
+    if let Some(memory) = tile.memory.as_mut().filter(|_| random.random_bool(0.7)) {
+        if !memory.contents.is_empty() && random.random_bool(0.5) {
+            let words = memory.contents.len();
+            let word = random.random_range(0..words);
+            memory.contents[word] ^= 1;
+            return (wrong, format!("{place}: word {word}"));
+        }
+        let controllers = memory.controllers.len();
+        let (name, controller) = memory.controllers.iter_mut().nth(random.random_range(0..controllers)).unwrap();
+        let levels = controller.extent.len();
+        let name = format!("{place}: {name}");
+        match random.random_range(0..3) {
+            0 => controller.cycle.start += 1,
+            1 if levels > 0 => controller.extent[0] = controller.extent[0].max(2) - 1,
+            _ if levels > 0 => controller.cycle.stride[levels - 1] += 1,
+            _ => controller.cycle.start += 2,
+        }
+        return (wrong, name);
+    }
+    let used: Vec<usize> = (0..tile.fields.len()).filter(|field| tile.fields[*field] != 0).collect();
+    let Some(&field) = used.get(random.random_range(0..used.len().max(1))) else { return (wrong, String::new()) };
+    let bits = layout.fields[field].bits;
+    tile.fields[field] ^= 1 << random.random_range(0..bits);
+    (wrong, format!("{place}: {}", layout.fields[field].meaning.name()))
+}
+
+/// Every fault that changes a word that leaves is found, before the model runs.
+#[test]
+fn planted_faults_are_found() {
+    let target = Target::new(array("amber"));
+    let random = &mut ChaCha8Rng::seed_from_u64(7);
+    let (mut found, mut harmless) = (0, 0);
+    for name in ["gaussian", "rom", "bc_const", "up_sample"] {
+        let constraints = constraints();
+        let mapped = compile_for(&app(name), &target, &tile("rom"), &constraints, Options::default(), &|_| ());
+        let (compiled, mapped) = mapped.unwrap_or_else(|error: Diagnostic| panic!("{error:?}"));
+        let images = compiled.program.random_inputs(random);
+        let expected = compiled.source.run(&images).unwrap();
+        for number in 0..60 {
+            let (wrong, what) = planted(&mapped.configuration, &target, number, random);
+            // Some values do not fit their registers: they never become a bitstream.
+            let Ok(bitstream) = wrong.encode(&target.spec, &target.graph) else { continue };
+            let (operations, site) = (&mapped.lowered.operations, mapped.site());
+            let (program, accelerator) = (&compiled.program, &compiled.accelerator);
+            let verdict: Result<_, Invalid> =
+                validate(program, accelerator, operations, &target.spec, &target.graph, &bitstream, &site);
+            if verdict.is_err() {
+                found += 1;
+                continue;
+            }
+            harmless += 1;
+            let run = execute(&mapped, &wrong, &compiled, &target, &images);
+            let run = run.unwrap_or_else(|error| panic!("{name}: {what} is not found: {error:?}"));
+            assert!(run.outputs == expected, "{name}: {what} is not found");
+        }
+    }
+    assert!(found >= 150, "{found} faults were found, {harmless} are harmless");
+}
