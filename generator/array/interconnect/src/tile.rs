@@ -95,7 +95,7 @@ struct IoTile<'a> {
     layers: [Stream; 2],
 }
 
-/// What a stream into the array shows to the tracks of a layer.
+/// The output that a stream into the array drives, of a layer.
 struct Stream {
     name: &'static str,
     tracks: u32,

@@ -16,7 +16,7 @@ pub struct Fault {
     pub path: FieldPath,
     /// The fault.
     pub message: String,
-    /// What to do.
+    /// Advice on the change that helps.
     pub help: String,
 }
 

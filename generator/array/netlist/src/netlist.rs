@@ -32,7 +32,7 @@ pub struct Netlist {
     pub nets: IndexVec<NetId, Net>,
 }
 
-/// What a tile executes.
+/// The work of a tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// A unique name, an identifier.

@@ -15,7 +15,7 @@ pub struct CapacityError {
 }
 
 impl CapacityError {
-    /// What to change.
+    /// Advice on the change that helps.
     pub fn help(&self) -> String {
         let CapacityError { needed, available, what, .. } = self;
         let missing = needed - available;

@@ -15,11 +15,11 @@ const MISSING_CYCLE: f32 = 50.0;
 /// The cost of a register that a connection lacks, in hops.
 const MISSING_REGISTER: f32 = 20.0;
 
-/// What a register is worth in hops, and how fast prices follow new ones.
+/// The price of a register in hops, and how fast prices follow new ones.
 const PRICE: f32 = 0.5;
 const PRICE_STEP: f32 = 0.3;
 
-/// What later passes found out about placements before, by connection.
+/// Findings of later passes about earlier placements, by connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lessons {
     /// How much heavier a connection of a loop is because its loop did not fit. Those left out are 1.

@@ -36,7 +36,7 @@ const FEW: usize = 20;
 /// registers that no route has are those just above the least.
 const GAP: i64 = 12;
 
-/// What to try.
+/// Options of placement and routing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// The first seed.
@@ -133,7 +133,7 @@ pub enum FlowError {
 }
 
 impl FlowError {
-    /// What to change.
+    /// Advice on the change that helps.
     pub fn help(&self) -> String {
         match self {
             FlowError::Capacity(error) => error.help(),

@@ -192,7 +192,7 @@ struct Router<'a> {
     trees: Vec<Tree>,
     /// Nets on each wire.
     users: Vec<u16>,
-    /// What congestion of earlier rounds adds to the cost of each wire.
+    /// The history cost of each wire, from congestion of earlier rounds.
     history: Vec<u32>,
     search: Search,
 }
@@ -240,7 +240,7 @@ impl<'a> Router<'a> {
         Err(self.congestion())
     }
 
-    /// What is wrong after the last round.
+    /// The error after the last round.
     fn congestion(&self) -> RouteError {
         let congested: Vec<Wire> =
             (0..self.users.len() as Wire).filter(|wire| self.users[*wire as usize] > 1).collect();

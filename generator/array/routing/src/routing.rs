@@ -43,7 +43,7 @@ pub struct Statistics {
 }
 
 impl Routing {
-    /// What the routing takes.
+    /// Counts of the resources that the routing takes.
     pub fn statistics(&self, netlist: &Netlist, graph: &Graph) -> Statistics {
         let span = self.lags.iter().copied().max().unwrap_or(0);
         let mut statistics = Statistics { span, ..Statistics::default() };

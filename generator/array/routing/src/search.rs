@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use crate::distance::{FAR, Target};
 use crate::wires::{Wire, Wires};
 
-/// The cost of a wire that nobody else wants.
+/// The cost of a wire that no other net wants.
 pub const BASE: u32 = 16;
 
 /// How much more the way ahead counts than the way so far, in sixteenths: of two states on ways of equal length, the one that

@@ -8,11 +8,11 @@ use std::cell::{Cell, RefCell};
 
 /// A search problem.
 pub(crate) trait Problem {
-    /// What is tried.
+    /// A choice that the search tries.
     type Candidate;
-    /// What a feasible candidate becomes.
+    /// The result of a feasible candidate.
     type Solution;
-    /// What a candidate lacks.
+    /// The shortage of a candidate.
     type Shortage;
     /// The record of a trial.
     type Record: Clone;
@@ -22,7 +22,7 @@ pub(crate) trait Problem {
     /// Whether a candidate is feasible.
     ///
     /// # Errors
-    /// What is short.
+    /// The shortage.
     fn solve(&self, candidate: Self::Candidate) -> Result<Self::Solution, Self::Shortage>;
 
     /// The cost of a solution.
@@ -60,7 +60,7 @@ impl<'a, P: Problem> Driver<'a, P> {
     /// Tries a candidate.
     ///
     /// # Errors
-    /// What is short.
+    /// The shortage.
     pub fn attempt(&self, candidate: P::Candidate) -> Result<P::Solution, P::Shortage> {
         let mut record = self.problem.record(&candidate);
         let outcome = self.problem.solve(candidate);

@@ -45,7 +45,7 @@ pub(crate) fn refusal(program: &Program, extraction: &Extraction, error: Assembl
     words.unmapped(program.diagnostic(place, message).with_help(help), level, &error.buffer)
 }
 
-/// What is short where memories cannot serve a schedule; nothing for faults of the program.
+/// The shortage where memories cannot serve a schedule; nothing for faults of the program.
 pub(crate) fn shortage(program: &Program, extraction: &Extraction, error: &AssemblyError) -> Option<Shortage> {
     let words = Words { program, extraction };
     let (buffer, level, reason) = match error {

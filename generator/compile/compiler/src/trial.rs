@@ -17,11 +17,11 @@ pub struct Trial {
     pub cycles: u64,
     /// Memory tiles of all levels, if the memories serve it.
     pub tiles: Option<usize>,
-    /// What is short, if they do not.
+    /// The shortage, if they do not.
     pub short: Option<Shortage>,
 }
 
-/// What a schedule lacks.
+/// The shortage of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Shortage {
     /// The array, or the stage whose result would be delayed.

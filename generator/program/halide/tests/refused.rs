@@ -26,16 +26,26 @@ const HERE: &str = "input[output.s0.x + (output.s0.y*8)]";
 
 /// Messages about what the import cannot infer: as it learns, there are fewer texts that it does not understand. Where Halide
 /// prints them, `scripts/halide/check` counts them.
-const OF_INFERENCE: [&str; 7] = [
+const OF_INFERENCE: [&str; 8] = [
     "it is not known which elements of the Func these are",
     "it is not known which of the last … elements is read",
     "elements are written again with other values",
     "the element that is written does not follow a loop step by step",
     "which elements the statement accesses depends on data",
+    // The statement of this one is `shared_addresses.stmt`, which another test imports.
+    "the next iteration of … writes … further in some iterations of the loops around, and … in others",
     // These are never right.
     "on random images … is … in the statement, but … in the nest",
     "on random images, with data in a random order, …",
 ];
+
+/// A sum of so many terms in one expression, without names that several of them share.
+fn sum_of(terms: usize) -> String {
+    match terms {
+        1 => "input[0]".to_owned(),
+        _ => format!("({} + {})", sum_of(terms / 2), sum_of(terms - terms / 2)),
+    }
+}
 
 fn value(value: &str) -> String {
     POINTWISE.replace("VALUE", value)
@@ -216,15 +226,7 @@ fn examples() -> Vec<(String, usize)> {
                 .replace("(output.s0.y*8)", "0"),
             10,
         ),
-        (
-            {
-                let doubled =
-                    (0..20).map(|step| format!("let t{} = t{step} + t{step}\n", step + 1)).collect::<String>();
-                with("   output[", &format!("let t0 = int32(input[output.s0.x])\n{doubled}   output["))
-                    .replace(HERE, "uint16(t20)")
-            },
-            31,
-        ),
+        (value(&sum_of(1 << 17)), 10),
         (value(&format!("{}input[0]{}", "(".repeat(300), ")".repeat(300))), 10),
     ]
 }
