@@ -74,14 +74,8 @@ impl Legalizer<'_, '_> {
         left: usize,
         right: usize,
     ) -> Result<Legal, Unsupported> {
-        let (a, b) = (self.low(left)?, self.low(right)?);
-        let low = self.builder.bitwise(operation, a, b);
-        if self.is_narrow(node) {
-            // Bits beyond those of the type are as those of the operands: all like the sign, or 0.
-            return Ok(Legal::Word(low));
-        }
-        let (a, b) = (self.high(left)?, self.high(right)?);
-        Ok(Legal::Pair(low, self.builder.bitwise(operation, a, b)))
+        // Bits beyond those of the type are as those of the operands: all like the sign, or 0.
+        self.word_by_word(node, left, right, |builder, a, b| builder.bitwise(operation, a, b))
     }
 
     pub(crate) fn shift(
@@ -248,18 +242,13 @@ impl Legalizer<'_, '_> {
         left: usize,
         right: usize,
     ) -> Result<Legal, Unsupported> {
-        let (a, b) = (self.low(left)?, self.low(right)?);
         if let Some(signed) = self.common_sign(left, right) {
+            let (a, b) = (self.low(left)?, self.low(right)?);
             return Ok(Legal::Word(self.builder.extreme(greatest, a, b, signed)));
         }
         let less = self.less(left, right)?;
         let chosen = if greatest { !less } else { less };
-        let low = self.builder.select(chosen, a, b);
-        if self.is_narrow(node) {
-            return Ok(Legal::Word(low));
-        }
-        let (a, b) = (self.high(left)?, self.high(right)?);
-        Ok(Legal::Pair(low, self.builder.select(chosen, a, b)))
+        self.word_by_word(node, left, right, |builder, a, b| builder.select(chosen, a, b))
     }
 
     pub(crate) fn absolute_difference(&mut self, node: usize, left: usize, right: usize) -> Result<Legal, Unsupported> {

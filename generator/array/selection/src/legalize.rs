@@ -146,6 +146,23 @@ impl<'a, 'b> Legalizer<'a, 'b> {
         Ok(Legal::Word(self.builder.extended(low, bits, value.is_signed())))
     }
 
+    /// A function of the low words of two values and, where the result does not fit a word, the same function of their high words.
+    pub fn word_by_word(
+        &mut self,
+        node: usize,
+        left: usize,
+        right: usize,
+        function: impl Fn(&mut Builder<'b>, Word, Word) -> Word,
+    ) -> Result<Legal, Unsupported> {
+        let (a, b) = (self.low(left)?, self.low(right)?);
+        let low = function(self.builder, a, b);
+        if self.is_narrow(node) {
+            return Ok(Legal::Word(low));
+        }
+        let (a, b) = (self.high(left)?, self.high(right)?);
+        Ok(Legal::Pair(low, function(self.builder, a, b)))
+    }
+
     /// The words of a constant.
     fn constant(&self, node: usize, number: i64) -> Legal {
         match self.is_narrow(node) {
@@ -194,13 +211,7 @@ impl<'a, 'b> Legalizer<'a, 'b> {
             let other = self.builder.logic(condition, otherwise, |condition, otherwise| !condition && otherwise);
             return Ok(Legal::Bit(self.builder.logic(chosen, other, |one, other| one || other)));
         }
-        let (a, b) = (self.low(then)?, self.low(otherwise)?);
-        let low = self.builder.select(condition, a, b);
-        if self.is_narrow(node) {
-            return Ok(Legal::Word(low));
-        }
-        let (a, b) = (self.high(then)?, self.high(otherwise)?);
-        Ok(Legal::Pair(low, self.builder.select(condition, a, b)))
+        self.word_by_word(node, then, otherwise, |builder, a, b| builder.select(condition, a, b))
     }
 
     fn cast(&mut self, node: usize, operand: usize) -> Result<Legal, Unsupported> {

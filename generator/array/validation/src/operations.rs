@@ -2,7 +2,7 @@
 
 use pushmem_graph::OperationDatapath;
 use pushmem_kernels::Evaluator;
-use pushmem_nest::{Program, Type};
+use pushmem_nest::{Loop, Program, Type};
 use pushmem_pe::Numbers;
 use pushmem_selection::Cells;
 use rand::Rng;
@@ -11,18 +11,18 @@ use rand_chacha::ChaCha8Rng;
 /// Random operands for which the cells of an operation are compared.
 const SAMPLES: usize = 256;
 
-/// The operands for which the cells of an operation and its datapath give different words; nothing if there are none.
+/// The operands for which the cells of an operation in these loops and its datapath give different words; nothing if there are none.
 ///
 /// Operands are often extremes of their types, or near 0.
 pub fn difference(
     program: &Program,
+    loops: &[&Loop],
     of: &OperationDatapath,
     cells: &Cells,
     word_bits: u32,
     random: &mut ChaCha8Rng,
 ) -> Option<Vec<i64>> {
     let mut evaluator = Evaluator::new(&of.datapath, &program.tables);
-    let loops = &program.operations()[of.operation].0;
     let mask = u32::MAX >> (u32::BITS - word_bits);
     let entry = |table: usize, index: u32| {
         let values = &program.tables[table].values;

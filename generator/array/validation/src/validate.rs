@@ -101,8 +101,10 @@ pub fn validate(
     site: &Site,
 ) -> Result<Proof, Invalid> {
     let mut random = ChaCha8Rng::seed_from_u64(0);
+    let nests = program.operations();
     for of in &accelerator.datapaths {
-        if let Some(operands) = difference(program, of, &cells[of.operation], spec.word_bits(), &mut random) {
+        let (loops, _) = &nests[of.operation];
+        if let Some(operands) = difference(program, loops, of, &cells[of.operation], spec.word_bits(), &mut random) {
             return Err(Invalid::Operation { operation: of.name.clone(), operands });
         }
     }

@@ -154,7 +154,7 @@ pub enum WordDriver {
 pub struct Choice {
     /// The bit that chooses it, if that of no case before does. The last case has none.
     pub when: Option<BitId>,
-    /// What it selects.
+    /// The source of the case.
     pub edge: Edge,
 }
 
