@@ -15,6 +15,9 @@ use crate::verilator::{Verilator, run, run_all};
 /// Flags for models that write waves. Parameters are no signals.
 const WAVE_FLAGS: [&str; 2] = ["--trace-fst", "--no-trace-params"];
 
+/// The flag that makes one module of all.
+const FLATTEN: &str = "--flatten";
+
 /// The file that tells Verilator about modules.
 const CONFIGURATION: &str = "modules.vlt";
 
@@ -51,6 +54,8 @@ pub struct ModelSources<'a> {
     pub harness: &'a [(String, String)],
     /// Whether the harness writes a wave file.
     pub wave: bool,
+    /// Whether all modules become one before they are optimized: it takes longer, and constants reach everywhere.
+    pub flatten: bool,
 }
 
 impl Verilator {
@@ -59,10 +64,10 @@ impl Verilator {
     /// # Errors
     /// As [`Verilator::build`].
     pub fn build_model(&self, sources: ModelSources) -> Result<PathBuf, Diagnostic> {
-        let ModelSources { top, class, rtl, libraries, harness, wave } = sources;
+        let ModelSources { top, class, rtl, libraries, harness, wave, flatten } = sources;
         let texts = rtl.iter().chain(harness).flat_map(|(name, text)| [name.as_str(), text.as_str()]);
         let modules = libraries.iter().map(|library| library.module);
-        let flags = if wave { &WAVE_FLAGS[..] } else { &[] };
+        let flags = [if wave { &WAVE_FLAGS[..] } else { &[] }, if flatten { &[FLATTEN][..] } else { &[] }].concat();
         let key = self.key([top, class].into_iter().chain(flags.iter().copied()).chain(modules).chain(texts));
         let models = pushmem_cache::folder().join("models");
         let executable = models.join(&key).join("model");
@@ -76,10 +81,11 @@ impl Verilator {
             write(&work.path().join(name), text)?;
         }
         let mut verilate = self.verilate(work.path(), class, top);
+        verilate.args(&flags);
         let mut objects = vec![runtime];
         let mut replaced = BTreeSet::new();
         if wave {
-            verilate.args(flags).arg(CONFIGURATION);
+            verilate.arg(CONFIGURATION);
             write(&work.path().join(CONFIGURATION), &configuration(&libraries))?;
         } else {
             for library in &libraries {
