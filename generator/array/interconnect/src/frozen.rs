@@ -94,7 +94,10 @@ impl Frozen<'_> {
         let (name, constants) = (name_at(&module, place), name_at(&configuration, place));
         let mut text = renamed(self.text(&module), &format!("module {module} ("), &format!("module {name} ("));
         text = renamed(&text, &format!("{configuration} u_configuration ("), &format!("{constants} u_configuration ("));
-        if kind == TileKind::Memory && tile.memory.is_none() && let Some(memory) = &self.spec.memory {
+        if kind == TileKind::Memory
+            && tile.memory.is_none()
+            && let Some(memory) = &self.spec.memory
+        {
             let module = memory_module(&memory.tile);
             text = renamed(&text, &format!("{module} u_memory ("), &format!("{} u_memory (", silent_name(&module)));
         }

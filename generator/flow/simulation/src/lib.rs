@@ -6,6 +6,7 @@
 
 mod bench;
 mod build;
+mod clocked;
 mod folder;
 mod frame;
 mod process;

@@ -26,8 +26,8 @@ struct Outcome {
     report: Report,
     /// Whether the array's model computed what the interpreter computes.
     checked_by_model: bool,
-    /// Cycles in which the RTL showed what the model shows, if it was run.
-    rtl_cycles: Option<u64>,
+    /// The run of the RTL that showed what the model shows, if it was run.
+    rtl: Option<Agreement>,
     /// Seconds from the program to the bitstream, proof included.
     seconds: f64,
 }
@@ -61,7 +61,7 @@ impl Build {
         let report = Report::of(&compiled, &mapped, &target);
         self.say(&spinner, || format!("{}\n{report}", report.name))?;
         self.say(&spinner, || line("seconds", &format!("{seconds:.2}")))?;
-        let mut rtl_cycles = None;
+        let mut compared = None;
         let runs = self.rtl || self.folder.is_some() || !self.inputs.is_empty() || !self.outputs.is_empty();
         if runs {
             let expected = compiled.source.run(&inputs)?;
@@ -85,14 +85,12 @@ impl Build {
             let result = format!("computes what the interpreter computes, {cycles} cycles from the flush");
             self.say(&spinner, || line("model", &result))?;
             if let Some(lockstep) = lockstep {
-                let Agreement { cycles, seconds } = lockstep.finish()?;
-                rtl_cycles = Some(cycles);
-                output::note(&format!("{cycles} cycles of RTL in {seconds:.2} s"));
+                compared = Some(lockstep.finish()?);
                 self.say(&spinner, || line("RTL", array_rtl::in_words(rtl)))?;
             }
             images::write(&self.outputs, &expected)?;
         }
-        let outcome = Outcome { report, checked_by_model: runs, rtl_cycles, seconds };
+        let outcome = Outcome { report, checked_by_model: runs, rtl: compared, seconds };
         if let Some(path) = &self.folder {
             folder(&compiled, &mapped, &target, &outcome.report).write(path)?;
             self.say(&spinner, || line("written to", &path.display().to_string()))?;
