@@ -56,6 +56,7 @@ pub fn realize(
         accelerator: Accelerator {
             levels: constraints.levels.clone(),
             length: graph.length,
+            stall_latency: constraints.stall_latency,
             counters: graph.counters.clone(),
             ..Accelerator::new(graph.name.as_str(), tiles.memory.clone(), tiles.rom.clone())
         },

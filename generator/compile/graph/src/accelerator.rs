@@ -27,6 +27,9 @@ pub struct Accelerator {
     pub levels: Levels,
     /// Cycles of a run: one more than the time of the last output.
     pub length: u64,
+    /// Registers between the streams, which say whether time goes on, and the hardware, which a stall stops: the streams are so
+    /// many cycles ahead. 0 where the hardware stops within the cycle.
+    pub stall_latency: u32,
     /// Loop counters that streams and kernels share.
     pub counters: IndexVec<CounterId, Counter>,
     /// Wires, each after those it depends on within a cycle.
@@ -454,6 +457,7 @@ impl Accelerator {
             rom_spec,
             levels: Levels::default(),
             length: 0,
+            stall_latency: 0,
             counters: IndexVec::new(),
             wires: IndexVec::new(),
             inputs: IndexVec::new(),

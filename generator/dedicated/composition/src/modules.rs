@@ -14,6 +14,10 @@ pub(crate) const RUN_CONTROL: &str = "pushmem_run_control";
 pub(crate) const LATE_FLUSH: &str = "pushmem_late_flush";
 pub(crate) const LOOP_COUNTER: &str = "pushmem_loop_counter";
 pub(crate) const STREAM_BUFFER: &str = "pushmem_stream_buffer";
+/// Those of accelerators whose stall has registers.
+pub(crate) const STALL_PIPELINE: &str = "pushmem_stall_pipeline";
+pub(crate) const BEAT_PIPELINE: &str = "pushmem_beat_pipeline";
+pub(crate) const SKID_BUFFER: &str = "pushmem_skid_buffer";
 
 /// The name of the module that shifts words.
 pub(crate) const SHIFT_REGISTER: &str = "pushmem_shift_register";
@@ -25,11 +29,14 @@ macro_rules! library {
 }
 
 /// The modules of the library, which have the same text in every accelerator with asynchronous reset: name and text.
-pub const LIBRARY: [(&str, &str); 6] = [
+pub const LIBRARY: [(&str, &str); 9] = [
     (RUN_CONTROL, library!("run_control")),
+    (STALL_PIPELINE, library!("stall_pipeline")),
     (LATE_FLUSH, library!("late_flush")),
     (LOOP_COUNTER, library!("loop_counter")),
     (STREAM_BUFFER, library!("stream_buffer")),
+    (BEAT_PIPELINE, library!("beat_pipeline")),
+    (SKID_BUFFER, library!("skid_buffer")),
     (SHIFT_REGISTER, library!("shift_register")),
     DIVIDER,
 ];
@@ -80,9 +87,14 @@ pub(crate) fn library(accelerator: &Accelerator) -> Vec<(String, String)> {
     let divides = accelerator.datapaths.iter().any(|of| of.datapath.divides());
     let shifts = accelerator.shift_register_words() > 0;
     let late = accelerator.tiles.iter().any(|tile| tile.begin > 0);
+    let stalls_late = accelerator.stall_latency > 0;
     let needed = LIBRARY.into_iter().filter(|(name, _)| match *name {
         SHIFT_REGISTER => shifts,
         LATE_FLUSH => late,
+        STALL_PIPELINE => stalls_late,
+        BEAT_PIPELINE => stalls_late && !accelerator.inputs.is_empty(),
+        SKID_BUFFER => stalls_late && !accelerator.outputs.is_empty(),
+        STREAM_BUFFER => !stalls_late || !accelerator.inputs.is_empty(),
         name if name == DIVIDER.0 => divides,
         _ => true,
     });

@@ -143,6 +143,12 @@ impl Context<'_> {
              an input of the same cycle. Words narrower than 16 bits are extended by their type.",
             counted(run_cycles(accelerator), "cycle")
         )));
+        if accelerator.stall_latency > 0 {
+            text.extend(lines(&format!(
+                "Stalls have {}: the streams are so many cycles ahead of the hardware, and have room for the beats between.",
+                counted(accelerator.stall_latency, "register")
+            )));
+        }
         text
     }
 }

@@ -15,7 +15,7 @@ use pushmem_waves::{Format, Group, LoopIndex, Signal, SignedPorts, View, WAVE_NA
 
 use super::Context;
 use crate::error::CompositionError;
-use crate::loops::{LoopCounter, index_bits};
+use crate::loops::{LoopCounter, Time, index_bits};
 use crate::modules::LOOP_COUNTER;
 use crate::names::Names;
 
@@ -188,6 +188,7 @@ impl Context<'_> {
             None => {
                 let own = LoopCounter {
                     counter,
+                    time: Time::HARDWARE,
                     name: group.name.clone(),
                     instance: "u_loops".to_owned(),
                     module: self.library(LOOP_COUNTER),

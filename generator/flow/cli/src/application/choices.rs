@@ -19,6 +19,9 @@ use crate::output;
 /// For so long tiles are tried in place of one that does not do.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// The most registers of a stall: each is one more beat of room in each stream.
+const MOST_STALL_LATENCY: i64 = 16;
+
 #[derive(Args)]
 pub struct Choices {
     /// Tile that memories are made of: a specification, or the name of one in `constraints/tiles`. Without, the tile that
@@ -40,6 +43,10 @@ pub struct Choices {
     /// Tables of so many entries stay in the logic of kernels, larger ones go to ROM tiles.
     #[arg(long, value_name = "ENTRIES", default_value_t = Constraints::default().table_logic_words)]
     table_logic_words: usize,
+    /// Registers between the handshakes of the streams and the stall of the hardware: for accelerators so large that a stall
+    /// does not reach all of them within a cycle. Streams get room for the beats between.
+    #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=MOST_STALL_LATENCY))]
+    stall_latency: u32,
     /// Arrays of coarse pipelines have two versions at most, though loops wait for it: paths are not balanced.
     #[arg(long)]
     unbalanced: bool,
@@ -63,6 +70,7 @@ impl Choices {
             ("--register-file", self.register_file.is_some()),
             ("--shift-register-threshold", self.shift_register_threshold != default.shift_register_threshold),
             ("--table-logic-words", self.table_logic_words != default.table_logic_words),
+            ("--stall-latency", self.stall_latency != default.stall_latency),
             ("--unbalanced", self.unbalanced),
         ];
         options.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
@@ -79,6 +87,7 @@ impl Choices {
             constraints: Constraints {
                 shift_register_threshold: self.shift_register_threshold.max(1),
                 table_logic_words: self.table_logic_words,
+                stall_latency: self.stall_latency,
                 balance_paths: !self.unbalanced,
                 levels: tiles::read_levels(self.global_buffer.as_deref(), self.register_file.as_deref(), &spec)?,
                 ..Constraints::default()
