@@ -1,6 +1,5 @@
 //! Constraints on the hardware of an accelerator.
 
-use pushmem_graph::Levels;
 use serde::{Deserialize, Serialize};
 
 /// Constraints on the hardware.
@@ -18,17 +17,6 @@ pub struct Constraints {
     /// Registers between the streams and what a stall stops; see [`stall_latency`](pushmem_graph::Accelerator::stall_latency).
     #[serde(default, skip_serializing_if = "is_none")]
     pub stall_latency: u32,
-    /// Cycles that words travel from each stage to those that read it: registers for long wires. 0 in accelerators of which
-    /// nothing else is said.
-    #[serde(skip)]
-    pub transport: u64,
-    /// Whether memories share tiles where there is room. On an array a tile has one start for all of its memories, so that a
-    /// word that passes through two of them cannot be on one tile.
-    #[serde(skip)]
-    pub merge_memories: bool,
-    /// The levels of the memory hierarchy beside the memory tiles.
-    #[serde(skip)]
-    pub levels: Levels,
 }
 
 /// Whether there are no registers.
@@ -38,14 +26,6 @@ fn is_none(registers: &u32) -> bool {
 
 impl Default for Constraints {
     fn default() -> Self {
-        Constraints {
-            shift_register_threshold: 20,
-            table_logic_words: 64,
-            balance_paths: true,
-            stall_latency: 0,
-            transport: 0,
-            merge_memories: true,
-            levels: Levels::default(),
-        }
+        Constraints { shift_register_threshold: 20, table_logic_words: 64, balance_paths: true, stall_latency: 0 }
     }
 }

@@ -60,7 +60,6 @@ impl BlockKind {
             | "pushmem_run_control"
             | "pushmem_stream_buffer"
             | "pushmem_stall_pipeline"
-            | "pushmem_beat_pipeline"
             | "pushmem_skid_buffer" => BlockKind::Streams,
             "pushmem_shift_register" => BlockKind::ShiftRegisters,
             "pushmem_divider" => BlockKind::Kernels,

@@ -312,7 +312,7 @@ fn loop_counter<'a>(
     let instance = names.claim(&format!("u_{name}_loops"), "counter");
     let signal = |suffix: &String| format!("{name}{suffix}");
     let (steps, indices) = (signal(&steps), indices.iter().map(signal).collect());
-    let module = accelerator.spec.reset.module_name(LOOP_COUNTER);
+    let module = accelerator.target.memory().reset.module_name(LOOP_COUNTER);
     LoopCounter { counter, time, name, instance, module, steps, indices }
 }
 

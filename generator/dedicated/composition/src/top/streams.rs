@@ -7,7 +7,7 @@ use pushmem_graph::{Stream, WORD_BITS};
 use super::{Context, Section, run_cycles};
 use crate::error::CompositionError;
 use crate::instance::Instance;
-use crate::modules::{BEAT_PIPELINE, LATE_FLUSH, RUN_CONTROL, SKID_BUFFER, STALL_PIPELINE, STREAM_BUFFER};
+use crate::modules::{LATE_FLUSH, RUN_CONTROL, SHIFT_REGISTER, SKID_BUFFER, STALL_PIPELINE, STREAM_BUFFER};
 use crate::text::{concatenation, range, vector};
 
 /// The longest line of code that is not broken.
@@ -126,11 +126,12 @@ impl Context<'_> {
             body.extend(pipeline.map(|(_, beat)| format!("    logic{} {beat};", range(width))));
             body.push(buffer.print());
             body.extend(pipeline.map(|(name, beat)| {
-                let pipeline = Instance::new(self.library(BEAT_PIPELINE), name.as_str())
+                // A beat that is not due is not read, so that none has to wait in the registers.
+                let pipeline = Instance::new(SHIFT_REGISTER, name.as_str())
                     .parameter("Width", width)
-                    .parameter("Latency", self.accelerator.stall_latency)
-                    .same(&["clk_i", "rst_ni"])
-                    .port("take_i", self.passes(stream))
+                    .parameter("Length", self.accelerator.stall_latency)
+                    .same(&["clk_i"])
+                    .port("step_i", "1'b1")
                     .port("in_data_i", beat)
                     .port("out_data_o", &listed);
                 pipeline.print()

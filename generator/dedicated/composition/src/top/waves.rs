@@ -72,9 +72,9 @@ impl Context<'_> {
             let name = names.claim(name, "rom");
             // Narrower entries have zeros above their sign.
             let entry = self.program.tables[rom.table].element;
-            let signed = entry.is_signed() && entry.bits() == self.accelerator.rom_spec.word_bits;
+            let signed = entry.is_signed() && entry.bits() == self.accelerator.target.rom().word_bits;
             let signed = SignedPorts { outputs: vec![signed], ..SignedPorts::default() };
-            memories.groups.push(tile_group(&self.accelerator.rom_spec, &name, &path, &signed, loops));
+            memories.groups.push(tile_group(self.accelerator.target.rom(), &name, &path, &signed, loops));
         }
         let groups = [control, streams, operations, memories].into_iter();
         Ok(View {

@@ -17,7 +17,8 @@ use pushmem_tile::TileSpec;
 use serde::Deserialize;
 use tempfile::TempDir;
 
-use crate::application::{folder, images, rtl, run_model, tiles};
+use crate::application::tiles::{self, Named};
+use crate::application::{folder, images, rtl, run_model};
 use crate::mutants::choice::Choice;
 use crate::progress::Bar;
 
@@ -164,9 +165,8 @@ impl Built {
     fn new(program: &Path, tile: &Path, stall_latency: u32) -> Result<Self, Diagnostic> {
         let program = Program::from_document(&Document::read(program)?)?.program;
         let spec = TileSpec::read(tile)?;
-        let levels = tiles::read_levels(None, None, &spec)?;
-        let constraints = Constraints { levels, stall_latency, ..Constraints::default() };
-        let compiled = compile(program, &spec, &tiles::read_rom(None, &spec)?, &constraints)?;
+        let constraints = Constraints { stall_latency, ..Constraints::default() };
+        let compiled = compile(program, &tiles::target(&spec, Named::default())?, &constraints)?;
         let inputs = images::inputs(&compiled.program, &[])?;
         let expected = run_model(&compiled, &inputs)?;
         let files = folder::files(&compiled, None, &inputs, &expected)?;
