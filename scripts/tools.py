@@ -105,10 +105,11 @@ def applications() -> tuple[list[str], dict[str, list[str]]]:
     return re.findall(r"(?m)^  - (\w+)$", text), lists
 
 
-def accelerators_with_options() -> list[tuple[Path, Path]]:
-    """From the same file: programs with a specification each, beside the shipped tiles."""
+def accelerators_with_options() -> list[tuple[Path, Path, int]]:
+    """From the same file: programs with a specification and a stall latency each, beside the shipped tiles."""
     text = (ROOT / "rtl-tests" / "applications" / "applications.yaml").read_text()
-    return [(ROOT / program, ROOT / spec) for program, spec in re.findall(r"(?m)^  - \{program: (\S+), tile: (\S+)\}$", text)]
+    lines = re.findall(r"(?m)^  - \{program: (\S+), tile: ([^\s,}]+)(?:, stall_latency: (\d+))?\}$", text)
+    return [(ROOT / program, ROOT / spec, int(latency or 0)) for program, spec, latency in lines]
 
 
 def spec_in_style(spec: Path, style: str, folder: Path) -> Path:

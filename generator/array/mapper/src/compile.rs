@@ -5,7 +5,6 @@ use pushmem_compiler::{Compiled, compile};
 use pushmem_files::Diagnostic;
 use pushmem_nest::Program;
 use pushmem_routing::{Options, Progress};
-use pushmem_tile::TileSpec;
 
 use crate::mapping::{MapError, Mapped, Target, map};
 
@@ -13,7 +12,8 @@ use crate::mapping::{MapError, Mapped, Target, map};
 /// there, because the memories of a tile start together and so make loops of their own.
 const BUDGETS: [u64; 6] = [0, 1, 2, 3, 4, 6];
 
-/// Compiles a program for the memories of an array, and maps it: with the constraints as they are, and if a loop of cells has too
+/// Compiles a program for the memories of an array, with the other kinds of tiles of `beside`, and maps it: without cycles for
+/// routes, and if a loop of cells has too
 /// few cycles for its routes, with more and more of them.
 ///
 /// # Errors
@@ -21,7 +21,7 @@ const BUDGETS: [u64; 6] = [0, 1, 2, 3, 4, 6];
 pub fn compile_for(
     program: &Program,
     target: &Target,
-    rom: &TileSpec,
+    beside: &pushmem_graph::Target,
     constraints: &Constraints,
     options: Options,
     progress: &(dyn Fn(Progress) + Sync),
@@ -30,18 +30,18 @@ pub fn compile_for(
         let message = format!("`{}` has no memory tiles", target.spec.name);
         return Err(Diagnostic::new(message).with_help("programs need some: add `memory` to the specification"));
     };
-    let attempt = |constraints: &Constraints| -> Result<(Compiled, Mapped), MapError> {
-        let compiled = compile(program.clone(), &memory.tile, rom, constraints).map_err(Diagnostic::from)?;
+    let hardware = beside.clone().with_memory(memory.tile.clone());
+    let attempt = |hardware: &pushmem_graph::Target| -> Result<(Compiled, Mapped), MapError> {
+        let compiled = compile(program.clone(), hardware, constraints).map_err(Diagnostic::from)?;
         let mapped = map(&compiled, target, options, progress)?;
         Ok((compiled, mapped))
     };
-    let refused = match attempt(constraints) {
+    let refused = match attempt(&hardware) {
         Err(MapError::Loop(refused)) => refused,
         result => return Ok(result?),
     };
     for transport in BUDGETS {
-        let constraints = Constraints { transport, merge_memories: false, ..constraints.clone() };
-        match attempt(&constraints) {
+        match attempt(&pushmem_graph::Target { transport, merge_memories: false, ..hardware.clone() }) {
             Ok(found) => return Ok(found),
             Err(MapError::Loop(_)) => {}
             Err(MapError::Refused(_)) => break,

@@ -128,12 +128,14 @@ pub fn compose(
     if let Some(spec) = accelerator.specs_in_use().find(|spec| spec.word_bits < WORD_BITS) {
         return Err(CompositionError::NarrowWords { tile: spec.name.clone(), bits: spec.word_bits });
     }
-    let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
-    if let Some(spec) = accelerator.specs_in_use().chain(rom).find(|spec| spec.reset != accelerator.spec.reset) {
+    let rom = (!accelerator.roms.is_empty()).then_some(accelerator.target.rom());
+    if let Some(spec) =
+        accelerator.specs_in_use().chain(rom).find(|spec| spec.reset != accelerator.target.memory().reset)
+    {
         return Err(CompositionError::Reset {
             tile: spec.name.clone(),
             reset: spec.reset,
-            wanted: accelerator.spec.reset,
+            wanted: accelerator.target.memory().reset,
         });
     }
     let window = Window::of(accelerator)?;
@@ -150,7 +152,7 @@ pub fn compose(
     let library = modules::library(accelerator);
     rtl.extend(library.into_iter().map(|(name, text)| (rtl_path(&name), text)));
     rtl.extend(kernels.into_iter().map(|kernel| (rtl_path(&kernel.name), kernel.text)));
-    rtl.push((rtl_path(&top_module), accelerator.spec.reset.of_system_verilog(&top.text)));
+    rtl.push((rtl_path(&top_module), accelerator.target.memory().reset.of_system_verilog(&top.text)));
 
     let run_cycles = top::run_cycles(accelerator);
     let writes = register_writes(accelerator)?;
@@ -192,7 +194,7 @@ pub fn compose(
 
 /// The kinds of tiles that there are instances of.
 fn tile_modules(accelerator: &Accelerator, tile_files: &[Vec<(String, String)>]) -> Vec<TileModule> {
-    let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
+    let rom = (!accelerator.roms.is_empty()).then_some(accelerator.target.rom());
     let module = |spec: &TileSpec| {
         let name = instance::tile_module(spec);
         let file = format!("{name}.sv");

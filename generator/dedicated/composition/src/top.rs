@@ -123,7 +123,7 @@ fn tile_of(level: Level) -> &'static str {
 impl Context<'_> {
     /// The name of a library module that has a reset.
     fn library(&self, module: &str) -> String {
-        self.accelerator.spec.reset.module_name(module)
+        self.accelerator.target.memory().reset.module_name(module)
     }
 
     fn description(&self) -> Vec<String> {
@@ -134,7 +134,7 @@ impl Context<'_> {
             parts.push(format!("{tiles} `{}`", accelerator.spec_at(level).name));
         }
         if !accelerator.roms.is_empty() {
-            parts.push(format!("{} `{}`", counted(accelerator.roms.len(), "ROM"), accelerator.rom_spec.name));
+            parts.push(format!("{} `{}`", counted(accelerator.roms.len(), "ROM"), accelerator.target.rom().name));
         }
         if accelerator.shift_register_words() > 0 {
             parts.push(format!("{} in shift registers", counted(accelerator.shift_register_words(), "word")));
@@ -151,6 +151,12 @@ impl Context<'_> {
              an input of the same cycle. Words narrower than 16 bits are extended by their type.",
             counted(run_cycles(accelerator), "cycle")
         )));
+        if accelerator.stall_latency > 0 {
+            text.extend(lines(&format!(
+                "Stalls have {}: the streams are so many cycles ahead of the hardware, and have room for the beats between.",
+                counted(accelerator.stall_latency, "register")
+            )));
+        }
         text
     }
 }

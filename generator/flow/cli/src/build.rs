@@ -35,7 +35,7 @@ pub struct Build {
     choices: Choices,
     /// Array to run on, in place of hardware of its own: a specification, or the name of one in `constraints/arrays`. Its memory tile
     /// takes the place of `--tile`.
-    #[arg(long, value_name = "SPEC", conflicts_with_all = ["tile", "wave", "prefix", "package", "sram", "clock_gate"])]
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["tile", "wave", "prefix", "package", "sram", "clock_gate", "stall_latency"])]
     array: Option<PathBuf>,
     /// Seed of the placement on an array.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "array")]

@@ -14,7 +14,8 @@ use pushmem_systemverilog::{INCLUDE_FOLDER, is_header};
 use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
 
-use crate::application::{folder, images, program, rtl, run_model, tiles};
+use crate::application::tiles::{self, Named};
+use crate::application::{folder, images, program, rtl, run_model};
 use crate::progress::Spinner;
 use crate::{output, waves};
 
@@ -84,10 +85,13 @@ impl Compare {
         let program = program::read(&file)?;
         let spec = TileSpec::read(&self.folder.join("tile.yaml"))?;
         let rom_tile = self.folder.join(folder::ROM_TILE);
-        let rom_spec = tiles::read_rom(rom_tile.is_file().then_some(rom_tile.as_path()), &spec)?;
         let levels = folder::LEVELS.map(|(_, file)| Some(self.folder.join(file)).filter(|path| path.is_file()));
-        let levels = tiles::read_levels(levels[0].as_deref(), levels[1].as_deref(), &spec)?;
-        let compiled = compile(program, &spec, &rom_spec, &Constraints { levels, ..self.constraints()? })?;
+        let named = Named {
+            rom: rom_tile.is_file().then_some(rom_tile.as_path()),
+            global_buffer: levels[0].as_deref(),
+            register_file: levels[1].as_deref(),
+        };
+        let compiled = compile(program, &tiles::target(&spec, named)?, &self.constraints()?)?;
         images::check_outputs(&compiled.program, &self.inputs, &self.outputs)?;
         let inputs = images::inputs(&compiled.program, &self.inputs)?;
         let expected = run_model(&compiled, &inputs)?;

@@ -1,5 +1,6 @@
 //! The benchmark programs.
 
+use pushmem_assembly::Constraints;
 use pushmem_bitstream::decode;
 use pushmem_fabric::TileKind;
 use pushmem_mapper::{Report, StreamLane, Target, compile_for, execute, join, lower, split};
@@ -9,7 +10,7 @@ use pushmem_routing::Options;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{app, array, compiled, constraints, tile};
+use crate::common::{app, array, beside, compiled};
 
 #[test]
 fn netlists_of_applications_compute_what_the_interpreter_does() {
@@ -75,7 +76,7 @@ fn bitstreams_of_applications_compute_what_the_interpreter_does() {
         ["gaussian", "harris", "rom", "bc_mirror", "up_sample", "three_stage", "mobilenet_small", "exposure_fusion"]
     {
         let options = Options::default();
-        let found = compile_for(&app(name), &target, &tile("rom"), &constraints(), options, &|_| ());
+        let found = compile_for(&app(name), &target, &beside(), &Constraints::default(), options, &|_| ());
         let (compiled, mapped) = found.unwrap_or_else(|error| panic!("{name}: {error:?}"));
         let images = compiled.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
         let configuration = decode(&mapped.bitstream, &target.spec, &target.graph).unwrap();
