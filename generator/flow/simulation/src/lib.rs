@@ -1,10 +1,15 @@
 //! Running tiles: the model by itself, and the RTL in Verilator in lockstep with it.
 //!
+//! Any block runs so: [`BlockPorts`] lists its ports, [`Verilator::build_block`] prints a harness for them, and
+//! [`BlockProcess`] drives and samples them cycle by cycle. Which ports a memory tile has, and what they mean, is in
+//! [`Frame`] and [`Response`].
+//!
 //! [`Bench`] drives a tile cycle by cycle through resets, configuration, flushes, stalls and streams. It always runs the
 //! model; given a [`RtlProcess`], it sends the same cycles to the Verilated RTL and compares every output of every
 //! cycle.
 
 mod bench;
+mod block;
 mod build;
 mod folder;
 mod frame;
@@ -17,6 +22,7 @@ mod units;
 mod verilator;
 
 pub use bench::{Bench, BenchError, Mismatch};
+pub use block::{BlockPort, BlockPorts, BlockProcess};
 pub use build::{LibrarySources, ModelSources};
 pub use frame::{Bist, Frame, Response};
 pub use process::RtlProcess;
