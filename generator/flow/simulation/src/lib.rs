@@ -4,7 +4,7 @@
 //! [`BlockProcess`] drives and samples them cycle by cycle. Which ports a memory tile has, and what they mean, is in
 //! [`Frame`] and [`Response`].
 //!
-//! [`Bench`] drives a tile cycle by cycle through resets, configuration, flushes, stalls and streams. It always runs the
+//! [`TileBench`] drives a tile cycle by cycle through resets, configuration, flushes, stalls and streams. It always runs the
 //! model; given a [`RtlProcess`], it sends the same cycles to the Verilated RTL and compares every output of every
 //! cycle.
 
@@ -21,7 +21,7 @@ mod tile_model;
 mod units;
 mod verilator;
 
-pub use bench::{Bench, BenchError, Mismatch};
+pub use bench::{BenchError, Mismatch, TileBench};
 pub use block::{BlockPort, BlockPorts, BlockProcess};
 pub use build::{LibrarySources, ModelSources};
 pub use frame::{Bist, Frame, Response};

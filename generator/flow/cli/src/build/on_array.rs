@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use pushmem_compiler::Compiled;
 use pushmem_files::{Diagnostic, OutputFolder, check_output};
-use pushmem_mapper::{Execution, Mapped, Report, Target, execute, header};
+use pushmem_mapper::{ArrayTarget, Execution, Mapped, Report, execute, header};
 use pushmem_nest::Program;
 use pushmem_routing::{Options, Progress};
 use serde::Serialize;
@@ -34,7 +34,7 @@ impl Build {
         if let Some(folder) = &self.folder {
             check_output(folder)?;
         }
-        let target = Target::new(arrays::read_named(array)?);
+        let target = ArrayTarget::new(arrays::read_named(array)?);
         images::check_outputs(&program, &self.inputs, &self.outputs)?;
         let inputs = images::inputs(&program, &self.inputs)?;
         let spinner = Spinner::new();
@@ -84,7 +84,7 @@ impl Build {
 }
 
 /// A stage as text.
-fn text(emit: Emit, compiled: &Compiled, mapped: &Mapped, Target { spec, graph, .. }: &Target) -> String {
+fn text(emit: Emit, compiled: &Compiled, mapped: &Mapped, ArrayTarget { spec, graph, .. }: &ArrayTarget) -> String {
     let netlist = &mapped.lowered.netlist;
     let implementation = &mapped.implementation;
     match emit {
@@ -98,7 +98,7 @@ fn text(emit: Emit, compiled: &Compiled, mapped: &Mapped, Target { spec, graph, 
 }
 
 /// The files of a program on an array.
-fn folder(compiled: &Compiled, mapped: &Mapped, target: &Target, report: &Report) -> OutputFolder {
+fn folder(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget, report: &Report) -> OutputFolder {
     let name = &mapped.lowered.netlist.name;
     let mut folder = OutputFolder::new();
     let stage = |emit: Emit| text(emit, compiled, mapped, target);
