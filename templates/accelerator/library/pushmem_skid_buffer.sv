@@ -6,6 +6,10 @@
 // `in_data_i` Latency cycles later. On the other side a beat passes in each cycle in which `out_valid_o` and `out_ready_i` are
 // both high. All outputs come from registers. A beat that enters may leave from the next cycle on, and beats pass at one a
 // cycle.
+`include "pushmem_assert.svh"
+
+`include "pushmem_assert.svh"
+
 module pushmem_skid_buffer #(
     parameter int unsigned Width   = 16,
     parameter int unsigned Latency = 1
@@ -74,13 +78,9 @@ module pushmem_skid_buffer #(
         $error("pushmem_skid_buffer: Latency and Width are at least 1");
     end
 
-`ifndef SYNTHESIS
     // Room is given away once, or a beat would be lost.
-    a_claim_has_room: assert property (@(posedge clk_i)
-        claim_i !== 1'b1 || ready_o)
-        else $error("pushmem_skid_buffer: a beat is claimed that has no room");
-    a_beat_has_room: assert property (@(posedge clk_i)
-        enters !== 1'b1 || held_q != CountBits'(Depth))
-        else $error("pushmem_skid_buffer: a beat enters that has no room");
-`endif
+    `PUSHMEM_ASSERT(a_claim_has_room, claim_i !== 1'b1 || ready_o,
+        ("%m: a beat is claimed that has no room"))
+    `PUSHMEM_ASSERT(a_beat_has_room, enters !== 1'b1 || held_q != CountBits'(Depth),
+        ("%m: a beat enters that has no room"))
 endmodule

@@ -7,6 +7,10 @@
 // Timing: `start_i`, `busy_o` and `done_o` are in the time of the hardware. `start_i` asks for a run; while another goes on,
 // one is remembered, and more are ignored: `ask_o` is a request that counts. `busy_o` is high during a run, `done_o` in its
 // last cycle.
+`include "pushmem_assert.svh"
+
+`include "pushmem_assert.svh"
+
 module pushmem_stall_pipeline #(
     parameter int unsigned Latency = 1
 ) (
@@ -55,10 +59,7 @@ module pushmem_stall_pipeline #(
         $error("pushmem_stall_pipeline: Latency is at least 1");
     end
 
-`ifndef SYNTHESIS
     // Time goes on within runs only.
-    a_step_while_busy: assert property (@(posedge clk_i)
-        step_o !== 1'b1 || busy_o)
-        else $error("pushmem_stall_pipeline: a step outside of a run");
-`endif
+    `PUSHMEM_ASSERT(a_step_while_busy, step_o !== 1'b1 || busy_o,
+        ("%m: a step outside of a run"))
 endmodule

@@ -14,7 +14,7 @@ mod report;
 mod streams;
 
 pub use compile::compile_for;
-pub use execution::{Execution, execute};
+pub use execution::{Execution, execute, execute_observed};
 pub use header::header;
 pub use lower::{Lowered, lower};
 pub use mapping::{ArrayTarget, MapError, Mapped, map};

@@ -20,6 +20,7 @@ use itertools::Itertools;
 use pushmem_configuration::{RegisterWrite, format_writes};
 use pushmem_graph::{Accelerator, Beats, WORD_BITS};
 use pushmem_nest::Program;
+use pushmem_systemverilog::{file_list, is_header, with_headers};
 use pushmem_tile::TileSpec;
 use pushmem_waves::View;
 
@@ -163,7 +164,8 @@ pub fn compose(
         ("testbench/streams.h".to_owned(), testbench::STREAMS.to_owned()),
     ];
 
-    let filelist = rtl.iter().map(|(path, _)| format!("{path}\n")).collect();
+    let rtl = with_headers(rtl);
+    let filelist = file_list(rtl.iter().map(|(path, _)| path.as_str()));
     let header = header::print(accelerator, &top_module, run_cycles, &writes, window.bytes());
     let mut others = vec![
         ("filelist.f".to_owned(), filelist),
@@ -197,7 +199,10 @@ fn tile_modules(accelerator: &Accelerator, tile_files: &[Vec<(String, String)>])
         let name = instance::tile_module(spec);
         let file = format!("{name}.sv");
         let files = tile_files.iter().find(|files| files.iter().any(|(name, _)| *name == file))?;
-        Some(TileModule { name, files: files.iter().map(|(name, _)| name.clone()).collect() })
+        Some(TileModule {
+            name,
+            files: files.iter().map(|(name, _)| name).filter(|name| !is_header(name)).cloned().collect(),
+        })
     };
     accelerator.specs_in_use().chain(rom).filter_map(module).collect()
 }

@@ -16,6 +16,7 @@ use index_vec::IndexSlice;
 use pushmem_files::counted;
 use pushmem_graph::{Accelerator, DatapathId};
 use pushmem_nest::{Level, Program};
+use pushmem_systemverilog::asserts;
 use pushmem_waves::View;
 
 use crate::error::CompositionError;
@@ -45,6 +46,13 @@ struct TopTemplate {
     name: String,
     ports: Vec<Vec<String>>,
     sections: Vec<Section>,
+}
+
+impl TopTemplate {
+    /// Whether a part of the module has assertions.
+    fn asserts(&self) -> bool {
+        self.sections.iter().any(|section| asserts(&section.body))
+    }
 }
 
 /// A part of the module.

@@ -10,6 +10,7 @@ use pushmem_assembly::Constraints;
 use pushmem_compiler::compile;
 use pushmem_composition::{Files, SimulationSources};
 use pushmem_files::{Diagnostic, write_file};
+use pushmem_systemverilog::{INCLUDE_FOLDER, is_header};
 use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
 
@@ -124,7 +125,9 @@ impl Compare {
         let plain = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
         let listed = read(&self.folder.join("filelist.f"))?;
         let file = |path: &str| Ok::<_, Diagnostic>((plain(path), read(&self.folder.join(path))?));
-        let mut rtl: Vec<_> = listed.lines().map(file).try_collect()?;
+        let headers = files.rtl.iter().map(|(path, _)| path.as_str()).filter(|path| is_header(path));
+        let modules = listed.lines().filter(|line| !line.starts_with(INCLUDE_FOLDER));
+        let mut rtl: Vec<_> = headers.chain(modules).map(file).try_collect()?;
         let sources = files.simulation_sources(self.wave.is_some());
         // But for what is only there for the waves.
         rtl.extend(sources.rtl.into_iter().skip(files.rtl.len()));

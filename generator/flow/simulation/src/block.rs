@@ -108,7 +108,15 @@ impl Verilator {
         let (inputs, outputs) = (Words::of(&ports.inputs), Words::of(&ports.outputs));
         let text = Harness { block: top, wave, inputs, outputs }.render().expect("templates write to memory");
         let harness = [("harness.cpp".to_owned(), text)];
-        self.build_model(ModelSources { top, class: "Vblock", rtl, libraries: Vec::new(), harness: &harness, wave })
+        self.build_model(ModelSources {
+            top,
+            class: "Vblock",
+            rtl,
+            libraries: Vec::new(),
+            harness: &harness,
+            wave,
+            flatten: false,
+        })
     }
 }
 

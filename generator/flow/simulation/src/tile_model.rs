@@ -76,6 +76,7 @@ impl Verilator {
             libraries: Vec::new(),
             harness: &harness,
             wave: false,
+            flatten: false,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! A block that is no tile, in lockstep with a model: the skid buffer of accelerators.
 
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pushmem_simulation::{BlockPort, BlockPorts, BlockProcess, Verilator};
 use pushmem_testing::verilator;
@@ -53,9 +53,13 @@ fn a_skid_buffer_is_a_queue_that_knows_what_comes() {
         return;
     }
     let verilator = Verilator::find().unwrap();
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../templates/accelerator/library/pushmem_skid_buffer.sv");
-    let rtl = [("pushmem_skid_buffer.sv".to_owned(), std::fs::read_to_string(path).unwrap())];
+    let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../templates");
+    let files =
+        ["rtl/pushmem_assert.svh", "accelerator/library/pushmem_skid_buffer.sv"].map(|file| templates.join(file));
+    let file = |path: &PathBuf| {
+        (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read_to_string(path).unwrap())
+    };
+    let rtl = files.iter().map(file).collect::<Vec<_>>();
     let executable = verilator.build_block("pushmem_skid_buffer", &ports(), &rtl, false).unwrap();
     let mut process = BlockProcess::start(&executable, ports(), None).unwrap();
     let random = &mut ChaCha8Rng::seed_from_u64(1);
