@@ -6,7 +6,7 @@ use pushmem_files::Diagnostic;
 use pushmem_nest::Program;
 use pushmem_routing::{Options, Progress};
 
-use crate::mapping::{MapError, Mapped, Target, map};
+use crate::mapping::{ArrayTarget, MapError, Mapped, map};
 
 /// Cycles that words travel from stage to stage, one budget after the other, where loops have too few. Memories share no tiles
 /// there, because the memories of a tile start together and so make loops of their own.
@@ -20,7 +20,7 @@ const BUDGETS: [u64; 6] = [0, 1, 2, 3, 4, 6];
 /// When the compiler refuses the program, or the array has no room for it; the first refusal if no budget of cycles helps.
 pub fn compile_for(
     program: &Program,
-    target: &Target,
+    target: &ArrayTarget,
     beside: &pushmem_graph::Target,
     constraints: &Constraints,
     options: Options,

@@ -17,6 +17,6 @@ pub use compile::compile_for;
 pub use execution::{Execution, execute, execute_observed};
 pub use header::header;
 pub use lower::{Lowered, lower};
-pub use mapping::{MapError, Mapped, Target, map};
+pub use mapping::{ArrayTarget, MapError, Mapped, map};
 pub use report::{Report, Used};
 pub use streams::{StreamLane, join, split};

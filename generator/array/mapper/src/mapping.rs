@@ -30,7 +30,7 @@ pub struct Mapped {
 
 /// An array, and all that programs on it share.
 #[derive(Debug)]
-pub struct Target {
+pub struct ArrayTarget {
     /// Its specification.
     pub spec: ArraySpec,
     /// Its routing resources.
@@ -38,12 +38,12 @@ pub struct Target {
     fabric: Fabric,
 }
 
-impl Target {
+impl ArrayTarget {
     /// The target that an array is.
     pub fn new(spec: ArraySpec) -> Self {
         let graph = Graph::of(&spec);
         let fabric = Fabric::of(&spec, &graph);
-        Target { spec, graph, fabric }
+        ArrayTarget { spec, graph, fabric }
     }
 }
 
@@ -77,11 +77,11 @@ impl From<MapError> for Diagnostic {
 /// When the array lacks an operation or room, or when no routes are found; what is short, and what to change.
 pub fn map(
     compiled: &Compiled,
-    target: &Target,
+    target: &ArrayTarget,
     options: Options,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Mapped, MapError> {
-    let Target { spec, graph, fabric } = target;
+    let ArrayTarget { spec, graph, fabric } = target;
     let lowered = lower(compiled, spec)?;
     let program = &compiled.program.name;
     let mut implementation =

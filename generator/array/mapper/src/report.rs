@@ -9,7 +9,7 @@ use pushmem_netlist::Core;
 use pushmem_resources::Node;
 use serde::Serialize;
 
-use crate::mapping::{Mapped, Target};
+use crate::mapping::{ArrayTarget, Mapped};
 
 /// How many of something a program uses, and how many the array has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -68,7 +68,7 @@ pub struct Report {
 
 impl Report {
     /// The figures of a mapped program.
-    pub fn of(compiled: &Compiled, mapped: &Mapped, target: &Target) -> Self {
+    pub fn of(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget) -> Self {
         let (spec, graph, netlist) = (&target.spec, &target.graph, &mapped.lowered.netlist);
         let routing = &mapped.implementation.routing;
         let statistics = routing.statistics(netlist, graph);

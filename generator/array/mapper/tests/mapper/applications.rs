@@ -3,7 +3,7 @@
 use pushmem_assembly::Constraints;
 use pushmem_bitstream::decode;
 use pushmem_fabric::TileKind;
-use pushmem_mapper::{Report, StreamLane, Target, compile_for, execute, join, lower, split};
+use pushmem_mapper::{ArrayTarget, Report, StreamLane, compile_for, execute, join, lower, split};
 use pushmem_netlist::{Machine, run};
 use pushmem_pe::Numbers;
 use pushmem_routing::Options;
@@ -70,7 +70,7 @@ fn a_program_beyond_the_array_is_refused_at_its_place() {
 
 #[test]
 fn bitstreams_of_applications_compute_what_the_interpreter_does() {
-    let target = Target::new(array("amber"));
+    let target = ArrayTarget::new(array("amber"));
     // Delays, tables, boundaries, memories of several tiles, sums that need more cycles, a memory that streams would share.
     for name in
         ["gaussian", "harris", "rom", "bc_mirror", "up_sample", "three_stage", "mobilenet_small", "exposure_fusion"]

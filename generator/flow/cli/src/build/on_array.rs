@@ -8,7 +8,7 @@ use pushmem_compiler::Compiled;
 use pushmem_emulator::{Emulator, Inputs, StreamOutputs};
 use pushmem_files::{Diagnostic, OutputFolder, check_output};
 use pushmem_lockstep::Agreement;
-use pushmem_mapper::{Execution, Mapped, Report, Target, execute_observed, header};
+use pushmem_mapper::{ArrayTarget, Execution, Mapped, Report, execute_observed, header};
 use pushmem_nest::Program;
 use pushmem_routing::{Options, Progress};
 use serde::Serialize;
@@ -38,7 +38,7 @@ impl Build {
         if let Some(folder) = &self.folder {
             check_output(folder)?;
         }
-        let target = Target::new(arrays::read_named(array)?);
+        let target = ArrayTarget::new(arrays::read_named(array)?);
         images::check_outputs(&program, &self.inputs, &self.outputs)?;
         let inputs = images::inputs(&program, &self.inputs)?;
         let spinner = Spinner::new();
@@ -104,7 +104,7 @@ impl Build {
 }
 
 /// A stage as text.
-fn text(emit: Emit, compiled: &Compiled, mapped: &Mapped, Target { spec, graph, .. }: &Target) -> String {
+fn text(emit: Emit, compiled: &Compiled, mapped: &Mapped, ArrayTarget { spec, graph, .. }: &ArrayTarget) -> String {
     let netlist = &mapped.lowered.netlist;
     let implementation = &mapped.implementation;
     match emit {
@@ -118,7 +118,7 @@ fn text(emit: Emit, compiled: &Compiled, mapped: &Mapped, Target { spec, graph, 
 }
 
 /// The files of a program on an array.
-fn folder(compiled: &Compiled, mapped: &Mapped, target: &Target, report: &Report) -> OutputFolder {
+fn folder(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget, report: &Report) -> OutputFolder {
     let name = &mapped.lowered.netlist.name;
     let mut folder = OutputFolder::new();
     let stage = |emit: Emit| text(emit, compiled, mapped, target);
