@@ -45,7 +45,7 @@ impl Program {
         let bitstream = self.configuration.encode(&self.spec, emulator.graph())?;
         let streams = RunStreams::of(&emulator, &self.configuration);
         let mut lockstep = Lockstep::start(&executable, &self.spec, rtl, &bitstream, &streams)?;
-        let beats = |due: u128| (0..due as u32).map(|beat| Beat { data: beat * 2654 & 0xfff, bit: false }).collect();
+        let beats = |due: u128| (0..due as u32).map(|beat| Beat { data: (beat * 2654) & 0xfff, bit: false }).collect();
         let inputs: BTreeMap<u32, Vec<Beat>> =
             streams.inputs.iter().map(|(column, due)| (*column, beats(*due))).collect();
         let mut asked = 0_u32;
