@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 
 use index_vec::IndexVec;
 use pushmem_compiler::Compiled;
+use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
 use pushmem_fabric::{ArraySpec, Layer};
 use pushmem_files::Diagnostic;
-use pushmem_graph::{Accelerator, Case, CounterId, Driver, Kernel, KernelId, Source, TileId, Variable, WireId};
+use pushmem_graph::{
+    Accelerator, Case, Counter, CounterId, Driver, Kernel, KernelId, Source, TileId, Variable, WireId,
+};
 use pushmem_kernels::DatapathGraph;
 use pushmem_nest::{Level, Program};
 use pushmem_netlist::{Cell, CellId, Core, Net, Netlist, Port, Sink};
 use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Operation, PeSpec};
-use pushmem_selection::{Bit, BitSource, Cell as PeCell, Cells, Fetch, Refused, Word, select};
+use pushmem_selection::{Bit, BitSource, Cell as PeCell, Cells, Fetch, Refused, Sequence, Word, select};
 use pushmem_tile::timing;
 
 use crate::predicates::Firings;
@@ -59,6 +62,7 @@ pub fn lower(compiled: &Compiled, spec: &ArraySpec) -> Result<Lowered, Diagnosti
     let operations = select_all(&compiled.program, &spec.pe)?;
     check_memories(compiled, spec)?;
     check_tables(&compiled.program, &operations, spec)?;
+    check_predicates(compiled, &operations, spec)?;
     let lowering = Lowering {
         program: &compiled.program,
         accelerator: &compiled.accelerator,
@@ -73,6 +77,8 @@ pub fn lower(compiled: &Compiled, spec: &ArraySpec) -> Result<Lowered, Diagnosti
         tiles: IndexVec::new(),
         outputs: BTreeMap::new(),
         predicates: Vec::new(),
+        sequences: IndexVec::new(),
+        memories_of_sequences: Vec::new(),
         constants: BTreeMap::new(),
     };
     let (netlist, inputs, outputs) = lowering.run();
@@ -84,7 +90,6 @@ fn select_all(program: &Program, pe: &PeSpec) -> Result<Vec<Cells>, Diagnostic> 
     let selected = |graph: DatapathGraph| {
         let refused = |why: Refused| {
             let help = match why {
-                Refused::Variable { .. } => "pass the values in as an input, or as a table",
                 Refused::Wide { .. } => "narrow the operands by a cast or by `clamp`, so that they fit a word",
                 Refused::Operation { .. } | Refused::Lut { .. } => "choose an array whose `pe` has it",
             };
@@ -137,6 +142,53 @@ fn check_tables(program: &Program, operations: &[Cells], spec: &ArraySpec) -> Re
             Some(_) => {}
         }
     }
+    let nests = program.operations();
+    for (operation, cells) in operations.iter().enumerate() {
+        let (loops, of) = &nests[operation];
+        for sequence in &cells.sequences {
+            let (name, values) = (&loops[sequence.variable].variable, sequence.words.len());
+            let help = "pass the values in as an input";
+            match memory.and_then(|tile| tile.content_words()) {
+                Some(words) if values <= words as usize => {}
+                Some(words) => {
+                    let message = format!(
+                        "a function of `{name}` has {values} words, and memory tiles of `{}` hold {words}",
+                        spec.name
+                    );
+                    return Err(program.diagnostic(of.span, message).with_help(help));
+                }
+                None => {
+                    let message = format!(
+                        "the value of `{name}` is an operand, and memory tiles of `{}` have no contents of their own to give it",
+                        spec.name
+                    );
+                    let help = format!("choose an array whose memory tile has `rom_mode`, or {help}");
+                    return Err(program.diagnostic(of.span, message).with_help(help));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that memory tiles can give the bits of loop indices.
+fn check_predicates(compiled: &Compiled, operations: &[Cells], spec: &ArraySpec) -> Result<(), Diagnostic> {
+    let Some(memory) = spec.memory.as_ref().map(|memory| &memory.tile).filter(|tile| !tile.stencil_valid) else {
+        return Ok(());
+    };
+    let chooses = |driver: &Driver| matches!(driver, Driver::Select { cases, .. } if cases.len() > 1);
+    let refused = |message: String| {
+        let message = format!("{message}, and memory tiles of `{}` have no controller for such bits", spec.name);
+        Diagnostic::new(message).with_help(format!("set `stencil_valid: true` in the tile `{}`", memory.name))
+    };
+    let (program, accelerator) = (&compiled.program, &compiled.accelerator);
+    if let Some(number) = operations.iter().position(|cells| !cells.predicates.is_empty()) {
+        let name = accelerator.datapaths.iter().find(|of| of.operation == number).map_or("", |of| of.name.as_str());
+        return Err(refused(format!("`{name}` of `{}` chooses by loop indices", program.name)));
+    }
+    if let Some(wire) = accelerator.wires.iter().find(|wire| chooses(&wire.driver)) {
+        return Err(refused(format!("`{}` of `{}` chooses by loop indices", wire.name, program.name)));
+    }
     Ok(())
 }
 
@@ -159,7 +211,11 @@ struct Lowering<'a> {
     tiles: IndexVec<TileId, CellId>,
     /// Where each output of a tile that drives a wire comes from.
     outputs: BTreeMap<(TileId, usize), Port>,
-    predicates: Vec<(Firings, CellId)>,
+    predicates: Vec<(ControllerConfiguration, CellId)>,
+    /// The functions of loop variables of each kernel.
+    sequences: IndexVec<KernelId, Vec<Signal>>,
+    /// The memories that have them.
+    memories_of_sequences: Vec<(MemoryConfiguration, CellId)>,
     /// The cells that give constants to tiles other than processing elements.
     constants: BTreeMap<u16, CellId>,
 }
@@ -186,6 +242,8 @@ impl<'a> Lowering<'a> {
             self.kernels.push(cells);
             let tables = self.place_tables(kernel);
             self.tables.push(tables);
+            let sequences = self.place_sequences(kernel);
+            self.sequences.push(sequences);
         }
         for (wire, driver) in self.accelerator.wires.iter_enumerated() {
             if let Driver::Select { cases, .. } = &driver.driver {
@@ -296,6 +354,44 @@ impl<'a> Lowering<'a> {
         fetches.iter().enumerate().map(place).collect()
     }
 
+    /// Adds the memories of the functions of loop variables of a kernel. Kernels that take the same words at the same time share one.
+    fn place_sequences(&mut self, kernel: &'a Kernel) -> Vec<Signal> {
+        self.cells_of(kernel).sequences.iter().map(|sequence| self.place_sequence(kernel, sequence)).collect()
+    }
+
+    fn place_sequence(&mut self, kernel: &'a Kernel, sequence: &Sequence) -> Signal {
+        let Variable { level, scale, offset } = self.variable(kernel, sequence.variable);
+        let Some(level) = level else { return Signal::Constant(sequence.word(offset) as u16) };
+        let counter = self.counter(kernel);
+        let word = |index: i64| u64::from(sequence.word(offset + scale * index));
+        let words: Vec<u64> = (0..counter.extent[level] as i64).map(word).collect();
+        let tile = &self.spec.memory.as_ref().expect("memory tiles were checked").tile;
+        // The first fetch is no earlier than the flush: the words come later, and their cell starts earlier than their users.
+        let later = (timing::sram_to_transpose_buffer(tile.sram_latency) as i64 - counter.cycle.start).max(0);
+        let firings = Firings { extent: counter.extent.clone(), cycle: counter.cycle.shifted(later) };
+        let configuration = firings.sequence(tile, level, &words);
+        let known = self.memories_of_sequences.iter().find(|(other, _)| *other == configuration).map(|(_, cell)| *cell);
+        let cell = known.unwrap_or_else(|| {
+            let name = format!("sequence_{}", self.memories_of_sequences.len());
+            let cell = self.add(name, Core::Memory(configuration.clone()));
+            self.memories_of_sequences.push((configuration, cell));
+            cell
+        });
+        Signal::word(cell, 0).ago(-later)
+    }
+
+    /// The counter of the loop variables of a kernel.
+    fn counter(&self, kernel: &'a Kernel) -> &'a Counter {
+        kernel.counter.map_or(&kernel.iterations, |counter| &self.accelerator.counters[counter])
+    }
+
+    /// A loop variable of the operation of a kernel.
+    fn variable(&self, kernel: &Kernel, number: usize) -> Variable {
+        let variables = &self.accelerator.datapaths[kernel.datapath].variables;
+        let place = variables.iter().position(|(other, _)| *other == number);
+        kernel.variables[place.expect("the kernel has its variables")]
+    }
+
     /// Cycles from an index to the word of a table.
     fn table_latency(&self) -> i64 {
         let memory = self.spec.memory.as_ref().expect("an array with tables has memory tiles");
@@ -328,6 +424,7 @@ impl<'a> Lowering<'a> {
             Word::Cell(cell) => Signal::word(self.kernels[kernel][cell], 0),
             // A table has the word some cycles after its index.
             Word::Fetch(fetch) => Signal::word(self.tables[kernel][fetch], 0).ago(-self.table_latency()),
+            Word::Sequence(sequence) => self.sequences[kernel][sequence],
         }
     }
 
@@ -397,12 +494,12 @@ impl<'a> Lowering<'a> {
 
     /// The cell whose bit is 1 at these cycles.
     fn predicate(&mut self, firings: Firings) -> Port {
-        let known = self.predicates.iter().find(|(other, _)| *other == firings).map(|(_, cell)| *cell);
+        let memory = self.spec.memory.as_ref().expect("programs are compiled for arrays with memory tiles");
+        let schedule = firings.predicate(&memory.tile).expect("memory tiles were checked");
+        let known = self.predicates.iter().find(|(other, _)| *other == schedule).map(|(_, cell)| *cell);
         let cell = known.unwrap_or_else(|| {
-            let memory = self.spec.memory.as_ref().expect("an array with predicates has memory tiles");
-            let core = Core::Memory(firings.predicate(&memory.tile));
-            let cell = self.add(format!("predicate_{}", self.predicates.len()), core);
-            self.predicates.push((firings, cell));
+            let cell = self.add(format!("predicate_{}", self.predicates.len()), Core::Predicate(schedule.clone()));
+            self.predicates.push((schedule, cell));
             cell
         });
         Port { cell, layer: Layer::Bit, port: 0 }
@@ -452,11 +549,8 @@ impl<'a> Lowering<'a> {
     fn kernel_predicate(&mut self, kernel: KernelId, number: usize) -> Option<Port> {
         let kernel = &self.accelerator.kernels[kernel];
         let predicate = &self.cells_of(kernel).predicates[number];
-        let variables = &self.accelerator.datapaths[kernel.datapath].variables;
-        let counter = kernel.counter.map_or(&kernel.iterations, |counter| &self.accelerator.counters[counter]);
-        let firings = Firings::of_predicate(counter, predicate, |variable| {
-            let place = variables.iter().position(|(other, _)| *other == variable);
-            let Variable { level, scale, offset } = kernel.variables[place.expect("the kernel has its variables")];
+        let firings = Firings::of_predicate(self.counter(kernel), predicate, |variable| {
+            let Variable { level, scale, offset } = self.variable(kernel, variable);
             (level, scale, offset)
         })?;
         Some(self.predicate(firings))

@@ -2,7 +2,7 @@
 
 use pushmem_bitstream::decode;
 use pushmem_fabric::TileKind;
-use pushmem_mapper::{Report, StreamLane, Target, compile_for, execute, join, lower, split};
+use pushmem_mapper::{Edited, Report, StreamLane, Target, compile_for, execute, join, lower, split};
 use pushmem_netlist::{Machine, run};
 use pushmem_pe::Numbers;
 use pushmem_routing::Options;
@@ -51,14 +51,11 @@ fn netlists_of_applications_compute_what_the_interpreter_does() {
 #[test]
 fn a_program_beyond_the_array_is_refused_at_its_place() {
     let amber = array("amber");
-    for (name, place, message) in [
-        (
-            "counter",
-            "counter.yaml",
-            "the value of a loop variable is an operand, and processing elements have no counters",
-        ),
-        ("matmul_tiled", "matmul_tiled.yaml", "`b_global_buffer` is in the global_buffer, which `amber` does not have"),
-    ] {
+    for (name, place, message) in [(
+        "matmul_tiled",
+        "matmul_tiled.yaml",
+        "`b_global_buffer` is in the global_buffer, which `amber` does not have",
+    )] {
         let error = format!("{:?}", lower(&compiled(app(name), &amber), &amber).unwrap_err());
         assert!(error.contains(message) && error.contains(place), "{error}");
     }
@@ -75,7 +72,8 @@ fn bitstreams_of_applications_compute_what_the_interpreter_does() {
         ["gaussian", "harris", "rom", "bc_mirror", "up_sample", "three_stage", "mobilenet_small", "exposure_fusion"]
     {
         let options = Options::default();
-        let found = compile_for(&app(name), &target, &tile("rom"), &constraints(), options, &|_| ());
+        let found =
+            compile_for(&app(name), &target, &tile("rom"), &constraints(), &Edited::default(), options, &|_| ());
         let (compiled, mapped) = found.unwrap_or_else(|error| panic!("{name}: {error:?}"));
         let images = compiled.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
         let configuration = decode(&mapped.bitstream, &target.spec, &target.graph).unwrap();

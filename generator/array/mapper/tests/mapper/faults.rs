@@ -2,7 +2,7 @@
 
 use pushmem_bitstream::Configuration;
 use pushmem_files::Diagnostic;
-use pushmem_mapper::{Target, compile_for, execute};
+use pushmem_mapper::{Edited, Target, compile_for, execute};
 use pushmem_routing::Options;
 use pushmem_validation::{Invalid, validate};
 use rand::{Rng, SeedableRng};
@@ -56,7 +56,15 @@ fn planted_faults_are_found() {
     let (mut found, mut harmless) = (0, 0);
     for name in ["gaussian", "rom", "bc_const", "up_sample"] {
         let constraints = constraints();
-        let mapped = compile_for(&app(name), &target, &tile("rom"), &constraints, Options::default(), &|_| ());
+        let mapped = compile_for(
+            &app(name),
+            &target,
+            &tile("rom"),
+            &constraints,
+            &Edited::default(),
+            Options::default(),
+            &|_| (),
+        );
         let (compiled, mapped) = mapped.unwrap_or_else(|error: Diagnostic| panic!("{error:?}"));
         let images = compiled.program.random_inputs(random);
         let expected = compiled.source.run(&images).unwrap();
