@@ -1,19 +1,19 @@
 //! `pushmem build --array`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use pushmem_compiler::Compiled;
-use pushmem_files::{Diagnostic, OutputFolder, check_output};
-use pushmem_mapper::{Execution, Mapped, Report, Target, execute, header};
+use pushmem_files::{Diagnostic, Document, OutputFolder, check_output};
+use pushmem_mapper::{Edited, Execution, Mapped, Report, Target, Times, execute, header};
 use pushmem_nest::Program;
 use pushmem_routing::{Options, Progress};
 use serde::Serialize;
 
 use crate::application::choices::Chosen;
 use crate::application::{arrays, images};
-use crate::build::{Build, Emit, line};
+use crate::build::{Build, EditedStages, Emit, line};
 use crate::output;
 use crate::progress::Spinner;
 
@@ -26,6 +26,10 @@ struct Outcome {
     checked_by_model: bool,
     /// Seconds from the program to the bitstream, proof included.
     seconds: f64,
+    /// Seconds of each step.
+    steps: Times,
+    /// Seconds of the run on the array's model, if there was one.
+    model_seconds: Option<f64>,
 }
 
 impl Build {
@@ -47,7 +51,8 @@ impl Build {
             }
         };
         let options = Options { seed: self.seed, ..Options::default() };
-        let (compiled, mapped) = chosen.compile_for(&program, &target, options, &progress)?;
+        let edited = self.edited.read(&target)?;
+        let (compiled, mapped) = chosen.compile_for(&program, &target, &edited, options, &progress)?;
         let seconds = started.elapsed().as_secs_f64();
         if let Some(emit) = self.emit {
             drop(spinner);
@@ -57,11 +62,16 @@ impl Build {
         let report = Report::of(&compiled, &mapped, &target);
         self.say(&spinner, || format!("{}\n{report}", report.name))?;
         self.say(&spinner, || line("seconds", &format!("{seconds:.2}")))?;
+        let steps = mapped.times;
+        self.say(&spinner, || line("of these", &steps_line(&steps)))?;
+        let mut model_seconds = None;
         let runs = self.folder.is_some() || !self.inputs.is_empty() || !self.outputs.is_empty();
         if runs {
             spinner.say("running the model of the array");
             let expected = compiled.source.run(&inputs)?;
+            let started = Instant::now();
             let Execution { outputs, cycles } = execute(&mapped, &mapped.configuration, &compiled, &target, &inputs)?;
+            model_seconds = Some(started.elapsed().as_secs_f64());
             for (name, image) in &expected {
                 let compared = images::compare(name, image, &outputs[name], "the model of the array");
                 compared.map_err(|error| error.as_fault("program"))?;
@@ -70,7 +80,7 @@ impl Build {
             self.say(&spinner, || line("model", &result))?;
             images::write(&self.outputs, &expected)?;
         }
-        let outcome = Outcome { report, checked_by_model: runs, seconds };
+        let outcome = Outcome { report, checked_by_model: runs, seconds, steps, model_seconds };
         if let Some(path) = &self.folder {
             folder(&compiled, &mapped, &target, &outcome.report).write(path)?;
             self.say(&spinner, || line("written to", &path.display().to_string()))?;
@@ -81,6 +91,29 @@ impl Build {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+impl EditedStages {
+    /// Reads the stages.
+    fn read(&self, target: &Target) -> Result<Edited, Diagnostic> {
+        let document = |path: &Option<PathBuf>| path.as_deref().map(Document::read).transpose();
+        let configuration =
+            self.configuration.as_deref().map(|path| arrays::configuration(path, &target.spec, &target.graph));
+        Ok(Edited {
+            netlist: document(&self.netlist)?,
+            placement: document(&self.placement)?,
+            routing: document(&self.routing)?,
+            configuration: configuration.transpose()?,
+        })
+    }
+}
+
+/// The seconds of each step as people read them.
+fn steps_line(steps: &Times) -> String {
+    let Times { compile, selection, place_and_route, encoding, proof } = steps;
+    format!(
+        "{compile:.2} compile, {selection:.2} selection, {place_and_route:.2} place and route, {encoding:.2} encoding, {proof:.2} proof"
+    )
 }
 
 /// A stage as text.

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use itertools::Itertools;
-use pushmem_bitstream::{Bitstream, Configuration};
 use pushmem_emulator::{Beat, Emulator, Run, RunError, RunStreams};
 use pushmem_fabric::ArraySpec;
 use pushmem_files::{Code, Diagnostic, StreamFile, read_words, write_all_through};
@@ -15,6 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::{Output, Simulate};
+use crate::application::arrays;
 use crate::kinds::{self, FileKind};
 use crate::output;
 
@@ -44,7 +44,7 @@ impl Simulate {
             return Err(Diagnostic::new(message).with_help("leave out --rtl and --wave"));
         }
         let mut emulator = Emulator::new(spec, Graph::of(spec));
-        let configuration = self.array_configuration(spec, emulator.graph())?;
+        let configuration = arrays::configuration(&self.configuration, spec, emulator.graph())?;
         let streams = RunStreams::of(&emulator, &configuration);
         let inputs = self.beats(spec, &streams)?;
         self.check_columns(&streams)?;
@@ -73,15 +73,6 @@ impl Simulate {
             )
         })?;
         Ok(ExitCode::SUCCESS)
-    }
-
-    /// The configuration: of a bitstream, or as a person wrote it.
-    fn array_configuration(&self, spec: &ArraySpec, graph: &Graph) -> Result<Configuration, Diagnostic> {
-        if self.configuration.extension().is_some_and(|extension| extension == "hex") {
-            return Bitstream::decode_file(&self.configuration, spec, graph);
-        }
-        let document = kinds::read(&self.configuration, &[FileKind::ArrayConfiguration])?;
-        Configuration::from_document(&document, spec, graph)
     }
 
     /// The beats of each stream into the array, with their bits 0.
