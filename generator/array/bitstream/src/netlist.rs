@@ -54,13 +54,14 @@ impl Netlist {
         Netlist { nets: inputs.map(|input| follow(configuration, graph, input, |_| ())).collect() }
     }
 
-    /// The nodes on the ways of all connections, ends included.
-    pub fn nodes(&self, configuration: &Configuration, graph: &Graph) -> BTreeSet<NodeId> {
-        let mut nodes = BTreeSet::new();
-        for net in &self.nets {
-            follow(configuration, graph, net.input, |node| _ = nodes.insert(node));
-        }
-        nodes
+    /// The nodes on the way of each connection, back from its input, both ends included.
+    pub fn ways(&self, configuration: &Configuration, graph: &Graph) -> Vec<Vec<NodeId>> {
+        let way = |net: &Net| {
+            let mut way = Vec::new();
+            follow(configuration, graph, net.input, |node| way.push(node));
+            way
+        };
+        self.nets.iter().map(way).collect()
     }
 
     /// The netlist as text: a line for each input, with its source and the registers between them.

@@ -7,7 +7,7 @@ use pushmem_fabric::ArraySpec;
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_netlist::{CellId, Netlist};
 
-use crate::lower::Lowered;
+use crate::lower::{Lowered, Stage};
 
 /// Stages as text, perhaps edited, in place of those that the mapper makes. Each belongs to the stages before it: routes to places,
 /// places to a netlist.
@@ -58,6 +58,10 @@ impl Lowered {
             streams.iter().map(|lanes| lanes.iter().map(lane).collect()).collect()
         };
         let (inputs, outputs) = (streams(&self.inputs)?, streams(&self.outputs)?);
-        Ok(Lowered { operations: self.operations, netlist, inputs, outputs })
+        // Cells keep their stages by their names.
+        let named = |cell: &CellId| cells.get(self.netlist.cells[*cell].name.as_str()).copied();
+        let stage = |stage: &Stage| Stage { cells: stage.cells.iter().filter_map(named).collect(), ..stage.clone() };
+        let stages = self.stages.iter().map(stage).collect();
+        Ok(Lowered { operations: self.operations, netlist, inputs, outputs, stages })
     }
 }

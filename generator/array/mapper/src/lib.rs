@@ -19,7 +19,7 @@ pub use compile::compile_for;
 pub use edited::Edited;
 pub use execution::{Execution, execute};
 pub use header::header;
-pub use lower::{Lowered, lower};
+pub use lower::{Lowered, Stage, lower};
 pub use mapping::{MapError, Mapped, Target, map};
 pub use report::{Report, Used};
 pub use streams::{StreamLane, join, split};

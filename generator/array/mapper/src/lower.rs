@@ -1,6 +1,6 @@
 //! From an accelerator to a netlist.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use index_vec::IndexVec;
 use pushmem_compiler::Compiled;
@@ -8,7 +8,8 @@ use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConf
 use pushmem_fabric::{ArraySpec, Layer};
 use pushmem_files::Diagnostic;
 use pushmem_graph::{
-    Accelerator, Case, Counter, CounterId, Driver, Kernel, KernelId, Source, TileId, Variable, WireId,
+    Accelerator, Case, Counter, CounterId, DatapathId, Driver, Kernel, KernelId, OperationDatapath, Source, TileId,
+    Variable, WireId,
 };
 use pushmem_kernels::DatapathGraph;
 use pushmem_nest::{Level, Program};
@@ -30,6 +31,21 @@ pub struct Lowered {
     pub inputs: Vec<Vec<CellId>>,
     /// For each lane of each output stream its cell.
     pub outputs: Vec<Vec<CellId>>,
+    /// The cells of the kernels of each stage.
+    pub stages: Vec<Stage>,
+}
+
+/// The cells of a stage: of the kernels that compute an operation of the program, with their tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// The name of the operation.
+    pub name: String,
+    /// Its first cycle in the schedule.
+    pub first_cycle: i64,
+    /// Its last cycle in the schedule.
+    pub last_cycle: i64,
+    /// The cells.
+    pub cells: Vec<CellId>,
 }
 
 /// A word in the time of the schedule: the output of a cell some cycles ago, or a constant.
@@ -69,6 +85,7 @@ pub fn lower(compiled: &Compiled, spec: &ArraySpec) -> Result<Lowered, Diagnosti
         spec,
         selected: &operations,
         netlist: Netlist { name: compiled.program.name.clone(), ..Netlist::default() },
+        names: lane_names(&compiled.accelerator).collect(),
         nets: BTreeMap::new(),
         kernels: IndexVec::new(),
         tables: IndexVec::new(),
@@ -81,8 +98,8 @@ pub fn lower(compiled: &Compiled, spec: &ArraySpec) -> Result<Lowered, Diagnosti
         memories_of_sequences: Vec::new(),
         constants: BTreeMap::new(),
     };
-    let (netlist, inputs, outputs) = lowering.run();
-    Ok(Lowered { operations, netlist, inputs, outputs })
+    let Parts { netlist, inputs, outputs, stages } = lowering.run();
+    Ok(Lowered { operations, netlist, inputs, outputs, stages })
 }
 
 /// The cells of each operation.
@@ -192,6 +209,14 @@ fn check_predicates(compiled: &Compiled, operations: &[Cells], spec: &ArraySpec)
     Ok(())
 }
 
+/// What a lowering makes.
+struct Parts {
+    netlist: Netlist,
+    inputs: Vec<Vec<CellId>>,
+    outputs: Vec<Vec<CellId>>,
+    stages: Vec<Stage>,
+}
+
 struct Lowering<'a> {
     program: &'a Program,
     accelerator: &'a Accelerator,
@@ -199,6 +224,8 @@ struct Lowering<'a> {
     /// The cells of each operation.
     selected: &'a [Cells],
     netlist: Netlist,
+    /// The names of cells.
+    names: HashSet<String>,
     /// The sinks of each output.
     nets: BTreeMap<Port, Vec<Sink>>,
     /// The cells of each kernel.
@@ -221,7 +248,7 @@ struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    fn run(mut self) -> (Netlist, Vec<Vec<CellId>>, Vec<Vec<CellId>>) {
+    fn run(mut self) -> Parts {
         for stream in &self.accelerator.inputs {
             let lanes = 0..stream.lanes.len();
             let cells = lanes.map(|lane| self.add(lane_name(&stream.name, lane, stream.lanes.len()), Core::Input));
@@ -271,6 +298,7 @@ impl<'a> Lowering<'a> {
             }
         }
         let outputs = self.connect_outputs();
+        let stages = self.stages();
         let nets = self.nets.into_iter().map(|(port, sinks)| Net {
             layer: port.layer,
             source: port.cell,
@@ -278,7 +306,25 @@ impl<'a> Lowering<'a> {
             sinks,
         });
         let netlist = Netlist { nets: nets.collect(), ..self.netlist };
-        (netlist, self.inputs, outputs)
+        Parts { netlist, inputs: self.inputs, outputs, stages }
+    }
+
+    /// The cells of the kernels of each datapath.
+    fn stages(&self) -> Vec<Stage> {
+        let of_datapath = |(number, of): (DatapathId, &OperationDatapath)| {
+            let kernels = self.accelerator.kernels.iter_enumerated().filter(|(_, kernel)| kernel.datapath == number);
+            let kernels: Vec<(KernelId, &Kernel)> = kernels.collect();
+            let cells =
+                |(kernel, _): &(KernelId, &Kernel)| [&self.kernels[*kernel][..], &self.tables[*kernel][..]].concat();
+            let iterations = || kernels.iter().map(|(_, kernel)| &kernel.iterations);
+            Stage {
+                name: of.name.clone(),
+                first_cycle: iterations().map(|counter| counter.cycle.start).min().unwrap_or(0),
+                last_cycle: iterations().map(Counter::last).max().unwrap_or(0),
+                cells: kernels.iter().flat_map(cells).collect(),
+            }
+        };
+        self.accelerator.datapaths.iter_enumerated().map(of_datapath).collect()
     }
 
     /// Joins the outputs of tiles that are one memory. In each cycle one of them has the word, and the others show 0: the tiles of
@@ -305,7 +351,12 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// Adds a cell. Streams have their names, which hosts use; another cell of the same name gets a number.
     fn add(&mut self, name: String, core: Core) -> CellId {
+        let is_stream = matches!(core, Core::Input | Core::Output);
+        let others = (2..).map(|number| format!("{name}_{number}"));
+        let mut names = std::iter::once(name.clone()).chain(others);
+        let name = names.find(|name| is_stream || self.names.insert(name.clone())).expect("numbers do not end");
         self.netlist.cells.push(Cell { name, core })
     }
 
@@ -601,6 +652,15 @@ impl<'a> Lowering<'a> {
     fn connect(&mut self, of: Port, sink: Sink) {
         self.nets.entry(of).or_default().push(sink);
     }
+}
+
+/// The names of the lanes of all streams.
+fn lane_names(accelerator: &Accelerator) -> impl Iterator<Item = String> {
+    let streams = accelerator.inputs.iter().chain(&accelerator.outputs);
+    streams.flat_map(|stream| {
+        let lanes = stream.lanes.len();
+        (0..lanes).map(move |lane| lane_name(&stream.name, lane, lanes))
+    })
 }
 
 /// The name of a lane of a stream.

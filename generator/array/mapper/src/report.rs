@@ -1,5 +1,6 @@
 //! The figures of a program on an array.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use itertools::Itertools;
@@ -8,7 +9,7 @@ use pushmem_compiler::Compiled;
 use pushmem_fabric::{Direction, Layer, TileKind};
 use pushmem_netlist::Core;
 use pushmem_pe::Mode;
-use pushmem_resources::{Meaning, Node};
+use pushmem_resources::{Meaning, Node, NodeId};
 use serde::Serialize;
 
 use crate::mapping::{Mapped, Target};
@@ -79,7 +80,7 @@ impl Report {
         let (spec, graph, netlist) = (&target.spec, &target.graph, &mapped.lowered.netlist);
         let configuration = &mapped.configuration;
         let connections = Connections::of(configuration, graph);
-        let nodes = connections.nodes(configuration, graph);
+        let nodes: BTreeSet<NodeId> = connections.ways(configuration, graph).into_iter().flatten().collect();
         let resources = || nodes.iter().map(|node| graph.resource(*node));
         let is_segment = |node: Node| matches!(node, Node::Segment { .. });
         let on_tracks = |layer: Layer| resources().filter(|of| of.layer == layer && is_segment(of.node)).count();
@@ -138,8 +139,9 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Report {
+    /// The figures as people read them, each with its name.
+    pub fn lines(&self) -> Vec<(&'static str, String)> {
         let cycles = format!(
             "{}, {} by the schedule without routes; the first word leaves in cycle {}",
             self.cycles, self.schedule_cycles, self.first_word
@@ -151,7 +153,7 @@ impl fmt::Display for Report {
                 memories += &format!(", {count} {what}");
             }
         }
-        let lines: [(&str, String); 12] = [
+        vec![
             ("array", self.array.clone()),
             ("processing elements", self.processing_elements.to_string()),
             ("memory tiles", memories),
@@ -164,7 +166,12 @@ impl fmt::Display for Report {
             ("cycles", cycles),
             ("seed", self.seed.to_string()),
             ("proof", proof),
-        ];
-        lines.iter().try_for_each(|(name, value)| writeln!(formatter, "  {name:<22} {value}"))
+        ]
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.lines().iter().try_for_each(|(name, value)| writeln!(formatter, "  {name:<22} {value}"))
     }
 }

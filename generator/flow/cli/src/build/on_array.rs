@@ -8,6 +8,7 @@ use pushmem_compiler::Compiled;
 use pushmem_files::{Diagnostic, Document, OutputFolder, check_output};
 use pushmem_mapper::{Edited, Execution, Mapped, Report, Target, Times, execute, header};
 use pushmem_nest::Program;
+use pushmem_report::array_page;
 use pushmem_routing::{Options, Progress};
 use serde::Serialize;
 
@@ -145,5 +146,6 @@ fn folder(compiled: &Compiled, mapped: &Mapped, target: &Target, report: &Report
     folder.add("report.txt", format!("{name}\n{report}"));
     let json = serde_json::to_string_pretty(report).expect("figures are numbers and names");
     folder.add("report.json", json + "\n");
+    folder.add("report.html", array_page(compiled, mapped, target, report));
     folder
 }
