@@ -46,9 +46,6 @@ pub fn compile_for(
         match mapped {
             Ok(mapped) => Ok((compiled, Mapped { times: before.plus(&mapped.times), ..mapped })),
             Err(error) => {
-                if std::env::var_os("MAPDEBUG").is_some() {
-                    eprintln!("{} {error:?}", constraints.transport);
-                }
                 before.place_and_route += started.elapsed().as_secs_f64() - compile;
                 Err(error)
             }

@@ -20,6 +20,10 @@ use pushmem_tile::timing;
 
 use crate::predicates::Firings;
 
+/// The most cycles by which a bit of loop indices is later than another that is the same: so few registers of a track of bits are less
+/// than a controller.
+const PREDICATE_DELAY: i64 = 4;
+
 /// A program as a netlist, and the cells of its streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lowered {
@@ -531,8 +535,8 @@ impl<'a> Lowering<'a> {
         for (number, &cell) in cells.iter().enumerate() {
             let case = &cases[number];
             let counter = &self.accelerator.counters[counter];
-            let bit = self.predicate(Firings::of_conditions(counter, &case.conditions));
-            self.connect(bit, Sink { cell, port: 0, cycles: 0 });
+            let (bit, cycles) = self.predicate(Firings::of_conditions(counter, &case.conditions));
+            self.connect(bit, Sink { cell, port: 0, cycles });
             self.set_bit_mode(cell, 0);
             self.connect_word(self.source(case.source), cell, 0);
             let otherwise = match cells.get(number + 1) {
@@ -543,17 +547,30 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The cell whose bit is 1 at these cycles.
-    fn predicate(&mut self, firings: Firings) -> Port {
+    /// The output whose bit is 1 at these cycles, and how long after it. A bit that is the same some cycles later is the same output.
+    fn predicate(&mut self, firings: Firings) -> (Port, i64) {
         let memory = self.spec.memory.as_ref().expect("programs are compiled for arrays with memory tiles");
         let schedule = firings.predicate(&memory.tile).expect("memory tiles were checked");
-        let known = self.predicates.iter().find(|(other, _)| *other == schedule).map(|(_, cell)| *cell);
-        let cell = known.unwrap_or_else(|| {
+        let later = |other: &ControllerConfiguration| schedule.cycle.start - other.cycle.start;
+        let is_same = |other: &ControllerConfiguration| {
+            (&other.extent, &other.cycle.stride) == (&schedule.extent, &schedule.cycle.stride)
+                && later(other).abs() <= PREDICATE_DELAY
+        };
+        let bit = |cell: CellId| Port { cell, layer: Layer::Bit, port: 0 };
+        let Some(place) = self.predicates.iter().position(|(other, _)| is_same(other)) else {
             let cell = self.add(format!("predicate_{}", self.predicates.len()), Core::Predicate(schedule.clone()));
             self.predicates.push((schedule, cell));
-            cell
-        });
-        Port { cell, layer: Layer::Bit, port: 0 }
+            return (bit(cell), 0);
+        };
+        let (known, cell) = &mut self.predicates[place];
+        let cycles = later(known);
+        if cycles < 0 {
+            // The earliest of them is the output, and the others come later.
+            self.nets.entry(bit(*cell)).or_default().iter_mut().for_each(|sink| sink.cycles -= cycles);
+            self.netlist.cells[*cell].core = Core::Predicate(schedule.clone());
+            *known = schedule;
+        }
+        (bit(*cell), cycles.max(0))
     }
 
     /// Connects a word to an operand of a processing element.
@@ -573,13 +590,15 @@ impl<'a> Lowering<'a> {
     fn connect_bit(&mut self, kernel: KernelId, bit: Bit, cell: CellId, port: usize) {
         let port_of = match bit.source {
             BitSource::False => None,
-            BitSource::Cell(source) => Some(Port { cell: self.kernels[kernel][source], layer: Layer::Bit, port: 0 }),
+            BitSource::Cell(source) => {
+                Some((Port { cell: self.kernels[kernel][source], layer: Layer::Bit, port: 0 }, 0))
+            }
             BitSource::Predicate(number) => self.kernel_predicate(kernel, number),
         };
         match port_of {
-            Some(of) => {
+            Some((of, cycles)) => {
                 self.set_bit_mode(cell, port);
-                self.connect(of, Sink { cell, port: port as u32, cycles: 0 });
+                self.connect(of, Sink { cell, port: port as u32, cycles });
             }
             None => {
                 let Core::Pe(configuration) = &mut self.netlist.cells[cell].core else {
@@ -597,7 +616,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The bit of a box of loop variables of a kernel; nothing if they are never in it.
-    fn kernel_predicate(&mut self, kernel: KernelId, number: usize) -> Option<Port> {
+    fn kernel_predicate(&mut self, kernel: KernelId, number: usize) -> Option<(Port, i64)> {
         let kernel = &self.accelerator.kernels[kernel];
         let predicate = &self.cells_of(kernel).predicates[number];
         let firings = Firings::of_predicate(self.counter(kernel), predicate, |variable| {

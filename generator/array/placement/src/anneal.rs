@@ -30,8 +30,12 @@ const PRICED_RATE: f32 = 0.6;
 /// Prices are new each time that the temperature has fallen so far: more often, most of the time would go there.
 const PRICED_STEP: f32 = 0.7;
 
-/// Places the cells of a netlist. `recurrences` are its loops, `lessons` what was wrong with placements
-/// before.
+/// The temperature at which a placement is mended, in the mean cost of a term: enough for cells to leave the neighbours that they
+/// have, not their part of the array.
+const MENDING: f32 = 1.0;
+
+/// Places the cells of a netlist. `recurrences` are its loops, `lessons` what was wrong with placements before. With the last of
+/// these, that is mended; without, cells begin at random places.
 ///
 /// # Errors
 /// When there are fewer tiles of a kind than cells.
@@ -42,11 +46,15 @@ pub fn place(
     lessons: &Lessons,
     seed: u64,
     effort: Effort,
+    before: Option<&Placement>,
 ) -> Result<Placement, CapacityError> {
     check_capacity(netlist, spec)?;
     let mut annealer = Annealer::new(netlist, spec, recurrences, lessons, seed);
+    if let Some(before) = before {
+        annealer.put(before);
+    }
     if netlist.cells.len() > 1 {
-        annealer.anneal(effort);
+        annealer.anneal(effort, before.is_some());
     }
     Ok(Placement { places: annealer.places })
 }
@@ -124,17 +132,39 @@ impl<'a> Annealer<'a> {
         }
     }
 
-    fn anneal(&mut self, effort: Effort) {
+    /// Puts all cells where a placement has them.
+    fn put(&mut self, placement: &Placement) {
+        let cells = || placement.places.iter_enumerated();
+        for (cell, _) in cells() {
+            self.slots[self.classes[cell] as usize].put(self.slot_of[cell], None);
+        }
+        for (cell, place) in cells() {
+            let slots = &mut self.slots[self.classes[cell] as usize];
+            let slot = slots.slot(*place);
+            slots.put(slot, Some(cell));
+            (self.slot_of[cell], self.places[cell]) = (slot, *place);
+        }
+        for (term, value) in self.values.iter_mut().enumerate() {
+            *value = self.cost.term(term, &self.places);
+        }
+    }
+
+    /// The mean cost of a term.
+    fn mean(&self) -> f32 {
+        self.values.iter().sum::<f32>() / self.values.len().max(1) as f32
+    }
+
+    fn anneal(&mut self, effort: Effort, is_mended: bool) {
         let cells = self.places.len() as f32;
         let moves = ((effort.0 * cells) as usize).max(20);
         let mut range = self.extent as f32;
-        let mut temperature = 20.0 * self.spread();
+        let mut temperature = if is_mended { MENDING * self.mean() } else { 20.0 * self.spread() };
         let mut priced_at = f32::INFINITY;
         loop {
             let accepted = (0..moves).filter(|_| self.step(temperature, range.round() as u32)).count();
             let rate = accepted as f32 / moves as f32;
-            let cost: f32 = self.values.iter().sum();
-            if temperature < 0.005 * cost / self.values.len().max(1) as f32 || cost == 0.0 {
+            let mean = self.mean();
+            if temperature < 0.005 * mean || mean == 0.0 {
                 break;
             }
             // The schedule of VPR: slow where about 44 % of the moves are accepted, in a window that keeps it there.

@@ -67,6 +67,12 @@ impl Slots {
         Place { row: self.first_row + row as u32, column: self.columns[column] }
     }
 
+    /// The slot at a place.
+    pub fn slot(&self, place: Place) -> usize {
+        let column = self.columns.partition_point(|column| *column < place.column);
+        self.at(column, (place.row - self.first_row) as usize)
+    }
+
     pub fn cell(&self, slot: usize) -> Option<CellId> {
         self.cells[slot]
     }

@@ -348,8 +348,9 @@ impl Flow<'_> {
     fn placed(&self, seed: u64, lessons: &mut Lessons, targets: &mut [Targets; 2]) -> Result<Placed, FlowError> {
         let Flow { netlist, spec, connections, recurrences, effort, .. } = self;
         let mut round = 0;
+        let mut before: Option<Placement> = None;
         loop {
-            let placement = place(netlist, spec, recurrences, lessons, seed, *effort)?;
+            let placement = place(netlist, spec, recurrences, lessons, seed, *effort, before.as_ref())?;
             let demands = self.demands(&placement, targets)?;
             match starts(netlist, &demands) {
                 Ok(lags) => return Ok(Placed { placement, demands, lags }),
@@ -361,6 +362,7 @@ impl Flow<'_> {
                         }
                     }
                     round += 1;
+                    before = Some(placement);
                 }
                 Err(error) => return Err(error.into()),
             }
