@@ -92,7 +92,7 @@ def tops(style: str) -> tuple[str, dict[str, str]]:
 def measure(files: list[str], top: str, levels: int, liberty: Path) -> dict[str, float]:
     """Area, flip-flops, generic cells and delay of a module in a cell library."""
     ok, log = tools.yosys([
-        tools.read_slang(files, top, {"Levels": levels}),
+        tools.read_slang(files, top, {"Levels": levels}, f"-I {tools.HEADERS}"),
         f"synth -flatten -top {top}", "check -assert",
         "log COUNT GENERIC", "select -count t:*", "log COUNT FLIPFLOPS", "select -count t:*DFF*",
         f"dfflibmap -liberty {liberty}", "design -save unmapped", f"abc -liberty {liberty}", "opt_clean",

@@ -81,9 +81,21 @@ def generate(pushmem: str, spec: Path, folder: Path) -> tuple[bool, str]:
     return run([pushmem, "generate", spec, "-o", folder])
 
 
-def sources(folder: Path) -> list[str]:
-    """The SystemVerilog files of a generated tile, in order, relative to its folder."""
-    return (folder / "filelist.f").read_text().split()
+def sources(folder: Path, of: str = "filelist.f") -> list[str]:
+    """The SystemVerilog files of a generated design, in order, relative to its folder; headers are in the folders of the files that
+    include them."""
+    return [line for line in listed(folder, of) if not line.startswith(INCLUDE_FOLDER)]
+
+
+def listed(folder: Path, of: str = "filelist.f") -> list[str]:
+    """The same after options for the folders of headers, as simulators and Yosys take them."""
+    return (folder / of).read_text().split()
+
+
+def include_folders(folder: Path) -> list[str]:
+    """The options for the folders of headers, for a tool that runs elsewhere."""
+    options = [line.removeprefix(INCLUDE_FOLDER) for line in listed(folder) if line.startswith(INCLUDE_FOLDER)]
+    return [f"{INCLUDE_FOLDER}{folder / option}" for option in options]
 
 
 def applications() -> tuple[list[str], dict[str, list[str]]]:
@@ -93,10 +105,11 @@ def applications() -> tuple[list[str], dict[str, list[str]]]:
     return re.findall(r"(?m)^  - (\w+)$", text), lists
 
 
-def accelerators_with_options() -> list[tuple[Path, Path]]:
-    """From the same file: programs with a specification each, beside the shipped tiles."""
+def accelerators_with_options() -> list[tuple[Path, Path, int]]:
+    """From the same file: programs with a specification and a stall latency each, beside the shipped tiles."""
     text = (ROOT / "rtl-tests" / "applications" / "applications.yaml").read_text()
-    return [(ROOT / program, ROOT / spec) for program, spec in re.findall(r"(?m)^  - \{program: (\S+), tile: (\S+)\}$", text)]
+    lines = re.findall(r"(?m)^  - \{program: (\S+), tile: ([^\s,}]+)(?:, stall_latency: (\d+))?\}$", text)
+    return [(ROOT / program, ROOT / spec, int(latency or 0)) for program, spec, latency in lines]
 
 
 def spec_in_style(spec: Path, style: str, folder: Path) -> Path:
@@ -133,6 +146,12 @@ def read_slang(files: list[str], top: str, parameters: dict[str, int] | None = N
     settings = " ".join(f"-G {name}={value}" for name, value in (parameters or {}).items())
     return f"read_slang {flags} --top {top} {settings} {' '.join(files)}"
 
+
+# The folder of the macros of assertions, for modules without a file list.
+HEADERS = ROOT / "templates" / "rtl"
+
+# Begins a line of a file list that names a folder of headers.
+INCLUDE_FOLDER = "+incdir+"
 
 # Stands in a page to be compared for what was not measured.
 UNKNOWN = "…"

@@ -1,6 +1,9 @@
 {%- for line in description %}
 //{% if !line.is_empty() %} {{ line }}{% endif %}
 {%- endfor %}
+{%- if self.asserts() %}
+`include "pushmem_assert.svh"
+{% endif %}
 module {{ name }} (
 {%- for group in ports %}
 {%- for line in group %}

@@ -11,6 +11,9 @@ export VERILOG_FILES = $(addprefix $(HERE), \
 {%- for path in files %}
     {{ path }}{% if loop.last %}){% else %} \{% endif %}
 {%- endfor %}
+{%- if !include_folders.is_empty() %}
+export VERILOG_INCLUDE_DIRS ={% for folder in include_folders %} $(HERE){{ folder }}{% endfor %}
+{%- endif %}
 export SDC_FILE = $(HERE){{ design.name }}.sdc
 {%- if keeps_hierarchy %}
 # The timing constraints name pins of register files.

@@ -12,6 +12,10 @@
 // {{ assembly.banks }} banks of {{ binding.depth * assembly.lanes }} rows; only the bank that is meant is selected.
 {%- endif %}
 // Timing: as of the wrapper, pushmem_sram.
+{%- if self.asserts() %}
+`include "pushmem_assert.svh"
+
+{%- endif %}
 module {{ memory.name }} (
     input  logic clk_i,
     input  logic enable_i,
@@ -126,23 +130,22 @@ module {{ memory.name }} (
 {%- endif %}
 {%- endif %}
 {%- endfor %}
-{%- if !memory.exclusive && !binding.reads_while_written %}
+{%- if self.asserts() %}
 
-`ifndef SYNTHESIS
     // The macro does not say what a port reads from a row that another writes.
 {%- for writer in assembly.used() %}
 {%- for reader in assembly.used() %}
 {%- if writer.port_use.write.is_some() && reader.port_use.read.is_some() %}
-    a_no_read_of_row_being_written_{{ writer.number }}_{{ reader.number }}: assert property (@(posedge clk_i)
+    `PUSHMEM_ASSERT(a_no_read_of_row_being_written_{{ writer.number }}_{{ reader.number }},
         !(port_{{ writer.number }}_write && port_{{ reader.number }}_read
           && port_{{ writer.number }}_address[{{ assembly.row_bits() - 1 }}:0] == port_{{ reader.number }}_address[{{ assembly.row_bits() - 1 }}:0]
 {%- if assembly.banks > 1 %}
           && port_{{ writer.number }}_bank == port_{{ reader.number }}_bank
 {%- endif %}
-        )) else $error("{{ memory.name }}: a row is read while it is written");
+        ),
+        ("{{ memory.name }}: a row is read while it is written"))
 {%- endif %}
 {%- endfor %}
 {%- endfor %}
-`endif
 {%- endif %}
 endmodule

@@ -4,6 +4,8 @@
 // Parameters: Cycles of the run before the time of the tiles begins, at least 1.
 // Timing: `flush_i` is high in the cycle before a run, `step_i` in each of its cycles in which time goes on. `late_flush_o` is
 // high in the last of Cycles such cycles: the next is cycle 0 of the tiles. Idle after reset, and after that cycle.
+`include "pushmem_assert.svh"
+
 module pushmem_late_flush #(
     parameter int unsigned Cycles = 1
 ) (
@@ -42,10 +44,7 @@ module pushmem_late_flush #(
         $error("pushmem_late_flush: Cycles is at least 1");
     end
 
-`ifndef SYNTHESIS
     // A run is longer than the wait, or the tiles would have missed one.
-    a_flush_comes: assert property (@(posedge clk_i)
-        !(flush_i && active_q === 1'b1) || late_flush_o)
-        else $error("pushmem_late_flush: a run begins before the flush of the one before came");
-`endif
+    `PUSHMEM_ASSERT(a_flush_comes, !(flush_i && active_q === 1'b1) || late_flush_o,
+        ("%m: a run begins before the flush of the one before came"))
 endmodule

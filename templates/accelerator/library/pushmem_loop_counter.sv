@@ -7,6 +7,8 @@
 // Timing: the first cycle after `flush_i` is cycle 0; later cycles come with `step_i`, and without it nothing changes.
 // `steps_o` is high in the cycle of each iteration. `indices_o` are those of the current iteration, or between two, of the
 // next; after the last they are 0. Idle after reset and after the last iteration.
+`include "pushmem_assert.svh"
+
 module pushmem_loop_counter #(
     parameter int unsigned                      Levels    = 1,
     parameter int unsigned                      CountBits = 1,
@@ -86,12 +88,10 @@ module pushmem_loop_counter #(
         $error("pushmem_loop_counter: Levels, CountBits and GapBits are at least 1");
     end
 
-`ifndef SYNTHESIS
     // No index is ever beyond its loop.
     for (genvar level = 0; level < Levels; level++) begin : g_range
-        a_index_in_range: assert property (@(posedge clk_i)
-            active_q !== 1'b1 || indices_o[level * CountBits+:CountBits] <= Extents[level * CountBits+:CountBits])
-            else $error("pushmem_loop_counter: the index of level %0d is beyond its loop", level);
+        `PUSHMEM_ASSERT(a_index_in_range,
+            active_q !== 1'b1 || indices_o[level * CountBits+:CountBits] <= Extents[level * CountBits+:CountBits],
+            ("%m: the index of level %0d is beyond its loop", level))
     end
-`endif
 endmodule

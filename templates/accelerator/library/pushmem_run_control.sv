@@ -7,6 +7,8 @@
 // Timing: `start_i` (one cycle) asks for a run; while another goes on, one is remembered, and more are ignored. `flush_o` is
 // high in the cycle before cycle 0 of a run: at once when idle, and in the last cycle of a run when another is wanted, so
 // that runs follow each other without a gap. `busy_o` is high during a run, `done_o` in its last cycle.
+`include "pushmem_assert.svh"
+
 module pushmem_run_control #(
     parameter int unsigned Length  = 1,
     parameter int unsigned Streams = 1
@@ -56,10 +58,7 @@ module pushmem_run_control #(
         $error("pushmem_run_control: Length and Streams are at least 1");
     end
 
-`ifndef SYNTHESIS
     // Streams are due within runs only, or their beats would never pass.
-    a_due_while_busy: assert property (@(posedge clk_i)
-        busy_q !== 1'b0 || due_i == '0)
-        else $error("pushmem_run_control: a stream is due outside of a run: %b", due_i);
-`endif
+    `PUSHMEM_ASSERT(a_due_while_busy, busy_q !== 1'b0 || due_i == '0,
+        ("%m: a stream is due outside of a run: %b", due_i))
 endmodule

@@ -4,6 +4,8 @@
 // Parameters: Width of a beat.
 // Timing: a beat passes on a side in each cycle in which `valid` and `ready` of the side are both high. All outputs come
 // from registers. A beat that enters may leave from the next cycle on, and beats pass at one a cycle.
+`include "pushmem_assert.svh"
+
 module pushmem_stream_buffer #(
     parameter int unsigned Width = 16
 ) (
@@ -55,7 +57,7 @@ module pushmem_stream_buffer #(
         $error("pushmem_stream_buffer: Width is at least 1");
     end
 
-`ifndef SYNTHESIS
+`ifndef PUSHMEM_ASSERT_OFF
     // The word that was offered in the cycle before and not taken.
     logic             waits_q;
     logic [Width-1:0] waiting_q;
@@ -65,8 +67,8 @@ module pushmem_stream_buffer #(
         end else begin
             // A beat that is offered stays until it is taken, or it would be lost. No concurrent assertion: Verilator 5.006
             // cannot sample the beats of wide streams.
-            a_beat_waits: assert (waits_q !== 1'b1 || (in_valid_i && in_data_i == waiting_q))
-                else $error("pushmem_stream_buffer: a beat that was not yet taken went away");
+            `PUSHMEM_ASSERT_NOW(a_beat_waits, waits_q !== 1'b1 || (in_valid_i && in_data_i == waiting_q),
+                ("%m: a beat that was not yet taken went away"))
             waits_q <= in_valid_i && !in_ready_o;
         end
     end

@@ -163,6 +163,15 @@ impl Emulator {
         self.shifts = Shifts::new(taken, &mut self.values);
     }
 
+    /// Loads a configuration as a host does: while time stands still, which it does when this ends, too.
+    pub fn load(&mut self, configuration: &Configuration) {
+        let still = Inputs { stall: true, ..Inputs::default() };
+        (0..self.spec.control_depth).for_each(|_| self.clock(&still));
+        self.configure(configuration);
+        // Streams come to rest when the stalls that they asked for have come.
+        (0..2 * self.spec.stall_latency()).for_each(|_| self.clock(&still));
+    }
+
     /// The outputs in this cycle, column by column.
     pub fn outputs(&self) -> Vec<StreamOutputs> {
         let mut outputs = vec![StreamOutputs::default(); self.spec.columns as usize];

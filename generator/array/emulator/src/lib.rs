@@ -14,5 +14,5 @@ mod shift;
 mod streams;
 
 pub use emulator::{Emulator, Inputs, StreamInputs, StreamOutputs};
-pub use run::{Run, RunError, RunStreams};
+pub use run::{Observer, Run, RunError, RunStreams};
 pub use streams::Beat;

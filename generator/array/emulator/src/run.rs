@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pushmem_bitstream::Configuration;
 use pushmem_fabric::Direction;
 
-use crate::emulator::{Emulator, Inputs, StreamInputs};
+use crate::emulator::{Emulator, Inputs, StreamInputs, StreamOutputs};
 use crate::streams::Beat;
 
 /// The streams that a configuration gives to an array, by column, each with its beats in a run.
@@ -27,6 +27,9 @@ pub struct Run {
     /// The beats that left, by column.
     pub outputs: BTreeMap<u32, Vec<Beat>>,
 }
+
+/// Is given the inputs and the outputs of a cycle.
+pub type Observer<'a> = dyn FnMut(&Inputs, &[StreamOutputs]) + 'a;
 
 /// Why a run did not end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,9 +72,9 @@ impl RunStreams {
 }
 
 impl Emulator {
-    /// Runs a configuration once: flushes, offers the beats of `inputs`, by column, and takes those that leave, until all that are due
+    /// Loads a configuration and runs it once: flushes, offers the beats of `inputs`, by column, and takes those that leave, until all that are due
     /// have left. The host, a source or a sink waits for a cycle where `waits` says so, which is asked for each of them in each cycle.
-    /// The run gives up after `limit` clock cycles.
+    /// The run gives up after `limit` clock cycles. `observe` is given the inputs and the outputs of each cycle, from that of the flush on.
     ///
     /// # Errors
     /// When a stream into the array has fewer beats than are due, or the limit is reached.
@@ -81,6 +84,7 @@ impl Emulator {
         inputs: &BTreeMap<u32, Vec<Beat>>,
         limit: u64,
         mut waits: impl FnMut() -> bool,
+        observe: &mut Observer,
     ) -> Result<Run, RunError> {
         let streams = RunStreams::of(self, configuration);
         for (column, due) in &streams.inputs {
@@ -89,8 +93,10 @@ impl Emulator {
                 return Err(RunError::Ended { column: *column, beats, due: *due });
             }
         }
-        self.configure(configuration);
-        self.clock(&Inputs { flush: true, stall: true, ..Inputs::default() });
+        self.load(configuration);
+        let flush = Inputs { flush: true, stall: true, ..Inputs::default() };
+        observe(&flush, &self.outputs());
+        self.clock(&flush);
         let mut run = Run { cycles: 1, stalled: 1, ..Run::default() };
         let mut left: BTreeMap<u32, _> = streams.inputs.keys().map(|column| (*column, inputs[column].iter())).collect();
         run.outputs = streams.outputs.keys().map(|column| (*column, Vec::new())).collect();
@@ -116,6 +122,7 @@ impl Emulator {
                 taken.extend(outputs[place].beat.filter(|_| cycle.streams[place].ready));
             }
             run.stalled += u64::from(self.is_stalled());
+            observe(&cycle, &outputs);
             self.clock(&cycle);
             run.cycles += 1;
         }

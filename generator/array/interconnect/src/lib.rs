@@ -5,6 +5,7 @@
 mod array;
 mod block;
 mod configuration;
+mod frozen;
 mod switch_box;
 mod tile;
 
@@ -16,6 +17,8 @@ use pushmem_registers::RegisterMap;
 use pushmem_resources::TileLayout;
 use pushmem_tile::Reset;
 use pushmem_veryl::{CompileError, Emitted, Source};
+
+pub use frozen::freeze;
 
 /// Modules that parameters can express, without `pushmem_`.
 const LIBRARY: [(&str, &str); 6] = [

@@ -7,6 +7,7 @@ use std::process::Command;
 use pushmem_fabric::{ArraySpec, Folder, TileKind};
 use pushmem_files::Document;
 use pushmem_interconnect::{array_module, block_module, generate, io_block_module, tile_module, verilator_hierarchy};
+use pushmem_systemverilog::{files_of, is_header};
 use pushmem_testing::verilator;
 use pushmem_veryl::Emitted;
 
@@ -28,8 +29,8 @@ fn lint(spec: &ArraySpec, tops: &[String]) {
     let files = generate(spec).unwrap_or_else(|error| panic!("{error}"));
     let Some(verilator) = verilator() else { return };
     let folder = tempfile::tempdir().unwrap();
-    for file in &files {
-        fs::write(folder.path().join(format!("{}.sv", file.name)), &file.text).unwrap();
+    for (name, text) in files_of(files.iter().map(|module| (module.name.clone(), module.text.clone()))) {
+        fs::write(folder.path().join(name), text).unwrap();
     }
     for top in tops {
         let mut lint = Command::new(&verilator);
@@ -119,9 +120,9 @@ fn verilator_compiles_a_block_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut names = vec!["hierarchy.vlt".to_owned()];
     fs::write(folder.path().join("hierarchy.vlt"), verilator_hierarchy(&spec)).unwrap();
-    for file in files {
-        names.push(format!("{}.sv", file.name));
-        fs::write(folder.path().join(names.last().unwrap()), file.text).unwrap();
+    for (name, text) in files_of(files.into_iter().map(|module| (module.name, module.text))) {
+        fs::write(folder.path().join(&name), text).unwrap();
+        names.extend(Some(name).filter(|name| !is_header(name)));
     }
     let mut build = Command::new(verilator);
     build.args([

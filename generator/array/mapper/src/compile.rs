@@ -7,7 +7,6 @@ use pushmem_compiler::{Compiled, compile};
 use pushmem_files::Diagnostic;
 use pushmem_nest::Program;
 use pushmem_routing::{Options, Progress};
-use pushmem_tile::TileSpec;
 
 use crate::edited::Edited;
 use crate::mapping::{MapError, Mapped, Target, map};
@@ -17,16 +16,16 @@ use crate::times::Times;
 /// there, because the memories of a tile start together and so make loops of their own.
 const BUDGETS: [u64; 6] = [0, 1, 2, 3, 4, 6];
 
-/// Compiles a program for the memories of an array, and maps it: with the constraints as they are, and if a loop of cells has too
-/// few cycles for its routes, with more and more of them. Stages that were edited belong to one of these schedules: the first for
-/// which they are the program.
+/// Compiles a program for the memories of an array, with the other kinds of tiles of `beside`, and maps it: without cycles for
+/// routes, and if a loop of cells has too few cycles for its routes, with more and more of them. Stages that were edited belong to one
+/// of these schedules: the first for which they are the program.
 ///
 /// # Errors
 /// When the compiler refuses the program, or the array has no room for it; the first refusal if no budget of cycles helps.
 pub fn compile_for(
     program: &Program,
     target: &Target,
-    rom: &TileSpec,
+    beside: &pushmem_graph::Target,
     constraints: &Constraints,
     edited: &Edited,
     options: Options,
@@ -37,9 +36,10 @@ pub fn compile_for(
         return Err(Diagnostic::new(message).with_help("programs need some: add `memory` to the specification"));
     };
     let mut before = Times::default();
-    let mut attempt = |constraints: &Constraints| -> Result<(Compiled, Mapped), MapError> {
+    let hardware = beside.clone().with_memory(memory.tile.clone());
+    let mut attempt = |hardware: &pushmem_graph::Target| -> Result<(Compiled, Mapped), MapError> {
         let started = Instant::now();
-        let compiled = compile(program.clone(), &memory.tile, rom, constraints).map_err(Diagnostic::from)?;
+        let compiled = compile(program.clone(), hardware, constraints).map_err(Diagnostic::from)?;
         let compile = started.elapsed().as_secs_f64();
         let mapped = map(&compiled, target, edited, options, progress);
         before.compile += compile;
@@ -51,13 +51,12 @@ pub fn compile_for(
             }
         }
     };
-    let refused = match attempt(constraints) {
+    let refused = match attempt(&hardware) {
         Err(MapError::Loop(refused) | MapError::Wrong(refused)) => refused,
         result => return Ok(result?),
     };
     for transport in BUDGETS {
-        let constraints = Constraints { transport, merge_memories: false, ..constraints.clone() };
-        match attempt(&constraints) {
+        match attempt(&pushmem_graph::Target { transport, merge_memories: false, ..hardware.clone() }) {
             Ok(found) => return Ok(found),
             Err(MapError::Loop(_) | MapError::Wrong(_)) => {}
             Err(MapError::Refused(_)) => break,

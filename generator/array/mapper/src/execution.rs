@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pushmem_bitstream::Configuration;
 use pushmem_compiler::Compiled;
-use pushmem_emulator::{Beat, Emulator, Inputs, StreamInputs};
+use pushmem_emulator::{Beat, Emulator, Inputs, Observer, StreamInputs};
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 
@@ -32,6 +32,21 @@ pub fn execute(
     target: &Target,
     images: &BTreeMap<String, Image>,
 ) -> Result<Execution, Diagnostic> {
+    execute_observed(mapped, configuration, compiled, target, images, &mut |_, _| ())
+}
+
+/// The same; `observe` is given the inputs and the outputs of each cycle, from that of the flush on.
+///
+/// # Errors
+/// As [`execute`].
+pub fn execute_observed(
+    mapped: &Mapped,
+    configuration: &Configuration,
+    compiled: &Compiled,
+    target: &Target,
+    images: &BTreeMap<String, Image>,
+    observe: &mut Observer,
+) -> Result<Execution, Diagnostic> {
     let accelerator = &compiled.accelerator;
     let beats = accelerator.input_beats(&compiled.program, images)?;
     let words = split(&beats, accelerator.inputs.iter().map(|stream| stream.lanes.len()));
@@ -41,7 +56,7 @@ pub fn execute(
     let sinks: Vec<usize> = outputs.iter().map(|lane| column(lane.cell)).collect();
     let wanted = |lane: usize| accelerator.counters[outputs[lane].counter].iterations() as usize;
     let mut emulator = Emulator::new(&target.spec, target.graph.clone());
-    emulator.configure(configuration);
+    emulator.load(configuration);
     let mut given = vec![0; sources.len()];
     let mut left: Vec<Vec<u32>> = vec![Vec::new(); sinks.len()];
     let span = mapped.implementation.routing.lags.iter().copied().max().unwrap_or(0) as u64;
@@ -65,6 +80,7 @@ pub fn execute(
             return Ok(Execution { outputs: accelerator.arrays(&compiled.program, &outputs)?, cycles: cycle });
         }
         inputs.flush = cycle == 0;
+        observe(&inputs, &shown);
         emulator.clock(&inputs);
     }
     let (lane, words) =

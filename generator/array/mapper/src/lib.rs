@@ -17,7 +17,7 @@ mod times;
 
 pub use compile::compile_for;
 pub use edited::Edited;
-pub use execution::{Execution, execute};
+pub use execution::{Execution, execute, execute_observed};
 pub use header::header;
 pub use lower::{Lowered, Stage, lower};
 pub use mapping::{MapError, Mapped, Target, map};

@@ -1,7 +1,7 @@
 //! The operators of processing elements, as the balancing of chains sees them.
 
 use pushmem_kernels::{Delay, NodeKind, Operator, Operators};
-use pushmem_nest::Binary;
+use pushmem_nest::{Binary, Type};
 use pushmem_pe::PeSpec;
 
 /// The operators of a processing element: each takes one, and a cycle.
@@ -40,6 +40,11 @@ impl Operators for PeOperators<'_> {
             }
             _ => Delay::Units(1),
         }
+    }
+
+    /// Registers of operands are among those of the routes, whose number placement decides.
+    fn operand_latency(&self, _: Type) -> u64 {
+        0
     }
 
     fn processing_elements(&self, operator: &Operator) -> u64 {

@@ -16,7 +16,7 @@ pub struct Bench {
 
 /// The files of a model.
 pub struct Sources<'a> {
-    /// SystemVerilog files, by name and text, used modules before their users. The top is the module `bench`.
+    /// SystemVerilog files, headers (`.svh`) among them, by name and text, used modules before their users. The top is the module `bench`.
     pub rtl: Vec<(String, String)>,
     /// The harness in C++.
     pub harness: &'a str,
@@ -38,7 +38,11 @@ impl Bench {
         let mut build = Command::new(verilator);
         build.args(["--cc", "--exe", "--build", "--assert", "-Wall", "--top-module", "bench"]);
         build.args(["-CFLAGS", sources.flags, "harness.cpp"]);
-        quiet(build.args(sources.rtl.iter().map(|(name, _)| name)).current_dir(&folder));
+        quiet(
+            build
+                .args(sources.rtl.iter().map(|(name, _)| name).filter(|name| !name.ends_with(".svh")))
+                .current_dir(&folder),
+        );
         Some(Bench { folder })
     }
 

@@ -12,16 +12,14 @@ use pushmem_kernels::Datapath;
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Operation, Program, Span};
 use pushmem_schedule::{Schedule, Writers};
-use pushmem_tile::TileSpec;
 
-use self::plan::{KeptArray, Memories, Outcome, Place, outcomes, reads};
+use self::plan::{KeptArray, Outcome, Place, outcomes, reads};
 use crate::arrays::ArrayPorts;
-use crate::constraints::Constraints;
 use crate::error::AssemblyError;
 use crate::outputs::final_stages;
 use pushmem_graph::{
     ApplicationGraph, ArrayId, ArrayNode, BitDriver, BitId, BitNet, Choice, Condition, Counter, CounterId, Edge,
-    ProgramNames, StageResult, WordDriver, WordId, WordNet, counted_levels,
+    ProgramNames, StageResult, Target, WordDriver, WordId, WordNet, counted_levels,
 };
 
 /// The program through the passes so far.
@@ -40,10 +38,8 @@ struct Scheduled<'a> {
 /// The tiles of an accelerator.
 #[derive(Clone, Copy)]
 pub struct Tiles<'a> {
-    /// The tile of its memories.
-    pub memory: &'a TileSpec,
-    /// The tile of its large tables.
-    pub rom: &'a TileSpec,
+    /// The kinds that there are.
+    pub target: &'a Target,
     /// Mappings of arrays to tiles that are known from schedules tried before.
     pub mappings: &'a Mappings,
 }
@@ -60,13 +56,11 @@ pub fn application_graph(
     schedule: &Schedule,
     datapaths: &[Datapath],
     tiles: Tiles,
-    constraints: &Constraints,
 ) -> Result<ApplicationGraph, AssemblyError> {
-    let Tiles { memory: spec, mappings, .. } = tiles;
     let operations = program.operations();
     let writers = Writers::of(&extraction.pipeline);
     let scheduled = Scheduled { program, operations: &operations, extraction, schedule, writers: &writers, datapaths };
-    let (reads, arrays) = reads(scheduled, Memories { spec, levels: &constraints.levels, mappings })?;
+    let (reads, arrays) = reads(scheduled, tiles)?;
     let outcomes = outcomes(scheduled, &reads);
     let final_stages = final_stages(program, extraction, &writers)?;
     let mut builder = Builder {

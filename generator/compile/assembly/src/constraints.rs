@@ -1,6 +1,5 @@
 //! Constraints on the hardware of an accelerator.
 
-use pushmem_graph::Levels;
 use serde::{Deserialize, Serialize};
 
 /// Constraints on the hardware.
@@ -15,28 +14,18 @@ pub struct Constraints {
     /// Whether arrays of coarse pipelines may have more than two versions, where a loop would wait for the last reads of the
     /// version before the last: the buffers that balance paths which part and meet again.
     pub balance_paths: bool,
-    /// Cycles that words travel from each stage to those that read it: registers for long wires. 0 in accelerators of which
-    /// nothing else is said.
-    #[serde(skip)]
-    pub transport: u64,
-    /// Whether memories share tiles where there is room. On an array a tile has one start for all of its memories, so that a
-    /// word that passes through two of them cannot be on one tile.
-    #[serde(skip)]
-    pub merge_memories: bool,
-    /// The levels of the memory hierarchy beside the memory tiles.
-    #[serde(skip)]
-    pub levels: Levels,
+    /// Registers between the streams and what a stall stops; see [`stall_latency`](pushmem_graph::Accelerator::stall_latency).
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub stall_latency: u32,
+}
+
+/// Whether there are no registers.
+fn is_none(registers: &u32) -> bool {
+    *registers == 0
 }
 
 impl Default for Constraints {
     fn default() -> Self {
-        Constraints {
-            shift_register_threshold: 20,
-            table_logic_words: 64,
-            balance_paths: true,
-            transport: 0,
-            merge_memories: true,
-            levels: Levels::default(),
-        }
+        Constraints { shift_register_threshold: 20, table_logic_words: 64, balance_paths: true, stall_latency: 0 }
     }
 }

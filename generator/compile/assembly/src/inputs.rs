@@ -2,11 +2,10 @@
 
 use itertools::Itertools;
 use pushmem_extraction::{Extraction, Origin};
-use pushmem_graph::Levels;
+use pushmem_graph::Target;
 use pushmem_kernels::Datapath;
 use pushmem_nest::{Level, Program};
 use pushmem_schedule::Pipeline;
-use pushmem_tile::TileSpec;
 
 use crate::error::AssemblyError;
 
@@ -23,15 +22,14 @@ pub fn check_inputs(
     program: &Program,
     extraction: &Extraction,
     datapaths: &[Datapath],
-    spec: &TileSpec,
-    levels: &Levels,
+    target: &Target,
 ) -> Result<(), AssemblyError> {
     let pipeline = &extraction.pipeline;
     for (update, stage) in pipeline.stages.iter().enumerate() {
         let Origin::Operation { operation, .. } = extraction.origins[update] else { continue };
         let array = stage.write.array;
         let level = program.arrays[array].level.unwrap_or(Level::Memory);
-        let tile = levels.spec(level, spec).unwrap_or(spec);
+        let tile = target.at(level).unwrap_or_else(|| target.memory());
         let Some(read) = stage.reads.iter().position(|read| *read == stage.write) else { continue };
         if tile.inputs > 1 || !datapaths[operation].uses(read) {
             continue;

@@ -54,10 +54,10 @@ pub fn realize(
         tiles,
         constraints,
         accelerator: Accelerator {
-            levels: constraints.levels.clone(),
             length: graph.length,
+            stall_latency: constraints.stall_latency,
             counters: graph.counters.clone(),
-            ..Accelerator::new(graph.name.as_str(), tiles.memory.clone(), tiles.rom.clone())
+            ..Accelerator::new(graph.name.as_str(), tiles.target.clone())
         },
         delays,
         wires: BTreeMap::new(),
@@ -79,7 +79,7 @@ pub fn realize(
     realizer.add_outputs()?;
     realizer.add_copies()?;
     let Realizer { mut accelerator, .. } = realizer;
-    if constraints.merge_memories {
+    if tiles.target.merge_memories {
         merge_memories(&mut accelerator);
     }
     add_roms(&mut accelerator, program, extraction, graph)

@@ -10,8 +10,8 @@ use std::process::ExitCode;
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{CompileError, Compiled, compile};
 use pushmem_files::Diagnostic;
-use pushmem_graph::Levels;
-use pushmem_nest::Program;
+use pushmem_graph::Target;
+use pushmem_nest::{Level, Program};
 use pushmem_tile::TileSpec;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -31,9 +31,10 @@ fn computes(compiled: &Compiled) -> Result<bool, Diagnostic> {
 
 fn outcome(tile: &str, path: &Path, run: bool) -> Result<String, Diagnostic> {
     let program = Program::read(path)?.program;
-    let levels = Levels { global_buffer: Some(spec("global_buffer")?), register_file: Some(spec("pond")?) };
-    let constraints = Constraints { levels, ..Constraints::default() };
-    Ok(match compile(program, &spec(tile)?, &spec("rom")?, &constraints) {
+    let target = Target::new(spec(tile)?, spec("rom")?)
+        .with_level(Level::GlobalBuffer, Some(spec("global_buffer")?))
+        .with_level(Level::RegisterFile, Some(spec("pond")?));
+    Ok(match compile(program, &target, &Constraints::default()) {
         Ok(compiled) if run && !computes(&compiled)? => "wrong".to_owned(),
         Ok(_) => "proven".to_owned(),
         Err(CompileError::Fault(fault)) => format!("caught: {fault}"),

@@ -4,8 +4,8 @@ use itertools::Itertools;
 use pushmem_assembly::{Constraints, Tiles, realize};
 use pushmem_extraction::{Extraction, extract};
 use pushmem_files::{Code, Diagnostic, counted};
-use pushmem_graph::{Accelerator, ApplicationGraph, Levels, StoredArray, WORD_BITS};
-use pushmem_kernels::{Datapath, DatapathGraph, DedicatedOperators, TableMemories};
+use pushmem_graph::{Accelerator, ApplicationGraph, StoredArray, Target, WORD_BITS};
+use pushmem_kernels::{Datapath, DatapathGraph, TableMemories};
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Program, Schedule as Policy};
 use pushmem_proof::{prove, prove_graph, prove_roms};
@@ -66,17 +66,12 @@ pub struct Proof {
     pub proven_cycles: u64,
 }
 
-/// Compiles a program for accelerators with memories of this tile, and with large tables in ROM tiles of `rom_spec`.
+/// Compiles a program for a target.
 ///
 /// # Errors
 /// Which of both: the program is refused, or the proof fails, which is a fault of the compiler.
-pub fn compile(
-    program: Program,
-    spec: &TileSpec,
-    rom_spec: &TileSpec,
-    constraints: &Constraints,
-) -> Result<Compiled, CompileError> {
-    compile_observed(program, spec, rom_spec, constraints, &|_| {})
+pub fn compile(program: Program, target: &Target, constraints: &Constraints) -> Result<Compiled, CompileError> {
+    compile_observed(program, target, constraints, &|_| {})
 }
 
 /// As [`compile`]. `observe` is told of each schedule that was tried, as soon as it is known whether the memories serve it.
@@ -85,13 +80,12 @@ pub fn compile(
 /// As [`compile`].
 pub fn compile_observed(
     program: Program,
-    spec: &TileSpec,
-    rom_spec: &TileSpec,
+    target: &Target,
     constraints: &Constraints,
     observe: &dyn Fn(&Trial),
 ) -> Result<Compiled, CompileError> {
-    check_tiles(spec, rom_spec)?;
-    let tiles = Tiles { memory: spec, rom: rom_spec, mappings: &Mappings::default() };
+    check_tiles(target.memory(), target.rom())?;
+    let tiles = Tiles { target, mappings: &Mappings::default() };
     let mut source = program;
     loop {
         match compile_at_levels(&source, tiles, constraints, observe)? {
@@ -130,15 +124,15 @@ fn compile_at_levels(
     observe: &dyn Fn(&Trial),
 ) -> Result<AtLevels, CompileError> {
     let program = source.clone().with_copies();
-    check_levels(&program, tiles.memory, &constraints.levels)?;
+    check_levels(&program, tiles.target)?;
     let memories = TableMemories {
         logic_words: constraints.table_logic_words,
-        latency: timing::sram_to_output(tiles.rom.sram_latency),
+        latency: timing::sram_to_output(tiles.target.rom().sram_latency),
     };
     let datapath = |graph: DatapathGraph| {
-        let datapath = graph.pipelined(&DedicatedOperators, memories);
+        let datapath = graph.pipelined(tiles.target.operators.as_ref(), memories);
         // A sum travels to its memory, and from there to the next addition: the schedule of a stage knows no distance to itself.
-        let distance = if graph.operation().reduce { constraints.transport } else { 0 };
+        let distance = if graph.operation().reduce { tiles.target.transport } else { 0 };
         let datapath = datapath.map(|datapath| datapath.later(distance));
         datapath.map_err(|error| program.diagnostic(graph.operation().span, error.to_string()))
     };
@@ -154,7 +148,7 @@ fn compile_at_levels(
     let trials = search.trials();
     let Planned { schedule, coarse, graph, accelerator } = match planned {
         Ok(planned) => planned,
-        Err(error) => match error.array().filter(|array| moves(source, *array, tiles.memory, constraints)) {
+        Err(error) => match error.array().filter(|array| moves(source, *array, tiles.target)) {
             Some(array) => return Ok(AtLevels::Moves(array)),
             None => return Err(refusal(&program, &extraction, error)),
         },
@@ -181,14 +175,14 @@ fn compile_at_levels(
 }
 
 /// Whether an array is to move to the global buffer, because it has more words than memory tiles can hold together.
-fn moves(source: &Program, array: usize, spec: &TileSpec, constraints: &Constraints) -> bool {
-    let is_large = |declared: &pushmem_nest::Array| declared.size() as u64 > spec.largest_memory();
+fn moves(source: &Program, array: usize, target: &Target) -> bool {
+    let is_large = |declared: &pushmem_nest::Array| declared.size() as u64 > target.memory().largest_memory();
     let free = source.arrays.get(array).filter(|declared| declared.level.is_none());
-    free.is_some_and(is_large) && constraints.levels.global_buffer.is_some()
+    free.is_some_and(is_large) && target.at(Level::GlobalBuffer).is_some()
 }
 
 /// Checks that there is each level that the program names, and that an array can be kept there.
-fn check_levels(program: &Program, memory: &TileSpec, levels: &Levels) -> Result<(), Diagnostic> {
+fn check_levels(program: &Program, target: &Target) -> Result<(), Diagnostic> {
     for array in &program.arrays {
         let Some(level @ (Level::GlobalBuffer | Level::RegisterFile)) = array.level else { continue };
         let option = match level {
@@ -197,7 +191,7 @@ fn check_levels(program: &Program, memory: &TileSpec, levels: &Levels) -> Result
         };
         let help = format!("name a specification with words of at least {WORD_BITS} bits by `{option}`");
         let refuse = |message: String| Err(program.diagnostic(array.span, message).with_help(&help));
-        match levels.spec(level, memory) {
+        match target.at(level) {
             None => return refuse(format!("`{}` is to be in a level that there is not: {}", array.name, level.name())),
             Some(spec) if spec.kind == Kind::Rom || spec.word_bits < WORD_BITS => {
                 return refuse(format!("`{}` tiles cannot keep `{}`", spec.name, array.name));
@@ -216,7 +210,7 @@ fn too_large(
     extraction: &Extraction,
     accelerator: &Accelerator,
 ) -> Result<Option<usize>, Diagnostic> {
-    for spec in accelerator.specs_in_use().chain([&accelerator.rom_spec]) {
+    for spec in accelerator.specs_in_use().chain([accelerator.target.rom()]) {
         let tiles = accelerator.configured().iter().filter(|tile| tile.spec == spec).count();
         let Some(count) = spec.count.filter(|count| tiles > *count as usize) else { continue };
         let of_kind = |array: &&StoredArray| accelerator.spec_at(accelerator.tiles[array.first_tile].level) == spec;
@@ -224,7 +218,7 @@ fn too_large(
         let is_free = |array: usize| source.arrays.get(array).is_some_and(|declared| declared.level.is_none());
         let free = arrays().filter(|array| accelerator.tiles[array.first_tile].level == Level::Memory);
         if let Some(largest) = free.filter(|array| is_free(array.array)).max_by_key(|array| array.mapped.live_words)
-            && accelerator.levels.global_buffer.as_ref().is_some_and(|buffer| buffer != spec)
+            && accelerator.target.at(Level::GlobalBuffer).is_some_and(|buffer| buffer != spec)
         {
             return Ok(Some(largest.array));
         }
@@ -250,7 +244,7 @@ impl Compiled {
         let mut warnings = self.extraction.warnings(&self.program);
         let (cycles, sequential) = (self.accelerator.length, self.sequential_cycles());
         if cycles > sequential {
-            let Accelerator { spec, .. } = &self.accelerator;
+            let spec = self.accelerator.target.memory();
             let message = format!(
                 "`{}` takes {cycles} cycles; one stage after the other would take {sequential}, but memories of `{}` cannot \
                  serve that",
@@ -285,8 +279,7 @@ impl Compiled {
             let error = Diagnostic::new(format!("the application graph does not compute the program: {error}"));
             error.with_help("compare with the graph that `--emit graph` writes").or_code(Code::Graph)
         })?;
-        let Accelerator { spec, rom_spec, .. } = &self.accelerator;
-        let tiles = Tiles { memory: spec, rom: rom_spec, mappings: &Mappings::default() };
+        let tiles = Tiles { target: &self.accelerator.target, mappings: &Mappings::default() };
         let accelerator = realize(&self.program, &self.extraction, &self.datapaths, &graph, tiles, &self.constraints)
             .map_err(|error| refusal(&self.program, &self.extraction, error))?;
         let mut compiled = Compiled { graph, accelerator, ..self };
@@ -310,7 +303,7 @@ impl Compiled {
             .map_err(|error| fault(error.to_string()))?;
         let mut proof = Proof::default();
         for memory in &self.accelerator.memories {
-            let report = replay(&memory.buffer, &memory.mapped, &self.accelerator.spec).map_err(|error| {
+            let report = replay(&memory.buffer, &memory.mapped, self.accelerator.target.memory()).map_err(|error| {
                 let wires = memory.streams.iter().map(|stream| self.accelerator.wires[stream.of].name.as_str());
                 fault(format!("{}: {error}", wires.collect::<Vec<_>>().join(", ")))
             })?;
@@ -332,7 +325,7 @@ impl Compiled {
 
 /// Checks that tiles of one name are the same: their modules have the name, too.
 fn check_names(accelerator: &Accelerator) -> Result<(), Diagnostic> {
-    let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
+    let rom = (!accelerator.roms.is_empty()).then_some(accelerator.target.rom());
     let specs = accelerator.specs_in_use().chain(rom).collect_vec();
     let mut pairs = specs.iter().array_combinations().map(|[one, other]| (one, other));
     match pairs.find(|(one, other)| one.name == other.name && one != other) {

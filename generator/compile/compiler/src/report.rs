@@ -81,7 +81,7 @@ impl Report {
         let name_of = |level: Level| (accelerator.count_at(level) > 0).then(|| accelerator.spec_at(level).name.clone());
         Report {
             name: compiled.program.name.clone(),
-            tile: accelerator.spec.name.clone(),
+            tile: accelerator.target.memory().name.clone(),
             constraints: compiled.constraints.clone(),
             cycles: accelerator.length,
             sequential_cycles: compiled.sequential_cycles(),
@@ -93,7 +93,7 @@ impl Report {
             global_buffer_banks: accelerator.count_at(Level::GlobalBuffer),
             register_file: name_of(Level::RegisterFile),
             register_files: accelerator.count_at(Level::RegisterFile),
-            rom_tile: accelerator.rom_spec.name.clone(),
+            rom_tile: accelerator.target.rom().name.clone(),
             rom_tiles: accelerator.roms.len(),
             shift_register_words: accelerator.shift_register_words(),
             processing_elements: accelerator.instances().map(|datapath| datapath.processing_elements()).sum(),

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use pushmem_assembly::{AssemblyError, Constraints, Tiles, application_graph, check_inputs, realize};
-use pushmem_extraction::{Extraction, diagnose};
+use pushmem_extraction::{Extraction, Origin, diagnose};
 use pushmem_graph::{Accelerator, ApplicationGraph};
 use pushmem_kernels::Datapath;
 use pushmem_mapping::MappingError;
@@ -52,6 +52,23 @@ pub(crate) struct Passes<'a> {
     pub constraints: &'a Constraints,
 }
 
+impl Passes<'_> {
+    /// The way of words from stage to stage, and the latencies of operands.
+    fn transport(&self) -> Transport {
+        let mut transport = Transport::uniform(self.tiles.target.transport);
+        for (stage, origin) in self.extraction.origins.iter().enumerate() {
+            let Origin::Operation { operation, .. } = origin else { continue };
+            for read in 0..self.extraction.pipeline.stages[stage].reads.len() {
+                match self.datapaths[*operation].operand_latency(read) {
+                    0 => {}
+                    cycles => transport.set_operand(stage, read, cycles),
+                }
+            }
+        }
+        transport
+    }
+}
+
 /// A schedule that the memories may serve.
 pub(crate) struct Candidate {
     schedule: Schedule,
@@ -72,7 +89,7 @@ impl Problem for Passes<'_> {
 
     fn solve(&self, Candidate { schedule, coarse }: Candidate) -> Result<Planned, AssemblyError> {
         let Passes { program, extraction, datapaths, tiles, constraints } = *self;
-        let graph = application_graph(program, extraction, &schedule, datapaths, tiles, constraints)?;
+        let graph = application_graph(program, extraction, &schedule, datapaths, tiles)?;
         let accelerator = realize(program, extraction, datapaths, &graph, tiles, constraints)?;
         Ok(Planned { schedule, coarse, graph, accelerator })
     }
@@ -134,12 +151,12 @@ impl<'a> Search<'a> {
     pub fn stencil(&self) -> Result<Planned, AssemblyError> {
         let with_rows = |row_multiple: u64| {
             let share = compute_sharing::units(self.passes.program, self.passes.extraction);
-            let transport = Transport::uniform(self.passes.constraints.transport);
+            let transport = self.passes.transport();
             let schedule = stencil(&self.passes.extraction.pipeline, &Options { row_multiple, share, transport });
             self.assembled(schedule.map_err(|error| self.refused(&error))?, None)
         };
         // Rows as they are first; if a memory does not fit so, rows of whole fetches.
-        match (with_rows(1), self.passes.tiles.memory.kind) {
+        match (with_rows(1), self.passes.tiles.target.memory().kind) {
             (Err(AssemblyError::Memory { .. }), Kind::WideFetch { fetch_width, .. }) => {
                 with_rows(u64::from(fetch_width))
             }
@@ -149,13 +166,7 @@ impl<'a> Search<'a> {
 
     /// A coarse pipeline of loop nests, as fast as one stage after the other at least, if the memories can serve that.
     pub fn coarse(&self) -> Result<Planned, AssemblyError> {
-        check_inputs(
-            self.passes.program,
-            self.passes.extraction,
-            self.passes.datapaths,
-            self.passes.tiles.memory,
-            &self.passes.constraints.levels,
-        )?;
+        check_inputs(self.passes.program, self.passes.extraction, self.passes.datapaths, self.passes.tiles.target)?;
         let share = compute_sharing::units(self.passes.program, self.passes.extraction);
         let balance_paths = self.passes.constraints.balance_paths;
         let best = CoarseOptions { share, balance_paths, ..self.coarse_options() };
@@ -240,7 +251,7 @@ impl<'a> Search<'a> {
     /// Coarse pipelines in which the arrays that their memories cannot serve, the first of which is `array`, are relieved, in
     /// different ways.
     fn coarse_relieved(&self, options: &CoarseOptions, array: usize) -> Vec<Result<Planned, AssemblyError>> {
-        let orders: &[[Relief; 2]] = match self.passes.tiles.memory.kind {
+        let orders: &[[Relief; 2]] = match self.passes.tiles.target.memory().kind {
             Kind::WideFetch { .. } => &[[Relief::Turns, Relief::Pauses], [Relief::Pauses, Relief::Turns]],
             _ => &[[Relief::Turns; 2]],
         };
@@ -269,13 +280,11 @@ impl<'a> Search<'a> {
 
     /// Capabilities of the memories: the memory tiles, and the other levels for the arrays that are there.
     fn coarse_options(&self) -> CoarseOptions {
-        let mut options = coarse_options(self.passes.tiles.memory);
-        options.transport = Transport::uniform(self.passes.constraints.transport);
+        let mut options = coarse_options(self.passes.tiles.target.memory());
+        options.transport = self.passes.transport();
         for (number, array) in self.passes.program.arrays.iter().enumerate() {
             let level = array.level.filter(|level| *level != Level::Memory);
-            if let Some(spec) =
-                level.and_then(|level| self.passes.constraints.levels.spec(level, self.passes.tiles.memory))
-            {
+            if let Some(spec) = level.and_then(|level| self.passes.tiles.target.at(level)) {
                 let own = coarse_options(spec);
                 options.ports_of.insert(number, (own.write_ports, own.read_ports));
                 options.round_trip = options.round_trip.max(own.round_trip);

@@ -9,7 +9,7 @@ use pushmem_stages::Stage;
 use pushmem_tile::TileSpec;
 
 use crate::ids::{CounterId, DatapathId, InputId, KernelId, TileId, WireId};
-use crate::levels::Levels;
+use crate::target::Target;
 
 /// Bits of a word on every wire. Narrower elements are extended according to their type.
 pub const WORD_BITS: u32 = 16;
@@ -19,14 +19,13 @@ pub const WORD_BITS: u32 = 16;
 pub struct Accelerator {
     /// Name of the application.
     pub name: String,
-    /// The tile that the memories are made of.
-    pub spec: TileSpec,
-    /// The tile that large tables are in.
-    pub rom_spec: TileSpec,
-    /// Tile specifications of the other levels of the memory hierarchy.
-    pub levels: Levels,
+    /// The target that it was realized for.
+    pub target: Target,
     /// Cycles of a run: one more than the time of the last output.
     pub length: u64,
+    /// Registers between the streams, which say whether time goes on, and the hardware, which a stall stops: the streams are so
+    /// many cycles ahead. 0 where the hardware stops within the cycle.
+    pub stall_latency: u32,
     /// Loop counters that streams and kernels share.
     pub counters: IndexVec<CounterId, Counter>,
     /// Wires, each after those it depends on within a cycle.
@@ -447,13 +446,12 @@ pub struct Configured<'a> {
 
 impl Accelerator {
     /// An accelerator in which nothing is yet.
-    pub fn new(name: impl Into<String>, spec: TileSpec, rom_spec: TileSpec) -> Self {
+    pub fn new(name: impl Into<String>, target: Target) -> Self {
         Self {
             name: name.into(),
-            spec,
-            rom_spec,
-            levels: Levels::default(),
+            target,
             length: 0,
+            stall_latency: 0,
             counters: IndexVec::new(),
             wires: IndexVec::new(),
             inputs: IndexVec::new(),
@@ -473,13 +471,13 @@ impl Accelerator {
     /// All that is configured: the memory tiles, then the ROM tiles.
     pub fn configured(&self) -> Vec<Configured<'_>> {
         let tiles = self.tiles.iter().map(|tile| (&tile.name, self.spec_at(tile.level), &tile.configuration));
-        let roms = self.roms.iter().map(|rom| (&rom.name, &self.rom_spec, &rom.configuration));
+        let roms = self.roms.iter().map(|rom| (&rom.name, self.target.rom(), &rom.configuration));
         tiles.chain(roms).map(|(name, spec, configuration)| Configured { name, spec, configuration }).collect()
     }
 
     /// The specification of the tiles of a level. Only levels that there are have tiles.
     pub fn spec_at(&self, level: Level) -> &TileSpec {
-        self.levels.spec(level, &self.spec).unwrap_or(&self.spec)
+        self.target.at(level).unwrap_or_else(|| self.target.memory())
     }
 
     /// How many tiles of a level there are.

@@ -10,8 +10,8 @@
 mod accelerator;
 mod application;
 mod ids;
-mod levels;
 mod run;
+mod target;
 
 pub use accelerator::{
     Accelerator, Case, Condition, Configured, Constant, Copied, Counter, Delayed, Driver, Kernel, Lane, Memory,
@@ -23,5 +23,5 @@ pub use application::{
     KernelNode, OutputLane, OutputNode, ProgramNames, StageResult, UnitNode, WordDriver, WordNet,
 };
 pub use ids::{ArrayId, BitId, CounterId, DatapathId, InputId, KernelId, TileId, WireId, WordId};
-pub use levels::Levels;
 pub use run::{Beats, Function, Run};
+pub use target::{Mode, Target, TileKind};

@@ -24,6 +24,8 @@ pub struct Datapath {
     pub(crate) nodes: Vec<Node>,
     pub(crate) result: usize,
     pub(crate) latency: u64,
+    /// Of each load.
+    pub(crate) operand_latency: Vec<u64>,
     pub(crate) loads: Vec<Type>,
     pub(crate) processing_elements: u64,
 }
@@ -112,6 +114,12 @@ impl Datapath {
     /// or some bits of one of them, which need none.
     pub fn latency(&self) -> u64 {
         self.latency
+    }
+
+    /// Cycles from the port of a load to the first operator that takes it: so long before an operation begins its word is at the
+    /// port.
+    pub fn operand_latency(&self, load: usize) -> u64 {
+        self.operand_latency[load]
     }
 
     /// The same, whose result comes so many cycles later: registers for the way to where it is stored.

@@ -122,7 +122,9 @@ impl<'a> DatapathGraph<'a> {
         }
         let (nodes, result, latency) = stages::assign(&graph, &mut moments, result);
         let processing_elements = 0;
-        let mut datapath = Datapath { nodes, result, latency, loads: self.loads.clone(), processing_elements };
+        let operand_latency = self.loads.iter().map(|load| operators.operand_latency(*load)).collect();
+        let loads = self.loads.clone();
+        let mut datapath = Datapath { nodes, result, latency, operand_latency, loads, processing_elements };
         datapath.processing_elements = (0..datapath.nodes.len())
             .filter(|&node| !datapath.shares_divider(node))
             .map(|node| operators.processing_elements(&datapath.operator(node)))

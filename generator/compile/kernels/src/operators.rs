@@ -3,6 +3,8 @@
 //! A [`DatapathGraph`](crate::DatapathGraph) says which function an operation computes; [`Operators`] decide how deep
 //! its pipeline is.
 
+use std::fmt;
+
 use pushmem_nest::{Binary, Type, Unary};
 
 use crate::node::NodeKind;
@@ -30,7 +32,7 @@ pub enum Delay {
 }
 
 /// The operators of a technology.
-pub trait Operators {
+pub trait Operators: fmt::Debug + Send + Sync {
     /// The name of the technology, for messages.
     fn name(&self) -> &str;
 
@@ -49,6 +51,10 @@ pub trait Operators {
 
     /// The delay of an operator that the technology computes.
     fn delay(&self, operator: &Operator) -> Delay;
+
+    /// Registers between the port of an operand and the first operator that takes it: a word is at the port so many cycles before
+    /// an operation begins. Schedules know them as latencies of reads.
+    fn operand_latency(&self, operand: Type) -> u64;
 
     /// The processing elements that an operator takes, if each has an arithmetic unit of a word and starts one operation a
     /// cycle.
@@ -120,6 +126,11 @@ impl Operators for DedicatedOperators {
             },
         };
         Delay::Units(units)
+    }
+
+    /// Operators take their operands from the ports.
+    fn operand_latency(&self, _: Type) -> u64 {
+        0
     }
 
     /// Constants, casts, shifts by constants, operations of bits with constants, and inversions of truth values are free.

@@ -204,7 +204,7 @@ fn constraints(
 ) -> Result<Vec<Constraint>, ScheduleError> {
     let mut strictest: BTreeMap<(usize, usize, usize), Constraint> = BTreeMap::new();
     for dependence in dependences {
-        let Dependence { array, producer, consumer, .. } = *dependence;
+        let Dependence { array, producer, consumer, read, .. } = *dependence;
         let latency = pipeline.stages[producer].latency as i64;
         // A delay is the constant term plus the time of the first iteration.
         let shift = firsts[consumer] - firsts[producer] + latency;
@@ -214,7 +214,7 @@ fn constraints(
             consumer: groups[consumer],
             lead: dependence.furthest(&steps[producer], &steps[consumer])
                 + shift
-                + transport.between(producer, consumer) as i64,
+                + transport.to_operand(producer, consumer, read) as i64,
             kept: dependence.nearest(&steps[producer], &steps[consumer]) + shift,
         };
         if constraint.producer == constraint.consumer && constraint.lead > 0 {

@@ -519,6 +519,8 @@ struct Event {
     group: usize,
     stage: usize,
     read: Option<i64>,
+    /// Latency of the operand that it reads.
+    operand: i64,
     write: Option<i64>,
     version: i64,
 }
@@ -555,6 +557,9 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
     let round_trip = coarse.map_or(0, |(_, options)| options.round_trip as i64);
     let transport = |producer: usize, consumer: usize| {
         coarse.map_or(0, |(_, options)| options.transport.between(producer, consumer) as i64)
+    };
+    let operand = |consumer: usize, read: usize| {
+        coarse.map_or(0, |(_, options)| options.transport.operand(consumer, read) as i64)
     };
     let (paths, count) = shared_loops(pipeline, &groups);
     // Lanes may have an iteration less.
@@ -605,7 +610,7 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
                 assert!(other.is_none() || (lanes && other == Some(*group)), "{} twice at {now}", stage.name);
             }
             let updates = stage.updates();
-            for access in &stage.reads {
+            for (number_of_read, access) in stage.reads.iter().enumerate() {
                 let element = access.subscripts.iter().map(|subscript| subscript.at(point)).collect::<Option<Vec<_>>>();
                 let Some(element) = element else { continue };
                 let direct = coarse.is_some_and(|(found, _)| {
@@ -623,6 +628,7 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
                     group: *group,
                     stage: number,
                     read: Some(now),
+                    operand: operand(number, number_of_read),
                     write: None,
                     version: version(access.array),
                 };
@@ -633,8 +639,15 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
             let written = now + stage.latency as i64;
             writing.entry((stage.write.array, written)).or_default().insert(*group);
             let version = version(stage.write.array);
-            let event =
-                Event { group: *group, stage: number, read: updates.then_some(now), write: Some(written), version };
+            let update = stage.reads.iter().position(|read| updates && *read == stage.write);
+            let event = Event {
+                group: *group,
+                stage: number,
+                read: updates.then_some(now),
+                operand: update.map_or(0, |read| operand(number, read)),
+                write: Some(written),
+                version,
+            };
             elements.entry((stage.write.array, element.unwrap())).or_default().push(event);
         }
     }
@@ -688,11 +701,11 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
                     if goes_on {
                         let (one, two) = if other.read < event.read { (other, event) } else { (event, other) };
                         let gap = two.read.unwrap() - one.write.unwrap();
-                        let least = round_trip + transport(one.stage, two.stage);
+                        let least = round_trip + transport(one.stage, two.stage) + two.operand;
                         assert!(gap > least, "{} updated twice within {gap}", name());
                     } else {
                         let gap = if follows(event, other.group) { 0 } else { 1 + round_trip };
-                        let gap = gap + transport(other.stage, event.stage);
+                        let gap = gap + transport(other.stage, event.stage) + event.operand;
                         assert!(
                             read >= written + gap,
                             "{} written at {written} by group {} read at {read} by group {}",

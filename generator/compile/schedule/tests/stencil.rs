@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use pushmem_affine::Affine;
 use pushmem_schedule::{
-    Access, Array, Boundary, CoarseOptions, Loop, Options, Pipeline, Schedule, ScheduleError, Stage, Subscript,
-    Transport, dependences, distances, lifetimes, sequential,
+    Access, Array, Boundary, CoarseOptions, Dependence, Loop, Options, Pipeline, Schedule, ScheduleError, Stage,
+    Subscript, Transport, dependences, distances, lifetimes, sequential,
 };
 
 /// Without padding.
@@ -229,7 +229,8 @@ fn words_travel_before_they_are_read() {
         let options = Options { transport, ..Options::default() };
         let schedule = pushmem_schedule::stencil(&pipeline, &options).unwrap();
         for dependence in dependences(&pipeline).unwrap() {
-            let travels = options.transport.between(dependence.producer, dependence.consumer) as i64;
+            let Dependence { producer, consumer, read, .. } = dependence;
+            let travels = options.transport.to_operand(producer, consumer, read) as i64;
             assert!(distances(&schedule, &pipeline, &dependence).0 >= travels);
         }
         schedule.stages.iter().map(|stage| stage.start).collect::<Vec<_>>()
@@ -243,6 +244,14 @@ fn words_travel_before_they_are_read() {
     let mut hidden = Transport::default();
     hidden.set(0, 2, 0);
     assert_eq!(starts(hidden), [0, 65, 65]);
+    // The blurred word is later at its operand than the pixel at its own, and decides; then the pixel does.
+    let mut operands = Transport::uniform(1);
+    operands.set_operand(2, 0, 4);
+    operands.set_operand(2, 1, 2);
+    assert_eq!(starts(operands), [0, 66, 71]);
+    let mut pixel = Transport::default();
+    pixel.set_operand(2, 1, 5);
+    assert_eq!(starts(pixel), [0, 65, 70]);
 }
 
 #[test]

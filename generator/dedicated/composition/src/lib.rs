@@ -20,6 +20,7 @@ use itertools::Itertools;
 use pushmem_configuration::{RegisterWrite, format_writes};
 use pushmem_graph::{Accelerator, Beats, WORD_BITS};
 use pushmem_nest::Program;
+use pushmem_systemverilog::{file_list, is_header, with_headers};
 use pushmem_tile::TileSpec;
 use pushmem_waves::View;
 
@@ -127,12 +128,14 @@ pub fn compose(
     if let Some(spec) = accelerator.specs_in_use().find(|spec| spec.word_bits < WORD_BITS) {
         return Err(CompositionError::NarrowWords { tile: spec.name.clone(), bits: spec.word_bits });
     }
-    let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
-    if let Some(spec) = accelerator.specs_in_use().chain(rom).find(|spec| spec.reset != accelerator.spec.reset) {
+    let rom = (!accelerator.roms.is_empty()).then_some(accelerator.target.rom());
+    if let Some(spec) =
+        accelerator.specs_in_use().chain(rom).find(|spec| spec.reset != accelerator.target.memory().reset)
+    {
         return Err(CompositionError::Reset {
             tile: spec.name.clone(),
             reset: spec.reset,
-            wanted: accelerator.spec.reset,
+            wanted: accelerator.target.memory().reset,
         });
     }
     let window = Window::of(accelerator)?;
@@ -149,7 +152,7 @@ pub fn compose(
     let library = modules::library(accelerator);
     rtl.extend(library.into_iter().map(|(name, text)| (rtl_path(&name), text)));
     rtl.extend(kernels.into_iter().map(|kernel| (rtl_path(&kernel.name), kernel.text)));
-    rtl.push((rtl_path(&top_module), accelerator.spec.reset.of_system_verilog(&top.text)));
+    rtl.push((rtl_path(&top_module), accelerator.target.memory().reset.of_system_verilog(&top.text)));
 
     let run_cycles = top::run_cycles(accelerator);
     let writes = register_writes(accelerator)?;
@@ -161,7 +164,8 @@ pub fn compose(
         ("testbench/streams.h".to_owned(), testbench::STREAMS.to_owned()),
     ];
 
-    let filelist = rtl.iter().map(|(path, _)| format!("{path}\n")).collect();
+    let rtl = with_headers(rtl);
+    let filelist = file_list(rtl.iter().map(|(path, _)| path.as_str()));
     let header = header::print(accelerator, &top_module, run_cycles, &writes, window.bytes());
     let mut others = vec![
         ("filelist.f".to_owned(), filelist),
@@ -190,12 +194,15 @@ pub fn compose(
 
 /// The kinds of tiles that there are instances of.
 fn tile_modules(accelerator: &Accelerator, tile_files: &[Vec<(String, String)>]) -> Vec<TileModule> {
-    let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
+    let rom = (!accelerator.roms.is_empty()).then_some(accelerator.target.rom());
     let module = |spec: &TileSpec| {
         let name = instance::tile_module(spec);
         let file = format!("{name}.sv");
         let files = tile_files.iter().find(|files| files.iter().any(|(name, _)| *name == file))?;
-        Some(TileModule { name, files: files.iter().map(|(name, _)| name.clone()).collect() })
+        Some(TileModule {
+            name,
+            files: files.iter().map(|(name, _)| name).filter(|name| !is_header(name)).cloned().collect(),
+        })
     };
     accelerator.specs_in_use().chain(rom).filter_map(module).collect()
 }

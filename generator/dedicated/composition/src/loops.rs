@@ -8,9 +8,27 @@ use crate::error::CompositionError;
 use crate::instance::Instance;
 use crate::text::{bits_for, concatenation, literal, range};
 
+/// Signals that say how time goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Time {
+    /// High in the cycle before cycle 0 of a run.
+    pub flush: &'static str,
+    /// High in each cycle of a run in which time goes on.
+    pub step: &'static str,
+}
+
+impl Time {
+    /// The time of the hardware.
+    pub const HARDWARE: Time = Time { flush: "flush", step: "step" };
+    /// The time of the streams where the stall has registers: so many cycles ahead of the hardware's.
+    pub const AHEAD: Time = Time { flush: "flush_ahead", step: "step_ahead" };
+}
+
 /// A loop counter with the names of its signals.
 pub(crate) struct LoopCounter<'a> {
     pub counter: &'a Counter,
+    /// The time that it counts in.
+    pub time: Time,
     /// Name of the stream or kernel whose iterations it counts, the stem of its signals.
     pub name: String,
     /// Name of the instance, and of its module.
@@ -70,7 +88,7 @@ impl LoopCounter<'_> {
             .parameter("Extents", literals(count_bits, &extents))
             .parameter("Start", literal(gap_bits, start))
             .parameter("Gaps", literals(gap_bits, &gaps))
-            .to(&[("clk_i", clock), ("rst_ni", reset), ("flush_i", "flush"), ("step_i", "step")])
+            .to(&[("clk_i", clock), ("rst_ni", reset), ("flush_i", self.time.flush), ("step_i", self.time.step)])
             .port("steps_o", &self.steps)
             .port("indices_o", concatenation(self.indices.iter().cloned()));
         lines.push(counter.print());

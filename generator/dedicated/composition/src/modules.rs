@@ -14,6 +14,9 @@ pub(crate) const RUN_CONTROL: &str = "pushmem_run_control";
 pub(crate) const LATE_FLUSH: &str = "pushmem_late_flush";
 pub(crate) const LOOP_COUNTER: &str = "pushmem_loop_counter";
 pub(crate) const STREAM_BUFFER: &str = "pushmem_stream_buffer";
+/// Those of accelerators whose stall has registers.
+pub(crate) const STALL_PIPELINE: &str = "pushmem_stall_pipeline";
+pub(crate) const SKID_BUFFER: &str = "pushmem_skid_buffer";
 
 /// The name of the module that shifts words.
 pub(crate) const SHIFT_REGISTER: &str = "pushmem_shift_register";
@@ -25,11 +28,13 @@ macro_rules! library {
 }
 
 /// The modules of the library, which have the same text in every accelerator with asynchronous reset: name and text.
-pub const LIBRARY: [(&str, &str); 6] = [
+pub const LIBRARY: [(&str, &str); 8] = [
     (RUN_CONTROL, library!("run_control")),
+    (STALL_PIPELINE, library!("stall_pipeline")),
     (LATE_FLUSH, library!("late_flush")),
     (LOOP_COUNTER, library!("loop_counter")),
     (STREAM_BUFFER, library!("stream_buffer")),
+    (SKID_BUFFER, library!("skid_buffer")),
     (SHIFT_REGISTER, library!("shift_register")),
     DIVIDER,
 ];
@@ -78,15 +83,19 @@ pub(crate) fn names() -> impl Iterator<Item = String> {
 /// The modules of the library that are needed. Where the reset is synchronous, those that have one are called so.
 pub(crate) fn library(accelerator: &Accelerator) -> Vec<(String, String)> {
     let divides = accelerator.datapaths.iter().any(|of| of.datapath.divides());
-    let shifts = accelerator.shift_register_words() > 0;
     let late = accelerator.tiles.iter().any(|tile| tile.begin > 0);
+    let stalls_late = accelerator.stall_latency > 0;
+    let shifts = accelerator.shift_register_words() > 0 || stalls_late && !accelerator.inputs.is_empty();
     let needed = LIBRARY.into_iter().filter(|(name, _)| match *name {
         SHIFT_REGISTER => shifts,
         LATE_FLUSH => late,
+        STALL_PIPELINE => stalls_late,
+        SKID_BUFFER => stalls_late && !accelerator.outputs.is_empty(),
+        STREAM_BUFFER => !stalls_late || !accelerator.inputs.is_empty(),
         name if name == DIVIDER.0 => divides,
         _ => true,
     });
-    let reset = accelerator.spec.reset;
+    let reset = accelerator.target.memory().reset;
     let named = |(name, text): (&str, &str)| match Reset::is_in(text) {
         true => {
             let text = replace_identifiers(text, |word| (word == name).then(|| reset.module_name(name)));

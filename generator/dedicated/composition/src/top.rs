@@ -16,6 +16,7 @@ use index_vec::IndexSlice;
 use pushmem_files::counted;
 use pushmem_graph::{Accelerator, DatapathId};
 use pushmem_nest::{Level, Program};
+use pushmem_systemverilog::asserts;
 use pushmem_waves::View;
 
 use crate::error::CompositionError;
@@ -45,6 +46,13 @@ struct TopTemplate {
     name: String,
     ports: Vec<Vec<String>>,
     sections: Vec<Section>,
+}
+
+impl TopTemplate {
+    /// Whether a part of the module has assertions.
+    fn asserts(&self) -> bool {
+        self.sections.iter().any(|section| asserts(&section.body))
+    }
 }
 
 /// A part of the module.
@@ -115,7 +123,7 @@ fn tile_of(level: Level) -> &'static str {
 impl Context<'_> {
     /// The name of a library module that has a reset.
     fn library(&self, module: &str) -> String {
-        self.accelerator.spec.reset.module_name(module)
+        self.accelerator.target.memory().reset.module_name(module)
     }
 
     fn description(&self) -> Vec<String> {
@@ -126,7 +134,7 @@ impl Context<'_> {
             parts.push(format!("{tiles} `{}`", accelerator.spec_at(level).name));
         }
         if !accelerator.roms.is_empty() {
-            parts.push(format!("{} `{}`", counted(accelerator.roms.len(), "ROM"), accelerator.rom_spec.name));
+            parts.push(format!("{} `{}`", counted(accelerator.roms.len(), "ROM"), accelerator.target.rom().name));
         }
         if accelerator.shift_register_words() > 0 {
             parts.push(format!("{} in shift registers", counted(accelerator.shift_register_words(), "word")));
@@ -143,6 +151,12 @@ impl Context<'_> {
              an input of the same cycle. Words narrower than 16 bits are extended by their type.",
             counted(run_cycles(accelerator), "cycle")
         )));
+        if accelerator.stall_latency > 0 {
+            text.extend(lines(&format!(
+                "Stalls have {}: the streams are so many cycles ahead of the hardware, and have room for the beats between.",
+                counted(accelerator.stall_latency, "register")
+            )));
+        }
         text
     }
 }

@@ -21,7 +21,7 @@ impl Window {
     /// # Errors
     /// When 32 bits are not enough.
     pub fn of(accelerator: &Accelerator) -> Result<Self, CompositionError> {
-        let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
+        let rom = (!accelerator.roms.is_empty()).then_some(accelerator.target.rom());
         let bytes = accelerator.specs_in_use().chain(rom).map(|spec| RegisterMap::of(spec).bytes());
         let offset_bits = bytes.max().unwrap_or(1).next_power_of_two().ilog2();
         let tiles = accelerator.tiles.len() + accelerator.roms.len();

@@ -10,8 +10,8 @@ use pushmem_composition::{CompositionError, Files, compose, register_writes};
 use pushmem_configuration::Configuration;
 use pushmem_files::Document;
 use pushmem_graph::{
-    Accelerator, Beats, Case, Condition, Counter, CounterId, DatapathId, Driver, InputId, Kernel, KernelId, Lane,
-    OperationDatapath, Rom, Source, Stream, Tile, TileId, Variable, Wire, WireId,
+    Accelerator, Beats, Case, Condition, Counter, CounterId, DatapathId, Driver, InputId, Kernel, KernelId, Lane, Mode,
+    OperationDatapath, Rom, Source, Stream, Target, Tile, TileId, Variable, Wire, WireId,
 };
 use pushmem_images::Image;
 use pushmem_kernels::{Datapath, DedicatedOperators, TableMemories};
@@ -35,7 +35,7 @@ fn shipped(tile: &str) -> TileSpec {
 }
 
 fn empty(name: &str) -> Accelerator {
-    Accelerator::new(name, spec(), shipped("rom"))
+    Accelerator::new(name, Target::new(spec(), shipped("rom")))
 }
 
 fn wire(name: &str, driver: Driver) -> Wire {
@@ -243,7 +243,7 @@ fn with_tiles() -> (Program, Accelerator) {
         name: name.to_owned(),
         level: Level::Memory,
         begin: 0,
-        configuration: Configuration { tile: accelerator.spec.name.clone(), ..Configuration::default() },
+        configuration: Configuration { tile: accelerator.target.memory().name.clone(), ..Configuration::default() },
         inputs: vec![Some(w(0)), None],
         outputs: vec![chain_from, None],
         chain_from: chain_from.map(|_| TileId::new(0)),
@@ -298,7 +298,7 @@ nest:
         inputs: index_vec![stream(of_smooth.inputs.as_raw_slice(), 0, Type::U16)],
         outputs: vec![stream(&of_smooth.outputs, 1, Type::I16)],
         roms: vec![rom("output_curve_rom", 0, entries(0)), rom("output_steps_rom", 1, entries(1))],
-        rom_spec: TileSpec { sram_latency: latency, ..shipped("rom") },
+        target: Target::new(spec(), TileSpec { sram_latency: latency, ..shipped("rom") }),
         kernels: index_vec![Kernel {
             name: "output".to_owned(),
             stage: 1,
@@ -410,8 +410,8 @@ fn composed(program: &Program, accelerator: &Accelerator) -> Files {
         _ => (vec![vec![0; 40]], vec![vec![0; 40]]),
     };
     let tiles = match accelerator.roms.as_slice() {
-        [] => vec![vec![stub(&accelerator.spec)]],
-        _ => vec![vec![rom(&accelerator.rom_spec)]],
+        [] => vec![vec![stub(accelerator.target.memory())]],
+        _ => vec![vec![rom(accelerator.target.rom())]],
     };
     compose(accelerator, program, &tiles, &inputs, &expected).unwrap()
 }
@@ -571,7 +571,7 @@ fn roms_are_behind_the_memory_tiles_on_the_configuration_bus() {
 fn different_files_of_one_name_are_an_error() {
     let (program, accelerator) = lookup(1);
     let (inputs, expected) = beats(&program, &accelerator);
-    let (name, text) = rom(&accelerator.rom_spec);
+    let (name, text) = rom(accelerator.target.rom());
     let same = [vec![(name.clone(), text.clone())], vec![(name.clone(), text.clone())]];
     let files = compose(&accelerator, &program, &same, &inputs, &expected).unwrap();
     assert_eq!(files.rtl.iter().filter(|(path, _)| path.ends_with("/rom_tile.sv")).count(), 1);
@@ -585,8 +585,8 @@ fn the_memory_tile_decides_on_resets() {
     let (program, mut accelerator) = with_tiles();
     let asynchronous = composed(&program, &accelerator);
     assert!(asynchronous.rtl.iter().any(|(_, text)| text.contains("negedge rst_ni")));
-    accelerator.spec.reset = Reset::Synchronous;
-    accelerator.spec.clock_gating = true;
+    accelerator.target.spec_mut(Mode::Store(Level::Memory)).unwrap().reset = Reset::Synchronous;
+    accelerator.target.spec_mut(Mode::Store(Level::Memory)).unwrap().clock_gating = true;
     let synchronous = composed(&program, &accelerator);
     let own = synchronous.rtl.iter().filter(|(path, _)| !path.contains("tile"));
     assert!(own.clone().all(|(_, text)| !text.contains("negedge")));
@@ -595,7 +595,7 @@ fn the_memory_tile_decides_on_resets() {
     assert!(top.contains(".test_enable_i "), "{top}");
 
     let (program, mut accelerator) = lookup(1);
-    accelerator.spec.reset = Reset::Synchronous;
+    accelerator.target.spec_mut(Mode::Store(Level::Memory)).unwrap().reset = Reset::Synchronous;
     let (inputs, expected) = beats(&program, &accelerator);
     let error = compose(&accelerator, &program, &[], &inputs, &expected).unwrap_err();
     assert!(error.to_string().contains("`rom` is asynchronous, that of the accelerator synchronous"), "{error}");
@@ -610,8 +610,8 @@ fn the_testbench_writes_registers_during_runs_if_all_have_a_shadow() {
     };
     for (with_rom, (program, mut accelerator)) in [(false, with_tiles()), (true, lookup(1))] {
         assert!(!ports(&program, &accelerator).contains("PUSHMEM_SHADOW_REGISTERS"));
-        accelerator.spec.shadow_registers = true;
-        accelerator.rom_spec.shadow_registers = true;
+        accelerator.target.spec_mut(Mode::Store(Level::Memory)).unwrap().shadow_registers = true;
+        accelerator.target.spec_mut(Mode::Table).unwrap().shadow_registers = true;
         assert_eq!(ports(&program, &accelerator).contains("PUSHMEM_SHADOW_REGISTERS"), !with_rom);
     }
 }
@@ -624,7 +624,7 @@ fn memory_tiles_share_the_configuration_bus() {
     assert!(top.contains("input  logic [9:0]  config_address_i,"), "{top}");
     assert!(top.contains("config_write_i && config_tile == 1'd1"), "{top}");
     assert!(top.contains(".chain_in_0_i        (input_memory_0_out_0),"), "{top}");
-    let map = RegisterMap::of(&accelerator.spec);
+    let map = RegisterMap::of(accelerator.target.memory());
     let writes = register_writes(&accelerator).unwrap();
     assert_eq!(writes[1][0].address - writes[0][0].address, map.bytes().next_power_of_two());
     let Some(verilator) = verilator() else { return };
@@ -710,6 +710,6 @@ fn what_hardware_cannot_do_is_an_error() {
     let message = error(&accelerator, &short).to_string();
     assert_eq!(message, "the beats of the stream output have 40 words, but 39 are given");
     let (_, mut narrow) = with_tiles();
-    narrow.spec.word_bits = 8;
+    narrow.target.spec_mut(Mode::Store(Level::Memory)).unwrap().word_bits = 8;
     assert!(matches!(error(&narrow, &expected), CompositionError::NarrowWords { .. }));
 }

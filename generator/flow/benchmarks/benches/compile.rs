@@ -8,6 +8,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use pushmem_assembly::Constraints;
 use pushmem_compiler::compile;
 use pushmem_files::Document;
+use pushmem_graph::Target;
 use pushmem_images::Image;
 use pushmem_nest::{ArrayKind, Program};
 use pushmem_tile::TileSpec;
@@ -60,9 +61,9 @@ fn chain(count: usize) -> String {
 }
 
 fn benchmarks(criterion: &mut Criterion) {
-    let (amber, rom) = (spec("amber"), spec("rom"));
+    let [amber, dual_port] = ["amber", "dual_port"].map(|memory| Target::new(spec(memory), spec("rom")));
     let compiled =
-        |program: Program| compile(program, &amber, &rom, &Constraints::default()).expect("a program that compiles");
+        |program: Program| compile(program, &amber, &Constraints::default()).expect("a program that compiles");
     let gaussian = text("apps/gaussian.yaml");
     let mut programs = ["gaussian", "harris", "unsharp", "camera_pipeline", "laplacian_pyramid"]
         .map(|name| (name.to_owned(), program(&text(&format!("apps/{name}.yaml")))))
@@ -78,15 +79,12 @@ fn benchmarks(criterion: &mut Criterion) {
     }
 
     // Networks, whose arrays stay in memory tiles; one with sixteen times as many tiles, which must not take longer.
-    let dual_port = spec("dual_port");
     let layer = text("apps/layers/resnet3_1.yaml");
     let larger = layer.replace("in 0..2:", "in 0..8:").replace("57, 57", "225, 225").replace("28, 28]", "112, 112]");
     for (name, text) in [("resnet3_1", &layer), ("resnet3_1 of 16 times as many tiles", &larger)] {
         let program = program(text);
         criterion.bench_function(&format!("compile {name}"), |bench| {
-            bench.iter(|| {
-                compile(black_box(program.clone()), &dual_port, &rom, &Constraints::default()).expect("it fits")
-            });
+            bench.iter(|| compile(black_box(program.clone()), &dual_port, &Constraints::default()).expect("it fits"));
         });
     }
 

@@ -1,5 +1,6 @@
 //! Parts that commands on applications share: the program, the tile, the images, the files of an accelerator and the run of its RTL.
 
+pub mod array_rtl;
 pub mod arrays;
 pub mod choices;
 pub mod folder;

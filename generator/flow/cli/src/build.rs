@@ -35,7 +35,7 @@ pub struct Build {
     choices: Choices,
     /// Array to run on, in place of hardware of its own: a specification, or the name of one in `constraints/arrays`. Its memory tile
     /// takes the place of `--tile`.
-    #[arg(long, value_name = "SPEC", conflicts_with_all = ["tile", "rtl", "wave", "prefix", "package", "sram", "clock_gate"])]
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["tile", "wave", "prefix", "package", "sram", "clock_gate", "stall_latency"])]
     array: Option<PathBuf>,
     /// Seed of the placement on an array.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "array")]
@@ -51,9 +51,13 @@ pub struct Build {
     /// Where to write an output, in the format of the file's ending.
     #[arg(long = "output", value_name = "NAME=FILE", value_parser = images::name_file)]
     outputs: Vec<(String, PathBuf)>,
-    /// Run the RTL as well, in Verilator: at full speed, with random stalls, and in three runs without a gap; compare every word.
+    /// Run the RTL as well, in Verilator: at full speed, with random stalls, and in three runs without a gap; compare every word. On an
+    /// array, run the RTL of the tiles with the bitstream as constants beside the model; compare every output in every cycle.
     #[arg(long, group = RTL)]
     rtl: bool,
+    /// With --rtl on an array: run the array as it is, and load the bitstream. It is built once for all programs, and slower.
+    #[arg(long, requires_all = ["array", "rtl"])]
+    configured: bool,
     /// Write the waves of the RTL at full speed (FST), and beside them layouts for GTKWave and Surfer. Implies --rtl, whose other
     /// runs are compared as well.
     #[arg(long, value_name = "FILE", group = RTL, value_parser = waves::wave_file)]

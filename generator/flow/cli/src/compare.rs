@@ -10,10 +10,12 @@ use pushmem_assembly::Constraints;
 use pushmem_compiler::compile;
 use pushmem_composition::{Files, SimulationSources};
 use pushmem_files::{Diagnostic, write_file};
+use pushmem_systemverilog::{INCLUDE_FOLDER, is_header};
 use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
 
-use crate::application::{folder, images, program, rtl, run_model, tiles};
+use crate::application::tiles::{self, Named};
+use crate::application::{folder, images, program, rtl, run_model};
 use crate::progress::Spinner;
 use crate::{output, waves};
 
@@ -83,10 +85,13 @@ impl Compare {
         let program = program::read(&file)?;
         let spec = TileSpec::read(&self.folder.join("tile.yaml"))?;
         let rom_tile = self.folder.join(folder::ROM_TILE);
-        let rom_spec = tiles::read_rom(rom_tile.is_file().then_some(rom_tile.as_path()), &spec)?;
         let levels = folder::LEVELS.map(|(_, file)| Some(self.folder.join(file)).filter(|path| path.is_file()));
-        let levels = tiles::read_levels(levels[0].as_deref(), levels[1].as_deref(), &spec)?;
-        let compiled = compile(program, &spec, &rom_spec, &Constraints { levels, ..self.constraints()? })?;
+        let named = Named {
+            rom: rom_tile.is_file().then_some(rom_tile.as_path()),
+            global_buffer: levels[0].as_deref(),
+            register_file: levels[1].as_deref(),
+        };
+        let compiled = compile(program, &tiles::target(&spec, named)?, &self.constraints()?)?;
         images::check_outputs(&compiled.program, &self.inputs, &self.outputs)?;
         let inputs = images::inputs(&compiled.program, &self.inputs)?;
         let expected = run_model(&compiled, &inputs)?;
@@ -120,7 +125,9 @@ impl Compare {
         let plain = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
         let listed = read(&self.folder.join("filelist.f"))?;
         let file = |path: &str| Ok::<_, Diagnostic>((plain(path), read(&self.folder.join(path))?));
-        let mut rtl: Vec<_> = listed.lines().map(file).try_collect()?;
+        let headers = files.rtl.iter().map(|(path, _)| path.as_str()).filter(|path| is_header(path));
+        let modules = listed.lines().filter(|line| !line.starts_with(INCLUDE_FOLDER));
+        let mut rtl: Vec<_> = headers.chain(modules).map(file).try_collect()?;
         let sources = files.simulation_sources(self.wave.is_some());
         // But for what is only there for the waves.
         rtl.extend(sources.rtl.into_iter().skip(files.rtl.len()));

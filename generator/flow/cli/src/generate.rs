@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args};
-use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_packaging::{Block, Design};
@@ -12,6 +11,7 @@ use pushmem_pe::PeSpec;
 use pushmem_registers::RegisterMap;
 use pushmem_rtl::package_of;
 use pushmem_simulation::rtl_files;
+use pushmem_systemverilog::files_of;
 use pushmem_tile::TileSpec;
 use serde::Serialize;
 
@@ -19,6 +19,7 @@ use crate::application::{arrays, pes, tiles};
 use crate::origin::{self, Origin};
 use crate::output;
 use crate::package::{self, FOLDER, Package, RTL};
+use crate::rtl_folder;
 
 #[derive(Args)]
 #[command(group(ArgGroup::new(RTL).multiple(true)))]
@@ -103,8 +104,8 @@ impl Generate {
         let report = ArrayReport {
             array: &spec.name,
             digest: spec.digest(),
-            modules: rtl.len(),
-            lines: rtl.iter().map(|(_, text)| text.lines().count()).sum(),
+            modules: rtl_folder::modules(&rtl).count(),
+            lines: rtl_folder::lines(&rtl),
             pe_tiles: count(TileKind::Pe),
             memory_tiles: count(TileKind::Memory),
             io_tiles: count(TileKind::Io),
@@ -128,10 +129,8 @@ impl Generate {
         let rtl =
             pushmem_pe::generate(spec).map_err(|error| Diagnostic::new(error.to_string()).as_fault("specification"))?;
         let mut folder = OutputFolder::new();
-        for file in &rtl {
-            folder.add(format!("rtl/{}.sv", file.name), file.text.as_str());
-        }
-        folder.add("filelist.f", rtl.iter().map(|file| format!("rtl/{}.sv\n", file.name)).collect::<String>());
+        let modules = rtl.iter().map(|module| (module.name.clone(), module.text.clone()));
+        rtl_folder::add(&mut folder, files_of(modules));
         folder.add("operations.md", spec.to_markdown());
         folder.add("spec.yaml", spec.to_yaml());
         Origin::of_processing_element(spec).sign(&mut folder);
@@ -165,17 +164,12 @@ impl Generate {
         if let Some(technology) = &technology {
             rtl = technology.bind(rtl);
         }
-        let rtl = rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect_vec();
         let mut folder = OutputFolder::new();
-        for (path, text) in &rtl {
-            folder.add(path.as_str(), text.as_str());
-        }
-        folder.add("filelist.f", rtl.iter().map(|(path, _)| format!("{path}\n")).collect::<String>());
+        let rtl = rtl_folder::add(&mut folder, rtl);
         self.package.add(&mut folder, technology.as_ref(), |technology| Design {
             blocks: vec![Block { name: spec.name.clone(), base: 0, map: map.clone() }],
             ..package::tile(spec, rtl.clone(), technology)
         })?;
-        let lines: usize = rtl.iter().map(|(_, text)| text.lines().count()).sum();
         let package = format!("rtl/{}.sv", package_of(spec));
         folder.add("registers.json", map.to_json());
         folder.add("registers.h", map.to_c_header());
@@ -195,8 +189,8 @@ impl Generate {
         let report = Report {
             tile: &spec.name,
             digest: spec.digest(),
-            modules: rtl.iter().filter(|(path, _)| *path != package).count(),
-            lines,
+            modules: rtl_folder::modules(&rtl).filter(|path| *path != package).count(),
+            lines: rtl_folder::lines(&rtl),
             registers: map.registers.len(),
             configuration_bits: map.configuration_bits().into(),
         };

@@ -20,6 +20,7 @@ mod package;
 mod progress;
 mod random_specs;
 mod regress;
+mod rtl_folder;
 mod shipped;
 mod simulate;
 mod synth;

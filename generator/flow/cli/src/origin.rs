@@ -7,6 +7,7 @@ use pushmem_fabric::ArraySpec;
 use pushmem_files::{OutputFolder, replace_identifiers};
 use pushmem_pe::PeSpec;
 use pushmem_rtl::{checker_module, package_of, registers_module, tile_module};
+use pushmem_systemverilog::{ASSERTION_MACROS, is_header};
 use pushmem_tile::TileSpec;
 
 /// The licence of generated files, which asks for nothing: they are of those who generate them.
@@ -111,7 +112,7 @@ impl Comment {
             return Some(Comment::Hash);
         }
         match path.extension()?.to_str()? {
-            "sv" | "veryl" | "rdl" | "cpp" => Some(Comment::Slashes),
+            "sv" | "svh" | "veryl" | "rdl" | "cpp" => Some(Comment::Slashes),
             "h" => Some(Comment::Stars),
             "sdc" | "tcl" | "mk" | "yml" | "core" | "py" => Some(Comment::Hash),
             "xml" | "md" => Some(Comment::Markup),
@@ -145,19 +146,23 @@ pub fn prefix(text: &str) -> Result<String, String> {
     }
 }
 
-/// Gives the name of every module a prefix, wherever it stands, and the files that are named as modules, too.
+/// Gives the name of every module, header and macro a prefix, wherever it stands, and the files that are named so, too.
 pub fn rename_modules(folder: &mut OutputFolder, prefix: &str) {
     let is_module = |path: &Path| path.starts_with("rtl") && path.extension().is_some_and(|ending| ending == "sv");
     let stem = |path: &Path| path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
     let modules: BTreeSet<String> =
         folder.files().filter(|(path, _)| is_module(path)).filter_map(|(path, _)| stem(path)).collect();
+    let is_header = |path: &Path| path.to_str().is_some_and(is_header);
+    let headers: BTreeSet<String> =
+        folder.files().filter(|(path, _)| is_header(path)).filter_map(|(path, _)| stem(path)).collect();
+    let is_named = |name: &str| modules.contains(name) || headers.contains(name) || ASSERTION_MACROS.contains(&name);
     folder.rewrite(|path, text| {
         if SOURCES.iter().any(|source| path.starts_with(source)) {
             return (path.to_owned(), text.to_owned());
         }
-        let renamed = |name: &str| modules.contains(name).then(|| format!("{prefix}{name}"));
+        let renamed = |name: &str| is_named(name).then(|| format!("{prefix}{name}"));
         let file = match stem(path).as_deref().and_then(renamed) {
-            Some(stem) if is_module(path) || path.starts_with("veryl") => {
+            Some(stem) if is_module(path) || is_header(path) || path.starts_with("veryl") => {
                 path.with_file_name(stem).with_extension(path.extension().unwrap_or_default())
             }
             _ => PathBuf::from(path),

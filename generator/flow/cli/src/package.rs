@@ -68,7 +68,7 @@ pub fn accelerator<'a>(compiled: &'a Compiled, files: &Files, technology: &'a Te
         rtl: files.rtl.clone(),
         tiles: folder::tiles(compiled),
         testbench: Vec::new(),
-        reset: compiled.accelerator.spec.reset,
+        reset: compiled.accelerator.target.memory().reset,
         technology,
         blocks: Vec::new(),
     }

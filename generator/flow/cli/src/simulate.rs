@@ -47,9 +47,13 @@ pub struct Simulate {
     /// Where to write the words of an output; of `stencil_valid`, the cycles in which it is high.
     #[arg(short, long = "output", value_name = "PORT=FILE", value_parser = output_file)]
     outputs: Vec<(Output, PathBuf)>,
-    /// Run the RTL as well, in Verilator, and compare every output in every cycle.
+    /// Run the RTL as well, in Verilator, and compare every output in every cycle. Of an array, it is the RTL of the tiles with the
+    /// bitstream as constants.
     #[arg(long)]
     rtl: bool,
+    /// With --rtl of an array: run the array as it is, and load the bitstream. It is built once for all bitstreams, and slower.
+    #[arg(long, requires = "rtl")]
+    configured: bool,
     /// Write the waves of the RTL (FST), and beside them layouts for GTKWave and Surfer. Implies --rtl.
     #[arg(long, value_name = "FILE", value_parser = waves::wave_file)]
     wave: Option<PathBuf>,
@@ -109,6 +113,10 @@ impl Simulate {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         if let Some(spec) = crate::application::arrays::read_file(&self.spec)? {
             return self.array(&spec);
+        }
+        if self.configured {
+            let message = format!("{}: --configured is for arrays", self.spec.display());
+            return Err(Diagnostic::new(message).with_help("a tile always loads its configuration; leave it out"));
         }
         let spec = tiles::read_named(&self.spec)?;
         let configuration = kinds::configuration(&self.configuration, &spec)?;

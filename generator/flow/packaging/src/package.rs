@@ -3,6 +3,7 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_rtl::{checker_module, configuration_outputs, registers_module, tile_module};
+use pushmem_systemverilog::{file_list, include_folders, is_header};
 use pushmem_technology::{Binding, Kit, Technology, Views};
 use pushmem_tile::{Reset, TEST_ENABLE, TileSpec};
 use serde_json::{Value, json};
@@ -54,6 +55,8 @@ struct Sources {
     models: Vec<String>,
     /// The same macros as black boxes, for synthesis only.
     stubs: Vec<String>,
+    /// Headers that the others include.
+    headers: Vec<String>,
     /// The files for simulation and synthesis.
     rtl: Vec<String>,
     /// Assertions bound to tiles, for simulation only.
@@ -97,6 +100,7 @@ struct Constraints<'a> {
 struct OpenRoad<'a> {
     design: &'a Design<'a>,
     files: Vec<&'a String>,
+    include_folders: Vec<&'a str>,
     /// The platform of the macros' kit, or one that ships with the flow.
     platform: &'a str,
     /// The kit of the macros.
@@ -123,9 +127,8 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
     let ports = ports_of(&design.top, text);
     let sources = Sources::of(design);
     let name = &design.name;
-    let lines = |paths: Vec<&String>| paths.into_iter().map(|path| format!("{path}\n")).collect::<String>();
     let (headers, harness) = design.testbench.iter().partition(|path| path.ends_with(".h"));
-    let synthesis = || sources.stubs.iter().chain(&sources.rtl).collect_vec();
+    let listed = sources.headers.iter().chain(sources.synthesis()).map(String::as_str).collect_vec();
     let kit = design.technology.kit();
     let constraints = Constraints::of(design, timing, &ports, text);
     // The timing constraints name pins of register files, which the flows would dissolve.
@@ -135,13 +138,14 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
     let mut files = vec![
         (format!("{name}.core"), render(&FuseSoc { design, sources: &sources, headers, harness })),
         ("Bender.yml".to_owned(), render(&Bender { design, sources: &sources })),
-        ("filelist_synthesis.f".to_owned(), lines(synthesis())),
+        ("filelist_synthesis.f".to_owned(), file_list(listed)),
         (format!("{name}.sdc"), render(&constraints)),
         (
             "config.mk".to_owned(),
             render(&OpenRoad {
                 design,
-                files: synthesis(),
+                files: sources.synthesis(),
+                include_folders: sources.include_folders(),
                 platform: kit.map_or("nangate45", |kit| &kit.openroad),
                 kit,
                 views: views(design.technology),
@@ -149,7 +153,7 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
                 keeps_hierarchy,
             }),
         ),
-        ("config.json".to_owned(), libre_lane(design, timing, &synthesis(), keeps_hierarchy)),
+        ("config.json".to_owned(), libre_lane(design, timing, &sources, keeps_hierarchy)),
     ];
     if !powered.is_empty() {
         files.push((supplies, render(&Supplies { design, bindings: powered })));
@@ -174,12 +178,15 @@ impl Sources {
         let mut sources = Sources {
             models: Vec::new(),
             stubs: macros.iter().map(|file| format!("stubs/{file}")).collect(),
+            headers: Vec::new(),
             rtl: Vec::new(),
             checkers: Vec::new(),
         };
         for (path, _) in &design.rtl {
             let file = file_name(path);
-            let list = if macros.iter().any(|name| name == file) {
+            let list = if is_header(path) {
+                &mut sources.headers
+            } else if macros.iter().any(|name| name == file) {
                 &mut sources.models
             } else if checkers.iter().any(|name| name == file) {
                 &mut sources.checkers
@@ -189,6 +196,16 @@ impl Sources {
             list.push(path.clone());
         }
         sources
+    }
+
+    /// The folders of the headers.
+    fn include_folders(&self) -> Vec<&str> {
+        include_folders(self.headers.iter().map(String::as_str))
+    }
+
+    /// The files for synthesis, macros as black boxes.
+    fn synthesis(&self) -> Vec<&String> {
+        self.stubs.iter().chain(&self.rtl).collect()
     }
 }
 
@@ -236,14 +253,15 @@ fn views(technology: &Technology) -> Vec<(&'static str, Vec<String>)> {
     views.into_iter().filter(|(_, files)| !files.is_empty()).collect()
 }
 
-fn libre_lane(design: &Design, timing: &Timing, files: &[&String], keeps_hierarchy: bool) -> String {
-    let here = |path: &String| Value::from(format!("dir::{path}"));
+fn libre_lane(design: &Design, timing: &Timing, sources: &Sources, keeps_hierarchy: bool) -> String {
+    let here = |path: &str| Value::from(format!("dir::{path}"));
     let sdc = format!("dir::{}.sdc", design.name);
     let period = f64::from(timing.clock_period_ps) / 1000.0;
     let mut config = json!({
         "meta": {"version": 2, "flow": "Classic"},
         "DESIGN_NAME": design.top,
-        "VERILOG_FILES": files.iter().map(|path| here(path)).collect_vec(),
+        "VERILOG_FILES": sources.synthesis().into_iter().map(|path| here(path)).collect_vec(),
+        "VERILOG_INCLUDE_DIRS": sources.include_folders().into_iter().map(here).collect_vec(),
         "USE_SLANG": true,
         "CLOCK_PORT": "clk_i",
         "CLOCK_PERIOD": period,

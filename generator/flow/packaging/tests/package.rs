@@ -6,6 +6,7 @@ use pushmem_files::Document;
 use pushmem_packaging::{Block, Design, Timing, package};
 use pushmem_registers::RegisterMap;
 use pushmem_rtl::{generate, tile_module};
+use pushmem_systemverilog::files_of;
 use pushmem_technology::{Assembly, Binding, Memory, Technology};
 use pushmem_tile::TileSpec;
 use serde_json::{Value, json};
@@ -34,7 +35,7 @@ fn assembly(spec: &TileSpec, name: &str, views: &str) -> Assembly {
 /// The files of the package of a tile.
 fn packaged(spec: &TileSpec, technology: &Technology, timing: &str) -> BTreeMap<String, String> {
     let map = RegisterMap::of(spec);
-    let rtl = generate(spec, &map).unwrap().into_iter().map(|file| (format!("{}.sv", file.name), file.text)).collect();
+    let rtl = files_of(generate(spec, &map).unwrap().into_iter().map(|module| (module.name, module.text)));
     let rtl = technology.bind(rtl).into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect();
     let design = Design {
         name: spec.name.clone(),

@@ -84,7 +84,8 @@ impl Contents {
     pub fn of(compiled: &Compiled, figures: &Report, build: Build) -> Self {
         let Compiled { program, accelerator, .. } = compiled;
         let output = program.arrays_of(ArrayKind::Output).next();
-        let published = output.and_then(|array| published(&program.name, &array.shape, &accelerator.spec.name));
+        let published =
+            output.and_then(|array| published(&program.name, &array.shape, &accelerator.target.memory().name));
         let stages = stages(compiled);
         let sources = sources(compiled);
         let memories = memories(compiled, &sources);

@@ -6,6 +6,7 @@ use pushmem_affine::deltas;
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{Compiled, Report, compile};
 use pushmem_files::Document;
+use pushmem_graph::Target;
 use pushmem_nest::Program;
 use pushmem_report::{Build, Contents, Executed, Sequence, Stream};
 use pushmem_tile::TileSpec;
@@ -18,7 +19,8 @@ fn shipped(path: &str) -> PathBuf {
 fn compiled(document: &Document, tile: &str) -> (Compiled, Contents) {
     let program = Program::from_document(document).expect("a program").program;
     let spec = |name: &str| TileSpec::read(&shipped(&format!("constraints/tiles/{name}.yaml"))).expect("a tile");
-    let compiled = compile(program, &spec(tile), &spec("rom"), &Constraints::default()).expect("it compiles");
+    let target = Target::new(spec(tile), spec("rom"));
+    let compiled = compile(program, &target, &Constraints::default()).expect("it compiles");
     let (command, ports) = ("pushmem build </script>".to_owned(), "module top ();".to_owned());
     let build = Build { command, ports, checked_by_model: false, rtl: None };
     let contents = Contents::of(&compiled, &Report::of(&compiled), build);

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
+use pushmem_systemverilog::{File, is_header};
 
 use crate::folder::{io, keep, working_folder, write};
 use crate::units::{Unit, names, units, verilated_sources};
@@ -14,6 +15,9 @@ use crate::verilator::{Verilator, run, run_all};
 
 /// Flags for models that write waves. Parameters are no signals.
 const WAVE_FLAGS: [&str; 2] = ["--trace-fst", "--no-trace-params"];
+
+/// The flag that makes one module of all.
+const FLATTEN: &str = "--flatten";
 
 /// The file that tells Verilator about modules.
 const CONFIGURATION: &str = "modules.vlt";
@@ -42,7 +46,7 @@ pub struct ModelSources<'a> {
     pub top: &'a str,
     /// Name of the class that Verilator makes of the top module.
     pub class: &'a str,
-    /// SystemVerilog files: name and text of each.
+    /// SystemVerilog files, headers among them: name and text of each.
     pub rtl: &'a [(String, String)],
     /// Modules among them that there may be many instances of. A model that writes waves shows their insides, so it is built
     /// from their files instead.
@@ -51,6 +55,8 @@ pub struct ModelSources<'a> {
     pub harness: &'a [(String, String)],
     /// Whether the harness writes a wave file.
     pub wave: bool,
+    /// Whether all modules become one before they are optimized: it takes longer, and constants reach everywhere.
+    pub flatten: bool,
 }
 
 impl Verilator {
@@ -59,10 +65,10 @@ impl Verilator {
     /// # Errors
     /// As [`Verilator::build`].
     pub fn build_model(&self, sources: ModelSources) -> Result<PathBuf, Diagnostic> {
-        let ModelSources { top, class, rtl, libraries, harness, wave } = sources;
+        let ModelSources { top, class, rtl, libraries, harness, wave, flatten } = sources;
         let texts = rtl.iter().chain(harness).flat_map(|(name, text)| [name.as_str(), text.as_str()]);
         let modules = libraries.iter().map(|library| library.module);
-        let flags = if wave { &WAVE_FLAGS[..] } else { &[] };
+        let flags = [if wave { &WAVE_FLAGS[..] } else { &[] }, if flatten { &[FLATTEN][..] } else { &[] }].concat();
         let key = self.key([top, class].into_iter().chain(flags.iter().copied()).chain(modules).chain(texts));
         let models = pushmem_cache::folder().join("models");
         let executable = models.join(&key).join("model");
@@ -76,10 +82,11 @@ impl Verilator {
             write(&work.path().join(name), text)?;
         }
         let mut verilate = self.verilate(work.path(), class, top);
+        verilate.args(&flags);
         let mut objects = vec![runtime];
         let mut replaced = BTreeSet::new();
         if wave {
-            verilate.args(flags).arg(CONFIGURATION);
+            verilate.arg(CONFIGURATION);
             write(&work.path().join(CONFIGURATION), &configuration(&libraries))?;
         } else {
             for library in &libraries {
@@ -91,7 +98,7 @@ impl Verilator {
                 verilate.arg(wrapper);
             }
         }
-        verilate.args(rtl.iter().map(|(name, _)| name).filter(|name| !replaced.contains(name)));
+        verilate.args(compiled(rtl).filter(|name| !replaced.contains(name)));
         self.tell(|| format!("verilating `{top}`"));
         run(&mut verilate)?;
         self.tell(|| format!("compiling the model of `{top}`"));
@@ -106,7 +113,7 @@ impl Verilator {
     /// Builds a module, or finds it in the cache. It is the same in all models whose files for it are the same.
     fn library(&self, sources: LibrarySources, rtl: &[(String, String)]) -> Result<Library, Diagnostic> {
         let LibrarySources { module, files, .. } = sources;
-        let files = rtl.iter().filter(|(name, _)| files.contains(name)).collect_vec();
+        let files = rtl.iter().filter(|(name, _)| is_header(name) || files.contains(name)).cloned().collect_vec();
         let texts = files.iter().flat_map(|(name, text)| [name.as_str(), text.as_str()]);
         let libraries = pushmem_cache::folder().join("libraries");
         let folder = libraries.join(self.key(["library", module].into_iter().chain(texts)));
@@ -121,7 +128,7 @@ impl Verilator {
             }
             let mut verilate = self.verilate(work.path(), &format!("V{module}"), module);
             self.tell(|| format!("verilating `{module}`"));
-            run(verilate.args(["--lib-create", module]).args(files.iter().map(|(name, _)| name)))?;
+            run(verilate.args(["--lib-create", module]).args(compiled(&files)))?;
             let all = Unit { sources: names(verilated_sources(work.path())?), runs_once: false };
             write(&work.path().join("all.cpp"), &all.text())?;
             self.tell(|| format!("compiling the model of `{module}`"));
@@ -194,6 +201,11 @@ impl Verilator {
         pushmem_cache::added(&object);
         Ok(object)
     }
+}
+
+/// The names of the files that are compiled: headers are found beside them.
+fn compiled(files: &[File]) -> impl Iterator<Item = &String> {
+    files.iter().map(|(name, _)| name).filter(|name| !is_header(name))
 }
 
 /// The directives that keep Verilator from copying modules into their users: then it shares most of their C++ between instances.

@@ -7,9 +7,10 @@ use itertools::Itertools;
 use pushmem_cache::Kept;
 use pushmem_files::Diagnostic;
 use pushmem_registers::RegisterMap;
+use pushmem_systemverilog::files_of;
 use pushmem_tile::TileSpec;
 
-/// The SystemVerilog files of a tile: name and text of each, used modules before their users.
+/// The SystemVerilog files of a tile: name and text of each, headers first, then used modules before their users.
 ///
 /// # Errors
 /// When the RTL does not compile, which is a fault of the templates.
@@ -24,7 +25,7 @@ pub fn rtl_files(spec: &TileSpec) -> Result<Vec<(String, String)>, Diagnostic> {
     }
     let rtl = pushmem_rtl::generate(spec, &map)
         .map_err(|error| Diagnostic::new(format!("internal error: the RTL does not compile: {error}")))?;
-    let files = rtl.into_iter().map(|file| (format!("{}.sv", file.name), file.text)).collect_vec();
+    let files = files_of(rtl.into_iter().map(|module| (module.name, module.text)));
     kept.keep(&files);
     Ok(files)
 }

@@ -66,6 +66,7 @@ impl Verilator {
             libraries: Vec::new(),
             harness: &harness,
             wave,
+            flatten: false,
         })
     }
 
@@ -94,6 +95,7 @@ impl Verilator {
             libraries: Vec::new(),
             harness: &harness,
             wave: false,
+            flatten: false,
         })
     }
 }

@@ -56,7 +56,11 @@ impl BlockKind {
         // Both kinds of reset.
         let module = module.strip_suffix("_synchronous").unwrap_or(module);
         match module {
-            "pushmem_loop_counter" | "pushmem_run_control" | "pushmem_stream_buffer" => BlockKind::Streams,
+            "pushmem_loop_counter"
+            | "pushmem_run_control"
+            | "pushmem_stream_buffer"
+            | "pushmem_stall_pipeline"
+            | "pushmem_skid_buffer" => BlockKind::Streams,
             "pushmem_shift_register" => BlockKind::ShiftRegisters,
             "pushmem_divider" => BlockKind::Kernels,
             // Around the memory of each tile.

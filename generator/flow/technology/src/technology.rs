@@ -25,6 +25,13 @@ struct MemoryModule<'a> {
     assembly: &'a Assembly,
 }
 
+impl MemoryModule<'_> {
+    /// Whether the macro leaves open which row a port reads while another writes it.
+    fn asserts(&self) -> bool {
+        !self.assembly.memory.exclusive && !self.assembly.binding.reads_while_written
+    }
+}
+
 #[derive(Template)]
 #[template(path = "model.sv", escape = "none")]
 struct Model<'a> {

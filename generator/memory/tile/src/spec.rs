@@ -74,12 +74,11 @@ impl Reset {
     /// until the first clock edge under reset, so that assertions wait for its end. With an asynchronous one, Verilator 5.006
     /// would complain that the reset is used both ways.
     pub fn of_system_verilog(self, text: &str) -> String {
-        const ASSERTION: &str = "assert property (@(posedge clk_i)";
         match self {
             Reset::Asynchronous => text.to_owned(),
             Reset::Synchronous => text
                 .replace("@(posedge clk_i, negedge rst_ni)", "@(posedge clk_i)")
-                .replace(ASSERTION, &format!("{ASSERTION} disable iff (!rst_ni)")),
+                .replace("`PUSHMEM_ASSERT(", "`PUSHMEM_ASSERT_OUT_OF_RESET("),
         }
     }
 }

@@ -80,7 +80,7 @@ pub fn prove_roms(
             if rom.table != fetch.table || !holds(rom, table, fetch) {
                 return Err(fault(RomFault::Contents));
             }
-            let found = timing::sram_to_output(accelerator.rom_spec.sram_latency);
+            let found = timing::sram_to_output(accelerator.target.rom().sram_latency);
             if fetch.latency != found {
                 return Err(fault(RomFault::Latency { expected: fetch.latency, found }));
             }

@@ -1,5 +1,6 @@
 //! The benchmark programs.
 
+use pushmem_assembly::Constraints;
 use pushmem_bitstream::decode;
 use pushmem_fabric::TileKind;
 use pushmem_mapper::{Edited, Report, StreamLane, Target, compile_for, execute, join, lower, split};
@@ -9,7 +10,7 @@ use pushmem_routing::Options;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{app, array, compiled, constraints, tile};
+use crate::common::{app, array, beside, compiled};
 
 #[test]
 fn netlists_of_applications_compute_what_the_interpreter_does() {
@@ -67,13 +68,24 @@ fn a_program_beyond_the_array_is_refused_at_its_place() {
 #[test]
 fn bitstreams_of_applications_compute_what_the_interpreter_does() {
     let target = Target::new(array("amber"));
-    // Delays, tables, boundaries, memories of several tiles, sums that need more cycles, a memory that streams would share.
-    for name in
-        ["gaussian", "harris", "rom", "bc_mirror", "up_sample", "three_stage", "mobilenet_small", "exposure_fusion"]
-    {
+    // Delays, tables, a table that does not end with a row, boundaries, memories of several tiles, sums that need more cycles, a
+    // memory that streams would share, loop variables of two loops, and of a loop beside others.
+    for name in [
+        "gaussian",
+        "harris",
+        "rom",
+        "unsharp_new",
+        "bc_mirror",
+        "up_sample",
+        "three_stage",
+        "mobilenet_small",
+        "exposure_fusion",
+        "counter",
+        "conv_1_3",
+    ] {
         let options = Options::default();
         let found =
-            compile_for(&app(name), &target, &tile("rom"), &constraints(), &Edited::default(), options, &|_| ());
+            compile_for(&app(name), &target, &beside(), &Constraints::default(), &Edited::default(), options, &|_| ());
         let (compiled, mapped) = found.unwrap_or_else(|error| panic!("{name}: {error:?}"));
         let images = compiled.program.random_inputs(&mut ChaCha8Rng::seed_from_u64(1));
         let configuration = decode(&mapped.bitstream, &target.spec, &target.graph).unwrap();

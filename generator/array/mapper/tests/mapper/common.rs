@@ -6,8 +6,8 @@ use pushmem_assembly::Constraints;
 use pushmem_compiler::{Compiled, compile};
 use pushmem_fabric::{ArraySpec, Folder};
 use pushmem_files::Document;
-use pushmem_graph::Levels;
-use pushmem_nest::Program;
+use pushmem_graph::Target;
+use pushmem_nest::{Level, Program};
 use pushmem_tile::TileSpec;
 
 fn root() -> PathBuf {
@@ -28,9 +28,8 @@ pub fn array(name: &str) -> ArraySpec {
 
 /// A program, compiled for the memories of an array.
 pub fn compiled(program: Program, array: &ArraySpec) -> Compiled {
-    let rom = tile("rom");
-    let memory = &array.memory.as_ref().unwrap().tile;
-    compile(program, memory, &rom, &constraints()).unwrap_or_else(|error| panic!("{error:?}"))
+    let memory = array.memory.as_ref().unwrap().tile.clone();
+    compile(program, &beside().with_memory(memory), &Constraints::default()).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
 /// A shipped tile.
@@ -39,8 +38,9 @@ pub fn tile(name: &str) -> TileSpec {
     TileSpec::from_document(&Document::read(&file).unwrap()).unwrap()
 }
 
-/// Constraints with all levels of the memory hierarchy.
-pub fn constraints() -> Constraints {
-    let levels = Levels { global_buffer: Some(tile("global_buffer")), register_file: Some(tile("pond")) };
-    Constraints { levels, ..Constraints::default() }
+/// The kinds of tiles beside the memory tiles of an array.
+pub fn beside() -> Target {
+    let target = Target::new(tile("amber"), tile("rom"));
+    let target = target.with_level(Level::GlobalBuffer, Some(tile("global_buffer")));
+    target.with_level(Level::RegisterFile, Some(tile("pond")))
 }

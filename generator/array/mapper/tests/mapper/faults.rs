@@ -1,5 +1,6 @@
 //! Faults planted in bitstreams.
 
+use pushmem_assembly::Constraints;
 use pushmem_bitstream::Configuration;
 use pushmem_files::Diagnostic;
 use pushmem_mapper::{Edited, Target, compile_for, execute};
@@ -8,7 +9,7 @@ use pushmem_validation::{Invalid, validate};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{app, array, constraints, tile};
+use crate::common::{app, array, beside};
 
 /// A configuration with one value changed, and the name of that; nothing where a value is not in use.
 fn planted(
@@ -55,12 +56,11 @@ fn planted_faults_are_found() {
     let random = &mut ChaCha8Rng::seed_from_u64(7);
     let (mut found, mut harmless) = (0, 0);
     for name in ["gaussian", "rom", "bc_const", "up_sample"] {
-        let constraints = constraints();
         let mapped = compile_for(
             &app(name),
             &target,
-            &tile("rom"),
-            &constraints,
+            &beside(),
+            &Constraints::default(),
             &Edited::default(),
             Options::default(),
             &|_| (),

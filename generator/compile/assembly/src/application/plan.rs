@@ -11,13 +11,12 @@ use pushmem_nest::{Level, Schedule as Policy};
 use pushmem_schedule::{Boundary, Subscript, is_outside};
 use pushmem_tile::TileSpec;
 
-use super::Scheduled;
+use super::{Scheduled, Tiles};
 use crate::array_mapping::{first_start, map_in_time};
 use crate::arrays::{self, ArrayPorts, Part, ReadOf};
 use crate::error::AssemblyError;
 use crate::pointwise::followed;
 use crate::taps::{Tap, TapCase, TapError, taps};
-use pushmem_graph::Levels;
 use pushmem_graph::earlier;
 
 /// Where the result of a stage is: that of another stage, some cycles ago, or its own.
@@ -49,22 +48,11 @@ pub(super) struct KeptArray {
     pub ports: ArrayPorts,
 }
 
-/// Memories in which arrays can be kept.
-#[derive(Clone, Copy)]
-pub(super) struct Memories<'a> {
-    /// The memory tiles.
-    pub spec: &'a TileSpec,
-    /// The other levels.
-    pub levels: &'a Levels,
-    /// Mappings known so far.
-    pub mappings: &'a Mappings,
-}
-
 /// The source of each read, and the arrays that are kept for them.
-pub(super) fn reads(scheduled: Scheduled, memories: Memories) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
+pub(super) fn reads(scheduled: Scheduled, tiles: Tiles) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
     match scheduled.program.policy() {
         Policy::Stencil => Ok((streamed(scheduled)?, Vec::new())),
-        Policy::Dnn => stored(scheduled, memories),
+        Policy::Dnn => stored(scheduled, tiles),
     }
 }
 
@@ -82,7 +70,7 @@ fn streamed(scheduled: Scheduled) -> Result<Taps, AssemblyError> {
 }
 
 /// The sources of reads if arrays are kept, except for reads that follow the write iteration by iteration.
-fn stored(scheduled: Scheduled, memories: Memories) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
+fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
     let pipeline = &scheduled.extraction.pipeline;
     let mut cases = Taps::new();
     let mut of_array: BTreeMap<usize, Vec<ReadOf>> = BTreeMap::new();
@@ -105,7 +93,7 @@ fn stored(scheduled: Scheduled, memories: Memories) -> Result<(Taps, Vec<KeptArr
         }
         cases.push(of_stage);
     }
-    let with_ports = |(array, reads)| Keeping::new(scheduled, memories, array, reads);
+    let with_ports = |(array, reads)| Keeping::new(scheduled, tiles, array, reads);
     let arrays_to_keep = of_array.into_iter().map(with_ports).collect_vec();
     // Checks that no mapping can influence come first: the search for mappings takes its time.
     arrays_to_keep.iter().try_for_each(Keeping::check_time)?;
@@ -142,11 +130,11 @@ struct Keeping<'a> {
 }
 
 impl<'a> Keeping<'a> {
-    fn new(scheduled: Scheduled<'a>, memories: Memories<'a>, array: usize, reads: Vec<ReadOf>) -> Self {
+    fn new(scheduled: Scheduled<'a>, tiles: Tiles<'a>, array: usize, reads: Vec<ReadOf>) -> Self {
         let level = scheduled.program.arrays[array].level.unwrap_or(Level::Memory);
-        let spec = memories.levels.spec(level, memories.spec).unwrap_or(memories.spec);
+        let spec = tiles.target.at(level).unwrap_or_else(|| tiles.target.memory());
         let ports = arrays::ports(&scheduled.extraction.pipeline, scheduled.schedule, array, &reads, &[]);
-        Keeping { scheduled, array, level, spec, mappings: memories.mappings, reads, ports }
+        Keeping { scheduled, array, level, spec, mappings: tiles.mappings, reads, ports }
     }
 
     fn refused(&self, error: MappingError) -> AssemblyError {

@@ -22,7 +22,7 @@ impl Realizer<'_> {
     fn add_array(&mut self, number: ArrayId) -> Result<(), AssemblyError> {
         let ArrayNode { array, level, writers, buffer, .. } = &self.graph.arrays[number];
         let (array, level) = (*array, *level);
-        let spec = self.constraints.levels.spec(level, self.tiles.memory).unwrap_or(self.tiles.memory);
+        let spec = self.tiles.target.at(level).unwrap_or_else(|| self.tiles.target.memory());
         let (begin, mapped) = map_in_time(buffer, spec, self.tiles.mappings).map_err(|error| AssemblyError::Array {
             array,
             level,

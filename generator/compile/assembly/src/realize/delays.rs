@@ -61,10 +61,10 @@ impl Realizer<'_> {
     fn best_memory(&self, result: &StageResult, from: (u64, WireId), delays: &[u64]) -> Result<Memory, AssemblyError> {
         let mut best: Option<Memory> = None;
         let mut refused = None;
-        for count in (1..=delays.len().min(self.tiles.memory.outputs as usize)).rev() {
+        for count in (1..=delays.len().min(self.tiles.target.memory().outputs as usize)).rev() {
             let delays = &delays[..count];
             let buffer = self.delay_buffer(result, from.0, delays);
-            match pushmem_mapping::map(&buffer, self.tiles.memory) {
+            match pushmem_mapping::map(&buffer, self.tiles.target.memory()) {
                 Ok(mapped) => {
                     let each = |memory: &Memory| (memory.mapped.tiles.len(), memory.streams[0].delays.len());
                     let (tiles, delayed) = (mapped.tiles.len(), delays.len());

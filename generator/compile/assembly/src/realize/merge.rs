@@ -62,13 +62,13 @@ fn shared(accelerator: &Accelerator, number: usize, merged: &mut [bool]) -> Opti
         };
         let candidate = !merged[other]
             && pair.iter().all(|memory| memory.mapped.tiles.len() == 1)
-            && fits(Direction::Write, accelerator.spec.inputs)
-            && fits(Direction::Read, accelerator.spec.outputs);
+            && fits(Direction::Write, accelerator.target.memory().inputs)
+            && fits(Direction::Read, accelerator.target.memory().outputs);
         if !candidate {
             continue;
         }
         let buffer = UnifiedBuffer::together(&pair.map(|memory| &memory.buffer));
-        match map(&buffer, &accelerator.spec) {
+        match map(&buffer, accelerator.target.memory()) {
             Ok(mapped) if mapped.tiles.len() == 1 => {
                 let streams = pair.iter().flat_map(|memory| memory.streams.iter().cloned()).collect();
                 shared = Some(Memory { streams, buffer, mapped, first_tile: TileId::new(0) });

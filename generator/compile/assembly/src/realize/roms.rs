@@ -23,7 +23,7 @@ pub(crate) fn add_roms(
     extraction: &Extraction,
     graph: &ApplicationGraph,
 ) -> Result<(), Diagnostic> {
-    let spec = &accelerator.rom_spec;
+    let spec = accelerator.target.rom();
     let digest = spec.digest();
     let mut roms = Vec::new();
     for (number, kernel) in accelerator.kernels.iter_enumerated() {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{CompileError, Compiled, compile};
 use pushmem_files::Document;
-use pushmem_graph::Levels;
-use pushmem_nest::Program;
+use pushmem_graph::Target;
+use pushmem_nest::{Level, Program};
 use pushmem_tile::TileSpec;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -43,14 +43,15 @@ pub fn program(text: &str) -> Program {
     Program::from_document(&document).unwrap_or_else(|error| panic!("{text}\n{error:?}")).program
 }
 
-/// The levels beside the memory tiles.
-pub fn levels() -> Levels {
-    Levels { global_buffer: Some(spec("global_buffer")), register_file: Some(spec("pond")) }
+/// Memory tiles of a specification, with all shipped tiles beside them.
+pub fn target(memory: TileSpec) -> Target {
+    let target = Target::new(memory, spec("rom")).with_level(Level::GlobalBuffer, Some(spec("global_buffer")));
+    target.with_level(Level::RegisterFile, Some(spec("pond")))
 }
 
 /// Compiles a program for a tile, with large tables in `rom` tiles.
 pub fn try_compile(program: Program, tile: &str) -> Result<Compiled, CompileError> {
-    compile(program, &spec(tile), &spec("rom"), &Constraints { levels: levels(), ..Constraints::default() })
+    compile(program, &target(spec(tile)), &Constraints::default())
 }
 
 /// As [`try_compile`], of a program that must be accepted.

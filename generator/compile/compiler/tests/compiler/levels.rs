@@ -3,14 +3,14 @@
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{CompileError, Compiled, Report, Stage, compile};
 use pushmem_files::Document;
-use pushmem_graph::Levels;
+use pushmem_graph::Target;
 use pushmem_nest::{ArrayKind, Level, Program};
 use pushmem_programs::random_network;
 use pushmem_tile::TileSpec;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{app, compare, compiled, difference, levels, program, spec, try_compile};
+use crate::common::{app, compare, compiled, difference, program, spec, target, try_compile};
 
 /// Random networks with arrays at random levels.
 const NETWORKS: u64 = 60;
@@ -31,9 +31,8 @@ nest:
       - output[x, y] = kept[x, 59 - y] + 1
 ";
 
-fn compile_with(text: &str, tile: &TileSpec, levels: Levels) -> Result<Compiled, CompileError> {
-    let constraints = Constraints { levels, ..Constraints::default() };
-    compile(program(text), tile, &spec("rom"), &constraints)
+fn compile_with(text: &str, target: &Target) -> Result<Compiled, CompileError> {
+    compile(program(text), target, &Constraints::default())
 }
 
 /// Tiles in memory, in the global buffer and register files.
@@ -71,25 +70,25 @@ fn an_array_is_where_the_program_says() {
 fn what_memory_tiles_have_no_room_for_is_in_the_global_buffer() {
     // No tile and no chain holds it.
     let single = TileSpec { chaining: false, ..spec("dual_port") };
-    let found = compile_with(BACKWARDS, &single, levels()).unwrap();
+    let found = compile_with(BACKWARDS, &target(single.clone())).unwrap();
     assert_eq!(tiles(&found), [0, 1, 0]);
     assert!(Stage::LoopNest.text(&found).contains("kept: {type: i16, shape: [40, 60], level: global_buffer}"));
     compare(&found);
-    let error = compile_with(BACKWARDS, &single, Levels::default()).unwrap_err();
+    let error = compile_with(BACKWARDS, &Target::new(single.clone(), spec("rom"))).unwrap_err();
     assert_eq!(error.diagnostic().offending_text(), Some("kept"));
     // There are too few of them.
     let few = TileSpec { count: Some(1), ..spec("dual_port") };
-    assert_eq!(tiles(&compile_with(BACKWARDS, &few, levels()).unwrap()), [0, 1, 0]);
+    assert_eq!(tiles(&compile_with(BACKWARDS, &target(few.clone())).unwrap()), [0, 1, 0]);
     let enough = TileSpec { count: Some(2), ..spec("dual_port") };
-    assert_eq!(tiles(&compile_with(BACKWARDS, &enough, levels()).unwrap()), [2, 0, 0]);
-    let error = compile_with(BACKWARDS, &few, Levels::default()).unwrap_err();
+    assert_eq!(tiles(&compile_with(BACKWARDS, &target(enough.clone())).unwrap()), [2, 0, 0]);
+    let error = compile_with(BACKWARDS, &Target::new(few.clone(), spec("rom"))).unwrap_err();
     assert_eq!(
         error.to_string(),
         "`backwards` needs 2 `dual_port` tiles, and the specification has `count: 1`; this array has the most, 2"
     );
     // And no room there, either.
     let small = TileSpec { rows: 1024, count: Some(2), ..spec("global_buffer") };
-    let error = compile_with(BACKWARDS, &few, Levels { global_buffer: Some(small), ..levels() }).unwrap_err();
+    let error = compile_with(BACKWARDS, &target(few).with_level(Level::GlobalBuffer, Some(small))).unwrap_err();
     assert_eq!(
         error.to_string(),
         "`backwards` needs 3 `global_buffer` tiles, and the specification has `count: 2`; this array has the most, 3"
@@ -101,11 +100,11 @@ fn what_memory_tiles_have_no_room_for_is_in_the_global_buffer() {
 fn a_level_that_there_is_not_is_refused() {
     let text = BACKWARDS
         .replace("input: {type: i16, shape: [40, 60]}", "input: {type: i16, shape: [40, 60], level: global_buffer}");
-    let error = compile_with(&text, &spec("amber"), Levels::default()).unwrap_err();
+    let error = compile_with(&text, &Target::new(spec("amber"), spec("rom"))).unwrap_err();
     assert_eq!(error.to_string(), "`input_global_buffer` is to be in a level that there is not: global_buffer");
     assert_eq!(error.diagnostic().offending_text(), Some("input"));
-    let narrow = Levels { global_buffer: Some(TileSpec { word_bits: 8, ..spec("global_buffer") }), ..levels() };
-    let error = compile_with(&text, &spec("amber"), narrow).unwrap_err();
+    let narrow = TileSpec { word_bits: 8, ..spec("global_buffer") };
+    let error = compile_with(&text, &target(spec("amber")).with_level(Level::GlobalBuffer, Some(narrow))).unwrap_err();
     assert_eq!(error.to_string(), "`global_buffer` tiles cannot keep `input_global_buffer`");
 }
 
@@ -153,7 +152,7 @@ nest:
     let mut short = spec("dual_port");
     short.controllers.values_mut().for_each(|controller| controller.cycle_bits = 7);
     let begins = |spec: &TileSpec| {
-        let found = compile_with(text, spec, levels()).unwrap();
+        let found = compile_with(text, &target(spec.clone())).unwrap();
         compare(&found);
         let tiles = found.accelerator.tiles.iter();
         tiles.map(|tile| (tile.level, tile.begin)).collect::<Vec<_>>()
@@ -228,8 +227,9 @@ fn different_tiles_of_one_name_are_refused() {
         .replace("input: {type: i16, shape: [40, 60]}", "input: {type: i16, shape: [40, 60], level: global_buffer}")
         .replace("= input[x, y]", "= input[x, 59 - y]");
     let namesake = || TileSpec { name: "amber".to_owned(), ..spec("global_buffer") };
-    let with =
-        |text: &str, tile: &TileSpec| compile_with(text, tile, Levels { global_buffer: Some(namesake()), ..levels() });
+    let with = |text: &str, tile: &TileSpec| {
+        compile_with(text, &target(tile.clone()).with_level(Level::GlobalBuffer, Some(namesake())))
+    };
     let error = with(&text, &spec("amber")).unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -2,6 +2,7 @@
 
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{Compiled, compile};
+use pushmem_graph::Target;
 
 use crate::common::{compare, program, spec};
 
@@ -81,7 +82,7 @@ fn interval(compiled: &Compiled) -> (u64, Option<u64>) {
 fn a_residual_block_is_faster_with_a_third_version_of_its_input() {
     let build = |balance_paths: bool| {
         let constraints = Constraints { balance_paths, ..Constraints::default() };
-        let found = compile(program(BLOCK), &spec("quad_port"), &spec("rom"), &constraints).unwrap();
+        let found = compile(program(BLOCK), &Target::new(spec("quad_port"), spec("rom")), &constraints).unwrap();
         compare(&found);
         found
     };

@@ -61,7 +61,8 @@ fn memories_with_too_few_inputs_have_no_mapping() {
             continue;
         };
         for tile in &tiles {
-            let Err(error) = check_inputs(&program, &extraction, &datapaths, tile, &accelerator.levels) else {
+            let target = accelerator.target.clone().with_memory(tile.clone());
+            let Err(error) = check_inputs(&program, &extraction, &datapaths, &target) else {
                 continue;
             };
             let kept = accelerator.arrays.iter().find(|kept| Some(kept.array) == error.array());

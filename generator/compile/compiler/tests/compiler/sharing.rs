@@ -54,11 +54,11 @@ fn streams_that_meet_in_a_tile_are_found() {
     let (first, second) = (controllers["agg2sram_0"].sram.clone(), controllers["agg2sram_1"].sram.clone());
     assert_ne!(first.as_ref().unwrap().start, second.unwrap().start);
     controllers.get_mut("agg2sram_1").unwrap().sram.as_mut().unwrap().start = first.unwrap().start;
-    let error = replay(&memory.buffer, &mapped, &compiled.accelerator.spec).unwrap_err();
+    let error = replay(&memory.buffer, &mapped, compiled.accelerator.target.memory()).unwrap_err();
     assert!(matches!(error.fault, Fault::WrongWord { .. }), "{error}");
     let mut mapped = memory.mapped.clone();
     let controllers = &mut mapped.tiles[0].configuration.controllers;
     controllers.get_mut("agg2sram_1").unwrap().cycle.start += 1;
-    let error = replay(&memory.buffer, &mapped, &compiled.accelerator.spec).unwrap_err();
+    let error = replay(&memory.buffer, &mapped, compiled.accelerator.target.memory()).unwrap_err();
     assert!(matches!(error.fault, Fault::PortConflict { .. } | Fault::WrongWord { .. }), "{error}");
 }

@@ -2,6 +2,7 @@
 
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{CompileError, Compiled, Report, compile};
+use pushmem_graph::{Mode, Target};
 use pushmem_proof::{RomFault, prove_roms};
 use pushmem_tile::TileSpec;
 
@@ -9,7 +10,8 @@ use crate::common::{app, spec};
 
 /// Compiles an application with tables of so many words in logic.
 fn compile_app(name: &str, rom: &TileSpec, table_logic_words: usize) -> Result<Compiled, CompileError> {
-    compile(app(name), &spec("amber"), rom, &Constraints { table_logic_words, ..Constraints::default() })
+    let target = Target::new(spec("amber"), rom.clone());
+    compile(app(name), &target, &Constraints { table_logic_words, ..Constraints::default() })
 }
 
 #[test]
@@ -56,7 +58,9 @@ fn faults_of_roms_are_noticed() {
     assert_eq!(found(|compiled| compiled.accelerator.roms.clear()), Some(RomFault::Count(0)));
     let contents = |compiled: &mut Compiled| compiled.accelerator.roms[0].configuration.contents[77] += 1;
     assert_eq!(found(contents), Some(RomFault::Contents));
-    let latency = |compiled: &mut Compiled| compiled.accelerator.rom_spec.sram_latency = 2;
+    let latency = |compiled: &mut Compiled| {
+        compiled.accelerator.target.spec_mut(Mode::Table).unwrap().sram_latency = 2;
+    };
     assert_eq!(found(latency), Some(RomFault::Latency { expected: 1, found: 2 }));
     let early = |compiled: &mut Compiled| {
         let controllers = &mut compiled.accelerator.roms[0].configuration.controllers;

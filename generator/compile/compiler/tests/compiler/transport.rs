@@ -2,13 +2,13 @@
 
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{CompileError, Compiled, compile};
+use pushmem_graph::Target;
 use pushmem_nest::Program;
 
-use crate::common::{app, compare, difference, levels, program, spec};
+use crate::common::{app, compare, difference, program, spec, target};
 
 fn with_transport(program: Program, tile: &str, transport: u64) -> Result<Compiled, CompileError> {
-    let constraints = Constraints { transport, levels: levels(), ..Constraints::default() };
-    compile(program, &spec(tile), &spec("rom"), &constraints)
+    compile(program, &Target { transport, ..target(spec(tile)) }, &Constraints::default())
 }
 
 #[test]

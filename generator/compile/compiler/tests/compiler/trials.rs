@@ -4,15 +4,15 @@ use std::cell::RefCell;
 
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{Compiled, Trial, compile_observed};
+use pushmem_graph::Target;
 
-use crate::common::{app, levels, program, spec};
+use crate::common::{app, program, spec, target};
 
 /// The result of a search, and the trials that an observer saw.
 fn search(name: &str, tile: &str) -> (Compiled, Vec<Trial>) {
     let seen = RefCell::new(Vec::new());
-    let constraints = Constraints { levels: levels(), ..Constraints::default() };
     let observe = |trial: &Trial| seen.borrow_mut().push(trial.clone());
-    let compiled = compile_observed(app(name), &spec(tile), &spec("rom"), &constraints, &observe);
+    let compiled = compile_observed(app(name), &target(spec(tile)), &Constraints::default(), &observe);
     (compiled.unwrap_or_else(|error| panic!("{error:?}")), seen.into_inner())
 }
 
@@ -53,7 +53,7 @@ nest:
     // Its controllers cannot count the words of a line.
     let mut tile = spec("dual_port");
     tile.controllers.values_mut().for_each(|controller| controller.cycle_bits = 8);
-    let refused = compile_observed(program(text), &tile, &spec("rom"), &Constraints::default(), &observe);
+    let refused = compile_observed(program(text), &Target::new(tile, spec("rom")), &Constraints::default(), &observe);
     assert!(refused.is_err());
     let seen = seen.into_inner();
     assert!(!seen.is_empty());

@@ -9,7 +9,7 @@ use pushmem_nest::{Node, Program, Share};
 use pushmem_programs::random_network;
 use pushmem_proof::prove;
 
-use crate::common::{app, compare, compiled, program, spec, try_compile};
+use crate::common::{app, compare, compiled, program, try_compile};
 
 /// Three levels of a pyramid on the operators of one, as fast as on their own: in a raster scan, where their iterations fall
 /// between each other, and in a pipeline of loop nests.
@@ -145,10 +145,9 @@ nest:
 #[test]
 fn two_kernels_at_once_are_noticed_by_the_proof() {
     let (apart, shared) = (compiled(app("gpyr"), "amber"), compiled(app("gpyr_shared"), "amber"));
-    let Compiled { program, extraction, datapaths, constraints, .. } = &shared;
-    let (amber, rom) = (spec("amber"), spec("rom"));
-    let tiles = Tiles { memory: &amber, rom: &rom, mappings: &Mappings::default() };
-    let graph = application_graph(program, extraction, &apart.schedule, datapaths, tiles, constraints).unwrap();
+    let Compiled { program, extraction, datapaths, constraints, accelerator, .. } = &shared;
+    let tiles = Tiles { target: &accelerator.target, mappings: &Mappings::default() };
+    let graph = application_graph(program, extraction, &apart.schedule, datapaths, tiles).unwrap();
     let wrong = realize(program, extraction, datapaths, &graph, tiles, constraints).unwrap();
     let error = prove(program, extraction.staged(), &apart.schedule, datapaths, &wrong).unwrap_err();
     assert_eq!(error.to_string(), "average: two of its kernels begin an iteration in the same cycle");

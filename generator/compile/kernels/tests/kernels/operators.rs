@@ -7,6 +7,7 @@ use crate::common::read;
 use crate::expressions::program;
 
 /// Processing elements of words: additions only, one a stage, and a multiplier that costs as much as an adder.
+#[derive(Debug)]
 struct Elements;
 
 impl Operators for Elements {
@@ -34,6 +35,11 @@ impl Operators for Elements {
         Delay::Units(operator.kind.operands().next().is_some().into())
     }
 
+    /// Words wait in two registers, truth values in none.
+    fn operand_latency(&self, operand: Type) -> u64 {
+        if operand == Type::Bool { 0 } else { 2 }
+    }
+
     fn processing_elements(&self, operator: &Operator) -> u64 {
         operator.kind.operands().next().is_some().into()
     }
@@ -48,6 +54,7 @@ fn operators_decide_on_stages_and_cost() {
     assert_eq!((elements.latency(), elements.processing_elements(), elements.multipliers()), (2, 3, 1));
     let dedicated = Datapath::with(&program, operation, &DedicatedOperators, TableMemories::NONE).unwrap();
     assert_eq!((dedicated.latency(), dedicated.multipliers()), (1, 0));
+    assert_eq!([&elements, &dedicated].map(|datapath| datapath.operand_latency(0)), [2, 0]);
     for (a, b) in [(0, 0), (7, 65535), (65535, 1)] {
         assert_eq!(elements.evaluate(&[a, b], &[0], &[]), dedicated.evaluate(&[a, b], &[0], &[]));
     }

@@ -365,7 +365,7 @@ pub(crate) fn alone(pipeline: &Pipeline, number: usize, depth: usize, waits: &Co
     let own = extents.len() - depth;
     let group = tree::Group { stages: number..number + 1, depth, parent: None, extents, latency: (latency, latency) };
     let options = CoarseOptions { interchange: false, ..CoarseOptions::default() };
-    let travel = waits.round_trip.saturating_add(waits.transport.between(number, number));
+    let travel = waits.round_trip.saturating_add(waits.transport.longest(number..number + 1, number..number + 1));
     let gap = latency.saturating_add(1).saturating_add(i64::try_from(travel).unwrap_or(i64::MAX));
     match nest::nest(pipeline, &group, gap.min(LIMIT), &options) {
         Some(nest) => (nest.strides, nest.span),

@@ -215,6 +215,13 @@ pub fn random(seed: u64) -> (Pipeline, CoarseOptions) {
             let [producer, consumer] = [(); 2].map(|()| random.below(stages as u64) as usize);
             options.transport.set(producer, consumer, random.below(6));
         }
+        for _ in 0..random.below(4) {
+            let consumer = random.below(stages as u64) as usize;
+            let reads = program.pipeline.stages[consumer].reads.len();
+            if reads > 0 {
+                options.transport.set_operand(consumer, random.below(reads as u64) as usize, random.below(6));
+            }
+        }
     }
     if random.one_in(3) {
         let names = [None, None, Some("a".to_owned()), Some("b".to_owned())];

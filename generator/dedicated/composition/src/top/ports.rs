@@ -91,7 +91,7 @@ impl Context<'_> {
         };
         let behind =
             if memories > 0 && roms > 0 { format!("; those from {memories} on are ROMs") } else { String::new() };
-        let words = match self.accelerator.rom_spec.sram_latency {
+        let words = match self.accelerator.target.rom().sram_latency {
             latency if latency > 1 && roms > 0 => format!(", words of a ROM {latency} cycles later"),
             _ => String::new(),
         };

@@ -125,7 +125,7 @@ impl Context<'_> {
             return None;
         }
         let body = format!(
-            "`ifndef SYNTHESIS\n    logic{} {CYCLE};\n    always_ff @(posedge clk_i) begin\n        if (flush) begin\n            \
+            "`ifndef PUSHMEM_ASSERT_OFF\n    logic{} {CYCLE};\n    always_ff @(posedge clk_i) begin\n        if (flush) begin\n            \
              {CYCLE} <= '0;\n        end else if (step) begin\n            {CYCLE} <= {CYCLE} + 1'b1;\n        end\n    \
              end\n`endif",
             range(self.cycle_bits()),
@@ -140,7 +140,7 @@ impl Context<'_> {
             return String::new();
         }
         format!(
-            "\n\n`ifndef SYNTHESIS\n    // There is a word in each cycle of its schedule, and so in each in which it is used.\n{}\n`endif",
+            "\n\n    // There is a word in each cycle of its schedule, and so in each in which it is used.\n{}",
             assertions.join("\n")
         )
     }
@@ -161,8 +161,8 @@ impl Context<'_> {
             }
         }
         Some(format!(
-            "    {label}: assert property (@(posedge clk_i)\n        !({})\n        || {valid})\n        else $error(\"{}: no \
-             word on `{name}` in cycle %0d\", {CYCLE});",
+            "    `PUSHMEM_ASSERT({label},\n        !({})\n        || {valid},\n        (\"{}: no word on `{name}` in cycle \
+             %0d\", {CYCLE}))",
             used.join("\n            "),
             self.accelerator.name
         ))

@@ -37,7 +37,7 @@ impl Context<'_> {
     }
 
     fn rom(&self, number: usize) -> String {
-        let spec = &self.accelerator.rom_spec;
+        let spec = self.accelerator.target.rom();
         let rom = &self.accelerator.roms[number];
         let kernel = &self.accelerator.kernels[rom.kernel];
         let fetch = self.accelerator.datapaths[kernel.datapath].datapath.fetches()[rom.fetch];

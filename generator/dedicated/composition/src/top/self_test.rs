@@ -64,7 +64,7 @@ impl Context<'_> {
                 body.push("    end".to_owned());
             }
         }
-        body.push(format!("`ifndef SYNTHESIS\n{}\n`endif", self.self_test_assertion()));
+        body.push(self.self_test_assertion());
         Some(Section::new(
             "Self-tests: the longest is done last. What one of them found is shown until the next start.",
             body.join("\n"),
@@ -74,9 +74,9 @@ impl Context<'_> {
     /// The memories are the self-test's or a run's.
     fn self_test_assertion(&self) -> String {
         [
-            "    a_test_between_runs: assert property (@(posedge clk_i)",
-            "        !((bist_start_i || bist_busy_o) && (start_i || busy_o)))",
-            &format!("        else $error(\"{}: a run and a self-test at the same time\");", self.accelerator.name),
+            "    `PUSHMEM_ASSERT(a_test_between_runs,",
+            "        !((bist_start_i || bist_busy_o) && (start_i || busy_o)),",
+            &format!("        (\"{}: a run and a self-test at the same time\"))", self.accelerator.name),
         ]
         .join("\n")
     }

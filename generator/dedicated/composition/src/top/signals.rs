@@ -9,7 +9,7 @@ use pushmem_tile::TEST_ENABLE;
 
 use super::StreamPorts;
 use super::promises::{Promise, promises};
-use crate::loops::{LoopCounter, depends};
+use crate::loops::{LoopCounter, Time, depends};
 use crate::modules::LOOP_COUNTER;
 use crate::names::Names;
 
@@ -50,6 +50,10 @@ const RESERVED: [&str; 33] = [
     pushmem_waves::INSTANCE,
 ];
 
+/// The same of those whose stall has registers.
+const RESERVED_AHEAD: [&str; 6] =
+    ["flush_ahead", "step_ahead", "done_ahead", "busy_ahead_unused", "start_ahead", "u_stall_pipeline"];
+
 /// The names of all signals and instances.
 pub(crate) struct Signals<'a> {
     pub streams: StreamPorts,
@@ -59,8 +63,12 @@ pub(crate) struct Signals<'a> {
     pub wires: IndexVec<WireId, String>,
     /// The instance that drives a wire, where that is a shift register.
     pub shift_registers: BTreeMap<WireId, String>,
-    /// The counters that are needed, by their number.
+    /// The counters that are needed, by their number, in the time of the hardware.
     pub counters: BTreeMap<CounterId, LoopCounter<'a>>,
+    /// Where the stall has registers: the counters of the streams, in the time of the streams.
+    pub counters_ahead: BTreeMap<CounterId, LoopCounter<'a>>,
+    /// Where the stall has registers: the pipeline of each input stream, and the beat between it and the buffer.
+    pub pipelines: Vec<(String, String)>,
     /// Each tile's name, the stem of its signals, and with `u_` before it of its instance.
     pub tiles: IndexVec<TileId, String>,
     /// Each ROM's name, likewise.
@@ -92,7 +100,10 @@ pub(crate) enum TileOutput {
 impl<'a> Signals<'a> {
     pub fn of(accelerator: &'a Accelerator) -> Self {
         let read_data = (0..accelerator.configured().len()).map(|tile| format!("config_read_data_{tile}"));
-        let mut names = Names::with(RESERVED.into_iter().map(str::to_owned).chain(read_data));
+        let stalls_late = accelerator.stall_latency > 0;
+        let ahead: &[&str] = if stalls_late { &RESERVED_AHEAD } else { &[] };
+        let reserved = RESERVED.iter().chain(ahead).map(|name| (*name).to_owned());
+        let mut names = Names::with(reserved.chain(read_data));
         let mut ports = |streams: &[Stream], suffixes: &[&str]| {
             streams.iter().map(|stream| names.claim_stem(&stream.name, "stream", suffixes)).collect()
         };
@@ -102,6 +113,10 @@ impl<'a> Signals<'a> {
         };
         let ports = streams.inputs.iter().chain(&streams.outputs);
         let stream_buffers = ports.map(|port| names.claim(&format!("u_{port}_buffer"), "stream")).collect();
+        let mut pipeline = |port: &String| {
+            (names.claim(&format!("u_{port}_pipeline"), "stream"), names.claim(&format!("{port}_beat"), "stream"))
+        };
+        let pipelines = streams.inputs.iter().filter(|_| stalls_late).map(&mut pipeline).collect();
         let outputs = accelerator.specs_in_use().map(|spec| spec.outputs).max().unwrap_or(0);
         let suffixes = tile_suffixes(outputs);
         let suffixes = suffixes.iter().map(String::as_str).collect_vec();
@@ -129,7 +144,13 @@ impl<'a> Signals<'a> {
         let registers = registers.filter(|(_, wire)| matches!(wire.driver, Driver::ShiftRegister { .. }));
         let instance = |(wire, _)| (wire, names.claim(&format!("u_{}", wires[wire]), "delay"));
         let shift_registers = registers.map(instance).collect();
-        let counters = counters(accelerator, &streams, &mut names);
+        let (counters, counters_ahead) = match stalls_late {
+            false => (counters(accelerator, stream_users(accelerator, &streams), &mut names), BTreeMap::new()),
+            true => {
+                let ahead = stream_counters(accelerator, &streams, &mut names);
+                (counters(accelerator, Vec::new(), &mut names), ahead)
+            }
+        };
         let mut instance = |name: &str| names.claim(&format!("u_{name}"), "kernel");
         let of_units: Vec<String> = accelerator.units.iter().map(|unit| instance(&unit.name)).collect();
         let of_kernel = |(number, kernel): (KernelId, &Kernel)| match accelerator.unit_of(number) {
@@ -157,6 +178,8 @@ impl<'a> Signals<'a> {
             wires,
             shift_registers,
             counters,
+            counters_ahead,
+            pipelines,
             tiles,
             roms,
             tile_outputs,
@@ -166,6 +189,16 @@ impl<'a> Signals<'a> {
             late_flushes,
             promises,
         }
+    }
+
+    /// The time of the streams: that of the hardware, or ahead of it.
+    pub fn stream_time(&self, accelerator: &Accelerator) -> Time {
+        if accelerator.stall_latency > 0 { Time::AHEAD } else { Time::HARDWARE }
+    }
+
+    /// The counter of a stream, in the time of the streams.
+    pub fn stream_counter(&self, counter: CounterId) -> &LoopCounter<'a> {
+        self.counters_ahead.get(&counter).unwrap_or_else(|| &self.counters[&counter])
     }
 
     /// The valid signal of a tile's output; `unused` is in its name where no assertion reads it.
@@ -196,23 +229,35 @@ fn used_wires(accelerator: &Accelerator) -> BTreeSet<WireId> {
     drivers.chain(operands).chain(tiles).chain(lanes).collect()
 }
 
-/// The counters that have a reader. Names of those that only selections use come from the users of the selections.
-fn counters<'a>(
+/// The counter of each stream with the name of its port.
+fn stream_users<'a>(accelerator: &Accelerator, streams: &'a StreamPorts) -> Vec<(CounterId, &'a str)> {
+    let counters = accelerator.inputs.iter().chain(&accelerator.outputs).map(|stream| stream.counter);
+    counters.zip(streams.inputs.iter().chain(&streams.outputs).map(String::as_str)).collect()
+}
+
+/// The counters of the streams alone, in the time of the streams.
+fn stream_counters<'a>(
     accelerator: &'a Accelerator,
     streams: &StreamPorts,
     names: &mut Names,
 ) -> BTreeMap<CounterId, LoopCounter<'a>> {
+    let users = stream_users(accelerator, streams);
+    let named = |&(number, user): &(CounterId, &str)| {
+        (number, loop_counter(accelerator, number, Time::AHEAD, user, true, &|_| false, names))
+    };
+    users.iter().unique_by(|(number, _)| *number).map(named).collect()
+}
+
+/// The counters that have a reader: the streams, which step them, and others. Names of those that only selections use come from
+/// the users of the selections.
+fn counters<'a>(
+    accelerator: &'a Accelerator,
+    streams: Vec<(CounterId, &str)>,
+    names: &mut Names,
+) -> BTreeMap<CounterId, LoopCounter<'a>> {
+    let mut stepped: BTreeSet<CounterId> = streams.iter().map(|(counter, _)| *counter).collect();
     // In order of preference for names.
-    let mut users: Vec<(CounterId, &str)> = Vec::new();
-    let ports = streams.inputs.iter().chain(&streams.outputs);
-    users.extend(
-        accelerator
-            .inputs
-            .iter()
-            .chain(&accelerator.outputs)
-            .map(|stream| stream.counter)
-            .zip(ports.map(|port| port.as_str())),
-    );
+    let mut users = streams;
     users.extend(accelerator.kernels.iter().filter_map(|kernel| Some((kernel.counter?, kernel.name.as_str()))));
     let mut levels: BTreeSet<(CounterId, usize)> = BTreeSet::new();
     for kernel in &accelerator.kernels {
@@ -221,6 +266,7 @@ fn counters<'a>(
     }
     let turns = accelerator.units.iter().flat_map(|unit| unit.counters.iter().zip(&unit.kernels));
     users.extend(turns.clone().map(|(&counter, &kernel)| (counter, accelerator.kernels[kernel].name.as_str())));
+    stepped.extend(turns.map(|(&counter, _)| counter));
     for (number, wire) in accelerator.wires.iter_enumerated() {
         let Driver::Select { counter, cases } = &wire.driver else { continue };
         let reads = |kernel: &&Kernel| kernel.operands.contains(&Source::Wire(number));
@@ -231,36 +277,43 @@ fn counters<'a>(
         let used = conditions.filter(|(level, condition)| depends(condition, extent[*level]));
         levels.extend(used.map(|(level, _)| (*counter, *level)));
     }
-    let streams = accelerator.inputs.iter().chain(&accelerator.outputs).map(|stream| stream.counter);
-    let stepped: BTreeSet<CounterId> = streams.chain(turns.map(|(&counter, _)| counter)).collect();
-    let needed = users.iter().map(|(counter, _)| *counter).unique();
-    let module = accelerator.spec.reset.module_name(LOOP_COUNTER);
-    let named = |number: CounterId| {
-        let counter = &accelerator.counters[number];
-        let user = users.iter().find(|(counter, _)| *counter == number).map_or("loops", |(_, user)| user);
-        let name_unused = |name: &str, used: bool| format!("_{name}{}", if used { "" } else { "_unused" });
-        let steps = name_unused("steps", stepped.contains(&number));
-        let mut own = Names::with(["steps", "steps_unused"]);
-        let loops = counter.loops.iter().map(|name| own.claim(name, "index")).collect_vec();
-        let indices = match loops.as_slice() {
-            [] => vec![name_unused("index", false)],
-            loops => {
-                let index = |(level, name): (usize, &String)| name_unused(name, levels.contains(&(number, level)));
-                loops.iter().enumerate().map(index).collect_vec()
-            }
-        };
-        // Two counters never differ in unused signals alone.
-        let of_both = |name: &str| [true, false].map(|used| name_unused(name, used));
-        let suffixes = loops.iter().map(String::as_str).chain(["steps", "index"]).flat_map(of_both);
-        let suffixes = suffixes.collect_vec();
-        let suffixes = suffixes.iter().map(String::as_str).collect_vec();
-        let name = names.claim_stem(user, "kernel", &suffixes);
-        let instance = names.claim(&format!("u_{name}_loops"), "counter");
-        let signal = |suffix: &String| format!("{name}{suffix}");
-        let (steps, indices) = (signal(&steps), indices.iter().map(signal).collect());
-        (number, LoopCounter { counter, name, instance, module: module.clone(), steps, indices })
+    let named = |&(number, user): &(CounterId, &str)| {
+        let used = |level: usize| levels.contains(&(number, level));
+        (number, loop_counter(accelerator, number, Time::HARDWARE, user, stepped.contains(&number), &used, names))
     };
-    needed.map(named).collect()
+    users.iter().unique_by(|(number, _)| *number).map(named).collect()
+}
+
+/// A counter with names after its first user. `stepped` tells whether its steps have a reader, `used` which of its indices.
+fn loop_counter<'a>(
+    accelerator: &'a Accelerator,
+    number: CounterId,
+    time: Time,
+    user: &str,
+    stepped: bool,
+    used: &dyn Fn(usize) -> bool,
+    names: &mut Names,
+) -> LoopCounter<'a> {
+    let counter = &accelerator.counters[number];
+    let name_unused = |name: &str, used: bool| format!("_{name}{}", if used { "" } else { "_unused" });
+    let steps = name_unused("steps", stepped);
+    let mut own = Names::with(["steps", "steps_unused"]);
+    let loops = counter.loops.iter().map(|name| own.claim(name, "index")).collect_vec();
+    let indices = match loops.as_slice() {
+        [] => vec![name_unused("index", false)],
+        loops => loops.iter().enumerate().map(|(level, name)| name_unused(name, used(level))).collect_vec(),
+    };
+    // Two counters never differ in unused signals alone.
+    let of_both = |name: &str| [true, false].map(|used| name_unused(name, used));
+    let suffixes = loops.iter().map(String::as_str).chain(["steps", "index"]).flat_map(of_both);
+    let suffixes = suffixes.collect_vec();
+    let suffixes = suffixes.iter().map(String::as_str).collect_vec();
+    let name = names.claim_stem(user, "kernel", &suffixes);
+    let instance = names.claim(&format!("u_{name}_loops"), "counter");
+    let signal = |suffix: &String| format!("{name}{suffix}");
+    let (steps, indices) = (signal(&steps), indices.iter().map(signal).collect());
+    let module = accelerator.target.memory().reset.module_name(LOOP_COUNTER);
+    LoopCounter { counter, time, name, instance, module, steps, indices }
 }
 
 /// Suffixes of a ROM's name in the names of its signals.

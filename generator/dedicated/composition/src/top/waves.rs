@@ -15,7 +15,7 @@ use pushmem_waves::{Format, Group, LoopIndex, Signal, SignedPorts, View, WAVE_NA
 
 use super::Context;
 use crate::error::CompositionError;
-use crate::loops::{LoopCounter, index_bits};
+use crate::loops::{LoopCounter, Time, index_bits};
 use crate::modules::LOOP_COUNTER;
 use crate::names::Names;
 
@@ -72,9 +72,9 @@ impl Context<'_> {
             let name = names.claim(name, "rom");
             // Narrower entries have zeros above their sign.
             let entry = self.program.tables[rom.table].element;
-            let signed = entry.is_signed() && entry.bits() == self.accelerator.rom_spec.word_bits;
+            let signed = entry.is_signed() && entry.bits() == self.accelerator.target.rom().word_bits;
             let signed = SignedPorts { outputs: vec![signed], ..SignedPorts::default() };
-            memories.groups.push(tile_group(&self.accelerator.rom_spec, &name, &path, &signed, loops));
+            memories.groups.push(tile_group(self.accelerator.target.rom(), &name, &path, &signed, loops));
         }
         let groups = [control, streams, operations, memories].into_iter();
         Ok(View {
@@ -188,6 +188,7 @@ impl Context<'_> {
             None => {
                 let own = LoopCounter {
                     counter,
+                    time: Time::HARDWARE,
                     name: group.name.clone(),
                     instance: "u_loops".to_owned(),
                     module: self.library(LOOP_COUNTER),

@@ -251,8 +251,8 @@ impl Context<'_> {
         }
         let steps = units[number].counters.iter().map(|counter| self.signals.counters[counter].steps.clone());
         format!(
-            "\n\n`ifndef SYNTHESIS\n    {}: assert property (@(posedge clk_i)\n        !step || $onehot0({}))\n        else \
-             $error(\"{}: two kernels begin an iteration on `{}`\");\n`endif",
+            "\n\n    `PUSHMEM_ASSERT({},\n        !step || $onehot0({}),\n        (\"{}: two kernels begin an iteration on \
+             `{}`\"))",
             self.signals.turns[number],
             concatenation(steps),
             self.accelerator.name,

@@ -10,10 +10,12 @@ use pushmem_files::{Code, Diagnostic, Document, FieldPath, OutputFolder};
 use pushmem_registers::RegisterMap;
 use pushmem_resources::{ArrayMap, Graph};
 use pushmem_simulation::program_identity;
+use pushmem_systemverilog::files_of;
 
 use crate::application::pes::PES;
 use crate::application::tiles;
 use crate::kinds::{self, FileKind};
+use crate::rtl_folder;
 use crate::shipped::{Shipped, shipped};
 
 /// The arrays of `constraints/arrays`.
@@ -143,7 +145,7 @@ pub fn rtl_files(spec: &ArraySpec) -> Result<Vec<(String, String)>, Diagnostic> 
     }
     let modules = pushmem_interconnect::generate(spec)
         .map_err(|error| Diagnostic::new(error.to_string()).as_fault("specification"))?;
-    let files = modules.into_iter().map(|module| (format!("{}.sv", module.name), module.text)).collect_vec();
+    let files = files_of(modules.into_iter().map(|module| (module.name, module.text)));
     kept.keep(&files);
     Ok(files)
 }
@@ -151,10 +153,7 @@ pub fn rtl_files(spec: &ArraySpec) -> Result<Vec<(String, String)>, Diagnostic> 
 /// The files of an array.
 pub fn folder(spec: &ArraySpec, rtl: &[(String, String)], veryl: bool) -> OutputFolder {
     let mut folder = OutputFolder::new();
-    for (name, text) in rtl {
-        folder.add(format!("rtl/{name}"), text.as_str());
-    }
-    folder.add("filelist.f", rtl.iter().map(|(name, _)| format!("rtl/{name}\n")).collect::<String>());
+    rtl_folder::add(&mut folder, rtl.to_vec());
     let map = ArrayMap::of(spec);
     folder.add("registers.json", map.to_json());
     folder.add("registers.h", map.to_c_header());

@@ -8,16 +8,20 @@ use itertools::Itertools;
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{CompileError, Compiled, Trial, compile, compile_observed};
 use pushmem_files::Diagnostic;
-use pushmem_mapper::{Edited, Mapped, Target, compile_for};
+use pushmem_graph::Target;
+use pushmem_mapper::{Edited, Mapped, Target as ArrayTarget, compile_for};
 use pushmem_nest::Program;
 use pushmem_routing::{Options, Progress};
 use pushmem_tile::TileSpec;
 
-use crate::application::tiles;
+use crate::application::tiles::{self, Named};
 use crate::output;
 
 /// For so long tiles are tried in place of one that does not do.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The most registers of a stall: each is one more beat of room in each stream.
+const MOST_STALL_LATENCY: i64 = 16;
 
 #[derive(Args)]
 pub struct Choices {
@@ -40,6 +44,10 @@ pub struct Choices {
     /// Tables of so many entries stay in the logic of kernels, larger ones go to ROM tiles.
     #[arg(long, value_name = "ENTRIES", default_value_t = Constraints::default().table_logic_words)]
     table_logic_words: usize,
+    /// Registers between the handshakes of the streams and the stall of the hardware: for accelerators so large that a stall
+    /// does not reach all of them within a cycle. Streams get room for the beats between.
+    #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=MOST_STALL_LATENCY))]
+    stall_latency: u32,
     /// Arrays of coarse pipelines have two versions at most, though loops wait for it: paths are not balanced.
     #[arg(long)]
     unbalanced: bool,
@@ -47,8 +55,7 @@ pub struct Choices {
 
 /// The chosen files, read.
 pub struct Chosen {
-    spec: TileSpec,
-    rom_spec: TileSpec,
+    target: Target,
     constraints: Constraints,
 }
 
@@ -63,6 +70,7 @@ impl Choices {
             ("--register-file", self.register_file.is_some()),
             ("--shift-register-threshold", self.shift_register_threshold != default.shift_register_threshold),
             ("--table-logic-words", self.table_logic_words != default.table_logic_words),
+            ("--stall-latency", self.stall_latency != default.stall_latency),
             ("--unbalanced", self.unbalanced),
         ];
         options.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
@@ -73,17 +81,20 @@ impl Choices {
     /// # Errors
     /// As [`tiles::read`].
     pub fn read(&self) -> Result<Chosen, Diagnostic> {
-        let spec = tiles::read(self.tile.as_deref())?;
+        let memory = tiles::read(self.tile.as_deref())?;
+        let named = Named {
+            rom: self.rom_tile.as_deref(),
+            global_buffer: self.global_buffer.as_deref(),
+            register_file: self.register_file.as_deref(),
+        };
         Ok(Chosen {
-            rom_spec: tiles::read_rom(self.rom_tile.as_deref(), &spec)?,
+            target: tiles::target(&memory, named)?,
             constraints: Constraints {
                 shift_register_threshold: self.shift_register_threshold.max(1),
                 table_logic_words: self.table_logic_words,
+                stall_latency: self.stall_latency,
                 balance_paths: !self.unbalanced,
-                levels: tiles::read_levels(self.global_buffer.as_deref(), self.register_file.as_deref(), &spec)?,
-                ..Constraints::default()
             },
-            spec,
         })
     }
 }
@@ -91,8 +102,7 @@ impl Choices {
 impl Chosen {
     /// The tiles that there may be instances of.
     pub fn specs(&self) -> Vec<&TileSpec> {
-        let levels = [&self.constraints.levels.global_buffer, &self.constraints.levels.register_file];
-        [&self.spec, &self.rom_spec].into_iter().chain(levels.into_iter().flatten()).collect_vec()
+        self.target.kinds.iter().map(|kind| &kind.spec).collect_vec()
     }
 
     /// Compiles a program for them. With `--verbose`, each schedule that is tried is a line as soon as it is known whether the
@@ -101,9 +111,11 @@ impl Chosen {
     /// # Errors
     /// Those of the compiler.
     pub fn compile(&self, program: Program) -> Result<Compiled, Diagnostic> {
-        let compiled = |spec: &TileSpec| compile(program.clone(), spec, &self.rom_spec, &self.constraints);
+        let compiled = |spec: &TileSpec| {
+            compile(program.clone(), &self.target.clone().with_memory(spec.clone()), &self.constraints)
+        };
         let observe = |trial: &Trial| output::note(&trial.to_string());
-        compile_observed(program.clone(), &self.spec, &self.rom_spec, &self.constraints, &observe).map_err(|error| {
+        compile_observed(program.clone(), &self.target, &self.constraints, &observe).map_err(|error| {
             let is_unmapped = matches!(error, CompileError::Unmapped { .. });
             let refused = Diagnostic::from(error);
             match is_unmapped.then(|| self.suitable(|spec| compiled(spec).is_ok())).flatten() {
@@ -123,23 +135,24 @@ impl Chosen {
     pub fn compile_for(
         &self,
         program: &Program,
-        target: &Target,
+        array: &ArrayTarget,
         edited: &Edited,
         options: Options,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<(Compiled, Mapped), Diagnostic> {
         // Look-ups are of the array's memories, whatever the size of a table.
         let constraints = Constraints { table_logic_words: usize::MAX, ..self.constraints.clone() };
-        compile_for(program, target, &self.rom_spec, &constraints, edited, options, progress)
+        compile_for(program, array, &self.target, &constraints, edited, options, progress)
     }
 
     /// The first tile of the project with which a program compiles, of those that differ from the chosen one in nothing but
     /// what their controllers count to, their memory and their buffers. None of those that come up late is tried.
     fn suitable(&self, compiles: impl Fn(&TileSpec) -> bool) -> Option<String> {
         let started = Instant::now();
+        let TileSpec { name, kind, reset, .. } = self.target.memory();
         let mut specs = tiles::memories()
             .into_iter()
-            .filter(|spec| spec.name != self.spec.name && spec.kind == self.spec.kind && spec.reset == self.spec.reset);
+            .filter(|spec| spec.name != *name && spec.kind == *kind && spec.reset == *reset);
         specs.find(|spec| started.elapsed() < PATIENCE && compiles(spec)).map(|spec| spec.name)
     }
 }

@@ -22,7 +22,7 @@ use crate::origin::Origin;
 /// The specifications of the tiles that there are instances of.
 pub fn tiles(compiled: &Compiled) -> Vec<&TileSpec> {
     let accelerator = &compiled.accelerator;
-    let rom = (!accelerator.roms.is_empty()).then_some(&accelerator.rom_spec);
+    let rom = (!accelerator.roms.is_empty()).then_some(accelerator.target.rom());
     accelerator.specs_in_use().chain(rom).collect()
 }
 
@@ -110,9 +110,9 @@ pub fn contents(files: &Files, compiled: &Compiled, report: &Report, told: Strin
         folder.add(name.as_str(), text.as_str());
     }
     folder.add("program.yaml", compiled.program.to_string());
-    folder.add("tile.yaml", compiled.accelerator.spec.to_yaml());
+    folder.add("tile.yaml", compiled.accelerator.target.memory().to_yaml());
     if !compiled.accelerator.roms.is_empty() {
-        folder.add(ROM_TILE, compiled.accelerator.rom_spec.to_yaml());
+        folder.add(ROM_TILE, compiled.accelerator.target.rom().to_yaml());
     }
     for (level, file) in LEVELS {
         if compiled.accelerator.count_at(level) > 0 {

@@ -146,6 +146,7 @@ pub fn model_sources<'a>(sources: &'a SimulationSources, rtl: &'a [(String, Stri
         libraries: sources.tiles.iter().map(library).collect(),
         harness: &sources.harness,
         wave,
+        flatten: false,
     }
 }
 

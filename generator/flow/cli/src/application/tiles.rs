@@ -4,7 +4,8 @@ use std::path::Path;
 
 use pushmem_composition::CompositionError;
 use pushmem_files::{Diagnostic, Document, FieldPath};
-use pushmem_graph::Levels;
+use pushmem_graph::Target;
+use pushmem_nest::Level;
 use pushmem_tile::{Kind, TileSpec};
 
 use crate::application::arrays::ARRAYS;
@@ -58,27 +59,27 @@ pub fn read(named: Option<&Path>) -> Result<TileSpec, Diagnostic> {
     }
 }
 
-/// Reads the specification of the tile that large tables are in, as [`read`], for an accelerator whose memories are `memory`.
-pub fn read_rom(named: Option<&Path>, memory: &TileSpec) -> Result<TileSpec, Diagnostic> {
-    read_beside(memory, named, ROM)
-}
-
 /// The banks of the global buffer, for those who name none.
 const GLOBAL_BUFFER: &str = "global_buffer";
 
 /// The register files, likewise.
 const REGISTER_FILE: &str = "pond";
 
-/// Reads the specifications of the levels beside the memory tiles, as [`read_rom`].
-pub fn read_levels(
-    global_buffer: Option<&Path>,
-    register_file: Option<&Path>,
-    memory: &TileSpec,
-) -> Result<Levels, Diagnostic> {
-    Ok(Levels {
-        global_buffer: Some(read_beside(memory, global_buffer, GLOBAL_BUFFER)?),
-        register_file: Some(read_beside(memory, register_file, REGISTER_FILE)?),
-    })
+/// The files with specifications of the tiles beside the memory tiles, where they are named.
+#[derive(Clone, Copy, Default)]
+pub struct Named<'a> {
+    pub rom: Option<&'a Path>,
+    pub global_buffer: Option<&'a Path>,
+    pub register_file: Option<&'a Path>,
+}
+
+/// The target whose memories are `memory`. The specifications of the other tiles are read, as by [`read`].
+pub fn target(memory: &TileSpec, named: Named) -> Result<Target, Diagnostic> {
+    let global_buffer = read_beside(memory, named.global_buffer, GLOBAL_BUFFER)?;
+    let register_file = read_beside(memory, named.register_file, REGISTER_FILE)?;
+    let target = Target::new(memory.clone(), read_beside(memory, named.rom, ROM)?);
+    let target = target.with_level(Level::GlobalBuffer, Some(global_buffer));
+    Ok(target.with_level(Level::RegisterFile, Some(register_file)))
 }
 
 /// Reads the specification of a tile in one accelerator with the memory tile, which decides what the chip wants of all. A

@@ -5,15 +5,17 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use pushmem_compiler::Compiled;
+use pushmem_emulator::{Emulator, Inputs, StreamOutputs};
 use pushmem_files::{Diagnostic, Document, OutputFolder, check_output};
-use pushmem_mapper::{Edited, Execution, Mapped, Report, Target, Times, execute, header};
+use pushmem_lockstep::Agreement;
+use pushmem_mapper::{Edited, Execution, Mapped, Report, Target, Times, execute_observed, header};
 use pushmem_nest::Program;
 use pushmem_report::array_page;
 use pushmem_routing::{Options, Progress};
 use serde::Serialize;
 
 use crate::application::choices::Chosen;
-use crate::application::{arrays, images};
+use crate::application::{array_rtl, arrays, images};
 use crate::build::{Build, EditedStages, Emit, line};
 use crate::output;
 use crate::progress::Spinner;
@@ -25,6 +27,8 @@ struct Outcome {
     report: Report,
     /// Whether the array's model computed what the interpreter computes.
     checked_by_model: bool,
+    /// Cycles in which the RTL showed what the model shows, if it was run.
+    rtl_cycles: Option<u64>,
     /// Seconds from the program to the bitstream, proof included.
     seconds: f64,
     /// Seconds of each step.
@@ -65,13 +69,24 @@ impl Build {
         self.say(&spinner, || line("seconds", &format!("{seconds:.2}")))?;
         let steps = mapped.times;
         self.say(&spinner, || line("of these", &steps_line(&steps)))?;
-        let mut model_seconds = None;
-        let runs = self.folder.is_some() || !self.inputs.is_empty() || !self.outputs.is_empty();
+        let (mut rtl_cycles, mut model_seconds) = (None, None);
+        let runs = self.rtl || self.folder.is_some() || !self.inputs.is_empty() || !self.outputs.is_empty();
         if runs {
-            spinner.say("running the model of the array");
             let expected = compiled.source.run(&inputs)?;
+            let rtl = array_rtl::choice(self.configured);
+            let lockstep = self.rtl.then(|| {
+                let emulator = Emulator::new(&target.spec, target.graph.clone());
+                array_rtl::start(&emulator, &mapped.configuration, rtl, &spinner)
+            });
+            let mut lockstep = lockstep.transpose()?;
+            spinner.say("running the model of the array");
+            let mut observe = |inputs: &Inputs, outputs: &[StreamOutputs]| {
+                lockstep.iter_mut().for_each(|lockstep| lockstep.observe(inputs, outputs));
+            };
+            let configuration = &mapped.configuration;
             let started = Instant::now();
-            let Execution { outputs, cycles } = execute(&mapped, &mapped.configuration, &compiled, &target, &inputs)?;
+            let Execution { outputs, cycles } =
+                execute_observed(&mapped, configuration, &compiled, &target, &inputs, &mut observe)?;
             model_seconds = Some(started.elapsed().as_secs_f64());
             for (name, image) in &expected {
                 let compared = images::compare(name, image, &outputs[name], "the model of the array");
@@ -79,9 +94,15 @@ impl Build {
             }
             let result = format!("computes what the interpreter computes, {cycles} cycles from the flush");
             self.say(&spinner, || line("model", &result))?;
+            if let Some(lockstep) = lockstep {
+                let Agreement { cycles, seconds } = lockstep.finish()?;
+                rtl_cycles = Some(cycles);
+                output::note(&format!("{cycles} cycles of RTL in {seconds:.2} s"));
+                self.say(&spinner, || line("RTL", array_rtl::in_words(rtl)))?;
+            }
             images::write(&self.outputs, &expected)?;
         }
-        let outcome = Outcome { report, checked_by_model: runs, seconds, steps, model_seconds };
+        let outcome = Outcome { report, checked_by_model: runs, rtl_cycles, seconds, steps, model_seconds };
         if let Some(path) = &self.folder {
             folder(&compiled, &mapped, &target, &outcome.report).write(path)?;
             self.say(&spinner, || line("written to", &path.display().to_string()))?;

@@ -17,7 +17,8 @@ use pushmem_tile::TileSpec;
 use serde::Deserialize;
 use tempfile::TempDir;
 
-use crate::application::{folder, images, rtl, run_model, tiles};
+use crate::application::tiles::{self, Named};
+use crate::application::{folder, images, rtl, run_model};
 use crate::mutants::choice::Choice;
 use crate::progress::Bar;
 
@@ -37,6 +38,9 @@ struct MutantFile {
     fault: String,
     program: PathBuf,
     tile: PathBuf,
+    /// Registers of the stall.
+    #[serde(default)]
+    stall_latency: u32,
     module: String,
     find: String,
     replace: String,
@@ -93,7 +97,7 @@ impl AcceleratorList {
         let file: ListFile = document.deserialize()?;
         let mut list = AcceleratorList { mutants: Vec::new(), built: Vec::new(), document };
         let list_folder = path.parent().unwrap_or(Path::new("."));
-        let mut places: BTreeMap<(PathBuf, PathBuf), usize> = BTreeMap::new();
+        let mut places: BTreeMap<(PathBuf, PathBuf, u32), usize> = BTreeMap::new();
         for (index, mutant) in file.accelerator_mutants.into_iter().enumerate() {
             let path = FieldPath::root().key("accelerator_mutants").index(index);
             if list.mutants.iter().any(|other| other.file.name == mutant.name) {
@@ -104,11 +108,12 @@ impl AcceleratorList {
                 continue;
             }
             let (program, tile) = (list_folder.join(&mutant.program), list_folder.join(&mutant.tile));
-            let of = match places.get(&(program.clone(), tile.clone())) {
+            let place = (program, tile, mutant.stall_latency);
+            let of = match places.get(&place) {
                 Some(&of) => of,
                 None => {
-                    list.built.push(Built::new(&program, &tile)?);
-                    places.insert((program, tile), list.built.len() - 1);
+                    list.built.push(Built::new(&place.0, &place.1, place.2)?);
+                    places.insert(place, list.built.len() - 1);
                     list.built.len() - 1
                 }
             };
@@ -157,11 +162,11 @@ impl AcceleratorList {
 }
 
 impl Built {
-    fn new(program: &Path, tile: &Path) -> Result<Self, Diagnostic> {
+    fn new(program: &Path, tile: &Path, stall_latency: u32) -> Result<Self, Diagnostic> {
         let program = Program::from_document(&Document::read(program)?)?.program;
         let spec = TileSpec::read(tile)?;
-        let constraints = Constraints { levels: tiles::read_levels(None, None, &spec)?, ..Constraints::default() };
-        let compiled = compile(program, &spec, &tiles::read_rom(None, &spec)?, &constraints)?;
+        let constraints = Constraints { stall_latency, ..Constraints::default() };
+        let compiled = compile(program, &tiles::target(&spec, Named::default())?, &constraints)?;
         let inputs = images::inputs(&compiled.program, &[])?;
         let expected = run_model(&compiled, &inputs)?;
         let files = folder::files(&compiled, None, &inputs, &expected)?;

@@ -1,22 +1,25 @@
 //! Bitstreams on the model of an array.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use itertools::Itertools;
-use pushmem_emulator::{Beat, Emulator, Run, RunError, RunStreams};
+use pushmem_emulator::{Beat, Emulator, Inputs, Run, RunError, RunStreams, StreamOutputs};
 use pushmem_fabric::ArraySpec;
 use pushmem_files::{Code, Diagnostic, StreamFile, read_words, write_all_through};
+use pushmem_lockstep::{Agreement, Lockstep};
 use pushmem_resources::Graph;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::{Output, Simulate};
-use crate::application::arrays;
+use crate::application::{array_rtl, arrays};
 use crate::kinds::{self, FileKind};
 use crate::output;
+use crate::progress::Spinner;
 
 /// Clock cycles after which a run gives up, if none are asked for.
 const MOST_CYCLES: u64 = 1 << 28;
@@ -34,14 +37,15 @@ struct JsonReport<'a> {
     stalled: u64,
     beats_taken: BTreeMap<u32, u64>,
     beats_shown: BTreeMap<u32, u64>,
+    rtl_compared: bool,
 }
 
 impl Simulate {
     /// Runs a bitstream on an array.
     pub(super) fn array(&self, spec: &ArraySpec) -> Result<ExitCode, Diagnostic> {
-        if self.rtl || self.wave.is_some() {
-            let message = format!("`{}` is an array: it is simulated by its model", spec.name);
-            return Err(Diagnostic::new(message).with_help("leave out --rtl and --wave"));
+        if self.wave.is_some() {
+            let message = format!("`{}` is an array: there are no waves of its RTL", spec.name);
+            return Err(Diagnostic::new(message).with_help("leave out --wave; --rtl compares the RTL with the model"));
         }
         let mut emulator = Emulator::new(spec, Graph::of(spec));
         let configuration = arrays::configuration(&self.configuration, spec, emulator.graph())?;
@@ -51,7 +55,18 @@ impl Simulate {
         let mut random = self.stall_seed.map(ChaCha8Rng::seed_from_u64);
         let waits = || random.as_mut().is_some_and(|random| random.random_bool(WAITS));
         let limit = self.cycles.unwrap_or(MOST_CYCLES);
-        let run = emulator.run(&configuration, &inputs, limit, waits).map_err(|error| self.unfinished(&error))?;
+        let rtl = array_rtl::choice(self.configured);
+        let lockstep = self.rtl.then(|| array_rtl::start(&emulator, &configuration, rtl, &Spinner::new()));
+        let mut lockstep = lockstep.transpose()?;
+        let mut observe = |inputs: &Inputs, outputs: &[StreamOutputs]| {
+            lockstep.iter_mut().for_each(|lockstep| lockstep.observe(inputs, outputs));
+        };
+        let run = emulator.run(&configuration, &inputs, limit, waits, &mut observe);
+        // A difference may be why a run does not end.
+        if let Some(Agreement { cycles, seconds }) = lockstep.map(Lockstep::finish).transpose()? {
+            output::note(&format!("{cycles} cycles of RTL in {seconds:.2} s"));
+        }
+        let run = run.map_err(|error| self.unfinished(&error))?;
         self.write_beats(spec, &run)?;
         let report = JsonReport {
             array: &spec.name,
@@ -59,6 +74,7 @@ impl Simulate {
             stalled: run.stalled,
             beats_taken: streams.inputs.iter().map(|(column, beats)| (*column, *beats as u64)).collect(),
             beats_shown: run.outputs.iter().map(|(column, beats)| (*column, beats.len() as u64)).collect(),
+            rtl_compared: self.rtl,
         };
         let counts = |beats: &BTreeMap<u32, u64>| {
             let columns = beats.iter().map(|(column, beats)| format!("{beats} on column {column}")).join(", ");
@@ -67,10 +83,14 @@ impl Simulate {
         output::result(self.json, &report, || {
             let (taken, shown) = (counts(&report.beats_taken), counts(&report.beats_shown));
             let Run { cycles, stalled, .. } = run;
-            format!(
+            let mut text = format!(
                 "{}: {cycles} cycles, {stalled} of them stalled; beats taken: {taken}; beats shown: {shown}\n",
                 spec.name
-            )
+            );
+            if self.rtl {
+                writeln!(text, "RTL: {}", array_rtl::in_words(rtl)).expect("writing to a string cannot fail");
+            }
+            text
         })?;
         Ok(ExitCode::SUCCESS)
     }

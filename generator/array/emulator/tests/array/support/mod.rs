@@ -11,6 +11,7 @@ use pushmem_fabric::{ArraySpec, Folder, Layer, Place, TileKind};
 use pushmem_files::Document;
 use pushmem_interconnect::{answer_latency, array_module, generate};
 use pushmem_resources::{Graph, Node, NodeId};
+use pushmem_systemverilog::files_of;
 use pushmem_testing::Sources;
 
 /// The specification of an array.
@@ -52,7 +53,7 @@ impl Bench {
         let is_register = |node: &NodeId| matches!(graph.resource(*node).node, Node::Register { .. });
         let registers: Vec<NodeId> = graph.nodes().filter(is_register).collect();
         let files = generate(spec).unwrap_or_else(|error| panic!("{error}"));
-        let mut rtl: Vec<_> = files.into_iter().map(|file| (format!("{}.sv", file.name), file.text)).collect();
+        let mut rtl: Vec<_> = files_of(files.into_iter().map(|module| (module.name, module.text)));
         rtl.push(("bench.sv".to_owned(), bench(spec, &graph, &registers)));
         let flags = format!("-O1 -std=c++17 -DCOLUMNS={} -DPROBES={}", spec.columns, registers.len());
         let sources = Sources { rtl, harness: include_str!("harness.cpp"), flags: &flags };

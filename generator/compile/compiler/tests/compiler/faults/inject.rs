@@ -154,7 +154,8 @@ fn wires(accelerator: &Accelerator, faults: &mut Faults) {
                 }
             }
             &Driver::Tile { tile, output } => {
-                let other_outputs = beside(output, accelerator.spec.outputs as usize).map(|output| (tile, output));
+                let other_outputs =
+                    beside(output, accelerator.target.memory().outputs as usize).map(|output| (tile, output));
                 let other_tiles = beside(tile, accelerator.tiles.len()).map(|tile| (tile, output));
                 for (tile, output) in other_outputs.chain(other_tiles) {
                     faults.add(

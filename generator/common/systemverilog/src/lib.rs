@@ -1,0 +1,139 @@
+//! SystemVerilog files of a design: those that tools compile, headers that these include, and lists of both.
+//!
+//! A file is its name or path, and its text. Generated designs have one header: the macros of assertions.
+
+use itertools::Itertools;
+
+/// The macros of assertions: the name of the header, and its text.
+pub const ASSERTIONS: (&str, &str) =
+    ("pushmem_assert.svh", include_str!("../../../../templates/rtl/pushmem_assert.svh"));
+
+/// The names of the macros of [`ASSERTIONS`], and of those that choose between them.
+pub const ASSERTION_MACROS: [&str; 5] =
+    ["PUSHMEM_ASSERT", "PUSHMEM_ASSERT_OUT_OF_RESET", "PUSHMEM_ASSERT_NOW", "PUSHMEM_ASSERT_OFF", "PUSHMEM_ASSERT_SVH"];
+
+/// The directive before an included file; the end of the names of headers.
+const INCLUDE: &str = "`include ";
+const HEADER: &str = ".svh";
+
+/// A file: its name or path, and its text.
+pub type File = (String, String);
+
+/// Whether other files include the file of this name or path, so that no tool compiles it by itself.
+pub fn is_header(path: &str) -> bool {
+    path.ends_with(HEADER)
+}
+
+/// Whether a text has assertions by the macros.
+pub fn asserts(text: &str) -> bool {
+    text.contains(concat!("`", "PUSHMEM_ASSERT"))
+}
+
+/// The files of modules, each named as its module, after the headers that they include. Veryl has no directive for this: the header
+/// of the macros is included here.
+///
+/// # Panics
+/// As [`with_headers`].
+pub fn files_of(modules: impl IntoIterator<Item = (String, String)>) -> Vec<File> {
+    let include = include();
+    let file = |(module, mut text): (String, String)| {
+        if asserts(&text) && !text.contains(&include) {
+            let place = text.find(&format!("module {module}")).unwrap_or(0);
+            text.insert_str(place, &format!("{include}\n\n"));
+        }
+        (format!("{module}.sv"), text)
+    };
+    with_headers(modules.into_iter().map(file))
+}
+
+/// The line that includes the macros of assertions.
+fn include() -> String {
+    format!("{INCLUDE}\"{}\"", ASSERTIONS.0)
+}
+
+/// Files with the headers that they include before them.
+///
+/// # Panics
+/// When a file uses the macros without including them, or includes another header: a fault of a template.
+pub fn with_headers(modules: impl IntoIterator<Item = File>) -> Vec<File> {
+    let modules = modules.into_iter().filter(|(name, _)| !is_header(name)).collect_vec();
+    let included = include();
+    for (name, text) in &modules {
+        let includes = text.lines().filter(|line| line.trim_start().starts_with(INCLUDE)).collect_vec();
+        assert!(includes.iter().all(|line| **line == included), "{name} includes {includes:?}");
+        assert!(includes.is_empty() != asserts(text), "{name} uses the macros of assertions where it includes them");
+    }
+    let header =
+        modules.iter().any(|(_, text)| asserts(text)).then(|| (ASSERTIONS.0.to_owned(), ASSERTIONS.1.to_owned()));
+    header.into_iter().chain(modules).collect()
+}
+
+/// The folders of the headers among these paths.
+pub fn include_folders<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let folders = paths.into_iter().filter(|path| is_header(path));
+    folders.map(|path| path.rsplit_once('/').map_or(".", |(folder, _)| folder)).unique().collect()
+}
+
+/// The lines of a file list (`-f` of most tools) for these paths: the folders of the headers, then the files to compile, in order.
+pub fn file_list<'a>(paths: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    let folders = include_folders(paths.clone()).into_iter().map(|folder| format!("{INCLUDE_FOLDER}{folder}\n"));
+    let modules = paths.into_iter().filter(|path| !is_header(path)).map(|path| format!("{path}\n"));
+    folders.chain(modules).collect()
+}
+
+/// The option of file lists for the folder of headers.
+pub const INCLUDE_FOLDER: &str = "+incdir+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, text: &str) -> File {
+        (name.to_owned(), text.to_owned())
+    }
+
+    #[test]
+    fn headers_come_first_and_once() {
+        let plain = file("plain.sv", "module plain; endmodule\n");
+        let with = file("with.sv", "`include \"pushmem_assert.svh\"\n`PUSHMEM_ASSERT(a, b, (\"c\"))\n");
+        assert_eq!(with_headers([plain.clone()]), [plain.clone()]);
+        let files = with_headers([plain.clone(), with.clone()]);
+        assert_eq!(
+            files.iter().map(|(name, _)| name.as_str()).collect_vec(),
+            ["pushmem_assert.svh", "plain.sv", "with.sv"]
+        );
+        assert_eq!(with_headers(files.clone()), files);
+    }
+
+    #[test]
+    fn modules_include_the_macros_that_they_use() {
+        let uses = (
+            "uses".to_owned(),
+            "// About it.\nmodule uses;\n    `PUSHMEM_ASSERT(a, b, (\"c\"))\nendmodule\n".to_owned(),
+        );
+        let [_, (name, text)] = &files_of([uses])[..] else { panic!("a header and a module") };
+        assert_eq!(name, "uses.sv");
+        assert!(text.starts_with("// About it.\n`include \"pushmem_assert.svh\"\n\nmodule uses;\n"), "{text}");
+    }
+
+    #[test]
+    #[should_panic(expected = "uses the macros")]
+    fn macros_are_included() {
+        with_headers([file("without.sv", "`PUSHMEM_ASSERT(a, b, (\"c\"))\n")]);
+    }
+
+    #[test]
+    fn lists_have_folders_of_headers() {
+        assert_eq!(file_list(["rtl/a.svh", "rtl/b.svh", "rtl/a.sv", "top.sv"]), "+incdir+rtl\nrtl/a.sv\ntop.sv\n");
+        assert_eq!(file_list(["a.sv"]), "a.sv\n");
+        assert_eq!(include_folders(["a.svh"]), ["."]);
+    }
+
+    /// The list of names is that of the header.
+    #[test]
+    fn names_of_macros() {
+        let defined = ASSERTIONS.1.lines().filter_map(|line| line.strip_prefix("`define "));
+        let names = defined.map(|line| line.split(['(', ' ']).next().unwrap_or(line)).unique().sorted();
+        assert_eq!(names.collect_vec(), ASSERTION_MACROS.into_iter().sorted().collect_vec());
+    }
+}

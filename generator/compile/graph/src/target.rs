@@ -1,0 +1,94 @@
+//! The target of a compile.
+
+use std::sync::Arc;
+
+use pushmem_kernels::{DedicatedOperators, Operators};
+use pushmem_nest::Level;
+use pushmem_tile::TileSpec;
+
+/// The hardware that programs are compiled for: kinds of tiles, operators, and the transport of words.
+///
+/// It has a kind of tile for [`Mode::Store`] at [`Level::Memory`], and one for [`Mode::Table`].
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The kinds of tiles. Each mode is one of one kind at most.
+    pub kinds: Vec<TileKind>,
+    /// The operators that kernels are made of.
+    pub operators: Arc<dyn Operators>,
+    /// Cycles that words travel from each stage to those that read it: registers for long wires. 0 in a dedicated accelerator,
+    /// whose wires are short.
+    pub transport: u64,
+    /// Whether memories share tiles where there is room. On an array a tile has one start for all of its memories, so that a
+    /// word that passes through two of them cannot be on one tile.
+    pub merge_memories: bool,
+}
+
+/// A kind of tile. How many there are is [`TileSpec::count`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TileKind {
+    /// Its specification.
+    pub spec: TileSpec,
+    /// Its uses, at least one.
+    pub modes: Vec<Mode>,
+}
+
+/// A use of a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// It stores words at a level of the memory hierarchy.
+    Store(Level),
+    /// It has the entries of a table, written before the first run.
+    Table,
+}
+
+impl Target {
+    /// A dedicated accelerator whose memories are of one kind of tile, and its large tables of another.
+    pub fn new(memory: TileSpec, rom: TileSpec) -> Self {
+        let store = TileKind { spec: memory, modes: vec![Mode::Store(Level::Memory)] };
+        let table = TileKind { spec: rom, modes: vec![Mode::Table] };
+        Target {
+            kinds: vec![store, table],
+            operators: Arc::new(DedicatedOperators),
+            transport: 0,
+            merge_memories: true,
+        }
+    }
+
+    /// The same with tiles of this specification at a level of the memory hierarchy, or with none there.
+    pub fn with_level(mut self, level: Level, spec: Option<TileSpec>) -> Self {
+        let mode = Mode::Store(level);
+        self.kinds.retain(|kind| !kind.modes.contains(&mode));
+        self.kinds.extend(spec.map(|spec| TileKind { spec, modes: vec![mode] }));
+        self
+    }
+
+    /// The same with other memory tiles.
+    pub fn with_memory(self, spec: TileSpec) -> Self {
+        self.with_level(Level::Memory, Some(spec))
+    }
+
+    /// The specification of the tiles that have this use, if there are such.
+    pub fn spec(&self, mode: Mode) -> Option<&TileSpec> {
+        self.kinds.iter().find(|kind| kind.modes.contains(&mode)).map(|kind| &kind.spec)
+    }
+
+    /// As [`Target::spec`], to change it.
+    pub fn spec_mut(&mut self, mode: Mode) -> Option<&mut TileSpec> {
+        self.kinds.iter_mut().find(|kind| kind.modes.contains(&mode)).map(|kind| &mut kind.spec)
+    }
+
+    /// The specification of the tiles at a level of the memory hierarchy, if there are such.
+    pub fn at(&self, level: Level) -> Option<&TileSpec> {
+        self.spec(Mode::Store(level))
+    }
+
+    /// The specification of the memory tiles.
+    pub fn memory(&self) -> &TileSpec {
+        self.at(Level::Memory).expect("a target has memory tiles")
+    }
+
+    /// The specification of the tiles for large tables.
+    pub fn rom(&self) -> &TileSpec {
+        self.spec(Mode::Table).expect("a target has tiles for tables")
+    }
+}

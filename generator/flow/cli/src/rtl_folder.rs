@@ -1,0 +1,25 @@
+//! The folder `rtl` of what is generated, and the list of its files.
+
+use itertools::Itertools;
+use pushmem_files::OutputFolder;
+use pushmem_systemverilog::{File, file_list, is_header};
+
+/// Adds SystemVerilog files, by their names, to the folder `rtl`, and `filelist.f`, which names them. Returns their paths and texts.
+pub fn add(folder: &mut OutputFolder, files: Vec<File>) -> Vec<File> {
+    let files = files.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect_vec();
+    for (path, text) in &files {
+        folder.add(path.as_str(), text.as_str());
+    }
+    folder.add("filelist.f", file_list(files.iter().map(|(path, _)| path.as_str())));
+    files
+}
+
+/// The paths of the files that are compiled: a module or a package each.
+pub fn modules(files: &[File]) -> impl Iterator<Item = &str> {
+    files.iter().map(|(path, _)| path.as_str()).filter(|path| !is_header(path))
+}
+
+/// The lines of these files together.
+pub fn lines(files: &[File]) -> usize {
+    files.iter().filter(|(path, _)| !is_header(path)).map(|(_, text)| text.lines().count()).sum()
+}

@@ -1,0 +1,93 @@
+//! The program that runs the RTL of an array.
+
+use std::path::PathBuf;
+
+use askama::Template;
+use itertools::Itertools;
+use pushmem_bitstream::Configuration;
+use pushmem_fabric::ArraySpec;
+use pushmem_files::Diagnostic;
+use pushmem_interconnect::{array_module, block_module, freeze, io_block_module};
+use pushmem_simulation::{LibrarySources, ModelSources, Verilator};
+
+/// The class that Verilator makes of the array.
+const CLASS: &str = "Varray";
+
+/// Which RTL of an array runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rtl {
+    /// The array as it is: one program runs all bitstreams.
+    Configured,
+    /// The same tiles, with one bitstream as constants.
+    Frozen,
+}
+
+#[derive(Template)]
+#[template(path = "testbench/harness.cpp", escape = "none")]
+struct Harness<'a> {
+    spec: &'a ArraySpec,
+    class: &'a str,
+}
+
+/// Builds the program that runs an array, or finds it in the cache. `files` are those of [`pushmem_interconnect::generate`], named with `.sv`.
+///
+/// # Errors
+/// When Verilator or the compiler fails.
+pub fn build(
+    verilator: &Verilator,
+    spec: &ArraySpec,
+    files: &[(String, String)],
+    rtl: Rtl,
+    configuration: &Configuration,
+) -> Result<PathBuf, Diagnostic> {
+    let text = Harness { spec, class: CLASS }.render().expect("templates write to memory");
+    let harness = [("harness.cpp".to_owned(), text)];
+    let top = array_module(spec);
+    let is_frozen = rtl == Rtl::Frozen;
+    let frozen = is_frozen.then(|| freeze(spec, files, configuration));
+    let files = frozen.as_deref().unwrap_or(files);
+    let blocks = if is_frozen { Vec::new() } else { vec![block_module(spec), io_block_module(spec)] };
+    let parts = [vec![top.clone()], blocks].concat();
+    // The files of each part, and those of them that no other part has.
+    let needed = parts.iter().map(|part| needed(files, part, &parts)).collect_vec();
+    let own = |place: usize| {
+        let others = needed.iter().enumerate().filter(|(other, _)| *other != place);
+        let others = others.flat_map(|(_, files)| files).collect_vec();
+        needed[place].iter().filter(|file| !others.contains(file)).cloned().collect_vec()
+    };
+    let own = (0..parts.len()).map(own).collect_vec();
+    let libraries = (1..parts.len()).map(|place| LibrarySources {
+        module: &parts[place],
+        files: &needed[place],
+        own_files: &own[place],
+    });
+    let of_program = files.iter().filter(|(name, _)| needed.iter().any(|files| files.contains(name)));
+    verilator.build_model(ModelSources {
+        top: &top,
+        class: CLASS,
+        rtl: &of_program.cloned().collect_vec(),
+        libraries: libraries.collect(),
+        harness: &harness,
+        wave: false,
+        flatten: is_frozen,
+    })
+}
+
+/// The files that a module is made of, in their order, without those of other parts.
+fn needed(files: &[(String, String)], module: &str, parts: &[String]) -> Vec<String> {
+    let name_of = |file: &str| file.trim_end_matches(".sv").to_owned();
+    let is_part = |name: &str| name != module && parts.iter().any(|part| part == name);
+    let modules = files.iter().map(|(name, _)| name_of(name)).collect_vec();
+    let mut found = vec![module.to_owned()];
+    let mut next = 0;
+    while next < found.len() {
+        let (_, text) =
+            files.iter().find(|(name, _)| name_of(name) == found[next]).expect("a module is in the file of its name");
+        let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').unique();
+        let used = words.filter(|word| modules.iter().any(|module| module == word) && !is_part(word));
+        let new = used.filter(|word| !found.iter().any(|module| module == word)).map(str::to_owned).collect_vec();
+        found.extend(new);
+        next += 1;
+    }
+    files.iter().map(|(name, _)| name.clone()).filter(|name| found.contains(&name_of(name))).collect()
+}

@@ -1,0 +1,34 @@
+{{ header }}
+    // Constants in place of the registers.
+{%- for (signal, value) in constants %}
+    assign {{ signal }}_o = {{ value }};
+{%- endfor %}
+{%- if !has_memory %}
+    // No register is left.
+{%- for output in others %}
+    assign {{ output }} = '0;
+{%- endfor %}
+{%- else %}
+
+    // The registers and the contents of the memory are loaded.
+    logic in_memory;
+    logic access_q;
+    logic read_q;
+    assign in_memory           = config_address_i[31:12] == {row_i, column_i, 4'd{{ core }}};
+    assign memory_write_o      = (config_write_i & in_memory) | config_clear_i;
+    assign memory_read_o       = config_read_i & in_memory;
+    assign memory_address_o    = config_clear_i ? 32'd{{ memory_control }} : {18'd0, config_address_i[11:0], 2'd0};
+    assign memory_write_data_o = config_clear_i ? '0 : config_write_data_i;
+    always_ff @(posedge clk_i, negedge rst_ni) begin
+        if (!rst_ni) begin
+            access_q <= 1'b0;
+            read_q   <= 1'b0;
+        end else begin
+            access_q <= (config_write_i | config_read_i) & in_memory;
+            read_q   <= config_read_i & in_memory;
+        end
+    end
+    assign config_done_o      = access_q & ~memory_error_i;
+    assign config_read_data_o = read_q ? memory_read_data_i : '0;
+{%- endif %}
+endmodule
