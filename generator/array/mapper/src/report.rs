@@ -142,10 +142,7 @@ impl Report {
 impl Report {
     /// The figures as people read them, each with its name.
     pub fn lines(&self) -> Vec<(&'static str, String)> {
-        let cycles = format!(
-            "{}, {} by the schedule without routes; the first word leaves in cycle {}",
-            self.cycles, self.schedule_cycles, self.first_word
-        );
+        let cycles = format!("{}, {} by the schedule without routes", self.cycles, self.schedule_cycles);
         let proof = format!("{} words that leave are those of the program", self.proven_words);
         let mut memories = self.memories.to_string();
         for (count, what) in [(self.predicate_tiles, "for bits of loop indices"), (self.tables, "for tables")] {
@@ -163,6 +160,7 @@ impl Report {
             ("tracks of bits", self.bit_tracks.to_string()),
             ("registers", format!("{} of tracks, {} of operands", self.track_registers, self.operand_registers)),
             ("bitstream", format!("{} words", self.bitstream_words)),
+            ("first word", format!("leaves in cycle {}", self.first_word)),
             ("cycles", cycles),
             ("seed", self.seed.to_string()),
             ("proof", proof),

@@ -130,12 +130,10 @@ impl EditedStages {
     }
 }
 
-/// The seconds of each step as people read them.
+/// The seconds of the steps that take some as people read them.
 fn steps_line(steps: &Times) -> String {
-    let Times { compile, selection, place_and_route, encoding, proof } = steps;
-    format!(
-        "{compile:.2} compile, {selection:.2} selection, {place_and_route:.2} place and route, {encoding:.2} encoding, {proof:.2} proof"
-    )
+    let Times { compile, place_and_route, proof, .. } = steps;
+    format!("{compile:.2} compile, {place_and_route:.2} place and route, {proof:.2} proof")
 }
 
 /// A stage as text.
