@@ -1,4 +1,4 @@
-"""New outputs in the place of those that a page shows of a command. What `…` stands for stays `…`."""
+"""New outputs in the place of those that a page shows of a command. Text that `…` stands for stays `…`."""
 
 import difflib
 import re

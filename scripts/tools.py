@@ -158,8 +158,8 @@ UNKNOWN = "…"
 
 
 def hold_page(page: Path, text: str, without: str = "") -> None:
-    """Ends the script if a page that it writes is not this text, up to what is unknown in it. What matches a pattern is left out of
-    the page before."""
+    """Ends the script if a page that it writes is not this text, up to what is unknown in it. Text of the page that matches
+    the pattern `without` does not count."""
     expected = text.splitlines()
     own = (re.sub(without, "", page.read_text()) if without else page.read_text()).splitlines()
     own = [next((line for line in expected if says(line, one)), one) for one in own]

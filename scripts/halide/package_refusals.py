@@ -33,7 +33,7 @@ def inner(image):
     return before[x, y]
 
 
-#: What is done, the class of the error, and a part of its text.
+#: The call, the class of the error, and a part of its text.
 REFUSALS: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: accelerate(lambda image: image[x, y] * hl.Param(hl.UInt(8), "gain")), ValueError, "`gain` is a parameter"),
     (lambda: hw_accelerate(hl.Func("nothing"), [8, 8]), ValueError, "is not defined"),

@@ -1,6 +1,6 @@
 """Random Halide pipelines by a seed: stencils, arithmetic of all types, tables, reductions, other rates, boundaries, schedules.
 
-Seeds give the same pipelines as long as this file stays as it is. What a seed has found is kept as a statement in
+Seeds give the same pipelines as long as this file stays as it is. A fault that a seed has found is kept as a statement in
 `generator/program/halide/tests`.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from pipeline import Pipeline, total, x, xi, xo, y, yi, yo
 from pushmem_halide import compute_at, stream_to_accelerator, tile, unroll
 
-#: What arrays hold, and what is only computed with.
+#: Types of arrays, and those of intermediate values alone.
 STORED = [hl.UInt(8), hl.Int(8), hl.UInt(16), hl.Int(16)]
 WIDE = [hl.UInt(32), hl.Int(32)]
 SCHEDULES = ["root", "inline", "rows", "tiled", "sliding", "unrolled", "reordered", "folded", "mixed"]

@@ -4,7 +4,7 @@
 Usage: hammer.py memories.json FOLDER
 
 The driver of Hammer gets the list as a project of Chipyard gives it, checks it by its types, and calls the generator that it
-ships for tests, which says what library it would make. What is printed is what Hammer understood, as JSON: name, family, depth
+ships for tests, which says what library it would make. The output is the understanding of Hammer, as JSON: name, family, depth
 and width of each macro, whether it has a mask, and the file of its library.
 """
 

@@ -3,7 +3,7 @@
 Usage: python equivalence.py job.json NETLIST
 
 reference.il has the blocks of the RTL as synthesize.py read them, before it mapped them; NETLIST has modules of the same names,
-of cells of the library. What is in a block and is a block, a macro or a clock-gate cell itself is cut out: its pins are outputs
+of cells of the library. Blocks, macros and clock-gate cells inside a block are cut out: their pins are outputs
 and inputs of the one around it, and a block is proven by itself. Signals of one name are compared, registers among them: equal in
 a cycle under equal inputs, or else by induction over cycles. Arithmetic of the RTL becomes gates as in synthesis, by the same
 rules of Yosys: no proof finds that two multipliers of different structure are the same. That takes all registers for registers of

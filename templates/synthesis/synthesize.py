@@ -3,7 +3,7 @@
 Usage: python synthesize.py job.json
 
 job.json names the SystemVerilog files, the top module, the libraries, and the blocks: modules that stay as they are, each
-synthesized once for all its instances. What is not a block is flattened into the block around it. Writes netlist.v, cells.v
+synthesized once for all its instances. Other modules are flattened into the block around them. Writes netlist.v, cells.v
 with the functions of the library's cells, numbered.v, which is the netlist with numbers for the names of what is inside it,
 so that they are the same for every tool, and result.json with the cells, flip-flops and area of each block, and the blocks,
 macros and clock-gate cells in it by their numbers. Progress goes to standard output, a line for each step.

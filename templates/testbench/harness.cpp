@@ -1,14 +1,12 @@
-// Verilator harness of the memory tile `{{ spec.name }}`.
+// Verilator harness of the block `{{ block }}`.
 //
-// It knows nothing about tiles: it reads one record of input values a cycle from standard input, and writes one record
+// It knows nothing about the block: it reads one record of input values a cycle from standard input, and writes one record
 // of output values a cycle to standard output. Who runs it decides what to send and knows what to expect, so one build
 // serves every configuration.
 //
-// Input record:  u32 control (bits below), u32 configuration address, u32 configuration data, u32 end of batch,
-//                u64 for each data input{% if spec.chaining %}, u64 for each chain input{% endif %}.
-// Output record: u32 flags (valid of output N: bit N, taken of input N: bit 4+N, stencil valid: bit 8,
-//                self-test busy, done, fail: bits 9, 10, 11, configuration error: bit 12),
-//                u32 configuration data, u64 for each data output.
+// A record is a list of words of 64 bits. Ports of one bit are packed, the first lowest; each wider port is a word after them.
+// Input record:  a control word (bits below), then the inputs: {{ inputs.count }} words.
+// Output record: the outputs: {{ outputs.count }} words.
 // Outputs are sampled before the rising clock edge that ends the cycle.
 #include <unistd.h>
 
@@ -18,7 +16,7 @@
 #include <memory>
 #include <vector>
 
-#include "Vtile.h"
+#include "Vblock.h"
 #include "verilated.h"
 {%- if wave %}
 #include "verilated_fst_c.h"
@@ -26,71 +24,39 @@
 
 namespace {
 
-constexpr uint32_t RESET_N = 1u << 0;
-constexpr uint32_t FLUSH = 1u << 1;
-constexpr uint32_t STALL = 1u << 2;
-constexpr uint32_t CONFIG_WRITE = 1u << 3;
-constexpr uint32_t CONFIG_READ = 1u << 4;
-constexpr uint32_t NO_ASSERTIONS = 1u << 5;
-{%- if spec.bist %}
-constexpr uint32_t BIST_START = 1u << 6;
-{%- endif %}
+constexpr uint64_t NO_ASSERTIONS = 1u << 0;
+constexpr uint64_t END_OF_BATCH = 1u << 1;
 
 struct Input {
-    uint32_t control;
-    uint32_t config_address;
-    uint32_t config_data;
-    uint32_t end_of_batch;
-    uint64_t data[{{ spec.inputs }}];
-{%- if spec.chaining %}
-    uint64_t chain[{{ spec.outputs }}];
-{%- endif %}
+    uint64_t control;
+    uint64_t words[{{ inputs.count }}];
 };
 
 struct Output {
-    uint32_t flags;
-    uint32_t config_data;
-    uint64_t data[{{ spec.outputs }}];
+    uint64_t words[{{ outputs.count }}];
 };
 
-void drive(Vtile& tile, const Input& input) {
-    tile.rst_ni = (input.control & RESET_N) != 0;
-    tile.flush_i = (input.control & FLUSH) != 0;
-    tile.stall_i = (input.control & STALL) != 0;
-    tile.config_write_i = (input.control & CONFIG_WRITE) != 0;
-    tile.config_read_i = (input.control & CONFIG_READ) != 0;
-{%- if spec.bist %}
-    tile.bist_start_i = (input.control & BIST_START) != 0;
-{%- endif %}
-    tile.config_address_i = input.config_address;
-    tile.config_write_data_i = input.config_data;
-{%- for i in 0..spec.inputs %}
-    tile.{{ input_stem }}_{{ i }}_i = input.data[{{ i }}];
+void drive(Vblock& block, const Input& input) {
+{%- for placed in inputs.ports %}
+{%- match placed.bit %}
+{%- when Some with (bit) %}
+    block.{{ placed.port }} = input.words[{{ placed.word }}] >> {{ bit }} & 1;
+{%- when None %}
+    block.{{ placed.port }} = input.words[{{ placed.word }}];
+{%- endmatch %}
 {%- endfor %}
-{%- if spec.chaining %}
-{%- for o in 0..spec.outputs %}
-    tile.chain_in_{{ o }}_i = input.chain[{{ o }}];
-{%- endfor %}
-{%- endif %}
 }
 
-void sample(const Vtile& tile, Output& output) {
-    output.flags = 0;
-{%- for o in 0..spec.outputs %}
-    output.flags |= uint32_t(tile.data_out_{{ o }}_valid_o) << {{ o }};
-    output.data[{{ o }}] = tile.data_out_{{ o }}_o;
+void sample(const Vblock& block, Output& output) {
+    std::memset(&output, 0, sizeof output);
+{%- for placed in outputs.ports %}
+{%- match placed.bit %}
+{%- when Some with (bit) %}
+    output.words[{{ placed.word }}] |= uint64_t(block.{{ placed.port }}) << {{ bit }};
+{%- when None %}
+    output.words[{{ placed.word }}] = block.{{ placed.port }};
+{%- endmatch %}
 {%- endfor %}
-{%- for i in 0..spec.inputs %}
-    output.flags |= uint32_t(tile.data_in_{{ i }}_taken_o) << {{ i + 4 }};
-{%- endfor %}
-{%- if spec.stencil_valid %}
-    output.flags |= uint32_t(tile.stencil_valid_o) << 8;
-{%- endif %}
-{%- if spec.bist %}
-    output.flags |= uint32_t(tile.bist_busy_o) << 9 | uint32_t(tile.bist_done_o) << 10 | uint32_t(tile.bist_fail_o) << 11;
-{%- endif %}
-    output.flags |= uint32_t(tile.config_error_o) << 12;
-    output.config_data = tile.config_read_data_o;
 }
 
 }  // namespace
@@ -104,10 +70,10 @@ int main(int argc, char** argv) {
 {%- if wave %}
     context->traceEverOn(true);
 {%- endif %}
-    const std::unique_ptr<Vtile> tile{new Vtile{context.get(), "top"}};
+    const std::unique_ptr<Vblock> block{new Vblock{context.get(), "top"}};
 {%- if wave %}
     VerilatedFstC wave;
-    tile->trace(&wave, 99);
+    block->trace(&wave, 99);
     wave.open(argv[1]);
     if (!wave.isOpen()) {
         std::fprintf(stderr, "cannot write %s\n", argv[1]);
@@ -122,40 +88,38 @@ int main(int argc, char** argv) {
     std::setvbuf(records, out_buffer.data(), _IOFBF, out_buffer.size());
 
     // An asynchronous reset acts on its falling edge, so there must be one.
-    tile->rst_ni = 1;
-{%- if spec.clock_gating %}
-    tile->test_enable_i = 0;
-{%- endif %}
-    tile->clk_i = 0;
-    tile->eval();
-
     Input input;
+    std::memset(&input, 0, sizeof input);
+    drive(*block, input);
+    block->rst_ni = 1;
+    block->clk_i = 0;
+    block->eval();
+
     Output output;
-    std::memset(&output, 0, sizeof output);
     while (std::fread(&input, sizeof input, 1, stdin) == 1) {
         context->assertOn((input.control & NO_ASSERTIONS) == 0);
-        tile->clk_i = 0;
-        drive(*tile, input);
-        tile->eval();
-        sample(*tile, output);
+        block->clk_i = 0;
+        drive(*block, input);
+        block->eval();
+        sample(*block, output);
 {%- if wave %}
         wave.dump(context->time());
 {%- endif %}
         context->timeInc(5);
-        tile->clk_i = 1;
-        tile->eval();
+        block->clk_i = 1;
+        block->eval();
 {%- if wave %}
         wave.dump(context->time());
 {%- endif %}
         context->timeInc(5);
         if (std::fwrite(&output, sizeof output, 1, records) != 1) return 1;
         // Whoever sends a batch waits for all its answers.
-        if (input.end_of_batch != 0) std::fflush(records);
+        if ((input.control & END_OF_BATCH) != 0) std::fflush(records);
     }
 {%- if wave %}
     wave.close();
 {%- endif %}
-    tile->final();
+    block->final();
     std::fflush(records);
     return 0;
 }

@@ -10,7 +10,7 @@
     unroll(blur, x, 2)
     hw_accelerate(blur, [64, 64], [image]).write("blur.stmt")    # pushmem build blur.stmt
 
-What an accelerator computes is one tile. `hw_accelerate` compiles the tile to a lowered statement, with bounds that are
+An accelerator computes one tile. `hw_accelerate` compiles the tile to a lowered statement, with bounds that are
 constants; whatever calls the tile, and whatever makes its inputs, stays with the CPU.
 """
 
@@ -89,7 +89,7 @@ class Accelerator:
     output: hl.Func
     #: The extent of each dimension of the output, innermost first.
     extents: list[int]
-    #: What is streamed in, each with the least index and the extent of every dimension.
+    #: Images that are streamed in, each with the least index and the extent of every dimension.
     inputs: list[tuple[hl.ImageParam, Box]]
     #: Tables of constants, whose contents Halide does not print.
     tables: list[hl.Buffer]

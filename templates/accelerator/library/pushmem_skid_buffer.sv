@@ -8,6 +8,8 @@
 // cycle.
 `include "pushmem_assert.svh"
 
+`include "pushmem_assert.svh"
+
 module pushmem_skid_buffer #(
     parameter int unsigned Width   = 16,
     parameter int unsigned Latency = 1

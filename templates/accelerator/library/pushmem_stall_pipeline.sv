@@ -9,6 +9,8 @@
 // last cycle.
 `include "pushmem_assert.svh"
 
+`include "pushmem_assert.svh"
+
 module pushmem_stall_pipeline #(
     parameter int unsigned Latency = 1
 ) (

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use pushmem_bitstream::{Configuration, TileConfiguration};
 use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::{ArraySpec, Direction, Layer, Place, TileKind};
-use pushmem_model::{Inputs as MemoryInputs, Tile};
+use pushmem_model::{Inputs as MemoryInputs, TileModel};
 use pushmem_pe::Mode;
 use pushmem_resources::{Graph, Node, NodeId, Resource};
 
@@ -46,7 +46,7 @@ pub struct Inputs {
 
 /// A memory in its tile.
 struct MemoryTile {
-    tile: Tile,
+    tile: TileModel,
     place: Place,
     /// Inputs and outputs of words, and the output of a bit.
     inputs: Vec<Slot>,
@@ -317,7 +317,7 @@ fn configure_memories(spec: &ArraySpec, routes: &Routes, memories: &mut Vec<Memo
         if tile.memory.is_some() && !memories.iter().any(|memory| memory.place == *place) {
             let output = |layer: Layer, port: u32| output(routes.graph, *place, layer, port);
             memories.push(MemoryTile {
-                tile: Tile::new(&columns.tile),
+                tile: TileModel::new(&columns.tile),
                 place: *place,
                 inputs: Vec::new(),
                 outputs: (0..columns.tile.outputs).map(|port| output(Layer::Word, port)).collect(),

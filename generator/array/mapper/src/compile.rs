@@ -9,7 +9,7 @@ use pushmem_nest::Program;
 use pushmem_routing::{Options, Progress};
 
 use crate::edited::Edited;
-use crate::mapping::{MapError, Mapped, Target, map};
+use crate::mapping::{ArrayTarget, MapError, Mapped, map};
 use crate::times::Times;
 
 /// Cycles that words travel from stage to stage, one budget after the other, where loops have too few. Memories share no tiles
@@ -24,7 +24,7 @@ const BUDGETS: [u64; 6] = [0, 1, 2, 3, 4, 6];
 /// When the compiler refuses the program, or the array has no room for it; the first refusal if no budget of cycles helps.
 pub fn compile_for(
     program: &Program,
-    target: &Target,
+    target: &ArrayTarget,
     beside: &pushmem_graph::Target,
     constraints: &Constraints,
     edited: &Edited,

@@ -8,7 +8,7 @@ use pushmem_emulator::{Beat, Emulator, Inputs, Observer, StreamInputs};
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 
-use crate::mapping::{Mapped, Target};
+use crate::mapping::{ArrayTarget, Mapped};
 use crate::streams::{join, split};
 
 /// The result of a run.
@@ -29,7 +29,7 @@ pub fn execute(
     mapped: &Mapped,
     configuration: &Configuration,
     compiled: &Compiled,
-    target: &Target,
+    target: &ArrayTarget,
     images: &BTreeMap<String, Image>,
 ) -> Result<Execution, Diagnostic> {
     execute_observed(mapped, configuration, compiled, target, images, &mut |_, _| ())
@@ -43,7 +43,7 @@ pub fn execute_observed(
     mapped: &Mapped,
     configuration: &Configuration,
     compiled: &Compiled,
-    target: &Target,
+    target: &ArrayTarget,
     images: &BTreeMap<String, Image>,
     observe: &mut Observer,
 ) -> Result<Execution, Diagnostic> {

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use pushmem_compiler::Compiled;
 
-use crate::mapping::{Mapped, Target};
+use crate::mapping::{ArrayTarget, Mapped};
 use crate::streams::StreamLane;
 
 /// A C header with the writes of the bitstream, and the column and the beats of each stream.
-pub fn header(compiled: &Compiled, mapped: &Mapped, target: &Target) -> String {
+pub fn header(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget) -> String {
     let name = &mapped.lowered.netlist.name;
     let upper = name.to_uppercase();
     let accelerator = &compiled.accelerator;

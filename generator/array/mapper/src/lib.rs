@@ -20,7 +20,7 @@ pub use edited::Edited;
 pub use execution::{Execution, execute, execute_observed};
 pub use header::header;
 pub use lower::{Lowered, Stage, lower};
-pub use mapping::{MapError, Mapped, Target, map};
+pub use mapping::{ArrayTarget, MapError, Mapped, map};
 pub use report::{Report, Used};
 pub use streams::{StreamLane, join, split};
 pub use times::Times;

@@ -37,7 +37,7 @@ pub struct Mapped {
 
 /// An array, and all that programs on it share.
 #[derive(Debug)]
-pub struct Target {
+pub struct ArrayTarget {
     /// Its specification.
     pub spec: ArraySpec,
     /// Its routing resources.
@@ -45,12 +45,12 @@ pub struct Target {
     fabric: Fabric,
 }
 
-impl Target {
+impl ArrayTarget {
     /// The target that an array is.
     pub fn new(spec: ArraySpec) -> Self {
         let graph = Graph::of(&spec);
         let fabric = Fabric::of(&spec, &graph);
-        Target { spec, graph, fabric }
+        ArrayTarget { spec, graph, fabric }
     }
 }
 
@@ -87,12 +87,12 @@ impl From<MapError> for Diagnostic {
 /// is wrong, at the place in its text.
 pub fn map(
     compiled: &Compiled,
-    target: &Target,
+    target: &ArrayTarget,
     edited: &Edited,
     options: Options,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Mapped, MapError> {
-    let Target { spec, graph, .. } = target;
+    let ArrayTarget { spec, graph, .. } = target;
     let mut times = Times::default();
     let lowered = timed(&mut times.selection, || match (lower(compiled, spec)?, &edited.netlist) {
         (lowered, Some(document)) => lowered.edited(document, spec),
@@ -125,12 +125,12 @@ pub fn map(
 /// Places and routes a netlist, or reads that from edited stages.
 fn implement(
     netlist: &Netlist,
-    target: &Target,
+    target: &ArrayTarget,
     edited: &Edited,
     options: Options,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Implementation, MapError> {
-    let Target { spec, graph, fabric } = target;
+    let ArrayTarget { spec, graph, fabric } = target;
     let placement = edited.placement.as_ref().map(|document| Placement::from_document(document, netlist, spec));
     let routed = match (placement.transpose()?, &edited.routing) {
         (Some(placement), Some(document)) => {
@@ -161,7 +161,7 @@ fn configured(
     compiled: &Compiled,
     lowered: &Lowered,
     implementation: &Implementation,
-    Target { spec, graph, .. }: &Target,
+    ArrayTarget { spec, graph, .. }: &ArrayTarget,
 ) -> Result<Configuration, Diagnostic> {
     let program = &compiled.program.name;
     let Implementation { placement, routing, .. } = implementation;

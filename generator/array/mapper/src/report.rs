@@ -12,7 +12,7 @@ use pushmem_pe::Mode;
 use pushmem_resources::{Meaning, Node, NodeId};
 use serde::Serialize;
 
-use crate::mapping::{Mapped, Target};
+use crate::mapping::{ArrayTarget, Mapped};
 use crate::streams::StreamLane;
 
 /// How many of something a program uses, and how many the array has.
@@ -76,7 +76,7 @@ pub struct Report {
 
 impl Report {
     /// The figures of a mapped program.
-    pub fn of(compiled: &Compiled, mapped: &Mapped, target: &Target) -> Self {
+    pub fn of(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget) -> Self {
         let (spec, graph, netlist) = (&target.spec, &target.graph, &mapped.lowered.netlist);
         let configuration = &mapped.configuration;
         let connections = Connections::of(configuration, graph);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use index_vec::IndexVec;
 use pushmem_fabric::Layer;
-use pushmem_model::{Inputs, Tile, Violation};
+use pushmem_model::{Inputs, TileModel, Violation};
 use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Semantics};
 use pushmem_tile::TileSpec;
 
@@ -25,7 +25,7 @@ pub struct Machine<'a, S> {
     history: Vec<Vec<u32>>,
     /// The processing elements, each after those whose results it takes in the same cycle.
     order: Vec<CellId>,
-    tiles: Vec<(CellId, Tile)>,
+    tiles: Vec<(CellId, TileModel)>,
     now: usize,
 }
 
@@ -55,7 +55,7 @@ impl<'a, S: Semantics> Machine<'a, S> {
         let tiles = netlist.cells.iter_enumerated().filter_map(|(cell, content)| match &content.core {
             Core::Memory(_) | Core::Predicate(_) => {
                 let memory = memory.expect("a netlist with memories is for an array with some");
-                let mut tile = Tile::new(memory);
+                let mut tile = TileModel::new(memory);
                 match &content.core {
                     Core::Predicate(schedule) => tile.configure(&only_predicate(schedule, memory)),
                     Core::Memory(configuration) => tile.configure(configuration),
@@ -148,7 +148,7 @@ impl<'a, S: Semantics> Machine<'a, S> {
 
     /// The promises that the configurations of memories broke so far, with the cell of each.
     pub fn take_violations(&mut self) -> Vec<(CellId, Violation)> {
-        let of_tile = |(cell, tile): &mut (CellId, Tile)| {
+        let of_tile = |(cell, tile): &mut (CellId, TileModel)| {
             let cell = *cell;
             tile.take_violations().into_iter().map(move |violation| (cell, violation)).collect::<Vec<_>>()
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use pushmem_extraction::Extraction;
-use pushmem_nest::{ArrayKind, Program, Schedule};
+use pushmem_nest::{ArrayKind, Policy, Program};
 use pushmem_schedule::{Stage, Writers};
 
 use crate::error::AssemblyError;
@@ -20,7 +20,7 @@ pub(crate) fn final_stages(
     writers: &Writers,
 ) -> Result<BTreeMap<usize, Vec<usize>>, AssemblyError> {
     let stages = &extraction.pipeline.stages;
-    let is_dnn = program.policy() == Schedule::Dnn;
+    let is_dnn = program.policy() == Policy::Dnn;
     let mut found = BTreeMap::new();
     for (array, declared) in program.arrays.iter().enumerate() {
         if declared.kind != ArrayKind::Output {

@@ -7,7 +7,7 @@ use pushmem_files::{Code, Diagnostic, counted};
 use pushmem_graph::{Accelerator, ApplicationGraph, StoredArray, Target, WORD_BITS};
 use pushmem_kernels::{Datapath, DatapathGraph, TableMemories};
 use pushmem_mapping::Mappings;
-use pushmem_nest::{Level, Program, Schedule as Policy};
+use pushmem_nest::{Level, Policy, Program};
 use pushmem_proof::{prove, prove_graph, prove_roms};
 use pushmem_replay::replay;
 use pushmem_schedule::{Coarse, CoarseOptions, Schedule, Stage, sequential};

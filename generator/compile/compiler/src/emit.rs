@@ -4,16 +4,16 @@ use std::fmt::Write as _;
 
 use itertools::Itertools;
 use pushmem_files::counted;
-use pushmem_graph::{Accelerator, Case, Condition, Delayed, Driver, Memory, Rom, Source, StoredArray};
+use pushmem_graph::{Accelerator, Case, Condition, DelayMemory, Delayed, Driver, Rom, Source, StoredArray};
 use pushmem_kernels::{Datapath, DatapathGraph};
 use pushmem_nest::{Level, Operation};
-use pushmem_schedule::{Access, Loop, Stage as PipelineStage};
+use pushmem_schedule::{Access, Loop, Stage};
 
 use crate::compile::{CoarsePlan, Compiled};
 
 /// A stage that can be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum CompileStage {
     /// The program as the compiler understood it.
     LoopNest,
     /// When each stage runs.
@@ -30,17 +30,17 @@ pub enum Stage {
     Config,
 }
 
-impl Stage {
+impl CompileStage {
     /// The stage of a compiled program as text.
     pub fn text(self, compiled: &Compiled) -> String {
         match self {
-            Stage::LoopNest => compiled.program.to_string(),
-            Stage::Schedule => schedule(compiled),
-            Stage::Buffers => buffers(compiled),
-            Stage::Kernels => kernels(compiled),
-            Stage::Graph => compiled.graph.to_string(),
-            Stage::Mapping => mapping(compiled),
-            Stage::Config => config(compiled),
+            CompileStage::LoopNest => compiled.program.to_string(),
+            CompileStage::Schedule => schedule(compiled),
+            CompileStage::Buffers => buffers(compiled),
+            CompileStage::Kernels => kernels(compiled),
+            CompileStage::Graph => compiled.graph.to_string(),
+            CompileStage::Mapping => mapping(compiled),
+            CompileStage::Config => config(compiled),
         }
     }
 }
@@ -90,7 +90,7 @@ fn buffers(compiled: &Compiled) -> String {
     text
 }
 
-fn port(direction: &str, stage: &PipelineStage, access: &Access, schedule: &str) -> String {
+fn port(direction: &str, stage: &Stage, access: &Access, schedule: &str) -> String {
     let elements = access.display(&stage.loops);
     let names = stage.loops.iter().map(|level| &level.name).join(", ");
     format!(
@@ -176,7 +176,7 @@ fn stored_array(accelerator: &Accelerator, array: &StoredArray) -> String {
     format!("array {} in {tiles}{level}{begin}, {words} live\n", array.buffer.name)
 }
 
-fn delays(accelerator: &Accelerator, memory: &Memory) -> String {
+fn delays(accelerator: &Accelerator, memory: &DelayMemory) -> String {
     let stream = |stream: &Delayed| {
         format!("{}: delays {}", accelerator.wires[stream.of].name, stream.delays.iter().format(", "))
     };

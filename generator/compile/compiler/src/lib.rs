@@ -1,7 +1,7 @@
 //! The compiler: from a program to a proven accelerator with its register writes.
 //!
 //! [`compile`] runs the passes one after the other, each a function from one stage to the next: extraction, schedule,
-//! kernels, assembly with mapping, proof. [`Compiled`] holds all stages; [`Stage`] prints each of them.
+//! kernels, assembly with mapping, proof. [`Compiled`] holds all stages; [`CompileStage`] prints each of them.
 
 mod compile;
 mod compute_sharing;
@@ -15,8 +15,8 @@ mod search;
 mod trial;
 
 pub use compile::{CoarsePlan, Compiled, Proof, compile, compile_observed};
-pub use emit::Stage;
+pub use emit::CompileStage;
 pub use error::CompileError;
-pub use occupancy::Occupancy;
+pub use occupancy::OccupancyComparison;
 pub use report::Report;
 pub use trial::{Shortage, Trial};

@@ -11,7 +11,7 @@ use crate::compile::{CoarsePlan, Compiled};
 /// to 1: with the schedule of the accelerator, and with simpler ones of the same stages for the same memories. Of a program
 /// that multiplies nothing, that of its processing elements.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Occupancy {
+pub struct OccupancyComparison {
     /// One stage after the other.
     pub sequential: f64,
     /// A pipeline of stages with double buffers, whose loops run as the program has them, each after those it reads from.
@@ -21,7 +21,7 @@ pub struct Occupancy {
     pub loop_optimized: f64,
 }
 
-impl Occupancy {
+impl OccupancyComparison {
     /// The occupancy of a coarse pipeline.
     pub(crate) fn of(compiled: &Compiled, CoarsePlan { options, .. }: &CoarsePlan) -> Option<Self> {
         let pipeline = &compiled.extraction.pipeline;
@@ -36,7 +36,7 @@ impl Occupancy {
             balance_paths: false,
             ..options.clone()
         };
-        (work.units > 0.0).then(|| Occupancy {
+        (work.units > 0.0).then(|| OccupancyComparison {
             sequential: share(&compiled.sequential()),
             double_buffered: coarse(pipeline, &plain).ok().map(|plain| share(&plain.schedule)),
             loop_optimized: share(&compiled.schedule),

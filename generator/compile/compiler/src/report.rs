@@ -9,7 +9,7 @@ use pushmem_nest::Level;
 use serde::Serialize;
 
 use crate::compile::Compiled;
-use crate::occupancy::Occupancy;
+use crate::occupancy::OccupancyComparison;
 
 /// The figures of a compiled program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -51,7 +51,7 @@ pub struct Report {
     /// Multipliers of the datapaths.
     pub multipliers: u64,
     /// How much of the time they are busy, in a coarse pipeline.
-    pub occupancy: Option<Occupancy>,
+    pub occupancy: Option<OccupancyComparison>,
     /// Instances of kernels: one that operations share counts once.
     pub kernels: usize,
     /// Words that one of two is chosen for in front of kernels that operations share.
@@ -98,7 +98,7 @@ impl Report {
             shift_register_words: accelerator.shift_register_words(),
             processing_elements: accelerator.instances().map(|datapath| datapath.processing_elements()).sum(),
             multipliers: accelerator.instances().map(|datapath| datapath.multipliers()).sum(),
-            occupancy: compiled.coarse.as_ref().and_then(|plan| Occupancy::of(compiled, plan)),
+            occupancy: compiled.coarse.as_ref().and_then(|plan| OccupancyComparison::of(compiled, plan)),
             kernels: accelerator.instances().count(),
             multiplexed_words: accelerator.multiplexed_words(),
             input_words: lanes(accelerator.inputs.as_raw_slice()),
@@ -138,7 +138,7 @@ impl fmt::Display for Report {
             "kernels",
             format!("{} with {}{multiplexed}", self.kernels, counted(self.processing_elements, "processing element")),
         )?;
-        if let Some(Occupancy { sequential, double_buffered, loop_optimized }) = &self.occupancy {
+        if let Some(OccupancyComparison { sequential, double_buffered, loop_optimized }) = &self.occupancy {
             let percent = |share: f64| format!("{:.1} %", 100.0 * share);
             let of = match self.multipliers {
                 0 => counted(self.processing_elements, "processing element"),

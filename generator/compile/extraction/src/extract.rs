@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
 use pushmem_nest::{
-    Access as NestAccess, AffineIndex, ArrayKind, Index, Load, Loop as NestLoop, Operation, Piece, Program, Schedule,
+    Access as NestAccess, AffineIndex, ArrayKind, Index, Load, Loop as NestLoop, Operation, Piece, Policy, Program,
     Span,
 };
 use pushmem_stages::{Access, Array, Boundary, Loop, Origin, Pipeline, Stage, Staged, Subscript};
@@ -53,7 +53,7 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
     // How many of the outermost loops of an operation it has in common with another one.
     let shared_depth = |number: usize| beside(number, number.checked_sub(1)).max(beside(number, Some(number + 1)));
     let is_input = |array: usize| program.arrays[array].kind == ArrayKind::Input;
-    let is_dnn = program.policy() == Schedule::Dnn;
+    let is_dnn = program.policy() == Policy::Dnn;
     let follow = |array: usize| {
         let reader = (is_dnn && is_input(array)).then(|| only_reader(&operations, array)).flatten();
         reader.is_some_and(|(number, load)| {

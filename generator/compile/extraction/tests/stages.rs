@@ -2,7 +2,7 @@
 
 use pushmem_extraction::{diagnose, extract, unrolling};
 use pushmem_files::{Diagnostic, Document};
-use pushmem_nest::{Language, Program, Schedule, Source};
+use pushmem_nest::{Language, Policy, Program, Source};
 use pushmem_schedule::{Boundary, Options, Pipeline, Stage, Subscript, stencil};
 
 /// A program that copies its input of 16 x 16 to `loaded` and goes on with this text.
@@ -119,7 +119,7 @@ fn an_unrolled_reduction_is_one_stage() {
 
 #[test]
 fn messages_point_at_the_text() {
-    let stencil = Program { schedule: Some(Schedule::Stencil), ..reduction("") };
+    let stencil = Program { schedule: Some(Policy::Stencil), ..reduction("") };
     let error = refused(&stencil);
     assert_eq!(error.to_string(), "this statement is a reduction: it updates `sums` in every iteration of loop `i`");
     assert_eq!(error.offending_text(), Some("sums[x, y] += loaded[x + i, y]"));
@@ -255,7 +255,7 @@ fn words_that_come_again_are_told() {
     let help = halide[0].help().unwrap();
     assert!(help.contains("`loaded[x, y] = input[x, y]` and `loaded.compute_root()`"), "{help}");
     // Where the program decides on the schedule, no loop is to be unrolled for another one.
-    let network = warnings(&Program { schedule: Some(Schedule::Dnn), ..program });
+    let network = warnings(&Program { schedule: Some(Policy::Dnn), ..program });
     assert!(network[0].help().unwrap().ends_with("and read `loaded` here"), "{network:?}");
     for program in [window("loaded", ""), window("input", " unroll 5")] {
         assert!(warnings(&program).is_empty());

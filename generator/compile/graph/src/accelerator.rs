@@ -49,7 +49,7 @@ pub struct Accelerator {
     /// The arrays that are kept in memory tiles, which come first among the tiles.
     pub arrays: Vec<StoredArray>,
     /// Memories: words delayed in memory tiles.
-    pub memories: Vec<Memory>,
+    pub memories: Vec<DelayMemory>,
     /// The ROM tiles, one for each look-up in a large table.
     pub roms: Vec<Rom>,
 }
@@ -345,18 +345,18 @@ pub struct Delayed {
 
 /// Memory tiles, and the wires that they delay.
 #[derive(Clone, Debug)]
-pub struct Memory {
+pub struct DelayMemory {
     /// The wires. Several share one tile.
     pub streams: Vec<Delayed>,
     /// Its ports: for each stream one write and a read for each delay.
     pub buffer: pushmem_buffers::UnifiedBuffer,
-    /// The mapping, with tiles numbered from [`Memory::first_tile`].
+    /// The mapping, with tiles numbered from [`DelayMemory::first_tile`].
     pub mapped: pushmem_buffers::MappedBuffer,
     /// The first of its tiles.
     pub first_tile: TileId,
 }
 
-impl Memory {
+impl DelayMemory {
     /// The wire of a port of its buffer.
     pub fn wire(&self, port: usize) -> WireId {
         let wires = |stream: &Delayed| std::iter::once(stream.of).chain(stream.wires.clone());

@@ -14,7 +14,7 @@ mod run;
 mod target;
 
 pub use accelerator::{
-    Accelerator, Case, Condition, Configured, Constant, Copied, Counter, Delayed, Driver, Kernel, Lane, Memory,
+    Accelerator, Case, Condition, Configured, Constant, Copied, Counter, DelayMemory, Delayed, Driver, Kernel, Lane,
     OperationDatapath, Rom, SharedUnit, Source, StoredArray, Stream, Tile, Turn, Variable, WORD_BITS, Wire,
     counted_levels, earlier,
 };

@@ -7,7 +7,7 @@ use pushmem_affine::Affine;
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_kernels::Evaluator;
-use pushmem_model::{Inputs, Outputs, Tile, Violation};
+use pushmem_model::{Inputs, Outputs, TileModel, Violation};
 use pushmem_nest::{ArrayKind, Program};
 
 use crate::accelerator::{Accelerator, Case, Counter, Driver, Source, Stream, Turn};
@@ -205,7 +205,7 @@ struct Machine<'a> {
     instance_of: IndexVec<KernelId, usize>,
     /// The words in each shift register, the newest last; empty for other wires.
     registers: IndexVec<WireId, VecDeque<u16>>,
-    tiles: IndexVec<TileId, Tile>,
+    tiles: IndexVec<TileId, TileModel>,
     tile_outputs: IndexVec<TileId, Outputs>,
     /// Tiles, each after the one whose outputs it passes on.
     tile_order: Vec<TileId>,
@@ -243,9 +243,9 @@ impl<'a> Machine<'a> {
             Driver::ShiftRegister { length, .. } => VecDeque::from(vec![0; length as usize]),
             _ => VecDeque::new(),
         });
-        let mut tiles: IndexVec<TileId, Tile> = IndexVec::new();
+        let mut tiles: IndexVec<TileId, TileModel> = IndexVec::new();
         for content in &accelerator.tiles {
-            let mut tile = Tile::new(accelerator.spec_at(content.level));
+            let mut tile = TileModel::new(accelerator.spec_at(content.level));
             tile.configure(&content.configuration);
             if content.begin == 0 {
                 tile.clock(&Inputs { flush: true, ..Inputs::default() });

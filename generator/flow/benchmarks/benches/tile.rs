@@ -5,7 +5,7 @@ use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use pushmem_configuration::{Configuration, encode};
-use pushmem_model::{Inputs, Tile};
+use pushmem_model::{Inputs, TileModel};
 use pushmem_registers::RegisterMap;
 use pushmem_tile::TileSpec;
 
@@ -29,7 +29,7 @@ fn benchmarks(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("model");
     let cycles = 4224;
     group.throughput(Throughput::Elements(cycles));
-    let mut tile = Tile::new(&spec);
+    let mut tile = TileModel::new(&spec);
     tile.configure(&configuration);
     group.bench_function("gaussian on amber, cycles", |bench| {
         bench.iter(|| {

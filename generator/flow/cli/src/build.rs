@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, ValueEnum};
-use pushmem_compiler::{Compiled, Report, Stage, Trial};
+use pushmem_compiler::{CompileStage, Compiled, Report, Trial};
 use pushmem_composition::Files;
 use pushmem_files::{Diagnostic, Document, check_output};
 use pushmem_graph::{ApplicationGraph, ProgramNames};
@@ -125,15 +125,15 @@ enum Emit {
 
 impl Emit {
     /// The stage of the compiler; nothing, if it is one of the mapper.
-    fn stage(self) -> Option<Stage> {
+    fn stage(self) -> Option<CompileStage> {
         match self {
-            Emit::Loopnest => Some(Stage::LoopNest),
-            Emit::Schedule => Some(Stage::Schedule),
-            Emit::Buffers => Some(Stage::Buffers),
-            Emit::Kernels => Some(Stage::Kernels),
-            Emit::Graph => Some(Stage::Graph),
-            Emit::Mapping => Some(Stage::Mapping),
-            Emit::Config => Some(Stage::Config),
+            Emit::Loopnest => Some(CompileStage::LoopNest),
+            Emit::Schedule => Some(CompileStage::Schedule),
+            Emit::Buffers => Some(CompileStage::Buffers),
+            Emit::Kernels => Some(CompileStage::Kernels),
+            Emit::Graph => Some(CompileStage::Graph),
+            Emit::Mapping => Some(CompileStage::Mapping),
+            Emit::Config => Some(CompileStage::Config),
             Emit::Netlist | Emit::Placement | Emit::Routing | Emit::Bitstream => None,
         }
     }

@@ -7,8 +7,9 @@ use itertools::Itertools;
 use pushmem_bitstream::Configuration;
 use pushmem_fabric::ArraySpec;
 use pushmem_files::Diagnostic;
-use pushmem_interconnect::{array_module, block_module, freeze, io_block_module};
+use pushmem_interconnect::{array_module, block_module, freeze, io_block_module, tile_module};
 use pushmem_simulation::{LibrarySources, ModelSources, Verilator};
+use pushmem_systemverilog::is_header;
 
 /// The class that Verilator makes of the array.
 const CLASS: &str = "Varray";
@@ -56,12 +57,21 @@ pub fn build(
         needed[place].iter().filter(|file| !others.contains(file)).cloned().collect_vec()
     };
     let own = (0..parts.len()).map(own).collect_vec();
+    let tiles = spec.kinds().map(|kind| tile_module(spec, kind)).collect_vec();
+    let shared = needed
+        .iter()
+        .map(|files| tiles.iter().filter(|tile| files.contains(&format!("{tile}.sv"))).cloned().collect_vec());
+    let shared = shared.collect_vec();
     let libraries = (1..parts.len()).map(|place| LibrarySources {
         module: &parts[place],
         files: &needed[place],
         own_files: &own[place],
+        // With longer hops, words pass through a block in a cycle.
+        is_clocked: spec.hop_limit == 1,
+        shared: &shared[place],
     });
-    let of_program = files.iter().filter(|(name, _)| needed.iter().any(|files| files.contains(name)));
+    let is_needed = |name: &String| is_header(name) || needed.iter().any(|files| files.contains(name));
+    let of_program = files.iter().filter(|(name, _)| is_needed(name));
     verilator.build_model(ModelSources {
         top: &top,
         class: CLASS,

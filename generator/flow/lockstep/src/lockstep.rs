@@ -11,6 +11,7 @@ use pushmem_fabric::ArraySpec;
 use pushmem_files::{Code, Diagnostic};
 use pushmem_interconnect::answer_latency;
 use pushmem_process::Conversation;
+use serde::Serialize;
 
 use crate::build::Rtl;
 use crate::record::Layout;
@@ -33,7 +34,7 @@ pub struct Lockstep {
 }
 
 /// A run in which RTL and model showed the same.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Agreement {
     /// The cycles that were compared, from the flush on.
     pub cycles: u64,

@@ -6,7 +6,7 @@ use itertools::Itertools;
 use pushmem_affine::{Affine, Domain};
 use pushmem_configuration::{Chain, Configuration, ControllerConfiguration};
 use pushmem_files::Document;
-use pushmem_model::{Inputs, Tile};
+use pushmem_model::{Inputs, TileModel};
 use pushmem_tile::{Controller, Kind, MAX_ROWS, Reset, Role, TileSpec, timing};
 use rand::Rng;
 use rand::seq::SliceRandom;
@@ -148,7 +148,7 @@ fn is_legal(spec: &TileSpec, configuration: &Configuration) -> bool {
     if configuration.check(spec).is_err() {
         return false;
     }
-    let mut tile = Tile::new(spec);
+    let mut tile = TileModel::new(spec);
     tile.configure(configuration);
     tile.clock(&Inputs { flush: true, ..Inputs::default() });
     for _ in 0..8 * RUN_CYCLES {

@@ -242,7 +242,7 @@ impl Streams {
 enum Promises {
     Kept,
     Broken,
-    /// Nobody knows.
+    /// It was not checked.
     Unknown,
 }
 

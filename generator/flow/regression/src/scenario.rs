@@ -3,7 +3,7 @@
 use itertools::Itertools;
 use pushmem_configuration::Configuration;
 use pushmem_registers::RegisterMap;
-use pushmem_simulation::{Bench, BenchError, RtlProcess};
+use pushmem_simulation::{BenchError, RtlProcess, TileBench};
 use pushmem_tile::TileSpec;
 use rand::Rng;
 
@@ -24,7 +24,7 @@ const COINCIDENCES: u32 = 24;
 
 /// The parts of one life of a tile.
 pub(crate) struct Scenario<'a> {
-    bench: Bench<'a>,
+    bench: TileBench<'a>,
     counts: ScenarioCounts,
     /// Whether a configuration can be loaded while another runs.
     shadow_registers: bool,
@@ -41,7 +41,7 @@ impl<'a> Scenario<'a> {
         seed: u64,
         port_conflicts: bool,
     ) -> Result<Self, BenchError> {
-        let mut bench = Bench::new(spec, map, rtl, seed)?;
+        let mut bench = TileBench::new(spec, map, rtl, seed)?;
         bench.port_conflicts = port_conflicts;
         // A controller that the reset left running would fire at the latest when its schedule starts over.
         let schedule = spec.controllers.values().map(|controller| 1_u64 << controller.cycle_bits).max();

@@ -10,7 +10,7 @@ use std::path::Path;
 use itertools::iproduct;
 use pushmem_configuration::{Configuration, ControllerConfiguration, decode, encode};
 use pushmem_files::Document;
-use pushmem_model::{Inputs, Tile, Violation};
+use pushmem_model::{Inputs, TileModel, Violation};
 use pushmem_registers::RegisterMap;
 use pushmem_regression::{
     LONGEST_RUN, RegressionList, Work, arbitrary_configuration, legal_configuration, random_spec,
@@ -28,7 +28,7 @@ const LONGEST_RANDOM_RUN: u64 = 200_000;
 
 /// The broken promises of an uninterrupted run, which must end.
 fn violations(spec: &TileSpec, configuration: &Configuration) -> Vec<Violation> {
-    let mut tile = Tile::new(spec);
+    let mut tile = TileModel::new(spec);
     tile.configure(configuration);
     tile.clock(&Inputs { flush: true, ..Inputs::default() });
     assert!(tile.is_active(), "nothing runs");

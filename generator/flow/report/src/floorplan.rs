@@ -7,7 +7,7 @@ use itertools::Itertools;
 use pushmem_bitstream::{Netlist as Connections, Source, TileName};
 use pushmem_compiler::Compiled;
 use pushmem_fabric::{Layer, Place, Side, TileKind};
-use pushmem_mapper::{Mapped, Report, Target};
+use pushmem_mapper::{ArrayTarget, Mapped, Report};
 use pushmem_netlist::{CellId, Core};
 use pushmem_pe::Mode;
 use pushmem_resources::{Node, NodeId, Resource};
@@ -86,7 +86,7 @@ struct StageRow {
 }
 
 /// The page of a program on an array: one HTML file that needs no other. It shows what the configuration decodes to.
-pub fn array_page(compiled: &Compiled, mapped: &Mapped, target: &Target, report: &Report) -> String {
+pub fn array_page(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget, report: &Report) -> String {
     let drawing = Drawing::of(mapped, target);
     let stages = drawing.stages(report.cycles as i64);
     let loads = drawing.loads();
@@ -113,7 +113,7 @@ pub fn array_page(compiled: &Compiled, mapped: &Mapped, target: &Target, report:
 /// What is drawn: the part of the array that is in use.
 struct Drawing<'a> {
     mapped: &'a Mapped,
-    target: &'a Target,
+    target: &'a ArrayTarget,
     columns: std::ops::RangeInclusive<u32>,
     rows: std::ops::RangeInclusive<u32>,
     cells: BTreeMap<Place, Vec<CellId>>,
@@ -122,7 +122,7 @@ struct Drawing<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    fn of(mapped: &'a Mapped, target: &'a Target) -> Self {
+    fn of(mapped: &'a Mapped, target: &'a ArrayTarget) -> Self {
         let (configuration, graph) = (&mapped.configuration, &target.graph);
         let connections = Connections::of(configuration, graph);
         let mut nets: BTreeMap<NodeId, (Vec<(NodeId, u32)>, BTreeSet<NodeId>)> = BTreeMap::new();

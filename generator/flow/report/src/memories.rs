@@ -59,7 +59,7 @@ pub(crate) fn memories(compiled: &Compiled, sources: &Sources) -> Vec<Memory> {
     delays.chain(arrays).collect()
 }
 
-fn of_streams(compiled: &Compiled, memory: &hardware::Memory, sources: &Sources) -> Memory {
+fn of_streams(compiled: &Compiled, memory: &hardware::DelayMemory, sources: &Sources) -> Memory {
     let name = |wire: WireId| compiled.accelerator.wires[wire].name.clone();
     Memory {
         name: memory.streams.iter().map(|stream| name(stream.of)).join(", "),

@@ -6,7 +6,7 @@ use std::fmt;
 use pushmem_bist::Shape;
 use pushmem_configuration::{Configuration, Finding, RegisterWrite, encode};
 use pushmem_files::Diagnostic;
-use pushmem_model::{Inputs, MAX_PORTS, Outputs, Tile, Violation, ViolationKind};
+use pushmem_model::{Inputs, MAX_PORTS, Outputs, TileModel, Violation, ViolationKind};
 use pushmem_registers::{Access, Register, RegisterMap, WORD_BYTES};
 use pushmem_tile::{Kind, Reset, TileSpec};
 use rand::seq::IndexedRandom;
@@ -69,10 +69,10 @@ struct Shadow {
 }
 
 /// A tile on the bench: the model, what the registers hold, and the RTL if there is one.
-pub struct Bench<'a> {
+pub struct TileBench<'a> {
     spec: &'a TileSpec,
     map: &'a RegisterMap,
-    tile: Tile,
+    tile: TileModel,
     rtl: Option<&'a mut RtlProcess>,
     rng: ChaCha8Rng,
     frames: Vec<Frame>,
@@ -104,7 +104,7 @@ pub struct Bench<'a> {
     pub restless: bool,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> TileBench<'a> {
     /// A tile that was just reset. Words between firings, and stalls, are random from `seed`.
     ///
     /// # Errors
@@ -117,10 +117,10 @@ impl<'a> Bench<'a> {
     ) -> Result<Self, BenchError> {
         // A synchronous reset leaves everything unknown until its first clock edge.
         let unknown = spec.reset == Reset::Synchronous;
-        let mut bench = Bench {
+        let mut bench = TileBench {
             spec,
             map,
-            tile: Tile::new(spec),
+            tile: TileModel::new(spec),
             rtl,
             rng: ChaCha8Rng::seed_from_u64(seed),
             frames: Vec::new(),
@@ -144,7 +144,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The model.
-    pub fn tile(&self) -> &Tile {
+    pub fn tile(&self) -> &TileModel {
         &self.tile
     }
 
@@ -365,7 +365,7 @@ impl<'a> Bench<'a> {
     /// Loads a configuration without reading it back.
     ///
     /// # Errors
-    /// As [`Bench::configure`].
+    /// As [`TileBench::configure`].
     pub fn configure_quickly(&mut self, configuration: &Configuration) -> Result<(), BenchError> {
         let writes = encode(configuration, self.spec, self.map).map_err(BenchError::Configuration)?;
         for &write in &writes {

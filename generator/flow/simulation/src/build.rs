@@ -9,12 +9,16 @@ use itertools::Itertools;
 use pushmem_files::Diagnostic;
 use pushmem_systemverilog::{File, is_header};
 
+use crate::clocked::Clocked;
 use crate::folder::{io, keep, working_folder, write};
-use crate::units::{Unit, names, units, verilated_sources};
+use crate::units::{Unit, units, verilated_sources};
 use crate::verilator::{Verilator, run, run_all};
 
 /// Flags for models that write waves. Parameters are no signals.
 const WAVE_FLAGS: [&str; 2] = ["--trace-fst", "--no-trace-params"];
+
+/// The functions that the wrapper of a library calls.
+const CALLS: &str = "calls.cpp";
 
 /// The flag that makes one module of all.
 const FLATTEN: &str = "--flatten";
@@ -31,6 +35,11 @@ pub struct LibrarySources<'a> {
     pub files: &'a [String],
     /// Those of them that the library stands for: others may use the rest, too.
     pub own_files: &'a [String],
+    /// Whether all its outputs are registers of its clock `clk_i`, or functions of them alone, and all its ports vectors of bits:
+    /// then it is called once a cycle.
+    pub is_clocked: bool,
+    /// Modules in it of which there are many instances, which share their C++.
+    pub shared: &'a [String],
 }
 
 /// A module that was built: its object, and a module of the same name and ports that calls it.
@@ -67,7 +76,7 @@ impl Verilator {
     pub fn build_model(&self, sources: ModelSources) -> Result<PathBuf, Diagnostic> {
         let ModelSources { top, class, rtl, libraries, harness, wave, flatten } = sources;
         let texts = rtl.iter().chain(harness).flat_map(|(name, text)| [name.as_str(), text.as_str()]);
-        let modules = libraries.iter().map(|library| library.module);
+        let modules = libraries.iter().flat_map(|library| [library.module, kind_of(library)]);
         let flags = [if wave { &WAVE_FLAGS[..] } else { &[] }, if flatten { &[FLATTEN][..] } else { &[] }].concat();
         let key = self.key([top, class].into_iter().chain(flags.iter().copied()).chain(modules).chain(texts));
         let models = pushmem_cache::folder().join("models");
@@ -112,11 +121,11 @@ impl Verilator {
 
     /// Builds a module, or finds it in the cache. It is the same in all models whose files for it are the same.
     fn library(&self, sources: LibrarySources, rtl: &[(String, String)]) -> Result<Library, Diagnostic> {
-        let LibrarySources { module, files, .. } = sources;
+        let LibrarySources { module, files, is_clocked, shared, .. } = sources;
         let files = rtl.iter().filter(|(name, _)| is_header(name) || files.contains(name)).cloned().collect_vec();
         let texts = files.iter().flat_map(|(name, text)| [name.as_str(), text.as_str()]);
         let libraries = pushmem_cache::folder().join("libraries");
-        let folder = libraries.join(self.key(["library", module].into_iter().chain(texts)));
+        let folder = libraries.join(self.key([kind_of(&sources), module].into_iter().chain(texts)));
         let wrapper = format!("{module}.sv");
         let (object, text) = (folder.join("library.o"), folder.join("verilated").join(&wrapper));
         if object.is_file() {
@@ -126,14 +135,29 @@ impl Verilator {
             for (name, text) in &files {
                 write(&work.path().join(name), text)?;
             }
-            let mut verilate = self.verilate(work.path(), &format!("V{module}"), module);
+            let class = format!("V{module}");
+            let mut verilate = self.verilate(work.path(), &class, module);
+            if !is_clocked {
+                verilate.args(["--lib-create", module]);
+            }
+            if !shared.is_empty() {
+                write(&work.path().join(CONFIGURATION), &no_inline(shared.iter().map(String::as_str)))?;
+                verilate.arg(CONFIGURATION);
+            }
             self.tell(|| format!("verilating `{module}`"));
-            run(verilate.args(["--lib-create", module]).args(compiled(&files)))?;
-            let all = Unit { sources: names(verilated_sources(work.path())?), runs_once: false };
-            write(&work.path().join("all.cpp"), &all.text())?;
+            run(verilate.args(compiled(&files)))?;
+            let mut units = units(verilated_sources(work.path())?);
+            if is_clocked {
+                let text = files.iter().find(|(name, _)| *name == wrapper).map_or("", |(_, text)| text);
+                let clocked = Clocked::of(module, text)?;
+                write(&work.path().join(CALLS), &clocked.functions(&class))?;
+                write(&work.path().join("verilated").join(&wrapper), &clocked.wrapper())?;
+                units[0].sources.push(format!("../{CALLS}"));
+            }
             self.tell(|| format!("compiling the model of `{module}`"));
-            let mut compile = self.compiler_command();
-            run(compile.current_dir(work.path()).args(["-Iverilated", "-c", "all.cpp", "-o", "library.o"]))?;
+            let objects = self.compile_units(work.path(), &units)?;
+            let mut join = Command::new(&self.compiler);
+            run(join.current_dir(work.path()).args(["-r", "-nostdlib", "-o", "library.o"]).args(objects))?;
             keep(work, &folder);
         }
         let text = fs::read_to_string(&text).map_err(io(&text))?;
@@ -144,6 +168,18 @@ impl Verilator {
     fn compile(&self, folder: &Path, objects: &[PathBuf], wave: bool) -> Result<(), Diagnostic> {
         let mut units = units(verilated_sources(folder)?);
         units[0].sources.push("../harness.cpp".to_owned());
+        let compiled = self.compile_units(folder, &units)?;
+        let mut link = self.compiler_command();
+        link.current_dir(folder).args(compiled).args(objects).args(["-pthread", "-o", "model"]);
+        if wave {
+            link.args(self.wave_libraries()?);
+        }
+        run(&mut link)?;
+        Ok(())
+    }
+
+    /// Compiles units side by side. Returns the names of their objects.
+    fn compile_units(&self, folder: &Path, units: &[Unit]) -> Result<Vec<String>, Diagnostic> {
         let mut compiles = Vec::new();
         let mut compiled = Vec::new();
         for (number, unit) in units.iter().enumerate() {
@@ -156,13 +192,7 @@ impl Verilator {
             compiled.push(object);
         }
         run_all(compiles)?;
-        let mut link = self.compiler_command();
-        link.current_dir(folder).args(compiled).args(objects).args(["-pthread", "-o", "model"]);
-        if wave {
-            link.args(self.wave_libraries()?);
-        }
-        run(&mut link)?;
-        Ok(())
+        Ok(compiled)
     }
 
     /// The libraries that its writer of wave files calls: newer ones do not bring their own compression.
@@ -208,8 +238,18 @@ fn compiled(files: &[File]) -> impl Iterator<Item = &String> {
     files.iter().map(|(name, _)| name).filter(|name| !is_header(name))
 }
 
-/// The directives that keep Verilator from copying modules into their users: then it shares most of their C++ between instances.
+/// Tells the libraries of a module with different wrappers apart.
+fn kind_of(library: &LibrarySources) -> &'static str {
+    if library.is_clocked { "clocked library" } else { "library" }
+}
+
+/// The directives that keep Verilator from copying libraries into their users.
 fn configuration(libraries: &[LibrarySources]) -> String {
-    let modules = libraries.iter().map(|library| format!("no_inline -module \"{}\"\n", library.module));
-    format!("`verilator_config\n{}", modules.format(""))
+    no_inline(libraries.iter().map(|library| library.module))
+}
+
+/// The directives that keep Verilator from copying modules into their users: then it shares most of their C++ between instances.
+fn no_inline<'a>(modules: impl Iterator<Item = &'a str>) -> String {
+    let mut directives = modules.map(|module| format!("no_inline -module \"{module}\"\n"));
+    format!("`verilator_config\n{}", directives.join(""))
 }

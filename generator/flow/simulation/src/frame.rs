@@ -1,7 +1,10 @@
-//! Cycles as the harness reads and writes them.
+//! The cycles of a memory tile: what its ports mean.
 
+use itertools::Itertools;
 use pushmem_model::{MAX_PORTS, Word};
-use pushmem_tile::TileSpec;
+use pushmem_tile::{Kind, TEST_ENABLE, TileSpec, address_bits_for};
+
+use crate::block::{BlockPort, BlockPorts};
 
 /// The inputs of the RTL in a cycle.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,58 +63,95 @@ pub struct Bist {
     pub fail: bool,
 }
 
-/// The sizes of records, which follow from the ports of the tile.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout {
-    inputs: usize,
-    outputs: usize,
-    chaining: bool,
+/// The value of an input in a cycle.
+type Drive = fn(&Frame, usize) -> u64;
+
+/// Stores the value of an output in a cycle.
+type Sample = fn(&mut Response, usize, u64);
+
+/// The ports of a memory tile as those of a block, with their meaning in a cycle.
+pub(crate) struct TilePorts {
+    /// Of each input, how its value follows from the cycle; the number tells ports of several apart.
+    inputs: Vec<(BlockPort, Drive, usize)>,
+    /// Of each output, what it says of the cycle.
+    outputs: Vec<(BlockPort, Sample, usize)>,
 }
 
-impl Layout {
+impl TilePorts {
     pub fn of(spec: &TileSpec) -> Self {
-        Layout { inputs: spec.inputs as usize, outputs: spec.outputs as usize, chaining: spec.chaining }
-    }
-
-    pub fn response_bytes(self) -> usize {
-        8 + 8 * self.outputs
-    }
-
-    pub fn encode(self, frame: &Frame, end_of_batch: bool, bytes: &mut Vec<u8>) {
-        let control = [
-            !frame.reset,
-            frame.flush,
-            frame.stall,
-            frame.config_write,
-            frame.config_read,
-            !frame.assertions,
-            frame.bist_start,
-        ];
-        let control = control.into_iter().enumerate().fold(0, |bits, (bit, set)| bits | u32::from(set) << bit);
-        for word in [control, frame.config_address, frame.config_data, u32::from(end_of_batch)] {
-            bytes.extend(word.to_le_bytes());
+        let (inputs, outputs) = (spec.inputs as usize, spec.outputs as usize);
+        let mut ports = TilePorts { inputs: Vec::new(), outputs: Vec::new() };
+        ports.input("rst_ni", 1, |frame, _| u64::from(!frame.reset), 0);
+        ports.input("flush_i", 1, |frame, _| u64::from(frame.flush), 0);
+        ports.input("stall_i", 1, |frame, _| u64::from(frame.stall), 0);
+        ports.input("config_write_i", 1, |frame, _| u64::from(frame.config_write), 0);
+        ports.input("config_read_i", 1, |frame, _| u64::from(frame.config_read), 0);
+        ports.input("config_address_i", 32, |frame, _| u64::from(frame.config_address), 0);
+        ports.input("config_write_data_i", 32, |frame, _| u64::from(frame.config_data), 0);
+        ports.output("config_read_data_o", 32, |response, _, value| response.config_data = value as u32, 0);
+        ports.output("config_error_o", 1, |response, _, value| response.config_error = value == 1, 0);
+        if spec.clock_gating {
+            ports.input(TEST_ENABLE, 1, |_, _| 0, 0);
         }
-        let chain = if self.chaining { &frame.chain[..self.outputs] } else { &[] };
-        for word in frame.data[..self.inputs].iter().chain(chain) {
-            bytes.extend(word.to_le_bytes());
-        }
-    }
-
-    pub fn decode(self, bytes: &[u8]) -> Response {
-        let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
-        let flags = word(0);
-        let mut response = Response {
-            valid: std::array::from_fn(|port| flags >> port & 1 == 1),
-            taken: std::array::from_fn(|port| flags >> (4 + port) & 1 == 1),
-            stencil_valid: flags >> 8 & 1 == 1,
-            bist: Bist { busy: flags >> 9 & 1 == 1, done: flags >> 10 & 1 == 1, fail: flags >> 11 & 1 == 1 },
-            config_data: word(4),
-            config_error: flags >> 12 & 1 == 1,
-            ..Response::default()
+        let (stem, bits) = match spec.kind {
+            Kind::Rom => ("address_in", address_bits_for(spec.rows).max(1)),
+            _ => ("data_in", spec.word_bits),
         };
-        for (port, data) in response.data[..self.outputs].iter_mut().enumerate() {
-            *data = u64::from(word(8 + 8 * port)) | u64::from(word(12 + 8 * port)) << 32;
+        for input in 0..inputs {
+            ports.input(format!("{stem}_{input}_i"), bits, |frame, input| frame.data[input], input);
+            let taken: Sample = |response, input, value| response.taken[input] = value == 1;
+            ports.output(format!("data_in_{input}_taken_o"), 1, taken, input);
         }
+        for output in 0..outputs {
+            if spec.chaining {
+                let chain: Drive = |frame, output| frame.chain[output];
+                ports.input(format!("chain_in_{output}_i"), spec.word_bits, chain, output);
+            }
+            let data: Sample = |response, output, value| response.data[output] = value;
+            ports.output(format!("data_out_{output}_o"), spec.word_bits, data, output);
+            let valid: Sample = |response, output, value| response.valid[output] = value == 1;
+            ports.output(format!("data_out_{output}_valid_o"), 1, valid, output);
+        }
+        if spec.stencil_valid {
+            ports.output("stencil_valid_o", 1, |response, _, value| response.stencil_valid = value == 1, 0);
+        }
+        if spec.bist {
+            ports.input("bist_start_i", 1, |frame, _| u64::from(frame.bist_start), 0);
+            ports.output("bist_busy_o", 1, |response, _, value| response.bist.busy = value == 1, 0);
+            ports.output("bist_done_o", 1, |response, _, value| response.bist.done = value == 1, 0);
+            ports.output("bist_fail_o", 1, |response, _, value| response.bist.fail = value == 1, 0);
+        }
+        ports
+    }
+
+    fn input(&mut self, name: impl Into<String>, bits: u32, drive: Drive, number: usize) {
+        self.inputs.push((BlockPort::new(name, bits), drive, number));
+    }
+
+    fn output(&mut self, name: impl Into<String>, bits: u32, sample: Sample, number: usize) {
+        self.outputs.push((BlockPort::new(name, bits), sample, number));
+    }
+
+    /// The ports alone.
+    pub fn block(&self) -> BlockPorts {
+        BlockPorts {
+            inputs: self.inputs.iter().map(|(port, ..)| port.clone()).collect(),
+            outputs: self.outputs.iter().map(|(port, ..)| port.clone()).collect(),
+        }
+    }
+
+    /// Adds the values of the inputs in a cycle.
+    pub fn drive(&self, frame: &Frame, values: &mut Vec<u64>) {
+        values.extend(self.inputs.iter().map(|(_, drive, number)| drive(frame, *number)));
+    }
+
+    /// The cycle of these values of the outputs.
+    pub fn sample(&self, values: &[u64]) -> Response {
+        let mut response = Response::default();
+        self.outputs
+            .iter()
+            .zip_eq(values)
+            .for_each(|((_, sample, number), &value)| sample(&mut response, *number, value));
         response
     }
 }

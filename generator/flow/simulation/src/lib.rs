@@ -1,11 +1,17 @@
 //! Running tiles: the model by itself, and the RTL in Verilator in lockstep with it.
 //!
-//! [`Bench`] drives a tile cycle by cycle through resets, configuration, flushes, stalls and streams. It always runs the
+//! Any block runs so: [`BlockPorts`] lists its ports, [`Verilator::build_block`] prints a harness for them, and
+//! [`BlockProcess`] drives and samples them cycle by cycle. Which ports a memory tile has, and what they mean, is in
+//! [`Frame`] and [`Response`].
+//!
+//! [`TileBench`] drives a tile cycle by cycle through resets, configuration, flushes, stalls and streams. It always runs the
 //! model; given a [`RtlProcess`], it sends the same cycles to the Verilated RTL and compares every output of every
 //! cycle.
 
 mod bench;
+mod block;
 mod build;
+mod clocked;
 mod folder;
 mod frame;
 mod process;
@@ -16,7 +22,8 @@ mod tile_model;
 mod units;
 mod verilator;
 
-pub use bench::{Bench, BenchError, Mismatch};
+pub use bench::{BenchError, Mismatch, TileBench};
+pub use block::{BlockPort, BlockPorts, BlockProcess};
 pub use build::{LibrarySources, ModelSources};
 pub use frame::{Bist, Frame, Response};
 pub use process::RtlProcess;

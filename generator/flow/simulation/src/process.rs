@@ -1,19 +1,17 @@
-//! A Verilated model at work.
+//! The RTL of a memory tile at work.
 
-use std::io::{self, Write};
 use std::path::Path;
-use std::process::Command;
 
 use pushmem_files::Diagnostic;
-use pushmem_process::{Conversation, Finished};
 use pushmem_tile::TileSpec;
 
-use crate::frame::{Frame, Layout, Response};
+use crate::block::BlockProcess;
+use crate::frame::{Frame, Response, TilePorts};
 
-/// A running harness. Its state goes on from batch to batch.
+/// A running tile. Its state goes on from batch to batch.
 pub struct RtlProcess {
-    conversation: Conversation,
-    layout: Layout,
+    process: BlockProcess,
+    ports: TilePorts,
 }
 
 impl RtlProcess {
@@ -22,50 +20,30 @@ impl RtlProcess {
     /// # Errors
     /// When the executable cannot be started.
     pub fn start(executable: &Path, spec: &TileSpec, wave: Option<&Path>) -> Result<Self, Diagnostic> {
-        let conversation = Conversation::start(Command::new(executable).args(wave))?;
-        Ok(RtlProcess { conversation, layout: Layout::of(spec) })
+        let ports = TilePorts::of(spec);
+        Ok(RtlProcess { process: BlockProcess::start(executable, ports.block(), wave)?, ports })
     }
 
     /// Runs a batch of cycles.
     ///
     /// # Errors
-    /// When the process ends before it has answered, as it does when an assertion fails: what it printed.
+    /// As [`BlockProcess::run`].
     pub fn run(&mut self, frames: &[Frame]) -> Result<Vec<Response>, Diagnostic> {
-        if frames.is_empty() {
-            return Ok(Vec::new());
-        }
-        let layout = self.layout;
-        let mut bytes = vec![0; frames.len() * layout.response_bytes()];
-        let feed = |to: &mut dyn Write| {
-            let mut record = Vec::new();
-            frames.iter().enumerate().try_for_each(|(number, frame)| {
-                record.clear();
-                layout.encode(frame, number + 1 == frames.len(), &mut record);
-                to.write_all(&record)
-            })
+        let RtlProcess { process, ports } = self;
+        let drive = |cycle: usize, values: &mut Vec<u64>| {
+            ports.drive(&frames[cycle], values);
+            frames[cycle].assertions
         };
-        match self.conversation.ask(feed, &mut bytes) {
-            Ok(()) => Ok(bytes.chunks_exact(layout.response_bytes()).map(|record| layout.decode(record)).collect()),
-            Err(_) => Err(stopped(self.conversation.end())),
-        }
+        let mut responses = Vec::with_capacity(frames.len());
+        process.run(frames.len(), drive, |values| responses.push(ports.sample(values)))?;
+        Ok(responses)
     }
 
     /// Ends the process, which completes its wave file.
     ///
     /// # Errors
-    /// When it ends with a failure: what it printed.
-    pub fn finish(mut self) -> Result<(), Diagnostic> {
-        match self.conversation.end() {
-            Ok(end) if end.status.success() => Ok(()),
-            end => Err(stopped(end)),
-        }
-    }
-}
-
-/// The error that the process ended too early, or badly.
-fn stopped(end: io::Result<Finished>) -> Diagnostic {
-    match end {
-        Ok(end) => Diagnostic::new(format!("the RTL simulation stopped ({}):\n{}", end.status, end.log().trim())),
-        Err(error) => Diagnostic::new(format!("the RTL simulation stopped: {error}")),
+    /// As [`BlockProcess::finish`].
+    pub fn finish(self) -> Result<(), Diagnostic> {
+        self.process.finish()
     }
 }

@@ -8,7 +8,7 @@ use pushmem_registers::RegisterMap;
 use pushmem_tile::{Role, TileSpec, timing};
 use rand::Rng;
 
-use crate::bench::{Bench, BenchError};
+use crate::bench::{BenchError, TileBench};
 use crate::process::RtlProcess;
 
 /// Longer runs must be asked for: a mistyped extent should not run for hours.
@@ -149,7 +149,7 @@ pub fn run_streams(
     if options.cycles.is_none() && length > u128::from(MAX_CYCLES) {
         return Err(SimulationError::TooLong { length });
     }
-    let mut bench = Bench::new(spec, map, rtl, options.stall_seed.unwrap_or(0))?;
+    let mut bench = TileBench::new(spec, map, rtl, options.stall_seed.unwrap_or(0))?;
     // The model tells more about a conflict than the RTL, which would stop before the wave of that cycle is complete.
     bench.port_conflicts = true;
     bench.quiet = options.quiet;
@@ -167,7 +167,7 @@ pub fn run_streams(
 }
 
 fn run_cycles(
-    bench: &mut Bench,
+    bench: &mut TileBench,
     spec: &TileSpec,
     inputs: &[Option<Vec<u64>>],
     options: &StreamOptions,

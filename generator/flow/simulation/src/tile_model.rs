@@ -7,24 +7,17 @@ use itertools::Itertools;
 use pushmem_bist::Shape;
 use pushmem_configuration::Configuration;
 use pushmem_files::Diagnostic;
-use pushmem_tile::{Kind, TileSpec};
+use pushmem_tile::TileSpec;
 use pushmem_waves::tile_view;
 
 use crate::build::ModelSources;
+use crate::frame::TilePorts;
 use crate::rtl::rtl_files;
 use crate::verilator::Verilator;
 
 /// The file of the SRAM wrapper, and what takes its place to test the self-test.
 const SRAM_WRAPPER: &str = "pushmem_sram.sv";
 const FAULTY_SRAM: &str = include_str!("../../../../templates/testbench/faulty_sram.sv");
-
-#[derive(Template)]
-#[template(path = "harness.cpp", escape = "none")]
-struct Harness<'a> {
-    spec: &'a TileSpec,
-    input_stem: &'static str,
-    wave: bool,
-}
 
 #[derive(Template)]
 #[template(path = "self_test.cpp", escape = "none")]
@@ -55,19 +48,7 @@ impl Verilator {
     /// # Errors
     /// As [`Verilator::build`].
     pub fn build_files(&self, spec: &TileSpec, rtl: &[(String, String)], wave: bool) -> Result<PathBuf, Diagnostic> {
-        let input_stem = if spec.kind == Kind::Rom { "address_in" } else { "data_in" };
-        let text = Harness { spec, input_stem, wave }.render().expect("templates write to memory");
-        let harness = [("harness.cpp".to_owned(), text)];
-        let top = pushmem_rtl::tile_module(spec);
-        self.build_model(ModelSources {
-            top: &top,
-            class: "Vtile",
-            rtl,
-            libraries: Vec::new(),
-            harness: &harness,
-            wave,
-            flatten: false,
-        })
+        self.build_block(&pushmem_rtl::tile_module(spec), &TilePorts::of(spec).block(), rtl, wave)
     }
 
     /// Builds a model of a tile with a self-test and an SRAM that can have faults, as [`Verilator::build`], for

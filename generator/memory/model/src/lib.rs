@@ -1,10 +1,10 @@
 //! The cycle-accurate model of a tile, bit-exact with its RTL.
 //!
-//! [`Tile`] has the ports of the RTL: [`Tile::outputs`] gives the outputs of a cycle and [`Tile::clock`] takes
+//! [`TileModel`] has the ports of the RTL: [`TileModel::outputs`] gives the outputs of a cycle and [`TileModel::clock`] takes
 //! it to the next. On the way it checks what the compiler promises and records each [`Violation`]: reads of words that
 //! no port wrote, or of another fetch than the one that was meant, two accesses through one memory port, words of an
 //! aggregator that are overwritten before they were moved. Rows that are fetched for nothing break no promise:
-//! [`Tile::unread_rows`] counts them.
+//! [`TileModel::unread_rows`] counts them.
 
 mod context;
 mod controller;
@@ -19,6 +19,6 @@ mod wide_fetch;
 mod word;
 
 pub use ports::{Inputs, MAX_PORTS, Outputs};
-pub use tile::Tile;
+pub use tile::TileModel;
 pub use violation::{UnreadRows, Violation, ViolationKind};
 pub use word::Word;

@@ -32,7 +32,7 @@ impl Datapath {
 }
 
 /// The cycle-accurate model of a tile.
-pub struct Tile {
+pub struct TileModel {
     spec: TileSpec,
     parameters: Vec<Parameters>,
     configuration: Configuration,
@@ -44,13 +44,13 @@ pub struct Tile {
     asleep: u64,
 }
 
-impl Tile {
+impl TileModel {
     /// A tile after reset: nothing configured, memories undefined.
     pub fn new(spec: &TileSpec) -> Self {
         let parameters = spec.controllers();
         let context = Context::new(spec, &parameters);
         let datapath = Datapath::new(spec);
-        Tile {
+        TileModel {
             spec: spec.clone(),
             parameters,
             configuration: Configuration::default(),
@@ -79,7 +79,7 @@ impl Tile {
 
     /// Loads a checked configuration and its contents. It counts from the next flush on. Without shadow registers, load it
     /// while no controller runs; with them, a configuration for the next run is loaded here ahead of the flush that
-    /// takes it, and its contents, which have no shadow, by [`Tile::load`].
+    /// takes it, and its contents, which have no shadow, by [`TileModel::load`].
     pub fn configure(&mut self, configuration: &Configuration) {
         self.load(&configuration.contents);
         self.configuration = configuration.clone();

@@ -7,7 +7,7 @@ use itertools::{Itertools, iproduct};
 use proptest::prelude::*;
 use pushmem_configuration::{Chain, Configuration};
 use pushmem_files::Document;
-use pushmem_model::{Inputs, Outputs, Tile, Violation, ViolationKind};
+use pushmem_model::{Inputs, Outputs, TileModel, Violation, ViolationKind};
 use pushmem_tile::{Style, TileSpec, timing};
 
 use specs::{root, spec_of, styled, tile};
@@ -23,8 +23,8 @@ fn configuration(controllers: &str, spec: &TileSpec) -> Configuration {
 }
 
 /// A configured tile in the first cycle after a flush.
-fn flushed(spec: &TileSpec, configuration: &Configuration) -> Tile {
-    let mut tile = Tile::new(spec);
+fn flushed(spec: &TileSpec, configuration: &Configuration) -> TileModel {
+    let mut tile = TileModel::new(spec);
     tile.configure(configuration);
     tile.clock(&Inputs { flush: true, ..Inputs::default() });
     tile
@@ -41,14 +41,14 @@ fn inputs(cycle: u64) -> Inputs {
 }
 
 /// Shows and ends a cycle.
-fn step(tile: &mut Tile, inputs: &Inputs) -> Outputs {
+fn step(tile: &mut TileModel, inputs: &Inputs) -> Outputs {
     let outputs = tile.outputs(inputs);
     tile.clock(inputs);
     outputs
 }
 
 /// Cycle and value of each word on output 0 until the tile is idle.
-fn shown(tile: &mut Tile) -> Vec<(u64, u64)> {
+fn shown(tile: &mut TileModel) -> Vec<(u64, u64)> {
     let mut words = Vec::new();
     while !tile.is_idle() {
         let cycle = tile.cycle();
@@ -58,7 +58,7 @@ fn shown(tile: &mut Tile) -> Vec<(u64, u64)> {
     words
 }
 
-fn violations(tile: &mut Tile) -> Vec<String> {
+fn violations(tile: &mut TileModel) -> Vec<String> {
     shown(tile);
     tile.take_violations().iter().map(ToString::to_string).collect()
 }
@@ -378,7 +378,7 @@ fn chained_tiles_give_the_whole_stream() {
             tiles[1 - last_in_chain].clock(&inputs(cycle));
             tiles[last_in_chain].clock(&chained);
         }
-        assert!(tiles.iter().all(Tile::is_idle));
+        assert!(tiles.iter().all(TileModel::is_idle));
         assert!(tiles.iter_mut().all(|tile| tile.take_violations().is_empty()));
         assert_eq!(alone.iter().filter(|&&same| !same).count(), 64, "the other tile has half of the words");
     }
@@ -426,7 +426,7 @@ const LINES: &str = "in2agg_0: {extent: [64, 64], cycle: {stride: [1, 64]}, agg:
 #[test]
 fn a_moved_schedule_that_shows_other_words_is_refused() {
     let spec = tile("amber");
-    let words = |tile: &mut Tile| shown(tile).into_iter().map(|(_, word)| word).collect_vec();
+    let words = |tile: &mut TileModel| shown(tile).into_iter().map(|(_, word)| word).collect_vec();
     let base = configuration(LINES, &spec);
     let right = words(&mut flushed(&spec, &base));
     let mut only_stale = 0;

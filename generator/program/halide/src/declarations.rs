@@ -1,6 +1,6 @@
 //! Declarations of arguments, which Halide does not print: lines `// name: type[shape]` at the top.
 
-use pushmem_nest::{LARGEST_ARRAY, Schedule, Span, Type};
+use pushmem_nest::{LARGEST_ARRAY, Policy, Span, Type};
 
 use crate::fault::{Fault, Result};
 
@@ -35,14 +35,14 @@ fn comments(text: &str) -> impl Iterator<Item = (&str, Span)> {
 }
 
 /// How the program is to be scheduled, if a line `// schedule: dnn` says so.
-pub(crate) fn schedule(text: &str) -> Result<Option<Schedule>> {
+pub(crate) fn schedule(text: &str) -> Result<Option<Policy>> {
     let said = |(comment, span): (&str, Span)| {
         let said = comment.trim().strip_prefix("schedule:")?.trim();
         // An argument may have that name, too.
         (!said.contains('[')).then(|| (said.to_owned(), span))
     };
     let Some((said, span)) = comments(text).find_map(said) else { return Ok(None) };
-    match [Schedule::Dnn, Schedule::Stencil].into_iter().find(|schedule| schedule.name() == said) {
+    match [Policy::Dnn, Policy::Stencil].into_iter().find(|schedule| schedule.name() == said) {
         Some(schedule) => Ok(Some(schedule)),
         None => Err(Fault::new(span, format!("unknown schedule `{said}`")).with_help("write `dnn` or `stencil`")),
     }

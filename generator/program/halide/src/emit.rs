@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use itertools::Itertools;
-use pushmem_nest::{Binary, Index, Piece, Schedule, Span, Type, Unary, is_reserved};
+use pushmem_nest::{Binary, Index, Piece, Policy, Span, Type, Unary, is_reserved};
 
 use crate::boundaries::Boundaries;
 use crate::fault::Result;
@@ -30,7 +30,7 @@ pub(crate) struct Emitted {
 /// The nest that is emitted.
 pub(crate) struct Nest<'a> {
     pub name: &'a str,
-    pub schedule: Option<Schedule>,
+    pub schedule: Option<Policy>,
     pub program: &'a Stores<'a>,
     pub shapes: &'a [Vec<Shape>],
     pub types: &'a [Type],

@@ -74,7 +74,7 @@ use std::path::Path;
 
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document, read_text};
-use pushmem_nest::{Checked, Language, Program, Schedule, Source, Type, is_reserved};
+use pushmem_nest::{Checked, Language, Policy, Program, Source, Type, is_reserved};
 
 use crate::canonical::Canonical;
 use crate::emit::{Emitted, Nest};
@@ -228,7 +228,7 @@ fn stem(name: &str) -> String {
 struct Read<'a> {
     module: Module<'a>,
     program: Stores<'a>,
-    schedule: Option<Schedule>,
+    schedule: Option<Policy>,
     /// A number that follows from the text.
     seed: u64,
 }
@@ -299,7 +299,7 @@ impl<'a> Inferred<'a> {
     }
 
     /// The text of the nest.
-    fn emitted(&self, name: &str, schedule: Option<Schedule>) -> Result<Emitted, Fault> {
+    fn emitted(&self, name: &str, schedule: Option<Policy>) -> Result<Emitted, Fault> {
         let Self { program, types, shapes } = self;
         let is_table = shapes::tables(program);
         let located = shapes::locate(program, shapes, &is_table)?;

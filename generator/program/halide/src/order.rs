@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use pushmem_nest::{Index, Schedule};
+use pushmem_nest::{Index, Policy};
 
 use crate::emit::loop_name;
 use crate::fault::{Fault, Result};
@@ -27,7 +27,7 @@ use crate::value::Variable;
 /// Where what a definition reads arrives in two orders.
 pub(crate) fn follow_streams(
     program: &Stores,
-    schedule: Option<Schedule>,
+    schedule: Option<Policy>,
     unfolded: &Unfolded,
     definitions: &mut [(usize, Vec<Merged>)],
 ) -> Result<()> {
@@ -36,7 +36,7 @@ pub(crate) fn follow_streams(
     };
     // As `Program::policy` decides for the nest that these definitions become.
     let is_pipeline = match schedule {
-        Some(schedule) => schedule == Schedule::Stencil,
+        Some(schedule) => schedule == Policy::Stencil,
         None => !definitions.iter().flat_map(|(_, merged)| merged).any(accumulates),
     };
     if !is_pipeline {

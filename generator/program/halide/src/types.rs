@@ -36,8 +36,8 @@ pub(crate) fn infer(program: &Stores) -> Result<Vec<Type>> {
     known.collect()
 }
 
-/// The parts of a stored value, which it may share: each is looked at once. What becomes known after that counts for the next
-/// round.
+/// The parts of a stored value, which it may share: each is looked at once. Types that become known later count for the
+/// next round.
 struct Parts<'a> {
     /// The types of the elements of all arrays.
     types: &'a mut [Option<Type>],

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use pushmem_halide::import;
-use pushmem_nest::{Program, Schedule};
+use pushmem_nest::{Policy, Program};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -265,7 +265,7 @@ produce output {{
 fn a_statement_says_its_schedule() {
     let text = POINTWISE.replace("VALUE", "input[output.s0.x + output.s0.y*8]");
     let program = import("test.stmt", &format!("// schedule: dnn\n{text}")).unwrap().program;
-    assert_eq!(program.schedule, Some(Schedule::Dnn));
+    assert_eq!(program.schedule, Some(Policy::Dnn));
     let (message, line, _) = refused(&format!("// schedule: raster\n{text}"));
     assert_eq!((message.as_str(), line), ("unknown schedule `raster`", 1));
 }
@@ -309,7 +309,7 @@ fn partitioned_loops_are_one_boundary() {
 #[test]
 fn a_reduction_adds_to_its_element() {
     let program = import("matmul.stmt", &statement("matmul_blocked")).unwrap().program;
-    assert_eq!(program.policy(), Schedule::Dnn);
+    assert_eq!(program.policy(), Policy::Dnn);
     let nest = program.to_string();
     assert!(nest.contains("for x in 0..64 unroll 8:") && nest.contains("] += "), "{nest}");
 }

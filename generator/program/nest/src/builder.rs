@@ -7,7 +7,7 @@ use itertools::Itertools;
 use pushmem_files::{Diagnostic, Document};
 
 use crate::lexer::{Token, tokens};
-use crate::program::{ArrayKind, Program, Schedule};
+use crate::program::{ArrayKind, Policy, Program};
 use crate::read::Checked;
 use crate::source::{PlacedText, Span};
 use crate::types::Type;
@@ -42,7 +42,7 @@ use crate::types::Type;
 #[derive(Clone, Debug)]
 pub struct ProgramBuilder {
     name: String,
-    schedule: Option<Schedule>,
+    schedule: Option<Policy>,
     arrays: Vec<(ArrayKind, String, String)>,
     tables: Vec<(String, String)>,
     functions: HashMap<String, Function>,
@@ -92,7 +92,7 @@ impl ProgramBuilder {
     }
 
     /// Says how to schedule the program.
-    pub fn set_schedule(&mut self, schedule: Schedule) -> &mut Self {
+    pub fn set_schedule(&mut self, schedule: Policy) -> &mut Self {
         self.schedule = Some(schedule);
         self
     }

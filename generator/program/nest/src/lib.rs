@@ -54,7 +54,7 @@ pub use interpret::Observer;
 pub use operators::{Binary, Unary};
 pub use print::Printer;
 pub use program::{
-    Access, Array, ArrayKind, Expression, ExpressionKind, Level, Load, Loop, Node, Operation, Program, Schedule, Share,
+    Access, Array, ArrayKind, Expression, ExpressionKind, Level, Load, Loop, Node, Operation, Policy, Program, Share,
     Table, ranges,
 };
 pub use read::{

@@ -18,7 +18,7 @@ pub struct Program {
     /// The name of the program.
     pub name: String,
     /// How to schedule it, if the program says so.
-    pub schedule: Option<Schedule>,
+    pub schedule: Option<Policy>,
     /// Inputs, outputs and buffers, in this order, each in the order of the file.
     pub arrays: Vec<Array>,
     /// Tables of constants.
@@ -32,19 +32,19 @@ pub struct Program {
 /// The kind of a program, which decides how it is scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Schedule {
+pub enum Policy {
     /// Neural networks: loops of stages are pipelined coarsely.
     Dnn,
     /// Image pipelines: all stages are fused into one raster scan.
     Stencil,
 }
 
-impl Schedule {
+impl Policy {
     /// The name, as in the file.
     pub fn name(self) -> &'static str {
         match self {
-            Schedule::Dnn => "dnn",
-            Schedule::Stencil => "stencil",
+            Policy::Dnn => "dnn",
+            Policy::Stencil => "stencil",
         }
     }
 }
@@ -324,13 +324,13 @@ impl Program {
     /// reduction is unrolled completely, as a neural network where some loop adds to the same element again and again
     /// (unified-buffer paper §V-B). A program that says where an array is kept is scheduled as one that keeps arrays: as a
     /// neural network.
-    pub fn policy(&self) -> Schedule {
+    pub fn policy(&self) -> Policy {
         let accumulates = |(loops, operation): &(Vec<&Loop>, &Operation)| {
             (0..loops.len())
                 .any(|variable| operation.merges(variable) && loops[variable].extent > loops[variable].unroll)
         };
         let keeps = self.arrays.iter().any(|array| array.level.is_some());
-        let rule = if keeps || self.operations().iter().any(accumulates) { Schedule::Dnn } else { Schedule::Stencil };
+        let rule = if keeps || self.operations().iter().any(accumulates) { Policy::Dnn } else { Policy::Stencil };
         self.schedule.unwrap_or(rule)
     }
 

@@ -12,7 +12,7 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::bound::constant;
 use crate::check::check;
-use crate::program::{Array, ArrayKind, Level, Loop, Node, Operation, Program, Schedule, Share, Table, ranges};
+use crate::program::{Array, ArrayKind, Level, Loop, Node, Operation, Policy, Program, Share, Table, ranges};
 use crate::resolve::{Scope, operation};
 use crate::source::{Language, PlacedText, Problem, Source, Span};
 use crate::syntax::{self, RESERVED};
@@ -56,7 +56,7 @@ pub struct Checked {
 struct ProgramFile {
     name: String,
     #[serde(default)]
-    schedule: Option<Schedule>,
+    schedule: Option<Policy>,
     #[serde(default)]
     inputs: Ordered<ArrayFile>,
     outputs: Ordered<ArrayFile>,
@@ -293,7 +293,7 @@ impl Reader<'_> {
         ] {
             for (name, array) in &declared.0 {
                 let path = root.key(section).key(name);
-                if array.level.is_some() && file.schedule == Some(Schedule::Stencil) {
+                if array.level.is_some() && file.schedule == Some(Policy::Stencil) {
                     let span = self.value_span(&path.key("level"));
                     let problem = Problem::new(span, "an image pipeline keeps no array, so none has a level");
                     self.problems.push(problem.with_help("remove `level`, or `schedule: stencil`"));

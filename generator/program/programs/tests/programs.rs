@@ -1,7 +1,7 @@
 //! Random programs are programs.
 
 use pushmem_files::Document;
-use pushmem_nest::{Program, Schedule};
+use pushmem_nest::{Policy, Program};
 use pushmem_programs::{random_network, random_program};
 
 fn accepted(text: &str) -> Program {
@@ -19,7 +19,7 @@ fn every_random_program_is_accepted() {
 #[test]
 fn every_random_network_is_accepted() {
     for seed in 0..500 {
-        assert_eq!(accepted(&random_network(seed)).policy(), Schedule::Dnn);
+        assert_eq!(accepted(&random_network(seed)).policy(), Policy::Dnn);
     }
 }
 

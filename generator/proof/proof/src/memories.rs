@@ -9,14 +9,14 @@ use pushmem_stages::Stage;
 
 use crate::error::{PartError, require};
 use crate::tiles::Mapped;
-use pushmem_graph::{Accelerator, Delayed, Memory};
+use pushmem_graph::{Accelerator, DelayMemory, Delayed};
 
 /// Checks that the tiles of a memory are those of its mapping, and that their outputs go to its destinations. The
 /// replay shows that the mapping implements the buffer.
 ///
 /// # Errors
 /// When the tiles differ in any part.
-pub(crate) fn check_tiles(accelerator: &Accelerator, memory: &Memory) -> Result<(), PartError> {
+pub(crate) fn check_tiles(accelerator: &Accelerator, memory: &DelayMemory) -> Result<(), PartError> {
     let name = || name(accelerator, memory);
     let mapped = Mapped {
         accelerator,
@@ -48,7 +48,7 @@ pub(crate) fn check_tiles(accelerator: &Accelerator, memory: &Memory) -> Result<
 /// When the buffer does not say so.
 pub(crate) fn check_words(
     accelerator: &Accelerator,
-    memory: &Memory,
+    memory: &DelayMemory,
     number: usize,
     stage: &Stage,
     schedule: &Affine,
@@ -67,13 +67,13 @@ pub(crate) fn check_words(
     require(covers(&ports[0], first, loops), name, "its buffer does not take all words")
 }
 
-fn name(accelerator: &Accelerator, memory: &Memory) -> String {
+fn name(accelerator: &Accelerator, memory: &DelayMemory) -> String {
     let wires = memory.streams.iter().filter_map(|stream| accelerator.wires.get(stream.of));
     format!("the memory of {}", wires.map(|wire| &wire.name).join(", "))
 }
 
 /// The number of the port that takes each stream; its reads follow.
-fn ports_of_streams(memory: &Memory) -> Vec<usize> {
+fn ports_of_streams(memory: &DelayMemory) -> Vec<usize> {
     memory.buffer.writes().map(|(number, _)| number).collect()
 }
 

@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 
 use itertools::Itertools;
 use pushmem_buffers::Port;
-use pushmem_nest::{Program, Schedule as Policy};
+use pushmem_nest::{Policy, Program};
 use pushmem_stages::Staged;
 use pushmem_stages::{Access, Schedule, Stage, Subscript};
 
@@ -26,7 +26,7 @@ use crate::error::{PartError, ProofError, ProvenanceError, require};
 use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetLane, NetSource};
 use crate::places::{Places, is_affine_access};
 use crate::{counters, memories, order, stored};
-use pushmem_graph::{Accelerator, Condition, CounterId, Memory};
+use pushmem_graph::{Accelerator, Condition, CounterId, DelayMemory};
 
 /// A stage's result some cycles ago.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -244,7 +244,7 @@ impl Prover<'_> {
     }
 
     /// Checks that a memory is the one that is replayed, and takes the words of its wires.
-    fn memory(&self, accelerator: &Accelerator, memory: &Memory) -> Result<(), PartError> {
+    fn memory(&self, accelerator: &Accelerator, memory: &DelayMemory) -> Result<(), PartError> {
         memories::check_tiles(accelerator, memory)?;
         for (number, stream) in memory.streams.iter().enumerate() {
             let past = self.nets.get(stream.of.index()).copied().flatten();

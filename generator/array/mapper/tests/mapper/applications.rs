@@ -3,7 +3,7 @@
 use pushmem_assembly::Constraints;
 use pushmem_bitstream::decode;
 use pushmem_fabric::TileKind;
-use pushmem_mapper::{Edited, Report, StreamLane, Target, compile_for, execute, join, lower, split};
+use pushmem_mapper::{ArrayTarget, Edited, Report, StreamLane, compile_for, execute, join, lower, split};
 use pushmem_netlist::{Machine, run};
 use pushmem_pe::Numbers;
 use pushmem_routing::Options;
@@ -67,7 +67,7 @@ fn a_program_beyond_the_array_is_refused_at_its_place() {
 
 #[test]
 fn bitstreams_of_applications_compute_what_the_interpreter_does() {
-    let target = Target::new(array("amber"));
+    let target = ArrayTarget::new(array("amber"));
     // Delays, tables, a table that does not end with a row, boundaries, memories of several tiles, sums that need more cycles, a
     // memory that streams would share, loop variables of two loops, and of a loop beside others.
     for name in [

@@ -3,12 +3,12 @@
 use pushmem_assembly::Constraints;
 use pushmem_compiler::Compiled;
 use pushmem_files::{Diagnostic, Document};
-use pushmem_mapper::{Edited, Mapped, Target, compile_for};
+use pushmem_mapper::{ArrayTarget, Edited, Mapped, compile_for};
 use pushmem_routing::Options;
 
 use crate::common::{app, array, beside};
 
-fn built(target: &Target, edited: &Edited) -> Result<(Compiled, Mapped), Diagnostic> {
+fn built(target: &ArrayTarget, edited: &Edited) -> Result<(Compiled, Mapped), Diagnostic> {
     compile_for(&app("bc_mirror"), target, &beside(), &Constraints::default(), edited, Options::default(), &|_| ())
 }
 
@@ -17,7 +17,7 @@ fn document(text: &str) -> Document {
 }
 
 /// The texts of a netlist, its placement and its routing.
-fn texts(target: &Target, mapped: &Mapped) -> [String; 3] {
+fn texts(target: &ArrayTarget, mapped: &Mapped) -> [String; 3] {
     let (netlist, implementation) = (&mapped.lowered.netlist, &mapped.implementation);
     [
         netlist.to_yaml(&target.spec),
@@ -28,7 +28,7 @@ fn texts(target: &Target, mapped: &Mapped) -> [String; 3] {
 
 #[test]
 fn stages_are_read_back_and_proven() {
-    let target = Target::new(array("amber"));
+    let target = ArrayTarget::new(array("amber"));
     let (_, mapped) = built(&target, &Edited::default()).unwrap();
     let [netlist, placement, routing] = texts(&target, &mapped);
     let all = Edited {
@@ -52,7 +52,7 @@ fn stages_are_read_back_and_proven() {
 
 #[test]
 fn an_edited_placement_has_other_routes() {
-    let target = Target::new(array("amber"));
+    let target = ArrayTarget::new(array("amber"));
     let (_, mapped) = built(&target, &Edited::default()).unwrap();
     let [_, placement, _] = texts(&target, &mapped);
     // The output goes to a tile far from all others.
@@ -70,7 +70,7 @@ fn an_edited_placement_has_other_routes() {
 
 #[test]
 fn an_edit_that_changes_the_program_is_refused() {
-    let target = Target::new(array("amber"));
+    let target = ArrayTarget::new(array("amber"));
     let (_, mapped) = built(&target, &Edited::default()).unwrap();
     let [netlist, placement, _] = texts(&target, &mapped);
     let changed = |from: &str, to: &str| {

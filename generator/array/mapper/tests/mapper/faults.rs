@@ -3,7 +3,7 @@
 use pushmem_assembly::Constraints;
 use pushmem_bitstream::Configuration;
 use pushmem_files::Diagnostic;
-use pushmem_mapper::{Edited, Target, compile_for, execute};
+use pushmem_mapper::{ArrayTarget, Edited, compile_for, execute};
 use pushmem_routing::Options;
 use pushmem_validation::{Invalid, validate};
 use rand::{Rng, SeedableRng};
@@ -14,7 +14,7 @@ use crate::common::{app, array, beside};
 /// A configuration with one value changed, and the name of that; nothing where a value is not in use.
 fn planted(
     configuration: &Configuration,
-    target: &Target,
+    target: &ArrayTarget,
     number: usize,
     random: &mut ChaCha8Rng,
 ) -> (Configuration, String) {
@@ -52,7 +52,7 @@ fn planted(
 /// Every fault that changes a word that leaves is found, before the model runs.
 #[test]
 fn planted_faults_are_found() {
-    let target = Target::new(array("amber"));
+    let target = ArrayTarget::new(array("amber"));
     let random = &mut ChaCha8Rng::seed_from_u64(7);
     let (mut found, mut harmless) = (0, 0);
     for name in ["gaussian", "rom", "bc_const", "up_sample"] {

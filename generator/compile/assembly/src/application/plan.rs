@@ -7,7 +7,7 @@ use pushmem_extraction::Origin;
 use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, NodeKind};
 use pushmem_mapping::{MappingError, Mappings, check_waits};
-use pushmem_nest::{Level, Schedule as Policy};
+use pushmem_nest::{Level, Policy};
 use pushmem_schedule::{Boundary, Subscript, is_outside};
 use pushmem_tile::TileSpec;
 

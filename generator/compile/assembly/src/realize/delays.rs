@@ -10,7 +10,7 @@ use pushmem_nest::Level;
 use super::Realizer;
 use super::stream::stream_of;
 use crate::error::AssemblyError;
-use pushmem_graph::{Delayed, Driver, Memory, StageResult, Tile, TileId, WireId, WordId};
+use pushmem_graph::{DelayMemory, Delayed, Driver, StageResult, Tile, TileId, WireId, WordId};
 
 /// The longest delay, in cycles, that becomes registers where the memory tile cannot make it.
 const LONGEST_RESCUE: u64 = 128;
@@ -58,20 +58,25 @@ impl Realizer<'_> {
 
     /// Maps the first of these delays of a wire, as many as take the fewest tiles each: the rest goes to another memory
     /// behind it, which is smaller than one that begins at the same wire.
-    fn best_memory(&self, result: &StageResult, from: (u64, WireId), delays: &[u64]) -> Result<Memory, AssemblyError> {
-        let mut best: Option<Memory> = None;
+    fn best_memory(
+        &self,
+        result: &StageResult,
+        from: (u64, WireId),
+        delays: &[u64],
+    ) -> Result<DelayMemory, AssemblyError> {
+        let mut best: Option<DelayMemory> = None;
         let mut refused = None;
         for count in (1..=delays.len().min(self.tiles.target.memory().outputs as usize)).rev() {
             let delays = &delays[..count];
             let buffer = self.delay_buffer(result, from.0, delays);
             match pushmem_mapping::map(&buffer, self.tiles.target.memory()) {
                 Ok(mapped) => {
-                    let each = |memory: &Memory| (memory.mapped.tiles.len(), memory.streams[0].delays.len());
+                    let each = |memory: &DelayMemory| (memory.mapped.tiles.len(), memory.streams[0].delays.len());
                     let (tiles, delayed) = (mapped.tiles.len(), delays.len());
-                    let fewer = |other: &Memory| tiles * each(other).1 < each(other).0 * delayed;
+                    let fewer = |other: &DelayMemory| tiles * each(other).1 < each(other).0 * delayed;
                     if best.as_ref().is_none_or(fewer) {
                         let stream = Delayed { of: from.1, delays: delays.to_vec(), wires: Vec::new() };
-                        best = Some(Memory { streams: vec![stream], buffer, mapped, first_tile: TileId::new(0) });
+                        best = Some(DelayMemory { streams: vec![stream], buffer, mapped, first_tile: TileId::new(0) });
                     }
                 }
                 Err(error) => refused = Some(error),
@@ -100,7 +105,7 @@ impl Realizer<'_> {
     }
 
     /// Adds a memory with its tiles, and returns the driver of each of its delays, counted from the stage's result.
-    fn add_memory(&mut self, from: (u64, WireId), memory: Memory) -> Vec<(u64, Driver)> {
+    fn add_memory(&mut self, from: (u64, WireId), memory: DelayMemory) -> Vec<(u64, Driver)> {
         let first_tile = self.accelerator.tiles.next_idx();
         let name = self.accelerator.wires[from.1].name.clone();
         for (number, tile) in memory.mapped.tiles.iter().enumerate() {
@@ -130,7 +135,7 @@ impl Realizer<'_> {
             (from.0 + delay, Driver::Tile { tile: first_tile + tile, output })
         };
         let places = memory.streams[0].delays.iter().enumerate().map(place).collect();
-        self.accelerator.memories.push(Memory { first_tile, ..memory });
+        self.accelerator.memories.push(DelayMemory { first_tile, ..memory });
         places
     }
 
@@ -148,8 +153,9 @@ impl Realizer<'_> {
     /// Connects a wire to the output of a tile that drives it.
     fn connect(&mut self, tile: TileId, output: usize, wire: WireId) {
         self.accelerator.tiles[tile].outputs[output] = Some(wire);
-        let within =
-            |memory: &&mut Memory| (memory.first_tile..memory.first_tile + memory.mapped.tiles.len()).contains(&tile);
+        let within = |memory: &&mut DelayMemory| {
+            (memory.first_tile..memory.first_tile + memory.mapped.tiles.len()).contains(&tile)
+        };
         let memory = self.accelerator.memories.iter_mut().find(within).expect("a tile belongs to a memory");
         // The wires of a memory come in the order of their delays.
         memory.streams[0].wires.push(wire);

@@ -9,7 +9,7 @@ use pushmem_buffers::{Direction, UnifiedBuffer};
 use pushmem_mapping::{Source, map};
 use pushmem_nest::Level;
 
-use pushmem_graph::{Accelerator, Driver, Memory, Tile, TileId};
+use pushmem_graph::{Accelerator, DelayMemory, Driver, Tile, TileId};
 
 /// Memories that are asked in vain before a memory stays as it is: each attempt costs as much as mapping both.
 const PATIENCE: usize = 4;
@@ -31,12 +31,12 @@ pub(crate) fn merge_memories(accelerator: &mut Accelerator) {
         match shared(accelerator, number, &mut merged) {
             Some(shared) => {
                 tiles.push(tile(old[TileId::new(0)].name.clone(), &shared));
-                memories.push(Memory { first_tile, ..shared });
+                memories.push(DelayMemory { first_tile, ..shared });
             }
             None => {
                 let moved = |from: TileId| first_tile + (from - memory.first_tile).index();
                 tiles.extend(old.iter().map(|tile| Tile { chain_from: tile.chain_from.map(moved), ..tile.clone() }));
-                memories.push(Memory { first_tile, ..memory.clone() });
+                memories.push(DelayMemory { first_tile, ..memory.clone() });
             }
         }
     }
@@ -51,8 +51,8 @@ pub(crate) fn merge_memories(accelerator: &mut Accelerator) {
 }
 
 /// A memory with those after it that find room on its tile, which are noted.
-fn shared(accelerator: &Accelerator, number: usize, merged: &mut [bool]) -> Option<Memory> {
-    let mut shared: Option<Memory> = None;
+fn shared(accelerator: &Accelerator, number: usize, merged: &mut [bool]) -> Option<DelayMemory> {
+    let mut shared: Option<DelayMemory> = None;
     let mut failures = 0;
     for (other, next) in accelerator.memories.iter().enumerate().skip(number + 1) {
         let pair = [shared.as_ref().unwrap_or(&accelerator.memories[number]), next];
@@ -71,7 +71,7 @@ fn shared(accelerator: &Accelerator, number: usize, merged: &mut [bool]) -> Opti
         match map(&buffer, accelerator.target.memory()) {
             Ok(mapped) if mapped.tiles.len() == 1 => {
                 let streams = pair.iter().flat_map(|memory| memory.streams.iter().cloned()).collect();
-                shared = Some(Memory { streams, buffer, mapped, first_tile: TileId::new(0) });
+                shared = Some(DelayMemory { streams, buffer, mapped, first_tile: TileId::new(0) });
                 merged[other] = true;
             }
             _ => failures += 1,
@@ -84,7 +84,7 @@ fn shared(accelerator: &Accelerator, number: usize, merged: &mut [bool]) -> Opti
 }
 
 /// The only tile of memories that share it.
-fn tile(name: String, memory: &Memory) -> Tile {
+fn tile(name: String, memory: &DelayMemory) -> Tile {
     let content = memory.mapped.tiles.iter().exactly_one().unwrap_or_else(|_| unreachable!("all are on one tile"));
     let input = |source: &Option<Source>| match source {
         Some(Source::Port(port)) => Some(memory.wire(*port)),

@@ -1,7 +1,7 @@
 //! Application graphs: their text, their model, and the proof of edited ones.
 
 use itertools::Itertools;
-use pushmem_compiler::{Compiled, Stage};
+use pushmem_compiler::{CompileStage, Compiled};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_graph::{ApplicationGraph, BitDriver, Choice, Edge, ProgramNames, WordDriver};
 use rand::SeedableRng;
@@ -45,7 +45,7 @@ fn graphs_read_back_as_they_are_written() {
         let graph = read(&compiled, &text).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         assert!(graph == compiled.graph, "{name}: {text}");
         assert_eq!(graph.to_string(), text, "{name}");
-        let stages = [Stage::Mapping, Stage::Config];
+        let stages = [CompileStage::Mapping, CompileStage::Config];
         let before = stages.map(|stage| stage.text(&compiled));
         let again = compiled.with_graph(graph).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         assert_eq!(stages.map(|stage| stage.text(&again)), before, "{name}");

@@ -1,7 +1,7 @@
 //! Levels of the memory hierarchy: arrays are at the levels that the program names, or where there is room.
 
 use pushmem_assembly::Constraints;
-use pushmem_compiler::{CompileError, Compiled, Report, Stage, compile};
+use pushmem_compiler::{CompileError, CompileStage, Compiled, Report, compile};
 use pushmem_files::Document;
 use pushmem_graph::Target;
 use pushmem_nest::{ArrayKind, Level, Program};
@@ -72,7 +72,7 @@ fn what_memory_tiles_have_no_room_for_is_in_the_global_buffer() {
     let single = TileSpec { chaining: false, ..spec("dual_port") };
     let found = compile_with(BACKWARDS, &target(single.clone())).unwrap();
     assert_eq!(tiles(&found), [0, 1, 0]);
-    assert!(Stage::LoopNest.text(&found).contains("kept: {type: i16, shape: [40, 60], level: global_buffer}"));
+    assert!(CompileStage::LoopNest.text(&found).contains("kept: {type: i16, shape: [40, 60], level: global_buffer}"));
     compare(&found);
     let error = compile_with(BACKWARDS, &Target::new(single.clone(), spec("rom"))).unwrap_err();
     assert_eq!(error.diagnostic().offending_text(), Some("kept"));

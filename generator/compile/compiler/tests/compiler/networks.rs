@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use pushmem_nest::Schedule;
+use pushmem_nest::Policy;
 use pushmem_programs::random_network;
 
 use crate::common::{app, apps, compare, compiled, difference, program, try_compile};
@@ -70,7 +70,7 @@ fn check_apps(are_large: bool) {
     let mut wrong = Vec::new();
     for name in apps() {
         let program = app(&name);
-        if program.policy() != Schedule::Dnn || LARGE.contains(&name.as_str()) != are_large {
+        if program.policy() != Policy::Dnn || LARGE.contains(&name.as_str()) != are_large {
             continue;
         }
         for tile in ["amber", "dual_port"] {

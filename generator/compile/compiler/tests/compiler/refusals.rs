@@ -2,9 +2,9 @@
 
 use itertools::Itertools;
 use pushmem_assembly::check_inputs;
-use pushmem_compiler::{CompileError, Compiled, Report, Stage};
+use pushmem_compiler::{CompileError, CompileStage, Compiled, Report};
 use pushmem_mapping::map;
-use pushmem_nest::Schedule;
+use pushmem_nest::Policy;
 
 use crate::common::{app, apps, compare, compiled, program, spec, try_compile};
 
@@ -54,7 +54,7 @@ fn too_few_inputs_are_told_by_lines() {
 fn memories_with_too_few_inputs_have_no_mapping() {
     let tiles = ["fetch2", "one_in_one_out", "one_in_three_out"].map(spec);
     let mut refused = 0;
-    let coarse = apps().into_iter().map(|name| app(&name)).filter(|program| program.policy() == Schedule::Dnn);
+    let coarse = apps().into_iter().map(|name| app(&name)).filter(|program| program.policy() == Policy::Dnn);
     for (program, scheduled_for) in coarse.cartesian_product(["amber", "dual_port"]) {
         let Ok(Compiled { program, extraction, datapaths, accelerator, .. }) = try_compile(program, scheduled_for)
         else {
@@ -130,5 +130,5 @@ fn one_stage_after_the_other_is_reported() {
     let report = Report::of(&found);
     let line = format!("{}, one stage after the other: a pipeline would take longer", found.sequential_cycles());
     assert!(report.in_sequence && report.to_string().contains(&line), "{report}");
-    assert!(Stage::Schedule.text(&found).ends_with("one stage after the other, faster than a pipeline\n"));
+    assert!(CompileStage::Schedule.text(&found).ends_with("one stage after the other, faster than a pipeline\n"));
 }

@@ -1,10 +1,10 @@
-//! Memory tiles.
+//! DelayMemory tiles.
 
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
 use pushmem_files::counted;
-use pushmem_graph::{Delayed, Memory, StoredArray, TileId, WORD_BITS, WireId};
+use pushmem_graph::{DelayMemory, Delayed, StoredArray, TileId, WORD_BITS, WireId};
 use pushmem_tile::TileSpec;
 
 use super::signals::TileOutput;
@@ -43,7 +43,7 @@ impl Context<'_> {
             return self.array_comment(array, tiles.len());
         }
         let memory = accelerator.memories.iter().find(|memory| memory.first_tile == tiles[0]);
-        memory.map_or_else(|| "Memory tiles.".to_owned(), |memory| self.memory_comment(memory, tiles.len()))
+        memory.map_or_else(|| "DelayMemory tiles.".to_owned(), |memory| self.memory_comment(memory, tiles.len()))
     }
 
     fn array_comment(&self, array: &StoredArray, tiles: usize) -> String {
@@ -58,7 +58,7 @@ impl Context<'_> {
         )
     }
 
-    fn memory_comment(&self, memory: &Memory, tiles: usize) -> String {
+    fn memory_comment(&self, memory: &DelayMemory, tiles: usize) -> String {
         let delayed = |stream: &Delayed| {
             let delays = stream.delays.iter().map(u64::to_string).collect_vec();
             let cycles = if delays == ["1"] { "cycle" } else { "cycles" };

@@ -9,7 +9,7 @@ use pushmem_assembly::Constraints;
 use pushmem_compiler::{CompileError, Compiled, Trial, compile, compile_observed};
 use pushmem_files::Diagnostic;
 use pushmem_graph::Target;
-use pushmem_mapper::{Edited, Mapped, Target as ArrayTarget, compile_for};
+use pushmem_mapper::{ArrayTarget, Edited, Mapped, compile_for};
 use pushmem_nest::Program;
 use pushmem_routing::{Options, Progress};
 use pushmem_tile::TileSpec;

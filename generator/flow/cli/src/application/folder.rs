@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use pushmem_compiler::{Compiled, Report, Stage};
+use pushmem_compiler::{CompileStage, Compiled, Report};
 use pushmem_composition::{CompositionError, Files, compose, tile_bytes};
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_graph::{Accelerator, Beats, Configured, Stream};
@@ -121,7 +121,9 @@ pub fn contents(files: &Files, compiled: &Compiled, report: &Report, told: Strin
     }
     folder.add("report.json", told);
     folder.add("report.html", Contents::of(compiled, report, build).to_html());
-    for (name, stage) in [("schedule", Stage::Schedule), ("buffers", Stage::Buffers), ("mapping", Stage::Mapping)] {
+    for (name, stage) in
+        [("schedule", CompileStage::Schedule), ("buffers", CompileStage::Buffers), ("mapping", CompileStage::Mapping)]
+    {
         folder.add(format!("stages/{name}.txt"), stage.text(compiled));
     }
     // Where `make` works.

@@ -137,8 +137,13 @@ fn run_command(mut command: Command, said: impl Fn(usize)) -> Result<RtlRun, Dia
 
 /// The sources of the testbench, with `rtl` as its SystemVerilog.
 pub fn model_sources<'a>(sources: &'a SimulationSources, rtl: &'a [(String, String)], wave: bool) -> ModelSources<'a> {
-    let library =
-        |tile: &'a TileModule| LibrarySources { module: &tile.name, files: &tile.files, own_files: tile.own_files() };
+    let library = |tile: &'a TileModule| LibrarySources {
+        module: &tile.name,
+        files: &tile.files,
+        own_files: tile.own_files(),
+        is_clocked: false,
+        shared: &[],
+    };
     ModelSources {
         top: &sources.top_module,
         class: "Vtop",

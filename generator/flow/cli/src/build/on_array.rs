@@ -8,7 +8,7 @@ use pushmem_compiler::Compiled;
 use pushmem_emulator::{Emulator, Inputs, StreamOutputs};
 use pushmem_files::{Diagnostic, Document, OutputFolder, check_output};
 use pushmem_lockstep::Agreement;
-use pushmem_mapper::{Edited, Execution, Mapped, Report, Target, Times, execute_observed, header};
+use pushmem_mapper::{ArrayTarget, Edited, Execution, Mapped, Report, Times, execute_observed, header};
 use pushmem_nest::Program;
 use pushmem_report::array_page;
 use pushmem_routing::{Options, Progress};
@@ -27,8 +27,8 @@ struct Outcome {
     report: Report,
     /// Whether the array's model computed what the interpreter computes.
     checked_by_model: bool,
-    /// Cycles in which the RTL showed what the model shows, if it was run.
-    rtl_cycles: Option<u64>,
+    /// The run of the RTL that showed what the model shows, if it was run.
+    rtl: Option<Agreement>,
     /// Seconds from the program to the bitstream, proof included.
     seconds: f64,
     /// Seconds of each step.
@@ -43,7 +43,7 @@ impl Build {
         if let Some(folder) = &self.folder {
             check_output(folder)?;
         }
-        let target = Target::new(arrays::read_named(array)?);
+        let target = ArrayTarget::new(arrays::read_named(array)?);
         images::check_outputs(&program, &self.inputs, &self.outputs)?;
         let inputs = images::inputs(&program, &self.inputs)?;
         let spinner = Spinner::new();
@@ -69,7 +69,7 @@ impl Build {
         self.say(&spinner, || line("seconds", &format!("{seconds:.2}")))?;
         let steps = mapped.times;
         self.say(&spinner, || line("of these", &steps_line(&steps)))?;
-        let (mut rtl_cycles, mut model_seconds) = (None, None);
+        let (mut compared, mut model_seconds) = (None, None);
         let runs = self.rtl || self.folder.is_some() || !self.inputs.is_empty() || !self.outputs.is_empty();
         if runs {
             let expected = compiled.source.run(&inputs)?;
@@ -95,14 +95,12 @@ impl Build {
             let result = format!("computes what the interpreter computes, {cycles} cycles from the flush");
             self.say(&spinner, || line("model", &result))?;
             if let Some(lockstep) = lockstep {
-                let Agreement { cycles, seconds } = lockstep.finish()?;
-                rtl_cycles = Some(cycles);
-                output::note(&format!("{cycles} cycles of RTL in {seconds:.2} s"));
+                compared = Some(lockstep.finish()?);
                 self.say(&spinner, || line("RTL", array_rtl::in_words(rtl)))?;
             }
             images::write(&self.outputs, &expected)?;
         }
-        let outcome = Outcome { report, checked_by_model: runs, rtl_cycles, seconds, steps, model_seconds };
+        let outcome = Outcome { report, checked_by_model: runs, rtl: compared, seconds, steps, model_seconds };
         if let Some(path) = &self.folder {
             folder(&compiled, &mapped, &target, &outcome.report).write(path)?;
             self.say(&spinner, || line("written to", &path.display().to_string()))?;
@@ -117,7 +115,7 @@ impl Build {
 
 impl EditedStages {
     /// Reads the stages.
-    fn read(&self, target: &Target) -> Result<Edited, Diagnostic> {
+    fn read(&self, target: &ArrayTarget) -> Result<Edited, Diagnostic> {
         let document = |path: &Option<PathBuf>| path.as_deref().map(Document::read).transpose();
         let configuration =
             self.configuration.as_deref().map(|path| arrays::configuration(path, &target.spec, &target.graph));
@@ -137,7 +135,7 @@ fn steps_line(steps: &Times) -> String {
 }
 
 /// A stage as text.
-fn text(emit: Emit, compiled: &Compiled, mapped: &Mapped, Target { spec, graph, .. }: &Target) -> String {
+fn text(emit: Emit, compiled: &Compiled, mapped: &Mapped, ArrayTarget { spec, graph, .. }: &ArrayTarget) -> String {
     let netlist = &mapped.lowered.netlist;
     let implementation = &mapped.implementation;
     match emit {
@@ -151,7 +149,7 @@ fn text(emit: Emit, compiled: &Compiled, mapped: &Mapped, Target { spec, graph, 
 }
 
 /// The files of a program on an array.
-fn folder(compiled: &Compiled, mapped: &Mapped, target: &Target, report: &Report) -> OutputFolder {
+fn folder(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget, report: &Report) -> OutputFolder {
     let name = &mapped.lowered.netlist.name;
     let mut folder = OutputFolder::new();
     let stage = |emit: Emit| text(emit, compiled, mapped, target);

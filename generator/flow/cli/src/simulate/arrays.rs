@@ -37,7 +37,7 @@ struct JsonReport<'a> {
     stalled: u64,
     beats_taken: BTreeMap<u32, u64>,
     beats_shown: BTreeMap<u32, u64>,
-    rtl_compared: bool,
+    rtl: Option<Agreement>,
 }
 
 impl Simulate {
@@ -63,9 +63,7 @@ impl Simulate {
         };
         let run = emulator.run(&configuration, &inputs, limit, waits, &mut observe);
         // A difference may be why a run does not end.
-        if let Some(Agreement { cycles, seconds }) = lockstep.map(Lockstep::finish).transpose()? {
-            output::note(&format!("{cycles} cycles of RTL in {seconds:.2} s"));
-        }
+        let compared = lockstep.map(Lockstep::finish).transpose()?;
         let run = run.map_err(|error| self.unfinished(&error))?;
         self.write_beats(spec, &run)?;
         let report = JsonReport {
@@ -74,7 +72,7 @@ impl Simulate {
             stalled: run.stalled,
             beats_taken: streams.inputs.iter().map(|(column, beats)| (*column, *beats as u64)).collect(),
             beats_shown: run.outputs.iter().map(|(column, beats)| (*column, beats.len() as u64)).collect(),
-            rtl_compared: self.rtl,
+            rtl: compared,
         };
         let counts = |beats: &BTreeMap<u32, u64>| {
             let columns = beats.iter().map(|(column, beats)| format!("{beats} on column {column}")).join(", ");

@@ -498,7 +498,7 @@ impl Taps {
             voters.iter().zip(&points).map(agree).sum::<usize>()
         };
         let ballots: Vec<(usize, Index)> = candidates.into_iter().map(|offset| (votes(&offset), offset)).collect();
-        // Of equal ones that which follows most loops, and the first.
+        // Of equal ones, the one that follows most loops, and the first of these.
         let says = |(votes, offset): &&(usize, Index)| {
             (*votes, offset.variables().len(), std::cmp::Reverse(offset.affine.constant.abs()))
         };

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use pushmem_affine::Affine;
 use pushmem_files::{Diagnostic, Document};
 use pushmem_images::Image;
-use pushmem_nest::{Checked, Observer, Program, ProgramBuilder, Schedule, Type};
+use pushmem_nest::{Checked, Observer, Policy, Program, ProgramBuilder, Type};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -271,7 +271,7 @@ fn observers_see_loads_and_stores() {
 #[test]
 fn built_programs_are_those_that_are_read() {
     let mut builder = ProgramBuilder::new("reduce");
-    builder.set_schedule(Schedule::Dnn);
+    builder.set_schedule(Policy::Dnn);
     builder.add_input("a", Type::U16, &[6, 4]).add_output("o", Type::U16, &[4]).add_table("t", Type::U16, &[1, 2, 3]);
     builder.define_function("zero", &[], "0").define_function("weigh", &["value"], "value * t[x % 3]");
     let y = builder.add_loop("y", 0, 4);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pushmem_buffers::{Port, UnifiedBuffer};
 use pushmem_mapping::{MappedBuffer, Source};
-use pushmem_model::{Inputs, Outputs, Tile, ViolationKind};
+use pushmem_model::{Inputs, Outputs, TileModel, ViolationKind};
 use pushmem_tile::TileSpec;
 
 fn each_iteration(port: &Port, mut visit: impl FnMut(&[u64])) {
@@ -41,11 +41,11 @@ fn expectations(buffer: &UnifiedBuffer) -> BTreeMap<(u64, usize), Option<u64>> {
 /// Runs the model. Gives the first cycle in which anything is wrong.
 pub fn first_fault(buffer: &UnifiedBuffer, mapped: &MappedBuffer, spec: &TileSpec) -> Option<u64> {
     let expected = expectations(buffer);
-    let mut tiles: Vec<Tile> = mapped
+    let mut tiles: Vec<TileModel> = mapped
         .tiles
         .iter()
         .map(|mapped| {
-            let mut tile = Tile::new(spec);
+            let mut tile = TileModel::new(spec);
             tile.configure(&mapped.configuration);
             tile.clock(&Inputs { flush: true, ..Inputs::default() });
             tile

@@ -3,7 +3,7 @@
 use pushmem_affine::Affine;
 use pushmem_buffers::Port;
 use pushmem_configuration::{Configuration, ControllerConfiguration};
-use pushmem_graph::{Accelerator, Memory, StoredArray, TileId};
+use pushmem_graph::{Accelerator, DelayMemory, StoredArray, TileId};
 use pushmem_mapping::MappedBuffer;
 use pushmem_nest::Level;
 use pushmem_tile::Memory as Storage;
@@ -138,7 +138,7 @@ fn address_of(of: &mut ControllerConfiguration, memory: Storage) -> &mut Affine 
 }
 
 /// Faults in the description of a memory, which the proof relies on.
-fn described(accelerator: &Accelerator, faults: &mut Faults, number: usize, memory: &Memory) {
+fn described(accelerator: &Accelerator, faults: &mut Faults, number: usize, memory: &DelayMemory) {
     // The port that takes each stream.
     let ports: Vec<usize> = memory.buffer.writes().map(|(port, _)| port).collect();
     for (stream, content) in memory.streams.iter().enumerate() {

@@ -1,0 +1,94 @@
+//! The RTL of arrays beside their model: bitstreams as constants, bitstreams that are loaded, and RTL with faults.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pushmem_bitstream::Configuration;
+use pushmem_emulator::{Beat, Emulator, Inputs, RunStreams, StreamOutputs};
+use pushmem_fabric::{ArraySpec, Folder};
+use pushmem_files::{Diagnostic, Document};
+use pushmem_interconnect::generate;
+use pushmem_lockstep::{Agreement, Lockstep, Rtl, build};
+use pushmem_resources::Graph;
+use pushmem_simulation::Verilator;
+use pushmem_systemverilog::{File, files_of};
+use pushmem_testing::verilator;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
+}
+
+/// An array with a program on it.
+struct Program {
+    spec: ArraySpec,
+    files: Vec<File>,
+    configuration: Configuration,
+}
+
+impl Program {
+    /// The filter that was placed and routed by hand.
+    fn gaussian() -> Self {
+        let text = fs::read_to_string(root().join("constraints/arrays/small.yaml")).unwrap();
+        let document = Document::parse("small.yaml", text).unwrap();
+        let spec = ArraySpec::from_document(&document, &Folder(root().join("constraints"))).unwrap();
+        let document = Document::read(&root().join("rtl-tests/arrays/gaussian.yaml")).unwrap();
+        let configuration = Configuration::from_document(&document, &spec, &Graph::of(&spec)).unwrap();
+        let modules = generate(&spec).unwrap().into_iter();
+        Program { files: files_of(modules.map(|module| (module.name, module.text))), spec, configuration }
+    }
+
+    /// Runs the program on the model, in which some cycles wait, and on RTL of these files.
+    fn run(&self, files: &[File], rtl: Rtl) -> Result<Agreement, Diagnostic> {
+        let mut emulator = Emulator::new(&self.spec, Graph::of(&self.spec));
+        let executable = build(&Verilator::find()?, &self.spec, files, rtl, &self.configuration)?;
+        let bitstream = self.configuration.encode(&self.spec, emulator.graph())?;
+        let streams = RunStreams::of(&emulator, &self.configuration);
+        let mut lockstep = Lockstep::start(&executable, &self.spec, rtl, &bitstream, &streams)?;
+        let beats = |due: u128| (0..due as u32).map(|beat| Beat { data: beat * 2654 & 0xfff, bit: false }).collect();
+        let inputs: BTreeMap<u32, Vec<Beat>> =
+            streams.inputs.iter().map(|(column, due)| (*column, beats(*due))).collect();
+        let mut asked = 0_u32;
+        let waits = || {
+            asked = asked.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            asked >> 30 == 0
+        };
+        let mut observe = |inputs: &Inputs, outputs: &[StreamOutputs]| lockstep.observe(inputs, outputs);
+        emulator.run(&self.configuration, &inputs, 10_000, waits, &mut observe).unwrap();
+        lockstep.finish()
+    }
+
+    /// The files with a fault in a module.
+    fn with_fault(&self, module: &str, from: &str, to: &str) -> Vec<File> {
+        let mut files = self.files.clone();
+        let (_, text) = files.iter_mut().find(|(name, _)| *name == format!("{module}.sv")).unwrap();
+        assert_eq!(text.matches(from).count(), 1, "{text}");
+        *text = text.replace(from, to);
+        files
+    }
+}
+
+#[test]
+fn rtl_with_a_bitstream_as_constants_shows_what_the_model_shows() {
+    let Some(_) = verilator() else { return };
+    let program = Program::gaussian();
+    let agreement = program.run(&program.files, Rtl::Frozen).unwrap_or_else(|error| panic!("{error:?}"));
+    assert!(agreement.cycles > 256, "{agreement:?}");
+}
+
+#[test]
+fn rtl_with_a_bitstream_that_is_loaded_shows_what_the_model_shows() {
+    let Some(_) = verilator() else { return };
+    let program = Program::gaussian();
+    let agreement = program.run(&program.files, Rtl::Configured).unwrap_or_else(|error| panic!("{error:?}"));
+    assert!(agreement.cycles > 256, "{agreement:?}");
+}
+
+#[test]
+fn a_fault_in_the_rtl_is_found() {
+    let Some(_) = verilator() else { return };
+    let program = Program::gaussian();
+    let files = program.with_fault("pushmem_hop", "if (step_i) begin", "if (1'b1) begin");
+    let error = format!("{:?}", program.run(&files, Rtl::Frozen).unwrap_err());
+    assert!(error.contains("cycles after the flush the RTL shows on column 2: word"), "{error}");
+}

@@ -1,0 +1,152 @@
+//! Modules that are built once and called once a cycle: their outputs are registers.
+//!
+//! Verilator's own wrapper around a library takes each output for a function of all inputs, and evaluates the library until nothing
+//! changes. Between modules that only meet at registers, one call at each edge is enough.
+
+use std::fmt::Write as _;
+
+use itertools::Itertools;
+use pushmem_files::Diagnostic;
+
+/// Bits of a word of the interface between SystemVerilog and C.
+const WORD: usize = 32;
+
+const CLOCK: &str = "clk_i";
+
+/// A port, which is a vector of bits.
+struct Port<'a> {
+    name: &'a str,
+    is_input: bool,
+    bits: usize,
+}
+
+impl Port<'_> {
+    fn words(&self) -> usize {
+        self.bits.div_ceil(WORD)
+    }
+}
+
+/// The interface of a module.
+pub(crate) struct Clocked<'a> {
+    module: &'a str,
+    header: &'a str,
+    ports: Vec<Port<'a>>,
+}
+
+impl<'a> Clocked<'a> {
+    /// The interface of a module by its text.
+    pub fn of(module: &'a str, text: &'a str) -> Result<Self, Diagnostic> {
+        let fault =
+            || Diagnostic::new(format!("the ports of `{module}` are not vectors of bits")).as_fault("specification");
+        let header = text.find(&format!("module {module}")).map(|begin| &text[begin..]).ok_or_else(fault)?;
+        let header = &header[..header.find("\n);").ok_or_else(fault)? + "\n);".len()];
+        let lines =
+            header.lines().map(str::trim).filter(|line| line.starts_with("input ") || line.starts_with("output "));
+        let ports = lines.map(|line| port(line).ok_or_else(fault)).collect::<Result<_, _>>()?;
+        Ok(Clocked { module, header, ports })
+    }
+
+    fn passed(&self, is_input: bool) -> impl DoubleEndedIterator<Item = &Port<'a>> {
+        self.ports.iter().filter(move |port| port.is_input == is_input && port.name != CLOCK)
+    }
+
+    /// Words of all inputs, or of all outputs: each begins a word.
+    fn words(&self, is_input: bool) -> usize {
+        self.passed(is_input).map(Port::words).sum()
+    }
+
+    /// Each input or output with its first word.
+    fn placed(&self, is_input: bool) -> impl Iterator<Item = (&Port<'a>, usize)> {
+        self.passed(is_input).scan(0, |next, port| {
+            *next += port.words();
+            Some((port, *next - port.words()))
+        })
+    }
+
+    /// A module of the same name and ports that calls the library at each rising edge.
+    pub fn wrapper(&self) -> String {
+        let Clocked { module, header, .. } = self;
+        let padded = |port: &Port| match port.words() * WORD - port.bits {
+            0 => port.name.to_owned(),
+            more => format!("{more}'d0, {}", port.name),
+        };
+        let inputs = self.passed(true).rev().map(padded).join(", ");
+        let (last_in, last_out) = (self.words(true) * WORD - 1, self.words(false) * WORD - 1);
+        let mut text = format!(
+            "{header}\n    import \"DPI-C\" function chandle {module}_new();\n    import \"DPI-C\" function void {module}_step(\n        \
+             input chandle model, input bit [{last_in}:0] inputs, output bit [{last_out}:0] outputs);\n\n    chandle model;\n    \
+             bit [{last_out}:0] next;\n    bit [{last_out}:0] outputs_q;\n    initial model = {module}_new();\n    \
+             always @(posedge {CLOCK}) begin\n        {module}_step(model, {{{inputs}}}, next);\n        outputs_q <= next;\n    end\n"
+        );
+        for (port, word) in self.placed(false) {
+            let (low, high) = (word * WORD, word * WORD + port.bits - 1);
+            writeln!(text, "    assign {} = outputs_q[{high}:{low}];", port.name).expect("strings take all");
+        }
+        text + "endmodule\n"
+    }
+
+    /// The functions that the wrapper calls, around the class that Verilator makes of the module.
+    pub fn functions(&self, class: &str) -> String {
+        let module = self.module;
+        let call = |verb: &str, vector: &str, is_input: bool| {
+            let line = |(port, word): (&Port, usize)| format!("    {verb}(model.{}, {vector} + {word});\n", port.name);
+            self.placed(is_input).map(line).collect::<String>()
+        };
+        format!(
+            "#include <cstddef>\n#include <cstdint>\n\n#include \"{class}.h\"\n#include \"svdpi.h\"\n\nnamespace {{\n\n\
+             template <typename Port>\nvoid put(Port& port, const svBitVecVal* words) {{\n    \
+             uint64_t value = words[0];\n    if (sizeof(Port) > 4) value |= static_cast<uint64_t>(words[1]) << 32;\n    \
+             port = static_cast<Port>(value);\n}}\n\n\
+             template <std::size_t WORDS>\nvoid put(VlWide<WORDS>& port, const svBitVecVal* words) {{\n    \
+             for (std::size_t word = 0; word < WORDS; ++word) port[word] = words[word];\n}}\n\n\
+             template <typename Port>\nvoid get(const Port& port, svBitVecVal* words) {{\n    \
+             words[0] = static_cast<uint32_t>(port);\n    \
+             if (sizeof(Port) > 4) words[1] = static_cast<uint32_t>(static_cast<uint64_t>(port) >> 32);\n}}\n\n\
+             template <std::size_t WORDS>\nvoid get(const VlWide<WORDS>& port, svBitVecVal* words) {{\n    \
+             for (std::size_t word = 0; word < WORDS; ++word) words[word] = port[word];\n}}\n\n}}  // namespace\n\n\
+             extern \"C\" void* {module}_new() {{ return new {class}; }}\n\n\
+             extern \"C\" void {module}_step(void* handle, const svBitVecVal* inputs, svBitVecVal* outputs) {{\n    \
+             {class}& model = *static_cast<{class}*>(handle);\n{}    model.{CLOCK} = 1;\n    model.eval();\n    \
+             model.{CLOCK} = 0;\n    model.eval();\n{}}}\n",
+            call("put", "inputs", true),
+            call("get", "outputs", false),
+        )
+    }
+}
+
+/// A port by its line: `input  logic [7:0] column_i,`.
+fn port(line: &str) -> Option<Port<'_>> {
+    let words = line.trim_end_matches(',').split_whitespace().collect_vec();
+    let (direction, bits, name) = match words[..] {
+        [direction, "logic", name] => (direction, 1, name),
+        [direction, "logic", range, name] => {
+            let high: usize = range.strip_prefix('[')?.strip_suffix(":0]")?.parse().ok()?;
+            (direction, high + 1, name)
+        }
+        _ => return None,
+    };
+    Some(Port { name, is_input: direction == "input", bits })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_begin_words() {
+        let text = "// Text.\nmodule m (\n    input  logic clk_i,\n    // Here.\n    input  logic [3:0] a_i,\n    \
+                    input  logic [39:0] b_i,\n    output logic c_o\n);\nendmodule\n";
+        let clocked = Clocked::of("m", text).unwrap();
+        let wrapper = clocked.wrapper();
+        for part in
+            ["input bit [95:0] inputs, output bit [31:0] outputs", "{24'd0, b_i, 28'd0, a_i}", "c_o = outputs_q[0:0]"]
+        {
+            assert!(wrapper.contains(part), "{wrapper}");
+        }
+        let functions = clocked.functions("Vm");
+        for part in ["put(model.a_i, inputs + 0);", "put(model.b_i, inputs + 1);", "get(model.c_o, outputs + 0);"] {
+            assert!(functions.contains(part), "{functions}");
+        }
+        assert!(Clocked::of("m", "module m (\n    input logic [1:0] a_i [3]\n);\n").is_err());
+    }
+}
