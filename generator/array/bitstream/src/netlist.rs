@@ -51,7 +51,17 @@ impl Netlist {
                 _ => None,
             })
         });
-        Netlist { nets: inputs.map(|input| follow(configuration, graph, input)).collect() }
+        Netlist { nets: inputs.map(|input| follow(configuration, graph, input, |_| ())).collect() }
+    }
+
+    /// The nodes on the way of each connection, back from its input, both ends included.
+    pub fn ways(&self, configuration: &Configuration, graph: &Graph) -> Vec<Vec<NodeId>> {
+        let way = |net: &Net| {
+            let mut way = Vec::new();
+            follow(configuration, graph, net.input, |node| way.push(node));
+            way
+        };
+        self.nets.iter().map(way).collect()
     }
 
     /// The netlist as text: a line for each input, with its source and the registers between them.
@@ -77,13 +87,14 @@ fn takes_track(kind: TileKind, tile: &TileConfiguration, layout: &TileLayout, la
     !is_constant && tile.value(layout, Meaning::Connection { layer, port }) != 0
 }
 
-/// Follows the route of an input back to its source.
-fn follow(configuration: &Configuration, graph: &Graph, input: NodeId) -> Net {
+/// Follows the route of an input back to its source, and visits each node on the way.
+fn follow(configuration: &Configuration, graph: &Graph, input: NodeId, mut visit: impl FnMut(NodeId)) -> Net {
     let mut registers = 0;
     let mut seen = BTreeSet::new();
     let mut node = input;
     let net = |source: Source, registers: u32| Net { input, source, registers };
     loop {
+        visit(node);
         let here = graph.resource(node).node;
         if let Node::Output { .. } = here {
             return net(Source::Output(node), registers);

@@ -1,20 +1,24 @@
 //! Programs compiled for an array: schedules with as many cycles for the routes of loops as these need.
 
+use std::time::Instant;
+
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{Compiled, compile};
 use pushmem_files::Diagnostic;
 use pushmem_nest::Program;
 use pushmem_routing::{Options, Progress};
 
+use crate::edited::Edited;
 use crate::mapping::{ArrayTarget, MapError, Mapped, map};
+use crate::times::Times;
 
 /// Cycles that words travel from stage to stage, one budget after the other, where loops have too few. Memories share no tiles
 /// there, because the memories of a tile start together and so make loops of their own.
 const BUDGETS: [u64; 6] = [0, 1, 2, 3, 4, 6];
 
 /// Compiles a program for the memories of an array, with the other kinds of tiles of `beside`, and maps it: without cycles for
-/// routes, and if a loop of cells has too
-/// few cycles for its routes, with more and more of them.
+/// routes, and if a loop of cells has too few cycles for its routes, with more and more of them. Stages that were edited belong to one
+/// of these schedules: the first for which they are the program.
 ///
 /// # Errors
 /// When the compiler refuses the program, or the array has no room for it; the first refusal if no budget of cycles helps.
@@ -23,6 +27,7 @@ pub fn compile_for(
     target: &ArrayTarget,
     beside: &pushmem_graph::Target,
     constraints: &Constraints,
+    edited: &Edited,
     options: Options,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<(Compiled, Mapped), Diagnostic> {
@@ -30,20 +35,30 @@ pub fn compile_for(
         let message = format!("`{}` has no memory tiles", target.spec.name);
         return Err(Diagnostic::new(message).with_help("programs need some: add `memory` to the specification"));
     };
+    let mut before = Times::default();
     let hardware = beside.clone().with_memory(memory.tile.clone());
-    let attempt = |hardware: &pushmem_graph::Target| -> Result<(Compiled, Mapped), MapError> {
+    let mut attempt = |hardware: &pushmem_graph::Target| -> Result<(Compiled, Mapped), MapError> {
+        let started = Instant::now();
         let compiled = compile(program.clone(), hardware, constraints).map_err(Diagnostic::from)?;
-        let mapped = map(&compiled, target, options, progress)?;
-        Ok((compiled, mapped))
+        let compile = started.elapsed().as_secs_f64();
+        let mapped = map(&compiled, target, edited, options, progress);
+        before.compile += compile;
+        match mapped {
+            Ok(mapped) => Ok((compiled, Mapped { times: before.plus(&mapped.times), ..mapped })),
+            Err(error) => {
+                before.place_and_route += started.elapsed().as_secs_f64() - compile;
+                Err(error)
+            }
+        }
     };
     let refused = match attempt(&hardware) {
-        Err(MapError::Loop(refused)) => refused,
+        Err(MapError::Loop(refused) | MapError::Wrong(refused)) => refused,
         result => return Ok(result?),
     };
     for transport in BUDGETS {
         match attempt(&pushmem_graph::Target { transport, merge_memories: false, ..hardware.clone() }) {
             Ok(found) => return Ok(found),
-            Err(MapError::Loop(_)) => {}
+            Err(MapError::Loop(_) | MapError::Wrong(_)) => {}
             Err(MapError::Refused(_)) => break,
         }
     }

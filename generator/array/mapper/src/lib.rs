@@ -5,6 +5,7 @@
 //! [`execute`] runs the bitstream on the model of the array.
 
 mod compile;
+mod edited;
 mod execution;
 mod header;
 mod lower;
@@ -12,11 +13,14 @@ mod mapping;
 mod predicates;
 mod report;
 mod streams;
+mod times;
 
 pub use compile::compile_for;
+pub use edited::Edited;
 pub use execution::{Execution, execute, execute_observed};
 pub use header::header;
-pub use lower::{Lowered, lower};
+pub use lower::{Lowered, Stage, lower};
 pub use mapping::{ArrayTarget, MapError, Mapped, map};
 pub use report::{Report, Used};
 pub use streams::{StreamLane, join, split};
+pub use times::Times;

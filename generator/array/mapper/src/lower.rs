@@ -1,20 +1,28 @@
 //! From an accelerator to a netlist.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use index_vec::IndexVec;
 use pushmem_compiler::Compiled;
+use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
 use pushmem_fabric::{ArraySpec, Layer};
 use pushmem_files::Diagnostic;
-use pushmem_graph::{Accelerator, Case, CounterId, Driver, Kernel, KernelId, Source, TileId, Variable, WireId};
+use pushmem_graph::{
+    Accelerator, Case, Counter, CounterId, DatapathId, Driver, Kernel, KernelId, OperationDatapath, Source, TileId,
+    Variable, WireId,
+};
 use pushmem_kernels::DatapathGraph;
 use pushmem_nest::{Level, Program};
 use pushmem_netlist::{Cell, CellId, Core, Net, Netlist, Port, Sink};
 use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Operation, PeSpec};
-use pushmem_selection::{Bit, BitSource, Cell as PeCell, Cells, Fetch, Refused, Word, select};
+use pushmem_selection::{Bit, BitSource, Cell as PeCell, Cells, Fetch, Refused, Sequence, Word, select};
 use pushmem_tile::timing;
 
 use crate::predicates::Firings;
+
+/// The most cycles by which a bit of loop indices is later than another that is the same: so few registers of a track of bits are less
+/// than a controller.
+const PREDICATE_DELAY: i64 = 4;
 
 /// A program as a netlist, and the cells of its streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +35,21 @@ pub struct Lowered {
     pub inputs: Vec<Vec<CellId>>,
     /// For each lane of each output stream its cell.
     pub outputs: Vec<Vec<CellId>>,
+    /// The cells of the kernels of each stage.
+    pub stages: Vec<Stage>,
+}
+
+/// The cells of a stage: of the kernels that compute an operation of the program, with their tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// The name of the operation.
+    pub name: String,
+    /// Its first cycle in the schedule.
+    pub first_cycle: i64,
+    /// Its last cycle in the schedule.
+    pub last_cycle: i64,
+    /// The cells.
+    pub cells: Vec<CellId>,
 }
 
 /// A word in the time of the schedule: the output of a cell some cycles ago, or a constant.
@@ -59,12 +82,14 @@ pub fn lower(compiled: &Compiled, spec: &ArraySpec) -> Result<Lowered, Diagnosti
     let operations = select_all(&compiled.program, &spec.pe)?;
     check_memories(compiled, spec)?;
     check_tables(&compiled.program, &operations, spec)?;
+    check_predicates(compiled, &operations, spec)?;
     let lowering = Lowering {
         program: &compiled.program,
         accelerator: &compiled.accelerator,
         spec,
         selected: &operations,
         netlist: Netlist { name: compiled.program.name.clone(), ..Netlist::default() },
+        names: lane_names(&compiled.accelerator).collect(),
         nets: BTreeMap::new(),
         kernels: IndexVec::new(),
         tables: IndexVec::new(),
@@ -73,10 +98,12 @@ pub fn lower(compiled: &Compiled, spec: &ArraySpec) -> Result<Lowered, Diagnosti
         tiles: IndexVec::new(),
         outputs: BTreeMap::new(),
         predicates: Vec::new(),
+        sequences: IndexVec::new(),
+        memories_of_sequences: Vec::new(),
         constants: BTreeMap::new(),
     };
-    let (netlist, inputs, outputs) = lowering.run();
-    Ok(Lowered { operations, netlist, inputs, outputs })
+    let Parts { netlist, inputs, outputs, stages } = lowering.run();
+    Ok(Lowered { operations, netlist, inputs, outputs, stages })
 }
 
 /// The cells of each operation.
@@ -84,7 +111,6 @@ fn select_all(program: &Program, pe: &PeSpec) -> Result<Vec<Cells>, Diagnostic> 
     let selected = |graph: DatapathGraph| {
         let refused = |why: Refused| {
             let help = match why {
-                Refused::Variable { .. } => "pass the values in as an input, or as a table",
                 Refused::Wide { .. } => "narrow the operands by a cast or by `clamp`, so that they fit a word",
                 Refused::Operation { .. } | Refused::Lut { .. } => "choose an array whose `pe` has it",
             };
@@ -137,7 +163,62 @@ fn check_tables(program: &Program, operations: &[Cells], spec: &ArraySpec) -> Re
             Some(_) => {}
         }
     }
+    let nests = program.operations();
+    for (operation, cells) in operations.iter().enumerate() {
+        let (loops, of) = &nests[operation];
+        for sequence in &cells.sequences {
+            let (name, values) = (&loops[sequence.variable].variable, sequence.words.len());
+            let help = "pass the values in as an input";
+            match memory.and_then(|tile| tile.content_words()) {
+                Some(words) if values <= words as usize => {}
+                Some(words) => {
+                    let message = format!(
+                        "a function of `{name}` has {values} words, and memory tiles of `{}` hold {words}",
+                        spec.name
+                    );
+                    return Err(program.diagnostic(of.span, message).with_help(help));
+                }
+                None => {
+                    let message = format!(
+                        "the value of `{name}` is an operand, and memory tiles of `{}` have no contents of their own to give it",
+                        spec.name
+                    );
+                    let help = format!("choose an array whose memory tile has `rom_mode`, or {help}");
+                    return Err(program.diagnostic(of.span, message).with_help(help));
+                }
+            }
+        }
+    }
     Ok(())
+}
+
+/// Checks that memory tiles can give the bits of loop indices.
+fn check_predicates(compiled: &Compiled, operations: &[Cells], spec: &ArraySpec) -> Result<(), Diagnostic> {
+    let Some(memory) = spec.memory.as_ref().map(|memory| &memory.tile).filter(|tile| !tile.stencil_valid) else {
+        return Ok(());
+    };
+    let chooses = |driver: &Driver| matches!(driver, Driver::Select { cases, .. } if cases.len() > 1);
+    let refused = |message: String| {
+        let message = format!("{message}, and memory tiles of `{}` have no controller for such bits", spec.name);
+        Diagnostic::new(message).with_help(format!("set `stencil_valid: true` in the tile `{}`", memory.name))
+    };
+    let (program, accelerator) = (&compiled.program, &compiled.accelerator);
+    if let Some(number) = operations.iter().position(|cells| !cells.predicates.is_empty()) {
+        let name = accelerator.datapaths.iter().find(|of| of.operation == number).map_or("", |of| of.name.as_str());
+        return Err(refused(format!("`{name}` of `{}` chooses by loop indices", program.name)));
+    }
+    if let Some(wire) = accelerator.wires.iter().find(|wire| chooses(&wire.driver)) {
+        return Err(refused(format!("`{}` of `{}` chooses by loop indices", wire.name, program.name)));
+    }
+    Ok(())
+}
+
+/// What a lowering makes.
+struct Parts {
+    netlist: Netlist,
+    inputs: Vec<Vec<CellId>>,
+    outputs: Vec<Vec<CellId>>,
+    stages: Vec<Stage>,
 }
 
 struct Lowering<'a> {
@@ -147,6 +228,8 @@ struct Lowering<'a> {
     /// The cells of each operation.
     selected: &'a [Cells],
     netlist: Netlist,
+    /// The names of cells.
+    names: HashSet<String>,
     /// The sinks of each output.
     nets: BTreeMap<Port, Vec<Sink>>,
     /// The cells of each kernel.
@@ -159,13 +242,17 @@ struct Lowering<'a> {
     tiles: IndexVec<TileId, CellId>,
     /// Where each output of a tile that drives a wire comes from.
     outputs: BTreeMap<(TileId, usize), Port>,
-    predicates: Vec<(Firings, CellId)>,
+    predicates: Vec<(ControllerConfiguration, CellId)>,
+    /// The functions of loop variables of each kernel.
+    sequences: IndexVec<KernelId, Vec<Signal>>,
+    /// The memories that have them.
+    memories_of_sequences: Vec<(MemoryConfiguration, CellId)>,
     /// The cells that give constants to tiles other than processing elements.
     constants: BTreeMap<u16, CellId>,
 }
 
 impl<'a> Lowering<'a> {
-    fn run(mut self) -> (Netlist, Vec<Vec<CellId>>, Vec<Vec<CellId>>) {
+    fn run(mut self) -> Parts {
         for stream in &self.accelerator.inputs {
             let lanes = 0..stream.lanes.len();
             let cells = lanes.map(|lane| self.add(lane_name(&stream.name, lane, stream.lanes.len()), Core::Input));
@@ -186,6 +273,8 @@ impl<'a> Lowering<'a> {
             self.kernels.push(cells);
             let tables = self.place_tables(kernel);
             self.tables.push(tables);
+            let sequences = self.place_sequences(kernel);
+            self.sequences.push(sequences);
         }
         for (wire, driver) in self.accelerator.wires.iter_enumerated() {
             if let Driver::Select { cases, .. } = &driver.driver {
@@ -213,6 +302,7 @@ impl<'a> Lowering<'a> {
             }
         }
         let outputs = self.connect_outputs();
+        let stages = self.stages();
         let nets = self.nets.into_iter().map(|(port, sinks)| Net {
             layer: port.layer,
             source: port.cell,
@@ -220,7 +310,25 @@ impl<'a> Lowering<'a> {
             sinks,
         });
         let netlist = Netlist { nets: nets.collect(), ..self.netlist };
-        (netlist, self.inputs, outputs)
+        Parts { netlist, inputs: self.inputs, outputs, stages }
+    }
+
+    /// The cells of the kernels of each datapath.
+    fn stages(&self) -> Vec<Stage> {
+        let of_datapath = |(number, of): (DatapathId, &OperationDatapath)| {
+            let kernels = self.accelerator.kernels.iter_enumerated().filter(|(_, kernel)| kernel.datapath == number);
+            let kernels: Vec<(KernelId, &Kernel)> = kernels.collect();
+            let cells =
+                |(kernel, _): &(KernelId, &Kernel)| [&self.kernels[*kernel][..], &self.tables[*kernel][..]].concat();
+            let iterations = || kernels.iter().map(|(_, kernel)| &kernel.iterations);
+            Stage {
+                name: of.name.clone(),
+                first_cycle: iterations().map(|counter| counter.cycle.start).min().unwrap_or(0),
+                last_cycle: iterations().map(Counter::last).max().unwrap_or(0),
+                cells: kernels.iter().flat_map(cells).collect(),
+            }
+        };
+        self.accelerator.datapaths.iter_enumerated().map(of_datapath).collect()
     }
 
     /// Joins the outputs of tiles that are one memory. In each cycle one of them has the word, and the others show 0: the tiles of
@@ -247,7 +355,12 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// Adds a cell. Streams have their names, which hosts use; another cell of the same name gets a number.
     fn add(&mut self, name: String, core: Core) -> CellId {
+        let is_stream = matches!(core, Core::Input | Core::Output);
+        let others = (2..).map(|number| format!("{name}_{number}"));
+        let mut names = std::iter::once(name.clone()).chain(others);
+        let name = names.find(|name| is_stream || self.names.insert(name.clone())).expect("numbers do not end");
         self.netlist.cells.push(Cell { name, core })
     }
 
@@ -296,6 +409,44 @@ impl<'a> Lowering<'a> {
         fetches.iter().enumerate().map(place).collect()
     }
 
+    /// Adds the memories of the functions of loop variables of a kernel. Kernels that take the same words at the same time share one.
+    fn place_sequences(&mut self, kernel: &'a Kernel) -> Vec<Signal> {
+        self.cells_of(kernel).sequences.iter().map(|sequence| self.place_sequence(kernel, sequence)).collect()
+    }
+
+    fn place_sequence(&mut self, kernel: &'a Kernel, sequence: &Sequence) -> Signal {
+        let Variable { level, scale, offset } = self.variable(kernel, sequence.variable);
+        let Some(level) = level else { return Signal::Constant(sequence.word(offset) as u16) };
+        let counter = self.counter(kernel);
+        let word = |index: i64| u64::from(sequence.word(offset + scale * index));
+        let words: Vec<u64> = (0..counter.extent[level] as i64).map(word).collect();
+        let tile = &self.spec.memory.as_ref().expect("memory tiles were checked").tile;
+        // The first fetch is no earlier than the flush: the words come later, and their cell starts earlier than their users.
+        let later = (timing::sram_to_transpose_buffer(tile.sram_latency) as i64 - counter.cycle.start).max(0);
+        let firings = Firings { extent: counter.extent.clone(), cycle: counter.cycle.shifted(later) };
+        let configuration = firings.sequence(tile, level, &words);
+        let known = self.memories_of_sequences.iter().find(|(other, _)| *other == configuration).map(|(_, cell)| *cell);
+        let cell = known.unwrap_or_else(|| {
+            let name = format!("sequence_{}", self.memories_of_sequences.len());
+            let cell = self.add(name, Core::Memory(configuration.clone()));
+            self.memories_of_sequences.push((configuration, cell));
+            cell
+        });
+        Signal::word(cell, 0).ago(-later)
+    }
+
+    /// The counter of the loop variables of a kernel.
+    fn counter(&self, kernel: &'a Kernel) -> &'a Counter {
+        kernel.counter.map_or(&kernel.iterations, |counter| &self.accelerator.counters[counter])
+    }
+
+    /// A loop variable of the operation of a kernel.
+    fn variable(&self, kernel: &Kernel, number: usize) -> Variable {
+        let variables = &self.accelerator.datapaths[kernel.datapath].variables;
+        let place = variables.iter().position(|(other, _)| *other == number);
+        kernel.variables[place.expect("the kernel has its variables")]
+    }
+
     /// Cycles from an index to the word of a table.
     fn table_latency(&self) -> i64 {
         let memory = self.spec.memory.as_ref().expect("an array with tables has memory tiles");
@@ -328,6 +479,7 @@ impl<'a> Lowering<'a> {
             Word::Cell(cell) => Signal::word(self.kernels[kernel][cell], 0),
             // A table has the word some cycles after its index.
             Word::Fetch(fetch) => Signal::word(self.tables[kernel][fetch], 0).ago(-self.table_latency()),
+            Word::Sequence(sequence) => self.sequences[kernel][sequence],
         }
     }
 
@@ -383,8 +535,8 @@ impl<'a> Lowering<'a> {
         for (number, &cell) in cells.iter().enumerate() {
             let case = &cases[number];
             let counter = &self.accelerator.counters[counter];
-            let bit = self.predicate(Firings::of_conditions(counter, &case.conditions));
-            self.connect(bit, Sink { cell, port: 0, cycles: 0 });
+            let (bit, cycles) = self.predicate(Firings::of_conditions(counter, &case.conditions));
+            self.connect(bit, Sink { cell, port: 0, cycles });
             self.set_bit_mode(cell, 0);
             self.connect_word(self.source(case.source), cell, 0);
             let otherwise = match cells.get(number + 1) {
@@ -395,17 +547,30 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The cell whose bit is 1 at these cycles.
-    fn predicate(&mut self, firings: Firings) -> Port {
-        let known = self.predicates.iter().find(|(other, _)| *other == firings).map(|(_, cell)| *cell);
-        let cell = known.unwrap_or_else(|| {
-            let memory = self.spec.memory.as_ref().expect("an array with predicates has memory tiles");
-            let core = Core::Memory(firings.predicate(&memory.tile));
-            let cell = self.add(format!("predicate_{}", self.predicates.len()), core);
-            self.predicates.push((firings, cell));
-            cell
-        });
-        Port { cell, layer: Layer::Bit, port: 0 }
+    /// The output whose bit is 1 at these cycles, and how long after it. A bit that is the same some cycles later is the same output.
+    fn predicate(&mut self, firings: Firings) -> (Port, i64) {
+        let memory = self.spec.memory.as_ref().expect("programs are compiled for arrays with memory tiles");
+        let schedule = firings.predicate(&memory.tile).expect("memory tiles were checked");
+        let later = |other: &ControllerConfiguration| schedule.cycle.start - other.cycle.start;
+        let is_same = |other: &ControllerConfiguration| {
+            (&other.extent, &other.cycle.stride) == (&schedule.extent, &schedule.cycle.stride)
+                && later(other).abs() <= PREDICATE_DELAY
+        };
+        let bit = |cell: CellId| Port { cell, layer: Layer::Bit, port: 0 };
+        let Some(place) = self.predicates.iter().position(|(other, _)| is_same(other)) else {
+            let cell = self.add(format!("predicate_{}", self.predicates.len()), Core::Predicate(schedule.clone()));
+            self.predicates.push((schedule, cell));
+            return (bit(cell), 0);
+        };
+        let (known, cell) = &mut self.predicates[place];
+        let cycles = later(known);
+        if cycles < 0 {
+            // The earliest of them is the output, and the others come later.
+            self.nets.entry(bit(*cell)).or_default().iter_mut().for_each(|sink| sink.cycles -= cycles);
+            self.netlist.cells[*cell].core = Core::Predicate(schedule.clone());
+            *known = schedule;
+        }
+        (bit(*cell), cycles.max(0))
     }
 
     /// Connects a word to an operand of a processing element.
@@ -425,13 +590,15 @@ impl<'a> Lowering<'a> {
     fn connect_bit(&mut self, kernel: KernelId, bit: Bit, cell: CellId, port: usize) {
         let port_of = match bit.source {
             BitSource::False => None,
-            BitSource::Cell(source) => Some(Port { cell: self.kernels[kernel][source], layer: Layer::Bit, port: 0 }),
+            BitSource::Cell(source) => {
+                Some((Port { cell: self.kernels[kernel][source], layer: Layer::Bit, port: 0 }, 0))
+            }
             BitSource::Predicate(number) => self.kernel_predicate(kernel, number),
         };
         match port_of {
-            Some(of) => {
+            Some((of, cycles)) => {
                 self.set_bit_mode(cell, port);
-                self.connect(of, Sink { cell, port: port as u32, cycles: 0 });
+                self.connect(of, Sink { cell, port: port as u32, cycles });
             }
             None => {
                 let Core::Pe(configuration) = &mut self.netlist.cells[cell].core else {
@@ -449,14 +616,11 @@ impl<'a> Lowering<'a> {
     }
 
     /// The bit of a box of loop variables of a kernel; nothing if they are never in it.
-    fn kernel_predicate(&mut self, kernel: KernelId, number: usize) -> Option<Port> {
+    fn kernel_predicate(&mut self, kernel: KernelId, number: usize) -> Option<(Port, i64)> {
         let kernel = &self.accelerator.kernels[kernel];
         let predicate = &self.cells_of(kernel).predicates[number];
-        let variables = &self.accelerator.datapaths[kernel.datapath].variables;
-        let counter = kernel.counter.map_or(&kernel.iterations, |counter| &self.accelerator.counters[counter]);
-        let firings = Firings::of_predicate(counter, predicate, |variable| {
-            let place = variables.iter().position(|(other, _)| *other == variable);
-            let Variable { level, scale, offset } = kernel.variables[place.expect("the kernel has its variables")];
+        let firings = Firings::of_predicate(self.counter(kernel), predicate, |variable| {
+            let Variable { level, scale, offset } = self.variable(kernel, variable);
             (level, scale, offset)
         })?;
         Some(self.predicate(firings))
@@ -507,6 +671,15 @@ impl<'a> Lowering<'a> {
     fn connect(&mut self, of: Port, sink: Sink) {
         self.nets.entry(of).or_default().push(sink);
     }
+}
+
+/// The names of the lanes of all streams.
+fn lane_names(accelerator: &Accelerator) -> impl Iterator<Item = String> {
+    let streams = accelerator.inputs.iter().chain(&accelerator.outputs);
+    streams.flat_map(|stream| {
+        let lanes = stream.lanes.len();
+        (0..lanes).map(move |lane| lane_name(&stream.name, lane, lanes))
+    })
 }
 
 /// The name of a lane of a stream.

@@ -4,14 +4,19 @@ use pushmem_bitstream::{Bitstream, Configuration};
 use pushmem_compiler::Compiled;
 use pushmem_fabric::{ArraySpec, Direction, TileKind};
 use pushmem_files::Diagnostic;
-use pushmem_netlist::CellId;
+use pushmem_netlist::{CellId, Netlist};
+use pushmem_placement::Placement;
 use pushmem_resources::Graph;
-use pushmem_routing::{Fabric, FlowError, Implementation, Options, Progress, configure, place_and_route};
+use pushmem_routing::{
+    Fabric, FlowError, Implementation, Options, Progress, Routing, configure, place_and_route, route_placed,
+};
 use pushmem_starts::StartError;
 use pushmem_validation::{Proof, Site, validate};
 
+use crate::edited::Edited;
 use crate::lower::{Lowered, lower};
 use crate::streams::StreamLane;
+use crate::times::{Times, timed};
 
 /// A program on an array.
 #[derive(Clone, Debug)]
@@ -26,6 +31,8 @@ pub struct Mapped {
     pub bitstream: Bitstream,
     /// Figures of the proof that the bitstream is the program.
     pub proof: Proof,
+    /// The time of each step.
+    pub times: Times,
 }
 
 /// An array, and all that programs on it share.
@@ -52,6 +59,8 @@ impl ArrayTarget {
 pub enum MapError {
     /// A loop of cells, such as a sum in a memory, has fewer cycles than its routes take. A schedule with more of them may fit.
     Loop(Diagnostic),
+    /// The bitstream of edited stages is not the program, at least not with this schedule.
+    Wrong(Diagnostic),
     /// Anything else.
     Refused(Diagnostic),
 }
@@ -65,38 +74,97 @@ impl From<Diagnostic> for MapError {
 impl From<MapError> for Diagnostic {
     fn from(error: MapError) -> Self {
         match error {
-            MapError::Loop(diagnostic) | MapError::Refused(diagnostic) => diagnostic,
+            MapError::Loop(diagnostic) | MapError::Wrong(diagnostic) | MapError::Refused(diagnostic) => diagnostic,
         }
     }
 }
 
 /// Maps a program that was compiled with the array's memory tile: selects, places, routes and encodes it, and proves that the
-/// bitstream is the program.
+/// bitstream is the program. Stages that are edited take the place of those that it would make.
 ///
 /// # Errors
-/// When the array lacks an operation or room, or when no routes are found; what is short, and what to change.
+/// When the array lacks an operation or room, or when no routes are found; what is short, and what to change. When an edited stage
+/// is wrong, at the place in its text.
 pub fn map(
     compiled: &Compiled,
     target: &ArrayTarget,
+    edited: &Edited,
     options: Options,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Mapped, MapError> {
+    let ArrayTarget { spec, graph, .. } = target;
+    let mut times = Times::default();
+    let lowered = timed(&mut times.selection, || match (lower(compiled, spec)?, &edited.netlist) {
+        (lowered, Some(document)) => lowered.edited(document, spec),
+        (lowered, None) => Ok(lowered),
+    })?;
+    let implementation =
+        timed(&mut times.place_and_route, || implement(&lowered.netlist, target, edited, options, progress))?;
+    let configuration = match &edited.configuration {
+        Some(configuration) => configuration.clone(),
+        None => timed(&mut times.encoding, || configured(compiled, &lowered, &implementation, target))?,
+    };
+    let bitstream = timed(&mut times.encoding, || configuration.encode(spec, graph))?;
+    let site = site(&lowered, &implementation);
+    let (program, operations) = (&compiled.program, &lowered.operations);
+    let proof = timed(&mut times.proof, || {
+        validate(program, &compiled.accelerator, operations, spec, graph, &bitstream, &site)
+    });
+    let proof = proof.map_err(|error| {
+        let message = format!("the bitstream of `{}` is wrong: {error}", program.name);
+        match edited.is_empty() {
+            true => MapError::Refused(Diagnostic::new(message).as_fault("program")),
+            false => MapError::Wrong(Diagnostic::new(message).with_help(
+                "an edit changed what the program computes; `--emit` without edited stages writes them as they were",
+            )),
+        }
+    })?;
+    Ok(Mapped { lowered, implementation, configuration, bitstream, proof, times })
+}
+
+/// Places and routes a netlist, or reads that from edited stages.
+fn implement(
+    netlist: &Netlist,
+    target: &ArrayTarget,
+    edited: &Edited,
+    options: Options,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Implementation, MapError> {
     let ArrayTarget { spec, graph, fabric } = target;
-    let lowered = lower(compiled, spec)?;
-    let program = &compiled.program.name;
-    let mut implementation =
-        place_and_route(&lowered.netlist, spec, graph, fabric, options, progress).map_err(|error| {
-            let message = format!("`{program}` does not fit `{}`: {error}", spec.name);
-            let refused = Diagnostic::new(message).with_help(error.help());
-            match error {
-                FlowError::Starts(StartError::Loop { .. }) => MapError::Loop(refused),
-                _ => MapError::Refused(refused),
-            }
-        })?;
+    let placement = edited.placement.as_ref().map(|document| Placement::from_document(document, netlist, spec));
+    let routed = match (placement.transpose()?, &edited.routing) {
+        (Some(placement), Some(document)) => {
+            let routing = Routing::from_document(document, netlist, spec, graph, &placement)?;
+            return Ok(Implementation { placement, routing, seed: options.seed });
+        }
+        (Some(placement), None) => route_placed(netlist, spec, graph, fabric, placement, options, progress),
+        (None, None) => place_and_route(netlist, spec, graph, fabric, options, progress),
+        (None, Some(_)) => {
+            let refused = Diagnostic::new("routes belong to places, which are not given");
+            return Err(refused.with_help("give the placement that they were made for").into());
+        }
+    };
+    let mut implementation = routed.map_err(|error| {
+        let message = format!("`{}` does not fit `{}`: {error}", netlist.name, spec.name);
+        let refused = Diagnostic::new(message).with_help(error.help());
+        match error {
+            FlowError::Starts(StartError::Loop { .. }) => MapError::Loop(refused),
+            _ => MapError::Refused(refused),
+        }
+    })?;
     start_at_zero(&mut implementation);
-    let wrong =
-        |error: String| Diagnostic::new(format!("the bitstream of `{program}` is wrong: {error}")).as_fault("program");
-    let Implementation { placement, routing, .. } = &implementation;
+    Ok(implementation)
+}
+
+/// The configuration of an implementation, with the beats of streams.
+fn configured(
+    compiled: &Compiled,
+    lowered: &Lowered,
+    implementation: &Implementation,
+    ArrayTarget { spec, graph, .. }: &ArrayTarget,
+) -> Result<Configuration, Diagnostic> {
+    let program = &compiled.program.name;
+    let Implementation { placement, routing, .. } = implementation;
     let mut configuration = configure(&lowered.netlist, spec, graph, placement, routing)
         .map_err(|error| Diagnostic::new(format!("`{program}` does not fit `{}`: {error}", spec.name)))?;
     let accelerator = &compiled.accelerator;
@@ -114,11 +182,7 @@ pub fn map(
             ))
         })?;
     }
-    let bitstream = configuration.encode(spec, graph)?;
-    let site = site(&lowered, &implementation);
-    let proof = validate(&compiled.program, accelerator, &lowered.operations, spec, graph, &bitstream, &site)
-        .map_err(|error| wrong(error.to_string()))?;
-    Ok(Mapped { lowered, implementation, configuration, bitstream, proof })
+    Ok(configuration)
 }
 
 /// The tiles of the streams.

@@ -1,10 +1,11 @@
-//! The controllers of memory tiles that follow loop indices: of bits that are 1 while the indices are in a box, and of tables.
+//! The controllers of memory tiles that follow loop indices: of bits that are 1 while the indices are in a box, of tables, and of words
+//! that are a function of an index.
 
-use pushmem_affine::{Affine, Domain};
+use pushmem_affine::{Affine, Domain, coalesced};
 use pushmem_configuration::{Configuration, ControllerConfiguration};
 use pushmem_graph::{Condition, Counter};
 use pushmem_selection::{Predicate, Steps};
-use pushmem_tile::{Role, TileSpec};
+use pushmem_tile::{Controller, Kind, Memory, Role, TileSpec, timing};
 
 /// The cycles of a box: its iterations, and when each comes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,27 +50,71 @@ impl Firings {
         Some(Self::of_conditions(counter, &conditions))
     }
 
-    /// The configuration of a memory tile whose bit is 1 at these cycles, and that does nothing else.
-    pub fn predicate(&self, spec: &TileSpec) -> Configuration {
-        self.configuration(spec, Role::StencilValid)
+    /// The schedule of the controller of a memory tile whose bit is 1 at these cycles; nothing, if the tile has none.
+    pub fn predicate(&self, spec: &TileSpec) -> Option<ControllerConfiguration> {
+        let controller = spec.controllers().into_iter().find(|controller| controller.role == Role::StencilValid)?;
+        Some(self.schedule(&controller))
     }
 
     /// The configuration of a memory tile that is a table: at these cycles it looks up the word that comes.
     pub fn table(&self, spec: &TileSpec, contents: Vec<u64>) -> Configuration {
-        Configuration { contents, ..self.configuration(spec, Role::Rom2Out) }
-    }
-
-    /// The configuration of a memory tile of which one controller fires at these cycles.
-    fn configuration(&self, spec: &TileSpec, role: Role) -> Configuration {
         let controllers = spec.controllers();
-        let controller = controllers.iter().find(|controller| controller.role == role);
-        let controller = controller.expect("the tile has the controller");
-        let (extent, cycle) = self.cycle.coalesced(&self.extent, 1 << controller.extent_bits);
-        let configured = ControllerConfiguration { extent, cycle, ..ControllerConfiguration::default() };
+        let controller = controllers.iter().find(|controller| controller.role == Role::Rom2Out);
+        let controller = controller.expect("tiles with contents have the controller");
         Configuration {
             tile: spec.name.clone(),
-            controllers: std::iter::once((controller.name.clone(), configured)).collect(),
+            controllers: std::iter::once((controller.name.clone(), self.schedule(controller))).collect(),
+            contents,
             ..Configuration::default()
         }
+    }
+
+    /// The configuration of a memory tile that shows, at these cycles, the word of a list whose number is the index of a level.
+    /// Its rows are fetched just in time.
+    pub fn sequence(&self, spec: &TileSpec, level: usize, words: &[u64]) -> Configuration {
+        let Kind::WideFetch { fetch_width, .. } = spec.kind else {
+            unreachable!("tiles of arrays with contents fetch rows")
+        };
+        let fetch = timing::sram_to_transpose_buffer(spec.sram_latency) as i64;
+        let parameters = spec.controllers();
+        let named = |role: Role, domain: &Domain, cycle: &Affine, memories: &[(Memory, &Affine)]| {
+            let controller =
+                parameters.iter().find(|controller| controller.role == role).expect("wide-fetch tiles have it");
+            let address = memories[0].1;
+            let (extent, [cycle, address]) = coalesced([cycle, address], domain, 1 << controller.extent_bits);
+            let mut configured = ControllerConfiguration { extent, cycle, ..ControllerConfiguration::default() };
+            memories.iter().for_each(|(memory, _)| configured.set_address(*memory, address.clone()));
+            (controller.name.clone(), configured)
+        };
+        let step = |levels: usize, level: usize| {
+            let mut address = Affine::constant(0, levels);
+            address.stride[level] = 1;
+            address
+        };
+        let read = step(self.extent.len(), level);
+        // The first iteration of the loops inside fetches a row, which serves as many iterations of the level as it has words.
+        let rows: Domain = std::iter::once(self.extent[level].div_ceil(u64::from(fetch_width)))
+            .chain(self.extent[level + 1..].iter().copied())
+            .collect();
+        let mut stride = self.cycle.stride[level..].to_vec();
+        stride[0] *= i64::from(fetch_width);
+        let cycle = Affine { start: self.cycle.start - fetch, stride };
+        let fetched = step(rows.len(), 0);
+        let controllers = [
+            named(Role::Sram2Tb, &rows, &cycle, &[(Memory::Sram, &fetched), (Memory::Tb, &fetched)]),
+            named(Role::Tb2Out, &self.extent, &self.cycle, &[(Memory::Tb, &read)]),
+        ];
+        Configuration {
+            tile: spec.name.clone(),
+            controllers: controllers.into_iter().collect(),
+            contents: words.to_vec(),
+            ..Configuration::default()
+        }
+    }
+
+    /// The schedule of a controller that fires at these cycles.
+    fn schedule(&self, controller: &Controller) -> ControllerConfiguration {
+        let (extent, cycle) = self.cycle.coalesced(&self.extent, 1 << controller.extent_bits);
+        ControllerConfiguration { extent, cycle, ..ControllerConfiguration::default() }
     }
 }

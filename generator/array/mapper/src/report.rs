@@ -1,15 +1,19 @@
 //! The figures of a program on an array.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
+use itertools::Itertools;
+use pushmem_bitstream::{Netlist as Connections, TileConfiguration};
 use pushmem_compiler::Compiled;
-use pushmem_configuration::ControllerConfiguration;
-use pushmem_fabric::{Layer, TileKind};
+use pushmem_fabric::{Direction, Layer, TileKind};
 use pushmem_netlist::Core;
-use pushmem_resources::Node;
+use pushmem_pe::Mode;
+use pushmem_resources::{Meaning, Node, NodeId};
 use serde::Serialize;
 
 use crate::mapping::{ArrayTarget, Mapped};
+use crate::streams::StreamLane;
 
 /// How many of something a program uses, and how many the array has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -36,10 +40,12 @@ pub struct Report {
     pub array: String,
     /// Tiles of processing elements.
     pub processing_elements: Used,
-    /// Tiles of memories, for words and for the bits of boxes of loop indices.
+    /// Tiles of memories, for words, tables and bits of boxes of loop indices.
     pub memories: Used,
-    /// Of these, the tiles of which only the bit is used.
+    /// Bits of boxes of loop indices.
     pub predicates: usize,
+    /// Of the memory tiles, those of which only such a bit is used.
+    pub predicate_tiles: usize,
     /// Of these, the tiles that are tables.
     pub tables: usize,
     /// IO tiles where words enter.
@@ -58,7 +64,9 @@ pub struct Report {
     pub bitstream_words: usize,
     /// Cycles of a run in hardware of its own, by the schedule.
     pub schedule_cycles: u64,
-    /// Cycles from the first word that enters to the last that leaves, on the array.
+    /// Cycles from the start of a run to the first word that leaves, on the array.
+    pub first_word: u64,
+    /// Cycles from the start of a run to the last word that leaves, with that, on the array.
     pub cycles: u64,
     /// Words that were compared to prove the bitstream.
     pub proven_words: usize,
@@ -70,64 +78,79 @@ impl Report {
     /// The figures of a mapped program.
     pub fn of(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget) -> Self {
         let (spec, graph, netlist) = (&target.spec, &target.graph, &mapped.lowered.netlist);
-        let routing = &mapped.implementation.routing;
-        let statistics = routing.statistics(netlist, graph);
+        let configuration = &mapped.configuration;
+        let connections = Connections::of(configuration, graph);
+        let nodes: BTreeSet<NodeId> = connections.ways(configuration, graph).into_iter().flatten().collect();
+        let resources = || nodes.iter().map(|node| graph.resource(*node));
+        let is_segment = |node: Node| matches!(node, Node::Segment { .. });
+        let on_tracks = |layer: Layer| resources().filter(|of| of.layer == layer && is_segment(of.node)).count();
+        let is_late = |tile: &TileConfiguration, meaning: Meaning| {
+            matches!(meaning, Meaning::Mode { .. })
+                && matches!(Mode::of(tile.value(graph.layout(TileKind::Pe), meaning)), Mode::Delayed(_))
+        };
+        let late_operands = |tile: &TileConfiguration| {
+            let fields = graph.layout(TileKind::Pe).fields.iter();
+            fields.filter(|field| is_late(tile, field.meaning)).count()
+        };
+        let pes = configuration.tiles.iter().filter(|(place, _)| graph.kind(**place) == Some(TileKind::Pe));
         let tracks = |layer: Layer| {
             let is_track = |node: &pushmem_resources::NodeId| {
                 let resource = graph.resource(*node);
-                resource.layer == layer && matches!(resource.node, Node::Segment { .. })
+                resource.layer == layer && is_segment(resource.node)
             };
             graph.nodes().filter(is_track).count()
         };
         let tiles = |used: usize, kind: TileKind| Used { used, available: spec.count(kind) as usize };
         let cells = |core: Core| netlist.cells.iter().filter(|cell| cell.core == core).count();
-        let is_predicate = |core: &Core| match core {
-            Core::Memory(configuration) => {
-                let addresses = |each: &ControllerConfiguration| !each.addresses().is_empty();
-                configuration.contents.is_empty() && !configuration.controllers.values().any(addresses)
-            }
-            _ => false,
-        };
+        let predicates = netlist.cells.iter().filter(|cell| matches!(cell.core, Core::Predicate(_))).count();
         let is_table = |core: &Core| matches!(core, Core::Memory(configuration) if !configuration.contents.is_empty());
         let accelerator = &compiled.accelerator;
-        // The last word leaves later than in the schedule by the lag of its cell.
-        let last = mapped.lowered.output_lanes(accelerator).into_iter().map(|lane| {
-            let counter = &accelerator.counters[lane.counter];
-            counter.last() + routing.lags[lane.cell]
-        });
+        let beats = |direction: Direction, lanes: Vec<StreamLane>| {
+            let schedule = |lane: StreamLane| {
+                let tile = configuration.tiles.get(&mapped.place(lane.cell))?;
+                tile.stream(spec, graph.layout(TileKind::Io), direction)
+            };
+            lanes.into_iter().filter_map(schedule).collect_vec()
+        };
+        let leaving = beats(Direction::Out, mapped.lowered.output_lanes(accelerator));
+        let first = leaving.iter().map(|beats| beats.cycle.start).min();
+        let last = leaving.iter().map(|beats| beats.last_firing() as i64).max();
         Report {
             name: netlist.name.clone(),
             array: spec.name.clone(),
             processing_elements: tiles(netlist.count(TileKind::Pe), TileKind::Pe),
             memories: tiles(netlist.count(TileKind::Memory), TileKind::Memory),
-            predicates: netlist.cells.iter().filter(|cell| is_predicate(&cell.core)).count(),
+            predicates,
+            predicate_tiles: predicates - netlist.shared_tiles(),
             tables: netlist.cells.iter().filter(|cell| is_table(&cell.core)).count(),
             inputs: tiles(cells(Core::Input), TileKind::Io),
             outputs: tiles(cells(Core::Output), TileKind::Io),
-            word_tracks: Used { used: statistics.word_wires, available: tracks(Layer::Word) },
-            bit_tracks: Used { used: statistics.bit_wires, available: tracks(Layer::Bit) },
-            track_registers: statistics.registers,
-            operand_registers: statistics.delays,
+            word_tracks: Used { used: on_tracks(Layer::Word), available: tracks(Layer::Word) },
+            bit_tracks: Used { used: on_tracks(Layer::Bit), available: tracks(Layer::Bit) },
+            track_registers: resources().filter(|of| matches!(of.node, Node::Register { .. })).count(),
+            operand_registers: pes.map(|(_, tile)| late_operands(tile)).sum(),
             bitstream_words: mapped.bitstream.writes.len(),
             schedule_cycles: accelerator.length,
-            cycles: last.max().unwrap_or(-1) as u64 + 1,
+            first_word: first.unwrap_or(0) as u64,
+            cycles: last.unwrap_or(-1) as u64 + 1,
             proven_words: mapped.proof.words,
             seed: mapped.implementation.seed,
         }
     }
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Report {
+    /// The figures as people read them, each with its name.
+    pub fn lines(&self) -> Vec<(&'static str, String)> {
         let cycles = format!("{}, {} by the schedule without routes", self.cycles, self.schedule_cycles);
         let proof = format!("{} words that leave are those of the program", self.proven_words);
         let mut memories = self.memories.to_string();
-        for (count, what) in [(self.predicates, "for bits of loop indices"), (self.tables, "for tables")] {
+        for (count, what) in [(self.predicate_tiles, "for bits of loop indices"), (self.tables, "for tables")] {
             if count > 0 {
                 memories += &format!(", {count} {what}");
             }
         }
-        let lines: [(&str, String); 12] = [
+        vec![
             ("array", self.array.clone()),
             ("processing elements", self.processing_elements.to_string()),
             ("memory tiles", memories),
@@ -137,10 +160,16 @@ impl fmt::Display for Report {
             ("tracks of bits", self.bit_tracks.to_string()),
             ("registers", format!("{} of tracks, {} of operands", self.track_registers, self.operand_registers)),
             ("bitstream", format!("{} words", self.bitstream_words)),
+            ("first word", format!("leaves in cycle {}", self.first_word)),
             ("cycles", cycles),
             ("seed", self.seed.to_string()),
             ("proof", proof),
-        ];
-        lines.iter().try_for_each(|(name, value)| writeln!(formatter, "  {name:<22} {value}"))
+        ]
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.lines().iter().try_for_each(|(name, value)| writeln!(formatter, "  {name:<22} {value}"))
     }
 }

@@ -2,12 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::{ArraySpec, Layer, TileKind};
 use pushmem_files::{Diagnostic, FieldPath};
 use pushmem_pe::{Configuration as PeConfiguration, Mode};
 use pushmem_resources::TileLayout;
+use pushmem_tile::TileSpec;
 
-use crate::netlist::{CellId, Core, Netlist};
+use crate::netlist::{CellId, Core, Netlist, only_predicate};
 
 /// A fault in a text of an array's program, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,16 +57,10 @@ impl Netlist {
             let is_driven = |layer: Layer, port: u32| driven.contains_key(&(CellId::from(place), layer, port));
             match &cell.core {
                 Core::Pe(pe) => check_operation(spec, &layouts[TileKind::Pe as usize], &path, pe, is_driven)?,
-                Core::Memory(memory) => match &spec.memory {
-                    Some(columns) => memory.check(&columns.tile).map_err(|finding| {
-                        let help = finding.help.unwrap_or_else(|| "see the keys of configurations".to_owned());
-                        Fault::new(path.key("memory"), finding.message, help)
-                    })?,
-                    None => {
-                        let message = format!("`{}` has no memories", spec.name);
-                        return Err(Fault::new(path.key("memory"), message, "take an array with MEM tiles"));
-                    }
-                },
+                Core::Memory(memory) => check_memory(spec, &path.key("memory"), |_| memory.clone())?,
+                Core::Predicate(schedule) => {
+                    check_memory(spec, &path.key("predicate"), |tile| only_predicate(schedule, tile))?;
+                }
                 Core::Input | Core::Output => {}
             }
         }
@@ -95,6 +91,10 @@ impl Netlist {
                 let message = format!("`{}` leaves the array, and drives nothing", source.name);
                 return Err(Fault::new(from, message, "take the cell that drives it"));
             }
+            if net.layer == Layer::Word && matches!(source.core, Core::Predicate(_)) {
+                let message = format!("`{}` gives no words", source.name);
+                return Err(Fault::new(from, message, "take its bit"));
+            }
             if !sources.insert((net.layer, net.source, net.port)) {
                 let message = format!("this output of `{}` drives another net already", source.name);
                 return Err(Fault::new(from, message, "make one net of the two"));
@@ -105,9 +105,14 @@ impl Netlist {
             for (sink, place) in net.sinks.iter().zip(0..) {
                 let path = path.key("to").index(place).key("input");
                 let cell = port(path.clone(), sink.cell, &|layout| layout.inputs(net.layer).len(), sink.port)?;
-                if cell.core == Core::Input {
-                    let message = format!("`{}` enters the array, and reads nothing", cell.name);
-                    return Err(Fault::new(path, message, "take an output"));
+                let reads_nothing = match cell.core {
+                    Core::Input => Some("enters the array"),
+                    Core::Predicate(_) => Some("follows loop indices"),
+                    Core::Pe(_) | Core::Memory(_) | Core::Output => None,
+                };
+                if let Some(why) = reads_nothing {
+                    let message = format!("`{}` {why}, and reads nothing", cell.name);
+                    return Err(Fault::new(path, message, "name an input of another cell"));
                 }
                 if driven.insert((sink.cell, net.layer, sink.port), path.clone()).is_some() {
                     let message = format!("this input of `{}` reads another net already", cell.name);
@@ -117,6 +122,22 @@ impl Netlist {
         }
         Ok(())
     }
+}
+
+/// Checks the configuration of a memory tile.
+fn check_memory(
+    spec: &ArraySpec,
+    path: &FieldPath,
+    configuration: impl Fn(&TileSpec) -> MemoryConfiguration,
+) -> Result<(), Fault> {
+    let Some(columns) = &spec.memory else {
+        let message = format!("`{}` has no memories", spec.name);
+        return Err(Fault::new(path.clone(), message, "take an array with MEM tiles"));
+    };
+    configuration(&columns.tile).check(&columns.tile).map_err(|finding| {
+        let help = finding.help.unwrap_or_else(|| "see the keys of configurations".to_owned());
+        Fault::new(path.clone(), finding.message, help)
+    })
 }
 
 /// Refuses names that other texts could not name.

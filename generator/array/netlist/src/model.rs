@@ -8,7 +8,7 @@ use pushmem_model::{Inputs, TileModel, Violation};
 use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Semantics};
 use pushmem_tile::TileSpec;
 
-use crate::netlist::{CellId, Core, Netlist, Port};
+use crate::netlist::{CellId, Core, Netlist, Port, only_predicate};
 
 /// Where an input takes its value: an output, and how many cycles ago.
 type Taken = Option<(usize, usize)>;
@@ -53,9 +53,14 @@ impl<'a, S: Semantics> Machine<'a, S> {
             history.push(vec![0; longest + 1]);
         }
         let tiles = netlist.cells.iter_enumerated().filter_map(|(cell, content)| match &content.core {
-            Core::Memory(configuration) => {
-                let mut tile = TileModel::new(memory.expect("a netlist with memories is for an array with some"));
-                tile.configure(configuration);
+            Core::Memory(_) | Core::Predicate(_) => {
+                let memory = memory.expect("a netlist with memories is for an array with some");
+                let mut tile = TileModel::new(memory);
+                match &content.core {
+                    Core::Predicate(schedule) => tile.configure(&only_predicate(schedule, memory)),
+                    Core::Memory(configuration) => tile.configure(configuration),
+                    _ => {}
+                }
                 tile.clock(&Inputs { flush: true, ..Inputs::default() });
                 Some((cell, tile))
             }

@@ -1,9 +1,10 @@
 //! Cells and nets.
 
 use index_vec::IndexVec;
-use pushmem_configuration::Configuration as MemoryConfiguration;
+use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
 use pushmem_fabric::{Layer, TileKind};
 use pushmem_pe::Configuration as PeConfiguration;
+use pushmem_tile::{Role, TileSpec};
 
 index_vec::define_index_type! {
     /// A cell, an index of [`Netlist::cells`].
@@ -26,7 +27,7 @@ index_vec::define_index_type! {
 pub struct Netlist {
     /// Name of the program.
     pub name: String,
-    /// The cells. Each takes a tile, but an input and an output may share one.
+    /// The cells. Each takes a tile, but an input and an output may share one, and so may a memory and a predicate.
     pub cells: IndexVec<CellId, Cell>,
     /// The nets. An output of a cell drives one net at most, and an input is the sink of one at most.
     pub nets: IndexVec<NetId, Net>,
@@ -48,6 +49,9 @@ pub enum Core {
     Pe(PeConfiguration),
     /// A memory. Its controllers start as many cycles later as its lag is.
     Memory(MemoryConfiguration),
+    /// A bit that is 1 in the cycles in which loop indices are in a box: the `stencil_valid` controller of a memory tile, which
+    /// starts as many cycles later as its lag is. The memory of the tile may be another cell.
+    Predicate(ControllerConfiguration),
     /// The words that enter the array on an IO tile.
     Input,
     /// The words that leave the array on an IO tile. A tile serves one input and one output.
@@ -59,9 +63,27 @@ impl Core {
     pub fn kind(&self) -> TileKind {
         match self {
             Core::Pe(_) => TileKind::Pe,
-            Core::Memory(_) => TileKind::Memory,
+            Core::Memory(_) | Core::Predicate(_) => TileKind::Memory,
             Core::Input | Core::Output => TileKind::Io,
         }
+    }
+
+    /// The schedule of the bit, of a predicate or of a memory that is configured to give one.
+    pub fn predicate(&self) -> Option<&ControllerConfiguration> {
+        match self {
+            Core::Predicate(schedule) => Some(schedule),
+            Core::Memory(memory) => memory.controllers.get(Role::StencilValid.name()),
+            Core::Pe(_) | Core::Input | Core::Output => None,
+        }
+    }
+}
+
+/// The configuration of a tile of which only the bit is used.
+pub fn only_predicate(schedule: &ControllerConfiguration, tile: &TileSpec) -> MemoryConfiguration {
+    MemoryConfiguration {
+        tile: tile.name.clone(),
+        controllers: std::iter::once((Role::StencilValid.name().to_owned(), schedule.clone())).collect(),
+        ..MemoryConfiguration::default()
     }
 }
 
@@ -101,8 +123,17 @@ pub struct Sink {
 }
 
 impl Netlist {
-    /// How many cells need a kind of tile.
+    /// How many tiles of processing elements or memories it needs: predicates take tiles of their own only where there are more
+    /// of them than memories that leave their bit to others.
     pub fn count(&self, kind: TileKind) -> usize {
-        self.cells.iter().filter(|cell| cell.core.kind() == kind).count()
+        let tiles = self.cells.iter().filter(|cell| cell.core.kind() == kind).count();
+        if kind == TileKind::Memory { tiles - self.shared_tiles() } else { tiles }
+    }
+
+    /// How many predicates are beside memories.
+    pub fn shared_tiles(&self) -> usize {
+        let is_predicate = |cell: &&Cell| matches!(cell.core, Core::Predicate(_));
+        let has_room = |cell: &&Cell| matches!(cell.core, Core::Memory(_)) && cell.core.predicate().is_none();
+        self.cells.iter().filter(is_predicate).count().min(self.cells.iter().filter(has_room).count())
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use pushmem_affine::Affine;
+use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::{ArraySpec, Layer, TileKind};
 use pushmem_pe::{Configuration as PeConfiguration, Mode};
 use pushmem_resources::TileLayout;
@@ -21,6 +23,12 @@ impl Netlist {
                 Core::Input => writeln!(text, "  - {{name: {name}, stream: input}}"),
                 Core::Output => writeln!(text, "  - {{name: {name}, stream: output}}"),
                 Core::Pe(pe) => writeln!(text, "  - {{name: {name}, {}}}", operation(layout(cell), pe)),
+                Core::Predicate(ControllerConfiguration { extent, cycle, .. }) => {
+                    let Affine { start, stride } = cycle;
+                    let (extent, stride) = (list(extent.iter()), list(stride.iter()));
+                    let cycle = format!("cycle: {{start: {start}, stride: {stride}}}");
+                    writeln!(text, "  - {{name: {name}, predicate: {{extent: {extent}, {cycle}}}}}")
+                }
                 Core::Memory(memory) => {
                     let lines = memory.to_yaml().lines().map(|line| format!("      {line}\n")).collect::<String>();
                     write!(text, "  - name: {name}\n    memory:\n{lines}")
@@ -43,6 +51,11 @@ impl Netlist {
         }
         text
     }
+}
+
+/// Numbers as a list.
+fn list(numbers: impl Iterator<Item: std::fmt::Display>) -> String {
+    format!("[{}]", numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(", "))
 }
 
 /// The keys of an operation.

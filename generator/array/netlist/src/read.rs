@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use pushmem_configuration::Configuration as MemoryConfiguration;
+use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
 use pushmem_fabric::{ArraySpec, Layer, TileKind};
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest};
 use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Operation};
@@ -29,6 +29,8 @@ struct CellFile {
     stream: Option<StreamName>,
     #[serde(default)]
     memory: Option<MemoryConfiguration>,
+    #[serde(default)]
+    predicate: Option<ControllerConfiguration>,
     #[serde(default)]
     operation: Option<Operation>,
     #[serde(default)]
@@ -142,19 +144,24 @@ impl Reader {
     }
 
     fn cell(&self, path: &FieldPath, file: CellFile) -> Result<Cell, Fault> {
-        let CellFile { name, stream, memory, operation, constants, lut } = file;
+        let CellFile { name, stream, memory, predicate, operation, constants, lut } = file;
         if operation.is_none() && (!constants.is_empty() || lut.is_some()) {
             let key = if lut.is_some() { "lut" } else { "constants" };
             return Err(Fault::new(path.key(key), format!("`{name}` has no operation"), "remove this, or give one"));
         }
-        let core = match (stream, memory, operation) {
-            (Some(StreamName::Input), None, None) => Core::Input,
-            (Some(StreamName::Output), None, None) => Core::Output,
-            (None, Some(memory), None) => Core::Memory(memory),
-            (None, None, Some(operation)) => Core::Pe(self.element(path, operation, constants, lut)?),
+        let core = match (stream, memory, predicate, operation) {
+            (Some(StreamName::Input), None, None, None) => Core::Input,
+            (Some(StreamName::Output), None, None, None) => Core::Output,
+            (None, Some(memory), None, None) => Core::Memory(memory),
+            (None, None, Some(predicate), None) => Core::Predicate(predicate),
+            (None, None, None, Some(operation)) => Core::Pe(self.element(path, operation, constants, lut)?),
             _ => {
-                let message = format!("`{name}` needs one of `stream`, `memory` and `operation`");
-                return Err(Fault::new(path.clone(), message, "a cell is a stream, a memory or an operation"));
+                let message = format!("`{name}` needs one of `stream`, `memory`, `predicate` and `operation`");
+                return Err(Fault::new(
+                    path.clone(),
+                    message,
+                    "a cell is a stream, a memory, a predicate or an operation",
+                ));
             }
         };
         Ok(Cell { name, core })

@@ -1,5 +1,7 @@
 //! Random netlists.
 
+use pushmem_affine::{Affine, Domain};
+use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::{ArraySpec, Layer};
 use pushmem_netlist::{CellId, Core, Netlist};
 use rand::Rng;
@@ -31,6 +33,24 @@ pub fn random(spec: &ArraySpec, shape: Shape, random: &mut ChaCha8Rng) -> Netlis
     let mut memories: Vec<(CellId, u32)> = Vec::new();
     // Elements with an operand that takes words of loops.
     let mut open: Vec<(CellId, u32)> = Vec::new();
+    // Bits of loop indices, as many as memories that could give them.
+    let mut predicates: Vec<CellId> = Vec::new();
+    let gives_bits = spec.memory.as_ref().is_some_and(|columns| columns.tile.stencil_valid);
+    let mut predicate = |builder: &mut Builder, random: &mut ChaCha8Rng| {
+        if !gives_bits || shape.memories == 0 || random.random_bool(0.5) {
+            return None;
+        }
+        if predicates.len() == shape.memories || !predicates.is_empty() && random.random_bool(0.3) {
+            return predicates.choose(random).copied();
+        }
+        let schedule = ControllerConfiguration {
+            extent: Domain::from(vec![random.random_range(1..20)]),
+            cycle: Affine { start: random.random_range(0..20), stride: vec![random.random_range(1..5)] },
+            ..ControllerConfiguration::default()
+        };
+        predicates.push(builder.cell("predicate", Core::Predicate(schedule)));
+        predicates.last().copied()
+    };
     let mut kinds = vec![false; shape.pes];
     kinds.extend(vec![true; shape.memories]);
     for place in (1..kinds.len()).rev() {
@@ -76,7 +96,11 @@ pub fn random(spec: &ArraySpec, shape: Shape, random: &mut ChaCha8Rng) -> Netlis
             |operand: &Operand| matches!(operand, Operand::Word(word) if pes.iter().any(|(pe, _)| *pe == word.cell));
         let bits: Vec<Operand> = bits
             .into_iter()
-            .map(|operand| if is_bit(&operand) { operand } else { Operand::Constant(random.random_range(0..2)) })
+            .map(|operand| match predicate(&mut builder, random) {
+                _ if is_bit(&operand) => operand,
+                Some(predicate) => Operand::Word(Word::of(predicate)),
+                None => Operand::Constant(random.random_range(0..2)),
+            })
             .collect();
         let is_open = words.len() > 1 && matches!(words[1], Operand::Constant(_)) && open.len() < shape.loops;
         let cell = builder.pe(operation, &words, &bits, lut);

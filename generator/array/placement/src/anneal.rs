@@ -30,8 +30,12 @@ const PRICED_RATE: f32 = 0.6;
 /// Prices are new each time that the temperature has fallen so far: more often, most of the time would go there.
 const PRICED_STEP: f32 = 0.7;
 
-/// Places the cells of a netlist. `recurrences` are its loops, `lessons` what was wrong with placements
-/// before.
+/// The temperature at which a placement is mended, in the mean cost of a term: enough for cells to leave the neighbours that they
+/// have, not their part of the array.
+const MENDING: f32 = 1.0;
+
+/// Places the cells of a netlist. `recurrences` are its loops, `lessons` what was wrong with placements before. With the last of
+/// these, that is mended; without, cells begin at random places.
 ///
 /// # Errors
 /// When there are fewer tiles of a kind than cells.
@@ -42,11 +46,15 @@ pub fn place(
     lessons: &Lessons,
     seed: u64,
     effort: Effort,
+    before: Option<&Placement>,
 ) -> Result<Placement, CapacityError> {
     check_capacity(netlist, spec)?;
     let mut annealer = Annealer::new(netlist, spec, recurrences, lessons, seed);
+    if let Some(before) = before {
+        annealer.put(before);
+    }
     if netlist.cells.len() > 1 {
-        annealer.anneal(effort);
+        annealer.anneal(effort, before.is_some());
     }
     Ok(Placement { places: annealer.places })
 }
@@ -58,7 +66,7 @@ struct Annealer<'a> {
     /// The value of each term.
     values: Vec<f32>,
     classes: IndexVec<CellId, Class>,
-    slots: [Slots; 4],
+    slots: [Slots; Class::ALL.len()],
     slot_of: SlotOf,
     places: IndexVec<CellId, Place>,
     random: ChaCha8Rng,
@@ -85,13 +93,24 @@ impl<'a> Annealer<'a> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut slot_of: SlotOf = netlist.cells.iter().map(|_| 0).collect();
         let mut places: IndexVec<CellId, Place> = netlist.cells.iter().map(|_| Place { row: 0, column: 0 }).collect();
-        let mut free: [Vec<usize>; 4] = [0, 1, 2, 3].map(|class| (0..slots[class].len()).collect());
-        for (cell, class) in classes.iter_enumerated() {
-            let free = &mut free[*class as usize];
+        let mut free = Class::ALL.map(|class| (0..slots[class as usize].len()).collect::<Vec<usize>>());
+        let mut put = |cell: CellId, class: Class, free: &mut Vec<usize>| {
             let slot = free.swap_remove(random.random_range(0..free.len()));
-            slots[*class as usize].put(slot, Some(cell));
-            slot_of[cell] = slot;
-            places[cell] = slots[*class as usize].place(slot);
+            slots[class as usize].put(slot, Some(cell));
+            (slot_of[cell], places[cell]) = (slot, slots[class as usize].place(slot));
+            slot
+        };
+        let mut beside = Vec::new();
+        for (cell, class) in classes.iter_enumerated().filter(|(_, class)| **class != Class::Predicate) {
+            let slot = put(cell, *class, &mut free[*class as usize]);
+            if *class == Class::Memory && netlist.cells[cell].core.predicate().is_none() {
+                beside.push(slot);
+            }
+        }
+        // Predicates are beside memories as long as there are some.
+        let empty = &mut free[Class::Memory as usize];
+        for (cell, class) in classes.iter_enumerated().filter(|(_, class)| **class == Class::Predicate) {
+            put(cell, *class, if beside.is_empty() { empty } else { &mut beside });
         }
         let values: Vec<f32> = (0..cost.terms()).map(|term| cost.term(term, &places)).collect();
         let looked = vec![0; cost.terms()];
@@ -113,17 +132,39 @@ impl<'a> Annealer<'a> {
         }
     }
 
-    fn anneal(&mut self, effort: Effort) {
+    /// Puts all cells where a placement has them.
+    fn put(&mut self, placement: &Placement) {
+        let cells = || placement.places.iter_enumerated();
+        for (cell, _) in cells() {
+            self.slots[self.classes[cell] as usize].put(self.slot_of[cell], None);
+        }
+        for (cell, place) in cells() {
+            let slots = &mut self.slots[self.classes[cell] as usize];
+            let slot = slots.slot(*place);
+            slots.put(slot, Some(cell));
+            (self.slot_of[cell], self.places[cell]) = (slot, *place);
+        }
+        for (term, value) in self.values.iter_mut().enumerate() {
+            *value = self.cost.term(term, &self.places);
+        }
+    }
+
+    /// The mean cost of a term.
+    fn mean(&self) -> f32 {
+        self.values.iter().sum::<f32>() / self.values.len().max(1) as f32
+    }
+
+    fn anneal(&mut self, effort: Effort, is_mended: bool) {
         let cells = self.places.len() as f32;
         let moves = ((effort.0 * cells) as usize).max(20);
         let mut range = self.extent as f32;
-        let mut temperature = 20.0 * self.spread();
+        let mut temperature = if is_mended { MENDING * self.mean() } else { 20.0 * self.spread() };
         let mut priced_at = f32::INFINITY;
         loop {
             let accepted = (0..moves).filter(|_| self.step(temperature, range.round() as u32)).count();
             let rate = accepted as f32 / moves as f32;
-            let cost: f32 = self.values.iter().sum();
-            if temperature < 0.005 * cost / self.values.len().max(1) as f32 || cost == 0.0 {
+            let mean = self.mean();
+            if temperature < 0.005 * mean || mean == 0.0 {
                 break;
             }
             // The schedule of VPR: slow where about 44 % of the moves are accepted, in a window that keeps it there.
@@ -182,9 +223,12 @@ impl<'a> Annealer<'a> {
         if to == from {
             return false;
         }
-        let other = self.slots[class].cell(to);
-        self.exchange(class, (cell, from), (other, to));
-        let change = self.change(cell, other);
+        let class = self.classes[cell];
+        if class == Class::Predicate && !self.is_room(from, to) {
+            return false;
+        }
+        self.exchange(class, from, to);
+        let change = self.change(class, from, to);
         let is_taken =
             change <= 0.0 || (temperature > 0.0 && self.random.random::<f32>() < (-change / temperature).exp());
         if is_taken {
@@ -192,28 +236,42 @@ impl<'a> Annealer<'a> {
                 self.values[term as usize] = value;
             }
         } else {
-            self.exchange(class, (cell, to), (other, from));
+            self.exchange(class, from, to);
         }
         is_taken
     }
 
-    /// Moves a cell from its slot to another, and the cell there to its slot.
-    fn exchange(&mut self, class: usize, (cell, from): (CellId, usize), (other, to): (Option<CellId>, usize)) {
-        let slots = &mut self.slots[class];
-        slots.put(to, Some(cell));
-        slots.put(from, other);
-        (self.slot_of[cell], self.places[cell]) = (to, slots.place(to));
-        if let Some(other) = other {
-            (self.slot_of[other], self.places[other]) = (from, slots.place(from));
+    /// Whether a predicate may move: beside a memory that leaves its bit to others, in exchange for another predicate, or from a
+    /// tile of its own to another. So no more tiles are taken than at first.
+    fn is_room(&self, from: usize, to: usize) -> bool {
+        let memory = |slot: usize| self.slots[Class::Memory as usize].cell(slot);
+        match memory(to) {
+            Some(memory) => self.netlist.cells[memory].core.predicate().is_none(),
+            None => memory(from).is_none() || self.slots[Class::Predicate as usize].cell(to).is_some(),
         }
     }
 
-    /// The change of the cost by the new places of these cells, term by term.
-    fn change(&mut self, cell: CellId, other: Option<CellId>) -> f32 {
+    /// Exchanges the cells of two slots. A memory takes the predicate of its tile along.
+    fn exchange(&mut self, class: Class, from: usize, to: usize) {
+        for &class in moving(class) {
+            let slots = &mut self.slots[class as usize];
+            let cells = [(to, slots.cell(from)), (from, slots.cell(to))];
+            for (slot, cell) in cells {
+                slots.put(slot, cell);
+                if let Some(cell) = cell {
+                    (self.slot_of[cell], self.places[cell]) = (slot, slots.place(slot));
+                }
+            }
+        }
+    }
+
+    /// The change of the cost by the new places of the cells of two slots, term by term.
+    fn change(&mut self, class: Class, from: usize, to: usize) -> f32 {
         self.moves = self.moves.wrapping_add(1);
         self.changed.clear();
         let mut change = 0.0;
-        for cell in std::iter::once(cell).chain(other) {
+        let cells = |class: &Class| [to, from].map(|slot| self.slots[*class as usize].cell(slot));
+        for cell in moving(class).iter().flat_map(cells).flatten() {
             for &term in self.cost.of_cell(cell) {
                 if std::mem::replace(&mut self.looked[term as usize], self.moves) == self.moves {
                     continue;
@@ -224,5 +282,16 @@ impl<'a> Annealer<'a> {
             }
         }
         change
+    }
+}
+
+/// The classes of the cells that move with one of this class.
+fn moving(class: Class) -> &'static [Class] {
+    match class {
+        Class::Pe => &[Class::Pe],
+        Class::Memory => &[Class::Memory, Class::Predicate],
+        Class::Predicate => &[Class::Predicate],
+        Class::Input => &[Class::Input],
+        Class::Output => &[Class::Output],
     }
 }

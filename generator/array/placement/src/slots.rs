@@ -4,22 +4,24 @@ use index_vec::IndexVec;
 use pushmem_fabric::{ArraySpec, Place, TileKind};
 use pushmem_netlist::{CellId, Core, Netlist};
 
-/// A kind of slot. An IO tile has one for an input and one for an output.
+/// A kind of slot. An IO tile has one for an input and one for an output, a MEM tile one for a memory and one for a predicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Pe,
     Memory,
+    Predicate,
     Input,
     Output,
 }
 
 impl Class {
-    pub const ALL: [Class; 4] = [Class::Pe, Class::Memory, Class::Input, Class::Output];
+    pub const ALL: [Class; 5] = [Class::Pe, Class::Memory, Class::Predicate, Class::Input, Class::Output];
 
     pub fn of(core: &Core) -> Self {
         match core {
             Core::Pe(_) => Class::Pe,
             Core::Memory(_) => Class::Memory,
+            Core::Predicate(_) => Class::Predicate,
             Core::Input => Class::Input,
             Core::Output => Class::Output,
         }
@@ -28,7 +30,7 @@ impl Class {
     fn kind(self) -> TileKind {
         match self {
             Class::Pe => TileKind::Pe,
-            Class::Memory => TileKind::Memory,
+            Class::Memory | Class::Predicate => TileKind::Memory,
             Class::Input | Class::Output => TileKind::Io,
         }
     }
@@ -63,6 +65,12 @@ impl Slots {
     pub fn place(&self, slot: usize) -> Place {
         let (column, row) = (slot / self.rows as usize, slot % self.rows as usize);
         Place { row: self.first_row + row as u32, column: self.columns[column] }
+    }
+
+    /// The slot at a place.
+    pub fn slot(&self, place: Place) -> usize {
+        let column = self.columns.partition_point(|column| *column < place.column);
+        self.at(column, (place.row - self.first_row) as usize)
     }
 
     pub fn cell(&self, slot: usize) -> Option<CellId> {

@@ -7,7 +7,7 @@ use index_vec::IndexVec;
 use pushmem_bitstream::TileName;
 use pushmem_fabric::{ArraySpec, Place};
 use pushmem_files::{Diagnostic, Document, FieldPath, nearest};
-use pushmem_netlist::{CellId, Fault, Netlist};
+use pushmem_netlist::{CellId, Core, Fault, Netlist};
 use serde::Deserialize;
 
 use crate::placement::Placement;
@@ -45,7 +45,8 @@ impl Placement {
         Ok(placement)
     }
 
-    /// Checks that each cell is on a tile of its kind, and alone there but for an input and an output on an IO tile.
+    /// Checks that each cell is on a tile of its kind, and alone there but for an input and an output on an IO tile, or a memory and a
+    /// predicate on a MEM tile.
     ///
     /// # Errors
     /// The first cell for which that is not so.
@@ -60,9 +61,15 @@ impl Placement {
                 let help = format!("choose one whose name begins with `{}`", core.kind().name());
                 return Err(Fault::new(path, message, help));
             }
-            if let Some(other) = taken.insert((*place, Class::of(core) as u32), cell) {
-                let message = format!("this tile is that of `{}`", netlist.cells[other].name);
-                return Err(Fault::new(path, message, "a tile takes one cell; an IO tile an input and an output"));
+            let gives_bit = core.predicate().is_some().then_some(Class::Predicate);
+            let classes = [Some(Class::of(core)), gives_bit.filter(|_| matches!(core, Core::Memory(_)))];
+            for class in classes.into_iter().flatten() {
+                if let Some(other) = taken.insert((*place, class as u32), cell) {
+                    let message = format!("this tile is that of `{}`", netlist.cells[other].name);
+                    let help =
+                        "a tile takes one cell; an IO tile an input and an output, a MEM tile a memory and a predicate";
+                    return Err(Fault::new(path, message, help));
+                }
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Whether a bitstream is the netlist that it was made of.
 
 use std::collections::BTreeMap;
+use std::mem::discriminant;
 
 use pushmem_bitstream::{Configuration, Net, Netlist as Decoded, Source};
 use pushmem_configuration::{Configuration as MemoryConfiguration, encode};
@@ -12,7 +13,7 @@ use pushmem_registers::RegisterMap;
 use pushmem_resources::{Graph, Meaning, Node, NodeId, Resource};
 use pushmem_starts::{Lags, registers};
 
-use crate::configure::{operation, started};
+use crate::configure::{memories, operation};
 
 /// A difference between a configuration and the netlist that it is to be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -90,6 +91,7 @@ fn cores(
     lags: &Lags,
     decoded: &Configuration,
 ) -> Result<(), Difference> {
+    let wanted = memories(netlist, spec, placement, lags);
     let mut busy = BTreeMap::new();
     for (cell, place) in placement.places.iter_enumerated() {
         let core = &netlist.cells[cell].core;
@@ -98,7 +100,7 @@ fn cores(
         if kind != Some(core.kind()) {
             return Err(Difference(format!("`{name}` is on a tile of another kind")));
         }
-        let is_shared = |other: &Core| core.kind() == TileKind::Io && core != other;
+        let is_shared = |other: &Core| core.kind() != TileKind::Pe && discriminant(core) != discriminant(other);
         if let Some(other) = busy.insert(*place, core)
             && !is_shared(other)
         {
@@ -126,10 +128,9 @@ fn cores(
                     )));
                 }
             }
-            Core::Memory(memory) => {
-                let wanted = started(memory, lags[cell]);
+            Core::Memory(_) | Core::Predicate(_) => {
                 let found = tile.and_then(|tile| tile.memory.as_ref());
-                if found.is_none_or(|found| !is_same_memory(found, &wanted, spec)) {
+                if found.is_none_or(|found| !is_same_memory(found, &wanted[place], spec)) {
                     return Err(Difference(format!("`{name}`: the memory has another configuration")));
                 }
             }

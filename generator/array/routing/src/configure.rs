@@ -1,12 +1,15 @@
 //! The configuration of a routed netlist.
 
+use std::collections::BTreeMap;
+
 use pushmem_bitstream::Configuration;
-use pushmem_configuration::Configuration as MemoryConfiguration;
+use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
 use pushmem_fabric::{ArraySpec, Layer, Place};
-use pushmem_netlist::{Core, Netlist};
+use pushmem_netlist::{CellId, Core, Netlist, only_predicate};
 use pushmem_pe::{Configuration as PeConfiguration, Mode};
 use pushmem_placement::Placement;
 use pushmem_resources::{Graph, Meaning, TileLayout};
+use pushmem_starts::Lags;
 
 use crate::routing::Routing;
 
@@ -50,12 +53,11 @@ pub fn configure(
     for (cell, place) in placement.places.iter_enumerated() {
         match &netlist.cells[cell].core {
             Core::Pe(pe) => operate(&mut configuration, spec, graph, *place, pe, &netlist.cells[cell].name)?,
-            Core::Memory(memory) => {
-                let memory = started(memory, routing.lags[cell]);
-                configuration.tile_mut(graph, *place).memory = Some(memory);
-            }
-            Core::Input | Core::Output => {}
+            Core::Memory(_) | Core::Predicate(_) | Core::Input | Core::Output => {}
         }
+    }
+    for (place, memory) in memories(netlist, spec, placement, &routing.lags) {
+        configuration.tile_mut(graph, place).memory = Some(memory);
     }
     for connection in netlist.connections() {
         let Core::Pe(_) = netlist.cells[connection.sink.cell].core else { continue };
@@ -69,13 +71,36 @@ pub fn configure(
     Ok(configuration)
 }
 
-/// A memory whose controllers start so many cycles later.
-pub fn started(memory: &MemoryConfiguration, lag: i64) -> MemoryConfiguration {
-    let mut memory = memory.clone();
-    for controller in memory.controllers.values_mut() {
-        controller.cycle = controller.cycle.shifted(lag);
+/// The configurations of memory tiles: those of memories and predicates, whose controllers start as late as their lags say.
+pub fn memories(
+    netlist: &Netlist,
+    spec: &ArraySpec,
+    placement: &Placement,
+    lags: &Lags,
+) -> BTreeMap<Place, MemoryConfiguration> {
+    let mut tiles: BTreeMap<Place, MemoryConfiguration> = BTreeMap::new();
+    let Some(columns) = &spec.memory else { return tiles };
+    let late = |controller: &ControllerConfiguration, cell: CellId| {
+        let cycle = controller.cycle.shifted(lags[cell]);
+        ControllerConfiguration { cycle, ..controller.clone() }
+    };
+    for (cell, place) in placement.places.iter_enumerated() {
+        if let Core::Memory(memory) = &netlist.cells[cell].core {
+            let controllers = memory.controllers.iter();
+            let controllers = controllers.map(|(name, controller)| (name.clone(), late(controller, cell))).collect();
+            tiles.insert(*place, MemoryConfiguration { controllers, ..memory.clone() });
+        }
     }
-    memory
+    for (cell, place) in placement.places.iter_enumerated() {
+        if let Core::Predicate(schedule) = &netlist.cells[cell].core {
+            let predicate = only_predicate(&late(schedule, cell), &columns.tile);
+            let tile = tiles
+                .entry(*place)
+                .or_insert_with(|| MemoryConfiguration { controllers: BTreeMap::new(), ..predicate.clone() });
+            tile.controllers.extend(predicate.controllers);
+        }
+    }
+    tiles
 }
 
 /// The fields of an operation, with its constants.

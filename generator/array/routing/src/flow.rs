@@ -222,6 +222,10 @@ pub fn place_and_route(
             let Statistics { word_wires, bit_wires, .. } = implementation.routing.statistics(netlist, graph);
             word_wires + bit_wires
         };
+        // Loops come first in each of their placements: what several could not shorten, others hardly can.
+        let is_loop =
+            |attempt: &Result<_, FlowError>| matches!(attempt, Err(FlowError::Starts(StartError::Loop { .. })));
+        let hopeless = attempts.iter().all(is_loop);
         let mut routed = Vec::new();
         for attempt in attempts {
             match attempt {
@@ -234,8 +238,33 @@ pub fn place_and_route(
         if let Some((_, implementation)) = routed.into_iter().min_by_key(|(wires, _)| *wires) {
             return Ok(implementation);
         }
+        if hopeless {
+            break;
+        }
     }
     Err(first_error.expect("one seed was tried at least"))
+}
+
+/// Routes a netlist whose cells have places already.
+///
+/// # Errors
+/// When a loop has too few cycles between these places, or there are no routes.
+pub fn route_placed(
+    netlist: &Netlist,
+    spec: &ArraySpec,
+    graph: &Graph,
+    fabric: &Fabric,
+    placement: Placement,
+    options: Options,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Implementation, FlowError> {
+    let connections = netlist.connections().collect();
+    let flow = Flow { netlist, spec, graph, fabric, connections, recurrences: Vec::new(), effort: options.effort };
+    let mut targets = no_targets();
+    let demands = flow.demands(&placement, &mut targets)?;
+    let lags = starts(netlist, &demands)?;
+    let placed = Placed { placement, demands, lags };
+    flow.routed(options.seed, placed, &mut targets, progress).map_err(Failure::into_error)
 }
 
 impl Flow<'_> {
@@ -317,13 +346,12 @@ impl Flow<'_> {
 
     /// Places, and starts. Where a loop is too long, its connections become heavier.
     fn placed(&self, seed: u64, lessons: &mut Lessons, targets: &mut [Targets; 2]) -> Result<Placed, FlowError> {
-        let Flow { netlist, spec, graph, fabric, connections, recurrences, effort } = self;
+        let Flow { netlist, spec, connections, recurrences, effort, .. } = self;
         let mut round = 0;
+        let mut before: Option<Placement> = None;
         loop {
-            let placement = place(netlist, spec, recurrences, lessons, seed, *effort)?;
-            let demands = demands(netlist, spec, graph, fabric, &placement, targets).map_err(|number| {
-                FlowError::Unreachable { connection: netlist.connection_name(&connections[number]) }
-            })?;
+            let placement = place(netlist, spec, recurrences, lessons, seed, *effort, before.as_ref())?;
+            let demands = self.demands(&placement, targets)?;
             match starts(netlist, &demands) {
                 Ok(lags) => return Ok(Placed { placement, demands, lags }),
                 Err(StartError::Loop { cells, .. }) if round < LOOP_ROUNDS => {
@@ -334,10 +362,18 @@ impl Flow<'_> {
                         }
                     }
                     round += 1;
+                    before = Some(placement);
                 }
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// The demands of all connections.
+    fn demands(&self, placement: &Placement, targets: &mut [Targets; 2]) -> Result<Vec<Demand>, FlowError> {
+        let Flow { netlist, spec, graph, fabric, connections, .. } = self;
+        demands(netlist, spec, graph, fabric, placement, targets)
+            .map_err(|number| FlowError::Unreachable { connection: netlist.connection_name(&connections[number]) })
     }
 
     /// Refuses delays for which there are not as many tracks in the whole array.

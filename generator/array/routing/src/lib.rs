@@ -18,7 +18,7 @@ mod wires;
 
 pub use check::{Difference, check};
 pub use configure::{ConfigureError, configure};
-pub use flow::{FlowError, Implementation, Options, Progress, place_and_route};
+pub use flow::{FlowError, Implementation, Options, Progress, place_and_route, route_placed};
 pub use negotiated_congestion::{RouteError, route};
 pub use routing::{Route, Routing, Statistics};
 pub use wires::Fabric;

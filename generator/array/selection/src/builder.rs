@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use pushmem_pe::{Operation, PeSpec};
 
-use crate::cell::{Bit, BitSource, Cell, Fetch, Word};
+use crate::cell::{Bit, BitSource, Cell, Fetch, Sequence, Word};
 use crate::predicate::Predicate;
 
 /// No operand.
@@ -15,13 +15,21 @@ pub(crate) struct Builder<'a> {
     pub spec: &'a PeSpec,
     pub cells: Vec<Cell>,
     pub fetches: Vec<Fetch>,
+    pub sequences: Vec<Sequence>,
     pub predicates: Vec<Predicate>,
     known: HashMap<Cell, usize>,
 }
 
 impl<'a> Builder<'a> {
     pub fn new(spec: &'a PeSpec) -> Self {
-        Builder { spec, cells: Vec::new(), fetches: Vec::new(), predicates: Vec::new(), known: HashMap::new() }
+        Builder {
+            spec,
+            cells: Vec::new(),
+            fetches: Vec::new(),
+            sequences: Vec::new(),
+            predicates: Vec::new(),
+            known: HashMap::new(),
+        }
     }
 
     pub fn has(&self, operation: Operation) -> bool {
@@ -320,6 +328,18 @@ impl<'a> Builder<'a> {
         Word::Fetch(place.unwrap_or_else(|| {
             self.fetches.push(fetch);
             self.fetches.len() - 1
+        }))
+    }
+
+    /// The word that is a function of a loop variable.
+    pub fn sequence(&mut self, sequence: Sequence) -> Word {
+        if let Some(&word) = sequence.words.first().filter(|first| sequence.words.iter().all(|word| word == *first)) {
+            return Word::Constant(word);
+        }
+        let place = self.sequences.iter().position(|other| *other == sequence);
+        Word::Sequence(place.unwrap_or_else(|| {
+            self.sequences.push(sequence);
+            self.sequences.len() - 1
         }))
     }
 

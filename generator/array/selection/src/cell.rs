@@ -15,6 +15,8 @@ pub enum Word {
     Cell(usize),
     /// The entry that a look-up gives, an index of [`Cells::fetches`].
     Fetch(usize),
+    /// A function of a loop variable, an index of [`Cells::sequences`].
+    Sequence(usize),
 }
 
 /// The source of a bit.
@@ -84,6 +86,27 @@ pub struct Fetch {
     pub index: Word,
 }
 
+/// A function of a loop variable: a memory has its words, and its own controllers read them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Sequence {
+    /// The loop, numbered from the outermost.
+    pub variable: usize,
+    /// The least value of the variable.
+    pub first: i64,
+    /// The word for each value of the variable, from the least on.
+    pub words: Vec<u32>,
+}
+
+impl Sequence {
+    /// The word for a value of the variable.
+    ///
+    /// # Panics
+    /// If the variable never has the value.
+    pub fn word(&self, value: i64) -> u32 {
+        self.words[usize::try_from(value - self.first).expect("values are those of the loop")]
+    }
+}
+
 /// The cells of an operation, operands before their users.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cells {
@@ -91,6 +114,8 @@ pub struct Cells {
     pub cells: Vec<Cell>,
     /// The look-ups. The index of one comes from cells and from look-ups before it.
     pub fetches: Vec<Fetch>,
+    /// The functions of a loop variable.
+    pub sequences: Vec<Sequence>,
     /// The boxes of loop variables that decide.
     pub predicates: Vec<Predicate>,
     /// The word of the result.
@@ -158,6 +183,10 @@ impl<Entry: Fn(usize, u32) -> u32> Run<'_, Entry> {
             Word::Fetch(fetch) => {
                 let Fetch { table, index } = self.cells.fetches[fetch];
                 (self.entry)(table, self.word(index))
+            }
+            Word::Sequence(sequence) => {
+                let sequence = &self.cells.sequences[sequence];
+                sequence.word(self.variables[sequence.variable])
             }
         }
     }

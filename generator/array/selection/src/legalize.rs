@@ -8,7 +8,7 @@ use pushmem_nest::{Binary, Type, Unary};
 use pushmem_pe::{Operation, PeSpec};
 
 use crate::builder::Builder;
-use crate::cell::{Bit, Word};
+use crate::cell::{Bit, Sequence, Word};
 use crate::predicate::{self, Decided};
 
 /// A value on the array.
@@ -27,8 +27,6 @@ pub(crate) enum Legal {
 /// A value that no operations of the processing element compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsupported {
-    /// The value of a loop variable, other than in a condition that a box decides.
-    Variable(usize),
     /// An operator of values that do not fit a word.
     Wide(&'static str),
 }
@@ -188,10 +186,15 @@ impl<'a, 'b> Legalizer<'a, 'b> {
                 }
             }));
         }
+        if let Some(variable) = self.variables[node]
+            && let Some(sequence) = self.sequence(node, variable)
+        {
+            return Ok(sequence);
+        }
         match kind {
             NodeKind::Constant(number) => Ok(self.constant(node, number)),
             NodeKind::Load(load) => Ok(Legal::Word(Word::Load(load))),
-            NodeKind::Variable(variable) => Err(Unsupported::Variable(variable)),
+            NodeKind::Variable(_) => unreachable!("a loop variable depends on itself only"),
             NodeKind::Lookup { table, index } | NodeKind::Fetch { table, index, .. } => {
                 let index = self.low(index)?;
                 Ok(Legal::Word(self.builder.fetch(table, index)))
@@ -201,6 +204,22 @@ impl<'a, 'b> Legalizer<'a, 'b> {
             NodeKind::Select { condition, then, otherwise } => self.select(node, condition, then, otherwise),
             NodeKind::Cast(operand) => self.cast(node, operand),
         }
+    }
+
+    /// The words of a value that depends on a loop variable only; nothing for truth values.
+    fn sequence(&mut self, node: usize, variable: usize) -> Option<Legal> {
+        if self.values.values[node].value == Type::Bool {
+            return None;
+        }
+        let (first, numbers) = predicate::tabulated(self.values, node)?;
+        let (word_bits, is_narrow) = (self.spec().word_bits, self.is_narrow(node));
+        let mut words = |shift: u32| {
+            let words = numbers.iter().map(|number| (number >> shift) as u32 & (u32::MAX >> (u32::BITS - word_bits)));
+            let words = words.collect();
+            self.builder.sequence(Sequence { variable, first, words })
+        };
+        let low = words(0);
+        Some(if is_narrow { Legal::Word(low) } else { Legal::Pair(low, words(word_bits)) })
     }
 
     fn select(&mut self, node: usize, condition: usize, then: usize, otherwise: usize) -> Result<Legal, Unsupported> {

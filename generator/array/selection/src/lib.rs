@@ -14,7 +14,7 @@ mod operators;
 mod predicate;
 mod select;
 
-pub use cell::{Bit, BitSource, Cell, Cells, Fetch, Word};
+pub use cell::{Bit, BitSource, Cell, Cells, Fetch, Sequence, Word};
 pub use operators::PeOperators;
 pub use predicate::{Predicate, Steps};
 pub use select::{Refused, select};

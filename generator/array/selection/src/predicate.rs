@@ -84,19 +84,9 @@ pub(crate) fn variables(values: &Values) -> Vec<Option<usize>> {
 
 /// The values of the loop variable for which a truth value that depends only on it is true.
 pub(crate) fn decide(values: &Values, node: usize, variable: usize) -> Option<Decided> {
-    let needed = needed(values, node);
-    let (low, high) = needed.iter().find_map(|&each| match values.values[each].kind {
-        NodeKind::Variable(_) => Some(values.values[each].range),
-        _ => None,
-    })?;
-    let mut results = vec![0; values.values.len()];
-    let (mut inside, mut outside) = (Vec::new(), Vec::new());
-    for index in low..=high {
-        for &each in &needed {
-            results[each] = evaluate(values, each, index, &results);
-        }
-        if results[node] != 0 { inside.push(index) } else { outside.push(index) }
-    }
+    let (first, results) = tabulated(values, node)?;
+    let (inside, outside): (Vec<i64>, Vec<i64>) =
+        (first..first + results.len() as i64).partition(|index| results[(index - first) as usize] != 0);
     if inside.is_empty() || outside.is_empty() {
         return Some(Decided::Always(outside.is_empty()));
     }
@@ -106,6 +96,23 @@ pub(crate) fn decide(values: &Values, node: usize, variable: usize) -> Option<De
     };
     let inside = Steps::of(&inside).map(|steps| named(steps, false));
     inside.or_else(|| Steps::of(&outside).map(|steps| named(steps, true)))
+}
+
+/// A value that depends only on one loop variable: the least value of the variable, and the value for it and those after it.
+pub(crate) fn tabulated(values: &Values, node: usize) -> Option<(i64, Vec<i64>)> {
+    let needed = needed(values, node);
+    let (low, high) = needed.iter().find_map(|&each| match values.values[each].kind {
+        NodeKind::Variable(_) => Some(values.values[each].range),
+        _ => None,
+    })?;
+    let mut results = vec![0; values.values.len()];
+    let value = |index: i64| {
+        for &each in &needed {
+            results[each] = evaluate(values, each, index, &results);
+        }
+        results[node]
+    };
+    Some((low, (low..=high).map(value).collect()))
 }
 
 /// The values that a value depends on, and itself, in their order.

@@ -13,12 +13,6 @@ use crate::operators::PeOperators;
 /// An operation that the processing element cannot compute.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refused {
-    /// The value of a loop variable is an operand.
-    #[error("the value of a loop variable is an operand, and processing elements have no counters")]
-    Variable {
-        /// The loop, numbered from the outermost.
-        variable: usize,
-    },
     /// An operator takes values that do not fit a word.
     #[error("`{operator}` takes values beyond a word of {word_bits} bits")]
     Wide {
@@ -54,11 +48,10 @@ pub fn select(graph: &DatapathGraph, spec: &PeSpec) -> Result<Cells, Refused> {
 fn select_values(values: &Values, spec: &PeSpec) -> Result<Cells, Refused> {
     let mut builder = Builder::new(spec);
     let result = Legalizer::new(&mut builder, values).run().map_err(|why| match why {
-        Unsupported::Variable(variable) => Refused::Variable { variable },
         Unsupported::Wide(operator) => Refused::Wide { operator, word_bits: spec.word_bits },
     })?;
-    let Builder { cells, fetches, predicates, .. } = builder;
-    let mut cells = needed(&Cells { cells, fetches, predicates, result: Some(result) });
+    let Builder { cells, fetches, sequences, predicates, .. } = builder;
+    let mut cells = needed(&Cells { cells, fetches, sequences, predicates, result: Some(result) });
     cover(&mut cells, spec);
     let cells = needed(&cells);
     check(&cells, spec)?;
@@ -84,6 +77,7 @@ fn needed(cells: &Cells) -> Cells {
     let mut keep = Keep {
         cells: vec![false; cells.cells.len()],
         fetches: vec![false; cells.fetches.len()],
+        sequences: vec![false; cells.sequences.len()],
         predicates: vec![false; cells.predicates.len()],
     };
     let mut open: Vec<Word> = cells.result.into_iter().collect();
@@ -93,10 +87,12 @@ fn needed(cells: &Cells) -> Cells {
     let numbers = |keep: &[bool]| -> Vec<usize> {
         keep.iter().scan(0, |next, kept| Some(std::mem::replace(next, *next + usize::from(*kept)))).collect()
     };
-    let (cell_numbers, fetches, predicates) = (numbers(&keep.cells), numbers(&keep.fetches), numbers(&keep.predicates));
+    let (cell_numbers, fetches) = (numbers(&keep.cells), numbers(&keep.fetches));
+    let (sequences, predicates) = (numbers(&keep.sequences), numbers(&keep.predicates));
     let word = |word: Word| match word {
         Word::Cell(cell) => Word::Cell(cell_numbers[cell]),
         Word::Fetch(fetch) => Word::Fetch(fetches[fetch]),
+        Word::Sequence(sequence) => Word::Sequence(sequences[sequence]),
         Word::Constant(_) | Word::Load(_) => word,
     };
     let source = |source: BitSource| match source {
@@ -118,6 +114,7 @@ fn needed(cells: &Cells) -> Cells {
         fetches: kept(&cells.fetches, &keep.fetches)
             .map(|fetch| crate::Fetch { index: word(fetch.index), ..*fetch })
             .collect(),
+        sequences: kept(&cells.sequences, &keep.sequences).cloned().collect(),
         predicates: kept(&cells.predicates, &keep.predicates).cloned().collect(),
         result: cells.result.map(word),
     }
@@ -127,6 +124,7 @@ fn needed(cells: &Cells) -> Cells {
 struct Keep {
     cells: Vec<bool>,
     fetches: Vec<bool>,
+    sequences: Vec<bool>,
     predicates: Vec<bool>,
 }
 
@@ -135,6 +133,10 @@ impl Keep {
     fn operands(&mut self, cells: &Cells, word: Word) -> Vec<Word> {
         match word {
             Word::Constant(_) | Word::Load(_) => Vec::new(),
+            Word::Sequence(sequence) => {
+                self.sequences[sequence] = true;
+                Vec::new()
+            }
             Word::Fetch(fetch) if std::mem::replace(&mut self.fetches[fetch], true) => Vec::new(),
             Word::Fetch(fetch) => vec![cells.fetches[fetch].index],
             Word::Cell(cell) if std::mem::replace(&mut self.cells[cell], true) => Vec::new(),

@@ -108,7 +108,7 @@ fn is_used(core: &Core, layer: Layer, port: u32) -> bool {
     match (core, layer) {
         (Core::Pe(pe), Layer::Word) => (port as usize) < pe.operation.words(),
         (Core::Pe(pe), Layer::Bit) => pe.lut.is_some() || (port == 0 && pe.operation.uses_bit()),
-        (Core::Memory(_) | Core::Input | Core::Output, _) => layer == Layer::Word,
+        (Core::Memory(_) | Core::Predicate(_) | Core::Input | Core::Output, _) => layer == Layer::Word,
     }
 }
 

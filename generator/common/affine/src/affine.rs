@@ -53,15 +53,8 @@ impl Affine {
     /// The same values in the same order over fewer loops: loops of one iteration are left out, and one that goes on where the loop
     /// inside it ends is one with it, up to `limit` iterations.
     pub fn coalesced(&self, domain: &Domain, limit: u64) -> (Domain, Affine) {
-        let mut loops: Vec<(u64, i64)> = Vec::new();
-        for (&extent, &stride) in domain.iter().zip(&self.stride).filter(|(extent, _)| **extent > 1) {
-            match loops.last_mut() {
-                Some((inner, step)) if *step * *inner as i64 == stride && *inner * extent <= limit => *inner *= extent,
-                _ => loops.push((extent, stride)),
-            }
-        }
-        let (extents, stride): (Vec<u64>, Vec<i64>) = loops.into_iter().unzip();
-        (extents.into_iter().collect(), Affine { start: self.start, stride })
+        let (domain, [function]) = coalesced([self], domain, limit);
+        (domain, function)
     }
 
     /// The function of indices of these names as people write it, outermost term first: `64y + x + 65`.
@@ -84,4 +77,32 @@ impl Affine {
             start => format!("{text} {} {}", if start < 0 { '-' } else { '+' }, start.unsigned_abs()),
         }
     }
+}
+
+/// The same values of several functions over fewer loops, as [`Affine::coalesced`]: loops are one where they are for all functions.
+pub fn coalesced<const FUNCTIONS: usize>(
+    functions: [&Affine; FUNCTIONS],
+    domain: &Domain,
+    limit: u64,
+) -> (Domain, [Affine; FUNCTIONS]) {
+    let mut extents: Vec<u64> = Vec::new();
+    let mut joined = functions.map(|function| Affine { start: function.start, stride: Vec::new() });
+    for (level, &extent) in domain.iter().enumerate().filter(|(_, extent)| **extent > 1) {
+        let strides = functions.map(|function| function.stride[level]);
+        let goes_on = |inner: u64| {
+            inner * extent <= limit
+                && joined
+                    .iter()
+                    .zip(strides)
+                    .all(|(function, stride)| function.stride.last().is_some_and(|step| step * inner as i64 == stride))
+        };
+        match extents.last_mut() {
+            Some(inner) if goes_on(*inner) => *inner *= extent,
+            _ => {
+                extents.push(extent);
+                joined.iter_mut().zip(strides).for_each(|(function, stride)| function.stride.push(stride));
+            }
+        }
+    }
+    (extents.into_iter().collect(), joined)
 }

@@ -8,6 +8,6 @@ mod affine;
 mod domain;
 mod recurrence;
 
-pub use affine::Affine;
+pub use affine::{Affine, coalesced};
 pub use domain::{Domain, deltas, strides};
 pub use recurrence::Recurrence;

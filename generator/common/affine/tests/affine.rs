@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use proptest::prelude::*;
-use pushmem_affine::{Affine, Domain, Recurrence, deltas, strides};
+use pushmem_affine::{Affine, Domain, Recurrence, coalesced, deltas, strides};
 
 /// The paper's example: downsample by 2 over 8×8 (unified-buffer paper, Figure 6).
 #[test]
@@ -150,4 +150,31 @@ proptest! {
             prop_assert_eq!(skipped.value(), stepped.value());
         }
     }
+}
+
+proptest! {
+    /// Over fewer loops, all functions have the same values in the same order; loops that go on for one function only stay.
+    #[test]
+    fn coalesced_loops_have_the_same_values(
+        loops in prop::collection::vec((1_u64..5, -6_i64..7, -6_i64..7), 1..5),
+        limit in 2_u64..40,
+    ) {
+        let extents: Domain = loops.iter().map(|(extent, ..)| *extent).collect();
+        let one = Affine { start: 3, stride: loops.iter().map(|(_, one, _)| *one).collect() };
+        let other = Affine { start: -2, stride: loops.iter().map(|(.., other)| *other).collect() };
+        let (domain, [first, second]) = coalesced([&one, &other], &extents, limit);
+        prop_assert!(domain.len() <= extents.len());
+        prop_assert_eq!(domain.values(&first).collect_vec(), extents.values(&one).collect_vec());
+        prop_assert_eq!(domain.values(&second).collect_vec(), extents.values(&other).collect_vec());
+    }
+}
+
+#[test]
+fn loops_are_one_only_where_they_are_for_all_functions() {
+    let function = |stride: &[i64]| Affine { start: 0, stride: stride.to_vec() };
+    let extents = Domain::from([4, 5]);
+    let (both, _) = coalesced([&function(&[1, 4]), &function(&[2, 8])], &extents, 100);
+    assert_eq!(both, [20]);
+    let (apart, _) = coalesced([&function(&[1, 4]), &function(&[0, 1])], &extents, 100);
+    assert_eq!(apart, [4, 5]);
 }

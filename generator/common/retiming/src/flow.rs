@@ -71,21 +71,24 @@ impl Flow {
         let nodes = self.touching.len();
         let mut values = vec![0; nodes];
         let mut before: Vec<Option<usize>> = vec![None; nodes];
-        // Arcs of the path that gave the value: as many as there are nodes only if it goes around in a circle.
-        let mut arcs = vec![0; nodes];
         let mut queue: VecDeque<usize> = (0..nodes).collect();
         let mut queued = vec![true; nodes];
+        // A circle of the nodes before nodes has a positive length, and there is one soon after such a circle was gone around. To
+        // look for it takes as long as so many values take.
+        let mut until_look = nodes;
         while let Some(node) = queue.pop_front() {
             queued[node] = false;
             for Step { to, length, .. } in self.steps(node) {
                 if values[node] + length <= values[to] {
                     continue;
                 }
-                (values[to], before[to], arcs[to]) = (values[node] + length, Some(node), arcs[node] + 1);
-                if arcs[to] >= nodes
-                    && let Some(circle) = circle(&before, to)
-                {
-                    return Err(circle);
+                (values[to], before[to]) = (values[node] + length, Some(node));
+                until_look -= 1;
+                if until_look == 0 {
+                    if let Some(circle) = circle(&before) {
+                        return Err(circle);
+                    }
+                    until_look = nodes;
                 }
                 if !queued[to] {
                     queued[to] = true;
@@ -200,12 +203,24 @@ impl Search {
     }
 }
 
-/// The circle on which the nodes before a node are, in the order of its arcs, if they are on one by now.
-fn circle(before: &[Option<usize>], node: usize) -> Option<Vec<usize>> {
-    let back = |node: &usize| before[*node];
-    let on_circle = std::iter::successors(Some(node), back).nth(before.len())?;
-    let mut nodes = vec![on_circle];
-    nodes.extend(std::iter::successors(before[on_circle], back).take_while(|node| *node != on_circle));
-    nodes.reverse();
-    Some(nodes)
+/// A circle of nodes before nodes, in the order of its arcs, if there is one.
+fn circle(before: &[Option<usize>]) -> Option<Vec<usize>> {
+    const NEW: usize = usize::MAX;
+    // By node, the start from which it was first seen.
+    let mut seen = vec![NEW; before.len()];
+    for start in 0..before.len() {
+        let mut next = Some(start);
+        while let Some(node) = next.filter(|node| seen[*node] == NEW) {
+            seen[node] = start;
+            next = before[node];
+        }
+        let Some(on_circle) = next.filter(|node| seen[*node] == start) else { continue };
+        let mut nodes = vec![on_circle];
+        nodes.extend(
+            std::iter::successors(before[on_circle], |node| before[*node]).take_while(|node| *node != on_circle),
+        );
+        nodes.reverse();
+        return Some(nodes);
+    }
+    None
 }

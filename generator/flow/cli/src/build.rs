@@ -40,6 +40,8 @@ pub struct Build {
     /// Seed of the placement on an array.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "array")]
     seed: u64,
+    #[command(flatten)]
+    edited: EditedStages,
     /// Folder for RTL, configurations, C header and testbench, replaced if a former run wrote it.
     #[arg(id = FOLDER, short = 'o', long = "folder", value_name = "FOLDER", group = RTL)]
     folder: Option<PathBuf>,
@@ -76,6 +78,24 @@ pub struct Build {
     json: bool,
 }
 
+/// Stages of a build on an array, as `--emit` writes them, perhaps edited. Each is checked, and the bitstream is proven.
+#[derive(Args)]
+struct EditedStages {
+    /// Netlist in place of the one that selection makes, as `--emit netlist` writes it, perhaps edited.
+    #[arg(long, value_name = "FILE", requires = "array")]
+    netlist: Option<PathBuf>,
+    /// Tiles of cells in place of a placement, as `--emit placement` writes them, perhaps edited.
+    #[arg(long, value_name = "FILE", requires = "array", conflicts_with = "seed")]
+    placement: Option<PathBuf>,
+    /// Starts and routes, as `--emit routing` writes them, perhaps edited.
+    #[arg(long, value_name = "FILE", requires = "placement")]
+    routing: Option<PathBuf>,
+    /// Configuration or bitstream, as `--emit config` and `--emit bitstream` write them, perhaps edited. The streams are on the tiles
+    /// of the placement.
+    #[arg(long, value_name = "FILE", requires = "placement", conflicts_with = "routing")]
+    configuration: Option<PathBuf>,
+}
+
 /// Stages by the names of the command line.
 #[derive(Clone, Copy, ValueEnum)]
 enum Emit {
@@ -91,15 +111,15 @@ enum Emit {
     Graph,
     /// Kernels, shift registers, memory tiles and wires.
     Mapping,
-    /// The configuration of each tile.
+    /// The configuration of each tile. On an array, `--configuration` reads it.
     Config,
-    /// On an array: the cells that tiles execute, and the nets between them.
+    /// On an array: the cells that tiles execute, and the nets between them. `--netlist` reads it.
     Netlist,
-    /// On an array: the tile of each cell.
+    /// On an array: the tile of each cell. `--placement` reads it.
     Placement,
-    /// On an array: when each cell starts, and the tracks of each connection.
+    /// On an array: when each cell starts, and the tracks of each connection. `--routing` reads it.
     Routing,
-    /// On an array: the register writes.
+    /// On an array: the register writes. `--configuration` reads them.
     Bitstream,
 }
 

@@ -3,11 +3,12 @@
 //! [`Contents`] is what the page knows of a compiled program: stages, arrays, memories, tiles and figures. All that happens
 //! in time is there as affine functions over boxes, never as a list of events, so that the page of a long run is as small
 //! as that of a short one; its script computes what is visible. [`Contents::to_html`] puts the contents, as one JSON block,
-//! into the templates of `templates/report`.
+//! into the templates of `templates/report`. [`array_page`] is the page of a program on an array.
 
 mod arrays;
 mod build;
 mod contents;
+mod floorplan;
 mod live;
 mod memories;
 mod page;
@@ -19,6 +20,7 @@ mod tiles;
 pub use arrays::{Array, Port};
 pub use build::{Build, RtlCheck, Stream};
 pub use contents::{CoarseLoop, Contents, Unit};
+pub use floorplan::array_page;
 pub use live::Live;
 pub use memories::{Memory, PortGroup};
 pub use published::{Published, published};

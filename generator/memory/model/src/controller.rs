@@ -95,6 +95,16 @@ impl Controller {
             .map(|(level, &extent)| (extent, deltas.get(level).map_or(0, |&delta| delta as u64)))
     }
 
+    /// Cycles in which it does not fire; nothing, if it never fires again.
+    pub fn quiet_cycles(&self) -> Option<u64> {
+        self.active.then_some(self.wait)
+    }
+
+    /// Ends so many unstalled cycles in which it does not fire.
+    pub fn pass(&mut self, cycles: u64) {
+        self.wait = self.wait.saturating_sub(cycles);
+    }
+
     /// Ends an unstalled cycle.
     pub fn advance(&mut self) {
         if !self.active {

@@ -38,6 +38,10 @@ pub struct TileModel {
     configuration: Configuration,
     context: Context,
     datapath: Datapath,
+    /// Unstalled cycles since a controller fired. After so many as the SRAM is late, nothing is under way.
+    quiet: u64,
+    /// Unstalled cycles to come in which nothing happens: controllers have passed them already.
+    asleep: u64,
 }
 
 impl TileModel {
@@ -46,7 +50,15 @@ impl TileModel {
         let parameters = spec.controllers();
         let context = Context::new(spec, &parameters);
         let datapath = Datapath::new(spec);
-        TileModel { spec: spec.clone(), parameters, configuration: Configuration::default(), context, datapath }
+        TileModel {
+            spec: spec.clone(),
+            parameters,
+            configuration: Configuration::default(),
+            context,
+            datapath,
+            quiet: 0,
+            asleep: 0,
+        }
     }
 
     /// Makes all memories undefined, and drops pending accesses.
@@ -56,6 +68,7 @@ impl TileModel {
 
     /// Stops every controller and clears the configuration; memories keep their words.
     pub fn reset(&mut self) {
+        (self.quiet, self.asleep) = (0, 0);
         self.configuration = Configuration::default();
         self.context.chain = Chain::default();
         for controller in &mut self.context.controllers {
@@ -104,6 +117,10 @@ impl TileModel {
     /// The outputs of the tile in this cycle.
     pub fn outputs(&self, inputs: &Inputs) -> Outputs {
         let mut outputs = Outputs::default();
+        if self.asleep > 0 {
+            outputs.data[..self.spec.outputs as usize].fill(Word::new(0));
+            return outputs;
+        }
         for (parameters, controller) in self.parameters.iter().zip(&self.context.controllers) {
             if parameters.role.takes_input() {
                 outputs.taken[parameters.port as usize] |= controller.fires();
@@ -126,7 +143,12 @@ impl TileModel {
 
     /// Takes the tile to the next cycle.
     pub fn clock(&mut self, inputs: &Inputs) {
-        if !inputs.stall {
+        if !inputs.stall && self.asleep > 0 {
+            self.asleep -= 1;
+            self.context.cycle += 1;
+        } else if !inputs.stall {
+            let fires = self.context.controllers.iter().any(Controller::fires);
+            self.quiet = if fires { 0 } else { self.quiet + 1 };
             let context = &mut self.context;
             match &mut self.datapath {
                 Datapath::WideFetch(wide_fetch) => wide_fetch.clock(context, inputs),
@@ -137,10 +159,22 @@ impl TileModel {
                 controller.advance();
             }
             context.cycle += 1;
+            self.sleep();
         }
         if inputs.flush {
             self.flush();
         }
+    }
+
+    /// Passes the cycles up to the next firing, if nothing is under way.
+    fn sleep(&mut self) {
+        if self.quiet <= u64::from(self.spec.sram_latency) {
+            return;
+        }
+        let controllers = &mut self.context.controllers;
+        let cycles = controllers.iter().filter_map(Controller::quiet_cycles).min().unwrap_or(u64::MAX);
+        controllers.iter_mut().for_each(|controller| controller.pass(cycles));
+        self.asleep = cycles;
     }
 
     /// Takes out the violations recorded so far.
@@ -157,6 +191,7 @@ impl TileModel {
     }
 
     fn flush(&mut self) {
+        (self.quiet, self.asleep) = (0, 0);
         self.drop_pending();
         for (controller, parameters) in self.context.controllers.iter_mut().zip(&self.parameters) {
             controller.flush(parameters, self.configuration.controllers.get(&parameters.name));

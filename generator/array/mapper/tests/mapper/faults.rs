@@ -3,7 +3,7 @@
 use pushmem_assembly::Constraints;
 use pushmem_bitstream::Configuration;
 use pushmem_files::Diagnostic;
-use pushmem_mapper::{ArrayTarget, compile_for, execute};
+use pushmem_mapper::{ArrayTarget, Edited, compile_for, execute};
 use pushmem_routing::Options;
 use pushmem_validation::{Invalid, validate};
 use rand::{Rng, SeedableRng};
@@ -56,7 +56,15 @@ fn planted_faults_are_found() {
     let random = &mut ChaCha8Rng::seed_from_u64(7);
     let (mut found, mut harmless) = (0, 0);
     for name in ["gaussian", "rom", "bc_const", "up_sample"] {
-        let mapped = compile_for(&app(name), &target, &beside(), &Constraints::default(), Options::default(), &|_| ());
+        let mapped = compile_for(
+            &app(name),
+            &target,
+            &beside(),
+            &Constraints::default(),
+            &Edited::default(),
+            Options::default(),
+            &|_| (),
+        );
         let (compiled, mapped) = mapped.unwrap_or_else(|error: Diagnostic| panic!("{error:?}"));
         let images = compiled.program.random_inputs(random);
         let expected = compiled.source.run(&images).unwrap();

@@ -2,4 +2,5 @@
 
 mod applications;
 mod common;
+mod edited;
 mod faults;

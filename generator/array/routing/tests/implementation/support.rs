@@ -76,8 +76,12 @@ impl Array {
             }
         }
         for (cell, lag) in late.cells.iter_mut().zip(lags) {
-            if let Core::Memory(memory) = &mut cell.core {
-                memory.controllers.values_mut().for_each(|controller| controller.cycle.start += lag);
+            match &mut cell.core {
+                Core::Memory(memory) => {
+                    memory.controllers.values_mut().for_each(|controller| controller.cycle.start += lag);
+                }
+                Core::Predicate(schedule) => schedule.cycle.start += lag,
+                Core::Pe(_) | Core::Input | Core::Output => {}
             }
         }
         let memory = self.spec.memory.as_ref().map(|columns| &columns.tile);

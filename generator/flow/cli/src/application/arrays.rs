@@ -107,6 +107,18 @@ pub fn of_configuration(configuration: &Document) -> Result<ArraySpec, Diagnosti
     from_document(&document)
 }
 
+/// A configuration of an array: of a bitstream, or as a person wrote it.
+///
+/// # Errors
+/// When the file is neither, or is for another array.
+pub fn configuration(path: &Path, spec: &ArraySpec, graph: &Graph) -> Result<Configuration, Diagnostic> {
+    if path.extension().is_some_and(|extension| extension == "hex") {
+        return Bitstream::decode_file(path, spec, graph);
+    }
+    let document = kinds::read(path, &[FileKind::ArrayConfiguration])?;
+    Configuration::from_document(&document, spec, graph)
+}
+
 /// The bitstream of a configuration, as text.
 ///
 /// # Errors

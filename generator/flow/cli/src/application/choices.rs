@@ -9,7 +9,7 @@ use pushmem_assembly::Constraints;
 use pushmem_compiler::{CompileError, Compiled, Trial, compile, compile_observed};
 use pushmem_files::Diagnostic;
 use pushmem_graph::Target;
-use pushmem_mapper::{ArrayTarget, Mapped, compile_for};
+use pushmem_mapper::{ArrayTarget, Edited, Mapped, compile_for};
 use pushmem_nest::Program;
 use pushmem_routing::{Options, Progress};
 use pushmem_tile::TileSpec;
@@ -136,12 +136,13 @@ impl Chosen {
         &self,
         program: &Program,
         array: &ArrayTarget,
+        edited: &Edited,
         options: Options,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<(Compiled, Mapped), Diagnostic> {
         // Look-ups are of the array's memories, whatever the size of a table.
         let constraints = Constraints { table_logic_words: usize::MAX, ..self.constraints.clone() };
-        compile_for(program, array, &self.target, &constraints, options, progress)
+        compile_for(program, array, &self.target, &constraints, edited, options, progress)
     }
 
     /// The first tile of the project with which a program compiles, of those that differ from the chosen one in nothing but

@@ -1,21 +1,22 @@
 //! `pushmem build --array`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use pushmem_compiler::Compiled;
 use pushmem_emulator::{Emulator, Inputs, StreamOutputs};
-use pushmem_files::{Diagnostic, OutputFolder, check_output};
+use pushmem_files::{Diagnostic, Document, OutputFolder, check_output};
 use pushmem_lockstep::Agreement;
-use pushmem_mapper::{ArrayTarget, Execution, Mapped, Report, execute_observed, header};
+use pushmem_mapper::{ArrayTarget, Edited, Execution, Mapped, Report, Times, execute_observed, header};
 use pushmem_nest::Program;
+use pushmem_report::array_page;
 use pushmem_routing::{Options, Progress};
 use serde::Serialize;
 
 use crate::application::choices::Chosen;
 use crate::application::{array_rtl, arrays, images};
-use crate::build::{Build, Emit, line};
+use crate::build::{Build, EditedStages, Emit, line};
 use crate::output;
 use crate::progress::Spinner;
 
@@ -30,6 +31,10 @@ struct Outcome {
     rtl: Option<Agreement>,
     /// Seconds from the program to the bitstream, proof included.
     seconds: f64,
+    /// Seconds of each step.
+    steps: Times,
+    /// Seconds of the run on the array's model, if there was one.
+    model_seconds: Option<f64>,
 }
 
 impl Build {
@@ -51,7 +56,8 @@ impl Build {
             }
         };
         let options = Options { seed: self.seed, ..Options::default() };
-        let (compiled, mapped) = chosen.compile_for(&program, &target, options, &progress)?;
+        let edited = self.edited.read(&target)?;
+        let (compiled, mapped) = chosen.compile_for(&program, &target, &edited, options, &progress)?;
         let seconds = started.elapsed().as_secs_f64();
         if let Some(emit) = self.emit {
             drop(spinner);
@@ -61,7 +67,9 @@ impl Build {
         let report = Report::of(&compiled, &mapped, &target);
         self.say(&spinner, || format!("{}\n{report}", report.name))?;
         self.say(&spinner, || line("seconds", &format!("{seconds:.2}")))?;
-        let mut compared = None;
+        let steps = mapped.times;
+        self.say(&spinner, || line("of these", &steps_line(&steps)))?;
+        let (mut compared, mut model_seconds) = (None, None);
         let runs = self.rtl || self.folder.is_some() || !self.inputs.is_empty() || !self.outputs.is_empty();
         if runs {
             let expected = compiled.source.run(&inputs)?;
@@ -76,8 +84,10 @@ impl Build {
                 lockstep.iter_mut().for_each(|lockstep| lockstep.observe(inputs, outputs));
             };
             let configuration = &mapped.configuration;
+            let started = Instant::now();
             let Execution { outputs, cycles } =
                 execute_observed(&mapped, configuration, &compiled, &target, &inputs, &mut observe)?;
+            model_seconds = Some(started.elapsed().as_secs_f64());
             for (name, image) in &expected {
                 let compared = images::compare(name, image, &outputs[name], "the model of the array");
                 compared.map_err(|error| error.as_fault("program"))?;
@@ -90,7 +100,7 @@ impl Build {
             }
             images::write(&self.outputs, &expected)?;
         }
-        let outcome = Outcome { report, checked_by_model: runs, rtl: compared, seconds };
+        let outcome = Outcome { report, checked_by_model: runs, rtl: compared, seconds, steps, model_seconds };
         if let Some(path) = &self.folder {
             folder(&compiled, &mapped, &target, &outcome.report).write(path)?;
             self.say(&spinner, || line("written to", &path.display().to_string()))?;
@@ -101,6 +111,27 @@ impl Build {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+impl EditedStages {
+    /// Reads the stages.
+    fn read(&self, target: &ArrayTarget) -> Result<Edited, Diagnostic> {
+        let document = |path: &Option<PathBuf>| path.as_deref().map(Document::read).transpose();
+        let configuration =
+            self.configuration.as_deref().map(|path| arrays::configuration(path, &target.spec, &target.graph));
+        Ok(Edited {
+            netlist: document(&self.netlist)?,
+            placement: document(&self.placement)?,
+            routing: document(&self.routing)?,
+            configuration: configuration.transpose()?,
+        })
+    }
+}
+
+/// The seconds of the steps that take some as people read them.
+fn steps_line(steps: &Times) -> String {
+    let Times { compile, place_and_route, proof, .. } = steps;
+    format!("{compile:.2} compile, {place_and_route:.2} place and route, {proof:.2} proof")
 }
 
 /// A stage as text.
@@ -132,5 +163,6 @@ fn folder(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget, report: &R
     folder.add("report.txt", format!("{name}\n{report}"));
     let json = serde_json::to_string_pretty(report).expect("figures are numbers and names");
     folder.add("report.json", json + "\n");
+    folder.add("report.html", array_page(compiled, mapped, target, report));
     folder
 }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use itertools::Itertools;
-use pushmem_bitstream::{Bitstream, Configuration};
 use pushmem_emulator::{Beat, Emulator, Inputs, Run, RunError, RunStreams, StreamOutputs};
 use pushmem_fabric::ArraySpec;
 use pushmem_files::{Code, Diagnostic, StreamFile, read_words, write_all_through};
@@ -17,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::{Output, Simulate};
-use crate::application::array_rtl;
+use crate::application::{array_rtl, arrays};
 use crate::kinds::{self, FileKind};
 use crate::output;
 use crate::progress::Spinner;
@@ -49,7 +48,7 @@ impl Simulate {
             return Err(Diagnostic::new(message).with_help("leave out --wave; --rtl compares the RTL with the model"));
         }
         let mut emulator = Emulator::new(spec, Graph::of(spec));
-        let configuration = self.array_configuration(spec, emulator.graph())?;
+        let configuration = arrays::configuration(&self.configuration, spec, emulator.graph())?;
         let streams = RunStreams::of(&emulator, &configuration);
         let inputs = self.beats(spec, &streams)?;
         self.check_columns(&streams)?;
@@ -92,15 +91,6 @@ impl Simulate {
             text
         })?;
         Ok(ExitCode::SUCCESS)
-    }
-
-    /// The configuration: of a bitstream, or as a person wrote it.
-    fn array_configuration(&self, spec: &ArraySpec, graph: &Graph) -> Result<Configuration, Diagnostic> {
-        if self.configuration.extension().is_some_and(|extension| extension == "hex") {
-            return Bitstream::decode_file(&self.configuration, spec, graph);
-        }
-        let document = kinds::read(&self.configuration, &[FileKind::ArrayConfiguration])?;
-        Configuration::from_document(&document, spec, graph)
     }
 
     /// The beats of each stream into the array, with their bits 0.

@@ -1,0 +1,94 @@
+//! Stages that a person edited.
+
+use pushmem_assembly::Constraints;
+use pushmem_compiler::Compiled;
+use pushmem_files::{Diagnostic, Document};
+use pushmem_mapper::{ArrayTarget, Edited, Mapped, compile_for};
+use pushmem_routing::Options;
+
+use crate::common::{app, array, beside};
+
+fn built(target: &ArrayTarget, edited: &Edited) -> Result<(Compiled, Mapped), Diagnostic> {
+    compile_for(&app("bc_mirror"), target, &beside(), &Constraints::default(), edited, Options::default(), &|_| ())
+}
+
+fn document(text: &str) -> Document {
+    Document::parse("edited.yaml", text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The texts of a netlist, its placement and its routing.
+fn texts(target: &ArrayTarget, mapped: &Mapped) -> [String; 3] {
+    let (netlist, implementation) = (&mapped.lowered.netlist, &mapped.implementation);
+    [
+        netlist.to_yaml(&target.spec),
+        implementation.placement.to_yaml(netlist, &target.spec),
+        implementation.routing.to_yaml(netlist, &target.spec, &target.graph),
+    ]
+}
+
+#[test]
+fn stages_are_read_back_and_proven() {
+    let target = ArrayTarget::new(array("amber"));
+    let (_, mapped) = built(&target, &Edited::default()).unwrap();
+    let [netlist, placement, routing] = texts(&target, &mapped);
+    let all = Edited {
+        netlist: Some(document(&netlist)),
+        placement: Some(document(&placement)),
+        routing: Some(document(&routing)),
+        configuration: None,
+    };
+    let of_places = Edited { placement: Some(document(&placement)), ..Edited::default() };
+    let of_configuration = Edited {
+        placement: Some(document(&placement)),
+        configuration: Some(mapped.configuration.clone()),
+        ..Edited::default()
+    };
+    for edited in [all, of_places, of_configuration] {
+        let (_, again) = built(&target, &edited).unwrap();
+        assert_eq!(again.bitstream, mapped.bitstream);
+        assert_eq!(again.lowered, mapped.lowered);
+    }
+}
+
+#[test]
+fn an_edited_placement_has_other_routes() {
+    let target = ArrayTarget::new(array("amber"));
+    let (_, mapped) = built(&target, &Edited::default()).unwrap();
+    let [_, placement, _] = texts(&target, &mapped);
+    // The output goes to a tile far from all others.
+    let lines = placement.lines().map(|line| match line.trim_start().starts_with("output: io_") {
+        true => "  output: io_31_0".to_owned(),
+        false => line.to_owned(),
+    });
+    let moved = lines.collect::<Vec<_>>().join("\n") + "\n";
+    assert_ne!(moved, placement);
+    let (_, again) = built(&target, &Edited { placement: Some(document(&moved)), ..Edited::default() }).unwrap();
+    let output = again.lowered.outputs[0][0];
+    assert_eq!(again.place(output).column, 31);
+    assert_ne!(again.bitstream, mapped.bitstream);
+}
+
+#[test]
+fn an_edit_that_changes_the_program_is_refused() {
+    let target = ArrayTarget::new(array("amber"));
+    let (_, mapped) = built(&target, &Edited::default()).unwrap();
+    let [netlist, placement, _] = texts(&target, &mapped);
+    let changed = |from: &str, to: &str| {
+        assert!(netlist.contains(from), "{netlist}");
+        Some(document(&netlist.replacen(from, to, 1)))
+    };
+    let bit = netlist.lines().find(|line| line.contains("predicate: {extent: [64]")).expect("a bit of the border");
+    for (edited, message) in [
+        (Edited { netlist: changed("operation: add", "operation: subtract"), ..Edited::default() }, "is wrong"),
+        (Edited { netlist: changed(bit, &bit.replace("[64]", "[63]")), ..Edited::default() }, "is wrong"),
+        (Edited { netlist: changed("netlist: bc_mirror", "netlist: other"), ..Edited::default() }, "is for `other`"),
+        (Edited { netlist: changed("name: input,", "name: inlet,"), ..Edited::default() }, "there is no cell `input`"),
+        (
+            Edited { routing: Some(document(&placement)), ..Edited::default() },
+            "routes belong to places, which are not given",
+        ),
+    ] {
+        let error = format!("{:?}", built(&target, &edited).map(|_| ()).unwrap_err());
+        assert!(error.contains(message), "{error}");
+    }
+}
