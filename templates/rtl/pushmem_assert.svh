@@ -5,7 +5,9 @@
 `define PUSHMEM_ASSERT_SVH
 
 `ifdef SYNTHESIS
+`ifndef PUSHMEM_ASSERT_OFF
 `define PUSHMEM_ASSERT_OFF
+`endif
 `endif
 
 // PUSHMEM_ASSERT: `Condition` holds at each edge of `clk_i`. `Message` is the list of arguments of $error, in parentheses.

@@ -1,4 +1,4 @@
-/* What firmware needs of the system around an accelerator: its configuration bus, its start, and DMA for its streams.
+/* The system around an accelerator, for firmware: its configuration bus, its start, and DMA for its streams.
  *
  * platform.cpp is such a system in simulation. On a chip these are a few accesses to memory-mapped registers.
  */

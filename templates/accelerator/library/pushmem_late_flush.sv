@@ -45,6 +45,6 @@ module pushmem_late_flush #(
     end
 
     // A run is longer than the wait, or the tiles would have missed one.
-    `PUSHMEM_ASSERT(a_flush_comes, !(flush_i && active_q === 1'b1) || late_flush_o,
+    `PUSHMEM_ASSERT(a_flush_comes, (flush_i && active_q) !== 1'b1 || late_flush_o,
         ("%m: a run begins before the flush of the one before came"))
 endmodule

@@ -33,7 +33,7 @@ impl Edited {
 }
 
 impl Lowered {
-    /// The same program with the cells and nets of a text. What they compute is for the proof.
+    /// The same program with the cells and nets of a text. The proof tells whether they compute the same.
     ///
     /// # Errors
     /// When the text is no netlist for the array, or lacks the cell of a stream.

@@ -213,7 +213,7 @@ fn check_predicates(compiled: &Compiled, operations: &[Cells], spec: &ArraySpec)
     Ok(())
 }
 
-/// What a lowering makes.
+/// The result of a lowering.
 struct Parts {
     netlist: Netlist,
     inputs: Vec<Vec<CellId>>,

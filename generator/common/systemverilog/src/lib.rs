@@ -8,9 +8,12 @@ use itertools::Itertools;
 pub const ASSERTIONS: (&str, &str) =
     ("pushmem_assert.svh", include_str!("../../../../templates/rtl/pushmem_assert.svh"));
 
-/// The names of the macros of [`ASSERTIONS`], and of those that choose between them.
-pub const ASSERTION_MACROS: [&str; 5] =
-    ["PUSHMEM_ASSERT", "PUSHMEM_ASSERT_OUT_OF_RESET", "PUSHMEM_ASSERT_NOW", "PUSHMEM_ASSERT_OFF", "PUSHMEM_ASSERT_SVH"];
+/// The names of the macros of [`ASSERTIONS`] that depend on the version of the program.
+pub const ASSERTION_MACROS: [&str; 4] =
+    ["PUSHMEM_ASSERT", "PUSHMEM_ASSERT_OUT_OF_RESET", "PUSHMEM_ASSERT_NOW", "PUSHMEM_ASSERT_SVH"];
+
+/// The macro that removes all assertions, of any version.
+pub const ASSERTIONS_OFF: &str = "PUSHMEM_ASSERT_OFF";
 
 /// The directive before an included file; the end of the names of headers.
 const INCLUDE: &str = "`include ";
@@ -133,7 +136,8 @@ mod tests {
     #[test]
     fn names_of_macros() {
         let defined = ASSERTIONS.1.lines().filter_map(|line| line.strip_prefix("`define "));
-        let names = defined.map(|line| line.split(['(', ' ']).next().unwrap_or(line)).unique().sorted();
-        assert_eq!(names.collect_vec(), ASSERTION_MACROS.into_iter().sorted().collect_vec());
+        let names = defined.map(|line| line.split(['(', ' ']).next().unwrap_or(line)).unique();
+        let names = names.filter(|name| *name != ASSERTIONS_OFF).sorted().collect_vec();
+        assert_eq!(names, ASSERTION_MACROS.into_iter().sorted().collect_vec());
     }
 }

@@ -147,12 +147,12 @@ pub fn compose(
     let kernels = modules::kernels(accelerator, program, &top_module, &mut modules);
     let top = top::print(accelerator, program, &kernels, window, &top_module)?;
 
-    let rtl_path = |name: &str| format!("rtl/{name}.sv");
-    let mut rtl = tile_files.iter().map(|(name, text)| (format!("rtl/{name}"), text.clone())).collect_vec();
+    let file = |name: &str| format!("{name}.sv");
+    let mut rtl = tile_files;
     let library = modules::library(accelerator);
-    rtl.extend(library.into_iter().map(|(name, text)| (rtl_path(&name), text)));
-    rtl.extend(kernels.into_iter().map(|kernel| (rtl_path(&kernel.name), kernel.text)));
-    rtl.push((rtl_path(&top_module), accelerator.target.memory().reset.of_system_verilog(&top.text)));
+    rtl.extend(library.into_iter().map(|(name, text)| (file(&name), text)));
+    rtl.extend(kernels.into_iter().map(|kernel| (file(&kernel.name), kernel.text)));
+    rtl.push((file(&top_module), accelerator.target.memory().reset.of_system_verilog(&top.text)));
 
     let run_cycles = top::run_cycles(accelerator);
     let writes = register_writes(accelerator)?;
@@ -164,7 +164,7 @@ pub fn compose(
         ("testbench/streams.h".to_owned(), testbench::STREAMS.to_owned()),
     ];
 
-    let rtl = with_headers(rtl);
+    let rtl = with_headers(rtl).into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect_vec();
     let filelist = file_list(rtl.iter().map(|(path, _)| path.as_str()));
     let header = header::print(accelerator, &top_module, run_cycles, &writes, window.bytes());
     let mut others = vec![

@@ -110,7 +110,7 @@ pub fn array_page(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget, re
     format!("{}\n", page.render().expect("templates write to memory").trim())
 }
 
-/// What is drawn: the part of the array that is in use.
+/// The drawing: the part of the array that is in use.
 struct Drawing<'a> {
     mapped: &'a Mapped,
     target: &'a ArrayTarget,

@@ -73,7 +73,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, Document, read_text};
+use pushmem_files::{Diagnostic, Document, counted, read_text};
 use pushmem_nest::{Checked, Language, Policy, Program, Source, Type, is_reserved};
 
 use crate::canonical::Canonical;
@@ -167,8 +167,13 @@ fn import_within(name: &str, text: &str, limits: Limits, mut step: impl FnMut(&s
 
 /// The message of the first reading, with how many others there were when the rest was given up.
 fn given_up(first: Diagnostic, tried: usize) -> Diagnostic {
-    let given_up =
-        format!("{tried} readings in which each place of a Func has an array of its own fail, too; more take too long");
+    let given_up = match tried {
+        0 => "readings in which each place of a Func has an array of its own take too long".to_owned(),
+        _ => format!(
+            "{} in which each place of a Func has an array of its own, without success; more take too long",
+            counted(tried, "reading")
+        ),
+    };
     let help = first.help().map_or(given_up.clone(), |help| format!("{help}. {given_up}"));
     first.with_help(help)
 }

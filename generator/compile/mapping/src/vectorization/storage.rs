@@ -175,7 +175,7 @@ impl Filling {
         let block = layout.block as i64;
         let end = address.start + count as i64 - layout.words as i64;
         if !count.is_multiple_of(fetch_width) && std::iter::once(&end).chain(outside).any(|step| step % block != 0) {
-            return Err(format!("it fills rows of {width} words in part, {count} words at a time"));
+            return Err(format!("it fills rows of {width} words in part, {count} at a time"));
         }
         Ok(Filling::new(write, fetch_width, grouped))
     }

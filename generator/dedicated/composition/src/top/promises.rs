@@ -161,7 +161,7 @@ impl Context<'_> {
             }
         }
         Some(format!(
-            "    `PUSHMEM_ASSERT({label},\n        !({})\n        || {valid},\n        (\"{}: no word on `{name}` in cycle \
+            "    `PUSHMEM_ASSERT({label},\n        ({}) !== 1'b1\n        || {valid},\n        (\"{}: no word on `{name}` in cycle \
              %0d\", {CYCLE}))",
             used.join("\n            "),
             self.accelerator.name

@@ -66,7 +66,7 @@ impl Context<'_> {
         }
         body.push(self.self_test_assertion());
         Some(Section::new(
-            "Self-tests: the longest is done last. What one of them found is shown until the next start.",
+            "Self-tests: the longest is done last. The findings of one of them are shown until the next start.",
             body.join("\n"),
         ))
     }
@@ -75,7 +75,7 @@ impl Context<'_> {
     fn self_test_assertion(&self) -> String {
         [
             "    `PUSHMEM_ASSERT(a_test_between_runs,",
-            "        !((bist_start_i || bist_busy_o) && (start_i || busy_o)),",
+            "        ((bist_start_i || bist_busy_o) && (start_i || busy_o)) !== 1'b1,",
             &format!("        (\"{}: a run and a self-test at the same time\"))", self.accelerator.name),
         ]
         .join("\n")

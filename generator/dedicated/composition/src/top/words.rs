@@ -213,7 +213,7 @@ impl Context<'_> {
         let lines = others.iter().map(line).chain([format!("        {};", source(last))]).join("\n");
         let name = &self.signals.wires[wire];
         let body = format!("{}    assign {name} =\n{lines}", self.declared(wire, early));
-        Section::new("What shared units take: the words of the kernel that begins an iteration.", body)
+        Section::new("Operands of shared units: the words of the kernel that begins an iteration.", body)
     }
 
     fn unit(&self, number: usize, early: &BTreeSet<WireId>) -> Section {
@@ -251,7 +251,7 @@ impl Context<'_> {
         }
         let steps = units[number].counters.iter().map(|counter| self.signals.counters[counter].steps.clone());
         format!(
-            "\n\n    `PUSHMEM_ASSERT({},\n        !step || $onehot0({}),\n        (\"{}: two kernels begin an iteration on \
+            "\n\n    `PUSHMEM_ASSERT({},\n        step !== 1'b1 || $onehot0({}),\n        (\"{}: two kernels begin an iteration on \
              `{}`\"))",
             self.signals.turns[number],
             concatenation(steps),
@@ -267,7 +267,7 @@ impl Context<'_> {
             let (loops, operation) = &operations[self.accelerator.datapaths[kernel.datapath].operation];
             let printer = Printer { program: self.program, loops, operation };
             let accesses = Datapath::accesses(self.program, operation);
-            Some(format!("What `{}` reads as {}.", kernel.name, printer.access(accesses.get(operand)?)))
+            Some(format!("Operand of `{}`, read as {}.", kernel.name, printer.access(accesses.get(operand)?)))
         };
         let of_kernel = self.accelerator.kernels.iter().find_map(read);
         of_kernel.unwrap_or_else(|| format!("One of several words, by the loops of `{loops}`."))
