@@ -57,7 +57,8 @@ impl Target {
     /// The same with tiles of this specification at a level of the memory hierarchy, or with none there.
     pub fn with_level(mut self, level: Level, spec: Option<TileSpec>) -> Self {
         let mode = Mode::Store(level);
-        self.kinds.retain(|kind| !kind.modes.contains(&mode));
+        self.kinds.iter_mut().for_each(|kind| kind.modes.retain(|other| *other != mode));
+        self.kinds.retain(|kind| !kind.modes.is_empty());
         self.kinds.extend(spec.map(|spec| TileKind { spec, modes: vec![mode] }));
         self
     }

@@ -260,92 +260,162 @@ impl Problem<'_> {
 
     /// Starts of all nodes with this period, if the strategy finds any.
     fn attempt(&self, period: Option<i64>, strategy: Strategy) -> Option<Vec<Placed>> {
-        let edges: Vec<Edge> =
-            self.edges.iter().copied().filter(|edge| period.is_some() || edge.distance == 0).collect();
-        let length = |edge: &Edge| edge.weight - edge.distance * period.unwrap_or(0);
         let topological = self.topological();
-        let impossible = edges.iter().any(|edge| edge.from == edge.to && length(edge) > 0);
-        if topological.len() < self.nodes.len() || impossible {
+        let mut attempt = Attempt::new(self, period);
+        if topological.len() < self.nodes.len() || attempt.is_impossible() {
             return None;
         }
         let order = match strategy {
             Strategy::Earliest => topological,
             Strategy::CriticalFirst => self.critical_first(&topological),
         };
-        let mut rank = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(place, &node)| rank[node] = place);
-        let mut open: BTreeSet<usize> = (0..order.len()).collect();
-        let mut placed: Vec<Option<Placed>> = vec![None; order.len()];
-        let mut before: Vec<Option<i64>> = vec![None; order.len()];
-        let mut table = Table::new(self, period);
+        order.iter().enumerate().for_each(|(place, &node)| attempt.rank[node] = place);
+        attempt.open = (0..order.len()).collect();
         // Rau's budget: how often nodes are scheduled, in all.
         let mut budget = 20 + 8 * order.len();
-        while let Some(place) = open.pop_first() {
+        while let Some(place) = attempt.open.pop_first() {
             let node = order[place];
             budget = usize::checked_sub(budget, 1)?;
-            let start_of = |node: usize| placed[node].as_ref().map(|(start, _)| *start);
-            let incoming = || edges.iter().filter(|edge| edge.to == node && edge.from != node);
-            let outgoing = || edges.iter().filter(|edge| edge.from == node && edge.to != node);
-            let earliest = incoming().filter_map(|edge| Some(start_of(edge.from)? + length(edge))).max();
-            let latest = outgoing().filter_map(|edge| Some(start_of(edge.to)? - length(edge))).min();
             let found = match strategy {
-                Strategy::Earliest => {
-                    let first = earliest.unwrap_or(0).max(0);
-                    let last = period.map_or(i64::MAX, |period| first + period - 1);
-                    let fit = |start: i64| table.fits(node, start).map(|ports| (start, ports));
-                    match table.ascending(node, first, last).into_iter().find_map(fit) {
-                        Some(found) => found,
-                        None => {
-                            // It takes the room of others, later than it did before; they are scheduled again.
-                            let start = match before[node] {
-                                None => first,
-                                Some(before) => {
-                                    let last = before.max(first) + period? - 1;
-                                    let later = table.ascending(node, first, last);
-                                    later.into_iter().find(|&start| start > before).unwrap_or(first)
-                                }
-                            };
-                            for other in table.in_the_way(node, start) {
-                                table.release(other);
-                                placed[other] = None;
-                                open.insert(rank[other]);
-                            }
-                            (start, table.fits(node, start)?)
-                        }
-                    }
-                }
-                Strategy::CriticalFirst => {
-                    let wanted = outgoing().any(|edge| edge.distance == 0 && placed[edge.to].is_some());
-                    let waits = incoming().any(|edge| edge.distance == 0 && placed[edge.from].is_some());
-                    let turn = period? - 1;
-                    let fit = |start: i64| table.fits(node, start).map(|ports| (start, ports));
-                    match latest {
-                        Some(last) if wanted && !waits => {
-                            let first = earliest.map_or(last - turn, |first| first.max(last - turn));
-                            table.descending(node, first, last).into_iter().rev().find_map(fit)?
-                        }
-                        _ => {
-                            let first = earliest.unwrap_or_else(|| latest.map_or(0, |latest| latest.min(0)));
-                            let last = latest.map_or(first + turn, |latest| latest.min(first + turn));
-                            table.ascending(node, first, last).into_iter().find_map(fit)?
-                        }
-                    }
-                }
+                Strategy::Earliest => attempt.earliest_slot(node)?,
+                Strategy::CriticalFirst => attempt.slot_beside_neighbours(node)?,
             };
-            let start = found.0;
-            table.reserve(node, start, &found.1);
-            placed[node] = Some(found);
-            before[node] = Some(start);
-            for edge in edges.iter().filter(|edge| edge.from == node && edge.to != node) {
-                let early = placed[edge.to].as_ref().is_some_and(|(other, _)| *other < start + length(edge));
-                if early {
-                    table.release(edge.to);
-                    placed[edge.to] = None;
-                    open.insert(rank[edge.to]);
-                }
+            attempt.place(node, found);
+        }
+        attempt.placed.into_iter().collect()
+    }
+}
+
+/// A schedule in the making, of one period.
+struct Attempt<'a> {
+    period: Option<i64>,
+    /// The edges that count: without a period, those within an iteration.
+    edges: Vec<Edge>,
+    table: Table<'a>,
+    /// By node.
+    placed: Vec<Option<Placed>>,
+    /// By node, its start when it was placed last.
+    before: Vec<Option<i64>>,
+    /// By node, its place in the order; the places of nodes that are to be scheduled.
+    rank: Vec<usize>,
+    open: BTreeSet<usize>,
+}
+
+impl<'a> Attempt<'a> {
+    fn new(problem: &'a Problem<'a>, period: Option<i64>) -> Self {
+        let counts = |edge: &Edge| period.is_some() || edge.distance == 0;
+        let nodes = problem.nodes.len();
+        Attempt {
+            period,
+            edges: problem.edges.iter().copied().filter(counts).collect(),
+            table: Table::new(problem, period),
+            placed: vec![None; nodes],
+            before: vec![None; nodes],
+            rank: vec![0; nodes],
+            open: BTreeSet::new(),
+        }
+    }
+
+    /// Cycles from the start of the first node of an edge to that of the second, at least.
+    fn length(&self, edge: &Edge) -> i64 {
+        edge.weight - edge.distance * self.period.unwrap_or(0)
+    }
+
+    /// Whether a node would have to start after itself.
+    fn is_impossible(&self) -> bool {
+        self.edges.iter().any(|edge| edge.from == edge.to && self.length(edge) > 0)
+    }
+
+    fn incoming(&self, node: usize) -> impl Iterator<Item = &Edge> {
+        self.edges.iter().filter(move |edge| edge.to == node && edge.from != node)
+    }
+
+    fn outgoing(&self, node: usize) -> impl Iterator<Item = &Edge> {
+        self.edges.iter().filter(move |edge| edge.from == node && edge.to != node)
+    }
+
+    fn start(&self, node: usize) -> Option<i64> {
+        self.placed[node].as_ref().map(|(start, _)| *start)
+    }
+
+    /// The earliest start of a node after those that are placed before it.
+    fn earliest(&self, node: usize) -> Option<i64> {
+        self.incoming(node).filter_map(|edge| Some(self.start(edge.from)? + self.length(edge))).max()
+    }
+
+    /// The latest start of a node before those that are placed after it.
+    fn latest(&self, node: usize) -> Option<i64> {
+        self.outgoing(node).filter_map(|edge| Some(self.start(edge.to)? - self.length(edge))).min()
+    }
+
+    /// A start with the ports that are free then, if there are enough.
+    fn fit(&self, node: usize, start: i64) -> Option<Placed> {
+        self.table.fits(node, start).map(|ports| (start, ports))
+    }
+
+    /// The first slot of a node within a period. If there is none, it takes the room of others, later than it did before; they are
+    /// scheduled again.
+    fn earliest_slot(&mut self, node: usize) -> Option<Placed> {
+        let first = self.earliest(node).unwrap_or(0).max(0);
+        let last = self.period.map_or(i64::MAX, |period| first + period - 1);
+        let free = self.table.ascending(node, first, last);
+        if let Some(found) = free.into_iter().find_map(|start| self.fit(node, start)) {
+            return Some(found);
+        }
+        let start = match self.before[node] {
+            None => first,
+            Some(before) => {
+                let last = before.max(first) + self.period? - 1;
+                let later = self.table.ascending(node, first, last);
+                later.into_iter().find(|&start| start > before).unwrap_or(first)
+            }
+        };
+        for other in self.table.in_the_way(node, start) {
+            self.take_out(other);
+        }
+        self.fit(node, start)
+    }
+
+    /// The slot of a node that is nearest to its neighbours: the last one before those after it where only they are placed, else the
+    /// first one.
+    fn slot_beside_neighbours(&self, node: usize) -> Option<Placed> {
+        let (earliest, latest) = (self.earliest(node), self.latest(node));
+        let wanted = self.outgoing(node).any(|edge| edge.distance == 0 && self.placed[edge.to].is_some());
+        let waits = self.incoming(node).any(|edge| edge.distance == 0 && self.placed[edge.from].is_some());
+        let turn = self.period? - 1;
+        match latest {
+            Some(last) if wanted && !waits => {
+                let first = earliest.map_or(last - turn, |first| first.max(last - turn));
+                self.table.descending(node, first, last).into_iter().rev().find_map(|start| self.fit(node, start))
+            }
+            _ => {
+                let first = earliest.unwrap_or_else(|| latest.map_or(0, |latest| latest.min(0)));
+                let last = latest.map_or(first + turn, |latest| latest.min(first + turn));
+                self.table.ascending(node, first, last).into_iter().find_map(|start| self.fit(node, start))
             }
         }
-        placed.into_iter().collect()
+    }
+
+    /// A node is to be scheduled again.
+    fn take_out(&mut self, node: usize) {
+        self.table.release(node);
+        self.placed[node] = None;
+        self.open.insert(self.rank[node]);
+    }
+
+    /// Places a node. Those that would start too early after it are to be scheduled again.
+    fn place(&mut self, node: usize, found: Placed) {
+        let start = found.0;
+        self.table.reserve(node, start, &found.1);
+        self.placed[node] = Some(found);
+        self.before[node] = Some(start);
+        let is_early = |edge: &&Edge| self.start(edge.to).is_some_and(|other| other < start + self.length(edge));
+        let early: Vec<usize> = self.outgoing(node).filter(is_early).map(|edge| edge.to).collect();
+        for other in early {
+            if self.placed[other].is_some() {
+                self.take_out(other);
+            }
+        }
     }
 }
 

@@ -98,48 +98,19 @@ pub(crate) enum TileOutput {
 }
 
 impl<'a> Signals<'a> {
+    /// All names. Those of ports come first, so that they are as programs say it wherever that is possible.
     pub fn of(accelerator: &'a Accelerator) -> Self {
-        let read_data = (0..accelerator.configured().len()).map(|tile| format!("config_read_data_{tile}"));
         let stalls_late = accelerator.stall_latency > 0;
-        let ahead: &[&str] = if stalls_late { &RESERVED_AHEAD } else { &[] };
-        let reserved = RESERVED.iter().chain(ahead).map(|name| (*name).to_owned());
-        let mut names = Names::with(reserved.chain(read_data));
-        let mut ports = |streams: &[Stream], suffixes: &[&str]| {
-            streams.iter().map(|stream| names.claim_stem(&stream.name, "stream", suffixes)).collect()
-        };
-        let streams = StreamPorts {
-            inputs: ports(accelerator.inputs.as_raw_slice(), &["_valid_i", "_ready_o", "_data_i"]),
-            outputs: ports(&accelerator.outputs, &["_valid_o", "_ready_i", "_data_o"]),
-        };
+        let mut names = Names::with(reserved(accelerator));
+        let streams = stream_ports(accelerator, &mut names);
         let ports = streams.inputs.iter().chain(&streams.outputs);
         let stream_buffers = ports.map(|port| names.claim(&format!("u_{port}_buffer"), "stream")).collect();
         let mut pipeline = |port: &String| {
             (names.claim(&format!("u_{port}_pipeline"), "stream"), names.claim(&format!("{port}_beat"), "stream"))
         };
         let pipelines = streams.inputs.iter().filter(|_| stalls_late).map(&mut pipeline).collect();
-        let outputs = accelerator.specs_in_use().map(|spec| spec.outputs).max().unwrap_or(0);
-        let suffixes = tile_suffixes(outputs);
-        let suffixes = suffixes.iter().map(String::as_str).collect_vec();
-        let tiles = accelerator.tiles.iter();
-        let tiles: IndexVec<TileId, String> =
-            tiles.map(|tile| names.claim_stem(&tile.name, "tile", &suffixes)).collect();
-        let roms = accelerator.roms.iter();
-        let roms: Vec<String> = roms.map(|rom| names.claim_stem(&rom.name, "rom", &ROM_SUFFIXES)).collect();
-        for tile in tiles.iter().chain(&roms) {
-            names.claim(&format!("u_{tile}"), "tile");
-        }
-        let used = used_wires(accelerator);
-        let wire = |(number, wire): (WireId, &Wire)| {
-            let kind = match wire.driver {
-                Driver::Input { .. } => "word",
-                Driver::ShiftRegister { .. } | Driver::Tile { .. } => "delayed",
-                Driver::Kernel { .. } => "result",
-                Driver::Select { .. } | Driver::Turns { .. } => "selected",
-            };
-            let unused = if used.contains(&number) { "" } else { "_unused" };
-            names.claim(&format!("{}{unused}", wire.name), kind)
-        };
-        let wires: IndexVec<WireId, String> = accelerator.wires.iter_enumerated().map(wire).collect();
+        let (tiles, roms) = tiles_and_roms(accelerator, &mut names);
+        let wires = wires(accelerator, &mut names);
         let registers = accelerator.wires.iter_enumerated();
         let registers = registers.filter(|(_, wire)| matches!(wire.driver, Driver::ShiftRegister { .. }));
         let instance = |(wire, _)| (wire, names.claim(&format!("u_{}", wires[wire]), "delay"));
@@ -151,27 +122,14 @@ impl<'a> Signals<'a> {
                 (counters(accelerator, Vec::new(), &mut names), ahead)
             }
         };
-        let mut instance = |name: &str| names.claim(&format!("u_{name}"), "kernel");
-        let of_units: Vec<String> = accelerator.units.iter().map(|unit| instance(&unit.name)).collect();
-        let of_kernel = |(number, kernel): (KernelId, &Kernel)| match accelerator.unit_of(number) {
-            Some(unit) => of_units[unit].clone(),
-            None => instance(&kernel.name),
-        };
-        let kernels = accelerator.kernels.iter_enumerated().map(of_kernel).collect();
+        let kernels = kernels(accelerator, &mut names);
         let units =
             accelerator.units.iter().map(|unit| names.claim(&format!("{}_result", unit.name), "result")).collect();
         let turns = accelerator.units.iter().map(|unit| names.claim(&format!("a_{}_turns", unit.name), "assertion"));
         let turns = turns.collect();
         let tile_outputs = tiles.iter_enumerated().map(|(tile, name)| tile_outputs(accelerator, tile, name)).collect();
         let promises = promises(accelerator, &mut names, &wires);
-        let begins: BTreeSet<u64> =
-            accelerator.tiles.iter().map(|tile| tile.begin).filter(|begin| *begin > 0).collect();
-        let mut late_flush = |begin: u64| {
-            let name = names.claim(&format!("flush_{begin}"), "flush");
-            let instance = names.claim(&format!("u_{name}"), "flush");
-            (begin, (name, instance))
-        };
-        let late_flushes = begins.into_iter().map(&mut late_flush).collect();
+        let late_flushes = late_flushes(accelerator, &mut names);
         Signals {
             streams,
             stream_buffers,
@@ -217,6 +175,77 @@ impl<'a> Signals<'a> {
             Source::Constant(word) => format!("16'd{word}"),
         }
     }
+}
+
+/// The names that are taken in every top module, and those of read data.
+fn reserved(accelerator: &Accelerator) -> Vec<String> {
+    let read_data = (0..accelerator.configured().len()).map(|tile| format!("config_read_data_{tile}"));
+    let ahead: &[&str] = if accelerator.stall_latency > 0 { &RESERVED_AHEAD } else { &[] };
+    RESERVED.iter().chain(ahead).map(|name| (*name).to_owned()).chain(read_data).collect()
+}
+
+/// The ports of the streams.
+fn stream_ports(accelerator: &Accelerator, names: &mut Names) -> StreamPorts {
+    let mut ports = |streams: &[Stream], suffixes: &[&str]| {
+        streams.iter().map(|stream| names.claim_stem(&stream.name, "stream", suffixes)).collect()
+    };
+    StreamPorts {
+        inputs: ports(accelerator.inputs.as_raw_slice(), &["_valid_i", "_ready_o", "_data_i"]),
+        outputs: ports(&accelerator.outputs, &["_valid_o", "_ready_i", "_data_o"]),
+    }
+}
+
+/// The names of tiles and of ROMs, whose instances have them with `u_` before.
+fn tiles_and_roms(accelerator: &Accelerator, names: &mut Names) -> (IndexVec<TileId, String>, Vec<String>) {
+    let outputs = accelerator.specs_in_use().map(|spec| spec.outputs).max().unwrap_or(0);
+    let suffixes = tile_suffixes(outputs);
+    let suffixes = suffixes.iter().map(String::as_str).collect_vec();
+    let tiles: IndexVec<TileId, String> =
+        accelerator.tiles.iter().map(|tile| names.claim_stem(&tile.name, "tile", &suffixes)).collect();
+    let roms: Vec<String> =
+        accelerator.roms.iter().map(|rom| names.claim_stem(&rom.name, "rom", &ROM_SUFFIXES)).collect();
+    for tile in tiles.iter().chain(&roms) {
+        names.claim(&format!("u_{tile}"), "tile");
+    }
+    (tiles, roms)
+}
+
+/// The names of wires; `unused` is in those without a reader.
+fn wires(accelerator: &Accelerator, names: &mut Names) -> IndexVec<WireId, String> {
+    let used = used_wires(accelerator);
+    let name = |(number, wire): (WireId, &Wire)| {
+        let kind = match wire.driver {
+            Driver::Input { .. } => "word",
+            Driver::ShiftRegister { .. } | Driver::Tile { .. } => "delayed",
+            Driver::Kernel { .. } => "result",
+            Driver::Select { .. } | Driver::Turns { .. } => "selected",
+        };
+        let unused = if used.contains(&number) { "" } else { "_unused" };
+        names.claim(&format!("{}{unused}", wire.name), kind)
+    };
+    accelerator.wires.iter_enumerated().map(name).collect()
+}
+
+/// The instance of each kernel: its own, or that of its unit.
+fn kernels(accelerator: &Accelerator, names: &mut Names) -> IndexVec<KernelId, String> {
+    let mut instance = |name: &str| names.claim(&format!("u_{name}"), "kernel");
+    let of_units: Vec<String> = accelerator.units.iter().map(|unit| instance(&unit.name)).collect();
+    let of_kernel = |(number, kernel): (KernelId, &Kernel)| match accelerator.unit_of(number) {
+        Some(unit) => of_units[unit].clone(),
+        None => instance(&kernel.name),
+    };
+    accelerator.kernels.iter_enumerated().map(of_kernel).collect()
+}
+
+/// The flush of tiles whose time begins later than the run, by the cycle, and the instance that gives it.
+fn late_flushes(accelerator: &Accelerator, names: &mut Names) -> BTreeMap<u64, (String, String)> {
+    let begins = accelerator.tiles.iter().map(|tile| tile.begin).filter(|begin| *begin > 0);
+    let late_flush = |begin: u64| {
+        let name = names.claim(&format!("flush_{begin}"), "flush");
+        let instance = names.claim(&format!("u_{name}"), "flush");
+        (begin, (name, instance))
+    };
+    begins.collect::<BTreeSet<u64>>().into_iter().map(late_flush).collect()
 }
 
 /// The wires that have readers.
