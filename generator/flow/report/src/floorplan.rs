@@ -117,18 +117,27 @@ struct Drawing<'a> {
     columns: std::ops::RangeInclusive<u32>,
     rows: std::ops::RangeInclusive<u32>,
     cells: BTreeMap<Place, Vec<CellId>>,
-    /// By output, the inputs that take it with their registers, and the nodes on the ways.
-    nets: BTreeMap<NodeId, (Vec<(NodeId, u32)>, BTreeSet<NodeId>)>,
+    /// By output.
+    nets: BTreeMap<NodeId, DrawnNet>,
+}
+
+/// A net as it is drawn.
+#[derive(Default)]
+struct DrawnNet {
+    /// The inputs that take it, with their registers.
+    inputs: Vec<(NodeId, u32)>,
+    /// The nodes on the ways to them.
+    nodes: BTreeSet<NodeId>,
 }
 
 impl<'a> Drawing<'a> {
     fn of(mapped: &'a Mapped, target: &'a ArrayTarget) -> Self {
         let (configuration, graph) = (&mapped.configuration, &target.graph);
         let connections = Connections::of(configuration, graph);
-        let mut nets: BTreeMap<NodeId, (Vec<(NodeId, u32)>, BTreeSet<NodeId>)> = BTreeMap::new();
+        let mut nets: BTreeMap<NodeId, DrawnNet> = BTreeMap::new();
         for (net, way) in connections.nets.iter().zip(connections.ways(configuration, graph)) {
             if let Source::Output(output) = net.source {
-                let (inputs, nodes) = nets.entry(output).or_default();
+                let DrawnNet { inputs, nodes } = nets.entry(output).or_default();
                 inputs.push((net.input, net.registers));
                 nodes.extend(way);
             }
@@ -246,7 +255,7 @@ impl<'a> Drawing<'a> {
 
     fn nets(&self) -> Vec<Net> {
         let graph = &self.target.graph;
-        let net = |(output, (inputs, nodes)): (&NodeId, &(Vec<(NodeId, u32)>, BTreeSet<NodeId>))| {
+        let net = |(output, DrawnNet { inputs, nodes }): (&NodeId, &DrawnNet)| {
             let mut path = String::new();
             let reach = f64::from(PITCH - SIDE) / 2.0 + 5.0;
             for resource in nodes.iter().map(|node| graph.resource(*node)) {
@@ -335,7 +344,7 @@ impl<'a> Drawing<'a> {
     fn loads(&self) -> Vec<Load> {
         let (graph, tracks) = (&self.target.graph, self.target.spec.tracks);
         let mut used: BTreeMap<(Place, Side), [u32; 2]> = BTreeMap::new();
-        for (_, nodes) in self.nets.values() {
+        for DrawnNet { nodes, .. } in self.nets.values() {
             for Resource { place, layer, node } in nodes.iter().map(|node| graph.resource(*node)) {
                 if let Node::Segment { side, .. } = node {
                     used.entry((place, side)).or_default()[layer as usize] += 1;
