@@ -14,8 +14,7 @@
 // Timing: as of the wrapper, pushmem_sram.
 {%- if self.asserts() %}
 `include "pushmem_assert.svh"
-
-{%- endif %}
+{% endif %}
 module {{ memory.name }} (
     input  logic clk_i,
     input  logic enable_i,
