@@ -52,14 +52,9 @@ fn netlists_of_applications_compute_what_the_interpreter_does() {
 #[test]
 fn a_program_beyond_the_array_is_refused_at_its_place() {
     let amber = array("amber");
-    for (name, place, message) in [(
-        "matmul_tiled",
-        "matmul_tiled.yaml",
-        "`b_global_buffer` is in the global_buffer, which `amber` does not have",
-    )] {
-        let error = format!("{:?}", lower(&compiled(app(name), &amber), &amber).unwrap_err());
-        assert!(error.contains(message) && error.contains(place), "{error}");
-    }
+    let error = format!("{:?}", lower(&compiled(app("matmul_tiled"), &amber), &amber).unwrap_err());
+    let message = "`b_global_buffer` is in the global_buffer, which `amber` does not have";
+    assert!(error.contains(message) && error.contains("matmul_tiled.yaml"), "{error}");
     let word32 = array("word32");
     let error = format!("{:?}", lower(&compiled(app("rom"), &word32), &word32).unwrap_err());
     assert!(error.contains("memory tiles of `word32` have no contents of their own for this table"), "{error}");
