@@ -1,7 +1,9 @@
 //! The target of a compile: arguments of `build` and `synth`.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use clap::Args;
 use itertools::Itertools;
@@ -18,7 +20,10 @@ use crate::application::tiles::{self, Named};
 use crate::output;
 
 /// For so long tiles are tried in place of one that does not do.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The stack of that search: passes go down into expressions, as those of the main thread, which has so much.
+const STACK_BYTES: usize = 8 << 20;
 
 /// The most registers of a stall: each is one more beat of room in each stream.
 const MOST_STALL_LATENCY: i64 = 16;
@@ -111,14 +116,11 @@ impl Chosen {
     /// # Errors
     /// Those of the compiler.
     pub fn compile(&self, program: Program) -> Result<Compiled, Diagnostic> {
-        let compiled = |spec: &TileSpec| {
-            compile(program.clone(), &self.target.clone().with_memory(spec.clone()), &self.constraints)
-        };
         let observe = |trial: &Trial| output::note(&trial.to_string());
-        compile_observed(program.clone(), &self.target, &self.constraints, &observe).map_err(|error| {
+        compile_observed(program.clone(), &self.target, &self.constraints, &observe).map_err(move |error| {
             let is_unmapped = matches!(error, CompileError::Unmapped { .. });
             let refused = Diagnostic::from(error);
-            match is_unmapped.then(|| self.suitable(|spec| compiled(spec).is_ok())).flatten() {
+            match is_unmapped.then(|| self.suitable(program)).flatten() {
                 Some(name) => {
                     let help = refused.help().unwrap_or_default().to_owned();
                     refused.with_help(format!("`--tile {name}` can; else {help}"))
@@ -146,13 +148,23 @@ impl Chosen {
     }
 
     /// The first tile of the project with which a program compiles, of those that differ from the chosen one in nothing but
-    /// what their controllers count to, their memory and their buffers. None of those that come up late is tried.
-    fn suitable(&self, compiles: impl Fn(&TileSpec) -> bool) -> Option<String> {
-        let started = Instant::now();
-        let TileSpec { name, kind, reset, .. } = self.target.memory();
-        let mut specs = tiles::memories()
-            .into_iter()
-            .filter(|spec| spec.name != *name && spec.kind == *kind && spec.reset == *reset);
-        specs.find(|spec| started.elapsed() < PATIENCE && compiles(spec)).map(|spec| spec.name)
+    /// what their controllers count to, their memory and their buffers. The refusal waits for it as long as it has patience: the
+    /// compile that is under way then ends with the command.
+    fn suitable(&self, program: Program) -> Option<String> {
+        let TileSpec { name, kind, reset, .. } = self.target.memory().clone();
+        let (target, constraints) = (self.target.clone(), self.constraints.clone());
+        let (sender, receiver) = mpsc::channel();
+        let search = move || {
+            let mut specs = tiles::memories().into_iter();
+            let suits = |spec: &TileSpec| {
+                let is_like = spec.name != name && spec.kind == kind && spec.reset == reset;
+                is_like && compile(program.clone(), &target.clone().with_memory(spec.clone()), &constraints).is_ok()
+            };
+            // Without a receiver, the time is over.
+            specs.find(suits).map(|spec| sender.send(spec.name))
+        };
+        let thread = thread::Builder::new().name("search of a tile".to_owned()).stack_size(STACK_BYTES);
+        thread.spawn(search).ok()?;
+        receiver.recv_timeout(PATIENCE).ok()
     }
 }
