@@ -99,7 +99,7 @@ mod tests {
     fn headers_come_first_and_once() {
         let plain = file("plain.sv", "module plain; endmodule\n");
         let with = file("with.sv", "`include \"pushmem_assert.svh\"\n`PUSHMEM_ASSERT(a, b, (\"c\"))\n");
-        assert_eq!(with_headers([plain.clone()]), [plain.clone()]);
+        assert_eq!(with_headers(Some(plain.clone())), std::slice::from_ref(&plain));
         let files = with_headers([plain.clone(), with.clone()]);
         assert_eq!(
             files.iter().map(|(name, _)| name.as_str()).collect_vec(),
