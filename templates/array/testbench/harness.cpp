@@ -70,7 +70,7 @@ int main(int count, char** arguments) {
         if (!is_used) idle.push_back(column);
     }
 
-    // What was never written is 0, as in the model.
+    // Words that were never written are 0, as in the model.
     Verilated::randReset(0);
     static {{ class }} array;
     array.rst_ni = 0;
