@@ -1,7 +1,5 @@
 //! Programs compiled for an array: schedules with as many cycles for the routes of loops as these need.
 
-use std::time::Instant;
-
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{Compiled, compile};
 use pushmem_files::Diagnostic;
@@ -10,7 +8,7 @@ use pushmem_routing::{Options, Progress};
 
 use crate::edited::Edited;
 use crate::mapping::{ArrayTarget, MapError, Mapped, map};
-use crate::times::Times;
+use crate::times::{Times, timed};
 
 /// Cycles that words travel from stage to stage, one budget after the other, where loops have too few. Memories share no tiles
 /// there, because the memories of a tile start together and so make loops of their own.
@@ -38,18 +36,12 @@ pub fn compile_for(
     let mut before = Times::default();
     let hardware = beside.clone().with_memory(memory.tile.clone());
     let mut attempt = |hardware: &pushmem_graph::Target| -> Result<(Compiled, Mapped), MapError> {
-        let started = Instant::now();
-        let compiled = compile(program.clone(), hardware, constraints).map_err(Diagnostic::from)?;
-        let compile = started.elapsed().as_secs_f64();
-        let mapped = map(&compiled, target, edited, options, progress);
-        before.compile += compile;
-        match mapped {
-            Ok(mapped) => Ok((compiled, Mapped { times: before.plus(&mapped.times), ..mapped })),
-            Err(error) => {
-                before.place_and_route += started.elapsed().as_secs_f64() - compile;
-                Err(error)
-            }
-        }
+        let compiled = timed(&mut before.compile, || compile(program.clone(), hardware, constraints));
+        let compiled = compiled.map_err(Diagnostic::from)?;
+        let mut spent = 0.0;
+        let mapped = timed(&mut spent, || map(&compiled, target, edited, options, progress));
+        let mapped = mapped.inspect_err(|_| before.place_and_route += spent)?;
+        Ok((compiled, Mapped { times: before.plus(&mapped.times), ..mapped }))
     };
     let refused = match attempt(&hardware) {
         Err(MapError::Loop(refused) | MapError::Wrong(refused)) => refused,

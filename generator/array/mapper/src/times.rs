@@ -1,6 +1,6 @@
 //! The time of each step.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::Serialize;
 
@@ -43,6 +43,6 @@ impl Times {
 pub(crate) fn timed<Result>(seconds: &mut f64, step: impl FnOnce() -> Result) -> Result {
     let started = Instant::now();
     let result = step();
-    *seconds += Duration::as_secs_f64(&started.elapsed());
+    *seconds += started.elapsed().as_secs_f64();
     result
 }

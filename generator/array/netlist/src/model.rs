@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use index_vec::IndexVec;
+use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::Layer;
 use pushmem_model::{Inputs, TileModel, Violation};
 use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Semantics};
@@ -52,20 +53,19 @@ impl<'a, S: Semantics> Machine<'a, S> {
             let longest = net.sinks.iter().map(|sink| sink.cycles as usize).max().unwrap_or(0);
             history.push(vec![0; longest + 1]);
         }
-        let tiles = netlist.cells.iter_enumerated().filter_map(|(cell, content)| match &content.core {
-            Core::Memory(_) | Core::Predicate(_) => {
-                let memory = memory.expect("a netlist with memories is for an array with some");
-                let mut tile = TileModel::new(memory);
-                match &content.core {
-                    Core::Predicate(schedule) => tile.configure(&only_predicate(schedule, memory)),
-                    Core::Memory(configuration) => tile.configure(configuration),
-                    _ => {}
-                }
-                tile.clock(&Inputs { flush: true, ..Inputs::default() });
-                Some((cell, tile))
-            }
-            _ => None,
-        });
+        let spec = || memory.expect("a netlist with memories is for an array with some");
+        let configured = |configuration: &MemoryConfiguration| {
+            let mut tile = TileModel::new(spec());
+            tile.configure(configuration);
+            tile.clock(&Inputs { flush: true, ..Inputs::default() });
+            tile
+        };
+        let tile = |core: &Core| match core {
+            Core::Memory(configuration) => Some(configured(configuration)),
+            Core::Predicate(schedule) => Some(configured(&only_predicate(schedule, spec()))),
+            Core::Pe(_) | Core::Input | Core::Output => None,
+        };
+        let tiles = netlist.cells.iter_enumerated().filter_map(|(cell, content)| Some((cell, tile(&content.core)?)));
         let tiles = tiles.collect();
         let order = order(netlist, &earlier);
         Machine { netlist, semantics, outputs, inputs, history, order, tiles, now: 0 }
