@@ -11,6 +11,7 @@ use pushmem_fabric::ArraySpec;
 use pushmem_files::{Code, Diagnostic};
 use pushmem_interconnect::answer_latency;
 use pushmem_process::Conversation;
+use pushmem_simulation::stopped;
 use serde::Serialize;
 
 use crate::build::Rtl;
@@ -85,7 +86,7 @@ impl Lockstep {
             self.layout.push_cycle(&still, write, &mut self.questions);
             self.waiting += 1;
         }
-        let answers = self.ask().map_err(|error| stopped(&mut self.conversation, &error))?;
+        let answers = self.ask()?;
         let latency = answer_latency(spec) as usize;
         let refused = answers.chunks_exact(self.layout.answer_bytes()).position(|answer| answer[0] & 1 != 0);
         // A frozen array has no registers but those of memories.
@@ -124,7 +125,7 @@ impl Lockstep {
 
     fn compare(&mut self) -> Result<(), Diagnostic> {
         let started = Instant::now();
-        let answers = self.ask().map_err(|error| stopped(&mut self.conversation, &error))?;
+        let answers = self.ask()?;
         self.busy += started.elapsed();
         let bytes = self.layout.answer_bytes();
         let expected = std::mem::take(&mut self.expected);
@@ -148,23 +149,16 @@ impl Lockstep {
     }
 
     /// The answers to the cycles that wait.
-    fn ask(&mut self) -> io::Result<Vec<u8>> {
+    fn ask(&mut self) -> Result<Vec<u8>, Diagnostic> {
         let mut answers = std::mem::take(&mut self.answers);
         answers.resize(self.waiting * self.layout.answer_bytes(), 0);
         let (count, questions) = (self.waiting as u32, &self.questions);
         let feed = |to: &mut dyn io::Write| to.write_all(&count.to_le_bytes()).and_then(|()| to.write_all(questions));
-        self.conversation.ask(feed, &mut answers)?;
+        if self.conversation.ask(feed, &mut answers).is_err() {
+            return Err(stopped(self.conversation.end()).or_code(Code::Tool));
+        }
         self.waiting = 0;
         self.questions.clear();
         Ok(answers)
     }
-}
-
-/// The error that the program ended before it had answered.
-fn stopped(conversation: &mut Conversation, error: &io::Error) -> Diagnostic {
-    match conversation.end() {
-        Ok(end) => Diagnostic::new(format!("the RTL simulation stopped ({}):\n{}", end.status, end.log().trim())),
-        Err(_) => Diagnostic::new(format!("the RTL simulation stopped: {error}")),
-    }
-    .or_code(Code::Tool)
 }

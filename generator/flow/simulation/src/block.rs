@@ -224,8 +224,8 @@ fn unpack(ports: &[BlockPort], words: &[u64], values: &mut Vec<u64>) {
     }
 }
 
-/// The error that the process ended too early, or badly.
-fn stopped(end: io::Result<Finished>) -> Diagnostic {
+/// The error that a simulation ended too early, or badly.
+pub fn stopped(end: io::Result<Finished>) -> Diagnostic {
     match end {
         Ok(end) => Diagnostic::new(format!("the RTL simulation stopped ({}):\n{}", end.status, end.log().trim())),
         Err(error) => Diagnostic::new(format!("the RTL simulation stopped: {error}")),

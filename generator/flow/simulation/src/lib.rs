@@ -23,7 +23,7 @@ mod units;
 mod verilator;
 
 pub use bench::{BenchError, Mismatch, TileBench};
-pub use block::{BlockPort, BlockPorts, BlockProcess};
+pub use block::{BlockPort, BlockPorts, BlockProcess, stopped};
 pub use build::{LibrarySources, ModelSources};
 pub use frame::{Bist, Frame, Response};
 pub use process::RtlProcess;
