@@ -9,12 +9,10 @@ use pushmem_fabric::{ArraySpec, Place, TileKind};
 use pushmem_registers::WORD_BYTES;
 use pushmem_resources::{Feature, Field, TileLayout};
 use pushmem_rtl::tile_module as memory_module;
+use pushmem_systemverilog::{File, header};
 
 use crate::configuration::Configuration as ConfigurationModule;
 use crate::{array_module, block_module, io_block_module, tile_module};
-
-/// A file: its name, and its text.
-type File = (String, String);
 
 #[derive(Template)]
 #[template(path = "testbench/frozen_configuration.sv", escape = "none")]
@@ -69,9 +67,8 @@ impl Frozen<'_> {
 
     /// The header of a module, under another name.
     fn header(&self, module: &str, name: &str) -> String {
-        let text = self.text(module);
-        let (begin, end) = text.find("\nmodule ").zip(text.find("\n);")).expect("a module has a header");
-        renamed(&text[begin + 1..end + "\n);".len()], &format!("module {module}"), &format!("module {name}"))
+        let header = header(module, self.text(module)).expect("a module has a header");
+        renamed(header, &format!("module {module}"), &format!("module {name}"))
     }
 
     /// A module that shows 0 on all outputs of another one.

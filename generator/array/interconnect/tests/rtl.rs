@@ -7,9 +7,8 @@ use std::process::Command;
 use pushmem_fabric::{ArraySpec, Folder, TileKind};
 use pushmem_files::Document;
 use pushmem_interconnect::{array_module, block_module, generate, io_block_module, tile_module, verilator_hierarchy};
-use pushmem_systemverilog::{files_of, is_header};
+use pushmem_systemverilog::{files_of, is_header, needed};
 use pushmem_testing::verilator;
-use pushmem_veryl::Emitted;
 
 fn constraints() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../constraints")
@@ -26,45 +25,24 @@ fn shipped(name: &str) -> ArraySpec {
 
 /// Checks that these modules of an array have no warnings.
 fn lint(spec: &ArraySpec, tops: &[String]) {
-    let files = generate(spec).unwrap_or_else(|error| panic!("{error}"));
+    let files = files_of(generate(spec).unwrap_or_else(|error| panic!("{error}")));
     let Some(verilator) = verilator() else { return };
     let folder = tempfile::tempdir().unwrap();
-    for (name, text) in files_of(files.iter().map(|module| (module.name.clone(), module.text.clone()))) {
+    for (name, text) in &files {
         fs::write(folder.path().join(name), text).unwrap();
     }
     for top in tops {
         let mut lint = Command::new(&verilator);
         let output = lint
             .args(["--lint-only", "-Wall", "--top-module", top])
-            .args(needed(&files, top))
+            // The package of a memory has constants that no other module uses.
+            .args(needed(&files, top, &[]))
             .current_dir(&folder)
             .output()
             .unwrap();
         let err = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && !err.contains('%'), "{top}:\n{err}");
     }
-}
-
-/// The files that a module is made of, in their order. The package of a memory has constants that no other module uses.
-fn needed(files: &[Emitted], top: &str) -> Vec<String> {
-    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    let names = |text: &str, name: &str| {
-        text.match_indices(name).any(|(place, _)| {
-            let bytes = text.as_bytes();
-            !is_word(bytes.get(place.wrapping_sub(1))) && !is_word(bytes.get(place + name.len()))
-        })
-    };
-    let mut found = vec![top];
-    let mut next = 0;
-    while let Some(module) = found.get(next).copied() {
-        let file = files.iter().find(|file| file.name == module).unwrap_or_else(|| panic!("there is no {module}"));
-        let used = files.iter().map(|other| other.name.as_str()).filter(|name| names(&file.text, name));
-        let new: Vec<&str> = used.filter(|name| !found.contains(name)).collect();
-        found.extend(new);
-        next += 1;
-    }
-    let listed = files.iter().filter(|file| found.contains(&file.name.as_str()));
-    listed.map(|file| format!("{}.sv", file.name)).collect()
 }
 
 fn of_two_by_two(more: &str) -> ArraySpec {
@@ -120,7 +98,7 @@ fn verilator_compiles_a_block_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut names = vec!["hierarchy.vlt".to_owned()];
     fs::write(folder.path().join("hierarchy.vlt"), verilator_hierarchy(&spec)).unwrap();
-    for (name, text) in files_of(files.into_iter().map(|module| (module.name, module.text))) {
+    for (name, text) in files_of(files) {
         fs::write(folder.path().join(&name), text).unwrap();
         names.extend(Some(name).filter(|name| !is_header(name)));
     }

@@ -2,7 +2,11 @@
 //!
 //! A file is its name or path, and its text. Generated designs have one header: the macros of assertions.
 
+mod ports;
+
 use itertools::Itertools;
+
+pub use ports::{Port, header, ports_of};
 
 /// The macros of assertions: the name of the header, and its text.
 pub const ASSERTIONS: (&str, &str) =
@@ -32,12 +36,12 @@ pub fn asserts(text: &str) -> bool {
     text.contains(concat!("`", "PUSHMEM_ASSERT"))
 }
 
-/// The files of modules, each named as its module, after the headers that they include. Veryl has no directive for this: the header
-/// of the macros is included here.
+/// The files of modules, name and text of each, named as their modules and after the headers that they include. Veryl has no directive
+/// for this: the header of the macros is included here.
 ///
 /// # Panics
 /// As [`with_headers`].
-pub fn files_of(modules: impl IntoIterator<Item = (String, String)>) -> Vec<File> {
+pub fn files_of(modules: impl IntoIterator<Item: Into<(String, String)>>) -> Vec<File> {
     let include = include();
     let file = |(module, mut text): (String, String)| {
         if asserts(&text) && !text.contains(&include) {
@@ -46,7 +50,7 @@ pub fn files_of(modules: impl IntoIterator<Item = (String, String)>) -> Vec<File
         }
         (format!("{module}.sv"), text)
     };
-    with_headers(modules.into_iter().map(file))
+    with_headers(modules.into_iter().map(Into::into).map(file))
 }
 
 /// The line that includes the macros of assertions.
@@ -82,6 +86,30 @@ pub fn file_list<'a>(paths: impl IntoIterator<Item = &'a str> + Clone) -> String
     let folders = include_folders(paths.clone()).into_iter().map(|folder| format!("{INCLUDE_FOLDER}{folder}\n"));
     let modules = paths.into_iter().filter(|path| !is_header(path)).map(|path| format!("{path}\n"));
     folders.chain(modules).collect()
+}
+
+/// The names of the files, of these, that a module is made of, in their order. Modules of `without` are left out, with all that only
+/// they use.
+///
+/// # Panics
+/// If the module or one that it uses has no file of its name.
+pub fn needed(files: &[File], module: &str, without: &[String]) -> Vec<String> {
+    let module_of = |file: &'_ File| file.0.trim_end_matches(".sv").to_owned();
+    let modules = files.iter().map(module_of).collect_vec();
+    let is_left_out = |name: &str| name != module && without.iter().any(|other| other == name);
+    let mut found = vec![module.to_owned()];
+    let mut next = 0;
+    while next < found.len() {
+        let place = modules.iter().position(|module| *module == found[next]);
+        let (_, text) = &files[place.unwrap_or_else(|| panic!("there is no file of {}", found[next]))];
+        let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').unique();
+        let used = words.filter(|word| modules.iter().any(|module| module == word) && !is_left_out(word));
+        let new = used.filter(|word| !found.iter().any(|module| module == word)).map(str::to_owned).collect_vec();
+        found.extend(new);
+        next += 1;
+    }
+    let is_found = |(_, module): &(&File, &String)| found.contains(module);
+    files.iter().zip(&modules).filter(is_found).map(|((name, _), _)| name.clone()).collect()
 }
 
 /// The option of file lists for the folder of headers.
@@ -130,6 +158,19 @@ mod tests {
         assert_eq!(file_list(["rtl/a.svh", "rtl/b.svh", "rtl/a.sv", "top.sv"]), "+incdir+rtl\nrtl/a.sv\ntop.sv\n");
         assert_eq!(file_list(["a.sv"]), "a.sv\n");
         assert_eq!(include_folders(["a.svh"]), ["."]);
+    }
+
+    #[test]
+    fn a_module_is_made_of_those_that_it_names() {
+        let files = [
+            file("leaf.sv", "module leaf; endmodule\n"),
+            file("part.sv", "module part; leaf u_leaf (); endmodule\n"),
+            file("other.sv", "module other; endmodule\n"),
+            file("top.sv", "module top; part u_part (); other u_other (); leafy u_no (); endmodule\n"),
+        ];
+        assert_eq!(needed(&files, "top", &[]), ["leaf.sv", "part.sv", "other.sv", "top.sv"]);
+        assert_eq!(needed(&files, "top", &["part".to_owned()]), ["other.sv", "top.sv"]);
+        assert_eq!(needed(&files, "part", &["part".to_owned()]), ["leaf.sv", "part.sv"]);
     }
 
     /// The list of names is that of the header.

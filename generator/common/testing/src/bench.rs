@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use pushmem_systemverilog::is_header;
 use tempfile::TempDir;
 
 use crate::verilator;
@@ -39,9 +40,7 @@ impl Bench {
         build.args(["--cc", "--exe", "--build", "--assert", "-Wall", "--top-module", "bench"]);
         build.args(["-CFLAGS", sources.flags, "harness.cpp"]);
         quiet(
-            build
-                .args(sources.rtl.iter().map(|(name, _)| name).filter(|name| !name.ends_with(".svh")))
-                .current_dir(&folder),
+            build.args(sources.rtl.iter().map(|(name, _)| name).filter(|name| !is_header(name))).current_dir(&folder),
         );
         Some(Bench { folder })
     }

@@ -59,6 +59,13 @@ pub struct Emitted {
     pub text: String,
 }
 
+impl From<Emitted> for (String, String) {
+    /// Name and text.
+    fn from(Emitted { name, text }: Emitted) -> Self {
+        (name, text)
+    }
+}
+
 /// The errors and warnings of Veryl about the sources: never empty.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct CompileError {

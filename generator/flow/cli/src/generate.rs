@@ -129,8 +129,7 @@ impl Generate {
         let rtl =
             pushmem_pe::generate(spec).map_err(|error| Diagnostic::new(error.to_string()).as_fault("specification"))?;
         let mut folder = OutputFolder::new();
-        let modules = rtl.iter().map(|module| (module.name.clone(), module.text.clone()));
-        rtl_folder::add(&mut folder, files_of(modules));
+        rtl_folder::add(&mut folder, files_of(rtl.iter().cloned()));
         folder.add("operations.md", spec.to_markdown());
         folder.add("spec.yaml", spec.to_yaml());
         Origin::of_processing_element(spec).sign(&mut folder);

@@ -148,21 +148,20 @@ pub fn prefix(text: &str) -> Result<String, String> {
 
 /// Gives the name of every module, header and macro a prefix, wherever it stands, and the files that are named so, too.
 pub fn rename_modules(folder: &mut OutputFolder, prefix: &str) {
-    let is_module = |path: &Path| path.starts_with("rtl") && path.extension().is_some_and(|ending| ending == "sv");
+    let is_rtl = |path: &Path| {
+        path.starts_with("rtl")
+            && (path.extension().is_some_and(|ending| ending == "sv") || path.to_str().is_some_and(is_header))
+    };
     let stem = |path: &Path| path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
-    let modules: BTreeSet<String> =
-        folder.files().filter(|(path, _)| is_module(path)).filter_map(|(path, _)| stem(path)).collect();
-    let is_header = |path: &Path| path.to_str().is_some_and(is_header);
-    let headers: BTreeSet<String> =
-        folder.files().filter(|(path, _)| is_header(path)).filter_map(|(path, _)| stem(path)).collect();
-    let is_named = |name: &str| modules.contains(name) || headers.contains(name) || ASSERTION_MACROS.contains(&name);
+    let stems = folder.files().filter(|(path, _)| is_rtl(path)).filter_map(|(path, _)| stem(path));
+    let names: BTreeSet<String> = stems.chain(ASSERTION_MACROS.map(str::to_owned)).collect();
     folder.rewrite(|path, text| {
         if SOURCES.iter().any(|source| path.starts_with(source)) {
             return (path.to_owned(), text.to_owned());
         }
-        let renamed = |name: &str| is_named(name).then(|| format!("{prefix}{name}"));
+        let renamed = |name: &str| names.contains(name).then(|| format!("{prefix}{name}"));
         let file = match stem(path).as_deref().and_then(renamed) {
-            Some(stem) if is_module(path) || is_header(path) || path.starts_with("veryl") => {
+            Some(stem) if is_rtl(path) || path.starts_with("veryl") => {
                 path.with_file_name(stem).with_extension(path.extension().unwrap_or_default())
             }
             _ => PathBuf::from(path),

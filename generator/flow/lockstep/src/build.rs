@@ -9,7 +9,7 @@ use pushmem_fabric::ArraySpec;
 use pushmem_files::Diagnostic;
 use pushmem_interconnect::{array_module, block_module, freeze, io_block_module, tile_module};
 use pushmem_simulation::{LibrarySources, ModelSources, Verilator};
-use pushmem_systemverilog::is_header;
+use pushmem_systemverilog::{File, is_header, needed};
 
 /// The class that Verilator makes of the array.
 const CLASS: &str = "Varray";
@@ -37,7 +37,7 @@ struct Harness<'a> {
 pub fn build(
     verilator: &Verilator,
     spec: &ArraySpec,
-    files: &[(String, String)],
+    files: &[File],
     rtl: Rtl,
     configuration: &Configuration,
 ) -> Result<PathBuf, Diagnostic> {
@@ -81,23 +81,4 @@ pub fn build(
         wave: false,
         flatten: is_frozen,
     })
-}
-
-/// The files that a module is made of, in their order, without those of other parts.
-fn needed(files: &[(String, String)], module: &str, parts: &[String]) -> Vec<String> {
-    let name_of = |file: &str| file.trim_end_matches(".sv").to_owned();
-    let is_part = |name: &str| name != module && parts.iter().any(|part| part == name);
-    let modules = files.iter().map(|(name, _)| name_of(name)).collect_vec();
-    let mut found = vec![module.to_owned()];
-    let mut next = 0;
-    while next < found.len() {
-        let (_, text) =
-            files.iter().find(|(name, _)| name_of(name) == found[next]).expect("a module is in the file of its name");
-        let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').unique();
-        let used = words.filter(|word| modules.iter().any(|module| module == word) && !is_part(word));
-        let new = used.filter(|word| !found.iter().any(|module| module == word)).map(str::to_owned).collect_vec();
-        found.extend(new);
-        next += 1;
-    }
-    files.iter().map(|(name, _)| name.clone()).filter(|name| found.contains(&name_of(name))).collect()
 }

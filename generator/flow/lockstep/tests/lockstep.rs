@@ -34,8 +34,7 @@ impl Program {
         let spec = ArraySpec::from_document(&document, &Folder(root().join("constraints"))).unwrap();
         let document = Document::read(&root().join("rtl-tests/arrays/gaussian.yaml")).unwrap();
         let configuration = Configuration::from_document(&document, &spec, &Graph::of(&spec)).unwrap();
-        let modules = generate(&spec).unwrap().into_iter();
-        Program { files: files_of(modules.map(|module| (module.name, module.text))), spec, configuration }
+        Program { files: files_of(generate(&spec).unwrap()), spec, configuration }
     }
 
     /// Runs the program on the model, in which some cycles wait, and on RTL of these files.

@@ -5,7 +5,6 @@
 
 mod macros;
 mod package;
-mod ports;
 mod registers;
 mod timing;
 

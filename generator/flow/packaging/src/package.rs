@@ -3,13 +3,12 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_rtl::{checker_module, configuration_outputs, registers_module, tile_module};
-use pushmem_systemverilog::{file_list, include_folders, is_header};
+use pushmem_systemverilog::{Port, file_list, include_folders, is_header, ports_of};
 use pushmem_technology::{Binding, Kit, Technology, Views};
 use pushmem_tile::{Reset, TEST_ENABLE, TileSpec};
 use serde_json::{Value, json};
 
 use crate::macros;
-use crate::ports::{Port, ports_of};
 use crate::registers::{Block, Component, Python};
 use crate::timing::Timing;
 
@@ -124,7 +123,7 @@ struct Supplies<'a> {
 pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
     let ports = design.rtl.iter().rev().find(|(path, _)| file_name(path) == format!("{}.sv", design.top));
     let (_, text) = ports.expect("the top module is among the files");
-    let ports = ports_of(&design.top, text);
+    let ports = ports_of(&design.top, text).expect("the top module has its ports on lines of their own");
     let sources = Sources::of(design);
     let name = &design.name;
     let (headers, harness) = design.testbench.iter().partition(|path| path.ends_with(".h"));

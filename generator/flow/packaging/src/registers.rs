@@ -3,9 +3,9 @@
 use askama::Template;
 use itertools::Itertools;
 use pushmem_registers::{Access, RegisterMap, WORD_BYTES};
+use pushmem_systemverilog::Port;
 
 use crate::package::Design;
-use crate::ports::Port;
 
 /// The registers of a tile in the address space of a design.
 #[derive(Clone, Debug)]

@@ -35,7 +35,7 @@ fn assembly(spec: &TileSpec, name: &str, views: &str) -> Assembly {
 /// The files of the package of a tile.
 fn packaged(spec: &TileSpec, technology: &Technology, timing: &str) -> BTreeMap<String, String> {
     let map = RegisterMap::of(spec);
-    let rtl = files_of(generate(spec, &map).unwrap().into_iter().map(|module| (module.name, module.text)));
+    let rtl = files_of(generate(spec, &map).unwrap());
     let rtl = technology.bind(rtl).into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect();
     let design = Design {
         name: spec.name.clone(),

@@ -7,30 +7,23 @@ use std::fmt::Write as _;
 
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
+use pushmem_systemverilog::{Port, header, ports_of};
 
 /// Bits of a word of the interface between SystemVerilog and C.
 const WORD: usize = 32;
 
 const CLOCK: &str = "clk_i";
 
-/// A port, which is a vector of bits.
-struct Port<'a> {
-    name: &'a str,
-    is_input: bool,
-    bits: usize,
-}
-
-impl Port<'_> {
-    fn words(&self) -> usize {
-        self.bits.div_ceil(WORD)
-    }
+/// The words that a port takes.
+fn words(port: &Port) -> usize {
+    (port.bits as usize).div_ceil(WORD)
 }
 
 /// The interface of a module.
 pub(crate) struct Clocked<'a> {
     module: &'a str,
     header: &'a str,
-    ports: Vec<Port<'a>>,
+    ports: Vec<Port>,
 }
 
 impl<'a> Clocked<'a> {
@@ -38,36 +31,33 @@ impl<'a> Clocked<'a> {
     pub fn of(module: &'a str, text: &'a str) -> Result<Self, Diagnostic> {
         let fault =
             || Diagnostic::new(format!("the ports of `{module}` are not vectors of bits")).as_fault("specification");
-        let header = text.find(&format!("module {module}")).map(|begin| &text[begin..]).ok_or_else(fault)?;
-        let header = &header[..header.find("\n);").ok_or_else(fault)? + "\n);".len()];
-        let lines =
-            header.lines().map(str::trim).filter(|line| line.starts_with("input ") || line.starts_with("output "));
-        let ports = lines.map(|line| port(line).ok_or_else(fault)).collect::<Result<_, _>>()?;
+        let header = header(module, text).ok_or_else(fault)?;
+        let ports = ports_of(module, text).ok_or_else(fault)?;
         Ok(Clocked { module, header, ports })
     }
 
-    fn passed(&self, is_input: bool) -> impl DoubleEndedIterator<Item = &Port<'a>> {
-        self.ports.iter().filter(move |port| port.is_input == is_input && port.name != CLOCK)
+    fn passed(&self, is_input: bool) -> impl DoubleEndedIterator<Item = &Port> {
+        self.ports.iter().filter(move |port| port.output != is_input && port.name != CLOCK)
     }
 
     /// Words of all inputs, or of all outputs: each begins a word.
     fn words(&self, is_input: bool) -> usize {
-        self.passed(is_input).map(Port::words).sum()
+        self.passed(is_input).map(words).sum()
     }
 
     /// Each input or output with its first word.
-    fn placed(&self, is_input: bool) -> impl Iterator<Item = (&Port<'a>, usize)> {
+    fn placed(&self, is_input: bool) -> impl Iterator<Item = (&Port, usize)> {
         self.passed(is_input).scan(0, |next, port| {
-            *next += port.words();
-            Some((port, *next - port.words()))
+            *next += words(port);
+            Some((port, *next - words(port)))
         })
     }
 
     /// A module of the same name and ports that calls the library at each rising edge.
     pub fn wrapper(&self) -> String {
         let Clocked { module, header, .. } = self;
-        let padded = |port: &Port| match port.words() * WORD - port.bits {
-            0 => port.name.to_owned(),
+        let padded = |port: &Port| match words(port) * WORD - port.bits as usize {
+            0 => port.name.clone(),
             more => format!("{more}'d0, {}", port.name),
         };
         let inputs = self.passed(true).rev().map(padded).join(", ");
@@ -79,7 +69,7 @@ impl<'a> Clocked<'a> {
              always @(posedge {CLOCK}) begin\n        {module}_step(model, {{{inputs}}}, next);\n        outputs_q <= next;\n    end\n"
         );
         for (port, word) in self.placed(false) {
-            let (low, high) = (word * WORD, word * WORD + port.bits - 1);
+            let (low, high) = (word * WORD, word * WORD + port.bits as usize - 1);
             writeln!(text, "    assign {} = outputs_q[{high}:{low}];", port.name).expect("strings take all");
         }
         text + "endmodule\n"
@@ -112,20 +102,6 @@ impl<'a> Clocked<'a> {
             call("get", "outputs", false),
         )
     }
-}
-
-/// A port by its line: `input  logic [7:0] column_i,`.
-fn port(line: &str) -> Option<Port<'_>> {
-    let words = line.trim_end_matches(',').split_whitespace().collect_vec();
-    let (direction, bits, name) = match words[..] {
-        [direction, "logic", name] => (direction, 1, name),
-        [direction, "logic", range, name] => {
-            let high: usize = range.strip_prefix('[')?.strip_suffix(":0]")?.parse().ok()?;
-            (direction, high + 1, name)
-        }
-        _ => return None,
-    };
-    Some(Port { name, is_input: direction == "input", bits })
 }
 
 #[cfg(test)]

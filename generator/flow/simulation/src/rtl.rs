@@ -25,7 +25,7 @@ pub fn rtl_files(spec: &TileSpec) -> Result<Vec<(String, String)>, Diagnostic> {
     }
     let rtl = pushmem_rtl::generate(spec, &map)
         .map_err(|error| Diagnostic::new(format!("internal error: the RTL does not compile: {error}")))?;
-    let files = files_of(rtl.into_iter().map(|module| (module.name, module.text)));
+    let files = files_of(rtl);
     kept.keep(&files);
     Ok(files)
 }

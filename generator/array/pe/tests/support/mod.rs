@@ -5,6 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use pushmem_pe::{Configuration, Mode, Operand, Operation, Pe, PeSpec, generate};
+use pushmem_systemverilog::files_of;
 use pushmem_testing::{Sources, quiet, verilator};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -162,8 +163,7 @@ impl Bench {
 }
 
 fn files(spec: &PeSpec) -> Vec<(String, String)> {
-    let files = generate(spec).unwrap_or_else(|error| panic!("{error}"));
-    files.into_iter().map(|file| (format!("{}.sv", file.name), file.text)).collect()
+    files_of(generate(spec).unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// A module around the processing element with ports that the harness can write alike for all specifications.

@@ -145,7 +145,7 @@ pub fn rtl_files(spec: &ArraySpec) -> Result<Vec<(String, String)>, Diagnostic> 
     }
     let modules = pushmem_interconnect::generate(spec)
         .map_err(|error| Diagnostic::new(error.to_string()).as_fault("specification"))?;
-    let files = files_of(modules.into_iter().map(|module| (module.name, module.text)));
+    let files = files_of(modules);
     kept.keep(&files);
     Ok(files)
 }

@@ -53,7 +53,7 @@ impl Bench {
         let is_register = |node: &NodeId| matches!(graph.resource(*node).node, Node::Register { .. });
         let registers: Vec<NodeId> = graph.nodes().filter(is_register).collect();
         let files = generate(spec).unwrap_or_else(|error| panic!("{error}"));
-        let mut rtl: Vec<_> = files_of(files.into_iter().map(|module| (module.name, module.text)));
+        let mut rtl = files_of(files);
         rtl.push(("bench.sv".to_owned(), bench(spec, &graph, &registers)));
         let flags = format!("-O1 -std=c++17 -DCOLUMNS={} -DPROBES={}", spec.columns, registers.len());
         let sources = Sources { rtl, harness: include_str!("harness.cpp"), flags: &flags };
