@@ -1,9 +1,7 @@
 """The section of docs/src/results.md about programs on an array, which scripts/results writes."""
 
 import json
-import os
 import re
-import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -33,8 +31,7 @@ time from the program to the bitstream, with the proof; placement, routing and p
 def build(pushmem: str, program: Path) -> tuple[dict | None, str, float]:
     """The report of a build on the array, or why there is none; and its CPU seconds."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as log:
-        process = subprocess.Popen([pushmem, "build", program, "--array", ARRAY, "--json"], cwd=tools.ROOT, stdout=out, stderr=log)
-        _, status, usage = os.wait4(process.pid, 0)
+        status, usage = tools.run_measured([pushmem, "build", program, "--array", ARRAY, "--json"], stdout=out, stderr=log)
         out.seek(0)
         log.seek(0)
         report = json.load(out) if status == 0 else None

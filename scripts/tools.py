@@ -5,6 +5,7 @@ import difflib
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -65,6 +66,13 @@ def report(command, folder: Path = ROOT) -> tuple[dict | list | None, str]:
     if done.returncode != 0:
         return None, done.stdout + done.stderr
     return json.loads(done.stdout), done.stderr
+
+
+def run_measured(command, **streams) -> tuple[int, resource.struct_rusage]:
+    """Runs a command in the project: its status, and the time and the memory that it took. `streams` are those of subprocess.Popen."""
+    process = subprocess.Popen([str(word) for word in command], cwd=ROOT, **streams)
+    _, status, usage = os.wait4(process.pid, 0)
+    return status, usage
 
 
 def library(pushmem: str, name: str) -> Path:
