@@ -14,7 +14,7 @@ module hop_proof #(
     logic [Width-1:0] track;
     pushmem_hop #(.Width(Width), .Choices(Choices)) u_hop (.clk_i, .step_i, .select_i, .items_i, .track_o(track));
 
-    // What the register holds after a step, from registers alone.
+    // The word of the register after a step, from registers alone.
     logic             first_q = 1'b1;
     logic [Width-1:0] want_q;
     always_ff @(posedge clk_i) begin

@@ -417,9 +417,7 @@ fn prepare_parent(path: &Path) -> Result<(&Path, CreatedFolders), Diagnostic> {
             return Err(Diagnostic::new(message).or_code(Code::Output).with_help("give a path that ends in a name"));
         }
     };
-    let created = CreatedFolders::create(parent).map_err(|reason| {
-        takes_nothing(present(parent), &reason)
-    })?;
+    let created = CreatedFolders::create(parent).map_err(|reason| takes_nothing(present(parent), &reason))?;
     Ok((parent, created))
 }
 

@@ -8,7 +8,8 @@ pub(crate) fn align_assignments(text: &str) -> String {
     let mut at = 0;
     while at < lines.len() {
         let end = group_end(&lines, at);
-        let column = lines[at..end].iter().filter_map(|line| Assignment::parse(line)).map(|line| line.place.len()).max();
+        let column =
+            lines[at..end].iter().filter_map(|line| Assignment::parse(line)).map(|line| line.place.len()).max();
         for line in &lines[at..end] {
             match Assignment::parse(line) {
                 Some(Assignment { place, operator, value }) => {
@@ -46,7 +47,8 @@ struct Assignment<'a> {
 
 impl<'a> Assignment<'a> {
     fn parse(line: &'a str) -> Option<Self> {
-        let operator = [" = ", " <= "].into_iter().filter_map(|operator| Some((line.find(operator)?, operator))).min()?;
+        let operator =
+            [" = ", " <= "].into_iter().filter_map(|operator| Some((line.find(operator)?, operator))).min()?;
         let (at, operator) = operator;
         let place = line[..at].trim_end();
         let code = place.trim_start();

@@ -76,8 +76,7 @@ impl<'a> Declaration<'a> {
 fn selects_bits(text: &str, name: &str) -> bool {
     let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
     let name = name.split(|character| !is_word(character)).next().unwrap_or(name);
-    text.match_indices(name)
-        .any(|(at, _)| text[at + name.len()..].starts_with('[') && !text[..at].ends_with(is_word))
+    text.match_indices(name).any(|(at, _)| text[at + name.len()..].starts_with('[') && !text[..at].ends_with(is_word))
 }
 
 /// `16-1:0` as `15:0`.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic, Document, FieldPath};
 use pushmem_rtl::{checker_module, package_of, registers_module, tile_module};
-use pushmem_technology::{Assembly, Binding, ClockGate, TileSram, Technology};
+use pushmem_technology::{Assembly, Binding, ClockGate, Technology, TileSram};
 use pushmem_tile::TileSpec;
 
 use crate::shipped::{Shipped, shipped};

@@ -7,7 +7,7 @@ use pushmem_packaging::{Block, Design, Timing, package};
 use pushmem_registers::RegisterMap;
 use pushmem_rtl::{generate, tile_module};
 use pushmem_systemverilog::files_of;
-use pushmem_technology::{Assembly, Binding, TileSram, Technology};
+use pushmem_technology::{Assembly, Binding, Technology, TileSram};
 use pushmem_tile::TileSpec;
 use serde_json::{Value, json};
 

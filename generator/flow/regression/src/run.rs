@@ -12,7 +12,7 @@ use pushmem_registers::RegisterMap;
 use pushmem_simulation::{
     BenchError, Event, RtlProcess, StreamOptions, Verilator, rtl_files, run_length, run_streams, self_test,
 };
-use pushmem_technology::{Assembly, Binding, TileSram, Technology};
+use pushmem_technology::{Assembly, Binding, Technology, TileSram};
 use pushmem_tile::TileSpec;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

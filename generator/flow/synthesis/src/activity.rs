@@ -91,7 +91,7 @@ pub struct Activity {
     pub accesses: Vec<Accesses>,
 }
 
-/// What switches in a netlist, for its power.
+/// The switching of a netlist, for its power.
 #[derive(Default)]
 struct Switching<'a> {
     /// Path of each block, and its cells, each with its activity and the share of clock pulses that it gets.

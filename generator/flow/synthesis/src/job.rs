@@ -130,7 +130,7 @@ mod tests {
 
     use pushmem_files::Document;
     use pushmem_simulation::rtl_files;
-    use pushmem_technology::{Assembly, TileSram, Technology};
+    use pushmem_technology::{Assembly, Technology, TileSram};
     use pushmem_tile::{Reset, TileSpec};
 
     use super::*;

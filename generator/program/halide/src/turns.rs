@@ -49,9 +49,7 @@ pub(crate) fn unrolled<'a>(
         // A single row has no index: it gets one, if one part of a loop after another computes it.
         if folds.iter().all(Option::is_none) && is_in_parts(program, array) {
             let turns = Turns { shapes: &shapes[array], array, dimension: folds.len(), fold: 1 };
-            if let Some(shifted) =
-                turns.shifted(program, &located, left).ok().filter(|shifted| shifted.overwritten)
-            {
+            if let Some(shifted) = turns.shifted(program, &located, left).ok().filter(|shifted| shifted.overwritten) {
                 located = turns.replaced(located, shifted.indices)?;
                 folded[array].push(true);
             }

@@ -6,7 +6,7 @@ use num_integer::gcd;
 use pushmem_affine::Affine;
 use pushmem_buffers::{Port, UnifiedBuffer};
 
-use crate::memory::{TracedMemory, Token, UNDEFINED};
+use crate::memory::{Token, TracedMemory, UNDEFINED};
 use crate::walker::{Advance, Mark, Walker};
 
 /// Elements for which a table of last writers is a memory.

@@ -12,7 +12,7 @@ use pushmem_tile::{AddressGenerator, Controller, Kind, Memory as Place, Role, Ti
 
 use crate::chained::Folded;
 use crate::error::Fault;
-use crate::memory::{CHAINED, TracedMemory, Token, UNDEFINED, later};
+use crate::memory::{CHAINED, Token, TracedMemory, UNDEFINED, later};
 use crate::walker::{Advance, Mark, NEVER, Walker};
 
 /// Words in the widest row.
