@@ -77,7 +77,7 @@ impl Bench {
             if let Some(configuration) = &cycle.configured {
                 model.configure(configuration);
             }
-            let shown = model.outputs();
+            let shown = model.outputs().to_vec();
             if let Some(outputs) = &outputs {
                 self.compare(number, cycle, &outputs[number], &shown, &model);
                 self.compare_answer(number, &outputs[number], cycles);
