@@ -157,10 +157,11 @@ mod tests {
             let slots = random.random_range(1..24);
             let mut values: Vec<u32> = (100..100 + slots).collect();
             let taken: Vec<Step> = (0..slots)
-                .filter_map(|register| random.random_bool(0.7).then(|| (register, random.random_range(0..slots))))
+                .map(|register| (register, random.random_range(0..slots * 3 / 2)))
+                .filter(|(_, source)| *source < slots)
                 .collect();
             let is_register = |slot: Slot| taken.iter().any(|(register, _)| *register == slot);
-            let is_shown = |slot: Slot| slot % 2 == 0 && !is_register(slot);
+            let is_shown = |slot: Slot| slot.is_multiple_of(2) && !is_register(slot);
             let mut live = Live::new(&taken, is_shown, &values);
             for cycle in 1..9 {
                 for slot in (0..slots).filter(|slot| is_shown(*slot)) {
