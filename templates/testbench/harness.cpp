@@ -63,10 +63,10 @@ void sample(const Vblock& block, Output& output) {
 
 int main(int argc, char** argv) {
     const std::unique_ptr<VerilatedContext> context{new VerilatedContext};
-    context->commandArgs(argc, argv);
-    // Unwritten memories hold arbitrary bits, as in silicon.
+    // Unwritten memories hold arbitrary bits, as in silicon, unless an argument says otherwise.
     context->randReset(2);
     context->randSeed(1);
+    context->commandArgs(argc, argv);
 {%- if wave %}
     context->traceEverOn(true);
 {%- endif %}

@@ -2,17 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pushmem_bitstream::{Configuration, TileConfiguration};
-use pushmem_configuration::Configuration as MemoryConfiguration;
-use pushmem_fabric::{ArraySpec, Direction, Layer, Place, TileKind};
+use pushmem_bitstream::Configuration;
+use pushmem_fabric::{ArraySpec, Place, TileKind};
 use pushmem_model::{Inputs as MemoryInputs, TileModel};
-use pushmem_pe::Mode;
-use pushmem_resources::{Graph, Node, NodeId, Resource};
+use pushmem_resources::{Graph, NodeId};
 
 use crate::control::ControlTree;
-use crate::pe::{Core, OPERANDS, PeTile};
+use crate::live::Live;
+use crate::load::{configure_memories, hops, of_kind, pes, streams};
+use crate::pe::{OPERANDS, PeTile, PeTiles};
 use crate::route::{Routes, Slot, slot};
-use crate::shift::{Shifts, Step};
 use crate::streams::{Beat, Control, StreamIn, StreamOut};
 
 /// The inputs of a column in a cycle.
@@ -45,37 +44,40 @@ pub struct Inputs {
 }
 
 /// A memory in its tile.
-struct MemoryTile {
-    tile: TileModel,
-    place: Place,
-    /// Inputs and outputs of words, and the output of a bit.
-    inputs: Vec<Slot>,
-    outputs: Vec<Slot>,
-    bit: Slot,
+pub struct MemoryTile {
+    pub tile: TileModel,
+    pub place: Place,
+    /// Inputs of words.
+    pub inputs: Vec<Slot>,
+    /// Outputs of words, by port, and the output of a bit: those that something takes.
+    pub outputs: Vec<(u32, Slot)>,
+    pub bit: Option<Slot>,
     /// Whether that is the stencil-valid output. If not, it tells in which cycles the first output has a word.
-    has_stencil_valid: bool,
+    pub has_stencil_valid: bool,
 }
 
 /// The cycle-accurate model of an array.
 pub struct Emulator {
     spec: ArraySpec,
     graph: Graph,
-    /// The values of registers and outputs by node; behind them 0, the registers of operands, constants of processing elements, and
-    /// copies of registers.
+    /// The values of registers by node, where they are while no part of the configuration works with them; behind them 0, the registers of
+    /// operands, and constants of processing elements. Outputs of cores are 0 here.
     values: Vec<u32>,
     /// The first register of the operands of each processing element that was in use: registers keep their values.
     operands: BTreeMap<Place, Slot>,
     /// Values up to those of the last configuration.
     kept: usize,
-    /// The registers that take something.
-    shifts: Shifts,
+    /// The values that the configuration works with. Tiles have places in them.
+    live: Live,
     /// The processing elements whose results something takes.
-    pes: Vec<PeTile>,
+    pes: PeTiles,
     memories: Vec<MemoryTile>,
     /// The streams that have beats.
     streams_in: Vec<StreamIn>,
     streams_out: Vec<StreamOut>,
     control: ControlTree,
+    /// What streams show in this cycle, by column.
+    outputs: Vec<StreamOutputs>,
 }
 
 impl Emulator {
@@ -89,8 +91,9 @@ impl Emulator {
             values: vec![0; nodes + 1],
             operands: BTreeMap::new(),
             kept: nodes + 1,
-            shifts: Shifts::default(),
-            pes: Vec::new(),
+            live: Live::default(),
+            pes: PeTiles::default(),
+            outputs: vec![StreamOutputs::default(); spec.columns as usize],
             memories: Vec::new(),
             spec: spec.clone(),
             graph,
@@ -112,55 +115,41 @@ impl Emulator {
     ///
     /// Load it while no memory runs; memories take theirs with the next flush.
     pub fn configure(&mut self, configuration: &Configuration) {
+        self.live.keep(&mut self.values);
         self.values.truncate(self.kept);
-        for stream in self.streams_in.drain(..) {
-            self.values[stream.data as usize] = 0;
-            self.values[stream.bit as usize] = 0;
-        }
-        self.streams_out.clear();
-        self.pes.clear();
+        self.add_operand_registers(configuration);
         let (spec, graph) = (&self.spec, &self.graph);
-        let of_kind = |wanted: TileKind| {
-            let is_wanted = move |place: &Place| graph.kind(*place) == Some(wanted);
-            configuration.tiles.iter().filter(move |(place, _)| is_wanted(place))
-        };
-        // Registers of operands come before constants, and stay.
-        let registers = (spec.pe.operand_delay as usize) * 2 * OPERANDS;
-        for (place, _) in of_kind(TileKind::Pe) {
+        let routes = Routes { graph, configuration, zero: graph.nodes().count() as Slot };
+        let mut taken = hops(&routes);
+        let mut pes = pes(spec, &routes, &self.operands, &mut self.values, &mut taken);
+        (self.streams_in, self.streams_out) = streams(spec, &routes);
+        let sources: BTreeSet<Slot> = taken.iter().map(|(_, source)| *source).collect();
+        configure_memories(spec, &routes, &sources, &mut self.memories);
+        pes.retain(|pe| sources.contains(&pe.result) || sources.contains(&pe.result_bit));
+        let mut shown: BTreeSet<Slot> = pes.iter().flat_map(|pe| [pe.result, pe.result_bit]).collect();
+        shown.extend(self.streams_in.iter().flat_map(|stream| [stream.data, stream.bit]));
+        shown.extend(self.memories.iter().flat_map(MemoryTile::shown));
+        self.live = Live::new(&taken, |slot| shown.contains(&slot), &self.values);
+        let mut place = |slot: &mut Slot| *slot = self.live.place(*slot, &self.values);
+        pes.iter_mut().flat_map(PeTile::slots).for_each(&mut place);
+        self.streams_in.iter_mut().flat_map(|stream| [&mut stream.data, &mut stream.bit]).for_each(&mut place);
+        self.streams_out.iter_mut().flat_map(|stream| [&mut stream.data, &mut stream.bit]).for_each(&mut place);
+        self.memories.iter_mut().flat_map(MemoryTile::slots).for_each(&mut place);
+        self.pes = PeTiles::new(pes);
+        self.outputs.fill(StreamOutputs::default());
+        self.show_streams();
+    }
+
+    /// Gives registers to operands of processing elements that had none yet. They come before constants, and stay.
+    fn add_operand_registers(&mut self, configuration: &Configuration) {
+        let registers = (self.spec.pe.operand_delay as usize) * 2 * OPERANDS;
+        for (place, _) in of_kind(&self.graph, configuration, TileKind::Pe) {
             if !self.operands.contains_key(place) {
                 self.operands.insert(*place, self.values.len() as Slot);
                 self.values.resize(self.values.len() + registers, 0);
             }
         }
         self.kept = self.values.len();
-        let routes = Routes { graph, configuration, zero: graph.nodes().count() as Slot };
-        let mut taken = hops(&routes);
-        for (place, tile) in of_kind(TileKind::Pe) {
-            let core = Core { spec: &spec.pe, layout: graph.layout(TileKind::Pe), tile };
-            let mut operands = Operands { routes: &routes, place: *place, first: self.operands[place] };
-            let mut slots = |layer: Layer| {
-                [0, 1, 2].map(|operand| operands.slot(&core, layer, operand, &mut self.values, &mut taken))
-            };
-            let (words, bits) = (slots(Layer::Word), slots(Layer::Bit));
-            let [result, result_bit] = Layer::ALL.map(|layer| output(graph, *place, layer, 0));
-            self.pes.push(PeTile { operation: core.operation(), lut: core.lut(), words, bits, result, result_bit });
-        }
-        for (place, tile) in of_kind(TileKind::Io) {
-            let (layout, column) = (graph.layout(TileKind::Io), place.column as usize);
-            if let Some(registers) = tile.stream_registers(spec, layout, Direction::In) {
-                let slots = Layer::ALL.map(|layer| output(graph, *place, layer, 0));
-                self.streams_in.push(StreamIn::new(spec, registers, column, slots));
-            }
-            if let Some(registers) = tile.stream_registers(spec, layout, Direction::Out) {
-                let slots =
-                    Layer::ALL.map(|layer| routes.input(node_at(graph, *place, layer, Node::Input { port: 0 })));
-                self.streams_out.push(StreamOut::new(spec, registers, column, slots));
-            }
-        }
-        let sources: BTreeSet<Slot> = taken.iter().map(|(_, source)| *source).collect();
-        self.pes.retain(|pe| sources.contains(&pe.result) || sources.contains(&pe.result_bit));
-        configure_memories(spec, &routes, &mut self.memories);
-        self.shifts = Shifts::new(taken, &mut self.values);
     }
 
     /// Loads a configuration as a host does: while time stands still, which it does when this ends, too.
@@ -173,11 +162,8 @@ impl Emulator {
     }
 
     /// The outputs in this cycle, column by column.
-    pub fn outputs(&self) -> Vec<StreamOutputs> {
-        let mut outputs = vec![StreamOutputs::default(); self.spec.columns as usize];
-        self.streams_in.iter().for_each(|stream| outputs[stream.column].ready = stream.is_ready());
-        self.streams_out.iter().for_each(|stream| outputs[stream.column].beat = stream.beat());
-        outputs
+    pub fn outputs(&self) -> &[StreamOutputs] {
+        &self.outputs
     }
 
     /// Whether time stands still in this cycle.
@@ -187,7 +173,7 @@ impl Emulator {
 
     /// The value of a register in this cycle.
     pub fn register(&self, node: NodeId) -> u32 {
-        self.values[node.index()]
+        self.live.value(slot(node)).unwrap_or(self.values[node.index()])
     }
 
     /// Takes the array to the next cycle.
@@ -200,30 +186,48 @@ impl Emulator {
             self.show(control);
         }
         for stream in &mut self.streams_out {
-            stream.clock(control, of_column(stream.column).ready, &self.values);
+            stream.clock(control, of_column(stream.column).ready, &self.live.values);
         }
         for stream in &mut self.streams_in {
             stream.clock(control, of_column(stream.column).beat);
         }
         if control.flush || !control.stall {
-            self.memories.iter_mut().for_each(|memory| memory.clock(control, &self.values));
+            self.memories.iter_mut().for_each(|memory| memory.clock(control, &self.live.values));
         }
         if !control.stall {
-            self.shifts.step(&mut self.values);
+            self.live.step();
         }
         self.control.clock(inputs.flush, inputs.stall, requests);
+        self.show_streams();
     }
 
     /// Puts what cores show in this cycle into the values.
     fn show(&mut self, control: Control) {
-        self.streams_in.iter().for_each(|stream| stream.show(&mut self.values));
-        self.memories.iter().for_each(|memory| memory.show(control, &mut self.values));
-        let word_bits = self.spec.word_bits();
-        self.pes.iter().for_each(|pe| pe.show(word_bits, &mut self.values));
+        let values = &mut self.live.values;
+        self.streams_in.iter().for_each(|stream| stream.show(values));
+        self.memories.iter().for_each(|memory| memory.show(control, values));
+        self.pes.show(self.spec.word_bits(), values);
+    }
+
+    /// Puts what streams show in this cycle into the outputs.
+    fn show_streams(&mut self) {
+        self.streams_in.iter().for_each(|stream| self.outputs[stream.column].ready = stream.is_ready());
+        self.streams_out.iter().for_each(|stream| self.outputs[stream.column].beat = stream.beat());
     }
 }
 
 impl MemoryTile {
+    /// The slots of its outputs.
+    fn shown(&self) -> impl Iterator<Item = Slot> {
+        self.outputs.iter().map(|(_, slot)| *slot).chain(self.bit)
+    }
+
+    /// All slots of its ports.
+    fn slots(&mut self) -> impl Iterator<Item = &mut Slot> {
+        let outputs = self.outputs.iter_mut().map(|(_, slot)| slot);
+        self.inputs.iter_mut().chain(outputs).chain(&mut self.bit)
+    }
+
     fn ports(&self, control: Control, values: &[u32]) -> MemoryInputs {
         let mut ports = MemoryInputs { flush: control.flush, stall: control.stall, ..MemoryInputs::default() };
         for (port, slot) in ports.data.iter_mut().zip(&self.inputs) {
@@ -234,103 +238,20 @@ impl MemoryTile {
 
     /// Puts what the memory shows into the values.
     fn show(&self, control: Control, values: &mut [u32]) {
-        let outputs = self.tile.outputs(&self.ports(control, values));
-        for (slot, word) in self.outputs.iter().zip(outputs.data) {
-            values[*slot as usize] = word.value as u32;
+        let ports = self.ports(control, values);
+        for (port, slot) in &self.outputs {
+            values[*slot as usize] = self.tile.output(&ports, *port).map_or(0, |word| word.value as u32);
         }
-        let bit = if self.has_stencil_valid { outputs.stencil_valid } else { outputs.valid[0] };
-        values[self.bit as usize] = bit.into();
+        if let Some(slot) = self.bit {
+            let bit = match self.has_stencil_valid {
+                true => self.tile.stencil_valid(),
+                false => self.tile.output(&ports, 0).is_some(),
+            };
+            values[slot as usize] = bit.into();
+        }
     }
 
     fn clock(&mut self, control: Control, values: &[u32]) {
         self.tile.clock(&self.ports(control, values));
-    }
-}
-
-/// The node of a tile.
-fn node_at(graph: &Graph, place: Place, layer: Layer, node: Node) -> NodeId {
-    graph.node(Resource { place, layer, node }).expect("a node of the tile's layout")
-}
-
-/// The output of a core.
-fn output(graph: &Graph, place: Place, layer: Layer, port: u32) -> Slot {
-    slot(node_at(graph, place, layer, Node::Output { port }))
-}
-
-/// The registers of tracks, each with what it takes.
-fn hops(routes: &Routes) -> Vec<Step> {
-    let of_tile = |place: &Place| {
-        let (place, graph) = (*place, routes.graph);
-        let layout = graph.layout(graph.kind(place).expect("tiles are those of the array"));
-        let registers = layout.locals.iter().filter(|local| matches!(local.node, Node::Register { .. }));
-        registers.filter_map(move |local| {
-            let register = node_at(graph, place, local.layer, local.node);
-            Some((slot(register), routes.taken(register)?))
-        })
-    };
-    routes.configuration.tiles.keys().flat_map(of_tile).collect()
-}
-
-/// The operands of a processing element.
-struct Operands<'a> {
-    routes: &'a Routes<'a>,
-    place: Place,
-    /// The first of their registers.
-    first: Slot,
-}
-
-impl Operands<'_> {
-    /// The value of an operand: of a constant, which is added to the values, of its track, or of the last of the registers that are added
-    /// to those that take something.
-    fn slot(&mut self, core: &Core, layer: Layer, operand: u32, values: &mut Vec<u32>, taken: &mut Vec<Step>) -> Slot {
-        let Routes { graph, zero, .. } = *self.routes;
-        if operand as usize >= core.layout.inputs(layer).len() {
-            return zero;
-        }
-        let delay = core.spec.operand_delay;
-        let registers = self.first + (layer as u32 * OPERANDS as u32 + operand) * delay;
-        let track = self.routes.input(node_at(graph, self.place, layer, Node::Input { port: operand }));
-        match core.mode(layer, operand) {
-            Mode::Constant => {
-                values.push(core.constant(layer, operand));
-                values.len() as Slot - 1
-            }
-            Mode::Direct => track,
-            Mode::Delayed(cycles) => {
-                for register in 0..cycles.min(delay) {
-                    let source = if register == 0 { track } else { registers + register - 1 };
-                    taken.push((registers + register, source));
-                }
-                // A mode beyond the last register is none.
-                if cycles > delay { zero } else { registers + cycles - 1 }
-            }
-        }
-    }
-}
-
-/// Loads the memories that have a configuration, and stops the others.
-fn configure_memories(spec: &ArraySpec, routes: &Routes, memories: &mut Vec<MemoryTile>) {
-    let Some(columns) = &spec.memory else { return };
-    let nothing = MemoryConfiguration::default();
-    let layout = routes.graph.layout(TileKind::Memory);
-    for (place, tile) in &routes.configuration.tiles {
-        if tile.memory.is_some() && !memories.iter().any(|memory| memory.place == *place) {
-            let output = |layer: Layer, port: u32| output(routes.graph, *place, layer, port);
-            memories.push(MemoryTile {
-                tile: TileModel::new(&columns.tile),
-                place: *place,
-                inputs: Vec::new(),
-                outputs: (0..columns.tile.outputs).map(|port| output(Layer::Word, port)).collect(),
-                bit: output(Layer::Bit, 0),
-                has_stencil_valid: columns.tile.stencil_valid,
-            });
-        }
-    }
-    for memory in memories {
-        let tile: Option<&TileConfiguration> = routes.configuration.tiles.get(&memory.place);
-        let ports = 0..layout.inputs(Layer::Word).len() as u32;
-        let input = |port: u32| routes.input(node_at(routes.graph, memory.place, Layer::Word, Node::Input { port }));
-        memory.inputs = ports.map(input).collect();
-        memory.tile.configure(tile.and_then(|tile| tile.memory.as_ref()).unwrap_or(&nothing));
     }
 }

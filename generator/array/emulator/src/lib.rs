@@ -6,11 +6,12 @@
 
 mod control;
 mod emulator;
+mod live;
+mod load;
 mod pe;
 mod route;
 mod run;
 mod schedule;
-mod shift;
 mod streams;
 
 pub use emulator::{Emulator, Inputs, StreamInputs, StreamOutputs};

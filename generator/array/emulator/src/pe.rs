@@ -2,7 +2,7 @@
 
 use pushmem_bitstream::TileConfiguration;
 use pushmem_fabric::Layer;
-use pushmem_pe::{Mode, Operation, PeSpec};
+use pushmem_pe::{Evaluations, Mode, Operation, Outcome, PeSpec};
 use pushmem_resources::{Meaning, TileLayout};
 
 use crate::route::Slot;
@@ -11,6 +11,7 @@ use crate::route::Slot;
 pub const OPERANDS: usize = 3;
 
 /// A PE tile in use. Constants, tracks and registers of operands are all values.
+#[derive(Clone, Debug)]
 pub struct PeTile {
     /// The operation, if the opcode is that of one. The result of any other is 0.
     pub operation: Option<Operation>,
@@ -23,16 +24,61 @@ pub struct PeTile {
 }
 
 impl PeTile {
-    /// Puts the results into the values.
+    /// All slots that it reads and writes.
+    pub fn slots(&mut self) -> impl Iterator<Item = &mut Slot> {
+        self.words.iter_mut().chain(&mut self.bits).chain([&mut self.result, &mut self.result_bit])
+    }
+}
+
+/// PE tiles, those of one operation together.
+#[derive(Debug, Default)]
+pub struct PeTiles {
+    groups: Vec<(Option<Operation>, Vec<PeTile>)>,
+}
+
+/// PE tiles of one operation at work on values.
+struct Show<'a> {
+    tiles: &'a [PeTile],
+    values: &'a mut [u32],
+}
+
+impl PeTiles {
+    /// Groups tiles by their operations.
+    pub fn new(mut tiles: Vec<PeTile>) -> Self {
+        tiles.sort_by_key(|tile| tile.operation);
+        let groups = tiles.chunk_by(|one, other| one.operation == other.operation);
+        PeTiles { groups: groups.map(|group| (group[0].operation, group.to_vec())).collect() }
+    }
+
+    /// Puts the results into the values. No result is an operand of the same cycle: between them is a register.
     pub fn show(&self, word_bits: u32, values: &mut [u32]) {
-        let [d, e, f] = self.bits.map(|slot| values[slot as usize]);
-        let outcome = self
-            .operation
-            .map(|operation| operation.evaluate(word_bits, self.words.map(|slot| values[slot as usize]), d != 0));
-        let entry = |table: u8| u32::from(table) >> (d + 2 * e + 4 * f) & 1;
-        let bit = outcome.map_or(0, |outcome| outcome.bit.into());
-        values[self.result as usize] = outcome.map_or(0, |outcome| outcome.word);
-        values[self.result_bit as usize] = self.lut.map_or(bit, entry);
+        for (operation, tiles) in &self.groups {
+            let show = Show { tiles, values };
+            match operation {
+                Some(operation) => operation.run(word_bits, show),
+                None => show.run(|_, _| Outcome { word: 0, bit: false }),
+            }
+        }
+    }
+}
+
+impl Evaluations for Show<'_> {
+    fn run(self, evaluate: impl Fn([u32; 3], bool) -> Outcome) {
+        let values = self.values;
+        for tile in self.tiles {
+            // There is a value of each slot. Code that cannot fail is left out where the operation does not need the value.
+            let value = |slot: Slot| values.get(slot as usize).copied().unwrap_or(0);
+            let outcome = evaluate(tile.words.map(value), value(tile.bits[0]) != 0);
+            let bit = match tile.lut {
+                None => outcome.bit.into(),
+                Some(table) => {
+                    let [d, e, f] = tile.bits.map(value);
+                    u32::from(table) >> (d + 2 * e + 4 * f) & 1
+                }
+            };
+            values[tile.result as usize] = outcome.word;
+            values[tile.result_bit as usize] = bit;
+        }
     }
 }
 

@@ -95,20 +95,20 @@ impl Emulator {
         }
         self.load(configuration);
         let flush = Inputs { flush: true, stall: true, ..Inputs::default() };
-        observe(&flush, &self.outputs());
+        observe(&flush, self.outputs());
         self.clock(&flush);
         let mut run = Run { cycles: 1, stalled: 1, ..Run::default() };
         let mut left: BTreeMap<u32, _> = streams.inputs.keys().map(|column| (*column, inputs[column].iter())).collect();
         run.outputs = streams.outputs.keys().map(|column| (*column, Vec::new())).collect();
-        let columns = self.spec().columns as usize;
+        let mut cycle =
+            Inputs { streams: vec![StreamInputs::default(); self.spec().columns as usize], ..Inputs::default() };
         let is_over = |run: &Run| streams.outputs.iter().all(|(column, due)| run.outputs[column].len() as u128 >= *due);
         while !is_over(&run) {
             if run.cycles >= limit {
                 return Err(RunError::TooLong { cycles: limit });
             }
             let outputs = self.outputs();
-            let mut cycle =
-                Inputs { stall: waits(), streams: vec![StreamInputs::default(); columns], ..Inputs::default() };
+            cycle.stall = waits();
             for (column, beats) in &mut left {
                 let place = *column as usize;
                 cycle.streams[place].beat = beats.as_slice().first().copied().filter(|_| !waits());
@@ -122,7 +122,7 @@ impl Emulator {
                 taken.extend(outputs[place].beat.filter(|_| cycle.streams[place].ready));
             }
             run.stalled += u64::from(self.is_stalled());
-            observe(&cycle, &outputs);
+            observe(&cycle, outputs);
             self.clock(&cycle);
             run.cycles += 1;
         }

@@ -110,8 +110,8 @@ pub struct StreamOut {
     schedule: Schedule,
     buffer: VecDeque<Beat>,
     /// The inputs of the core.
-    data: Slot,
-    bit: Slot,
+    pub data: Slot,
+    pub bit: Slot,
 }
 
 impl StreamOut {

@@ -80,7 +80,7 @@ pub fn execute_observed(
             return Ok(Execution { outputs: accelerator.arrays(&compiled.program, &outputs)?, cycles: cycle });
         }
         inputs.flush = cycle == 0;
-        observe(&inputs, &shown);
+        observe(&inputs, shown);
         emulator.clock(&inputs);
     }
     let (lane, words) =

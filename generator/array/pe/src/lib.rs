@@ -8,9 +8,11 @@ mod operation;
 mod rtl;
 mod semantics;
 mod spec;
+mod specialized;
 
 pub use model::{Configuration, Mode, Operand, Pe};
 pub use operation::{Operation, Outcome};
 pub use rtl::generate;
 pub use semantics::{Numbers, Semantics, Tokens};
 pub use spec::{PeSpec, bits_for, check_stem};
+pub use specialized::Evaluations;

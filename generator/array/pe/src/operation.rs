@@ -167,6 +167,7 @@ impl Operation {
     }
 
     /// Whether words are taken as signed.
+    #[inline(always)]
     pub fn is_signed(self) -> bool {
         use Operation::*;
         matches!(
@@ -202,6 +203,7 @@ impl Operation {
 
     /// The result for words of `word_bits` (2 to 32; 16 for bfloat16 numbers), and the bit `d`. This is the meaning of the
     /// operation, for the RTL, the model and the mapper.
+    #[inline(always)]
     pub fn evaluate(self, word_bits: u32, [a, b, c]: [u32; 3], d: bool) -> Outcome {
         use Operation::*;
         let mask = u64::from(u32::MAX >> (32 - word_bits));

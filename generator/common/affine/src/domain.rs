@@ -80,6 +80,7 @@ impl Domain {
 
     /// Moves to the next point: the level that incremented, while all inside it returned to 0. From the last point, back
     /// to the first, and nothing.
+    #[inline]
     pub fn advance(&self, index: &mut [u64]) -> Option<usize> {
         for (level, (index, extent)) in index.iter_mut().zip(&self.0).enumerate() {
             if *index + 1 < *extent {

@@ -30,6 +30,7 @@ impl Recurrence {
     }
 
     /// The value at the point at which it is. With a modulus, less than it and never negative.
+    #[inline]
     pub fn value(&self) -> i64 {
         self.value
     }
@@ -40,6 +41,7 @@ impl Recurrence {
     }
 
     /// Follows a step in which `level` increments. A level beyond those of the function leaves it as it is.
+    #[inline]
     pub fn advance(&mut self, level: usize) {
         let Some(delta) = self.deltas.get(level) else { return };
         self.value += delta;

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
-use pushmem_regression::{Mutant, MutantList, MutantResult, Progress, RegressionList, run};
+use pushmem_regression::{Mutant, MutantList, MutantResult, Progress, RegressionList, Test, run};
 use pushmem_simulation::Verilator;
 use serde::Serialize;
 
@@ -22,6 +22,14 @@ use choice::{Choice, Shard};
 /// The commands that run Verilator, for `doctor`.
 pub const WITH_VERILATOR: &str = "mutants";
 
+/// What has mutants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Designs {
+    Tiles,
+    Arrays,
+    Accelerators,
+}
+
 #[derive(Args)]
 pub struct Mutants {
     /// Run only mutants with this in their names.
@@ -32,9 +40,15 @@ pub struct Mutants {
     /// Mutants at a time; as many as the machine has cores without.
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
-    /// List of mutants.
+    /// Run only mutants of these designs; may be given several times.
+    #[arg(long, value_name = "DESIGNS")]
+    of: Vec<Designs>,
+    /// List of mutants of tiles.
     #[arg(long, value_name = "FILE", default_value = "rtl-tests/mutants/mutants.yaml")]
     list: PathBuf,
+    /// List of mutants of arrays.
+    #[arg(long, value_name = "FILE", default_value = "rtl-tests/mutants/arrays.yaml")]
+    arrays: PathBuf,
     /// List of mutants of accelerators, which their testbenches must catch.
     #[arg(long, value_name = "FILE", default_value = "rtl-tests/mutants/accelerators.yaml")]
     accelerators: PathBuf,
@@ -69,38 +83,58 @@ impl Mutants {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         let tests = RegressionList::read_folder(&self.lists)?.tests;
         let tests = tests.into_iter().filter(|test| !test.all_only).collect_vec();
-        let mut list = MutantList::read(&self.list)?;
         let choice = Choice { filter: self.filter.as_deref().unwrap_or_default(), shard: self.shard };
-        let mut places = 0..;
-        list.mutants.retain(|mutant| places.next().is_some_and(|place| choice.takes(place, &mutant.name)));
-        let accelerators = AcceleratorList::read(&self.accelerators, &choice)?;
-        if list.mutants.is_empty() && accelerators.is_empty() {
+        let is_wanted = |designs: Designs| self.of.is_empty() || self.of.contains(&designs);
+        let lists = [(Designs::Tiles, &self.list), (Designs::Arrays, &self.arrays)];
+        let lists = lists.into_iter().filter(|(designs, _)| is_wanted(*designs)).map(|(_, path)| {
+            let mut list = MutantList::read(path)?;
+            let mut places = 0..;
+            list.mutants.retain(|mutant| places.next().is_some_and(|place| choice.takes(place, &mutant.name)));
+            Ok(list)
+        });
+        let lists = lists.collect::<Result<Vec<_>, Diagnostic>>()?;
+        let accelerators = is_wanted(Designs::Accelerators).then(|| AcceleratorList::read(&self.accelerators, &choice));
+        let accelerators = accelerators.transpose()?;
+        if lists.iter().all(|list| list.mutants.is_empty()) && accelerators.iter().all(AcceleratorList::is_empty) {
             let shard = if self.shard.is_some() { " and is in this shard" } else { "" };
             return Err(Diagnostic::new(format!("no mutant has `{}` in its name{shard}", choice.filter)));
         }
         let verilator = Verilator::find()?;
         let jobs = self.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let start = Instant::now();
-
-        let tests = list.relevant(&tests);
-        let bar = Bar::new(tests.len());
-        let results = run(&tests, &verilator, jobs, &bar);
-        bar.clear();
-        if let Some(result) = results.iter().find(|result| result.failure.is_some()) {
-            return Err(Diagnostic::new(format!("the test `{}` fails without a mutant", result.name))
-                .with_help("mutants tell something about a regression that passes: see `pushmem regress`"));
+        let mut results = Vec::new();
+        for list in &lists {
+            results.extend(run_list(list, &tests, &verilator, jobs)?);
         }
-
-        let bar = Bar::new(list.mutants.len());
-        let results = list.run(&tests, &verilator, jobs, &bar);
-        bar.clear();
-        let mut results = results?;
-        results.extend(accelerators.run(&verilator, jobs)?);
+        if let Some(accelerators) = &accelerators {
+            results.extend(accelerators.run(&verilator, jobs)?);
+        }
         let survived = results.iter().filter(|result| result.caught.is_none()).count();
         let report = Report { mutants: &results };
         output::result(self.json, &report, || text(&results, survived, start.elapsed()))?;
         Ok(if survived == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
+}
+
+/// Runs the mutants of a list, once their tests passed without a fault.
+fn run_list(
+    list: &MutantList,
+    tests: &[Test],
+    verilator: &Verilator,
+    jobs: usize,
+) -> Result<Vec<MutantResult>, Diagnostic> {
+    let tests = list.relevant(tests);
+    let bar = Bar::new(tests.len());
+    let results = run(&tests, verilator, jobs, &bar);
+    bar.clear();
+    if let Some(result) = results.iter().find(|result| result.failure.is_some()) {
+        return Err(Diagnostic::new(format!("the test `{}` fails without a mutant", result.name))
+            .with_help("mutants tell something about a regression that passes: see `pushmem regress`"));
+    }
+    let bar = Bar::new(list.mutants.len());
+    let results = list.run(&tests, verilator, jobs, &bar);
+    bar.clear();
+    results
 }
 
 fn text(results: &[MutantResult], survived: usize, elapsed: Duration) -> String {

@@ -395,6 +395,7 @@ fn check_accepts_shipped_files() {
         ("rtl-tests/arrays", "configuration for the array "),
         ("constraints/tiles", "specification of the "),
         ("rtl-tests/specs", "specification of the "),
+        ("rtl-tests/specs/arrays", "specification of the array "),
         ("rtl-tests/configurations", "configuration for `"),
         ("apps/buffers", "buffer `"),
         ("rtl-tests", "regression list of "),

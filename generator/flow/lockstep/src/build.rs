@@ -78,6 +78,7 @@ pub fn build(
         rtl: &of_program.cloned().collect_vec(),
         libraries: libraries.collect(),
         harness: &harness,
+        shared: &[],
         wave: false,
         flatten: is_frozen,
     })

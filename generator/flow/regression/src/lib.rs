@@ -1,9 +1,10 @@
 //! The regression: RTL against model, from lists of named tests.
 //!
 //! A test is a configuration file with what it must do, or a seed and a number of random configurations or random
-//! specifications. Every test runs RTL and model in lockstep through scenarios of stalls, flushes, resets and
+//! specifications of tiles, or of random bitstreams on an array or on random arrays. Every test runs RTL and model in lockstep through scenarios of stalls, flushes, resets and
 //! reconfigurations.
 
+pub mod arrays;
 mod failure;
 mod list;
 mod mutants;

@@ -54,6 +54,32 @@ struct TestFile {
     specs: Option<SpecsFile>,
     #[serde(default)]
     faults: Option<FaultsFile>,
+    #[serde(default)]
+    array: Option<PathBuf>,
+    #[serde(default)]
+    bitstreams: Option<BitstreamsFile>,
+    #[serde(default)]
+    arrays: Option<ArraysFile>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BitstreamsFile {
+    seed: u64,
+    #[serde(deserialize_with = "at_least_one")]
+    bitstreams: u32,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ArraysFile {
+    seed: u64,
+    #[serde(deserialize_with = "at_least_one")]
+    arrays: u32,
+    #[serde(deserialize_with = "at_least_one")]
+    bitstreams: u32,
+    #[serde(deserialize_with = "at_least_one")]
+    longest_side: u32,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -156,9 +182,37 @@ pub enum Work {
         /// Configurations for each.
         configurations: u32,
     },
+    /// Random bitstreams on an array.
+    Bitstreams {
+        /// Specification of the array, in a folder beside those of its blocks.
+        array: PathBuf,
+        /// Seed.
+        seed: u64,
+        /// How many.
+        bitstreams: u32,
+    },
+    /// Random arrays, each with random bitstreams.
+    Arrays {
+        /// Seed.
+        seed: u64,
+        /// How many arrays.
+        arrays: u32,
+        /// Bitstreams for each.
+        bitstreams: u32,
+        /// Most rows and columns.
+        longest_side: u32,
+    },
 }
 
 impl Work {
+    /// The specification of a tile or an array that everything runs on, if it is one.
+    pub fn design(&self) -> Option<&Path> {
+        match self {
+            Work::Bitstreams { array, .. } => Some(array),
+            _ => self.tile(),
+        }
+    }
+
     /// The tile specification that everything runs on, if it is one.
     pub fn tile(&self) -> Option<&Path> {
         match self {
@@ -167,7 +221,7 @@ impl Work {
             | Work::Legal { tile, .. }
             | Work::Arbitrary { tile, .. }
             | Work::Faults { tile, .. } => Some(tile),
-            Work::Specs { .. } => None,
+            Work::Specs { .. } | Work::Bitstreams { .. } | Work::Arrays { .. } => None,
         }
     }
 }
@@ -294,6 +348,9 @@ fn work(test: TestFile, list: &Path, folder: &Path) -> Result<Test, Refusal> {
         arbitrary,
         specs,
         faults,
+        array,
+        bitstreams,
+        arrays,
     } = test;
     if stops_at.is_some() && !violations {
         return Err(refusal(
@@ -305,7 +362,25 @@ fn work(test: TestFile, list: &Path, folder: &Path) -> Result<Test, Refusal> {
     let tile = tile.map(|tile| folder.join(tile));
     let delays = read_delays(&delays, tile.as_deref())?;
     let (has_delays, stops) = (!delays.is_empty(), stops_at.is_some());
+    let of_array = match (array, bitstreams, arrays) {
+        (Some(array), Some(BitstreamsFile { seed, bitstreams }), None) => {
+            Some(Work::Bitstreams { array: folder.join(array), seed, bitstreams })
+        }
+        (None, None, Some(ArraysFile { seed, arrays, bitstreams, longest_side })) => {
+            Some(Work::Arrays { seed, arrays, bitstreams, longest_side })
+        }
+        (None, None, None) => None,
+        _ => {
+            let message = "`array` and `bitstreams` go together; `arrays` stands alone";
+            return Err(refusal(&["name"], message, "give `array` and `bitstreams`, or `arrays`"));
+        }
+    };
     let work = match (tile, configuration, chain, legal, arbitrary, specs, faults) {
+        (None, None, None, None, None, None, None) if let Some(work) = of_array => work,
+        _ if of_array.is_some() => {
+            let help = "a test of an array has `array` and `bitstreams`, or `arrays` alone";
+            return Err(refusal(&["name"], "this is a test of a tile and of an array", help));
+        }
         (Some(tile), Some(configuration), None, None, None, None, None) => Work::Configuration {
             tile,
             configuration: folder.join(configuration),
@@ -341,7 +416,8 @@ fn work(test: TestFile, list: &Path, folder: &Path) -> Result<Test, Refusal> {
             return Err(refusal(
                 &["name"],
                 "it is not clear what to run",
-                "a test has a `tile` and one of `configuration`, `chain`, `legal`, `arbitrary` and `faults`; or `specs` alone",
+                "a test has a `tile` and one of `configuration`, `chain`, `legal`, `arbitrary` and `faults`; or `specs` alone; or \
+                 `array` and `bitstreams`; or `arrays` alone",
             ));
         }
     };

@@ -9,9 +9,10 @@ use pushmem_simulation::{Verilator, rtl_files};
 use pushmem_tile::TileSpec;
 use serde::{Deserialize, Serialize};
 
+use crate::arrays::read_array;
 use crate::failure::FailureKind;
 use crate::list::{Test, second_of_a_name};
-use crate::run::{Build, Progress, in_parallel, run_test};
+use crate::run::{Build, Design, Progress, in_parallel, run_test};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,7 +25,10 @@ struct ListFile {
 struct MutantFile {
     name: String,
     fault: String,
-    tile: PathBuf,
+    #[serde(default)]
+    tile: Option<PathBuf>,
+    #[serde(default)]
+    array: Option<PathBuf>,
     module: String,
     find: String,
     replace: String,
@@ -32,21 +36,23 @@ struct MutantFile {
     occurrence: Option<usize>,
 }
 
-/// Names and texts of the files of a tile.
+/// Names and texts of the files of a design.
 type Rtl = Vec<(String, String)>;
 
 /// Files without a fault, by the path of the specification.
-type Tiles = BTreeMap<PathBuf, Rtl>;
+type Designs = BTreeMap<PathBuf, Rtl>;
 
-/// A tile with one fault in its RTL.
+/// A tile or an array with one fault in its RTL.
 #[derive(Clone, Debug)]
 pub struct Mutant {
     /// Name, unique in its list.
     pub name: String,
     /// The fault.
     pub fault: String,
-    /// File of the tile specification.
-    pub tile: PathBuf,
+    /// File of the specification of the tile or the array.
+    pub design: PathBuf,
+    /// The key of the list that names it.
+    key: &'static str,
     /// All files, the fault in one of them.
     rtl: Rtl,
     /// Where the list describes it.
@@ -82,15 +88,22 @@ impl MutantList {
             let path = FieldPath::root().key("mutants").index(index).key("name");
             return Err(document.error(&path, format!("two mutants are named `{}`", names[index])));
         }
-        let mut tiles = Tiles::new();
+        let mut designs = Designs::new();
         let mutants = file.mutants.into_iter().enumerate().map(|(index, mutant)| {
             let path = FieldPath::root().key("mutants").index(index);
-            let tile = folder.join(&mutant.tile);
-            let mut rtl = rtl_of(&tile, &mut tiles)?;
-            let MutantFile { module, find, replace, occurrence, .. } = &mutant;
-            let replacement = Replacement { module, find, replace, occurrence: *occurrence };
+            let MutantFile { name, fault, tile, array, module, find, replace, occurrence } = mutant;
+            let (key, design, is_array) = match (tile, array) {
+                (Some(tile), None) => ("tile", folder.join(tile), false),
+                (None, Some(array)) => ("array", folder.join(array), true),
+                _ => {
+                    let message = format!("mutant `{name}`: it is not clear where the fault is");
+                    return Err(document.error(&path.key("name"), message).with_help("name a `tile` or an `array`"));
+                }
+            };
+            let mut rtl = rtl_of(&design, is_array, &mut designs)?;
+            let replacement = Replacement { module: &module, find: &find, replace: &replace, occurrence };
             replacement.plant(&mut rtl).map_err(|(key, message)| document.error(&path.key(key), message))?;
-            Ok(Mutant { name: mutant.name, fault: mutant.fault, tile, rtl, path })
+            Ok(Mutant { name, fault, design, key, rtl, path })
         });
         let (mutants, errors): (Vec<_>, Vec<Diagnostic>) = mutants.partition_result();
         let mut errors = errors.into_iter();
@@ -101,11 +114,12 @@ impl MutantList {
     }
 
     fn tests_for<'a>(mutant: &'a Mutant, tests: &'a [Test]) -> impl Iterator<Item = &'a Test> {
-        let tile = std::fs::canonicalize(&mutant.tile).ok();
-        tests.iter().filter(move |test| test.work.tile().and_then(|other| std::fs::canonicalize(other).ok()) == tile)
+        let design = std::fs::canonicalize(&mutant.design).ok();
+        let of_test = |test: &Test| test.work.design().and_then(|design| std::fs::canonicalize(design).ok());
+        tests.iter().filter(move |test| of_test(test) == design)
     }
 
-    /// Those of the tests that are for the tile of any mutant: they must pass without a fault, or their failures with
+    /// Those of the tests that are for the tile or the array of any mutant: they must pass without a fault, or their failures with
     /// one mean nothing.
     pub fn relevant(&self, tests: &[Test]) -> Vec<Test> {
         let names =
@@ -113,7 +127,7 @@ impl MutantList {
         tests.iter().filter(|test| names.contains(&&test.name)).cloned().collect()
     }
 
-    /// Runs the mutants, `jobs` at a time, each against the tests for its tile, in order, up to the first that fails.
+    /// Runs the mutants, `jobs` at a time, each against the tests for its design, in order, up to the first that fails.
     ///
     /// # Errors
     /// A located message when there is no test for a mutant, or one cannot run, for example because its RTL cannot be built:
@@ -125,15 +139,16 @@ impl MutantList {
         jobs: usize,
         progress: &impl Progress<Mutant, Result<MutantResult, Diagnostic>>,
     ) -> Result<Vec<MutantResult>, Diagnostic> {
-        let run =
-            |mutant: &Mutant| self.run_one(mutant, tests, &|spec, model| model.build(verilator, spec, &mutant.rtl));
+        let run = |mutant: &Mutant| self.run_one(mutant, tests, &|design: Design| design.build(verilator, &mutant.rtl));
         in_parallel(&self.mutants, jobs, progress, run).into_iter().collect()
     }
 
     fn run_one(&self, mutant: &Mutant, tests: &[Test], build: &Build) -> Result<MutantResult, Diagnostic> {
         let mut tests = Self::tests_for(mutant, tests).peekable();
         if tests.peek().is_none() {
-            return Err(self.document.error(&mutant.path.key("tile"), "the regression has no test for this tile"));
+            return Err(self
+                .document
+                .error(&mutant.path.key(mutant.key), format!("the regression has no test for this {}", mutant.key)));
         }
         let first = tests.find_map(|test| Some((test, run_test(test, build).failure?)));
         let caught = match first {
@@ -154,13 +169,16 @@ impl MutantList {
     }
 }
 
-/// The RTL of the tile that a file specifies, made once.
-fn rtl_of(tile: &Path, tiles: &mut Tiles) -> Result<Rtl, Diagnostic> {
-    if let Some(known) = tiles.get(tile) {
+/// The RTL of the tile or the array that a file specifies, made once.
+fn rtl_of(design: &Path, is_array: bool, designs: &mut Designs) -> Result<Rtl, Diagnostic> {
+    if let Some(known) = designs.get(design) {
         return Ok(known.clone());
     }
-    let rtl = rtl_files(&TileSpec::read(tile)?)?;
-    tiles.insert(tile.to_owned(), rtl.clone());
+    let rtl = match is_array {
+        true => Design::Array(&read_array(design)?).rtl()?,
+        false => rtl_files(&TileSpec::read(design)?)?,
+    };
+    designs.insert(design.to_owned(), rtl.clone());
     Ok(rtl)
 }
 
@@ -275,9 +293,9 @@ mod tests {
     #[test]
     fn a_mutant_that_cannot_be_built_is_an_error_and_not_caught() {
         let (list, test) = list_and_test(Path::new("/"));
-        let build = |_: &TileSpec, model: Model| match model {
-            Model::Lockstep => Ok(PathBuf::from("/bin/true")),
-            Model::SelfTest => Err(Diagnostic::new("`g++` failed")),
+        let build = |design: Design| match design {
+            Design::Tile(_, Model::SelfTest) => Err(Diagnostic::new("`g++` failed")),
+            _ => Ok(PathBuf::from("/bin/true")),
         };
         let error = list.run_one(&list.mutants[0], std::slice::from_ref(&test), &build).unwrap_err();
         assert!(error.message().contains("mutant `renamed` cannot run `faults`: `g++` failed"), "{error:?}");

@@ -6,12 +6,15 @@ use std::time::Instant;
 use itertools::Itertools;
 use pushmem_bist::{Fault, FaultyMemory, Row, Shape};
 use pushmem_configuration::Configuration;
+use pushmem_fabric::ArraySpec;
 use pushmem_files::Diagnostic;
+use pushmem_interconnect::generate;
 use pushmem_model::MAX_PORTS;
 use pushmem_registers::RegisterMap;
 use pushmem_simulation::{
     BenchError, Event, RtlProcess, StreamOptions, Verilator, rtl_files, run_length, run_streams, self_test,
 };
+use pushmem_systemverilog::files_of;
 use pushmem_technology::{Assembly, Binding, Technology, TileSram};
 use pushmem_tile::TileSpec;
 use rand::{Rng, SeedableRng};
@@ -19,6 +22,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
+use crate::arrays::{build_probed, random_array, read_array, run_bitstreams};
 use crate::failure::Failure;
 use crate::list::{Delays, Test, Work};
 use crate::random::{arbitrary_configuration, legal_configuration, random_spec};
@@ -44,12 +48,12 @@ pub fn run(
     progress: &impl Progress<Test, TestResult>,
 ) -> Vec<TestResult> {
     in_parallel(tests, jobs, progress, |test| {
-        run_test(test, &|spec, model| {
-            let rtl = match &test.sram {
-                None => rtl_files(spec)?,
-                Some(sram) => bound(spec, sram)?,
+        run_test(test, &|design| {
+            let rtl = match (design, &test.sram) {
+                (Design::Tile(spec, _), Some(sram)) => bound(spec, sram)?,
+                _ => design.rtl()?,
             };
-            model.build(verilator, spec, &rtl)
+            design.build(verilator, &rtl)
         })
     })
 }
@@ -67,7 +71,7 @@ pub fn run_files(
     configurations: u32,
 ) -> Result<ScenarioCounts, Failure> {
     let mut result = TestResult::begun(&spec.name, Path::new(""));
-    let build = |spec: &TileSpec, model: Model| model.build(verilator, spec, files);
+    let build = |design: Design| design.build(verilator, files);
     Runner::new(spec.clone(), &build, &mut result)?.legal(seed, configurations)?;
     Ok(result.counts)
 }
@@ -122,8 +126,38 @@ impl Model {
     }
 }
 
-/// The function that makes the executable model of a tile.
-pub(crate) type Build<'a> = dyn Fn(&TileSpec, Model) -> Result<PathBuf, Diagnostic> + 'a;
+/// A design that a test runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Design<'a> {
+    /// A tile.
+    Tile(&'a TileSpec, Model),
+    /// An array, with the registers of its tracks visible.
+    Array(&'a ArraySpec),
+}
+
+impl Design<'_> {
+    /// The files of its RTL.
+    pub fn rtl(self) -> Result<Vec<(String, String)>, Diagnostic> {
+        match self {
+            Design::Tile(spec, _) => rtl_files(spec),
+            Design::Array(spec) => {
+                let modules = generate(spec).map_err(|error| Diagnostic::new(error.to_string()))?;
+                Ok(files_of(modules))
+            }
+        }
+    }
+
+    /// Builds its executable model from these files, or finds it in the cache.
+    pub fn build(self, verilator: &Verilator, rtl: &[(String, String)]) -> Result<PathBuf, Diagnostic> {
+        match self {
+            Design::Tile(spec, model) => model.build(verilator, spec, rtl),
+            Design::Array(spec) => build_probed(verilator, spec, rtl),
+        }
+    }
+}
+
+/// The function that makes the executable model of a design.
+pub(crate) type Build<'a> = dyn Fn(Design) -> Result<PathBuf, Diagnostic> + 'a;
 
 /// Runs a test on the models that `build` makes.
 pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
@@ -175,9 +209,40 @@ pub(crate) fn run_test(test: &Test, build: &Build) -> TestResult {
                     ..failure
                 })
         }),
+        Work::Bitstreams { array, seed, bitstreams } => read_array(array)
+            .map_err(Failure::from)
+            .and_then(|spec| on_array(&spec, build, &mut result, *seed, *bitstreams)),
+        Work::Arrays { seed, arrays, bitstreams, longest_side } => (0..*arrays).try_for_each(|number| {
+            let seed = seed.wrapping_add(u64::from(number));
+            let (spec, described) = random_array(*longest_side, &mut ChaCha8Rng::seed_from_u64(seed));
+            on_array(&spec, build, &mut result, seed, *bitstreams).map_err(|failure| Failure {
+                message: format!("{failure}\nspecification of seed {seed}:\n{described}"),
+                ..failure
+            })
+        }),
     };
     result.failure = outcome.err();
     result
+}
+
+/// Runs random bitstreams on an array.
+fn on_array(
+    spec: &ArraySpec,
+    build: &Build,
+    result: &mut TestResult,
+    seed: u64,
+    bitstreams: u32,
+) -> Result<(), Failure> {
+    let start = Instant::now();
+    let executable = build(Design::Array(spec))?;
+    result.build += start.elapsed();
+    let start = Instant::now();
+    let outcome = run_bitstreams(spec, &executable, seed, bitstreams);
+    result.run += start.elapsed();
+    let counts = outcome?;
+    result.counts.configurations += counts.configurations;
+    result.counts.cycles += counts.cycles;
+    Ok(())
 }
 
 /// Refuses a configuration whose run takes longer than a test allows.
@@ -193,7 +258,7 @@ fn ends_in_time(spec: &TileSpec, configuration: &Configuration, longest_run: u64
 /// Runs the self-test of RTL and model on a memory without a fault, and on some with one each.
 fn self_tests(spec: &TileSpec, build: &Build, result: &mut TestResult, seed: u64, count: u32) -> Result<(), Failure> {
     let start = Instant::now();
-    let executable = build(spec, Model::SelfTest)?;
+    let executable = build(Design::Tile(spec, Model::SelfTest))?;
     result.build += start.elapsed();
     let shape = Shape::of(spec).expect("what has no self-test is not built");
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -257,7 +322,7 @@ struct Runner<'a> {
 impl<'a> Runner<'a> {
     fn new(spec: TileSpec, build: &Build, result: &'a mut TestResult) -> Result<Self, Failure> {
         let start = Instant::now();
-        let executable = build(&spec, Model::Lockstep)?;
+        let executable = build(Design::Tile(&spec, Model::Lockstep))?;
         result.build += start.elapsed();
         let map = RegisterMap::of(&spec);
         Ok(Runner { spec, map, executable, result })

@@ -37,6 +37,9 @@ pub struct BlockPorts {
 const NO_ASSERTIONS: u64 = 1;
 const END_OF_BATCH: u64 = 2;
 
+/// The option of a model whose registers and memories are 0 at first.
+const CLEARED: &str = "+verilator+rand+reset+0";
+
 /// Bits in a word of a record.
 const WORD: usize = 64;
 
@@ -105,6 +108,21 @@ impl Verilator {
         rtl: &[(String, String)],
         wave: bool,
     ) -> Result<PathBuf, Diagnostic> {
+        self.build_block_sharing(top, ports, rtl, &[], wave)
+    }
+
+    /// The same, where instances of the modules `shared`, of which there are many, share their C++: that compiles faster.
+    ///
+    /// # Errors
+    /// As [`Verilator::build_block`].
+    pub fn build_block_sharing(
+        &self,
+        top: &str,
+        ports: &BlockPorts,
+        rtl: &[(String, String)],
+        shared: &[String],
+        wave: bool,
+    ) -> Result<PathBuf, Diagnostic> {
         let (inputs, outputs) = (Words::of(&ports.inputs), Words::of(&ports.outputs));
         let text = Harness { block: top, wave, inputs, outputs }.render().expect("templates write to memory");
         let harness = [("harness.cpp".to_owned(), text)];
@@ -113,6 +131,7 @@ impl Verilator {
             class: "Vblock",
             rtl,
             libraries: Vec::new(),
+            shared,
             harness: &harness,
             wave,
             flatten: false,
@@ -133,6 +152,15 @@ impl BlockProcess {
     /// When the executable cannot be started.
     pub fn start(executable: &Path, ports: BlockPorts, wave: Option<&Path>) -> Result<Self, Diagnostic> {
         let conversation = Conversation::start(Command::new(executable).args(wave))?;
+        Ok(BlockProcess { conversation, ports })
+    }
+
+    /// Starts a model without waves whose registers and memories are all 0 at first, and not any bits.
+    ///
+    /// # Errors
+    /// When the executable cannot be started.
+    pub fn start_cleared(executable: &Path, ports: BlockPorts) -> Result<Self, Diagnostic> {
+        let conversation = Conversation::start(Command::new(executable).arg(CLEARED))?;
         Ok(BlockProcess { conversation, ports })
     }
 

@@ -60,6 +60,8 @@ pub struct ModelSources<'a> {
     /// Modules among them that there may be many instances of. A model that writes waves shows their insides, so it is built
     /// from their files instead.
     pub libraries: Vec<LibrarySources<'a>>,
+    /// Further modules of which there are many instances, which share their C++ and stay visible: that compiles faster.
+    pub shared: &'a [String],
     /// The C++ program that runs the class: `harness.cpp`, and the files that it includes.
     pub harness: &'a [(String, String)],
     /// Whether the harness writes a wave file.
@@ -74,11 +76,12 @@ impl Verilator {
     /// # Errors
     /// As [`Verilator::build`].
     pub fn build_model(&self, sources: ModelSources) -> Result<PathBuf, Diagnostic> {
-        let ModelSources { top, class, rtl, libraries, harness, wave, flatten } = sources;
+        let ModelSources { top, class, rtl, libraries, shared, harness, wave, flatten } = sources;
         let texts = rtl.iter().chain(harness).flat_map(|(name, text)| [name.as_str(), text.as_str()]);
         let modules = libraries.iter().flat_map(|library| [library.module, kind_of(library)]);
         let flags = [if wave { &WAVE_FLAGS[..] } else { &[] }, if flatten { &[FLATTEN][..] } else { &[] }].concat();
-        let key = self.key([top, class].into_iter().chain(flags.iter().copied()).chain(modules).chain(texts));
+        let parts = modules.chain(shared.iter().map(String::as_str));
+        let key = self.key([top, class].into_iter().chain(flags.iter().copied()).chain(parts).chain(texts));
         let models = pushmem_cache::folder().join("models");
         let executable = models.join(&key).join("model");
         if executable.is_file() {
@@ -94,10 +97,14 @@ impl Verilator {
         verilate.args(&flags);
         let mut objects = vec![runtime];
         let mut replaced = BTreeSet::new();
-        if wave {
+        // A model that writes waves has the insides of libraries, too.
+        let inside = if wave { &libraries[..] } else { &[] };
+        let kept = inside.iter().map(|library| library.module).chain(shared.iter().map(String::as_str)).collect_vec();
+        if !kept.is_empty() {
             verilate.arg(CONFIGURATION);
-            write(&work.path().join(CONFIGURATION), &configuration(&libraries))?;
-        } else {
+            write(&work.path().join(CONFIGURATION), &no_inline(kept.into_iter()))?;
+        }
+        if !wave {
             for library in &libraries {
                 let Library { object, wrapper: (name, text) } = self.library(*library, rtl)?;
                 objects.push(object);
@@ -241,11 +248,6 @@ fn compiled(files: &[File]) -> impl Iterator<Item = &String> {
 /// Tells the libraries of a module with different wrappers apart.
 fn kind_of(library: &LibrarySources) -> &'static str {
     if library.is_clocked { "clocked library" } else { "library" }
-}
-
-/// The directives that keep Verilator from copying libraries into their users.
-fn configuration(libraries: &[LibrarySources]) -> String {
-    no_inline(libraries.iter().map(|library| library.module))
 }
 
 /// The directives that keep Verilator from copying modules into their users: then it shares most of their C++ between instances.

@@ -75,6 +75,7 @@ impl Verilator {
             rtl: &rtl,
             libraries: Vec::new(),
             harness: &harness,
+            shared: &[],
             wave: false,
             flatten: false,
         })

@@ -11,9 +11,11 @@ const MAX_VIOLATIONS: usize = 1000;
 
 /// State that the parts of a tile read from each other in a cycle.
 pub(crate) struct Context {
-    pub controllers: Vec<Controller>,
-    /// Index of the first controller of each role that exists.
-    first: Vec<(Role, usize)>,
+    controllers: Vec<Controller>,
+    /// The controllers that fire in this cycle: a bit each, by index.
+    firing: u64,
+    /// Index of the first controller of each role, by the role's number, for roles that exist.
+    first: Vec<Option<usize>>,
     pub chain: Chain,
     pub chaining: bool,
     pub rows: u32,
@@ -25,14 +27,14 @@ pub(crate) struct Context {
 impl Context {
     /// Nothing configured, and nothing recorded.
     pub fn new(spec: &TileSpec, parameters: &[Parameters]) -> Self {
-        let mut first: Vec<(Role, usize)> = Vec::new();
-        for (index, controller) in parameters.iter().enumerate() {
-            if first.last().is_none_or(|(role, _)| *role != controller.role) {
-                first.push((controller.role, index));
-            }
+        let roles = parameters.iter().map(|controller| controller.role as usize);
+        let mut first = vec![None; roles.clone().max().map_or(0, |last| last + 1)];
+        for (index, role) in roles.enumerate() {
+            first[role].get_or_insert(index);
         }
         Context {
             controllers: parameters.iter().map(Controller::idle).collect(),
+            firing: 0,
             first,
             chain: Chain::default(),
             chaining: spec.chaining,
@@ -42,16 +44,59 @@ impl Context {
         }
     }
 
+    /// All controllers.
+    pub fn controllers(&self) -> &[Controller] {
+        &self.controllers
+    }
+
+    /// Changes controllers.
+    pub fn change(&mut self, change: impl FnOnce(&mut [Controller])) {
+        change(&mut self.controllers);
+        self.find_firing();
+    }
+
+    /// Ends an unstalled cycle for all controllers.
+    pub fn advance(&mut self) {
+        self.controllers.iter_mut().for_each(Controller::advance);
+        self.find_firing();
+    }
+
+    fn find_firing(&mut self) {
+        self.firing = self.controllers.iter().rev().fold(0, |firing, one| firing << 1 | u64::from(one.fires()));
+    }
+
     /// The controller of a role at a port.
     pub fn controller(&self, role: Role, port: u32) -> &Controller {
-        let first = self.first.iter().find(|(other, _)| *other == role).expect("roles follow from the kind").1;
-        &self.controllers[first + port as usize]
+        &self.controllers[self.index(role, port)]
+    }
+
+    /// The controller of a role at a port, if it fires in this cycle.
+    #[inline]
+    pub fn firing(&self, role: Role, port: u32) -> Option<&Controller> {
+        let index = self.index(role, port);
+        self.fires(index).then(|| &self.controllers[index])
+    }
+
+    /// Whether the controller with this index fires in this cycle.
+    #[inline]
+    pub fn fires(&self, index: usize) -> bool {
+        self.firing >> index & 1 == 1
+    }
+
+    /// Whether any controller fires in this cycle.
+    pub fn any_fires(&self) -> bool {
+        self.firing != 0
+    }
+
+    #[inline]
+    fn index(&self, role: Role, port: u32) -> usize {
+        self.first[role as usize].expect("roles follow from the kind") + port as usize
     }
 
     /// Splits an address of the chained memory into whether this tile owns it, and the row within the tile.
     pub fn own_row(&self, address: u64) -> (bool, u64) {
         let rows = u64::from(self.rows);
-        if !self.chaining {
+        if !self.chaining || !self.chain.enable && address < rows {
             return (true, address);
         }
         (!self.chain.enable || address / rows == u64::from(self.chain.tile_id), address % rows)

@@ -106,14 +106,17 @@ impl Controller {
     }
 
     /// Ends an unstalled cycle.
+    #[inline]
     pub fn advance(&mut self) {
-        if !self.active {
-            return;
+        match (self.active, self.wait) {
+            (true, 0) => self.fire(),
+            (true, _) => self.wait -= 1,
+            (false, _) => {}
         }
-        if self.wait > 0 {
-            self.wait -= 1;
-            return;
-        }
+    }
+
+    /// Goes to the next point of its loops.
+    fn fire(&mut self) {
         match self.domain.advance(&mut self.index) {
             Some(level) => {
                 self.wait = self.gaps[level] - 1;

@@ -57,8 +57,7 @@ impl Direct {
     }
 
     fn departing(&self, context: &Context, port: u32) -> Option<(bool, u64)> {
-        let controller = context.controller(self.read_role, port);
-        controller.fires().then(|| context.own_row(controller.address(ADDRESS)))
+        context.firing(self.read_role, port).map(|controller| context.own_row(controller.address(ADDRESS)))
     }
 
     /// The word on a read port: the SRAM's output, or the register file's word at the current address.
@@ -73,8 +72,7 @@ impl Direct {
     fn read_address(&self, context: &Context, memory_port: u32) -> Option<u64> {
         let mut address = None;
         for port in self.kind.sharing(memory_port, self.delays.len() as u32) {
-            let controller = context.controller(self.read_role, port);
-            if controller.fires() {
+            if let Some(controller) = context.firing(self.read_role, port) {
                 let (owned, row) = context.own_row(controller.address(ADDRESS));
                 if owned {
                     address = Some(address.unwrap_or(0) | row);
@@ -88,7 +86,7 @@ impl Direct {
     pub fn clock(&mut self, context: &mut Context, inputs: &Inputs) {
         self.check(context);
         let reads: Vec<Option<Row>> = (0..self.kind.memory_ports())
-            .map(|memory_port| self.read_address(context, memory_port).map(|address| self.memory.row(address)))
+            .map(|memory_port| self.read_address(context, memory_port).map(|address| *self.memory.row(address)))
             .collect();
         for port in 0..self.delays.len() as u32 {
             let departing = self.departing(context, port);
@@ -108,7 +106,7 @@ impl Direct {
         }
         if self.latency > 0 {
             for (port, read) in self.read_ports.iter_mut().zip(reads) {
-                port.clock(read);
+                port.clock(read.as_ref());
             }
         }
     }
@@ -116,10 +114,7 @@ impl Direct {
     fn write(&mut self, context: &Context, inputs: &Inputs, memory_port: u32) {
         let mut write: Option<(u64, Word)> = None;
         for port in self.kind.sharing(memory_port, self.inputs) {
-            let controller = context.controller(self.write_role, port);
-            if !controller.fires() {
-                continue;
-            }
+            let Some(controller) = context.firing(self.write_role, port) else { continue };
             let (owned, row) = context.own_row(controller.address(ADDRESS));
             if owned {
                 let word = Word::new(inputs.data[port as usize]);
@@ -139,8 +134,8 @@ impl Direct {
         for (role, ports) in [(self.write_role, self.inputs), (self.read_role, self.delays.len() as u32)] {
             for memory_port in 0..self.kind.memory_ports() {
                 let mut accessing = self.kind.sharing(memory_port, ports).filter(|&port| {
-                    let controller = context.controller(role, port);
-                    controller.fires() && context.own_row(controller.address(ADDRESS)).0
+                    let firing = context.firing(role, port);
+                    firing.is_some_and(|controller| context.own_row(controller.address(ADDRESS)).0)
                 });
                 if let (Some(_), Some(second)) = (accessing.next(), accessing.next()) {
                     let address = context.controller(role, second).address(ADDRESS);

@@ -18,6 +18,9 @@ impl Row {
     }
 }
 
+/// A row that nothing wrote.
+static UNDEFINED: Row = Row { words: [Word { value: 0, defined: false }; MAX_LANES] };
+
 /// A memory of rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
@@ -30,8 +33,8 @@ impl Memory {
     }
 
     /// The row at an address; an undefined one beyond the end.
-    pub fn row(&self, address: u64) -> Row {
-        self.rows.get(address as usize).copied().unwrap_or_default()
+    pub fn row(&self, address: u64) -> &Row {
+        self.rows.get(address as usize).unwrap_or(&UNDEFINED)
     }
 
     pub fn word(&self, row: u64, lane: u64) -> Word {
@@ -64,17 +67,17 @@ impl ReadPort {
     }
 
     /// The row on the port.
-    pub fn row(&self) -> Row {
-        self.stages.last().copied().unwrap_or_default()
+    pub fn row(&self) -> &Row {
+        self.stages.last().unwrap_or(&UNDEFINED)
     }
 
     /// Ends an enabled cycle in which `read` was read, if anything.
-    pub fn clock(&mut self, read: Option<Row>) {
+    pub fn clock(&mut self, read: Option<&Row>) {
         for stage in (1..self.stages.len()).rev() {
             self.stages[stage] = self.stages[stage - 1];
         }
         if let Some(row) = read {
-            self.stages[0] = row;
+            self.stages[0] = *row;
         }
     }
 }
@@ -97,9 +100,11 @@ impl<T: Copy> Delay<T> {
 
     /// Ends an unstalled cycle.
     pub fn clock(&mut self, departing: Option<T>) {
-        if !self.stages.is_empty() {
-            self.stages.rotate_right(1);
-            self.stages[0] = departing;
+        for stage in (1..self.stages.len()).rev() {
+            self.stages[stage] = self.stages[stage - 1];
+        }
+        if let Some(first) = self.stages.first_mut() {
+            *first = departing;
         }
     }
 

@@ -42,7 +42,7 @@ impl Rom {
 
     /// Ends an unstalled cycle.
     pub fn clock(&mut self, context: &mut Context, inputs: &Inputs) {
-        let fires = context.controller(Role::Rom2Out, 0).fires();
+        let fires = context.firing(Role::Rom2Out, 0).is_some();
         let address = inputs.data[0];
         if fires && address >= self.rows {
             context.violation(ViolationKind::OutOfRange, Role::Rom2Out, 0, || format!("word {address}"));
@@ -52,7 +52,7 @@ impl Rom {
         {
             context.violation(ViolationKind::UndefinedRead, Role::Rom2Out, 0, || format!("rom word {arriving}"));
         }
-        let read: Option<Row> = fires.then(|| self.memory.row(address));
+        let read: Option<&Row> = fires.then(|| self.memory.row(address));
         self.read_port.clock(read);
         self.delay.clock(fires.then_some(address));
     }

@@ -35,6 +35,10 @@ impl Datapath {
 pub struct TileModel {
     spec: TileSpec,
     parameters: Vec<Parameters>,
+    /// The controllers that take a word from an input, by index, and the input.
+    takers: Vec<(usize, usize)>,
+    /// The controller of the stencil-valid output, if there is one.
+    stencil_valid: Option<usize>,
     configuration: Configuration,
     context: Context,
     datapath: Datapath,
@@ -50,8 +54,11 @@ impl TileModel {
         let parameters = spec.controllers();
         let context = Context::new(spec, &parameters);
         let datapath = Datapath::new(spec);
+        let takers = parameters.iter().enumerate().filter(|(_, controller)| controller.role.takes_input());
         TileModel {
             spec: spec.clone(),
+            takers: takers.map(|(index, controller)| (index, controller.port as usize)).collect(),
+            stencil_valid: parameters.iter().position(|controller| controller.role == Role::StencilValid),
             parameters,
             configuration: Configuration::default(),
             context,
@@ -71,9 +78,7 @@ impl TileModel {
         (self.quiet, self.asleep) = (0, 0);
         self.configuration = Configuration::default();
         self.context.chain = Chain::default();
-        for controller in &mut self.context.controllers {
-            controller.stop();
-        }
+        self.context.change(|controllers| controllers.iter_mut().for_each(Controller::stop));
         self.drop_pending();
     }
 
@@ -96,7 +101,7 @@ impl TileModel {
 
     /// Whether some controller's run is not over.
     pub fn is_active(&self) -> bool {
-        self.context.controllers.iter().any(Controller::is_active)
+        self.context.controllers().iter().any(Controller::is_active)
     }
 
     /// Whether a run is over and nothing is on its way to an output.
@@ -121,24 +126,33 @@ impl TileModel {
             outputs.data[..self.spec.outputs as usize].fill(Word::new(0));
             return outputs;
         }
-        for (parameters, controller) in self.parameters.iter().zip(&self.context.controllers) {
-            if parameters.role.takes_input() {
-                outputs.taken[parameters.port as usize] |= controller.fires();
-            }
-            if parameters.role == Role::StencilValid {
-                outputs.stencil_valid = controller.fires();
-            }
+        for &(controller, port) in &self.takers {
+            outputs.taken[port] |= self.context.fires(controller);
         }
+        outputs.stencil_valid = self.stencil_valid();
         for port in 0..self.spec.outputs {
-            let shown = match &self.datapath {
-                Datapath::WideFetch(wide_fetch) => wide_fetch.output(&self.context, inputs, port),
-                Datapath::Direct(direct) => direct.output(&self.context, inputs, port),
-                Datapath::Rom(rom) => rom.output(),
-            };
+            let shown = self.output(inputs, port);
             outputs.valid[port as usize] = shown.is_some();
             outputs.data[port as usize] = shown.unwrap_or(Word::new(0));
         }
         outputs
+    }
+
+    /// The word on an output in this cycle, if it is part of its stream. Of [`TileModel::outputs`], where no more is needed.
+    pub fn output(&self, inputs: &Inputs, port: u32) -> Option<Word> {
+        if self.asleep > 0 {
+            return None;
+        }
+        match &self.datapath {
+            Datapath::WideFetch(wide_fetch) => wide_fetch.output(&self.context, inputs, port),
+            Datapath::Direct(direct) => direct.output(&self.context, inputs, port),
+            Datapath::Rom(rom) => rom.output(),
+        }
+    }
+
+    /// Whether the stencil-valid output is high in this cycle.
+    pub fn stencil_valid(&self) -> bool {
+        self.asleep == 0 && self.stencil_valid.is_some_and(|controller| self.context.fires(controller))
     }
 
     /// Takes the tile to the next cycle.
@@ -147,7 +161,7 @@ impl TileModel {
             self.asleep -= 1;
             self.context.cycle += 1;
         } else if !inputs.stall {
-            let fires = self.context.controllers.iter().any(Controller::fires);
+            let fires = self.context.any_fires();
             self.quiet = if fires { 0 } else { self.quiet + 1 };
             let context = &mut self.context;
             match &mut self.datapath {
@@ -155,9 +169,7 @@ impl TileModel {
                 Datapath::Direct(direct) => direct.clock(context, inputs),
                 Datapath::Rom(rom) => rom.clock(context, inputs),
             }
-            for controller in &mut context.controllers {
-                controller.advance();
-            }
+            context.advance();
             context.cycle += 1;
             self.sleep();
         }
@@ -171,9 +183,9 @@ impl TileModel {
         if self.quiet <= u64::from(self.spec.sram_latency) {
             return;
         }
-        let controllers = &mut self.context.controllers;
-        let cycles = controllers.iter().filter_map(Controller::quiet_cycles).min().unwrap_or(u64::MAX);
-        controllers.iter_mut().for_each(|controller| controller.pass(cycles));
+        let quiet = self.context.controllers().iter().filter_map(Controller::quiet_cycles);
+        let cycles = quiet.min().unwrap_or(u64::MAX);
+        self.context.change(|controllers| controllers.iter_mut().for_each(|controller| controller.pass(cycles)));
         self.asleep = cycles;
     }
 
@@ -193,9 +205,11 @@ impl TileModel {
     fn flush(&mut self) {
         (self.quiet, self.asleep) = (0, 0);
         self.drop_pending();
-        for (controller, parameters) in self.context.controllers.iter_mut().zip(&self.parameters) {
-            controller.flush(parameters, self.configuration.controllers.get(&parameters.name));
-        }
+        self.context.change(|controllers| {
+            for (controller, parameters) in controllers.iter_mut().zip(&self.parameters) {
+                controller.flush(parameters, self.configuration.controllers.get(&parameters.name));
+            }
+        });
         self.context.chain = self.configuration.chain;
         self.context.cycle = 0;
     }

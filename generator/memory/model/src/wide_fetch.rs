@@ -56,13 +56,13 @@ impl TransposeBuffer {
     }
 
     /// Ends a cycle in which a row arrives.
-    fn arrive(&mut self, cycle: u64, row: u64, owned: bool, data: Row) {
+    fn arrive(&mut self, cycle: u64, row: u64, owned: bool, data: &Row) {
         let place = row as usize;
         if self.unread[place] {
             let (rows, first) = self.wasted.unwrap_or((0, cycle));
             self.wasted = Some((rows + 1, first));
         }
-        self.memory.write_row(row, data);
+        self.memory.write_row(row, *data);
         self.owned[place] = owned;
         self.unread[place] = true;
         self.held[place] = Some(self.fetches);
@@ -92,6 +92,7 @@ struct RomMode {
 }
 
 pub(crate) struct WideFetch {
+    /// Words of a row, a power of two.
     fetch_width: u64,
     rom_mode: Option<RomMode>,
     aggregators: Vec<Aggregator>,
@@ -118,7 +119,7 @@ impl WideFetch {
     }
 
     fn split(&self, address: u64) -> (u64, u64) {
-        (address / self.fetch_width, address % self.fetch_width)
+        (address >> self.fetch_width.trailing_zeros(), address & (self.fetch_width - 1))
     }
 
     /// Loads words from the first address on. Words of the last row that are not given become 0.
@@ -147,10 +148,7 @@ impl WideFetch {
         if let Some((_, word)) = self.rom_word().filter(|_| port == 0) {
             return Some(word);
         }
-        let controller = context.controller(Role::Tb2Out, port);
-        if !controller.fires() {
-            return None;
-        }
+        let controller = context.firing(Role::Tb2Out, port)?;
         let (row, lane) = self.split(controller.address(TB_OF_TB2OUT));
         let buffer = &self.transpose_buffers[port as usize];
         Some(if buffer.owned[row as usize] {
@@ -168,11 +166,10 @@ impl WideFetch {
         let (read, departing) = self.collect_read(context, &mut accesses);
         let read = self.read_table(context, inputs, &mut accesses, read);
 
-        let arriving_row = self.read_port.row();
         for (port, departing) in departing.into_iter().enumerate().take(self.transpose_buffers.len()) {
             let arriving = self.transpose_buffers[port].delay.arriving(departing);
             if let Some((row, owned)) = arriving {
-                self.transpose_buffers[port].arrive(context.cycle, row, owned, arriving_row);
+                self.transpose_buffers[port].arrive(context.cycle, row, owned, self.read_port.row());
             }
             self.transpose_buffers[port].delay.clock(departing);
         }
@@ -187,10 +184,7 @@ impl WideFetch {
     fn collect_write(&mut self, context: &mut Context, accesses: &mut u32) -> Option<(u64, Row)> {
         let mut write: Option<(u64, Row)> = None;
         for port in 0..self.aggregators.len() as u32 {
-            let controller = context.controller(Role::Agg2Sram, port);
-            if !controller.fires() {
-                continue;
-            }
+            let Some(controller) = context.firing(Role::Agg2Sram, port) else { continue };
             let agg_row = controller.address(AGG_OF_AGG2SRAM);
             let (owned, address) = context.own_row(controller.address(SRAM_OF_AGG2SRAM));
             let aggregator = &mut self.aggregators[port as usize];
@@ -198,7 +192,7 @@ impl WideFetch {
             aggregator.unread[first..first + self.fetch_width as usize].fill(false);
             if owned {
                 count_access(context, accesses, Role::Agg2Sram, port, address);
-                let row = aggregator.memory.row(agg_row);
+                let row = *aggregator.memory.row(agg_row);
                 write = Some(match write {
                     Some((other, other_row)) => (other | address, other_row.or(row)),
                     None => (address, row),
@@ -213,10 +207,7 @@ impl WideFetch {
         let mut read = None;
         let mut departing = Departing::default();
         for port in 0..self.transpose_buffers.len() as u32 {
-            let controller = context.controller(Role::Sram2Tb, port);
-            if !controller.fires() {
-                continue;
-            }
+            let Some(controller) = context.firing(Role::Sram2Tb, port) else { continue };
             let tb_row = controller.address(TB_OF_SRAM2TB);
             let (owned, address) = context.own_row(controller.address(SRAM_OF_SRAM2TB));
             if owned {
@@ -242,7 +233,7 @@ impl WideFetch {
             context.violation(ViolationKind::UndefinedRead, Role::Rom2Out, 0, || format!("rom word {address}"));
         }
         let Some(rom_mode) = &mut self.rom_mode else { return read };
-        let fires = context.controller(Role::Rom2Out, 0).fires();
+        let fires = context.firing(Role::Rom2Out, 0).is_some();
         let address = fires.then_some(inputs.data[0] % rom_mode.words);
         rom_mode.delay.clock(address);
         let Some(address) = address else { return read };
@@ -253,10 +244,7 @@ impl WideFetch {
 
     fn read_outputs(&mut self, context: &mut Context) {
         for port in 0..self.transpose_buffers.len() as u32 {
-            let controller = context.controller(Role::Tb2Out, port);
-            if !controller.fires() {
-                continue;
-            }
+            let Some(controller) = context.firing(Role::Tb2Out, port) else { continue };
             let address = controller.address(TB_OF_TB2OUT);
             let (row, lane) = self.split(address);
             let fetch_width = self.fetch_width as i64;
@@ -280,10 +268,7 @@ impl WideFetch {
 
     fn write_aggregators(&mut self, context: &mut Context, inputs: &Inputs) {
         for port in 0..self.aggregators.len() as u32 {
-            let controller = context.controller(Role::In2Agg, port);
-            if !controller.fires() {
-                continue;
-            }
+            let Some(controller) = context.firing(Role::In2Agg, port) else { continue };
             let address = controller.address(AGG_OF_IN2AGG);
             let (row, lane) = self.split(address);
             let aggregator = &mut self.aggregators[port as usize];

@@ -150,6 +150,7 @@ pub fn model_sources<'a>(sources: &'a SimulationSources, rtl: &'a [(String, Stri
         rtl,
         libraries: sources.tiles.iter().map(library).collect(),
         harness: &sources.harness,
+        shared: &[],
         wave,
         flatten: false,
     }

@@ -1,17 +1,20 @@
 //! A program that was placed and routed by hand, through a bitstream, on the RTL of an array.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use pushmem_bitstream::{Bitstream, Configuration, Netlist};
-use pushmem_emulator::{Beat, Inputs, StreamInputs, StreamOutputs};
+use pushmem_emulator::{Beat, Emulator, Inputs, StreamInputs, StreamOutputs};
+use pushmem_fabric::{ArraySpec, Folder};
 use pushmem_files::Document;
+use pushmem_interconnect::generate;
+use pushmem_regression::arrays::{Bench, Cycle, build_probed, loading};
 use pushmem_resources::Graph;
+use pushmem_simulation::Verilator;
+use pushmem_systemverilog::files_of;
+use pushmem_testing::verilator;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-
-use crate::support::{Bench, Cycle, parse};
 
 const SIDE: usize = 16;
 /// The column of the image, and that of the result.
@@ -44,40 +47,44 @@ struct Rates {
     host: f64,
 }
 
-/// The cycles that load a bitstream.
-fn loading(bench: &Bench, configuration: &Configuration) -> Vec<Cycle> {
-    let stalled = Inputs { stall: true, ..Inputs::default() };
-    let still = Cycle { inputs: stalled.clone(), is_loading: true, ..Cycle::default() };
-    let mut cycles = vec![still.clone(); bench.spec().control_depth as usize + 1];
-    let bitstream = configuration.encode(bench.spec(), bench.graph()).unwrap();
-    cycles.extend(bitstream.writes.iter().map(|write| Cycle {
-        write: true,
-        address: write.address,
-        data: write.data,
-        answer: Some(0),
-        ..still.clone()
-    }));
-    cycles.push(Cycle { inputs: Inputs { flush: true, ..stalled }, ..still });
-    cycles.extend(vec![Cycle { is_loading: true, ..Cycle::default() }; bench.spec().control_depth as usize - 1]);
-    cycles.push(Cycle { configured: Some(configuration.clone()), ..Cycle::default() });
-    cycles
+/// An array with a program.
+struct Program {
+    spec: ArraySpec,
+    graph: Graph,
+    configuration: Configuration,
+    /// Its RTL in Verilator, if that is there.
+    executable: Option<PathBuf>,
+}
+
+impl Program {
+    fn of_hand() -> Self {
+        let document = Document::read(&root().join("constraints/arrays/small.yaml")).unwrap();
+        let spec = ArraySpec::from_document(&document, &Folder(root().join("constraints"))).unwrap();
+        let graph = Graph::of(&spec);
+        let document = Document::read(&root().join("rtl-tests/arrays/gaussian.yaml")).unwrap();
+        let written = Configuration::from_document(&document, &spec, &graph).unwrap_or_else(|error| panic!("{error}"));
+        let text = written.encode(&spec, &graph).unwrap().to_text(&spec.name);
+        let configuration = Bitstream::decode_text("gaussian.hex", &text, &spec, &graph).unwrap();
+        let build = |_| {
+            let files = files_of(generate(&spec).unwrap());
+            build_probed(&Verilator::find().unwrap(), &spec, &files).unwrap_or_else(|error| panic!("{error:?}"))
+        };
+        let executable = verilator().map(build);
+        Program { spec, graph, configuration, executable }
+    }
 }
 
 /// The beats that leave while an image is offered. Words that no handshake takes differ from those of the image.
-fn run(
-    bench: &Bench,
-    configuration: &Configuration,
-    image: &[u32],
-    rates: Rates,
-    random: &mut ChaCha8Rng,
-) -> Vec<Beat> {
-    let mut cycles = loading(bench, configuration);
+fn run(program: &Program, image: &[u32], rates: Rates, random: &mut ChaCha8Rng) -> Vec<Beat> {
+    let Program { spec, graph, configuration, executable } = program;
+    let mut bench = Bench::start(spec, graph, executable.as_deref()).unwrap();
+    let mut cycles = loading(spec, graph, configuration);
     let start = cycles.len();
     let count = (image.len() as f64 / (rates.source * rates.sink * rates.host)) as usize + 400;
     let mut words = image.iter().copied();
     let mut offered = words.next();
     // The ready signals do not depend on what is offered in later cycles: each word is offered until it is taken.
-    let mut model = pushmem_emulator::Emulator::new(bench.spec(), bench.graph().clone());
+    let mut model = Emulator::new(spec, graph.clone());
     for cycle in &cycles {
         cycle.configured.iter().for_each(|configuration| model.configure(configuration));
         model.clock(&cycle.inputs);
@@ -99,7 +106,7 @@ fn run(
         cycles.push(Cycle { inputs, ..Cycle::default() });
     }
     // The RTL shows the same in every cycle.
-    let shown: Vec<Vec<StreamOutputs>> = bench.check(&cycles);
+    let shown: Vec<Vec<StreamOutputs>> = bench.run(&cycles).unwrap_or_else(|failure| panic!("{failure}"));
     let left = shown[start..].iter().zip(&cycles[start..]);
     let of_rtl: Vec<Beat> = left
         .filter_map(|(outputs, cycle)| outputs[COLUMN_OUT].beat.filter(|_| cycle.inputs.streams[COLUMN_OUT].ready))
@@ -110,14 +117,9 @@ fn run(
 
 #[test]
 fn a_gaussian_by_hand_filters_images() {
-    let spec = parse(&fs::read_to_string(root().join("constraints/arrays/small.yaml")).unwrap());
-    let graph = Graph::of(&spec);
-    let document = Document::read(&root().join("rtl-tests/arrays/gaussian.yaml")).unwrap();
-    let written = Configuration::from_document(&document, &spec, &graph).unwrap_or_else(|error| panic!("{error}"));
-    let text = written.encode(&spec, &graph).unwrap().to_text(&spec.name);
-    let configuration = Bitstream::decode_text("gaussian.hex", &text, &spec, &graph).unwrap();
+    let program = Program::of_hand();
     // The delays of the filter.
-    let netlist = Netlist::of(&configuration, &graph).to_text(&graph);
+    let netlist = Netlist::of(&program.configuration, &program.graph).to_text(&program.graph);
     for net in [
         "pe_1_1.word.b.input <- 4 <- io_0_0.word.data.output",
         "mem_3_1.word.data_in_0.input <- 2 <- pe_1_1.word.result.output",
@@ -125,7 +127,6 @@ fn a_gaussian_by_hand_filters_images() {
     ] {
         assert!(netlist.contains(net), "{netlist}");
     }
-    let bench = Bench::new(&spec);
     let random = &mut ChaCha8Rng::seed_from_u64(3);
     let always = Rates { source: 1.0, sink: 1.0, host: 1.0 };
     for rates in [
@@ -136,7 +137,7 @@ fn a_gaussian_by_hand_filters_images() {
         Rates { source: 0.8, sink: 0.7, host: 0.9 },
     ] {
         let image: Vec<u32> = (0..SIDE * SIDE).map(|_| random.random_range(0..4096)).collect();
-        let result = run(&bench, &configuration, &image, rates, random);
+        let result = run(&program, &image, rates, random);
         let expected: Vec<Beat> = gaussian(&image).into_iter().map(|data| Beat { data, bit: true }).collect();
         assert_eq!(result, expected);
     }

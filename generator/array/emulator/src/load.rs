@@ -1,0 +1,156 @@
+//! Configurations, taken apart into what works in each cycle.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pushmem_bitstream::{Configuration, TileConfiguration};
+use pushmem_configuration::Configuration as MemoryConfiguration;
+use pushmem_fabric::{ArraySpec, Direction, Layer, Place, TileKind};
+use pushmem_model::TileModel;
+use pushmem_pe::Mode;
+use pushmem_resources::{Graph, Node, NodeId, Resource};
+
+use crate::emulator::MemoryTile;
+use crate::live::Step;
+use crate::pe::{Core, OPERANDS, PeTile};
+use crate::route::{Routes, Slot, slot};
+use crate::streams::{StreamIn, StreamOut};
+
+/// The configured tiles of a kind.
+pub fn of_kind<'a>(
+    graph: &'a Graph,
+    configuration: &'a Configuration,
+    kind: TileKind,
+) -> impl Iterator<Item = (&'a Place, &'a TileConfiguration)> {
+    configuration.tiles.iter().filter(move |(place, _)| graph.kind(**place) == Some(kind))
+}
+
+/// The processing elements. Their constants are added to the values, the registers of their operands to those that take something. `operands`
+/// has the first register of each of them.
+pub fn pes(
+    spec: &ArraySpec,
+    routes: &Routes,
+    operands: &BTreeMap<Place, Slot>,
+    values: &mut Vec<u32>,
+    taken: &mut Vec<Step>,
+) -> Vec<PeTile> {
+    let graph = routes.graph;
+    let mut pe = |(place, tile): (&Place, &TileConfiguration)| {
+        let core = Core { spec: &spec.pe, layout: graph.layout(TileKind::Pe), tile };
+        let mut operands = Operands { routes, place: *place, first: operands[place] };
+        let mut slots = |layer: Layer| [0, 1, 2].map(|operand| operands.slot(&core, layer, operand, values, taken));
+        let (words, bits) = (slots(Layer::Word), slots(Layer::Bit));
+        let [result, result_bit] = Layer::ALL.map(|layer| output(graph, *place, layer, 0));
+        PeTile { operation: core.operation(), lut: core.lut(), words, bits, result, result_bit }
+    };
+    of_kind(graph, routes.configuration, TileKind::Pe).map(&mut pe).collect()
+}
+
+/// The streams that have beats.
+pub fn streams(spec: &ArraySpec, routes: &Routes) -> (Vec<StreamIn>, Vec<StreamOut>) {
+    let graph = routes.graph;
+    let layout = graph.layout(TileKind::Io);
+    let (mut streams_in, mut streams_out) = (Vec::new(), Vec::new());
+    for (place, tile) in of_kind(graph, routes.configuration, TileKind::Io) {
+        let column = place.column as usize;
+        if let Some(registers) = tile.stream_registers(spec, layout, Direction::In) {
+            let slots = Layer::ALL.map(|layer| output(graph, *place, layer, 0));
+            streams_in.push(StreamIn::new(spec, registers, column, slots));
+        }
+        if let Some(registers) = tile.stream_registers(spec, layout, Direction::Out) {
+            let slots = Layer::ALL.map(|layer| routes.input(node_at(graph, *place, layer, Node::Input { port: 0 })));
+            streams_out.push(StreamOut::new(spec, registers, column, slots));
+        }
+    }
+    (streams_in, streams_out)
+}
+
+/// The node of a tile.
+fn node_at(graph: &Graph, place: Place, layer: Layer, node: Node) -> NodeId {
+    graph.node(Resource { place, layer, node }).expect("a node of the tile's layout")
+}
+
+/// The output of a core.
+fn output(graph: &Graph, place: Place, layer: Layer, port: u32) -> Slot {
+    slot(node_at(graph, place, layer, Node::Output { port }))
+}
+
+/// The registers of tracks, each with what it takes.
+pub fn hops(routes: &Routes) -> Vec<Step> {
+    let of_tile = |place: &Place| {
+        let (place, graph) = (*place, routes.graph);
+        let layout = graph.layout(graph.kind(place).expect("tiles are those of the array"));
+        let registers = layout.locals.iter().filter(|local| matches!(local.node, Node::Register { .. }));
+        registers.filter_map(move |local| {
+            let register = node_at(graph, place, local.layer, local.node);
+            Some((slot(register), routes.taken(register)?))
+        })
+    };
+    routes.configuration.tiles.keys().flat_map(of_tile).collect()
+}
+
+/// The operands of a processing element.
+struct Operands<'a> {
+    routes: &'a Routes<'a>,
+    place: Place,
+    /// The first of their registers.
+    first: Slot,
+}
+
+impl Operands<'_> {
+    /// The value of an operand: of a constant, which is added to the values, of its track, or of the last of the registers that are added
+    /// to those that take something.
+    fn slot(&mut self, core: &Core, layer: Layer, operand: u32, values: &mut Vec<u32>, taken: &mut Vec<Step>) -> Slot {
+        let Routes { graph, zero, .. } = *self.routes;
+        if operand as usize >= core.layout.inputs(layer).len() {
+            return zero;
+        }
+        let delay = core.spec.operand_delay;
+        let registers = self.first + (layer as u32 * OPERANDS as u32 + operand) * delay;
+        let track = self.routes.input(node_at(graph, self.place, layer, Node::Input { port: operand }));
+        match core.mode(layer, operand) {
+            Mode::Constant => {
+                values.push(core.constant(layer, operand));
+                values.len() as Slot - 1
+            }
+            Mode::Direct => track,
+            Mode::Delayed(cycles) => {
+                for register in 0..cycles.min(delay) {
+                    let source = if register == 0 { track } else { registers + register - 1 };
+                    taken.push((registers + register, source));
+                }
+                // A mode beyond the last register is none.
+                if cycles > delay { zero } else { registers + cycles - 1 }
+            }
+        }
+    }
+}
+
+/// Loads the memories that have a configuration, and stops the others. Of their outputs, those among `sources` are shown.
+pub fn configure_memories(spec: &ArraySpec, routes: &Routes, sources: &BTreeSet<Slot>, memories: &mut Vec<MemoryTile>) {
+    let Some(columns) = &spec.memory else { return };
+    let nothing = MemoryConfiguration::default();
+    let layout = routes.graph.layout(TileKind::Memory);
+    for (place, tile) in &routes.configuration.tiles {
+        if tile.memory.is_some() && !memories.iter().any(|memory| memory.place == *place) {
+            memories.push(MemoryTile {
+                tile: TileModel::new(&columns.tile),
+                place: *place,
+                inputs: Vec::new(),
+                outputs: Vec::new(),
+                bit: None,
+                has_stencil_valid: columns.tile.stencil_valid,
+            });
+        }
+    }
+    for memory in memories {
+        let tile: Option<&TileConfiguration> = routes.configuration.tiles.get(&memory.place);
+        let ports = 0..layout.inputs(Layer::Word).len() as u32;
+        let input = |port: u32| routes.input(node_at(routes.graph, memory.place, Layer::Word, Node::Input { port }));
+        memory.inputs = ports.map(input).collect();
+        let output = |layer: Layer, port: u32| output(routes.graph, memory.place, layer, port);
+        let words = (0..columns.tile.outputs).map(|port| (port, output(Layer::Word, port)));
+        memory.outputs = words.filter(|(_, slot)| sources.contains(slot)).collect();
+        memory.bit = Some(output(Layer::Bit, 0)).filter(|slot| sources.contains(slot));
+        memory.tile.configure(tile.and_then(|tile| tile.memory.as_ref()).unwrap_or(&nothing));
+    }
+}

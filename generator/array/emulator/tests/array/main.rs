@@ -1,6 +1,0 @@
-//! Arrays in RTL and model.
-
-mod gaussian;
-mod lockstep;
-mod speed;
-mod support;

@@ -1,0 +1,64 @@
+//! The regression of arrays: random bitstreams on random arrays, in the RTL and in the model.
+//!
+//! A [`Bench`] runs [`Cycle`]s of an array in both, and compares all outputs and all registers of the network in each. [`life`] takes a
+//! bitstream through loading, a run with random streams, stalls, flushes and accesses; the next is loaded in the middle of that.
+
+mod array;
+mod bench;
+mod bitstreams;
+mod life;
+mod probes;
+
+use std::path::Path;
+
+use pushmem_fabric::{ArraySpec, Folder};
+use pushmem_files::{Diagnostic, Document};
+use pushmem_resources::Graph;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::failure::Failure;
+use crate::scenario::ScenarioCounts;
+
+pub use array::random_array;
+pub use bench::{Bench, Cycle};
+pub use bitstreams::{arbitrary_bitstream, routed_bitstream};
+pub use life::{life, loading};
+pub use probes::build_probed;
+
+/// Reads the specification of an array. The blocks that it names are in the nearest folder around its own that has them: there, or in
+/// `constraints`.
+///
+/// # Errors
+/// A located message when it cannot be read, or is wrong.
+pub(crate) fn read_array(path: &Path) -> Result<ArraySpec, Diagnostic> {
+    let document = Document::read(path)?;
+    let folders = path.canonicalize().unwrap_or_default();
+    let mut folders = folders.ancestors().flat_map(|folder| [folder.to_owned(), folder.join("constraints")]);
+    let blocks = folders.find(|folder| folder.join("pes").is_dir() && folder.join("tiles").is_dir());
+    ArraySpec::from_document(&document, &Folder(blocks.unwrap_or_default()))
+}
+
+/// Runs so many random bitstreams one after the other on a built model: without any sense, and random routes.
+///
+/// # Errors
+/// When RTL and model differ, with the number of the bitstream.
+pub(crate) fn run_bitstreams(
+    spec: &ArraySpec,
+    executable: &Path,
+    seed: u64,
+    count: u32,
+) -> Result<ScenarioCounts, Failure> {
+    let random = &mut ChaCha8Rng::seed_from_u64(seed);
+    let graph = Graph::of(spec);
+    let mut bench = Bench::start(spec, &graph, Some(executable))?;
+    for number in 0..count {
+        let configuration = match number % 2 {
+            0 => arbitrary_bitstream(spec, &graph, random),
+            _ => routed_bitstream(spec, &graph, random).0,
+        };
+        let cycles = life(spec, &graph, &configuration, random);
+        bench.run(&cycles).map_err(|failure| failure.at(format!("bitstream {number}")))?;
+    }
+    Ok(ScenarioCounts { configurations: count.into(), cycles: bench.clock() })
+}

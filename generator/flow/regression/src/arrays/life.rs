@@ -1,0 +1,155 @@
+//! The life of an array with a bitstream.
+
+use pushmem_bitstream::Configuration;
+use pushmem_emulator::{Beat, Inputs, StreamInputs};
+use pushmem_fabric::{ArraySpec, Place};
+use pushmem_resources::{Address, CLEAR, DIGEST, Feature, Graph};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+use super::bench::Cycle;
+
+/// Least and most cycles of a run. The next bitstream is loaded in the middle of it.
+const RUN_CYCLES: std::ops::Range<usize> = 30..90;
+
+/// How often a flush starts a run over, a stall holds it, and a register is accessed, of all cycles.
+const FLUSHES: f64 = 0.02;
+const STALLS: f64 = 0.15;
+const ACCESSES: f64 = 0.3;
+
+/// How often the array is locked in between, of all bitstreams.
+const LOCKS: f64 = 0.3;
+
+/// Registers to draw from: the first, which a tile has or not, or any.
+const FIRST_REGISTERS: u32 = 5;
+const ANY_REGISTER: u32 = 1 << 12;
+
+/// The cycles that load a configuration while time stands still, and start a run.
+pub fn loading(spec: &ArraySpec, graph: &Graph, configuration: &Configuration) -> Vec<Cycle> {
+    let still = still();
+    // The tiles must stand still before the first write.
+    let mut cycles = vec![still.clone(); spec.control_depth as usize + 1];
+    let bitstream = configuration.encode(spec, graph).expect("the configuration is one of the array");
+    let writes = bitstream.writes.iter();
+    cycles.extend(writes.map(|write| Cycle { answer: Some(0), ..access_of(&still, write.address, write.data) }));
+    let flush = Inputs { flush: true, ..still.inputs.clone() };
+    cycles.push(Cycle { inputs: flush, ..still });
+    // The tiles have it from the cycle on in which the flush reaches them.
+    cycles.extend(vec![Cycle { is_loading: true, ..Cycle::default() }; spec.control_depth as usize - 1]);
+    cycles.push(Cycle { configured: Some(configuration.clone()), ..Cycle::default() });
+    cycles
+}
+
+/// A cycle in which time stands still, and streams are not compared.
+fn still() -> Cycle {
+    Cycle { inputs: Inputs { stall: true, ..Inputs::default() }, is_loading: true, ..Cycle::default() }
+}
+
+/// A write in a cycle.
+fn access_of(cycle: &Cycle, address: u32, data: u32) -> Cycle {
+    Cycle { write: true, address, data, ..cycle.clone() }
+}
+
+/// The cycles in which a configuration is loaded and runs, with random streams, stalls, flushes, and accesses to registers. Often a wrong
+/// digest locks the array in between: then it refuses all writes, and goes on as before.
+pub fn life(spec: &ArraySpec, graph: &Graph, configuration: &Configuration, random: &mut ChaCha8Rng) -> Vec<Cycle> {
+    let mut cycles = loading(spec, graph, configuration);
+    // Sources and sinks of different speed.
+    let rates: Vec<[f64; 2]> = (0..spec.columns).map(|_| [rate(random), rate(random)]).collect();
+    cycles.extend(run(spec, graph, configuration, &rates, random));
+    if random.random_bool(LOCKS) {
+        cycles.extend(locked(spec, graph, configuration, random));
+        cycles.extend(run(spec, graph, configuration, &rates, random));
+    }
+    cycles
+}
+
+/// Some cycles of a run, in which the sources and sinks of columns are ready so often.
+fn run(
+    spec: &ArraySpec,
+    graph: &Graph,
+    configuration: &Configuration,
+    rates: &[[f64; 2]],
+    random: &mut ChaCha8Rng,
+) -> Vec<Cycle> {
+    let count = random.random_range(RUN_CYCLES);
+    let mut cycles = Vec::with_capacity(count);
+    for _ in 0..count {
+        let stream = |random: &mut ChaCha8Rng, [offers, takes]: [f64; 2]| StreamInputs {
+            beat: random.random_bool(offers).then(|| beat(spec, random)),
+            ready: random.random_bool(takes),
+        };
+        let streams = rates.iter().map(|rates| stream(random, *rates)).collect();
+        let (flush, stall) = (random.random_bool(FLUSHES), random.random_bool(STALLS));
+        let inputs = Inputs { flush, stall, streams };
+        let access =
+            if random.random_bool(ACCESSES) { access(spec, graph, configuration, random) } else { Cycle::default() };
+        cycles.push(Cycle { inputs, ..access });
+    }
+    cycles
+}
+
+/// A wrong digest, writes that the array refuses, a clear among them, and the right digest, while time stands still.
+fn locked(spec: &ArraySpec, graph: &Graph, configuration: &Configuration, random: &mut ChaCha8Rng) -> Vec<Cycle> {
+    let still = Cycle { is_loading: false, ..still() };
+    let wrong = spec.digest_word() ^ (1 << random.random_range(0..u32::BITS));
+    let mut cycles = vec![still.clone(); spec.control_depth as usize + 1];
+    cycles.push(access_of(&still, DIGEST.word(), wrong));
+    let bitstream = configuration.encode(spec, graph).expect("the configuration is one of the array");
+    // Those after the digest.
+    let refused = bitstream.writes.iter().skip(1).take(random.random_range(1..9));
+    cycles.extend(refused.map(|write| access_of(&still, write.address, !write.data)));
+    cycles.push(Cycle { answer: Some(0), ..access_of(&still, DIGEST.word(), spec.digest_word()) });
+    cycles
+}
+
+/// How often a source has a beat, or a sink takes one: often always.
+fn rate(random: &mut ChaCha8Rng) -> f64 {
+    if random.random_bool(0.4) { 1.0 } else { random.random_range(0.2..1.0) }
+}
+
+fn beat(spec: &ArraySpec, random: &mut ChaCha8Rng) -> Beat {
+    Beat { data: random.random::<u32>() & (u32::MAX >> (u32::BITS - spec.word_bits())), bit: random.random() }
+}
+
+/// A read of some register, or a write to an address that does not exist.
+fn access(spec: &ArraySpec, graph: &Graph, configuration: &Configuration, random: &mut ChaCha8Rng) -> Cycle {
+    if random.random_bool(0.1) {
+        return Cycle { read: true, address: DIGEST.word(), answer: Some(spec.digest_word()), ..Cycle::default() };
+    }
+    let address = Address {
+        row: random.random_range(0..=spec.rows + 1),
+        column: random.random_range(0..=spec.columns),
+        feature: random.random_range(0..5),
+        register: match random.random_bool(0.9) {
+            true => random.random_range(0..FIRST_REGISTERS),
+            false => random.random_range(0..ANY_REGISTER),
+        },
+    };
+    let is_memory_register = |address: Address| {
+        let layout = graph.kind(address.place()).map(|kind| graph.layout(kind));
+        layout.is_some_and(|layout| {
+            address.feature == Feature::Core.number() && address.register < layout.memory_registers()
+        })
+    };
+    // Tests of memory tiles access registers of memories.
+    if is_memory_register(address) {
+        return Cycle::default();
+    }
+    let answer = read(graph, configuration, address);
+    let write = answer.is_none() && random.random() && address != CLEAR;
+    Cycle { write, read: !write, address: address.word(), data: random.random(), answer, ..Cycle::default() }
+}
+
+/// The contents of a register, if there is one.
+fn read(graph: &Graph, configuration: &Configuration, address: Address) -> Option<u32> {
+    let Place { row, column } = address.place();
+    let place = Place { row, column };
+    let layout = graph.layout(graph.kind(place)?);
+    let fields = layout.fields.iter().enumerate();
+    let here =
+        fields.filter(|(_, field)| (field.feature.number(), field.register) == (address.feature, address.register));
+    let tile = configuration.tiles.get(&place);
+    let values = here.map(|(index, field)| tile.map_or(0, |tile| tile.fields[index]) << field.low);
+    values.reduce(|all, value| all | value)
+}

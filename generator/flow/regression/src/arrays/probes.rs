@@ -1,0 +1,115 @@
+//! The RTL of an array with the registers of its tracks on ports.
+
+use std::path::PathBuf;
+
+use askama::Template;
+use itertools::Itertools;
+use pushmem_fabric::{ArraySpec, Layer, Place, TileKind};
+use pushmem_files::Diagnostic;
+use pushmem_interconnect::{array_module, tile_module};
+use pushmem_resources::{Graph, Node, NodeId};
+use pushmem_simulation::{BlockPort, BlockPorts, Verilator};
+
+/// Bits of a port that shows registers.
+const PROBE_BITS: u32 = 64;
+
+/// The module around the array.
+const TOP: &str = "probed_array";
+
+#[derive(Template)]
+#[template(path = "probed_array.sv", escape = "none")]
+struct ProbedArray {
+    array: String,
+    word_bits: u32,
+    columns: Vec<u32>,
+    /// The registers that each port shows, the first in its lowest bits last.
+    probes: Vec<Vec<String>>,
+}
+
+impl ProbedArray {
+    /// Bits of a column of a port of the array.
+    fn width(&self, port: &str) -> u32 {
+        if port == "data" { self.word_bits } else { 1 }
+    }
+}
+
+/// The registers of tracks that a port shows, the first in its lowest bits.
+#[derive(Clone, Debug)]
+pub(super) struct Probe {
+    /// Bits of each register.
+    pub bits: u32,
+    pub registers: Vec<NodeId>,
+}
+
+/// All registers of tracks, port by port.
+pub(super) fn probes(spec: &ArraySpec, graph: &Graph) -> Vec<Probe> {
+    let of_layer = |layer: Layer| {
+        let is_register = |node: &NodeId| {
+            let resource = graph.resource(*node);
+            resource.layer == layer && matches!(resource.node, Node::Register { .. })
+        };
+        let (registers, bits) = (graph.nodes().filter(is_register).collect_vec(), spec.bits(layer));
+        let ports = registers.chunks((PROBE_BITS / bits) as usize);
+        ports.map(|registers| Probe { bits, registers: registers.to_vec() }).collect_vec()
+    };
+    Layer::ALL.into_iter().flat_map(of_layer).collect()
+}
+
+/// The ports of the module around an array: inputs and outputs of the array, column by column, then its registers.
+pub(super) fn ports(spec: &ArraySpec, probes: &[Probe]) -> BlockPorts {
+    let bit = |name: &str| BlockPort::new(name, 1);
+    let mut inputs = ["rst_ni", "flush_i", "stall_i", "config_write_i", "config_read_i"].map(bit).to_vec();
+    inputs.extend(["config_address_i", "config_write_data_i"].map(|name| BlockPort::new(name, 32)));
+    let mut outputs = vec![bit("config_error_o"), BlockPort::new("config_read_data_o", 32)];
+    for column in 0..spec.columns {
+        for (ports, direction) in [(&mut inputs, "i"), (&mut outputs, "o")] {
+            ports.push(BlockPort::new(format!("data_{column}_{direction}"), spec.word_bits()));
+            ports.extend(["bit", "valid", "ready"].map(|name| bit(&format!("{name}_{column}_{direction}"))));
+        }
+    }
+    outputs.extend((0..probes.len()).map(|probe| BlockPort::new(format!("probe_{probe}_o"), PROBE_BITS)));
+    BlockPorts { inputs, outputs }
+}
+
+/// Builds the model of an array whose RTL is these files, with the registers of its tracks visible, or finds it in the cache.
+///
+/// # Errors
+/// When Verilator or the compiler fails.
+pub fn build_probed(
+    verilator: &Verilator,
+    spec: &ArraySpec,
+    files: &[(String, String)],
+) -> Result<PathBuf, Diagnostic> {
+    let graph = Graph::of(spec);
+    let probes = probes(spec, &graph);
+    // The first of a concatenation is in its highest bits.
+    let paths = |probe: &Probe| probe.registers.iter().rev().map(|node| path(spec, &graph, *node)).collect_vec();
+    let module = ProbedArray {
+        array: array_module(spec),
+        word_bits: spec.word_bits(),
+        columns: (0..spec.columns).collect(),
+        probes: probes.iter().map(paths).collect(),
+    };
+    let text = module.render().expect("templates write to memory");
+    let files = [files, &[(format!("{TOP}.sv"), text)]].concat();
+    let tiles = spec.kinds().map(|kind| tile_module(spec, kind)).collect_vec();
+    verilator.build_block_sharing(TOP, &ports(spec, &probes), &files, &tiles, false)
+}
+
+/// The flip-flops of a register of a track in the RTL.
+fn path(spec: &ArraySpec, graph: &Graph, register: NodeId) -> String {
+    let resource = graph.resource(register);
+    let Place { row, column } = resource.place;
+    let Node::Register { side, track } = resource.node else { unreachable!("probes are registers") };
+    let layer = resource.layer.name();
+    let (block, inner) = (column / spec.block.columns, column % spec.block.columns);
+    match graph.kind(resource.place).expect("a register is in a tile") {
+        TileKind::Io => format!("u_array.u_io_{block}.u_io_{inner}_0.gen_{layer}[{track}].u_hop.track_q"),
+        kind => {
+            let (block_row, inner_row) = ((row - 1) / spec.block.rows, (row - 1) % spec.block.rows);
+            let tile = format!("u_{}_{inner}_{inner_row}", kind.name());
+            let hop = format!("u_{layer}_switch_box.u_{}_{track}.track_q", side.name());
+            format!("u_array.u_block_{block}_{block_row}.{tile}.{hop}")
+        }
+    }
+}
