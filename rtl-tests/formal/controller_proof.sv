@@ -103,18 +103,18 @@ module controller_proof #(
     end
 
     // Helping invariants, on what is inside the modules, make the proof inductive. They are proved with the rest.
-    for (genvar level = 0; level < Levels; level++) begin : g_counters
+    for (genvar level = 0; level < Levels; level++) begin : gen_counters
         always_comb begin
             automatic logic [ExtentBits-1:0] index = want_indices[level*ExtentBits +: ExtentBits];
             automatic logic [ExtentBits-1:0] last  = extents[level*ExtentBits +: ExtentBits];
             if (want_active) begin
                 assert (index <= last);
 `ifndef STYLE_multiplier
-                assert (u_controller.u_iteration_domain.g_level[level].count_q
+                assert (u_controller.u_iteration_domain.gen_level[level].count_q
                         == {1'b0, last} - {1'b0, index} - 1'b1);
 `endif
 `ifdef STYLE_per_level
-                assert (u_controller.u_schedule.g_level[level].term_q == terms[level*Width +: Width]);
+                assert (u_controller.u_schedule.gen_level[level].term_q == terms[level*Width +: Width]);
 `endif
             end
         end

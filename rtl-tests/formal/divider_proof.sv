@@ -63,7 +63,7 @@ module divider_proof #(
 
     // Helping invariants, on what is inside the module, make the proof inductive: behind each stage, the quotient and the
     // remainder of as many upper bits of the dividend as have been looked at. They are proved with the rest.
-    for (genvar i = 0; i < Stages; i++) begin : g_stage
+    for (genvar i = 0; i < Stages; i++) begin : gen_stage
         localparam int unsigned Age  = Signed ? i + 2 : i + 1;
         localparam int unsigned Seen = 2 * (i + 1);
         always_comb begin
@@ -71,27 +71,27 @@ module divider_proof #(
             automatic logic [Width-1:0] amount = magnitude(divisors_q[Age]);
             automatic logic [Width-1:0] unseen = magnitude(dividends_q[Age]) << Seen;
             if (come_q >= Age && amount != '0) begin
-                assert (u_divider.g_stage[i].state_q == {top % amount, unseen | top / amount});
+                assert (u_divider.gen_stage[i].state_q == {top % amount, unseen | top / amount});
             end
-            if (come_q >= Age && amount == '0 && i == Stages - 1) assert (u_divider.g_stage[i].state_q == '0);
+            if (come_q >= Age && amount == '0 && i == Stages - 1) assert (u_divider.gen_stage[i].state_q == '0);
         end
     end
-    for (genvar i = 1; i < (Signed ? Stages + 1 : Stages); i++) begin : g_divisor
+    for (genvar i = 1; i < (Signed ? Stages + 1 : Stages); i++) begin : gen_divisor
         localparam int unsigned Age = Signed ? i + 1 : i;
         always_comb begin
-            if (come_q >= Age) assert (u_divider.g_divisor[i].divisor_q == magnitude(divisors_q[Age]));
+            if (come_q >= Age) assert (u_divider.gen_divisor[i].divisor_q == magnitude(divisors_q[Age]));
         end
     end
-    if (Signed) begin : g_signed
+    if (Signed) begin : gen_signed
         always_comb begin
             if (come_q >= 1) begin
-                assert (u_divider.g_signed.dividend_q == magnitude(dividends_q[1]));
-                assert (u_divider.g_signed.divisor_q == magnitude(divisors_q[1]));
+                assert (u_divider.gen_signed.dividend_q == magnitude(dividends_q[1]));
+                assert (u_divider.gen_signed.divisor_q == magnitude(divisors_q[1]));
             end
             for (int age = 1; age <= Stages + 1; age++) begin
                 if (come_q >= age) begin
-                    assert (u_divider.g_signed.dividend_negative_q[age-1] == dividends_q[age][Width-1]);
-                    assert (u_divider.g_signed.divisor_negative_q[age-1] == divisors_q[age][Width-1]);
+                    assert (u_divider.gen_signed.dividend_negative_q[age-1] == dividends_q[age][Width-1]);
+                    assert (u_divider.gen_signed.divisor_negative_q[age-1] == divisors_q[age][Width-1]);
                 end
             end
         end

@@ -44,7 +44,7 @@ module pushmem_divider #(
     endfunction
 
     generate
-        for (genvar i = 0; i < Stages; i++) begin : g_stage
+        for (genvar i = 0; i < Stages; i++) begin : gen_stage
             logic [Width-1:0]   amount;
             logic [2*Width-1:0] after;
             logic [2*Width-1:0] state_q;
@@ -61,7 +61,7 @@ module pushmem_divider #(
             assign states[(i+1)*2*Width +: 2*Width] = state_q;
         end
 
-        for (genvar i = 1; i < Divisors; i++) begin : g_divisor
+        for (genvar i = 1; i < Divisors; i++) begin : gen_divisor
             logic [Width-1:0] divisor_q;
 
             always_ff @(posedge clk_i) begin
@@ -72,7 +72,7 @@ module pushmem_divider #(
             assign divisors[i*Width +: Width] = divisor_q;
         end
 
-        if (Signed) begin : g_signed
+        if (Signed) begin : gen_signed
             // The stages work on magnitudes. The signs go along beside them.
             logic [Width-1:0] dividend_q;
             logic [Width-1:0] divisor_q;
@@ -105,7 +105,7 @@ module pushmem_divider #(
             end
             assign quotient_o  = quotient_q;
             assign remainder_o = remainder_q;
-        end else begin : g_unsigned
+        end else begin : gen_unsigned
             assign states[2*Width-1:0] = {{Width{1'b0}}, dividend_i};
             assign divisors[Width-1:0] = divisor_i;
             assign {remainder_o, quotient_o} = states[Stages*2*Width +: 2*Width];
@@ -113,7 +113,7 @@ module pushmem_divider #(
     endgenerate
 
     // Parameters that make no sense end the elaboration.
-    if (Width == 0 || Width % 2 == 1) begin : g_bad_width
+    if (Width == 0 || Width % 2 == 1) begin : gen_bad_width
         $error("pushmem_divider: Width is even");
     end
 

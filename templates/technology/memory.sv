@@ -52,8 +52,8 @@ module {{ memory.name }} (
 {%- endif %}
 {%- endif %}
 {% endfor %}
-    for (genvar bank = 0; bank < {{ assembly.banks }}; bank++) begin : g_bank
-        for (genvar column = 0; column < {{ assembly.columns }}; column++) begin : g_column
+    for (genvar bank = 0; bank < {{ assembly.banks }}; bank++) begin : gen_bank
+        for (genvar column = 0; column < {{ assembly.columns }}; column++) begin : gen_column
 {%- for name in assembly.unused_outputs() %}
             logic {{ crate::technology::range(binding.width) }}{{ name }}_unused;
 {%- endfor %}

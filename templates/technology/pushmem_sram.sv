@@ -22,7 +22,7 @@ module pushmem_sram #(
 );
 {%- for assembly in assemblies %}
 {%- let memory = assembly.memory %}
-    {% if loop.first %}{% else %}end else {% endif %}if (Width == {{ memory.width }} && Depth == {{ memory.depth }} && ReadPorts == {{ memory.reads }} && WritePorts  == {{ memory.writes }} && Latency == {{ memory.latency }}) begin : g_{{ memory.name }}
+    {% if loop.first %}{% else %}end else {% endif %}if (Width == {{ memory.width }} && Depth == {{ memory.depth }} && ReadPorts == {{ memory.reads }} && WritePorts  == {{ memory.writes }} && Latency == {{ memory.latency }}) begin : gen_{{ memory.name }}
         {{ memory.name }} u_memory (
             .clk_i           (clk_i),
             .enable_i        (enable_i),
@@ -34,7 +34,7 @@ module pushmem_sram #(
             .read_row_o      (read_row_o)
         );
 {%- endfor %}
-    end else begin : g_missing
+    end else begin : gen_missing
         $error("no memory of this shape is bound");
     end
 endmodule

@@ -27,7 +27,7 @@ module pushmem_wave_indices #(
             all_last       = all_last && at_last[level];
         end
     end
-    for (genvar level = 0; level < Levels; level++) begin : g_level
+    for (genvar level = 0; level < Levels; level++) begin : gen_level
         logic [ExtentBits-1:0] index_q;
         assign at_last[level]                            = index_q == extents_i[level * ExtentBits+:ExtentBits];
         assign indices_o[level * ExtentBits+:ExtentBits] = index_q;

@@ -40,7 +40,7 @@ module pushmem_late_flush #(
     end
 
     // Parameters that make no sense end the elaboration.
-    if (Cycles == 0) begin : g_bad_cycles
+    if (Cycles == 0) begin : gen_bad_cycles
         $error("pushmem_late_flush: Cycles is at least 1");
     end
 

@@ -49,9 +49,9 @@ module pushmem_loop_counter #(
         end
     end
 
-    for (genvar level = 0; level < Levels; level++) begin : g_level
+    for (genvar level = 0; level < Levels; level++) begin : gen_level
         logic [CountBits-1:0] index_q;
-        always_comb at_last[level]                             = index_q == Extents[level * CountBits+:CountBits];
+        always_comb at_last[level]                          = index_q == Extents[level * CountBits+:CountBits];
         always_comb indices_o[level * CountBits+:CountBits] = index_q;
         always_ff @(posedge clk_i) begin
             if (flush_i || (advance && changes[level] && at_last[level])) begin
@@ -84,12 +84,12 @@ module pushmem_loop_counter #(
     end
 
     // Parameters that make no sense end the elaboration.
-    if (Levels == 0 || CountBits == 0 || GapBits == 0) begin : g_bad_shape
+    if (Levels == 0 || CountBits == 0 || GapBits == 0) begin : gen_bad_shape
         $error("pushmem_loop_counter: Levels, CountBits and GapBits are at least 1");
     end
 
     // No index is ever beyond its loop.
-    for (genvar level = 0; level < Levels; level++) begin : g_range
+    for (genvar level = 0; level < Levels; level++) begin : gen_range
         `PUSHMEM_ASSERT(a_index_in_range,
             active_q !== 1'b1 || indices_o[level * CountBits+:CountBits] <= Extents[level * CountBits+:CountBits],
             ("%m: the index of level %0d is beyond its loop", level))

@@ -54,7 +54,7 @@ module pushmem_run_control #(
     end
 
     // Parameters that make no sense end the elaboration.
-    if (Length == 0 || Streams == 0) begin : g_bad_shape
+    if (Length == 0 || Streams == 0) begin : gen_bad_shape
         $error("pushmem_run_control: Length and Streams are at least 1");
     end
 

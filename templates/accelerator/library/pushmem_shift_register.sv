@@ -15,13 +15,13 @@ module pushmem_shift_register #(
     // The newest word is the lowest.
     logic [(Length * Width)-1:0] words_q;
 
-    if (Length == 1) begin : g_register
+    if (Length == 1) begin : gen_register
         always_ff @(posedge clk_i) begin
             if (step_i) begin
                 words_q <= in_data_i;
             end
         end
-    end else begin : g_registers
+    end else begin : gen_registers
         always_ff @(posedge clk_i) begin
             if (step_i) begin
                 words_q <= {words_q[((Length - 1) * Width)-1:0], in_data_i};
@@ -32,7 +32,7 @@ module pushmem_shift_register #(
     always_comb out_data_o = words_q[(Length - 1) * Width+:Width];
 
     // Parameters that make no sense end the elaboration.
-    if (Length == 0 || Width == 0) begin : g_bad_shape
+    if (Length == 0 || Width == 0) begin : gen_bad_shape
         $error("pushmem_shift_register: Length and Width are at least 1");
     end
 endmodule

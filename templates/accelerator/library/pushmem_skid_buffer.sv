@@ -8,8 +8,6 @@
 // cycle.
 `include "pushmem_assert.svh"
 
-`include "pushmem_assert.svh"
-
 module pushmem_skid_buffer #(
     parameter int unsigned Width   = 16,
     parameter int unsigned Latency = 1
@@ -56,12 +54,12 @@ module pushmem_skid_buffer #(
         end
     end
 
-    for (genvar beat = 0; beat < Depth; beat++) begin : g_beat
+    for (genvar beat = 0; beat < Depth; beat++) begin : gen_beat
         // A beat that leaves is followed by the one after it, if there is one.
         logic [Width-1:0] next;
-        if (beat + 1 < Depth) begin : g_inner
+        if (beat + 1 < Depth) begin : gen_inner
             always_comb next = beats_q[beat+1];
-        end else begin : g_last
+        end else begin : gen_last
             always_comb next = in_data_i;
         end
         always_ff @(posedge clk_i) begin
@@ -74,7 +72,7 @@ module pushmem_skid_buffer #(
     end
 
     // Parameters that make no sense end the elaboration.
-    if (Latency == 0 || Width == 0) begin : g_bad_shape
+    if (Latency == 0 || Width == 0) begin : gen_bad_shape
         $error("pushmem_skid_buffer: Latency and Width are at least 1");
     end
 

@@ -9,8 +9,6 @@
 // last cycle.
 `include "pushmem_assert.svh"
 
-`include "pushmem_assert.svh"
-
 module pushmem_stall_pipeline #(
     parameter int unsigned Latency = 1
 ) (
@@ -55,7 +53,7 @@ module pushmem_stall_pipeline #(
     end
 
     // Parameters that make no sense end the elaboration.
-    if (Latency == 0) begin : g_bad_latency
+    if (Latency == 0) begin : gen_bad_latency
         $error("pushmem_stall_pipeline: Latency is at least 1");
     end
 

@@ -53,7 +53,7 @@ module pushmem_stream_buffer #(
     end
 
     // Parameters that make no sense end the elaboration.
-    if (Width == 0) begin : g_bad_width
+    if (Width == 0) begin : gen_bad_width
         $error("pushmem_stream_buffer: Width is at least 1");
     end
 

@@ -11,14 +11,14 @@ pub const FAR: u16 = u16::MAX;
 
 /// The shortest ways from each wire to an input. Inputs of a tile that take the same tracks share one.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct InputDistances {
     /// The fewest registers behind each wire.
     pub registers: Vec<u16>,
     /// The fewest wires behind each wire, if that is another number.
     hops: Option<Vec<u16>>,
 }
 
-impl Target {
+impl InputDistances {
     /// The fewest wires behind a wire.
     pub fn hops(&self, wire: Wire) -> u16 {
         self.hops.as_ref().unwrap_or(&self.registers)[wire as usize]
@@ -28,7 +28,7 @@ impl Target {
 /// The targets of a layer that were asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Targets {
-    targets: Vec<Target>,
+    targets: Vec<InputDistances>,
     of_wires: HashMap<Vec<Wire>, usize>,
     of_input: HashMap<NodeId, usize>,
 }
@@ -43,7 +43,7 @@ impl Targets {
         let number = *self.of_wires.entry(arriving).or_insert_with_key(|arriving| {
             let registers = ways(wires, arriving, |registers| registers);
             let hops = wires.has_passes.then(|| ways(wires, arriving, |_| 1));
-            self.targets.push(Target { registers, hops });
+            self.targets.push(InputDistances { registers, hops });
             self.targets.len() - 1
         });
         self.of_input.insert(input, number);
@@ -51,7 +51,7 @@ impl Targets {
     }
 
     /// A target by its number.
-    pub fn get(&self, target: usize) -> &Target {
+    pub fn get(&self, target: usize) -> &InputDistances {
         &self.targets[target]
     }
 

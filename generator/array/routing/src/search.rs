@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::distance::{FAR, Target};
+use crate::distance::{FAR, InputDistances};
 use crate::wires::{Wire, Wires};
 
 /// The cost of a wire that no other net wants.
@@ -37,7 +37,7 @@ pub struct Branch {
 /// The end of a route.
 #[derive(Clone, Copy, Debug)]
 pub struct Goal<'a> {
-    pub target: &'a Target,
+    pub target: &'a InputDistances,
     /// The registers of tracks and of the operand together.
     pub registers: u32,
     /// The most that the operand can have.

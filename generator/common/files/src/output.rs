@@ -272,6 +272,7 @@ fn check_replaceable(folder: &Path) -> Result<bool, Diagnostic> {
     let cannot_read = |reason| Diagnostic::refused("read", folder, &reason).with_help("choose another output folder");
     match fs::symlink_metadata(folder) {
         Err(reason) if reason.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(reason) if reason.kind() == io::ErrorKind::NotADirectory => return Err(not_a_folder(present(folder))),
         Err(reason) => return Err(cannot_read(reason)),
         Ok(metadata) if !metadata.is_dir() => {
             return Err(Diagnostic::new(format!("`{shown}` is not a folder"))
@@ -393,6 +394,9 @@ pub(crate) fn cannot_write(path: &Path, reason: &io::Error) -> Diagnostic {
 
 /// No file or folder can be made in the folder `parent`, although it is there.
 fn takes_nothing(parent: &Path, reason: &io::Error) -> Diagnostic {
+    if !parent.is_dir() {
+        return not_a_folder(parent);
+    }
     let problem = Diagnostic::refused("create a file or folder in", parent, reason).or_code(Code::Output);
     match reason.kind() {
         // The answers of file systems that show the state of the system, such as /proc.
@@ -414,11 +418,22 @@ fn prepare_parent(path: &Path) -> Result<(&Path, CreatedFolders), Diagnostic> {
         }
     };
     let created = CreatedFolders::create(parent).map_err(|reason| {
-        Diagnostic::refused("create the folder", parent, &reason)
-            .or_code(Code::Output)
-            .with_help("check the permissions, or choose another place")
+        takes_nothing(present(parent), &reason)
     })?;
     Ok((parent, created))
+}
+
+/// The innermost of the folders of a path that is there.
+fn present(path: &Path) -> &Path {
+    let named = path.ancestors().filter(|ancestor| !ancestor.as_os_str().is_empty());
+    named.into_iter().find(|ancestor| ancestor.exists()).unwrap_or(Path::new("."))
+}
+
+/// The path, in which there should be files, leads to a file.
+fn not_a_folder(path: &Path) -> Diagnostic {
+    Diagnostic::new(format!("`{}` is not a folder", path.display()))
+        .or_code(Code::Output)
+        .with_help("choose another place")
 }
 
 /// Folders created for an output; removed again when dropped, unless kept.

@@ -8,6 +8,7 @@
 //! written. Every compilation has a thread of its own, because Veryl keeps its tables in thread-local storage: nothing
 //! leaks from one compilation to the next, and compilations may run in parallel.
 
+mod columns;
 mod ranges;
 mod tidy;
 
@@ -167,9 +168,14 @@ fn compile_here(sources: &[Source], reset: Reset) -> Result<Vec<Emitted>, Compil
         let path = Path::new(&path);
         let mut emitter = Emitter::new(&metadata, PROJECT, path, path, path);
         emitter.emit(tree, &source.text);
-        Emitted { name: source.name.clone(), text: ranges::fold_ranges(&tidy::tidy(emitter.as_str())) }
+        Emitted { name: source.name.clone(), text: typeset(emitter.as_str()) }
     });
     Ok(emitted.collect())
+}
+
+/// The emitted text as a person would have written it.
+fn typeset(emitted: &str) -> String {
+    columns::align_assignments(&ranges::fold_ranges(&tidy::tidy(emitted)))
 }
 
 /// The project settings, which are otherwise in Veryl.toml.

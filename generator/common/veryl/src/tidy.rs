@@ -123,7 +123,7 @@ fn tidy_code(code: &str, comment_follows: bool) -> String {
     {
         code = format!("{}assign {value}", &code[..code.len() - code.trim_start().len()]);
     }
-    unwrap_value(&unwrap_primaries(unpad_parentheses(&code)))
+    unwrap_value(&unwrap_twice(unwrap_primaries(unpad_parentheses(&code))))
 }
 
 /// Removes the white space before the `,` or `;` that ends the code of a line.
@@ -180,6 +180,18 @@ fn unwrap_primaries(mut code: String) -> String {
             code.replace_range(open..=open, "");
             at = open;
         }
+    }
+    code
+}
+
+/// Turns `((x))` into `(x)`.
+fn unwrap_twice(mut code: String) -> String {
+    while let Some((outer, close)) = (0..code.len()).find_map(|open| {
+        let close = code[open..].starts_with("((").then(|| closing(&code, open + 1)).flatten()?;
+        code[close + 1..].starts_with(')').then_some((open, close))
+    }) {
+        code.replace_range(close..=close, "");
+        code.replace_range(outer..=outer, "");
     }
     code
 }
@@ -254,6 +266,8 @@ mod tests {
                 "localparam int unsigned W = (N > 1) ? $clog2(N) : 1,",
             ),
             ("x <= y + (1);", "x <= y + 1;"),
+            ("x = W'((((a >= b) ? (a - b) : (a))));", "x = W'((a >= b) ? (a - b) : a);"),
+            ("x = ((a) & (b)) | ((c + d) & (e));", "x = (a & b) | ((c + d) & e);"),
             ("x = (a & b) | (c & d);", "x = (a & b) | (c & d);"),
             ("    always_comb x = (a | b);", "    assign x = a | b;"),
             ("x = W'(a) + f(b) - $signed(c);", "x = W'(a) + f(b) - $signed(c);"),

@@ -242,19 +242,32 @@ impl Compiled {
     /// Constructs that can be built, but are probably not meant.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut warnings = self.extraction.warnings(&self.program);
-        let (cycles, sequential) = (self.accelerator.length, self.sequential_cycles());
-        if cycles > sequential {
-            let spec = self.accelerator.target.memory();
-            let message = format!(
-                "`{}` takes {cycles} cycles; one stage after the other would take {sequential}, but memories of `{}` cannot \
-                 serve that",
-                self.program.name, spec.name
-            );
-            let help = "stages wait for the memories: their rows are padded to whole fetches, and their ports serve one \
-                        stage at a time; choose a tile with more ports or without rows, as `dual_port`";
-            warnings.push(Diagnostic::new(message).with_help(help).as_warning());
-        }
+        warnings.extend(self.slower_than_sequential());
         warnings
+    }
+
+    /// A warning where the schedule is slower than one stage after the other, with the reason.
+    fn slower_than_sequential(&self) -> Option<Diagnostic> {
+        let (cycles, sequential) = (self.accelerator.length, self.sequential_cycles());
+        if cycles <= sequential {
+            return None;
+        }
+        let name = &self.program.name;
+        let slower = format!("`{name}` takes {cycles} cycles; one stage after the other would take {sequential}");
+        let warning = match self.coarse {
+            Some(_) => {
+                let tile = &self.accelerator.target.memory().name;
+                Diagnostic::new(format!("{slower}, but memories of `{tile}` cannot serve that")).with_help(
+                    "stages wait for the memories: their rows are padded to whole fetches, and their ports serve one \
+                     stage at a time; choose a tile with more ports or without rows, as `dual_port`",
+                )
+            }
+            None => Diagnostic::new(format!("{slower}, but all stages follow one scan")).with_help(
+                "a stage of another rate leaves cycles of the scan unused, which `--emit schedule` shows; give inputs \
+                 without the elements that no stage reads, or make accelerators of the parts of different rates",
+            ),
+        };
+        Some(warning.as_warning())
     }
 
     /// The baseline: one stage after the other. Updates wait for their memories, as in the accelerator.

@@ -98,6 +98,7 @@ pub(crate) fn print(
     sections.extend(context.inputs());
     sections.extend(context.words());
     sections.extend(context.outputs());
+    sections.extend(context.read_by_assertions());
     let template =
         TopTemplate { description: context.description(), name: name.to_owned(), ports: context.ports(), sections };
     let text = template.render().expect("templates write to memory").trim().to_owned() + "\n";

@@ -1,6 +1,5 @@
 //! `pushmem man`.
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -21,8 +20,6 @@ impl Man {
         program.build();
         let mut pages = Vec::new();
         pages_of(program, &mut pages)?;
-        fs::create_dir_all(&self.folder)
-            .map_err(|error| Diagnostic::new(format!("cannot make the folder {}: {error}", self.folder.display())))?;
         let paths = pages.iter().map(|(name, _)| self.folder.join(name)).collect::<Vec<_>>();
         let texts = pages.into_iter().map(|(_, text)| text);
         write_files(&paths.iter().map(PathBuf::as_path).zip(texts).collect::<Vec<_>>())?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic, Document, FieldPath};
 use pushmem_rtl::{checker_module, package_of, registers_module, tile_module};
-use pushmem_technology::{Assembly, Binding, ClockGate, Memory, Technology};
+use pushmem_technology::{Assembly, Binding, ClockGate, TileSram, Technology};
 use pushmem_tile::TileSpec;
 
 use crate::shipped::{Shipped, shipped};
@@ -74,7 +74,7 @@ pub fn assemblies(specs: &[&TileSpec], named: &[(String, PathBuf)]) -> Result<Ve
 }
 
 fn assembled(specs: &[&TileSpec], named: &[(String, PathBuf)]) -> Result<Vec<Assembly>, Diagnostic> {
-    let memories = specs.iter().filter_map(|spec| Memory::of(spec)).collect_vec();
+    let memories = specs.iter().filter_map(|spec| TileSram::of(spec)).collect_vec();
     if let Some(name) = named.iter().map(|(name, _)| name).duplicates().next() {
         return Err(
             Diagnostic::new(format!("two macros are named for the memory of `{name}`")).with_help("name one by --sram")
@@ -89,7 +89,7 @@ fn assembled(specs: &[&TileSpec], named: &[(String, PathBuf)]) -> Result<Vec<Ass
         };
         return Err(Diagnostic::new(format!("no tile with an SRAM is named `{name}`")).with_help(help));
     }
-    let assemble = |memory: Memory| match named.iter().find(|(name, _)| *name == memory.tile) {
+    let assemble = |memory: TileSram| match named.iter().find(|(name, _)| *name == memory.tile) {
         None => Assembly::new(memory.clone(), Binding::in_shape_of(&memory), None),
         Some((_, file)) => {
             let (binding, document) = read_binding(file, &memory)?;
@@ -112,7 +112,7 @@ fn refuse_own_module(specs: &[&TileSpec], name: &String, key: &str, document: &D
 
 /// The names of a tile's own modules.
 fn modules(spec: &TileSpec) -> Vec<String> {
-    let memory = Memory::of(spec).map(|memory| memory.name);
+    let memory = TileSram::of(spec).map(|memory| memory.name);
     [package_of(spec), tile_module(spec), registers_module(spec), checker_module(spec)]
         .into_iter()
         .chain(memory)
@@ -120,6 +120,6 @@ fn modules(spec: &TileSpec) -> Vec<String> {
 }
 
 /// Reads a binding: a file, or one of `constraints/sram` by its name.
-fn read_binding(named: &Path, memory: &Memory) -> Result<(Binding, Document), Diagnostic> {
+fn read_binding(named: &Path, memory: &TileSram) -> Result<(Binding, Document), Diagnostic> {
     Binding::of_document(BINDINGS.document(named)?, memory)
 }

@@ -7,7 +7,7 @@ use pushmem_packaging::{Block, Design, Timing, package};
 use pushmem_registers::RegisterMap;
 use pushmem_rtl::{generate, tile_module};
 use pushmem_systemverilog::files_of;
-use pushmem_technology::{Assembly, Binding, Memory, Technology};
+use pushmem_technology::{Assembly, Binding, TileSram, Technology};
 use pushmem_tile::TileSpec;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn tile(name: &str, rows: u32, more: &str) -> TileSpec {
 
 /// The memory of a tile in a macro of its shape with these views.
 fn assembly(spec: &TileSpec, name: &str, views: &str) -> Assembly {
-    let memory = Memory::of(spec).expect("the tile has an SRAM");
+    let memory = TileSram::of(spec).expect("the tile has an SRAM");
     let text = format!(
         "macro: {name}\nwidth: {}\ndepth: {}\nviews: {{{views}}}\nports:\n  - {{kind: read_write, clock: c, select: \
          {{port: s}}, write: {{port: w}}, address: a, data_in: d, data_out: q}}\n",

@@ -12,7 +12,7 @@ use pushmem_registers::RegisterMap;
 use pushmem_simulation::{
     BenchError, Event, RtlProcess, StreamOptions, Verilator, rtl_files, run_length, run_streams, self_test,
 };
-use pushmem_technology::{Assembly, Binding, Memory, Technology};
+use pushmem_technology::{Assembly, Binding, TileSram, Technology};
 use pushmem_tile::TileSpec;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -74,7 +74,7 @@ pub fn run_files(
 
 /// The SystemVerilog files of a tile whose memory is made of a macro.
 fn bound(spec: &TileSpec, sram: &Path) -> Result<Vec<(String, String)>, Diagnostic> {
-    let memory = Memory::of(spec)
+    let memory = TileSram::of(spec)
         .ok_or_else(|| Diagnostic::new(format!("`{}` has no SRAM to bind {} to", spec.name, sram.display())))?;
     let (binding, document) = Binding::read(sram, &memory)?;
     let technology = Technology::new(vec![Assembly::new(memory, binding, Some(&document))?])?;

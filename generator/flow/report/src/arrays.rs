@@ -10,12 +10,12 @@ use pushmem_graph::{Accelerator, Driver, Wire, WireId};
 use pushmem_schedule::Access;
 use serde::Serialize;
 
-use crate::memories::Memory;
+use crate::memories::MemoryRow;
 use crate::stages::groups;
 
 /// An array: a unified buffer, an input or an output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Array {
+pub struct ArrayRow {
     /// Its name.
     pub name: String,
     /// `input`, `output` or `buffer`.
@@ -25,7 +25,7 @@ pub struct Array {
     /// Elements in each dimension, innermost first.
     pub shape: Vec<i64>,
     /// Its ports: who writes it, then who reads it.
-    pub ports: Vec<Port>,
+    pub ports: Vec<PortRow>,
     /// The memories of its words, indices of [`crate::Contents::memories`].
     pub memories: Vec<usize>,
     /// Words of it in shift registers.
@@ -36,7 +36,7 @@ pub struct Array {
 
 /// The accesses of a stage to an array: all in the cycles of the stage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Port {
+pub struct PortRow {
     /// `write` or `read`.
     pub direction: &'static str,
     /// The stage, an index of [`crate::Contents::stages`]. It writes its latency after it reads.
@@ -46,7 +46,7 @@ pub struct Port {
 }
 
 /// The arrays of a compiled program, kept in these memories, with the array of each wire.
-pub(crate) fn arrays(compiled: &Compiled, memories: &[Memory], sources: &Sources) -> Vec<Array> {
+pub(crate) fn arrays(compiled: &Compiled, memories: &[MemoryRow], sources: &Sources) -> Vec<ArrayRow> {
     let Compiled { program, accelerator, .. } = compiled;
     let mut registers = vec![0; program.arrays.len()];
     for wire in &accelerator.wires {
@@ -60,7 +60,7 @@ pub(crate) fn arrays(compiled: &Compiled, memories: &[Memory], sources: &Sources
     let numbered = program.arrays.iter().enumerate();
     let told = numbered.map(|(number, array)| {
         let memories = (0..memories.len()).filter(|&memory| memories[memory].arrays.contains(&number)).collect_vec();
-        Array {
+        ArrayRow {
             name: array.name.clone(),
             kind: array.kind.name(),
             element: array.element.name(),
@@ -74,16 +74,16 @@ pub(crate) fn arrays(compiled: &Compiled, memories: &[Memory], sources: &Sources
     told.collect()
 }
 
-fn ports(compiled: &Compiled, groups: &[usize], array: usize) -> Vec<Port> {
+fn ports(compiled: &Compiled, groups: &[usize], array: usize) -> Vec<PortRow> {
     let pipeline = &compiled.extraction.pipeline;
-    let mut ports: Vec<Port> = Vec::new();
+    let mut ports: Vec<PortRow> = Vec::new();
     let mut add = |direction: Direction, stage: usize, access: &Access| {
         let text = access.display(&pipeline.stages[stage].loops).to_string();
         let (direction, stage) = (direction.name(), groups[stage]);
         match ports.iter_mut().find(|port| port.direction == direction && port.stage == stage) {
             Some(port) if port.access.contains(&text) => {}
             Some(port) => port.access.push(text),
-            None => ports.push(Port { direction, stage, access: vec![text] }),
+            None => ports.push(PortRow { direction, stage, access: vec![text] }),
         }
     };
     for (number, stage) in pipeline.stages.iter().enumerate().filter(|(_, stage)| stage.write.array == array) {

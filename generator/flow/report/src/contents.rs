@@ -5,12 +5,12 @@ use pushmem_configuration::ControllerConfiguration;
 use pushmem_nest::ArrayKind;
 use serde::Serialize;
 
-use crate::arrays::{Array, arrays, sources};
+use crate::arrays::{ArrayRow, arrays, sources};
 use crate::build::{Build, Stream, streams};
-use crate::memories::{Memory, memories};
+use crate::memories::{MemoryRow, memories};
 use crate::published::{Published, published};
-use crate::stages::{Stage, stages};
-use crate::tiles::{Rom, Spec, Tile, roms, specs, tiles};
+use crate::stages::{StageRow, stages};
+use crate::tiles::{RomRow, Spec, TileRow, roms, specs, tiles};
 
 /// The contents of the page of a compiled program. Cycles are those of the run, from 0.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,21 +28,21 @@ pub struct Contents {
     /// Its published figures.
     pub published: Option<Published>,
     /// Its stages, in the order of the program.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<StageRow>,
     /// The streams of the hardware.
     pub streams: Vec<Stream>,
     /// Its arrays.
-    pub arrays: Vec<Array>,
+    pub arrays: Vec<ArrayRow>,
     /// The unified buffers that are mapped to tiles.
-    pub memories: Vec<Memory>,
+    pub memories: Vec<MemoryRow>,
     /// The specifications of tiles.
     pub specs: Vec<Spec>,
     /// The memory tiles, those with the same configuration once.
-    pub tiles: Vec<Tile>,
+    pub tiles: Vec<TileRow>,
     /// The configurations of controllers, each once, in the time of their tiles.
     pub controllers: Vec<ControllerConfiguration>,
     /// The tables in ROM tiles.
-    pub roms: Vec<Rom>,
+    pub roms: Vec<RomRow>,
     /// Compute units that several stages share.
     pub units: Vec<Unit>,
     /// Loops that stages of a coarse pipeline share.
@@ -111,7 +111,7 @@ impl Contents {
     }
 }
 
-fn units(compiled: &Compiled, stages: &[Stage]) -> Vec<Unit> {
+fn units(compiled: &Compiled, stages: &[StageRow]) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::new();
     for (number, stage) in stages.iter().enumerate() {
         let Some(name) = &stage.unit else { continue };

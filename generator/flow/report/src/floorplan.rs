@@ -32,7 +32,7 @@ struct Page {
     width: u32,
     height: u32,
     side: u32,
-    tiles: Vec<Tile>,
+    tiles: Vec<PlacedTile>,
     loads: Vec<Load>,
     nets: Vec<Net>,
     stages: Vec<StageRow>,
@@ -41,7 +41,7 @@ struct Page {
 }
 
 /// A tile of the picture.
-struct Tile {
+struct PlacedTile {
     x: u32,
     y: u32,
     kind: &'static str,
@@ -180,7 +180,7 @@ impl<'a> Drawing<'a> {
         self.mapped.lowered.stages.iter().position(|stage| stage.cells.contains(&cell))
     }
 
-    fn tiles(&self) -> Vec<Tile> {
+    fn tiles(&self) -> Vec<PlacedTile> {
         let spec = &self.target.spec;
         let tile = |place: Place| {
             let (x, y) = self.corner(place);
@@ -188,7 +188,7 @@ impl<'a> Drawing<'a> {
             let cells = self.cells.get(&place).map_or(&[][..], Vec::as_slice);
             let name = TileName { kind, place };
             let told = cells.iter().map(|cell| self.told(*cell)).join("; ");
-            Some(Tile {
+            Some(PlacedTile {
                 x,
                 y,
                 kind: kind.name(),

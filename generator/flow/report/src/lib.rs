@@ -17,13 +17,13 @@ mod sequence;
 mod stages;
 mod tiles;
 
-pub use arrays::{Array, Port};
+pub use arrays::{ArrayRow, PortRow};
 pub use build::{Build, RtlCheck, Stream};
 pub use contents::{CoarseLoop, Contents, Unit};
 pub use floorplan::array_page;
 pub use live::Live;
-pub use memories::{Memory, PortGroup};
+pub use memories::{MemoryRow, PortGroup};
 pub use published::{Published, published};
 pub use sequence::Sequence;
-pub use stages::{Executed, Stage};
-pub use tiles::{Buffer, Instance, MemoryPort, Rom, Spec, Tile};
+pub use stages::{Executed, StageRow};
+pub use tiles::{Buffer, Instance, MemoryPort, RomRow, Spec, TileRow};

@@ -13,7 +13,7 @@ use crate::sequence::Sequence;
 
 /// A unified buffer on tiles: a delay of streams, or an array that is kept.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Memory {
+pub struct MemoryRow {
     /// Its name: of the array, or of the wires that it delays.
     pub name: String,
     /// The arrays whose words it keeps, indices of [`crate::Contents::arrays`].
@@ -46,10 +46,10 @@ pub struct PortGroup {
 }
 
 /// The memories of a compiled program, delays of streams, then arrays, with the array of each wire.
-pub(crate) fn memories(compiled: &Compiled, sources: &Sources) -> Vec<Memory> {
+pub(crate) fn memories(compiled: &Compiled, sources: &Sources) -> Vec<MemoryRow> {
     let accelerator = &compiled.accelerator;
     let delays = accelerator.memories.iter().map(|memory| of_streams(compiled, memory, sources));
-    let arrays = accelerator.arrays.iter().map(|array| Memory {
+    let arrays = accelerator.arrays.iter().map(|array| MemoryRow {
         name: array.buffer.name.clone(),
         arrays: vec![array.array],
         delays: Vec::new(),
@@ -59,9 +59,9 @@ pub(crate) fn memories(compiled: &Compiled, sources: &Sources) -> Vec<Memory> {
     delays.chain(arrays).collect()
 }
 
-fn of_streams(compiled: &Compiled, memory: &hardware::DelayMemory, sources: &Sources) -> Memory {
+fn of_streams(compiled: &Compiled, memory: &hardware::DelayMemory, sources: &Sources) -> MemoryRow {
     let name = |wire: WireId| compiled.accelerator.wires[wire].name.clone();
-    Memory {
+    MemoryRow {
         name: memory.streams.iter().map(|stream| name(stream.of)).join(", "),
         arrays: memory.streams.iter().filter_map(|stream| sources[stream.of]).unique().collect(),
         delays: memory.streams.iter().map(|stream| (name(stream.of), stream.delays.clone())).collect(),
@@ -70,7 +70,7 @@ fn of_streams(compiled: &Compiled, memory: &hardware::DelayMemory, sources: &Sou
     }
 }
 
-fn of_buffer(buffer: &UnifiedBuffer, mapped: &MappedBuffer, first_tile: TileId) -> Memory {
+fn of_buffer(buffer: &UnifiedBuffer, mapped: &MappedBuffer, first_tile: TileId) -> MemoryRow {
     let mut ports: Vec<PortGroup> = Vec::new();
     for port in &buffer.ports {
         let (direction, sequence) = (port.direction.name(), Sequence::of_port(port));
@@ -82,7 +82,7 @@ fn of_buffer(buffer: &UnifiedBuffer, mapped: &MappedBuffer, first_tile: TileId) 
             None => ports.push(PortGroup { direction, sequence, ports: vec![told] }),
         }
     }
-    Memory {
+    MemoryRow {
         name: String::new(),
         arrays: Vec::new(),
         delays: Vec::new(),

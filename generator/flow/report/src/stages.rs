@@ -25,7 +25,7 @@ pub enum Executed {
 
 /// An operation or an input: stages that run in the same cycles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Stage {
+pub struct StageRow {
     /// The operation, or the input.
     pub name: String,
     /// The statement, if it is an operation.
@@ -62,12 +62,12 @@ pub(crate) fn groups(compiled: &Compiled) -> Vec<usize> {
 }
 
 /// The stages of a compiled program, in its order.
-pub(crate) fn stages(compiled: &Compiled) -> Vec<Stage> {
+pub(crate) fn stages(compiled: &Compiled) -> Vec<StageRow> {
     let numbered = groups(compiled).into_iter().enumerate().chunk_by(|(_, group)| *group);
     numbered.into_iter().map(|(_, stages)| stage(compiled, &stages.map(|(stage, _)| stage).collect_vec())).collect()
 }
 
-fn stage(compiled: &Compiled, members: &[usize]) -> Stage {
+fn stage(compiled: &Compiled, members: &[usize]) -> StageRow {
     let Compiled { program, extraction, schedule, accelerator, .. } = compiled;
     let pipeline = &extraction.pipeline;
     // Copies at the edge of an image may have fewer iterations.
@@ -87,7 +87,7 @@ fn stage(compiled: &Compiled, members: &[usize]) -> Stage {
     };
     let kernels = accelerator.kernels.iter().filter(|kernel| members.contains(&kernel.stage)).collect_vec();
     let datapaths = || kernels.iter().map(|kernel| &accelerator.datapaths[kernel.datapath].datapath);
-    Stage {
+    StageRow {
         name,
         executed: match &extraction.origins[longest] {
             Origin::Input { .. } => Executed::Stream,

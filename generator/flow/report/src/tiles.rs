@@ -9,7 +9,7 @@ use pushmem_graph::{Accelerator, WireId};
 use pushmem_tile::{Kind, Role, TileSpec, timing};
 use serde::Serialize;
 
-use crate::memories::Memory;
+use crate::memories::MemoryRow;
 use crate::stages::groups;
 
 /// The specification of tiles of a kind.
@@ -69,7 +69,7 @@ pub struct Buffer {
 
 /// Memory tiles that do the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Tile {
+pub struct TileRow {
     /// Their specification, an index of [`crate::Contents::specs`].
     pub spec: usize,
     /// The level of the memory hierarchy.
@@ -86,9 +86,9 @@ pub struct Tile {
     pub instances: Vec<Instance>,
 }
 
-impl Tile {
-    fn does_as(&self, other: &Tile) -> bool {
-        let what = |tile: &Tile| (tile.spec, tile.level, tile.memory, tile.begin, tile.chain);
+impl TileRow {
+    fn does_as(&self, other: &TileRow) -> bool {
+        let what = |tile: &TileRow| (tile.spec, tile.level, tile.memory, tile.begin, tile.chain);
         what(self) == what(other) && self.controllers == other.controllers
     }
 }
@@ -108,7 +108,7 @@ pub struct Instance {
 
 /// A ROM tile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Rom {
+pub struct RomRow {
     /// Its name.
     pub name: String,
     /// The table.
@@ -186,11 +186,11 @@ fn spec(spec: &TileSpec) -> Spec {
 }
 
 /// The memory tiles of an accelerator, which keep what is in these memories, and what their controllers do.
-pub(crate) fn tiles(accelerator: &Accelerator, memories: &[Memory]) -> (Vec<Tile>, Vec<ControllerConfiguration>) {
+pub(crate) fn tiles(accelerator: &Accelerator, memories: &[MemoryRow]) -> (Vec<TileRow>, Vec<ControllerConfiguration>) {
     let specs = accelerator.specs_in_use().collect_vec();
     let mut numbers: HashMap<&ControllerConfiguration, usize> = HashMap::new();
     let mut controllers: Vec<ControllerConfiguration> = Vec::new();
-    let mut tiles: Vec<Tile> = Vec::new();
+    let mut tiles: Vec<TileRow> = Vec::new();
     for (number, tile) in accelerator.tiles.iter().enumerate() {
         let wires = |wires: &[Option<WireId>]| {
             wires.iter().map(|wire| wire.map(|wire| accelerator.wires[wire].name.clone())).collect()
@@ -202,7 +202,7 @@ pub(crate) fn tiles(accelerator: &Accelerator, memories: &[Memory]) -> (Vec<Tile
             chain_from: tile.chain_from.map(|other| accelerator.tiles[other].name.clone()),
         };
         let own = accelerator.spec_at(tile.level);
-        let keeps = |memory: &Memory| (memory.tiles.0..memory.tiles.0 + memory.tiles.1).contains(&number);
+        let keeps = |memory: &MemoryRow| (memory.tiles.0..memory.tiles.0 + memory.tiles.1).contains(&number);
         let configured = tile.configuration.controllers.iter().map(|(name, controller)| {
             let number = *numbers.entry(controller).or_insert_with(|| {
                 controllers.push(controller.clone());
@@ -210,7 +210,7 @@ pub(crate) fn tiles(accelerator: &Accelerator, memories: &[Memory]) -> (Vec<Tile
             });
             (name.clone(), number)
         });
-        let mut told = Tile {
+        let mut told = TileRow {
             spec: specs.iter().position(|spec| spec.name == own.name).expect("it is in use"),
             level: tile.level.name(),
             memory: memories.iter().position(keeps).expect("a tile keeps something"),
@@ -231,9 +231,9 @@ pub(crate) fn tiles(accelerator: &Accelerator, memories: &[Memory]) -> (Vec<Tile
 }
 
 /// The ROM tiles of a compiled program.
-pub(crate) fn roms(compiled: &Compiled) -> Vec<Rom> {
+pub(crate) fn roms(compiled: &Compiled) -> Vec<RomRow> {
     let groups = groups(compiled);
-    let rom = |rom: &pushmem_graph::Rom| Rom {
+    let rom = |rom: &pushmem_graph::Rom| RomRow {
         name: rom.name.clone(),
         table: compiled.program.tables[rom.table].name.clone(),
         words: compiled.program.tables[rom.table].values.len(),

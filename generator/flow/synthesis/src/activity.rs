@@ -8,7 +8,7 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_cache::Kept;
 use pushmem_files::{Diagnostic, write_file};
-use pushmem_technology::{Active, Binding, MacroPort, Pin};
+use pushmem_technology::{Active, Binding, MacroPort, Pin, Technology};
 use serde::{Deserialize, Serialize};
 
 use crate::block::BlockKind;
@@ -91,16 +91,24 @@ pub struct Activity {
     pub accesses: Vec<Accesses>,
 }
 
-#[derive(Template)]
-#[template(path = "activity.tcl", escape = "none")]
-struct ActivityScript<'a> {
-    job: &'a Job<'a>,
-    netlist: &'static str,
+/// What switches in a netlist, for its power.
+#[derive(Default)]
+struct Switching<'a> {
     /// Path of each block, and its cells, each with its activity and the share of clock pulses that it gets.
     blocks: Vec<(&'a str, String)>,
     /// Clock-gate cells: path of the block, name in it, and the shares of clock pulses that it gets and that it passes on.
     gates: Vec<(&'a str, &'a str, f64, f64)>,
     /// Macros whose power at rest is known: path of the block, and name in it.
+    macros: Vec<(&'a str, &'a str)>,
+}
+
+#[derive(Template)]
+#[template(path = "activity.tcl", escape = "none")]
+struct ActivityScript<'a> {
+    job: &'a Job<'a>,
+    netlist: &'static str,
+    blocks: Vec<(&'a str, String)>,
+    gates: Vec<(&'a str, &'a str, f64, f64)>,
     macros: Vec<(&'a str, &'a str)>,
 }
 
@@ -127,6 +135,16 @@ impl Activity {
         milliwatts * f64::from(self.clock_ps) * 1e-3 * self.cycles as f64
     }
 
+    /// Gives the memory the power of the accesses of all macros, if the energy of each is known.
+    fn charge_accesses(&mut self) {
+        let energy = self.accesses.iter().map(|accesses| accesses.energy_fj).sum::<Option<u64>>();
+        let Some(energy) = energy.filter(|_| !self.accesses.is_empty()) else { return };
+        let power = self.milliwatts(energy);
+        if let Some(memory) = self.blocks.iter_mut().find(|block| block.block == BlockKind::Sram) {
+            memory.accesses_mw = Some(power);
+        }
+    }
+
     /// The power of an energy over the run.
     fn milliwatts(&self, femtojoules: u64) -> f64 {
         femtojoules as f64 / (f64::from(self.clock_ps) * self.cycles.max(1) as f64)
@@ -148,24 +166,9 @@ pub fn measure(
 ) -> Result<Activity, Diagnostic> {
     let overcharge =
         tools.overcharge().map_err(|why| Diagnostic::new(format!("the power of cells is not known: {why}")))?;
-    let (job, files) = job(design);
-    let libraries = library_texts(design)?;
-    let volts = voltage(&design.library.name, &libraries[0])?;
-    let constraints = format!("{}.sdc", job.name);
-    let (_, constraints_text) = files.iter().find(|(path, _)| *path == constraints).expect("a package has constraints");
-    let technology = design.package.technology;
-    let script = |blocks, gates, macros| {
-        let netlist = "numbered.v";
-        ActivityScript { job: &job, netlist, blocks, gates, macros }.render().expect("templates write to memory")
-    };
-    let empty = script(Vec::new(), Vec::new(), Vec::new());
-    let made_by = made_by(design, tools);
-    let mut texts = vec![synthesis.numbered.as_str(), constraints_text, &empty];
-    texts.extend(libraries.iter().chain(&made_by).map(String::as_str));
-    texts.extend(application.texts.iter().copied());
-    let window = format!("{:?}", application.window);
-    texts.extend([application.name.as_str(), &window]);
-    let kept = Kept::of("activity", &texts);
+    let inputs = Inputs::of(design)?;
+    let volts = voltage(&design.library.name, &inputs.libraries[0])?;
+    let kept = inputs.kept(design, synthesis, application, tools);
     if let Some(activity) = kept.result() {
         return Ok(activity);
     }
@@ -173,82 +176,150 @@ pub fn measure(
     let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
     step("running the netlist");
     let wave = work.path().join("wave.fst");
-    let words = simulate(&traced(synthesis, &job), &wave)?;
+    let words = simulate(&traced(synthesis, &inputs.job), &wave)?;
     step("counting what switches");
-    let bindings = |name: &str| technology.bindings().find(|binding| binding.name == name);
-    let black_boxes = &synthesis.black_boxes;
-    let uses = black_boxes
-        .iter()
-        .filter_map(|(path, name)| Some((path, bindings(name)?)))
-        .flat_map(|(path, binding)| binding.ports.iter().map(move |port| (path, binding, port)))
-        .flat_map(|(path, binding, port)| uses(path, binding, port))
-        .collect_vec();
+    let technology = design.package.technology;
+    let black_boxes = || synthesis.black_boxes.iter().map(|(path, name)| (path.as_str(), name.as_str()));
+    let macros = || black_boxes().filter_map(|(path, name)| Some((path, binding(technology, name)?)));
+    let uses = macros().flat_map(|(path, binding)| uses(path, binding)).collect_vec();
     let watched = uses.iter().map(|used| used.access.clone()).collect_vec();
-    let Toggles { cycles, cells, pulses, accesses } = toggles::read(&wave, job.top, application.window, &watched)?;
+    let toggles = toggles::read(&wave, inputs.job.top, application.window, &watched)?;
 
     step("power");
-    let per_cycle = |changes: f64| changes / cycles.max(1) as f64;
-    let mut of_block: BTreeMap<&str, String> = BTreeMap::new();
-    // Macros and clock gates are counted for themselves, and the nets of a block are outputs of the cells in it.
-    let is_cell = |path: &str| !black_boxes.contains_key(path) && !synthesis.instances.contains_key(path);
-    let pulses = |path: &str| pulses.get(path).copied().unwrap_or_default();
-    for (path, changes) in cells.iter().filter(|(path, _)| is_cell(path)) {
-        let (block, cell) = placed(path);
-        let Pulses { taken, given } = pulses(path);
-        let running = per_cycle(taken.max(given) as f64);
-        of_block.entry(block).or_default().push_str(&format!("{cell} {:.6} {running:.6} ", per_cycle(*changes)));
-    }
-    let known = |name: &str| bindings(name).is_some_and(|binding| binding.liberty().is_some());
-    let at_rest = black_boxes.iter().filter(|(_, name)| known(name)).map(|(path, _)| placed(path)).collect();
-    let gates = job.gate.into_iter().flat_map(|gate| {
-        let paths = black_boxes.iter().filter(|(_, name)| **name == gate.cell).map(|(path, _)| path);
-        paths.map(|path| {
-            let ((block, cell), Pulses { taken, given }) = (placed(path), pulses(path));
-            (block, cell, per_cycle(taken as f64), per_cycle(given as f64))
-        })
-    });
-    let script = script(of_block.into_iter().collect(), gates.collect(), at_rest);
-    for (path, text) in
-        [("numbered.v", &synthesis.numbered), (&constraints, constraints_text), ("activity.tcl", &script)]
-    {
-        write_file(&work.path().join(path), text.as_bytes())?;
-    }
-    write_libraries(&job, &libraries, work.path())?;
-    let said = run_opensta("activity.tcl", work.path(), &tools.sta, &mut step)?;
+    let at_rest = macros().filter(|(_, binding)| binding.liberty().is_some()).map(|(path, _)| placed(path));
+    let switching = Switching {
+        blocks: cells_of_blocks(synthesis, &toggles),
+        gates: clock_gates(&inputs.job, synthesis, &toggles),
+        macros: at_rest.collect(),
+    };
+    let said = inputs.power(switching, synthesis, work.path(), tools, &mut step)?;
 
     let mut activity = Activity {
         application: application.name.clone(),
-        cycles,
+        cycles: toggles.cycles,
         words,
         clock_ps: design.timing.clock_period_ps,
-        blocks: Vec::new(),
+        blocks: blocks(&said, &synthesis.instances, overcharge)?,
         clock_net_mw: clock_net(&said, volts, design.timing.clock_period_ps)?,
-        accesses: Vec::new(),
+        accesses: accesses(&uses, &toggles.accesses),
     };
-    for (name, used) in uses.iter().zip(&accesses).into_group_map_by(|(used, _)| used.binding.name.clone()) {
-        let sum =
-            |write: bool| used.iter().filter(|(used, _)| used.writes == write).map(|(_, count)| **count).sum::<u64>();
-        let (reads, writes, figures) = (sum(false), sum(true), used[0].0.binding.figures);
-        let energy = |count: u64, energy: Option<u32>| Some(count * u64::from(energy?));
-        let energy_fj = energy(reads, figures.read_energy_fj).zip(energy(writes, figures.write_energy_fj));
-        activity.accesses.push(Accesses {
-            name,
-            reads,
-            writes,
-            energy_fj: energy_fj.map(|(read, write)| read + write),
-        });
-    }
-    activity.accesses.sort_by(|left, right| left.name.cmp(&right.name));
-    activity.blocks = blocks(&said, &synthesis.instances, overcharge)?;
-    let energy = activity.accesses.iter().map(|accesses| accesses.energy_fj).sum::<Option<u64>>();
-    if let Some(energy) = energy.filter(|_| !activity.accesses.is_empty()) {
-        let power = activity.milliwatts(energy);
-        if let Some(memory) = activity.blocks.iter_mut().find(|block| block.block == BlockKind::Sram) {
-            memory.accesses_mw = Some(power);
-        }
-    }
+    activity.charge_accesses();
     kept.keep(&activity);
     Ok(activity)
+}
+
+/// The inputs of OpenSTA that follow from the design.
+struct Inputs<'a> {
+    job: Job<'a>,
+    /// The name and the text of the file of constraints.
+    constraints: (String, String),
+    libraries: Vec<String>,
+}
+
+impl<'a> Inputs<'a> {
+    fn of(design: &Design<'a>) -> Result<Self, Diagnostic> {
+        let (job, files) = job(design);
+        let name = format!("{}.sdc", job.name);
+        let constraints = files.into_iter().find(|(path, _)| *path == name).expect("a package has constraints");
+        Ok(Self { job, constraints, libraries: library_texts(design)? })
+    }
+
+    /// The place of the result in the cache.
+    fn kept(&self, design: &Design, synthesis: &Synthesis, application: &Application, tools: &Tools) -> Kept {
+        let empty = self.script(Switching::default());
+        let made_by = made_by(design, tools);
+        let mut texts = vec![synthesis.numbered.as_str(), &self.constraints.1, &empty];
+        texts.extend(self.libraries.iter().chain(&made_by).map(String::as_str));
+        texts.extend(application.texts.iter().copied());
+        let window = format!("{:?}", application.window);
+        texts.extend([application.name.as_str(), &window]);
+        Kept::of("activity", &texts)
+    }
+
+    /// The script of OpenSTA.
+    fn script(&self, Switching { blocks, gates, macros }: Switching) -> String {
+        let script = ActivityScript { job: &self.job, netlist: NUMBERED, blocks, gates, macros };
+        script.render().expect("templates write to memory")
+    }
+
+    /// The answer of OpenSTA, which runs in the folder `work`.
+    fn power(
+        &self,
+        switching: Switching,
+        synthesis: &Synthesis,
+        work: &Path,
+        tools: &Tools,
+        step: &mut impl FnMut(&str),
+    ) -> Result<String, Diagnostic> {
+        let script = self.script(switching);
+        let (constraints, constraints_text) = &self.constraints;
+        for (path, text) in
+            [(NUMBERED, &synthesis.numbered), (constraints, constraints_text), ("activity.tcl", &script)]
+        {
+            write_file(&work.join(path), text.as_bytes())?;
+        }
+        write_libraries(&self.job, &self.libraries, work)?;
+        run_opensta("activity.tcl", work, &tools.sta, step)
+    }
+}
+
+/// The file of the netlist whose instances have numbers.
+const NUMBERED: &str = "numbered.v";
+
+/// The binding of a macro, by its name.
+fn binding<'a>(technology: &'a Technology, name: &str) -> Option<&'a Binding> {
+    technology.bindings().find(|binding| binding.name == name)
+}
+
+/// A number of events for each cycle.
+fn per_cycle(events: f64, toggles: &Toggles) -> f64 {
+    events / toggles.cycles.max(1) as f64
+}
+
+/// The clock pulses of the cell at this path.
+fn pulses(toggles: &Toggles, path: &str) -> Pulses {
+    toggles.pulses.get(path).copied().unwrap_or_default()
+}
+
+/// The path of each block with its cells, each cell with its changes and the clock pulses that it gets, for a cycle. Macros and
+/// clock gates are counted for themselves, and the nets of a block are outputs of the cells in it.
+fn cells_of_blocks<'a>(synthesis: &Synthesis, toggles: &'a Toggles) -> Vec<(&'a str, String)> {
+    let is_cell = |path: &str| !synthesis.black_boxes.contains_key(path) && !synthesis.instances.contains_key(path);
+    let mut of_block: BTreeMap<&str, String> = BTreeMap::new();
+    for (path, changes) in toggles.cells.iter().filter(|(path, _)| is_cell(path)) {
+        let (block, cell) = placed(path);
+        let Pulses { taken, given } = pulses(toggles, path);
+        let running = per_cycle(taken.max(given) as f64, toggles);
+        let changes = per_cycle(*changes, toggles);
+        of_block.entry(block).or_default().push_str(&format!("{cell} {changes:.6} {running:.6} "));
+    }
+    of_block.into_iter().collect()
+}
+
+/// The block and the name of each clock gate, with the clock pulses that it gets and gives, for a cycle.
+fn clock_gates<'a>(job: &Job, synthesis: &'a Synthesis, toggles: &Toggles) -> Vec<(&'a str, &'a str, f64, f64)> {
+    let Some(gate) = &job.gate else { return Vec::new() };
+    let paths = synthesis.black_boxes.iter().filter(|(_, name)| **name == gate.cell).map(|(path, _)| path);
+    let clock_gate = |path: &'a String| {
+        let ((block, cell), Pulses { taken, given }) = (placed(path), pulses(toggles, path));
+        (block, cell, per_cycle(taken as f64, toggles), per_cycle(given as f64, toggles))
+    };
+    paths.map(clock_gate).collect()
+}
+
+/// The accesses of all macros of each name, ordered by name; `counts` has how often each use took place.
+fn accesses(uses: &[Use], counts: &[u64]) -> Vec<Accesses> {
+    let of_name = |used: &[(&Use, &u64)]| {
+        let sum =
+            |write: bool| used.iter().filter(|(used, _)| used.writes == write).map(|(_, count)| **count).sum::<u64>();
+        let Binding { name, figures, .. } = used[0].0.binding;
+        let (reads, writes) = (sum(false), sum(true));
+        let energy = |count: u64, energy: Option<u32>| Some(count * u64::from(energy?));
+        let energy_fj = energy(reads, figures.read_energy_fj).zip(energy(writes, figures.write_energy_fj));
+        Accesses { name: name.clone(), reads, writes, energy_fj: energy_fj.map(|(read, write)| read + write) }
+    };
+    let by_name = uses.iter().zip(counts).into_group_map_by(|(used, _)| &used.binding.name);
+    by_name.values().map(|used| of_name(used)).sorted_by(|left, right| left.name.cmp(&right.name)).collect()
 }
 
 /// The block that an instance is in, and its name there.
@@ -310,8 +381,13 @@ struct Use<'a> {
     access: Access,
 }
 
+/// The uses of all ports of a macro.
+fn uses<'a>(path: &str, binding: &'a Binding) -> Vec<Use<'a>> {
+    binding.ports.iter().flat_map(|port| uses_of_port(path, binding, port)).collect()
+}
+
 /// The uses of a port: when it reads, and when it writes.
-fn uses<'a>(path: &str, binding: &'a Binding, port: &'a MacroPort) -> Vec<Use<'a>> {
+fn uses_of_port<'a>(path: &str, binding: &'a Binding, port: &'a MacroPort) -> Vec<Use<'a>> {
     let level = |pin: &Pin, active: bool| (pin.port.clone(), (pin.active == Active::High) == active);
     let selected = || port.select.iter().map(|pin| level(pin, true));
     let of = |writes: bool, pins: Vec<(String, bool)>| Use {

@@ -130,7 +130,7 @@ mod tests {
 
     use pushmem_files::Document;
     use pushmem_simulation::rtl_files;
-    use pushmem_technology::{Assembly, Memory, Technology};
+    use pushmem_technology::{Assembly, TileSram, Technology};
     use pushmem_tile::{Reset, TileSpec};
 
     use super::*;
@@ -145,7 +145,7 @@ mod tests {
         write_file(&sram, b"library (sram) {}\n").unwrap();
         let spec = Document::parse("tile.yaml", "name: rom\nkind: rom\nrows: 64\n").unwrap();
         let spec = TileSpec::from_document(&spec).unwrap();
-        let memory = Memory::of(&spec).unwrap();
+        let memory = TileSram::of(&spec).unwrap();
         let binding = format!(
             "macro: sram\nwidth: {}\ndepth: {}\nviews: {{liberty: '{}'}}\nports:\n  - {{kind: read_write, clock: c, select: {{port: \
              s}}, write: {{port: w}}, address: a, data_in: d, data_out: q}}\n",

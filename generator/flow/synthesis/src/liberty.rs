@@ -103,12 +103,8 @@ pub(crate) fn voltage(library: &str, text: &str) -> Result<f64, Diagnostic> {
 /// Reads a library: groups `cell (NAME) { … pin (NAME) { … } … }` at any depth of the text, with a semicolon behind each attribute or
 /// without.
 fn contents(text: &str) -> Contents {
-    let Contents { mut cells, mut attributes, mut conditions } = Contents::default();
-    // The groups around, and what is read of the next statement.
-    let (mut groups, mut statement): (Vec<String>, String) = (Vec::new(), String::new());
-    let (mut rest, mut begin) = (text, 0);
-    // The pins of a cell before those of the last group of pins.
-    let mut before = 0;
+    let mut reader = Reader::default();
+    let mut rest = text;
     while let Some(letter) = rest.chars().next() {
         let here = text.len() - rest.len();
         rest = &rest[letter.len_utf8()..];
@@ -116,56 +112,92 @@ fn contents(text: &str) -> Contents {
             '/' if rest.starts_with('*') => rest = rest.split_once("*/").map_or("", |(_, behind)| behind),
             '"' => {
                 let (quoted, behind) = rest.split_once('"').unwrap_or((rest, ""));
-                statement.push_str(quoted);
+                reader.statement.push_str(quoted);
                 rest = behind;
             }
             '{' => {
-                let (kind, name) = group(&statement);
-                match kind {
-                    "cell" => cells.push(Cell { name, ..Cell::default() }),
-                    "operating_conditions" => conditions.push((name, None)),
-                    "pin" if groups.last().is_some_and(|around| around == "cell") => {
-                        // One group may be of several pins.
-                        let names = name.split([',', ' ']).filter(|name| !name.is_empty()).map(str::to_owned);
-                        if let Some(cell) = cells.last_mut() {
-                            before = cell.pins.len();
-                            cell.pins.extend(names);
-                        }
-                    }
-                    _ => {}
-                }
-                groups.push(kind.to_owned());
-                statement.clear();
-                begin = here + 1;
+                reader.open();
+                reader.next_statement(here + 1);
             }
-            '}' | ';' | '\n' => {
-                if let Some((key, value)) = statement.split_once(':').map(|(key, value)| (key.trim(), value.trim())) {
-                    let around = groups.last().map(String::as_str);
-                    let is_of_pin = matches!(groups.as_slice(), [.., cell, pin] if cell == "cell" && pin == "pin");
-                    match (key, value, cells.last_mut()) {
-                        _ if around == Some("library") => attributes.push((key.to_owned(), value.to_owned())),
-                        ("voltage", value, _) if around == Some("operating_conditions") => {
-                            conditions.last_mut().expect("it is in them").1 = value.parse().ok();
-                        }
-                        ("clock_gating_integrated_cell", kind, Some(cell)) => cell.clock_gate = Some(kind.to_owned()),
-                        ("state_function", _, Some(cell)) => cell.state_functions.push(begin..here),
-                        ("direction", "internal", Some(cell)) if is_of_pin => cell.pins.truncate(before),
-                        _ => {}
-                    }
-                }
-                if letter == '}' {
-                    groups.pop();
-                }
+            '}' => {
+                reader.attribute(here);
+                reader.groups.pop();
+                reader.next_statement(here + 1);
+            }
+            ';' => {
+                reader.attribute(here);
+                reader.next_statement(here + 1);
+            }
+            '\n' => {
+                reader.attribute(here);
                 // The brace of a group may be in the line behind its name.
-                if letter != '\n' || statement.contains(':') {
-                    statement.clear();
-                    begin = here + 1;
+                if reader.statement.contains(':') {
+                    reader.next_statement(here + 1);
                 }
             }
-            _ => statement.push(letter),
+            _ => reader.statement.push(letter),
         }
     }
-    Contents { cells, attributes, conditions }
+    reader.contents
+}
+
+/// The state of the reader of a library.
+#[derive(Default)]
+struct Reader {
+    contents: Contents,
+    /// The kinds of the groups around, the outermost first.
+    groups: Vec<String>,
+    /// The text of the next statement, as far as it was read, and its place.
+    statement: String,
+    begin: usize,
+    /// The pins of a cell before those of the last group of pins.
+    before: usize,
+}
+
+impl Reader {
+    /// Begins the next statement at this place.
+    fn next_statement(&mut self, begin: usize) {
+        self.statement.clear();
+        self.begin = begin;
+    }
+
+    /// Begins the group that the statement names.
+    fn open(&mut self) {
+        let (kind, name) = group(&self.statement);
+        match kind {
+            "cell" => self.contents.cells.push(Cell { name, ..Cell::default() }),
+            "operating_conditions" => self.contents.conditions.push((name, None)),
+            "pin" if self.groups.last().is_some_and(|around| around == "cell") => {
+                // One group may be of several pins.
+                let names = name.split([',', ' ']).filter(|name| !name.is_empty()).map(str::to_owned);
+                if let Some(cell) = self.contents.cells.last_mut() {
+                    self.before = cell.pins.len();
+                    cell.pins.extend(names);
+                }
+            }
+            _ => {}
+        }
+        self.groups.push(kind.to_owned());
+    }
+
+    /// Takes the attribute that the statement is, which ends at `end`.
+    fn attribute(&mut self, end: usize) {
+        let Some((key, value)) = self.statement.split_once(':') else { return };
+        let (key, value) = (key.trim(), value.trim());
+        let around = self.groups.last().map(String::as_str);
+        let is_of_pin = matches!(self.groups.as_slice(), [.., cell, pin] if cell == "cell" && pin == "pin");
+        let Contents { cells, attributes, conditions } = &mut self.contents;
+        match (key, value, cells.last_mut()) {
+            _ if around == Some("library") => attributes.push((key.to_owned(), value.to_owned())),
+            ("voltage", value, _) if around == Some("operating_conditions") => {
+                conditions.last_mut().expect("it is in them").1 = value.parse().ok();
+            }
+            ("clock_gating_integrated_cell", kind, Some(cell)) => cell.clock_gate = Some(kind.to_owned()),
+            ("state_function", _, Some(cell)) => cell.state_functions.push(self.begin..end),
+            ("direction", "internal", Some(cell)) if is_of_pin => cell.pins.truncate(self.before),
+            _ => {}
+        }
+    }
 }
 
 /// The kind and the name of a group.

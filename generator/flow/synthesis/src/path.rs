@@ -179,7 +179,7 @@ const MEANINGS: [(&str, &str); 11] = [
     ("macro", "SRAM macro"),
 ];
 
-/// A name of the netlist in words: `gen_in2agg[0].u_controller/u_iteration_domain.g_level[0].count_q[3]\DFFPOSX1` is the loop
+/// A name of the netlist in words: `gen_in2agg[0].u_controller/u_iteration_domain.gen_level[0].count_q[3]\DFFPOSX1` is the loop
 /// counter of level 0 in `in2agg_0`.
 fn place(text: &str) -> String {
     let name = text.split(" (").next().unwrap_or_default();
@@ -194,7 +194,7 @@ fn place(text: &str) -> String {
     // The instance, innermost first; the parts of a name that has none are those of flattened modules.
     let outer = name.split_once('/').map_or(path.len(), |(head, _)| head.split('.').count());
     let block = block(&path[..outer.min(path.len())]).unwrap_or_else(|| "the top module".to_owned());
-    let level = path.iter().find_map(|part| part.strip_prefix("g_level[")?.strip_suffix(']'));
+    let level = path.iter().find_map(|part| part.strip_prefix("gen_level[")?.strip_suffix(']'));
     let what = MEANINGS
         .iter()
         .find(|(end, _)| *end == plain)
@@ -239,8 +239,8 @@ mod tests {
 
     const REPORT: &str = "\
 SECTION registers, rise to rise
-Startpoint: gen_in2agg[0].u_controller/u_iteration_domain.g_level[3].count_q[0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
-Endpoint: u_transpose_buffer_0/g_lane[0].words[1][0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
+Startpoint: gen_in2agg[0].u_controller/u_iteration_domain.gen_level[3].count_q[0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
+Endpoint: u_transpose_buffer_0/gen_lane[0].words[1][0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
 Path Group: clk
 
    0.00000    0.00000   clock clk (rise edge)
@@ -294,12 +294,12 @@ max time borrow                         2.35000
     fn a_path_between_edges_has_half_a_cycle() {
         let half = "\
 SECTION registers, fall to rise
-Startpoint: u_sram/g_small_sram.u_memory/g_bank[0].g_column[0].u_macro (falling edge-triggered flip-flop clocked by clk)
-Endpoint: u_transpose_buffer_0/g_lane[0].words[1][0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
+Startpoint: u_sram/gen_small_sram.u_memory/gen_bank[0].gen_column[0].u_macro (falling edge-triggered flip-flop clocked by clk)
+Endpoint: u_transpose_buffer_0/gen_lane[0].words[1][0]\\\\DFFPOSX1 (rising edge-triggered flip-flop clocked by clk)
 
    2.50000    2.50000   clock clk (fall edge)
-   0.00000    2.50000 v u_sram/g_small_sram.u_memory/g_bank[0].g_column[0].u_macro/CLK (macro)
-   0.80000    3.30000 v u_sram/g_small_sram.u_memory/g_bank[0].g_column[0].u_macro/Q[0] (macro)
+   0.00000    2.50000 v u_sram/gen_small_sram.u_memory/gen_bank[0].gen_column[0].u_macro/CLK (macro)
+   0.80000    3.30000 v u_sram/gen_small_sram.u_memory/gen_bank[0].gen_column[0].u_macro/Q[0] (macro)
    0.00000    3.30000 ^ u_transpose_buffer_0/words\\\\DFFPOSX1/D (DFFPOSX1)
               3.30000   data arrival time
 

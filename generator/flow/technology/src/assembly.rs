@@ -4,13 +4,13 @@ use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_tile::address_bits_for;
 
 use crate::binding::{Active, Binding, Edge, MacroPort, Output, Pin, PortKind};
-use crate::memory::Memory;
+use crate::memory::TileSram;
 
 /// How macros make a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assembly {
     /// The memory.
-    pub memory: Memory,
+    pub memory: TileSram,
     /// The macro.
     pub binding: Binding,
     /// Macros side by side, of which each has a part of every row.
@@ -37,7 +37,7 @@ impl Assembly {
     ///
     /// # Errors
     /// When they do not fit, at the key of the binding that is in the way, with what would fit.
-    pub fn new(memory: Memory, binding: Binding, document: Option<&Document>) -> Result<Self, Diagnostic> {
+    pub fn new(memory: TileSram, binding: Binding, document: Option<&Document>) -> Result<Self, Diagnostic> {
         let refuse = |key: &str, message: String, help: String| {
             let diagnostic = match document {
                 Some(document) => document.error(&FieldPath::root().key(key), message),
@@ -160,7 +160,7 @@ impl Assembly {
 }
 
 /// Macros side by side, and rows in a row of a macro; or what would fit.
-fn columns_and_lanes(memory: &Memory, binding: &Binding) -> Result<(u32, u32), String> {
+fn columns_and_lanes(memory: &TileSram, binding: &Binding) -> Result<(u32, u32), String> {
     let (needed, given) = (memory.width, binding.width);
     if needed.is_multiple_of(given) {
         return Ok((needed / given, 1));
@@ -181,7 +181,7 @@ fn columns_and_lanes(memory: &Memory, binding: &Binding) -> Result<(u32, u32), S
 }
 
 /// Which ports of the macros serve those of the memory.
-fn port_uses(memory: &Memory, binding: &Binding) -> Option<Vec<PortUse>> {
+fn port_uses(memory: &TileSram, binding: &Binding) -> Option<Vec<PortUse>> {
     let mut uses = vec![PortUse::default(); binding.ports.len()];
     let kinds = binding.ports.iter().map(|port| port.kind);
     if memory.exclusive
@@ -211,7 +211,7 @@ fn port_uses(memory: &Memory, binding: &Binding) -> Option<Vec<PortUse>> {
 }
 
 /// The ports that would fit.
-fn fitting_ports(memory: &Memory) -> &'static str {
+fn fitting_ports(memory: &TileSram) -> &'static str {
     match (memory.exclusive, memory.writes) {
         (true, _) => "use a macro with a `read_write` port, or with a `write` and a `read` port",
         (false, 1) => "use a macro with two ports: `write` and `read`, or `read_write` and `read`, or two `read_write`",
@@ -362,12 +362,12 @@ mod tests {
 
     use super::*;
 
-    fn memory(width: u32, depth: u32, exclusive: bool) -> Memory {
+    fn memory(width: u32, depth: u32, exclusive: bool) -> TileSram {
         let (name, tile) = ("t_sram".to_owned(), "t".to_owned());
-        Memory { name, tile, width, depth, writes: 1, reads: 1, exclusive, latency: 1 }
+        TileSram { name, tile, width, depth, writes: 1, reads: 1, exclusive, latency: 1 }
     }
 
-    fn assemble(memory: Memory, shape: &str, ports: &str) -> Result<Assembly, String> {
+    fn assemble(memory: TileSram, shape: &str, ports: &str) -> Result<Assembly, String> {
         let text = format!("macro: m\n{shape}\nports:\n{ports}");
         let (binding, document) = Binding::of_document(Document::parse("m.yaml", text).unwrap(), &memory)
             .map_err(|e| e.message().to_owned())?;

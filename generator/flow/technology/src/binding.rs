@@ -10,7 +10,7 @@ use pushmem_kernels::is_keyword;
 use pushmem_tile::address_bits_for;
 use serde::Deserialize;
 
-use crate::memory::Memory;
+use crate::memory::TileSram;
 
 /// A macro: its shape, and what its ports mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -254,7 +254,7 @@ impl Binding {
     ///
     /// # Errors
     /// A located message when the file cannot be read or does not describe a macro.
-    pub fn read(path: &Path, memory: &Memory) -> Result<(Self, Document), Diagnostic> {
+    pub fn read(path: &Path, memory: &TileSram) -> Result<(Self, Document), Diagnostic> {
         Self::of_document(Document::read(path)?, memory)
     }
 
@@ -262,7 +262,7 @@ impl Binding {
     ///
     /// # Errors
     /// As [`Binding::read`].
-    pub fn of_document(document: Document, memory: &Memory) -> Result<(Self, Document), Diagnostic> {
+    pub fn of_document(document: Document, memory: &TileSram) -> Result<(Self, Document), Diagnostic> {
         let binding = match Described::of_document(&document)? {
             Described::Macro(binding) => binding,
             Described::AnyShape(views) => Binding { views, ..Binding::in_shape_of(memory) },
@@ -271,7 +271,7 @@ impl Binding {
     }
 
     /// A macro in the shape of a memory: what there is without a file. Ports are named as Chisel names those of memories.
-    pub fn in_shape_of(memory: &Memory) -> Self {
+    pub fn in_shape_of(memory: &TileSram) -> Self {
         let pin = |port: String| Some(Pin { port, active: Active::High });
         let named = |kind: PortKind, prefix: String| MacroPort {
             kind,

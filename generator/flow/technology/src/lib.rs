@@ -15,5 +15,5 @@ pub use binding::{
     Active, Binding, Constant, Described, Edge, Figures, Kit, MacroPort, Mask, Output, Pin, PortKind, Views,
 };
 pub use clock_gate::ClockGate;
-pub use memory::Memory;
+pub use memory::TileSram;
 pub use technology::Technology;

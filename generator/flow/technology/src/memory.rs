@@ -4,7 +4,7 @@ use pushmem_tile::{Kind, TileSpec, address_bits_for};
 
 /// The SRAM of a tile, as its wrapper has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Memory {
+pub struct TileSram {
     /// Name of its module.
     pub name: String,
     /// Name of the tile.
@@ -23,7 +23,7 @@ pub struct Memory {
     pub latency: u32,
 }
 
-impl Memory {
+impl TileSram {
     /// The SRAM of a tile; none for a register file.
     pub fn of(spec: &TileSpec) -> Option<Self> {
         let exclusive = match spec.kind {
@@ -31,7 +31,7 @@ impl Memory {
             Kind::DualPort | Kind::QuadPort => false,
             Kind::RegisterFile => return None,
         };
-        Some(Memory {
+        Some(TileSram {
             name: format!("{}_sram", spec.name),
             tile: spec.name.clone(),
             width: spec.word_bits * spec.kind.row_words(),
@@ -49,8 +49,8 @@ impl Memory {
     }
 
     /// Whether the wrappers of both have the same parameters, so that one module must serve both.
-    pub fn same_wrapper(&self, other: &Memory) -> bool {
-        let parameters = |memory: &Memory| (memory.width, memory.depth, memory.writes, memory.reads, memory.latency);
+    pub fn same_wrapper(&self, other: &TileSram) -> bool {
+        let parameters = |memory: &TileSram| (memory.width, memory.depth, memory.writes, memory.reads, memory.latency);
         parameters(self) == parameters(other)
     }
 

@@ -6,7 +6,7 @@ use crate::shape::Shape;
 
 /// A bit of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct BitCell {
     /// The row.
     pub row: u32,
     /// The bit.
@@ -22,14 +22,14 @@ pub enum Fault {
     /// A cell always has one value.
     StuckAt {
         /// The cell.
-        cell: Cell,
+        cell: BitCell,
         /// Its value.
         value: bool,
     },
     /// A cell does not go to a value when it is written, but stays as it was.
     Transition {
         /// The cell.
-        cell: Cell,
+        cell: BitCell,
         /// The value that it does not go to.
         to: bool,
     },
@@ -51,18 +51,18 @@ pub enum Fault {
     /// A cell is inverted when another goes to a value.
     Inversion {
         /// The cell that goes to a value.
-        aggressor: Cell,
+        aggressor: BitCell,
         /// The cell that is inverted.
-        victim: Cell,
+        victim: BitCell,
         /// The value.
         to: bool,
     },
     /// A cell takes a value when another goes to one.
     Idempotent {
         /// The cell that goes to a value.
-        aggressor: Cell,
+        aggressor: BitCell,
         /// The cell that takes one.
-        victim: Cell,
+        victim: BitCell,
         /// The value that the aggressor goes to.
         to: bool,
         /// The value that the victim takes.
@@ -71,9 +71,9 @@ pub enum Fault {
     /// A cell has one value as long as another has one.
     State {
         /// The cell that has a value.
-        aggressor: Cell,
+        aggressor: BitCell,
         /// The cell that it forces.
-        victim: Cell,
+        victim: BitCell,
         /// The value of the aggressor.
         state: bool,
         /// The value of the victim.
@@ -98,7 +98,7 @@ impl Fault {
 
     /// All faults of a memory; their number grows with the square of its bits.
     pub fn all(shape: Shape) -> Vec<Fault> {
-        let cells = (0..shape.rows).flat_map(|row| (0..shape.width).map(move |bit| Cell { row, bit }));
+        let cells = (0..shape.rows).flat_map(|row| (0..shape.width).map(move |bit| BitCell { row, bit }));
         let mut faults = Vec::new();
         for victim in cells.clone() {
             faults.extend(BOTH.map(|value| Fault::StuckAt { cell: victim, value }));
@@ -136,7 +136,7 @@ impl Fault {
 
     /// A random fault. All classes are as likely, and of coupled cells every second pair is in one row.
     pub fn random(shape: Shape, rng: &mut impl Rng) -> Fault {
-        let cell = |rng: &mut dyn rand::RngCore| Cell {
+        let cell = |rng: &mut dyn rand::RngCore| BitCell {
             row: rng.random_range(0..shape.rows),
             bit: rng.random_range(0..shape.width),
         };

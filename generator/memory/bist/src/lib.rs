@@ -8,7 +8,7 @@ mod memory;
 mod row;
 mod shape;
 
-pub use fault::{Cell, Fault};
+pub use fault::{BitCell, Fault};
 pub use march::{Action, Element, MARCH_C_MINUS, Operation, Verdict, background, march, operations, run};
 pub use memory::FaultyMemory;
 pub use row::{MAX_WIDTH, Row};

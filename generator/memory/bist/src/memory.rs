@@ -1,6 +1,6 @@
 //! A memory with a fault.
 
-use crate::fault::{Cell, Fault};
+use crate::fault::{BitCell, Fault};
 use crate::row::Row;
 use crate::shape::Shape;
 
@@ -69,7 +69,7 @@ impl FaultyMemory {
             _ => {}
         }
         self.rows[row as usize] = word;
-        let went = |cell: Cell, to: bool| cell.row == row && held.bit(cell.bit) != to && word.bit(cell.bit) == to;
+        let went = |cell: BitCell, to: bool| cell.row == row && held.bit(cell.bit) != to && word.bit(cell.bit) == to;
         match self.fault {
             Some(Fault::Inversion { aggressor, victim, to }) if went(aggressor, to) => {
                 self.force(victim, !self.cell(victim));
@@ -84,11 +84,11 @@ impl FaultyMemory {
         }
     }
 
-    fn cell(&self, cell: Cell) -> bool {
+    fn cell(&self, cell: BitCell) -> bool {
         self.rows[cell.row as usize].bit(cell.bit)
     }
 
-    fn force(&mut self, cell: Cell, value: bool) {
+    fn force(&mut self, cell: BitCell, value: bool) {
         self.rows[cell.row as usize].set(cell.bit, value);
     }
 }

@@ -131,7 +131,7 @@ fn import_within(name: &str, text: &str, limits: Limits, mut step: impl FnMut(&s
     let source = Source::new(name, text, Language::Halide);
     step("reading the statement");
     let read = Read::new(text).map_err(|fault| located(&source, fault))?;
-    let first = match read.nest(&source, &read.program, limits) {
+    let first = match read.nest(&source, &read.program, limits, &mut { turns::MOST_OF_ALL }) {
         Err(refusal) => refusal,
         Ok((checked, compared)) => return Ok(warned(checked, &compared)),
     };
@@ -145,17 +145,17 @@ fn import_within(name: &str, text: &str, limits: Limits, mut step: impl FnMut(&s
         None if first.is_misread => arrays.collect(),
         None => Vec::new(),
     };
-    let (mut tried, mut left) = (0, MOST_GUESSED);
+    let (mut tried, mut left, mut accesses) = (0, MOST_GUESSED, turns::MOST_OF_ALL);
     for array in guesses {
         let (mut program, mut parts_of) = (read.program.clone(), Some(array));
         while let Some(apart) = parts_of.and_then(|array| program.apart(array)) {
             program = apart;
-            let Some(rest) = left.checked_sub(program.stores.len()) else {
+            let Some(rest) = left.checked_sub(program.stores.len()).filter(|_| accesses > 0) else {
                 return Err(given_up(first.diagnostic, tried));
             };
             (left, tried) = (rest, tried + 1);
             step(&format!("trying other places of `{}` ({tried})", program.arrays[array].name));
-            match read.nest(&source, &program, limits) {
+            match read.nest(&source, &program, limits, &mut accesses) {
                 Err(refusal) => parts_of = refusal.parts_of,
                 Ok((checked, compared)) if compared.missed().is_empty() => return Ok(checked),
                 Ok(_) => break,
@@ -266,13 +266,21 @@ impl<'a> Read<'a> {
     }
 
     /// The nest of the program, which may have more arrays than the text, checked, and what of it was compared.
-    fn nest(&self, source: &Source, program: &Stores, limits: Limits) -> Result<(Checked, Compared), Refusal> {
+    ///
+    /// At most `accesses` are executed to find the rows of folded arrays; those that were are taken from it.
+    fn nest(
+        &self,
+        source: &Source,
+        program: &Stores,
+        limits: Limits,
+        accesses: &mut usize,
+    ) -> Result<(Checked, Compared), Refusal> {
         let refuse = |fault: Fault| {
             let parts_of = fault.parts_of;
             Refusal { diagnostic: located(source, fault), parts_of, is_misread: false }
         };
         let inferred = Inferred::new(program).map_err(refuse)?;
-        let emitted = inferred.emitted(&stem(source.name()), self.schedule).map_err(refuse)?;
+        let emitted = inferred.emitted(&stem(source.name()), self.schedule, accesses).map_err(refuse)?;
         let document = Document::parse(source.name(), emitted.text.as_str())?;
         let mut checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
         checked.warnings.extend(renamed(source, program, &emitted.names));
@@ -304,11 +312,11 @@ impl<'a> Inferred<'a> {
     }
 
     /// The text of the nest.
-    fn emitted(&self, name: &str, schedule: Option<Policy>) -> Result<Emitted, Fault> {
+    fn emitted(&self, name: &str, schedule: Option<Policy>, accesses: &mut usize) -> Result<Emitted, Fault> {
         let Self { program, types, shapes } = self;
         let is_table = shapes::tables(program);
         let located = shapes::locate(program, shapes, &is_table)?;
-        let (located, folded) = turns::unrolled(program, shapes, located)?;
+        let (located, folded) = turns::unrolled(program, shapes, located, accesses)?;
         let mut unfolded = unfold::unfold(program, &located, &folded)?;
         let bounds: Vec<Vec<(i64, i64)>> = (program.arrays.iter().enumerate())
             .map(|(number, array)| match array.is_argument || unfolded.coordinates[number].is_empty() {

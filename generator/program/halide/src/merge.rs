@@ -73,6 +73,47 @@ struct Part {
     value: Rc<Value<Element>>,
 }
 
+/// The parts of a stage.
+struct StageParts<'a> {
+    /// The definition whose loops are those of the stage.
+    first: &'a Definition,
+    /// Whether all of them are computed in one place.
+    is_whole: bool,
+    /// The box around all parts.
+    whole: Vec<(i64, i64)>,
+    unroll: Vec<i64>,
+    parts: Vec<Part>,
+    /// Whether the parts are all of the box.
+    covers: bool,
+}
+
+impl StageParts<'_> {
+    /// One definition of all parts.
+    fn merged(&self, value: Rc<Value<Element>>) -> Merged {
+        Merged { unroll: self.unroll.clone(), ..self.merged_box(self.whole.clone(), value) }
+    }
+
+    /// A definition of a box, which computes an element at a time.
+    fn merged_box(&self, domain: Vec<(i64, i64)>, value: Rc<Value<Element>>) -> Merged {
+        let &Definition { array, updates, span, .. } = self.first;
+        let unroll = vec![1; domain.len()];
+        Merged { array, domain, unroll, value, updates, is_whole: self.is_whole, order: self.first.order.clone(), span }
+    }
+
+    /// A definition of each part, where they stay apart: planes of different definitions, as the channels of an image.
+    fn separate(&self) -> Option<Vec<Merged>> {
+        let Self { parts, whole, .. } = self;
+        let boxes = parts.iter().all(|part| part.domains.len() == 1 && is_box(&part.domains[0]));
+        let planes = (0..whole.len())
+            .any(|dimension| parts.iter().all(|part| part.domains.iter().all(|domain| domain[dimension].len() == 1)));
+        if !(boxes && (planes || !self.covers || self.first.updates) && disjoint(parts)) {
+            return None;
+        }
+        let separate = |part: &Part| self.merged_box(bounding_box([&part.domains[0]]), part.value.clone());
+        Some(parts.iter().map(separate).collect())
+    }
+}
+
 impl Merger<'_> {
     /// Merges the definitions of an array, which are in the order of the text.
     pub fn merge(&mut self, definitions: &[Definition]) -> Result<Vec<Merged>> {
@@ -260,10 +301,55 @@ impl Merger<'_> {
 
     /// The definitions of one stage, none of which depends on another; it may be the only one of the array.
     fn stage(&mut self, stage: &[Definition], is_only: bool) -> Result<Vec<Merged>> {
+        let mut all = self.parts_of(stage);
+        let updates = all.first.updates;
+        if let [Part { value, .. }] = &all.parts[..] {
+            if stage.len() == 1 && is_box(&stage[0].domain) {
+                return Ok(vec![all.merged(value.clone())]);
+            }
+            // Elements between have no value, so that nothing reads them, as rows that a consumer of half the rate skips; a box
+            // is computed.
+            let is_sparse = !all.covers && !updates && is_only && !self.is_argument;
+            if is_sparse && self.stays_inside(value, &self.within(&all.whole)) {
+                return Ok(vec![all.merged_box(all.whole.clone(), value.clone())]);
+            }
+        }
+        if all.covers
+            && !updates
+            && let Some(value) = self.fitted(&all.parts, &all.whole)
+        {
+            return Ok(vec![all.merged(value)]);
+        }
+        if !updates {
+            all.parts = self.joined(all.parts);
+        }
+        if all.covers
+            && let Some(candidate) = self.agreeing(&all.parts, &all.whole)?
+        {
+            return Ok(vec![all.merged(candidate)]);
+        }
+        if let Some(separate) = all.separate() {
+            return Ok(separate);
+        }
+        let refuse = || {
+            Fault::new(all.first.span, "the parts of this Func cannot be put together")
+                .with_help(
+                    "compute what is beyond the boundary in a Func of its own, by `compute_root` or `compute_at`",
+                )
+                .about_parts_of(all.first.array)
+        };
+        if !all.covers || all.parts.len() > MOST_PARTS || updates {
+            return Err(refuse());
+        }
+        let value = self.chosen(&all.parts, &all.whole).ok_or_else(refuse)?;
+        Ok(vec![all.merged(value)])
+    }
+
+    /// The parts of a stage: its definitions, those of one value together.
+    fn parts_of<'a>(&mut self, stage: &'a [Definition]) -> StageParts<'a> {
         // Definitions at the edges may have lost their loops.
         let size = |each: &Definition| (each.followed, volume(&each.domain));
         let largest = stage.iter().enumerate().max_by_key(|(place, each)| (size(each), std::cmp::Reverse(*place)));
-        let first = largest.map_or(&stage[0], |(_, definition)| definition);
         let mut parts: Vec<(usize, Part)> = Vec::new();
         for definition in stage {
             let number = self.canonical.number(&definition.value, self.ranges);
@@ -279,77 +365,31 @@ impl Merger<'_> {
         parts.iter_mut().for_each(|part| unite(&mut part.domains));
         let domains: Vec<&Domain> = stage.iter().map(|definition| &definition.domain).collect();
         let whole = bounding_box(domains.iter().copied());
-        let unroll = unrolling(&domains, &whole, !stage.iter().any(|definition| definition.is_part));
-        let merged = |domain: Vec<(i64, i64)>, unroll: Vec<i64>, value: Rc<Value<Element>>| Merged {
-            array: first.array,
-            domain,
-            unroll,
-            value,
-            updates: first.updates,
+        StageParts {
+            first: largest.map_or(&stage[0], |(_, definition)| definition),
             is_whole: stage.iter().all(|definition| definition.is_whole),
-            order: first.order.clone(),
-            span: first.span,
-        };
-        if let [Part { domains, value }] = &parts[..]
-            && let [domain] = &domains[..]
-            && is_box(domain)
-        {
-            return Ok(vec![merged(whole, unroll, value.clone())]);
+            unroll: unrolling(&domains, &whole, !stage.iter().any(|definition| definition.is_part)),
+            covers: covers(&parts, &whole),
+            whole,
+            parts,
         }
-        let covers = covers(&parts, &whole);
-        if let [Part { value, .. }] = &parts[..]
-            && !covers
-            && !first.updates
-            && is_only
-            && !self.is_argument
-            && self.stays_inside(value, &self.within(&whole))
-        {
-            // Elements between have no value, so that nothing reads them, as rows that a consumer of half the rate skips; a box
-            // is computed.
-            return Ok(vec![merged(whole.clone(), vec![1; whole.len()], value.clone())]);
-        }
-        if let Some(value) = self.fitted(&parts, &whole).filter(|_| covers && !first.updates) {
-            return Ok(vec![merged(whole, unroll, value)]);
-        }
-        let parts = if first.updates { parts } else { self.joined(parts) };
-        if covers {
-            for candidate in self.candidates(&parts, &whole)? {
-                let mut agrees = true;
-                for part in &parts {
-                    for box_of in part.domains.iter().flat_map(boxes) {
-                        let ranges = self.within(&box_of);
-                        agrees &=
-                            self.canonical.number(&candidate, &ranges) == self.canonical.number(&part.value, &ranges);
-                    }
-                }
-                if agrees {
-                    return Ok(vec![merged(whole, unroll, candidate)]);
+    }
+
+    /// The first candidate that computes the same as each part in the box of that part.
+    fn agreeing(&mut self, parts: &[Part], whole: &[(i64, i64)]) -> Result<Option<Rc<Value<Element>>>> {
+        for candidate in self.candidates(parts, whole)? {
+            let mut agrees = true;
+            for part in parts {
+                for box_of in part.domains.iter().flat_map(boxes) {
+                    let ranges = self.within(&box_of);
+                    agrees &= self.canonical.number(&candidate, &ranges) == self.canonical.number(&part.value, &ranges);
                 }
             }
+            if agrees {
+                return Ok(Some(candidate));
+            }
         }
-        // Planes of different definitions, as the channels of an image, stay apart.
-        let boxes = parts.iter().all(|part| part.domains.len() == 1 && is_box(&part.domains[0]));
-        let planes = (0..whole.len())
-            .any(|dimension| parts.iter().all(|part| part.domains.iter().all(|domain| domain[dimension].len() == 1)));
-        if boxes && (planes || !covers || first.updates) && disjoint(&parts) {
-            let separate = parts.iter().map(|part| {
-                let domain = bounding_box([&part.domains[0]]);
-                merged(domain, vec![1; whole.len()], part.value.clone())
-            });
-            return Ok(separate.collect());
-        }
-        let refuse = || {
-            Fault::new(first.span, "the parts of this Func cannot be put together")
-                .with_help(
-                    "compute what is beyond the boundary in a Func of its own, by `compute_root` or `compute_at`",
-                )
-                .about_parts_of(first.array)
-        };
-        if !covers || parts.len() > MOST_PARTS || first.updates {
-            return Err(refuse());
-        }
-        let value = self.chosen(&parts, &whole).ok_or_else(refuse)?;
-        Ok(vec![merged(whole, unroll, value)])
+        Ok(None)
     }
 
     /// Definitions that may be those of all parts.

@@ -26,22 +26,23 @@ use crate::value::{Element, Flat, Place, Value, Variable};
 const MOST_ACCESSES: usize = 1 << 23;
 
 /// The most accesses that are executed for all dimensions of all arrays.
-const MOST_OF_ALL: usize = 1 << 25;
+pub(crate) const MOST_OF_ALL: usize = 1 << 25;
 
-/// The accesses with the indices of their rows. Says also which dimensions of which arrays were folded.
+/// The accesses with the indices of their rows. Says also which dimensions of which arrays were folded. Executes at most `left`
+/// accesses, and takes from it those that it executed.
 pub(crate) fn unrolled<'a>(
     program: &Stores,
     shapes: &[Vec<Shape>],
     mut located: Vec<Located<'a>>,
+    left: &mut usize,
 ) -> Result<(Vec<Located<'a>>, Vec<Vec<bool>>)> {
     let folds = folds(program, shapes, &located);
-    let mut left = MOST_OF_ALL;
     let mut folded: Vec<Vec<bool>> = folds.iter().map(|folds| folds.iter().map(Option::is_some).collect()).collect();
     for (array, folds) in folds.iter().enumerate() {
         for (dimension, fold) in folds.iter().enumerate() {
             if let Some(fold) = *fold {
                 let turns = Turns { shapes: &shapes[array], array, dimension, fold };
-                let shifted = turns.shifted(program, &located, &mut left)?;
+                let shifted = turns.shifted(program, &located, left)?;
                 located = turns.replaced(located, shifted.indices)?;
             }
         }
@@ -49,7 +50,7 @@ pub(crate) fn unrolled<'a>(
         if folds.iter().all(Option::is_none) && is_in_parts(program, array) {
             let turns = Turns { shapes: &shapes[array], array, dimension: folds.len(), fold: 1 };
             if let Some(shifted) =
-                turns.shifted(program, &located, &mut left).ok().filter(|shifted| shifted.overwritten)
+                turns.shifted(program, &located, left).ok().filter(|shifted| shifted.overwritten)
             {
                 located = turns.replaced(located, shifted.indices)?;
                 folded[array].push(true);
@@ -98,6 +99,8 @@ struct Turns<'a> {
 /// A store of the array, or a load from it.
 struct Access {
     indices: Vec<Index>,
+    /// The place in the allocation; none beyond the range of numbers.
+    place: Option<Index>,
     /// The index of the row, without the remainder: some turns away from the true one.
     row: Index,
     /// The allocation.
@@ -204,7 +207,8 @@ impl Turns<'_> {
             let mut add = |indices: &[Index], address: &Value<Flat>, site: usize| {
                 let row = self.row(indices, address, &self.shapes[site], &store.ranges);
                 let row = row.unwrap_or_else(|| indices.get(self.dimension).cloned().unwrap_or(Index::constant(0)));
-                accesses.push(Access { indices: indices.to_vec(), row, site });
+                let place = place_in(&self.shapes[site], indices);
+                accesses.push(Access { indices: indices.to_vec(), place, row, site });
                 accesses.len() - 1
             };
             let is_target = store.array == self.array;
@@ -300,7 +304,7 @@ struct Move {
 }
 
 /// The state of an execution.
-struct Execution<'a> {
+struct Execution {
     fold: i64,
     accesses: Vec<Access>,
     shifts_of: Shifts,
@@ -310,7 +314,6 @@ struct Execution<'a> {
     first: BTreeMap<(usize, usize), (Vec<i64>, i64)>,
     /// Of each allocation, by place: the access that wrote last, and the row.
     memories: Vec<Vec<Option<(usize, i64)>>>,
-    shapes: &'a [Shape],
     /// The values of all variables.
     point: Vec<i64>,
     /// The accesses that were executed, and how many of them before the beginning.
@@ -320,8 +323,8 @@ struct Execution<'a> {
     allowed: usize,
 }
 
-impl<'s> Execution<'s> {
-    fn new(turns: &Turns<'s>, program: &Stores, accesses: Vec<Access>, allowed: usize) -> Self {
+impl Execution {
+    fn new(turns: &Turns, program: &Stores, accesses: Vec<Access>, allowed: usize) -> Self {
         Self {
             fold: turns.fold,
             shifts_of: Shifts(Vec::new()),
@@ -329,7 +332,6 @@ impl<'s> Execution<'s> {
             overwritten: BTreeSet::new(),
             first: BTreeMap::new(),
             memories: turns.shapes.iter().map(|shape| vec![None; shape.iter().product::<i64>() as usize]).collect(),
-            shapes: turns.shapes,
             point: vec![0; program.variables.len()],
             executed: 0,
             allowed,
@@ -385,8 +387,12 @@ impl<'s> Execution<'s> {
                 self.point[variable] = at;
                 let holds =
                     |step: &&&Step| (step.store.ranges[variable].0..=step.store.ranges[variable].1).contains(&at);
-                let now: Vec<&Step> = group.iter().filter(holds).copied().collect();
-                self.run(&now, depth + 1)?;
+                if group.iter().all(|step| holds(&step)) {
+                    self.run(&group, depth + 1)?;
+                } else {
+                    let now: Vec<&Step> = group.iter().filter(holds).copied().collect();
+                    self.run(&now, depth + 1)?;
+                }
             }
         }
         Ok(())
@@ -430,13 +436,14 @@ impl<'s> Execution<'s> {
 
     /// The place that is accessed, and the row.
     fn place(&self, access: usize) -> (usize, i64) {
-        let Access { indices, row, site } = &self.accesses[access];
-        let shape = &self.shapes[*site];
-        let place = indices
-            .iter()
-            .zip(shape)
-            .rev()
-            .fold(0, |place, (index, extent)| place * extent + index.evaluate(&self.point));
-        (usize::try_from(place).unwrap_or(usize::MAX), row.evaluate(&self.point))
+        let Access { place, row, .. } = &self.accesses[access];
+        let place = place.as_ref().and_then(|place| usize::try_from(place.evaluate(&self.point)).ok());
+        (place.unwrap_or(usize::MAX), row.evaluate(&self.point))
     }
+}
+
+/// The place of an element in an allocation of this shape.
+fn place_in(shape: &Shape, indices: &[Index]) -> Option<Index> {
+    let mut dimensions = indices.iter().zip(shape).rev();
+    dimensions.try_fold(Index::constant(0), |place, (index, extent)| place.times(*extent)?.plus(index, 1))
 }

@@ -60,9 +60,16 @@ impl Writers {
         self.within(array, &ranges)
     }
 
-    /// Those that may write an element.
+    /// Those that may write an element, in their order. The proof asks that of each element that is read.
     pub fn of_element(&self, array: usize, element: &[i64]) -> Vec<usize> {
-        self.within(array, &element.iter().map(|&index| (index, index, 0)).collect_vec())
+        let (mut remainders, mut found) = (Vec::with_capacity(element.len()), Vec::new());
+        for family in &self.arrays[array] {
+            remainders.clear();
+            remainders.extend(family.steps.iter().zip(element).map(|(&step, &index)| remainder(index, step)));
+            found.extend(family.stages.get(&remainders).into_iter().flatten());
+        }
+        found.sort_unstable();
+        found
     }
 
     fn within(&self, array: usize, ranges: &[(i64, i64, i64)]) -> Vec<usize> {

@@ -6,7 +6,7 @@ use num_integer::gcd;
 use pushmem_affine::Affine;
 use pushmem_buffers::{Port, UnifiedBuffer};
 
-use crate::memory::{Memory, Token, UNDEFINED};
+use crate::memory::{TracedMemory, Token, UNDEFINED};
 use crate::walker::{Advance, Mark, Walker};
 
 /// Elements for which a table of last writers is a memory.
@@ -126,7 +126,7 @@ impl Inverse {
 /// The last writer of each element so far.
 enum Table {
     /// A memory with a word for each element.
-    Array(Memory),
+    Array(TracedMemory),
     /// For too many elements.
     Map(HashMap<i64, Token>),
 }
@@ -188,7 +188,7 @@ impl Expectation {
                     .map(|(port, element)| Walker::new(&port.extents(), &port.schedule, &[(element, None)]))
                     .collect(),
                 table: if numbering.count <= TABLE_LIMIT {
-                    Table::Array(Memory::new(numbering.count as usize, false))
+                    Table::Array(TracedMemory::new(numbering.count as usize, false))
                 } else {
                     Table::Map(HashMap::new())
                 },

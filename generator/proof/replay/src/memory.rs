@@ -18,7 +18,7 @@ pub(crate) fn later(token: Token, by: u64) -> Token {
 
 /// Words, and their accesses since the last mark.
 #[derive(Clone, Debug)]
-pub(crate) struct Memory {
+pub(crate) struct TracedMemory {
     tokens: Vec<Token>,
     /// Whether it matters that words are overwritten unread.
     watched: bool,
@@ -35,10 +35,10 @@ pub(crate) struct Memory {
     replaced: Vec<(u32, bool)>,
 }
 
-impl Memory {
+impl TracedMemory {
     /// A memory, and whether it matters that words are overwritten unread.
-    pub fn new(words: usize, watched: bool) -> Memory {
-        Memory {
+    pub fn new(words: usize, watched: bool) -> TracedMemory {
+        TracedMemory {
             watched,
             tokens: vec![UNDEFINED; words],
             unread: vec![false; words],

@@ -25,7 +25,7 @@
 //! would have.
 
 use crate::simulation::Simulation;
-use crate::tile::{Tile, TileAdvance, TileMark};
+use crate::tile::{ReplayedTile, TileAdvance, TileMark};
 use crate::walker::{Advance, Mark, NEVER, Walker};
 
 /// A skip must save this part of the rest of the run: a shorter period may otherwise hide a longer one that saves more.
@@ -121,7 +121,7 @@ impl Search {
             Snapshot {
                 cycle: now,
                 writers,
-                tiles: simulation.tiles.iter_mut().map(Tile::mark).collect(),
+                tiles: simulation.tiles.iter_mut().map(ReplayedTile::mark).collect(),
                 readers: simulation.readers.iter().map(|reader| reader.walker.mark()).collect(),
                 leader,
             }

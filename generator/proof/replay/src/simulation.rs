@@ -10,7 +10,7 @@ use crate::expectation::{Expectation, Numbering};
 use crate::memory::{CHAINED, Token, UNDEFINED};
 use crate::recurrence::Search;
 use crate::report::ReplayReport;
-use crate::tile::Tile;
+use crate::tile::ReplayedTile;
 use crate::walker::{NEVER, Walker};
 
 /// A read port, and the output that serves it.
@@ -23,7 +23,7 @@ pub(crate) struct Reader {
 
 /// State of the tiles of a buffer and of its read ports.
 pub(crate) struct Simulation {
-    pub tiles: Vec<Tile>,
+    pub tiles: Vec<ReplayedTile>,
     pub readers: Vec<Reader>,
     pub expectation: Expectation,
     /// Number among the write ports, by number among all ports.
@@ -43,11 +43,11 @@ impl Simulation {
     ) -> Result<Simulation, String> {
         // Where each tile is simulated; of a folded chain the last tile is.
         let mut place = Vec::new();
-        let mut tiles: Vec<Tile> = Vec::new();
+        let mut tiles: Vec<ReplayedTile> = Vec::new();
         for folded in folded {
             let count = folded.as_ref().map_or(1, |folded| folded.tiles.len());
             place.extend(std::iter::repeat_n(tiles.len(), count));
-            let mut tile = Tile::new(spec, &mapped.tiles[place.len() - 1], folded.as_ref());
+            let mut tile = ReplayedTile::new(spec, &mapped.tiles[place.len() - 1], folded.as_ref());
             tile.chain_from = tile.chain_from.map(|from| place[from]);
             for source in tile.sources.iter_mut().flatten() {
                 if let Source::Output { tile, .. } = source {

@@ -12,7 +12,7 @@ use pushmem_tile::{AddressGenerator, Controller, Kind, Memory as Place, Role, Ti
 
 use crate::chained::Folded;
 use crate::error::Fault;
-use crate::memory::{CHAINED, Memory, Token, UNDEFINED, later};
+use crate::memory::{CHAINED, TracedMemory, Token, UNDEFINED, later};
 use crate::walker::{Advance, Mark, NEVER, Walker};
 
 /// Words in the widest row.
@@ -45,14 +45,14 @@ impl Ownership {
 }
 
 enum Datapath {
-    Wide { width: usize, aggregators: Vec<Memory>, sram: Memory, transpose_buffers: Vec<Memory> },
-    Direct { kind: Kind, memory: Memory },
+    Wide { width: usize, aggregators: Vec<TracedMemory>, sram: TracedMemory, transpose_buffers: Vec<TracedMemory> },
+    Direct { kind: Kind, memory: TracedMemory },
 }
 
 /// A fault, and the controller that causes it. In a folded chain it may be none: two accesses in a cycle, of different tiles.
 pub(crate) type Faulty = (usize, Fault);
 
-pub(crate) struct Tile {
+pub(crate) struct ReplayedTile {
     /// Names of the controllers, in the order of the walkers.
     names: Vec<String>,
     walkers: Vec<Walker>,
@@ -80,9 +80,9 @@ pub(crate) struct TileAdvance {
     moved: Vec<usize>,
 }
 
-impl Tile {
+impl ReplayedTile {
     /// A tile in its first cycle; or a whole chain, of which `mapped` is the last tile.
-    pub fn new(spec: &TileSpec, mapped: &MappedTile, folded: Option<&Folded>) -> Tile {
+    pub fn new(spec: &TileSpec, mapped: &MappedTile, folded: Option<&Folded>) -> ReplayedTile {
         let configuration = &mapped.configuration;
         let (names, walkers) = spec
             .controllers()
@@ -98,18 +98,18 @@ impl Tile {
                 (controller.name, walker)
             })
             .unzip();
-        let memory = |words: u32| Memory::new(words as usize, false);
+        let memory = |words: u32| TracedMemory::new(words as usize, false);
         let rows = folded.map_or(spec.rows, |folded| folded.rows);
         let datapath = match spec.kind {
             Kind::WideFetch { fetch_width, agg_words, tb_words } => Datapath::Wide {
                 width: fetch_width as usize,
-                aggregators: (0..spec.inputs).map(|_| Memory::new(agg_words as usize, true)).collect(),
+                aggregators: (0..spec.inputs).map(|_| TracedMemory::new(agg_words as usize, true)).collect(),
                 sram: memory(rows * fetch_width),
                 transpose_buffers: (0..spec.outputs).map(|_| memory(tb_words)).collect(),
             },
             kind => Datapath::Direct { kind, memory: memory(rows) },
         };
-        Tile {
+        ReplayedTile {
             names,
             walkers,
             inputs: spec.inputs as usize,
@@ -159,7 +159,7 @@ impl Tile {
         self.walkers.iter().fold(arrival, |next, walker| next.min(walker.next))
     }
 
-    /// The word that an output shows in a cycle, once [`Tile::show`] is done.
+    /// The word that an output shows in a cycle, once [`ReplayedTile::show`] is done.
     pub fn shown(&self, output: usize, cycle: u64) -> Option<Token> {
         let (when, token) = self.shown[output];
         (when == cycle).then_some(token)
@@ -413,7 +413,7 @@ impl Tile {
 
 impl Datapath {
     /// Aggregators, SRAM, transpose buffers; or the only memory.
-    fn memories(&self) -> Vec<&Memory> {
+    fn memories(&self) -> Vec<&TracedMemory> {
         match self {
             Datapath::Wide { aggregators, sram, transpose_buffers, .. } => {
                 aggregators.iter().chain([sram]).chain(transpose_buffers).collect()
@@ -422,7 +422,7 @@ impl Datapath {
         }
     }
 
-    fn memories_mut(&mut self) -> Vec<&mut Memory> {
+    fn memories_mut(&mut self) -> Vec<&mut TracedMemory> {
         match self {
             Datapath::Wide { aggregators, sram, transpose_buffers, .. } => {
                 aggregators.iter_mut().chain([sram]).chain(transpose_buffers).collect()

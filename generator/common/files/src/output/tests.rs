@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{MARKER, OutputFolder, list_entries, write_file};
+use super::{MARKER, OutputFolder, check_output, list_entries, write_file};
 
 fn sample() -> OutputFolder {
     let mut output = OutputFolder::new();
@@ -40,8 +40,7 @@ fn refuses_to_write_where_no_file_can_be() {
     assert_eq!(folder.help(), Some("choose another file name"));
 
     let below_a_file = write_file(&root.path().join("file/a/b"), b"").unwrap_err();
-    assert!(below_a_file.message().contains("file/a"), "{below_a_file:?}");
-    assert!(below_a_file.message().contains("os error"), "{below_a_file:?}");
+    assert!(below_a_file.message().ends_with("file` is not a folder"), "{below_a_file:?}");
 
     // The folder `new` is created for this file, whose name is too long, and removed again.
     let long = root.path().join("new").join("x".repeat(300));
@@ -98,6 +97,21 @@ fn replaces_what_it_wrote() {
     other.write(&folder).unwrap();
     let names: Vec<_> = snapshot(root.path()).into_keys().collect();
     assert_eq!(names, ["out", "out/.pushmem", "out/only"].map(PathBuf::from));
+}
+
+#[test]
+fn names_the_file_that_is_no_folder() {
+    let root = tempfile::tempdir().unwrap();
+    let file = root.path().join("file");
+    fs::write(&file, "").unwrap();
+    let before = snapshot(root.path());
+    let expected = format!("`{}` is not a folder", file.display());
+    for path in ["inner", "inner/deeper"].map(|inner| file.join(inner)) {
+        assert_eq!(sample().write(&path).unwrap_err().message(), expected);
+        assert_eq!(check_output(&path).unwrap_err().message(), expected);
+        assert_eq!(write_file(&path, b"").unwrap_err().message(), expected);
+    }
+    assert_eq!(snapshot(root.path()), before);
 }
 
 #[test]

@@ -39,7 +39,7 @@ module counter #(
         end
     end
 
-    for (genvar i = 0; i < LEVELS; i++) begin : g_level
+    for (genvar i = 0; i < LEVELS; i++) begin : gen_level
         // comment in the generate loop
         logic [WIDTH-1:0] value;
 
@@ -66,7 +66,7 @@ module counter #(
         end
     end
 
-    if (HAS_DATA) begin : g_data
+    if (HAS_DATA) begin : gen_data
         logic [WIDTH-1:0] data_q;
         always_ff @(posedge clk) begin
             if (advance) begin
@@ -74,7 +74,7 @@ module counter #(
             end
         end
         assign held = data_q;
-    end else begin : g_no_data
+    end else begin : gen_no_data
         assign held = '0;
     end
     // comment at the end of module

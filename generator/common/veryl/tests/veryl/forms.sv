@@ -49,9 +49,9 @@ module forms #(
     } State;
 
     // The memory: one-dimensional.
-    logic [(LANES * W)-1:0] mem     [D];
+    logic [(LANES * W)-1:0] mem [D];
     logic [(LANES * W)-1:0] rdata_q;
-    assign rdata   = rdata_q;
+    assign rdata = rdata_q;
 
     always_ff @(posedge clk) begin
         if (!stall) begin
@@ -110,7 +110,7 @@ module forms #(
 
     // counter with width-clean increment
     logic [AW-1:0] count_q;
-    assign count   = count_q;
+    assign count = count_q;
     always_ff @(posedge clk, negedge rst_n) begin
         if (!rst_n) begin
             count_q <= '0;
@@ -126,14 +126,14 @@ module forms #(
 
     // reduction
     logic is_run; assign is_run = state == State_Run;
-    assign any    = |a || is_run && &b;
+    assign any = |a || is_run && &b;
 
     // generate chain
-    if (STYLE == 0) begin : g_even
+    if (STYLE == 0) begin : gen_even
         assign parity = ^a;
-    end else if (STYLE == 1) begin : g_odd
+    end else if (STYLE == 1) begin : gen_odd
         assign parity = ~^a;
-    end else begin : g_none
+    end else begin : gen_none
         assign parity = 1'b0;
     end
 
@@ -159,9 +159,9 @@ module forms #(
     assign less_one = a - 1;
     assign product  = {{W{1'b0}}, a} * {{W{1'b0}}, b};
     assign extended = {{W{a[W - 1]}}, a};
-    assign little   = 4'((a + MASK));
+    assign little   = 4'(a + MASK);
 
-    for (genvar i = 0; i < W; i++) begin : g_mirror
+    for (genvar i = 0; i < W; i++) begin : gen_mirror
         assign mirror[i] = a[W - 1 - i];
     end
 

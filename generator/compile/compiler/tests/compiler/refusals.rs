@@ -132,3 +132,30 @@ fn one_stage_after_the_other_is_reported() {
     assert!(report.in_sequence && report.to_string().contains(&line), "{report}");
     assert!(CompileStage::Schedule.text(&found).ends_with("one stage after the other, faster than a pipeline\n"));
 }
+
+/// Rows are twice as many, and only half of each is read: the scan has both the longer rows and the more rows.
+#[test]
+fn a_scan_slower_than_its_stages_is_warned_of() {
+    let text = "
+name: skips
+inputs: {input: {type: u16, shape: [56, 19]}}
+outputs: {output: {type: u16, shape: [26, 38]}}
+nest:
+  - for y in 0..38:
+    - for x in 0..26:
+      - output[x, y] = input[2*x + 3, y/2]
+";
+    for tile in ["amber", "dual_port"] {
+        let compiled = compiled(program(text), tile);
+        assert!(compiled.accelerator.length > compiled.sequential_cycles());
+        let warnings = compiled.warnings();
+        let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+        let expected = format!(
+            "`skips` takes {} cycles; one stage after the other would take {}, but all stages follow one scan",
+            compiled.accelerator.length,
+            compiled.sequential_cycles()
+        );
+        assert_eq!(warning.message(), expected);
+        assert!(warning.help().unwrap().contains("a stage of another rate"));
+    }
+}

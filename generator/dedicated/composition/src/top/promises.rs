@@ -15,6 +15,9 @@ use crate::text::{bits_for, literal, range};
 /// The cycle of the run, which only assertions read.
 const CYCLE: &str = "cycle_q";
 
+/// The reader of the signals that only assertions read.
+pub(super) const READER: &str = "assertions_unused";
+
 /// The longest part of a condition that is not broken.
 const LINE: usize = 100;
 
@@ -131,6 +134,23 @@ impl Context<'_> {
             range(self.cycle_bits()),
         );
         Some(Section::new("The cycle of the run, for assertions.", body))
+    }
+
+    /// A reader for the signals that only assertions read: without assertions, lint would find them unused.
+    pub(super) fn read_by_assertions(&self) -> Option<Section> {
+        let valid = |wire: &WireId| match self.accelerator.wires[*wire].driver {
+            Driver::Tile { tile, output } => Some(self.signals.valid(tile, output)),
+            _ => None,
+        };
+        let signals = self.signals.promises.keys().filter_map(valid).collect_vec();
+        if signals.is_empty() {
+            return None;
+        }
+        let body = format!(
+            "`ifdef PUSHMEM_ASSERT_OFF\n    logic {READER};\n    assign {READER} = &{{\n        1'b0,\n        {}\n    }};\n`endif",
+            signals.join(",\n        ")
+        );
+        Some(Section::new("Without assertions, nothing reads these.", body))
     }
 
     /// An assertion for each of these wires on which there is a delayed word.

@@ -14,7 +14,8 @@ use crate::modules::LOOP_COUNTER;
 use crate::names::Names;
 
 /// Names of ports, and of signals and instances that every top module has.
-const RESERVED: [&str; 33] = [
+const RESERVED: [&str; 34] = [
+    super::promises::READER,
     "clk_i",
     "rst_ni",
     TEST_ENABLE,

@@ -32,7 +32,7 @@ fn each_nest(texts: impl IntoIterator<Item = (String, String)>, mut check: impl 
     for (name, text) in texts {
         let read = Read::new(&text).unwrap();
         let inferred = Inferred::new(&read.program).unwrap();
-        let emitted = inferred.emitted(&name, None).unwrap();
+        let emitted = inferred.emitted(&name, None, &mut { crate::turns::MOST_OF_ALL }).unwrap();
         let Emitted { names, boundaries, .. } = &emitted;
         let statement = Statement { module: &read.module, inferred: &inferred, names, boundaries, seed: read.seed };
         check(&name, &statement, &emitted);

@@ -199,7 +199,7 @@ fn path(spec: &ArraySpec, graph: &Graph, register: NodeId) -> String {
     let layer = if resource.layer == Layer::Word { "word" } else { "bit" };
     let (block, inner) = (column / spec.block.columns, column % spec.block.columns);
     match graph.kind(resource.place).unwrap() {
-        TileKind::Io => format!("u_array.u_io_{block}.u_io_{inner}_0.g_{layer}[{track}].u_hop.track_q"),
+        TileKind::Io => format!("u_array.u_io_{block}.u_io_{inner}_0.gen_{layer}[{track}].u_hop.track_q"),
         kind => {
             let (block_row, inner_row) = ((row - 1) / spec.block.rows, (row - 1) % spec.block.rows);
             let tile = format!("u_{}_{inner}_{inner_row}", kind.name());
