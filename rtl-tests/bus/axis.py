@@ -19,7 +19,10 @@ SCALE = int(os.environ["PUSHMEM_SCALE"])
 KERNEL = ElementTree.parse(FOLDER / "kernel.xml").find("kernel")
 TOP = KERNEL.get("name")
 HEADER = (FOLDER / f"{TOP}_registers.h").read_text()
+RUN_CYCLES = int(re.search(r"RUN_CYCLES (\d+)", (FOLDER / f"{TOP.removesuffix('_axis')}.h").read_text())[1])
 PERIOD_NS = 10
+# Simulated time after which a test that still waits has failed.
+LONGEST_MS = 2 * SCALE
 
 START, DONE, IDLE, READY, RESTART = 1, 2, 4, 8, 128
 
@@ -52,6 +55,13 @@ def pauses(seed: int, share: float):
     generator = random.Random(seed)
     while True:
         yield generator.random() < share
+
+
+def late_pauses(seed: int):
+    """No pause during most of a run, and long ones at its end."""
+    for _ in range(RUN_CYCLES * 99 // 100):
+        yield False
+    yield from pauses(seed, 0.97)
 
 
 class Bench:
@@ -130,7 +140,7 @@ async def bench(dut, seed: int = 0, share: float = 0.0) -> Bench:
     return made
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
 async def registers(dut):
     """Values after reset, and accesses that are refused."""
     made = await bench(dut, 1, 0.3)
@@ -154,7 +164,7 @@ async def registers(dut):
     assert await made.read(register("REFUSED_ACCESSES")) == 1
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
 async def random_accesses(dut):
     """Many reads and writes at once, with pauses: each gets its own answer, and the registers hold what was written."""
     made = await bench(dut, 2, 0.4)
@@ -179,7 +189,7 @@ async def random_accesses(dut):
         assert await made.read(window + address) == value, hex(address)
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
 async def image(dut):
     """A run at full speed: results, their frames, done, ready, the interrupt, and the cycles that it took."""
     made = await bench(dut)
@@ -196,14 +206,13 @@ async def image(dut):
     assert await made.read(register("CONTROL")) == IDLE
     await made.write(register("INTERRUPT_STATUS"), 1)
     assert dut.interrupt_o.value == 0
-    run_cycles = int(re.search(r"RUN_CYCLES (\d+)", (FOLDER / f"{TOP.removesuffix('_axis')}.h").read_text())[1])
     cycles = await made.read(register("CYCLES"))
-    assert run_cycles <= cycles <= run_cycles + 20, f"{cycles} cycles for {run_cycles}"
+    assert RUN_CYCLES <= cycles <= RUN_CYCLES + 20, f"{cycles} cycles for {RUN_CYCLES}"
     for name in ["REFUSED_ACCESSES", "MISPLACED_LAST", "INCOMPLETE_BEATS"]:
         assert await made.read(register(name)) == 0, name
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
 async def pauses_everywhere(dut):
     """Runs with pauses on all channels."""
     made = await bench(dut)
@@ -217,7 +226,22 @@ async def pauses_everywhere(dut):
         assert await made.read(register("MISPLACED_LAST")) == 0
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+async def done_after_results(dut):
+    """A run is over when its last results were taken, however late that is."""
+    made = await bench(dut)
+    await made.configure()
+    await made.send()
+    for number, sink in enumerate(made.sinks.values()):
+        sink.set_pause_generator(late_pauses(number))
+    await made.write(register("CONTROL"), START)
+    while not await made.read(register("CONTROL")) & DONE:
+        pass
+    assert not any(sink.empty() for sink in made.sinks.values()), "done before the last results were taken"
+    await made.receive()
+
+
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
 async def restarts(dut):
     """Three runs after one write, of which the last is told to be the last."""
     made = await bench(dut, 4, 0.1)
@@ -233,7 +257,7 @@ async def restarts(dut):
     assert await made.read(register("CONTROL")) & (START | IDLE) == IDLE
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
 async def start_while_busy(dut):
     """A start within a run changes nothing, and the configuration is closed."""
     made = await bench(dut, 5, 0.0)
@@ -252,7 +276,7 @@ async def start_while_busy(dut):
     assert all(sink.empty() for sink in made.sinks.values()), "a second run was started"
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
 async def reset_in_flight(dut):
     """A reset drops a run, wherever it is; after it, the next one is right."""
     generator = random.Random(6)
@@ -273,7 +297,7 @@ async def reset_in_flight(dut):
         await made.receive()
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
 async def wrong_frames(dut):
     """Frames that are cut, and beats without all bytes, are reported for their stream; results are not touched."""
     made = await bench(dut, 7, 0.2)
