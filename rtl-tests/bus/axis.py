@@ -195,11 +195,12 @@ async def image(dut):
     made = await bench(dut)
     await made.configure()
     await made.write(register("INTERRUPT_ENABLE"), 1)
-    await made.write(register("GLOBAL_INTERRUPT_ENABLE"), 1)
     await made.send()
     await made.write(register("CONTROL"), START)
     await made.receive()
     await ClockCycles(dut.ap_clk, 5)
+    assert dut.interrupt_o.value == 0
+    await made.write(register("GLOBAL_INTERRUPT_ENABLE"), 1)
     assert dut.interrupt_o.value == 1
     assert await made.read(register("INTERRUPT_STATUS")) == 1
     assert await made.read(register("CONTROL")) == DONE | IDLE | READY
