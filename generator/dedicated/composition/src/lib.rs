@@ -29,7 +29,7 @@ use crate::window::Window;
 
 pub use error::CompositionError;
 pub use modules::LIBRARY;
-pub use testbench::format_beats;
+pub use testbench::{format_beats, read_cycles};
 pub use window::{register_writes, tile_bytes};
 
 /// The files of an accelerator.

@@ -35,7 +35,7 @@ pub struct Build {
     choices: Choices,
     /// Array to run on, in place of hardware of its own: a specification, or the name of one in `constraints/arrays`. Its memory tile
     /// takes the place of `--tile`.
-    #[arg(long, value_name = "SPEC", conflicts_with_all = ["tile", "wave", "prefix", "package", "sram", "clock_gate", "stall_latency"])]
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["tile", "wave", "prefix", "package", "sram", "clock_gate", "stall_latency", "bus"])]
     array: Option<PathBuf>,
     /// Seed of the placement on an array.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "array")]
@@ -71,6 +71,10 @@ pub struct Build {
     /// Prefix of the names of all modules: two versions of pushmem have their accelerators in one chip.
     #[arg(long, value_name = "PREFIX", value_parser = origin::prefix, requires = FOLDER)]
     prefix: Option<String>,
+    /// Also write a shell that connects the accelerator to the buses of a system, and what tools want to know of it: IP-XACT, a package
+    /// for FuseSoC, the kernel description of Vitis, its registers in C.
+    #[arg(long, value_enum, value_name = "BUS", requires = FOLDER)]
+    bus: Option<Bus>,
     #[command(flatten)]
     package: Package,
     /// Report as JSON.
@@ -94,6 +98,13 @@ struct EditedStages {
     /// of the placement.
     #[arg(long, value_name = "FILE", requires = "placement", conflicts_with = "routing")]
     configuration: Option<PathBuf>,
+}
+
+/// Buses by the names of the command line.
+#[derive(Clone, Copy, ValueEnum)]
+enum Bus {
+    /// AXI4-Stream for streams, AXI4-Lite for control and configuration.
+    Axis,
 }
 
 /// Stages by the names of the command line.
@@ -219,6 +230,11 @@ impl Build {
                     blocks,
                     ..package::accelerator(compiled, &files, technology)
                 })?;
+                if let Some(Bus::Axis) = self.bus {
+                    for (path, text) in folder::axis(compiled, &files)?.files {
+                        written.add(path, text);
+                    }
+                }
                 folder::origin(compiled).sign(&mut written);
                 if let Some(prefix) = &self.prefix {
                     origin::rename_modules(&mut written, prefix);

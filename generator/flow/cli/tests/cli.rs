@@ -795,6 +795,28 @@ fn rtl_that_differs_is_a_fault() {
 }
 
 #[test]
+fn build_writes_a_shell_for_a_bus() {
+    let folder = Folder::new();
+    let out = folder.path("blur");
+    succeeds(&["build", BLUR, "-o", &out, "--bus", "axis", "--prefix", "v1_"]);
+    let written = files(Path::new(&out));
+    let text = |name: &str| written.get(&Path::new(&out).join(name)).unwrap_or_else(|| panic!("no {name}")).clone();
+    let list = fs::read_to_string(Path::new(&out).join("filelist_bus.f")).unwrap();
+    assert!(
+        list.lines().filter(|line| !line.starts_with('+')).all(|line| Path::new(&out).join(line).is_file()),
+        "{list}"
+    );
+    assert!(list.ends_with("rtl/v1_brighten_blur_axis.sv\n"), "{list}");
+    for name in ["kernel.xml", "brighten_blur_axis.core", "brighten_blur_axis.xml", "brighten_blur_axis_registers.h"] {
+        assert!(!text(name).is_empty());
+    }
+    succeeds(&["build", BLUR, "-o", &out, "--bus", "axis", "--prefix", "v1_"]);
+    assert_eq!(files(Path::new(&out)), written);
+    // A shell is a part of the folder.
+    ends(2, &mut pushmem(&["build", BLUR, "--bus", "axis"]));
+}
+
+#[test]
 fn build_runs_images() {
     let folder = Folder::new();
     let input: String = (0..64 * 64).map(|word| format!("{word:04x}\n")).collect();

@@ -42,7 +42,7 @@ pub fn generate(spec: &TileSpec, map: &RegisterMap) -> Result<Vec<Emitted>, Comp
 }
 
 /// Tells the library modules of the two kinds of reset apart by their names: a chip may have tiles of both.
-fn name_resets(modules: &mut [Emitted], reset: Reset) {
+pub fn name_resets(modules: &mut [Emitted], reset: Reset) {
     let has_reset = |module: &Emitted| module.name.starts_with("pushmem_") && Reset::is_in(&module.text);
     let named: BTreeMap<String, String> = modules
         .iter()

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
+use pushmem_bus::{BusError, Shell};
 use pushmem_compiler::{CompileStage, Compiled, Report};
-use pushmem_composition::{CompositionError, Files, compose, tile_bytes};
+use pushmem_composition::{CompositionError, Files, compose, read_cycles, tile_bytes};
 use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_graph::{Accelerator, Beats, Configured, Stream};
 use pushmem_images::Image;
@@ -24,6 +25,38 @@ pub fn tiles(compiled: &Compiled) -> Vec<&TileSpec> {
     let accelerator = &compiled.accelerator;
     let rom = (!accelerator.roms.is_empty()).then_some(accelerator.target.rom());
     accelerator.specs_in_use().chain(rom).collect()
+}
+
+/// The shell that connects it to buses: AXI4-Stream for its streams, AXI4-Lite for its registers.
+///
+/// # Errors
+/// When its configuration takes all addresses.
+pub fn axis(compiled: &Compiled, files: &Files) -> Result<Shell, Diagnostic> {
+    let Compiled { program, accelerator, .. } = compiled;
+    let beats = |streams: &[Stream]| {
+        streams.iter().map(|stream| accelerator.counters[stream.counter].iterations()).collect_vec()
+    };
+    let texts = tiles(compiled).into_iter().map(TileSpec::to_yaml).chain([program.to_string()]).collect_vec();
+    let [first, second, third, fourth, ..] = *Sha256::digest(texts.concat()) else { unreachable!("32 bytes") };
+    let shell = pushmem_bus::axis(&pushmem_bus::Accelerator {
+        module: &files.top_module,
+        rtl: &files.rtl,
+        inputs: beats(accelerator.inputs.as_raw_slice()),
+        outputs: beats(&accelerator.outputs),
+        config_latency: read_cycles(accelerator),
+        reset: accelerator.target.memory().reset,
+        identity: u32::from_be_bytes([first, second, third, fourth]),
+        version: env!("CARGO_PKG_VERSION"),
+    });
+    shell.map_err(|error| {
+        let refused = Diagnostic::new(format!("`{}` has no shell for a bus: {error}", program.name));
+        match error {
+            BusError::Addresses { .. } => {
+                refused.with_help("choose a tile with more rows or ports, so that there are fewer tiles")
+            }
+            BusError::Ports { .. } | BusError::Veryl(_) => refused.as_fault("program"),
+        }
+    })
 }
 
 /// The origin of its files.

@@ -1,0 +1,133 @@
+//! Shells of modules that have the ports of accelerators.
+
+use pushmem_bus::{Accelerator, BusError, axis, registers, window};
+use pushmem_systemverilog::ports_of;
+use pushmem_tile::Reset;
+
+/// The header of an accelerator with so many bits of configuration address, an input of three words and an output of one.
+fn module(config_bits: u32, more: &str) -> String {
+    let config = match config_bits {
+        0 => String::new(),
+        bits => format!(
+            "    input  logic config_write_i,\n    input  logic config_read_i,\n    input  logic [{}:0] config_address_i,\n    input  \
+             logic [31:0] config_write_data_i,\n    output logic [31:0] config_read_data_o,\n    output logic config_error_o,\n",
+            bits - 1
+        ),
+    };
+    format!(
+        "module blur (\n    input  logic clk_i,\n    input  logic rst_ni,\n    input  logic start_i,\n    output logic busy_o,\n    output \
+         logic done_o,\n{config}{more}    input  logic in_valid_i,\n    output logic in_ready_o,\n    input  logic [47:0] in_data_i,\n    output \
+         logic out_valid_o,\n    input  logic out_ready_i,\n    output logic [15:0] out_data_o\n);\nendmodule\n"
+    )
+}
+
+fn files(text: String) -> Vec<(String, String)> {
+    vec![("rtl/blur.sv".to_owned(), text)]
+}
+
+fn accelerator(rtl: &[(String, String)]) -> Accelerator<'_> {
+    Accelerator {
+        module: "blur",
+        rtl,
+        inputs: vec![100],
+        outputs: vec![64],
+        config_latency: 1,
+        reset: Reset::Asynchronous,
+        identity: 0x1234_5678,
+        version: "1.0.0",
+    }
+}
+
+/// The text of a file.
+fn text<'a>(files: &'a [(String, String)], path: &str) -> &'a str {
+    &files.iter().find(|(name, _)| name == path).unwrap_or_else(|| panic!("no {path}")).1
+}
+
+#[test]
+fn a_shell_has_a_stream_for_each_of_the_accelerators() {
+    let rtl = files(module(9, ""));
+    let shell = axis(&accelerator(&rtl)).unwrap();
+    assert_eq!(shell.module, "blur_axis");
+    let ports = ports_of("blur_axis", text(&shell.files, "rtl/blur_axis.sv")).unwrap();
+    let bits = |name: &str| ports.iter().find(|port| port.name == name).map(|port| (port.output, port.bits));
+    assert_eq!(bits("s_axis_in_tdata"), Some((false, 48)));
+    assert_eq!(bits("s_axis_in_tkeep"), Some((false, 6)));
+    assert_eq!(bits("m_axis_out_tdata"), Some((true, 16)));
+    assert_eq!(bits("m_axis_out_tlast"), Some((true, 1)));
+    assert_eq!(bits("s_axi_control_awaddr"), Some((false, 13)));
+    // The list has the accelerator before the shell, and each file once.
+    let list: Vec<&str> = text(&shell.files, "filelist_bus.f").lines().collect();
+    let place = |path: &str| list.iter().position(|line| *line == path).unwrap();
+    assert!(place("rtl/blur.sv") < place("rtl/pushmem_bus_control.sv"));
+    assert_eq!(list.last(), Some(&"rtl/blur_axis.sv"));
+    let header = text(&shell.files, "blur_axis_registers.h");
+    for register in registers(1) {
+        let offset = format!("#define BLUR_AXIS_{}_OFFSET 0x{:03x}u", register.name.to_uppercase(), register.offset);
+        assert!(header.contains(&offset), "{offset}");
+    }
+    assert!(header.contains("_IDENTITY_EXPECTED 0x12345678u") && header.contains("_WINDOW_OFFSET 0x1000u"), "{header}");
+}
+
+#[test]
+fn the_same_accelerator_has_the_same_shell() {
+    let rtl = files(module(9, ""));
+    assert_eq!(axis(&accelerator(&rtl)).unwrap().files, axis(&accelerator(&rtl)).unwrap().files);
+}
+
+#[test]
+fn the_window_is_above_the_registers_and_as_large_as_the_configuration() {
+    assert_eq!([0, 9, 12, 13, 31].map(window), [0x1000, 0x1000, 0x1000, 0x2000, 0x8000_0000]);
+    let rtl = files(module(20, ""));
+    let shell = axis(&accelerator(&rtl)).unwrap();
+    assert!(text(&shell.files, "blur_axis_registers.h").contains("_WINDOW_OFFSET 0x100000u"));
+}
+
+#[test]
+fn an_accelerator_without_configuration_has_no_window() {
+    let rtl = files(module(0, ""));
+    let shell = axis(&accelerator(&rtl)).unwrap();
+    assert!(!text(&shell.files, "blur_axis_registers.h").contains("WINDOW"));
+    assert!(!text(&shell.files, "rtl/blur_axis.sv").contains(".config_write_i"));
+}
+
+#[test]
+fn other_ports_pass_as_they_are() {
+    let rtl = files(module(9, "    input  logic test_enable_i,\n    output logic [3:0] bist_fail_bits_o,\n"));
+    let shell = axis(&accelerator(&rtl)).unwrap();
+    let ports = ports_of("blur_axis", text(&shell.files, "rtl/blur_axis.sv")).unwrap();
+    let passed: Vec<_> =
+        ports.iter().filter(|port| !port.name.contains("axi") && !port.name.starts_with("ap_")).collect();
+    let names: Vec<_> = passed.iter().map(|port| (port.name.as_str(), port.output, port.bits)).collect();
+    assert_eq!(names, [("interrupt_o", true, 1), ("test_enable_i", false, 1), ("bist_fail_bits_o", true, 4)]);
+}
+
+#[test]
+fn resets_are_those_of_the_accelerator() {
+    let rtl = files(module(9, ""));
+    let shell = axis(&Accelerator { reset: Reset::Synchronous, ..accelerator(&rtl) }).unwrap();
+    let control = text(&shell.files, "rtl/pushmem_bus_control_synchronous.sv");
+    assert!(!control.contains("negedge") && control.contains("PUSHMEM_ASSERT_OUT_OF_RESET("), "{control}");
+    assert!(text(&shell.files, "rtl/blur_axis.sv").contains("pushmem_bus_control_synchronous"));
+}
+
+#[test]
+fn a_shell_takes_no_name_of_another_module() {
+    let mut rtl = files(module(9, ""));
+    rtl.insert(0, ("rtl/blur_axis.sv".to_owned(), "module blur_axis;\nendmodule\n".to_owned()));
+    assert_eq!(axis(&accelerator(&rtl)).unwrap().module, "blur_axis_shell");
+}
+
+#[test]
+fn what_is_no_accelerator_has_no_shell() {
+    let rtl = files(module(9, ""));
+    for wrong in [
+        Accelerator { module: "sharpen", ..accelerator(&rtl) },
+        Accelerator { inputs: vec![1, 1], ..accelerator(&rtl) },
+        Accelerator { outputs: Vec::new(), ..accelerator(&rtl) },
+    ] {
+        assert!(matches!(axis(&wrong), Err(BusError::Ports { .. })), "{wrong:?}");
+    }
+    let rtl = files(module(32, ""));
+    let error = axis(&accelerator(&rtl)).unwrap_err();
+    assert!(matches!(error, BusError::Addresses { bits: 32, .. }), "{error}");
+}

@@ -1,0 +1,333 @@
+"""Tests of a shell with AXI4-Stream and AXI4-Lite, driven by cocotbext-axi. Run by simulate.py.
+
+What to expect comes from the folder of the accelerator: the words of its streams, the register writes, the C header of the shell.
+"""
+
+import os
+import random
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
+from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp, AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
+
+FOLDER = Path(os.environ["PUSHMEM_FOLDER"])
+SCALE = int(os.environ["PUSHMEM_SCALE"])
+KERNEL = ElementTree.parse(FOLDER / "kernel.xml").find("kernel")
+TOP = KERNEL.get("name")
+HEADER = (FOLDER / f"{TOP}_registers.h").read_text()
+RUN_CYCLES = int(re.search(r"RUN_CYCLES (\d+)", (FOLDER / f"{TOP.removesuffix('_axis')}.h").read_text())[1])
+PERIOD_NS = 10
+# Simulated time after which a test that still waits has failed.
+LONGEST_MS = 2 * SCALE
+
+START, DONE, IDLE, READY, RESTART = 1, 2, 4, 8, 128
+
+
+def constant(name: str) -> int:
+    """A constant of the C header."""
+    return int(re.search(rf"#define {TOP.upper()}_{name} (\w+?)u?$", HEADER, flags=re.MULTILINE)[1], 0)
+
+
+def register(name: str) -> int:
+    """The address of a register."""
+    return constant(f"{name}_OFFSET")
+
+
+def words(path: Path) -> bytes:
+    """The bytes of a stream: a beat a line, lane 0 first, the lower byte of a word first."""
+    return b"".join(int(word, 16).to_bytes(2, "little") for word in path.read_text().split())
+
+
+def register_writes() -> list[tuple[int, int]]:
+    """Address and data of the writes that configure the accelerator."""
+    path = FOLDER / "configuration" / "writes.hex"
+    text = path.read_text() if path.exists() else ""
+    lines = [re.sub(r"[#/].*", "", line).split() for line in text.splitlines()]
+    return [(int(line[0], 16), int(line[1], 16)) for line in lines if len(line) == 2]
+
+
+def pauses(seed: int, share: float):
+    """Pauses of a channel, at random: in this share of cycles."""
+    generator = random.Random(seed)
+    while True:
+        yield generator.random() < share
+
+
+def late_pauses(seed: int):
+    """No pause during most of a run, and long ones at its end."""
+    for _ in range(RUN_CYCLES * 99 // 100):
+        yield False
+    yield from pauses(seed, 0.97)
+
+
+class Bench:
+    """The shell with a manager of its registers, and a source or a sink for each stream."""
+
+    def __init__(self, dut):
+        self.dut = dut
+        cocotb.start_soon(Clock(dut.ap_clk, PERIOD_NS, unit="ns").start())
+        clock, reset = dut.ap_clk, dut.ap_rst_n
+        self.bus = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axi_control"), clock, reset, reset_active_level=False)
+        self.sources, self.sinks, self.inputs, self.expected = {}, {}, {}, {}
+        for port in KERNEL.findall("ports/port"):
+            name = port.get("name")
+            stream = name.split("_axis_")[-1]
+            if port.get("mode") == "read_only":
+                self.sources[name] = AxiStreamSource(AxiStreamBus.from_prefix(dut, name), clock, reset, reset_active_level=False)
+                self.inputs[name] = words(FOLDER / "testbench" / f"{stream}.hex")
+            elif port.get("mode") == "write_only":
+                self.sinks[name] = AxiStreamSink(AxiStreamBus.from_prefix(dut, name), clock, reset, reset_active_level=False)
+                self.expected[name] = words(FOLDER / "testbench" / f"{stream}.expected.hex")
+
+    async def reset(self) -> None:
+        self.dut.ap_rst_n.value = 0
+        await ClockCycles(self.dut.ap_clk, 5)
+        self.dut.ap_rst_n.value = 1
+        await ClockCycles(self.dut.ap_clk, 2)
+
+    def pause(self, seed: int, share: float) -> None:
+        """Random pauses on all channels."""
+        lite = [self.bus.write_if.aw_channel, self.bus.write_if.w_channel, self.bus.write_if.b_channel]
+        lite += [self.bus.read_if.ar_channel, self.bus.read_if.r_channel]
+        for number, channel in enumerate([*lite, *self.sources.values(), *self.sinks.values()]):
+            channel.set_pause_generator(pauses(seed * 100 + number, share))
+
+    async def read(self, address: int) -> int:
+        answer = await self.bus.read(address, 4)
+        assert answer.resp == AxiResp.OKAY, f"read of {address:#x}: {answer.resp}"
+        return int.from_bytes(answer.data, "little")
+
+    async def write(self, address: int, value: int) -> None:
+        answer = await self.bus.write(address, value.to_bytes(4, "little"))
+        assert answer.resp == AxiResp.OKAY, f"write of {address:#x}: {answer.resp}"
+
+    async def configure(self) -> None:
+        for address, value in register_writes():
+            await self.write(constant("WINDOW_OFFSET") + address, value)
+
+    async def send(self) -> None:
+        for name, source in self.sources.items():
+            await source.send(AxiStreamFrame(self.inputs[name]))
+
+    async def receive(self) -> None:
+        """The results of a run, each stream a frame."""
+        for name, sink in self.sinks.items():
+            frame = await with_timeout(sink.recv(), 100 * PERIOD_NS * (len(self.inputs_and_outputs()) + 1000), "ns")
+            assert bytes(frame.tdata) == self.expected[name], f"{name}: {len(frame.tdata)} bytes, or others than expected"
+
+    def inputs_and_outputs(self) -> bytes:
+        return b"".join([*self.inputs.values(), *self.expected.values()])
+
+    async def is_over(self) -> int:
+        """Waits for the end of a run: what the control register said."""
+        for _ in range(1000):
+            control = await self.read(register("CONTROL"))
+            if control & DONE:
+                return control
+            await ClockCycles(self.dut.ap_clk, 20)
+        raise AssertionError("the run does not end")
+
+
+async def bench(dut, seed: int = 0, share: float = 0.0) -> Bench:
+    """A bench after its reset."""
+    made = Bench(dut)
+    made.pause(seed, share)
+    await made.reset()
+    return made
+
+
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+async def registers(dut):
+    """Values after reset, and accesses that are refused."""
+    made = await bench(dut, 1, 0.3)
+    assert await made.read(register("IDENTITY")) == constant("IDENTITY_EXPECTED")
+    assert await made.read(register("CONTROL")) == IDLE
+    interrupts = ["GLOBAL_INTERRUPT_ENABLE", "INTERRUPT_ENABLE", "INTERRUPT_STATUS"]
+    for name in [*interrupts, "CYCLES", "REFUSED_ACCESSES", "MISPLACED_LAST", "INCOMPLETE_BEATS"]:
+        assert await made.read(register(name)) == 0, name
+    # Read-only registers stay; there is nothing at other addresses; a write of a part of a register does nothing.
+    await made.write(register("IDENTITY"), 0)
+    assert await made.read(register("IDENTITY")) == constant("IDENTITY_EXPECTED")
+    refused = [0x10, 0x7c, 0xfc, 0x100, 0x800]
+    for address in refused:
+        assert (await made.bus.read(address, 4)).resp == AxiResp.SLVERR, hex(address)
+        assert (await made.bus.write(address, bytes(4))).resp == AxiResp.SLVERR, hex(address)
+    assert await made.read(register("REFUSED_ACCESSES")) == 1
+    await made.write(register("REFUSED_ACCESSES"), 1)
+    assert await made.read(register("REFUSED_ACCESSES")) == 0
+    assert (await made.bus.write(register("INTERRUPT_ENABLE"), b"\3")).resp == AxiResp.SLVERR
+    assert await made.read(register("INTERRUPT_ENABLE")) == 0
+    assert await made.read(register("REFUSED_ACCESSES")) == 1
+
+
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+async def random_accesses(dut):
+    """Many reads and writes at once, with pauses: each gets its own answer, and the registers hold what was written."""
+    made = await bench(dut, 2, 0.4)
+    written = dict(register_writes())
+    window = constant("WINDOW_OFFSET") if written else 0
+    generator = random.Random(3)
+
+    async def writer():
+        for _ in range(60 * SCALE):
+            address = generator.choice(list(written)) if written else register("INTERRUPT_ENABLE")
+            await made.write(window + address, written.get(address, 3))
+
+    async def reader():
+        for _ in range(60 * SCALE):
+            assert await made.read(register("IDENTITY")) == constant("IDENTITY_EXPECTED")
+
+    tasks = [cocotb.start_soon(task()) for task in [writer, reader, reader]]
+    for task in tasks:
+        await task
+    await made.configure()
+    for address, value in written.items():
+        assert await made.read(window + address) == value, hex(address)
+
+
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+async def image(dut):
+    """A run at full speed: results, their frames, done, ready, the interrupt, and the cycles that it took."""
+    made = await bench(dut)
+    await made.configure()
+    await made.write(register("INTERRUPT_ENABLE"), 1)
+    await made.send()
+    await made.write(register("CONTROL"), START)
+    await made.receive()
+    await ClockCycles(dut.ap_clk, 5)
+    assert dut.interrupt_o.value == 0
+    await made.write(register("GLOBAL_INTERRUPT_ENABLE"), 1)
+    assert dut.interrupt_o.value == 1
+    assert await made.read(register("INTERRUPT_STATUS")) == 1
+    assert await made.read(register("CONTROL")) == DONE | IDLE | READY
+    assert await made.read(register("CONTROL")) == IDLE
+    await made.write(register("INTERRUPT_STATUS"), 1)
+    assert dut.interrupt_o.value == 0
+    cycles = await made.read(register("CYCLES"))
+    assert RUN_CYCLES <= cycles <= RUN_CYCLES + 20, f"{cycles} cycles for {RUN_CYCLES}"
+    for name in ["REFUSED_ACCESSES", "MISPLACED_LAST", "INCOMPLETE_BEATS"]:
+        assert await made.read(register(name)) == 0, name
+
+
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+async def pauses_everywhere(dut):
+    """Runs with pauses on all channels."""
+    made = await bench(dut)
+    await made.configure()
+    for seed in range(SCALE):
+        made.pause(10 + seed, [0.4, 0.1, 0.7][seed % 3])
+        await made.send()
+        await made.write(register("CONTROL"), START)
+        await made.receive()
+        assert await made.is_over() & IDLE
+        assert await made.read(register("MISPLACED_LAST")) == 0
+
+
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+async def done_after_results(dut):
+    """A run is over when its last results were taken, however late that is."""
+    made = await bench(dut)
+    await made.configure()
+    await made.send()
+    for number, sink in enumerate(made.sinks.values()):
+        sink.set_pause_generator(late_pauses(number))
+    await made.write(register("CONTROL"), START)
+    while not await made.read(register("CONTROL")) & DONE:
+        pass
+    assert not any(sink.empty() for sink in made.sinks.values()), "done before the last results were taken"
+    await made.receive()
+
+
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+async def restarts(dut):
+    """Three runs after one write, of which the last is told to be the last."""
+    made = await bench(dut, 4, 0.1)
+    await made.configure()
+    await made.write(register("CONTROL"), START | RESTART)
+    for _ in range(3):
+        await made.send()
+    for _ in range(2):
+        await made.receive()
+    await made.write(register("CONTROL"), 0)
+    await made.receive()
+    await ClockCycles(dut.ap_clk, 50)
+    assert await made.read(register("CONTROL")) & (START | IDLE) == IDLE
+
+
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+async def start_while_busy(dut):
+    """A start within a run changes nothing, and the configuration is closed."""
+    made = await bench(dut, 5, 0.0)
+    await made.configure()
+    await made.write(register("CONTROL"), START)
+    await made.send()
+    await made.write(register("CONTROL"), START)
+    for address, value in register_writes()[:2]:
+        assert (await made.bus.write(constant("WINDOW_OFFSET") + address, (value ^ 1).to_bytes(4, "little"))).resp == AxiResp.SLVERR
+        assert (await made.bus.read(constant("WINDOW_OFFSET") + address, 4)).resp == AxiResp.SLVERR
+    assert await made.read(register("CONTROL")) == START
+    await made.receive()
+    assert await made.is_over() & (START | IDLE) == IDLE
+    await made.send()
+    await ClockCycles(dut.ap_clk, 200)
+    assert all(sink.empty() for sink in made.sinks.values()), "a second run was started"
+
+
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+async def reset_in_flight(dut):
+    """A reset drops a run, wherever it is; after it, the next one is right."""
+    generator = random.Random(6)
+    made = await bench(dut, 20, 0.2)
+    for _ in range(3 * SCALE):
+        await made.configure()
+        await made.send()
+        await made.write(register("CONTROL"), START)
+        cocotb.start_soon(made.bus.read(register("CONTROL"), 4))
+        await ClockCycles(dut.ap_clk, generator.randrange(1, len(made.inputs_and_outputs()) // 4))
+        await made.reset()
+        for each in [*made.sources.values(), *made.sinks.values()]:
+            each.clear()
+        assert await made.read(register("CONTROL")) == IDLE
+        await made.configure()
+        await made.send()
+        await made.write(register("CONTROL"), START)
+        await made.receive()
+
+
+@cocotb.test(timeout_time=LONGEST_MS, timeout_unit="ms")
+async def wrong_frames(dut):
+    """Frames that are cut, and beats without all bytes, are reported for their stream; results are not touched."""
+    made = await bench(dut, 7, 0.2)
+    await made.configure()
+    for number, (name, source) in enumerate(made.sources.items()):
+        await made.write(register("CONTROL"), START)
+        for other, each in made.sources.items():
+            data = made.inputs[other]
+            if other != name:
+                await each.send(AxiStreamFrame(data))
+                continue
+            beat = len(source.bus.tkeep)
+            await each.send(AxiStreamFrame(data[:beat]))
+            await each.send(AxiStreamFrame(data[beat:]))
+        await made.receive()
+        await made.is_over()
+        assert await made.read(register("MISPLACED_LAST")) == 1 << number
+        await made.write(register("MISPLACED_LAST"), 1 << number)
+        assert await made.read(register("MISPLACED_LAST")) == 0
+        assert await made.read(register("INCOMPLETE_BEATS")) == 0
+        keep = [1] * len(made.inputs[name])
+        keep[0] = 0
+        await made.write(register("CONTROL"), START)
+        for other, each in made.sources.items():
+            await each.send(AxiStreamFrame(made.inputs[other], tkeep=keep if other == name else None))
+        await RisingEdge(dut.ap_clk)
+        for sink in made.sinks.values():
+            await sink.recv()
+        await made.is_over()
+        assert await made.read(register("INCOMPLETE_BEATS")) == 1 << number
+        await made.write(register("INCOMPLETE_BEATS"), 1 << number)
+        assert await made.read(register("MISPLACED_LAST")) == 0

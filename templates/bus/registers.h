@@ -1,0 +1,27 @@
+{%- let shell = self.0.shell -%}
+{%- let prefix = self::upper(shell.module) -%}
+/* Registers of the shell `{{ shell.module }}`.
+ * Byte offsets from the base of the AXI4-Lite interface; positions and masks of fields within a 32-bit register. Accesses to other addresses are
+ * answered with an error, and so are accesses in the window during a run.
+ */
+#ifndef PUSHMEM_{{ prefix }}_REGISTERS_H
+#define PUSHMEM_{{ prefix }}_REGISTERS_H
+
+/* What the register IDENTITY reads: hardware with another one is of another program, or of other tiles. */
+#define {{ prefix }}_IDENTITY_EXPECTED 0x{{ "{:08x}"|format(shell.identity) }}u
+#define {{ prefix }}_BYTES 0x{{ "{:x}"|format(self.0.bytes()) }}u
+{%- for register in self.0.registers %}
+{%- let name = self::upper(register.name) %}
+
+{% if !register.description.is_empty() %}/* {{ register.description }} */
+{% endif -%}
+#define {{ prefix }}_{{ name }}_OFFSET 0x{{ "{:03x}"|format(register.offset) }}u
+{{ register.c_fields(self::macro_name(prefix, name))|trim }}
+{%- endfor %}
+{%- if let Some(window) = self.0.window() %}
+
+/* The window to the configuration port of the accelerator: 0x{{ "{:x}"|format(self.0.window_bytes()) }} bytes. */
+#define {{ prefix }}_WINDOW_OFFSET 0x{{ "{:x}"|format(window) }}u
+{%- endif %}
+
+#endif
