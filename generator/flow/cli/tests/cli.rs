@@ -201,7 +201,7 @@ fn generate_leaves_nothing_behind_when_it_cannot_write() {
     for (spec, output, message) in [
         (SMALL, folder.path("foreign"), "was not written by pushmem: it holds `notes.txt`"),
         (SMALL, file.clone(), "is not a folder"),
-        (SMALL, format!("{file}/out/tile"), "cannot"),
+        (SMALL, format!("{file}/out/tile"), "/file` is not a folder"),
         (&bad, folder.path("new/out"), "`rows` is 1"),
     ] {
         let said = fails(&["generate", spec, "-o", &output]);

@@ -160,7 +160,9 @@ impl Library {
         if !is_file(path) {
             let names = LIBRARIES.map(|(name, _)| name).join(" or ");
             let help = match shipped {
-                Some(_) => INSTALL_HELP.to_owned(),
+                Some(_) => format!(
+                    "{INSTALL_HELP}, and run from the folder of the project, or give the path of its Liberty file"
+                ),
                 None => format!("give {names}, or a file in the Liberty format"),
             };
             return Err(Diagnostic::new(format!("there is no cell library {}", path.display())).with_help(help));

@@ -322,7 +322,9 @@ impl Prover<'_> {
             let conditions = conditions.filter(|(of, _)| Some(*of) == here).map(|(_, one)| *one).collect_vec();
             self.classes(content, read, level, &conditions, affine)
         });
-        for chosen in classes.multi_cartesian_product() {
+        // The combinations are of references: a class has as many members as its loop has iterations.
+        let classes = classes.collect_vec();
+        for chosen in classes.iter().map(|of_loop| of_loop.iter()).multi_cartesian_product() {
             let mut index: Vec<i64> = chosen.iter().map(|members| members[0]).collect();
             let holds = |case: &&NetCase| {
                 let holds = |(level, condition): &(usize, Condition)| {
