@@ -220,7 +220,8 @@ impl<'a> Axis<'a> {
         }
     }
 
-    /// The channels whose rules are watched: those that the shell offers, and those that others do.
+    /// The channels whose rules are watched: those that the shell offers, and those that others do. They have the names of their
+    /// ports: a stream may be called `b` as well as a channel of AXI4-Lite.
     fn channels(&self) -> Vec<Channel> {
         let bits = self.address_bits;
         let lite = [
@@ -232,11 +233,11 @@ impl<'a> Axis<'a> {
         ];
         let lite = lite.into_iter().map(|(name, bits, payload)| {
             let signal = |end: &str| format!("s_axi_control_{name}{end}");
-            (name.to_owned(), bits, signal("valid"), signal("ready"), payload)
+            (signal(""), bits, signal("valid"), signal("ready"), payload)
         });
-        let streams = self.streams.iter().map(|Stream { name, port, bits, .. }| {
+        let streams = self.streams.iter().map(|Stream { port, bits, .. }| {
             let payload = format!("{{{port}_tlast, {port}_tkeep, {port}_tdata}}");
-            (name.clone(), bits + bits / 8 + 1, format!("{port}_tvalid"), format!("{port}_tready"), payload)
+            (port.clone(), bits + bits / 8 + 1, format!("{port}_tvalid"), format!("{port}_tready"), payload)
         });
         lite.chain(streams).collect()
     }

@@ -131,3 +131,20 @@ fn what_is_no_accelerator_has_no_shell() {
     let error = axis(&accelerator(&rtl)).unwrap_err();
     assert!(matches!(error, BusError::Addresses { bits: 32, .. }), "{error}");
 }
+
+/// Streams may have the names of channels, and of signals of the shell.
+#[test]
+fn streams_may_be_called_as_channels_are() {
+    for (input, output) in [("b", "r"), ("aw", "ar"), ("request", "whole"), ("control", "axi_lite")] {
+        let named = |text: String| {
+            ["valid_i", "ready_o", "data_i"]
+                .iter()
+                .fold(text, |text, end| text.replace(&format!("in_{end}"), &format!("{input}_{end}")))
+        };
+        let text = named(module(9, "")).replace("out_", &format!("{output}_"));
+        let shell = axis(&accelerator(&files(text)))
+            .map(|shell| shell.module)
+            .unwrap_or_else(|error| panic!("{input}: {error}"));
+        assert_eq!(shell, "blur_axis");
+    }
+}
