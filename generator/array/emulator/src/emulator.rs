@@ -76,7 +76,7 @@ pub struct Emulator {
     streams_in: Vec<StreamIn>,
     streams_out: Vec<StreamOut>,
     control: ControlTree,
-    /// What streams show in this cycle, by column.
+    /// The outputs of streams in this cycle, by column.
     outputs: Vec<StreamOutputs>,
 }
 

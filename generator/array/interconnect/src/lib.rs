@@ -15,7 +15,6 @@ use askama::Template;
 use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_registers::RegisterMap;
 use pushmem_resources::TileLayout;
-use pushmem_tile::Reset;
 use pushmem_veryl::{CompileError, Emitted, Source};
 
 pub use frozen::freeze;
@@ -74,10 +73,6 @@ pub fn answer_latency(spec: &ArraySpec) -> u32 {
 /// # Errors
 /// The findings of Veryl in the rendered sources: they are a fault of the templates, not of the specification.
 pub fn generate(spec: &ArraySpec) -> Result<Vec<Emitted>, CompileError> {
-    let reset = match spec.reset() {
-        Reset::Asynchronous => pushmem_veryl::Reset::Asynchronous,
-        Reset::Synchronous => pushmem_veryl::Reset::Synchronous,
-    };
     let memory = || {
         let tile = spec.memory.as_ref().map(|memory| &memory.tile);
         tile.map_or(Ok(Vec::new()), |tile| pushmem_rtl::generate(tile, &RegisterMap::of(tile)))
@@ -85,7 +80,7 @@ pub fn generate(spec: &ArraySpec) -> Result<Vec<Emitted>, CompileError> {
     // None of the three needs the text of another.
     let (pe, memory, array) = thread::scope(|scope| {
         let (pe, memory) = (scope.spawn(|| pushmem_pe::generate(&spec.pe)), scope.spawn(memory));
-        let array = pushmem_veryl::compile(sources(spec), reset);
+        let array = pushmem_rtl::compile(sources(spec), spec.reset());
         (pe.join().expect("it does not panic"), memory.join().expect("it does not panic"), array)
     });
     Ok(without_copies([pe?, memory?, array?].concat()))

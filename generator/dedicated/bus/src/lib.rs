@@ -33,10 +33,19 @@ pub struct Accelerator<'a> {
     pub config_latency: u32,
     /// How its flip-flops are reset.
     pub reset: Reset,
-    /// What tells it from others.
+    /// The identity, which firmware reads in a register.
     pub identity: u32,
     /// Version of the files.
     pub version: &'a str,
+}
+
+impl Accelerator<'_> {
+    /// The text of a module, which has a file of its name.
+    fn text_of(&self, module: &str) -> Option<&str> {
+        let file = format!("{module}.sv");
+        let named = |(path, _): &&File| path.rsplit('/').next() == Some(&file);
+        self.rtl.iter().find(named).map(|(_, text)| text.as_str())
+    }
 }
 
 /// Why there is no shell.
@@ -113,7 +122,7 @@ struct Axis<'a> {
 #[template(path = "control.veryl", escape = "none")]
 struct Control;
 
-/// What tools read of a shell.
+/// The contents of the files that tools read.
 struct Description<'a> {
     shell: &'a Axis<'a>,
     registers: Vec<Register<()>>,
@@ -159,11 +168,7 @@ pub fn axis(accelerator: &Accelerator) -> Result<Shell, BusError> {
     let library = LIBRARY.map(|(name, text)| (name.to_owned(), text.to_owned()));
     let printed = [(CONTROL.to_owned(), render(&Control)), (shell.module.clone(), render(&shell))];
     let sources = library.into_iter().chain(printed).map(|(name, text)| Source { name, text }).collect();
-    let reset = match accelerator.reset {
-        Reset::Asynchronous => pushmem_veryl::Reset::Asynchronous,
-        Reset::Synchronous => pushmem_veryl::Reset::Synchronous,
-    };
-    let mut modules = pushmem_veryl::compile(sources, reset)?;
+    let mut modules = pushmem_rtl::compile(sources, accelerator.reset)?;
     for module in &mut modules {
         module.text = accelerator.reset.of_system_verilog(&module.text);
     }
@@ -185,8 +190,7 @@ impl<'a> Axis<'a> {
         let (inputs, outputs) = (accelerator.inputs.len(), accelerator.outputs.len());
         let module = accelerator.module;
         let wrong = || BusError::Ports { module: module.to_owned(), inputs, outputs };
-        let path = |path: &str| path.rsplit('/').next() == Some(&format!("{module}.sv"));
-        let text = accelerator.rtl.iter().find(|(name, _)| path(name)).map(|(_, text)| text).ok_or_else(wrong)?;
+        let text = accelerator.text_of(module).ok_or_else(wrong)?;
         let ports = ports_of(module, text).ok_or_else(wrong)?;
         let streams = streams(&ports, accelerator);
         let of = |output: bool| streams.iter().filter(|stream| stream.output == output).count();
@@ -329,10 +333,8 @@ fn is_known(port: &str, streams: &[Stream]) -> bool {
 
 /// A name for the shell that no module of the accelerator has.
 fn free_name(accelerator: &Accelerator) -> String {
-    let taken =
-        |name: &str| accelerator.rtl.iter().any(|(path, _)| path.rsplit('/').next() == Some(&format!("{name}.sv")));
     let mut name = format!("{}_axis", accelerator.module);
-    while taken(&name) {
+    while accelerator.text_of(&name).is_some() {
         name.push_str("_shell");
     }
     name

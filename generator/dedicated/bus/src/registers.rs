@@ -5,8 +5,8 @@ use pushmem_csr::{Access, Field, Register, WORD_BYTES};
 /// The least number of address bits of the window's offset, so that all registers are below it and pages of 4 kB hold them.
 const PAGE_BITS: u32 = 12;
 
-/// The registers of a shell with so many input streams. The first four are those of kernels of Vitis (`ap_ctrl_hs`); arguments follow
-/// them there, and what belongs to this shell is behind those.
+/// The registers of a shell with so many input streams. The first four are those of kernels of Vitis (`ap_ctrl_hs`); the registers
+/// of the shell follow the addresses of arguments.
 pub fn registers(inputs: u32) -> Vec<Register<()>> {
     let whole = |description: &str| vec![field("value", 0, 32, description)];
     let streams = |description: &str| vec![field("streams", 0, inputs, description)];

@@ -22,7 +22,7 @@ use choice::{Choice, Shard};
 /// The commands that run Verilator, for `doctor`.
 pub const WITH_VERILATOR: &str = "mutants";
 
-/// What has mutants.
+/// The designs that have mutants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Designs {
     Tiles,

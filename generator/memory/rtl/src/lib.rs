@@ -29,16 +29,24 @@ const CLOCK_GATE_MODEL: &str = include_str!("../../../../templates/rtl/library/c
 /// # Errors
 /// Faults that Veryl finds in the rendered sources. They are faults of the templates, not of the specification.
 pub fn generate(spec: &TileSpec, map: &RegisterMap) -> Result<Vec<Emitted>, CompileError> {
-    let reset = match spec.reset {
-        Reset::Asynchronous => pushmem_veryl::Reset::Asynchronous,
-        Reset::Synchronous => pushmem_veryl::Reset::Synchronous,
-    };
-    let mut emitted = pushmem_veryl::compile(sources(spec, map), reset)?;
+    let mut emitted = compile(sources(spec, map), spec.reset)?;
     name_resets(&mut emitted, spec.reset);
     if spec.clock_gating {
         emitted.insert(0, Emitted { name: CLOCK_GATE.to_owned(), text: CLOCK_GATE_MODEL.to_owned() });
     }
     Ok(emitted)
+}
+
+/// Compiles Veryl sources with a kind of reset, as [`pushmem_veryl::compile`] does.
+///
+/// # Errors
+/// As there.
+pub fn compile(sources: Vec<Source>, reset: Reset) -> Result<Vec<Emitted>, CompileError> {
+    let reset = match reset {
+        Reset::Asynchronous => pushmem_veryl::Reset::Asynchronous,
+        Reset::Synchronous => pushmem_veryl::Reset::Synchronous,
+    };
+    pushmem_veryl::compile(sources, reset)
 }
 
 /// Tells the library modules of the two kinds of reset apart by their names: a chip may have tiles of both.
