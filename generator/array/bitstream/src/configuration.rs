@@ -6,7 +6,8 @@ use std::fmt;
 use pushmem_configuration::{
     Configuration as MemoryConfiguration, ControllerConfiguration, Finding, ScheduleRegisters,
 };
-use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
+use pushmem_fabric::{ArraySpec, Direction, Layer, Place, TileKind};
+use pushmem_pe::Mode;
 use pushmem_resources::{Graph, Meaning, NodeId, TileLayout};
 
 /// The configuration of an array.
@@ -39,6 +40,11 @@ impl TileConfiguration {
     /// The value of a field; 0 if the tile has none of this meaning.
     pub fn value(&self, layout: &TileLayout, meaning: Meaning) -> u32 {
         layout.field(meaning).map_or(0, |field| self.fields[field])
+    }
+
+    /// The mode of an operand of a PE tile, whether the operand has registers for it or not.
+    pub fn mode(&self, layout: &TileLayout, layer: Layer, operand: u32) -> Mode {
+        Mode::of(self.value(layout, Meaning::Mode { layer, operand }))
     }
 
     /// The registers of a stream of an IO tile, if it has beats.

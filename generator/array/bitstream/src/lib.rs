@@ -10,10 +10,12 @@ mod decode;
 mod encode;
 mod netlist;
 mod print;
+mod processing_element;
 mod read;
 
 pub use bits::Bitstream;
 pub use configuration::{Configuration, TileConfiguration, TileName};
 pub use decode::decode;
 pub use netlist::{Net, Netlist, Source};
+pub use processing_element::{ProcessingElement, Undefined};
 pub use pushmem_configuration::DecodeError;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use pushmem_fabric::{Layer, TileKind};
+use pushmem_pe::Mode;
 use pushmem_resources::{Chosen, Graph, Meaning, Node, NodeId, Resource, TileLayout};
 
 use crate::configuration::{Configuration, TileConfiguration};
@@ -83,7 +84,7 @@ impl Netlist {
 
 /// Whether an input of a core takes a track. An operand that is a constant takes none, whatever its connection box chooses.
 fn takes_track(kind: TileKind, tile: &TileConfiguration, layout: &TileLayout, layer: Layer, port: u32) -> bool {
-    let is_constant = kind == TileKind::Pe && tile.value(layout, Meaning::Mode { layer, operand: port }) == 0;
+    let is_constant = kind == TileKind::Pe && tile.mode(layout, layer, port) == Mode::Constant;
     !is_constant && tile.value(layout, Meaning::Connection { layer, port }) != 0
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use itertools::Itertools;
 use pushmem_configuration::ControllerConfiguration;
 use pushmem_fabric::{ArraySpec, Direction, Layer, Side, TileKind};
+use pushmem_pe::Mode;
 use pushmem_resources::{Choice, Graph, Local, Meaning, Node, TileLayout};
 
 use crate::configuration::{Configuration, TileConfiguration, TileName};
@@ -118,23 +119,23 @@ fn operation(spec: &ArraySpec, layout: &TileLayout, tile: &TileConfiguration) ->
 /// An operand: its constant, or the track that it takes and the cycles by which it is late. Nothing for the constant 0.
 fn operand(layout: &TileLayout, tile: &TileConfiguration, layer: Layer, operand: u32) -> Option<String> {
     let value = |meaning: Meaning| tile.value(layout, meaning);
-    let mode = value(Meaning::Mode { layer, operand });
+    let mode = tile.mode(layout, layer, operand);
     let constant = value(Meaning::Constant { layer, operand });
     let from = value(Meaning::Connection { layer, port: operand });
-    if (mode, constant, from) == (0, 0, 0) {
+    if (mode, constant, from) == (Mode::Constant, 0, 0) {
         return None;
     }
     let mut parts = Vec::new();
-    if constant != 0 || mode == 0 {
+    if constant != 0 || mode == Mode::Constant {
         parts.push(format!("constant: {constant}"));
     }
-    if mode > 0 || from != 0 {
+    if mode != Mode::Constant || from != 0 {
         parts.push(format!("from: {}", connected(layout, layer, operand, from)));
     }
     match mode {
-        0 if from != 0 => parts.push("mode: constant".to_owned()),
-        0 | 1 => {}
-        mode => parts.push(format!("delay: {}", mode - 1)),
+        Mode::Constant if from != 0 => parts.push("mode: constant".to_owned()),
+        Mode::Constant | Mode::Direct => {}
+        Mode::Delayed(cycles) => parts.push(format!("delay: {cycles}")),
     }
     Some(format!("{{{}}}", parts.join(", ")))
 }

@@ -6,6 +6,7 @@ use itertools::Itertools;
 use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
 use pushmem_fabric::{ArraySpec, Direction, Layer, TileKind};
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, nearest};
+use pushmem_pe::Mode;
 use pushmem_resources::{Graph, Meaning, Node, TileLayout};
 use serde::Deserialize;
 
@@ -222,10 +223,11 @@ impl TileReader<'_> {
         let path = self.path.key("operands").key(name);
         let (layer, operand) = self.port(&path, name)?;
         let mode = match (&file.from, file.mode) {
-            (None, _) | (_, Some(ModeName::Constant)) => 0,
-            (Some(_), None) => 1 + file.delay,
+            (None, _) | (_, Some(ModeName::Constant)) => Mode::Constant,
+            (Some(_), None) if file.delay == 0 => Mode::Direct,
+            (Some(_), None) => Mode::Delayed(file.delay),
         };
-        if file.delay > 0 && mode == 0 {
+        if file.delay > 0 && mode == Mode::Constant {
             let message = "a constant cannot be late".to_owned();
             return Err(self
                 .reader
@@ -233,7 +235,7 @@ impl TileReader<'_> {
                 .error(&path.key("delay"), message)
                 .with_help("give the track that it is `from`"));
         }
-        self.set(&path.key("delay"), Meaning::Mode { layer, operand }, mode)?;
+        self.set(&path.key("delay"), Meaning::Mode { layer, operand }, mode.number())?;
         self.set(&path.key("constant"), Meaning::Constant { layer, operand }, file.constant)?;
         if let Some(from) = &file.from {
             self.connect(&path.key("from"), layer, operand, from)?;

@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pushmem_bitstream::{Configuration, TileConfiguration};
+use pushmem_bitstream::{Configuration, ProcessingElement, TileConfiguration};
 use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::{ArraySpec, Direction, Layer, Place, TileKind};
 use pushmem_model::TileModel;
-use pushmem_pe::Mode;
-use pushmem_resources::{Graph, Node, NodeId, Resource};
+use pushmem_pe::{Mode, Operand};
+use pushmem_resources::{Graph, Node, NodeId, Resource, TileLayout};
 
 use crate::emulator::MemoryTile;
 use crate::live::Step;
-use crate::pe::{Core, OPERANDS, PeTile};
+use crate::pe::{OPERANDS, PeTile};
 use crate::route::{Routes, Slot, slot};
 use crate::streams::{StreamIn, StreamOut};
 
@@ -35,12 +35,17 @@ pub fn pes(
 ) -> Vec<PeTile> {
     let graph = routes.graph;
     let mut pe = |(place, tile): (&Place, &TileConfiguration)| {
-        let core = Core { spec: &spec.pe, layout: graph.layout(TileKind::Pe), tile };
-        let mut operands = Operands { routes, place: *place, first: operands[place] };
-        let mut slots = |layer: Layer| [0, 1, 2].map(|operand| operands.slot(&core, layer, operand, values, taken));
-        let (words, bits) = (slots(Layer::Word), slots(Layer::Bit));
+        let layout = graph.layout(TileKind::Pe);
+        let core = ProcessingElement::of(tile, spec, layout);
+        let delay = spec.pe.operand_delay;
+        let mut operands = Operands { routes, layout, place: *place, first: operands[place], delay, values, taken };
+        let words = [0, 1, 2].map(|operand| operands.slot(Layer::Word, operand, core.words[operand]));
+        let bits = [0, 1, 2].map(|operand| {
+            let Operand { mode, constant } = core.bits[operand];
+            operands.slot(Layer::Bit, operand, Operand { mode, constant: constant.into() })
+        });
         let [result, result_bit] = Layer::ALL.map(|layer| output(graph, *place, layer, 0));
-        PeTile { operation: core.operation(), lut: core.lut(), words, bits, result, result_bit }
+        PeTile { operation: core.operation.ok(), lut: core.lut, words, bits, result, result_bit }
     };
     of_kind(graph, routes.configuration, TileKind::Pe).map(&mut pe).collect()
 }
@@ -91,35 +96,40 @@ pub fn hops(routes: &Routes) -> Vec<Step> {
 /// The operands of a processing element.
 struct Operands<'a> {
     routes: &'a Routes<'a>,
+    layout: &'a TileLayout,
     place: Place,
     /// The first of their registers.
     first: Slot,
+    /// Registers of each.
+    delay: u32,
+    /// All values, to which constants are added.
+    values: &'a mut Vec<u32>,
+    /// What takes something, to which registers are added.
+    taken: &'a mut Vec<Step>,
 }
 
 impl Operands<'_> {
-    /// The value of an operand: of a constant, which is added to the values, of its track, or of the last of the registers that are added
-    /// to those that take something.
-    fn slot(&mut self, core: &Core, layer: Layer, operand: u32, values: &mut Vec<u32>, taken: &mut Vec<Step>) -> Slot {
+    /// The value of an operand: of its constant, of its track, or of the last of its registers.
+    fn slot(&mut self, layer: Layer, operand: usize, of: Operand<u32>) -> Slot {
         let Routes { graph, zero, .. } = *self.routes;
-        if operand as usize >= core.layout.inputs(layer).len() {
+        if operand >= self.layout.inputs(layer).len() {
             return zero;
         }
-        let delay = core.spec.operand_delay;
-        let registers = self.first + (layer as u32 * OPERANDS as u32 + operand) * delay;
-        let track = self.routes.input(node_at(graph, self.place, layer, Node::Input { port: operand }));
-        match core.mode(layer, operand) {
+        let registers = self.first + ((layer as usize * OPERANDS + operand) as u32) * self.delay;
+        let track = self.routes.input(node_at(graph, self.place, layer, Node::Input { port: operand as u32 }));
+        match of.mode {
             Mode::Constant => {
-                values.push(core.constant(layer, operand));
-                values.len() as Slot - 1
+                self.values.push(of.constant);
+                self.values.len() as Slot - 1
             }
             Mode::Direct => track,
             Mode::Delayed(cycles) => {
-                for register in 0..cycles.min(delay) {
+                for register in 0..cycles.min(self.delay) {
                     let source = if register == 0 { track } else { registers + register - 1 };
-                    taken.push((registers + register, source));
+                    self.taken.push((registers + register, source));
                 }
                 // A mode beyond the last register is none.
-                if cycles > delay { zero } else { registers + cycles - 1 }
+                if cycles > self.delay { zero } else { registers + cycles - 1 }
             }
         }
     }

@@ -1,9 +1,6 @@
 //! Processing elements in their tiles.
 
-use pushmem_bitstream::TileConfiguration;
-use pushmem_fabric::Layer;
-use pushmem_pe::{Evaluations, Mode, Operation, Outcome, PeSpec};
-use pushmem_resources::{Meaning, TileLayout};
+use pushmem_pe::{Evaluations, Operation, Outcome};
 
 use crate::route::Slot;
 
@@ -79,38 +76,5 @@ impl Evaluations for Show<'_> {
             values[tile.result as usize] = outcome.word;
             values[tile.result_bit as usize] = bit;
         }
-    }
-}
-
-/// The configured core of a PE tile.
-pub struct Core<'a> {
-    pub spec: &'a PeSpec,
-    pub layout: &'a TileLayout,
-    pub tile: &'a TileConfiguration,
-}
-
-impl Core<'_> {
-    fn value(&self, meaning: Meaning) -> u32 {
-        self.tile.value(self.layout, meaning)
-    }
-
-    /// The operation of the opcode, if there is one.
-    pub fn operation(&self) -> Option<Operation> {
-        self.spec.operations.get(self.value(Meaning::Operation) as usize).copied()
-    }
-
-    /// The table, if it is selected.
-    pub fn lut(&self) -> Option<u8> {
-        (self.value(Meaning::LutSelected) != 0).then(|| self.value(Meaning::Lut) as u8)
-    }
-
-    /// The mode of an operand.
-    pub fn mode(&self, layer: Layer, operand: u32) -> Mode {
-        Mode::of(self.value(Meaning::Mode { layer, operand }))
-    }
-
-    /// The constant of an operand.
-    pub fn constant(&self, layer: Layer, operand: u32) -> u32 {
-        self.value(Meaning::Constant { layer, operand })
     }
 }

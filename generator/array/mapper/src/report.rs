@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use itertools::Itertools;
-use pushmem_bitstream::{Netlist as Connections, TileConfiguration};
+use pushmem_bitstream::{Netlist as Connections, ProcessingElement, TileConfiguration};
 use pushmem_compiler::Compiled;
 use pushmem_fabric::{Direction, Layer, TileKind};
 use pushmem_netlist::Core;
 use pushmem_pe::Mode;
-use pushmem_resources::{Meaning, Node, NodeId};
+use pushmem_resources::{Node, NodeId};
 use serde::Serialize;
 
 use crate::mapping::{ArrayTarget, Mapped};
@@ -84,13 +84,10 @@ impl Report {
         let resources = || nodes.iter().map(|node| graph.resource(*node));
         let is_segment = |node: Node| matches!(node, Node::Segment { .. });
         let on_tracks = |layer: Layer| resources().filter(|of| of.layer == layer && is_segment(of.node)).count();
-        let is_late = |tile: &TileConfiguration, meaning: Meaning| {
-            matches!(meaning, Meaning::Mode { .. })
-                && matches!(Mode::of(tile.value(graph.layout(TileKind::Pe), meaning)), Mode::Delayed(_))
-        };
         let late_operands = |tile: &TileConfiguration| {
-            let fields = graph.layout(TileKind::Pe).fields.iter();
-            fields.filter(|field| is_late(tile, field.meaning)).count()
+            let core = ProcessingElement::of(tile, spec, graph.layout(TileKind::Pe));
+            let modes = core.words.iter().map(|word| word.mode).chain(core.bits.iter().map(|bit| bit.mode));
+            modes.filter(|mode| matches!(mode, Mode::Delayed(_))).count()
         };
         let pes = configuration.tiles.iter().filter(|(place, _)| graph.kind(**place) == Some(TileKind::Pe));
         let tracks = |layer: Layer| {

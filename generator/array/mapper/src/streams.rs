@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use pushmem_configuration::ControllerConfiguration;
-use pushmem_graph::{Accelerator, Beats, CounterId};
+use pushmem_graph::{Accelerator, Beats, CounterId, deinterleaved, interleaved};
 use pushmem_netlist::{CellId, Lane};
 
 use crate::lower::Lowered;
@@ -57,12 +57,8 @@ fn lanes(counters: impl Iterator<Item = CounterId>, cells: &[Vec<CellId>]) -> Ve
 
 /// The words of each lane, of streams with these numbers of lanes.
 pub fn split(beats: &[Beats], widths: impl Iterator<Item = usize>) -> Vec<Vec<u32>> {
-    let of_stream = |(words, width): (&Beats, usize)| {
-        (0..width)
-            .map(|lane| words.iter().skip(lane).step_by(width).map(|word| u32::from(*word)).collect())
-            .collect_vec()
-    };
-    beats.iter().zip(widths).flat_map(of_stream).collect()
+    let lanes = beats.iter().zip(widths).flat_map(|(words, width)| deinterleaved(words, width));
+    lanes.map(|lane| lane.into_iter().map(u32::from).collect()).collect()
 }
 
 /// The words of each stream, of the words of its lanes.
@@ -70,8 +66,7 @@ pub fn join(words: &[Vec<u32>], widths: impl Iterator<Item = usize>) -> Vec<Beat
     let mut lanes = words.iter();
     let of_stream = |width: usize| {
         let lanes = lanes.by_ref().take(width).collect_vec();
-        let beats = lanes.iter().map(|lane| lane.len()).min().unwrap_or(0);
-        (0..beats).flat_map(|beat| lanes.iter().map(move |lane| lane[beat] as u16)).collect()
+        interleaved(&lanes).into_iter().map(|word| word as u16).collect()
     };
     widths.map(of_stream).collect()
 }

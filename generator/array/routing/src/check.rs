@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::mem::discriminant;
 
-use pushmem_bitstream::{Configuration, Net, Netlist as Decoded, Source};
+use pushmem_bitstream::{Configuration, Net, Netlist as Decoded, ProcessingElement, Source, TileConfiguration};
 use pushmem_configuration::{Configuration as MemoryConfiguration, encode};
-use pushmem_fabric::{ArraySpec, Layer, TileKind};
+use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_netlist::{Core, Netlist};
-use pushmem_pe::Mode;
+use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand};
 use pushmem_placement::Placement;
 use pushmem_registers::RegisterMap;
-use pushmem_resources::{Graph, Meaning, Node, NodeId, Resource};
+use pushmem_resources::{Graph, Node, NodeId, Resource};
 use pushmem_starts::{Lags, registers};
 
-use crate::configure::{memories, operation};
+use crate::configure::memories;
 
 /// A difference between a configuration and the netlist that it is to be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,11 +67,21 @@ pub fn check(
 fn delay(decoded: &Configuration, graph: &Graph, input: NodeId) -> u32 {
     let Resource { place, layer, node } = graph.resource(input);
     let (Some(TileKind::Pe), Node::Input { port }) = (graph.kind(place), node) else { return 0 };
-    let mode = decoded.tiles[&place].value(graph.layout(TileKind::Pe), Meaning::Mode { layer, operand: port });
-    match Mode::of(mode) {
+    match decoded.tiles[&place].mode(graph.layout(TileKind::Pe), layer, port) {
         Mode::Delayed(cycles) => cycles,
         Mode::Constant | Mode::Direct => 0,
     }
+}
+
+/// Whether a PE tile does what its cell says: operation, table, and the operands that are constants.
+fn is_same_operation(found: &PeConfiguration, wanted: &PeConfiguration) -> bool {
+    fn constant<Value: Copy>(operand: &Operand<Value>) -> Option<Value> {
+        (operand.mode == Mode::Constant).then_some(operand.constant)
+    }
+    found.operation == wanted.operation
+        && found.lut == wanted.lut
+        && found.words.iter().map(constant).eq(wanted.words.iter().map(constant))
+        && found.bits.iter().map(constant).eq(wanted.bits.iter().map(constant))
 }
 
 /// Whether two configurations of a memory are the same registers. There are several ways to write one.
@@ -110,22 +120,11 @@ fn cores(
         let layout = graph.layout(core.kind());
         match core {
             Core::Pe(pe) => {
-                let fields = operation(spec, pe, name).map_err(|error| Difference(error.to_string()))?;
-                let value = |meaning| tile.map_or(0, |tile| tile.value(layout, meaning));
-                if let Some((meaning, wanted)) = fields.into_iter().find(|(meaning, wanted)| value(*meaning) != *wanted)
-                {
-                    let found = value(meaning);
-                    let field = meaning.name();
-                    return Err(Difference(format!("`{name}`: `{field}` is {found}, not {wanted}")));
-                }
-                let is_constant = |layer: Layer, operand: u32| value(Meaning::Mode { layer, operand }) == 0;
-                let words = pe.words.iter().zip(0..).map(|(word, operand)| (Layer::Word, operand, word.mode));
-                let bits = pe.bits.iter().zip(0..).map(|(bit, operand)| (Layer::Bit, operand, bit.mode));
-                let mut modes = words.chain(bits);
-                if modes.any(|(layer, operand, mode)| is_constant(layer, operand) != (mode == Mode::Constant)) {
-                    return Err(Difference(format!(
-                        "`{name}` takes a constant for a track, or a track for a constant"
-                    )));
+                let idle = TileConfiguration::idle(layout);
+                let found = ProcessingElement::of(tile.unwrap_or(&idle), spec, layout).configuration(spec);
+                let found = found.map_err(|undefined| Difference(format!("`{name}`: {undefined}")))?;
+                if !is_same_operation(&found, pe) {
+                    return Err(Difference(format!("`{name}`: the tile at {place} is {found:?}, not {pe:?}")));
                 }
             }
             Core::Memory(_) | Core::Predicate(_) => {

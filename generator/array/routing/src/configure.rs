@@ -119,7 +119,7 @@ fn operate(
 }
 
 /// The values of the fields of an operation, without the modes of operands. Those that are 0 may be left out.
-pub fn operation(spec: &ArraySpec, pe: &PeConfiguration, cell: &str) -> Result<Vec<(Meaning, u32)>, ConfigureError> {
+fn operation(spec: &ArraySpec, pe: &PeConfiguration, cell: &str) -> Result<Vec<(Meaning, u32)>, ConfigureError> {
     let opcode = spec.pe.opcode(pe.operation).ok_or_else(|| ConfigureError::Unsupported {
         array: spec.name.clone(),
         what: format!("operation `{}`", pe.operation.name()),

@@ -11,5 +11,5 @@ mod lift;
 mod operations;
 mod validate;
 
-pub use lift::{TileCells, Unconnected, lift};
+pub use lift::{LiftError, TileCells, lift};
 pub use validate::{Invalid, Proof, Site, validate};

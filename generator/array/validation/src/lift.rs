@@ -2,19 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use pushmem_bitstream::{Configuration, Netlist as Decoded, Source, TileConfiguration, TileName};
+use pushmem_bitstream::{Configuration, Netlist as Decoded, ProcessingElement, Source, TileName, Undefined};
 use pushmem_fabric::{ArraySpec, Direction, Layer, Place, TileKind};
 use pushmem_netlist::{Cell, CellId, Core, Net, Netlist, Sink};
-use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand};
-use pushmem_resources::{Graph, Meaning, Node, NodeId, TileLayout};
+use pushmem_pe::{Configuration as PeConfiguration, Mode};
+use pushmem_resources::{Graph, Node, NodeId};
 use thiserror::Error;
 
-/// An input that takes a track on which no core gives a value.
+/// Why a configuration is no netlist.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{input} takes a track without a source")]
-pub struct Unconnected {
-    /// The name of the input.
-    pub input: String,
+pub enum LiftError {
+    /// An input takes a track on which no core gives a value.
+    #[error("{input} takes a track without a source")]
+    Unconnected {
+        /// The name of the input.
+        input: String,
+    },
+    /// A field of a processing element has a value that means nothing.
+    #[error("{tile}: {undefined}")]
+    Undefined {
+        /// The name of the tile.
+        tile: String,
+        /// The field and its value.
+        undefined: Undefined,
+    },
 }
 
 /// The cell of each tile that gives values, by [`Direction::In`], and of each that takes them, by [`Direction::Out`].
@@ -24,12 +35,9 @@ pub type TileCells = BTreeMap<(Place, Direction), CellId>;
 /// registers, those of its operand included.
 ///
 /// # Errors
-/// When an input takes a track that holds still, is a ring, or comes from the edge of the array.
-pub fn lift(
-    configuration: &Configuration,
-    spec: &ArraySpec,
-    graph: &Graph,
-) -> Result<(Netlist, TileCells), Unconnected> {
+/// When an input takes a track that holds still, is a ring, or comes from the edge of the array, or when a field of a processing
+/// element means nothing.
+pub fn lift(configuration: &Configuration, spec: &ArraySpec, graph: &Graph) -> Result<(Netlist, TileCells), LiftError> {
     let mut netlist = Netlist::default();
     // The cell that gives values, and the one that takes them, of each tile.
     let mut cells = BTreeMap::new();
@@ -40,7 +48,9 @@ pub fn lift(
         let mut add = |name: String, core: Core| netlist.cells.push(Cell { name, core });
         match kind {
             TileKind::Pe => {
-                let cell = add(name, Core::Pe(processing_element(spec, layout, tile)));
+                let core = ProcessingElement::of(tile, spec, layout).configuration(spec);
+                let core = core.map_err(|undefined| LiftError::Undefined { tile: name.clone(), undefined })?;
+                let cell = add(name, Core::Pe(core));
                 Direction::ALL.into_iter().for_each(|direction| _ = cells.insert((place, direction), cell));
             }
             TileKind::Memory => {
@@ -73,25 +83,28 @@ pub fn lift(
             continue;
         }
         let Source::Output(output) = net.source else {
-            return Err(Unconnected { input: graph.name(net.input) });
+            return Err(LiftError::Unconnected { input: graph.name(net.input) });
         };
-        let late = match &configuration.tiles[&resource.place] {
-            tile if graph.kind(resource.place) == Some(TileKind::Pe) => {
-                let meaning = Meaning::Mode { layer: resource.layer, operand: port };
-                match Mode::of(tile.value(graph.layout(TileKind::Pe), meaning)) {
-                    Mode::Delayed(cycles) => cycles,
-                    Mode::Constant | Mode::Direct => 0,
-                }
-            }
-            _ => 0,
+        let late = match &netlist.cells[cell].core {
+            Core::Pe(pe) => delay(pe, resource.layer, port),
+            Core::Memory(_) | Core::Predicate(_) | Core::Input | Core::Output => 0,
         };
         nets.entry(output).or_default().push(Sink { cell, port, cycles: i64::from(net.registers + late) });
+    }
+    // The cycles by which operands are late are now those of their connections.
+    for cell in &mut netlist.cells {
+        if let Core::Pe(pe) = &mut cell.core {
+            let modes =
+                pe.words.iter_mut().map(|word| &mut word.mode).chain(pe.bits.iter_mut().map(|bit| &mut bit.mode));
+            modes.filter(|mode| matches!(mode, Mode::Delayed(_))).for_each(|mode| *mode = Mode::Direct);
+        }
     }
     for (output, sinks) in nets {
         let resource = graph.resource(output);
         let Node::Output { port } = resource.node else { unreachable!("nets begin at outputs") };
         let source = cells.get(&(resource.place, Direction::In)).copied();
-        let source = source.ok_or_else(|| Unconnected { input: netlist.cells[sinks[0].cell].name.clone() })?;
+        let source =
+            source.ok_or_else(|| LiftError::Unconnected { input: netlist.cells[sinks[0].cell].name.clone() })?;
         netlist.nets.push(Net { layer: resource.layer, source, port, sinks });
     }
     Ok((netlist, cells))
@@ -112,21 +125,14 @@ fn is_used(core: &Core, layer: Layer, port: u32) -> bool {
     }
 }
 
-/// The configuration of a processing element. An operand that is late is direct here: its cycles are those of its connection.
-fn processing_element(spec: &ArraySpec, layout: &TileLayout, tile: &TileConfiguration) -> PeConfiguration {
-    let value = |meaning: Meaning| tile.value(layout, meaning);
-    let mode = |layer: Layer, operand: u32| match Mode::of(value(Meaning::Mode { layer, operand })) {
-        Mode::Constant => Mode::Constant,
-        Mode::Direct | Mode::Delayed(_) => Mode::Direct,
+/// The cycles by which an operand is late.
+fn delay(pe: &PeConfiguration, layer: Layer, port: u32) -> u32 {
+    let mode = match layer {
+        Layer::Word => pe.words[port as usize].mode,
+        Layer::Bit => pe.bits[port as usize].mode,
     };
-    let constant = |layer: Layer, operand: u32| value(Meaning::Constant { layer, operand });
-    let operations = &spec.pe.operations;
-    PeConfiguration {
-        operation: operations[(value(Meaning::Operation) as usize).min(operations.len() - 1)],
-        words: [0, 1, 2]
-            .map(|operand| Operand { mode: mode(Layer::Word, operand), constant: constant(Layer::Word, operand) }),
-        bits: [0, 1, 2]
-            .map(|operand| Operand { mode: mode(Layer::Bit, operand), constant: constant(Layer::Bit, operand) != 0 }),
-        lut: (value(Meaning::LutSelected) != 0).then(|| value(Meaning::Lut) as u8),
+    match mode {
+        Mode::Delayed(cycles) => cycles,
+        Mode::Constant | Mode::Direct => 0,
     }
 }

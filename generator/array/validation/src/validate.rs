@@ -3,7 +3,7 @@
 use itertools::Itertools;
 use pushmem_bitstream::{Bitstream, DecodeError, decode};
 use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
-use pushmem_graph::{Accelerator, Beats, Function, KernelId, Stream};
+use pushmem_graph::{Accelerator, Beats, Function, KernelId, Stream, deinterleaved, interleaved};
 use pushmem_nest::Program;
 use pushmem_netlist::{CellId, Lane, Machine, run};
 use pushmem_pe::Tokens;
@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::lift::{Unconnected, lift, not_loaded};
+use crate::lift::{LiftError, lift, not_loaded};
 use crate::operations::difference;
 
 /// Runs on different tokens. A wrong word that is a token of 16 bits is equal in all of them once in 2^64.
@@ -45,9 +45,9 @@ pub enum Invalid {
     /// It is no bitstream of the array.
     #[error("the bitstream cannot be decoded: {0}")]
     Undecodable(DecodeError),
-    /// An input has no source.
+    /// Its configuration is no netlist.
     #[error(transparent)]
-    Unconnected(#[from] Unconnected),
+    NoNetlist(#[from] LiftError),
     /// The tile of a stream has no beats, or not as many as the program.
     #[error("the stream `{stream}` has {found} beats on the array, and {expected} in the program")]
     Beats {
@@ -147,13 +147,15 @@ pub fn validate(
         let mut found = found.iter();
         let mut compared = 0;
         for (stream, expected) in accelerator.outputs.iter().zip(&expected) {
-            let lanes = found.by_ref().take(stream.lanes.len()).collect_vec();
+            let expected_lanes = deinterleaved(expected, stream.lanes.len());
             compared += expected.len();
-            for (number, word) in expected.iter().enumerate() {
-                let (beat, lane) = (number / lanes.len(), number % lanes.len());
-                if lanes[lane].get(beat) != Some(&u32::from(*word)) {
-                    return Err(Invalid::Word { stream: stream.name.clone(), beat, word: lane });
-                }
+            let differences =
+                expected_lanes.iter().zip(found.by_ref()).enumerate().filter_map(|(word, (expected, found))| {
+                    let is_other = |beat: &usize| found.get(*beat) != Some(&u32::from(expected[*beat]));
+                    Some(((0..expected.len()).find(is_other)?, word))
+                });
+            if let Some((beat, word)) = differences.min() {
+                return Err(Invalid::Word { stream: stream.name.clone(), beat, word });
             }
         }
         Ok(compared)
@@ -182,8 +184,7 @@ fn tokens_of_program(
     let mut lanes = words.iter();
     let beats = accelerator.inputs.iter().map(|stream| {
         let lanes = lanes.by_ref().take(stream.lanes.len()).collect_vec();
-        let beats = lanes.first().map_or(0, |lane| lane.len());
-        (0..beats).flat_map(|beat| lanes.iter().map(move |lane| lane[beat] as u16)).collect()
+        interleaved(&lanes).into_iter().map(|word| word as u16).collect()
     });
     let beats = beats.collect();
     accelerator.run_with(beats, &|kernel: KernelId| -> Function {

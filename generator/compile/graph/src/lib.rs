@@ -10,6 +10,7 @@
 mod accelerator;
 mod application;
 mod ids;
+mod lanes;
 mod run;
 mod target;
 
@@ -23,5 +24,6 @@ pub use application::{
     KernelNode, OutputLane, OutputNode, ProgramNames, StageResult, UnitNode, WordDriver, WordNet,
 };
 pub use ids::{ArrayId, BitId, CounterId, DatapathId, InputId, KernelId, TileId, WireId, WordId};
+pub use lanes::{deinterleaved, interleaved};
 pub use run::{Beats, Function, Run};
 pub use target::{Mode, Target, TileKind};

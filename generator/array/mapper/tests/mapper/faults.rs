@@ -2,8 +2,10 @@
 
 use pushmem_assembly::Constraints;
 use pushmem_bitstream::Configuration;
+use pushmem_fabric::{Layer, Place, TileKind};
 use pushmem_files::Diagnostic;
 use pushmem_mapper::{ArrayTarget, Edited, compile_for, execute};
+use pushmem_resources::Meaning;
 use pushmem_routing::Options;
 use pushmem_validation::{Invalid, validate};
 use rand::{Rng, SeedableRng};
@@ -87,4 +89,31 @@ fn planted_faults_are_found() {
         }
     }
     assert!(found >= 150, "{found} faults were found, {harmless} are harmless");
+}
+
+/// Values of fields that mean nothing are refused: opcodes of no operation, and delays without registers.
+#[test]
+fn undefined_values_are_refused() {
+    let target = ArrayTarget::new(array("amber"));
+    let (program, options) = (app("gaussian"), Options::default());
+    let (compiled, mapped) =
+        compile_for(&program, &target, &beside(), &Constraints::default(), &Edited::default(), options, &|_| ())
+            .unwrap();
+    let layout = target.graph.layout(TileKind::Pe);
+    for (meaning, expected) in [
+        (Meaning::Operation, "is that of no operation"),
+        (Meaning::Mode { layer: Layer::Word, operand: 0 }, "the word operand 0 is"),
+    ] {
+        let field = layout.field(meaning).unwrap();
+        let mut wrong = mapped.configuration.clone();
+        let is_pe = |place: &Place| target.graph.kind(*place) == Some(TileKind::Pe);
+        let (_, tile) = wrong.tiles.iter_mut().find(|(place, _)| is_pe(place)).unwrap();
+        tile.fields[field] = (1 << layout.fields[field].bits) - 1;
+        let bitstream = wrong.encode(&target.spec, &target.graph).unwrap();
+        let (cells, site) = (&mapped.lowered.operations, mapped.site());
+        let verdict =
+            validate(&compiled.program, &compiled.accelerator, cells, &target.spec, &target.graph, &bitstream, &site);
+        let message = verdict.unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Netlists that do not fit, and configurations that are not their netlists.
 
 use pushmem_bitstream::{Configuration, decode};
-use pushmem_fabric::Layer;
+use pushmem_fabric::{Layer, TileKind};
 use pushmem_netlist::{Core, Netlist};
 use pushmem_netlists::{Builder, Operand, Word, copies, harris};
 use pushmem_pe::Operation;
@@ -135,6 +135,20 @@ fn differences_from_the_netlist_are_found() {
         }
     }
     assert!(faults > 500, "{faults}");
+    // A table that no cell asks for, an opcode of no operation, and a mode that is beyond the registers of an operand.
+    let layout = graph.layout(TileKind::Pe);
+    for meaning in [Meaning::LutSelected, Meaning::Operation, Meaning::Mode { layer: Layer::Word, operand: 1 }] {
+        let field = layout.field(meaning).unwrap();
+        let most = (1 << layout.fields[field].bits) - 1;
+        for (place, tile) in configuration.tiles.iter().filter(|(place, _)| graph.kind(**place) == Some(TileKind::Pe)) {
+            if !done.placement.places.contains(place) || tile.fields[field] == most {
+                continue;
+            }
+            let mut changed = configuration.clone();
+            changed.tiles.get_mut(place).unwrap().fields[field] = most;
+            assert!(checked(&changed).is_err(), "{place}: {}", meaning.name());
+        }
+    }
     // A delay that is not there, and a memory that starts a cycle later.
     let (place, tile) = configuration.tiles.iter().find(|(_, tile)| tile.memory.is_some()).unwrap();
     let mut changed = configuration.clone();
@@ -142,11 +156,10 @@ fn differences_from_the_netlist_are_found() {
     memory.controllers.values_mut().for_each(|controller| controller.cycle.start += 1);
     changed.tiles.get_mut(place).unwrap().memory = Some(memory);
     assert!(checked(&changed).unwrap_err().to_string().contains("another configuration"));
-    let layout = graph.layout(pushmem_fabric::TileKind::Pe);
     let mode = layout.field(Meaning::Mode { layer: Layer::Word, operand: 0 }).unwrap();
     let direct = |tile: &&mut pushmem_bitstream::TileConfiguration| tile.fields.get(mode) == Some(&1);
     let mut changed = configuration.clone();
-    let is_pe = |place: &pushmem_fabric::Place| spec.kind(*place) == Some(pushmem_fabric::TileKind::Pe);
+    let is_pe = |place: &pushmem_fabric::Place| spec.kind(*place) == Some(TileKind::Pe);
     let mut tiles = changed.tiles.iter_mut().filter(|(place, _)| is_pe(place)).map(|(_, tile)| tile);
     tiles.find(direct).unwrap().fields[mode] = 2;
     assert!(checked(&changed).unwrap_err().to_string().contains("registers where"));
