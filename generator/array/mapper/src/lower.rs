@@ -634,6 +634,8 @@ impl<'a> Lowering<'a> {
     fn connect_signal(&mut self, signal: Signal, cell: CellId, port: u32) {
         let (of, cycles) = match signal {
             Signal::Delayed { of, cycles } => (of, cycles),
+            // An input that takes no track is 0.
+            Signal::Constant(0) => return,
             Signal::Constant(constant) => (self.constant(constant), 0),
         };
         self.connect(of, Sink { cell, port, cycles });

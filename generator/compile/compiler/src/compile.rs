@@ -131,8 +131,8 @@ fn compile_at_levels(
     };
     let datapath = |graph: DatapathGraph| {
         let datapath = graph.pipelined(tiles.target.operators.as_ref(), memories);
-        // A sum travels to its memory, and from there to the next addition: the schedule of a stage knows no distance to itself.
-        let distance = if graph.operation().reduce { tiles.target.transport } else { 0 };
+        // An update travels to its memory, and from there to the next one: the schedule of a stage knows no distance to itself.
+        let distance = if graph.operation().updates() { tiles.target.transport } else { 0 };
         let datapath = datapath.map(|datapath| datapath.later(distance));
         datapath.map_err(|error| program.diagnostic(graph.operation().span, error.to_string()))
     };
