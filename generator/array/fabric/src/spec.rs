@@ -265,6 +265,21 @@ pub struct ArraySpec {
 }
 
 impl ArraySpec {
+    /// The array of so many of its columns, which its tiles do not notice.
+    #[must_use]
+    pub fn of_columns(&self, columns: u32) -> ArraySpec {
+        ArraySpec { columns, ..self.clone() }
+    }
+
+    /// Columns after which tiles and registers of tracks repeat: a program moves east or west by multiples of it.
+    pub fn column_period(&self) -> u32 {
+        let every = self.memory.as_ref().map_or(1, |memory| memory.every);
+        let common = (1..=every.min(self.hop_limit))
+            .rev()
+            .find(|&divisor| every.is_multiple_of(divisor) && self.hop_limit.is_multiple_of(divisor));
+        every / common.unwrap_or(1) * self.hop_limit
+    }
+
     /// Bits of a word on a track.
     pub fn word_bits(&self) -> u32 {
         self.pe.word_bits

@@ -29,27 +29,43 @@ pub fn compile_for(
     options: Options,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<(Compiled, Mapped), Diagnostic> {
+    let mut mapped = |compiled: &Compiled| map(compiled, target, edited, options, progress);
+    let (compiled, mapped, before) = within_budgets(program, target, beside, constraints, &mut mapped)?;
+    let times = before.plus(&mapped.times);
+    Ok((compiled, Mapped { times, ..mapped }))
+}
+
+/// Compiles a program for the memories of an array and maps it by `map`, with one budget of cycles for routes after the other. The
+/// times are those of the compiler, and of budgets that were too small.
+pub(crate) fn within_budgets<Found>(
+    program: &Program,
+    target: &ArrayTarget,
+    beside: &pushmem_graph::Target,
+    constraints: &Constraints,
+    map: &mut dyn FnMut(&Compiled) -> Result<Found, MapError>,
+) -> Result<(Compiled, Found, Times), Diagnostic> {
     let Some(memory) = &target.spec.memory else {
         let message = format!("`{}` has no memory tiles", target.spec.name);
         return Err(Diagnostic::new(message).with_help("programs need some: add `memory` to the specification"));
     };
     let mut before = Times::default();
     let hardware = beside.clone().with_memory(memory.tile.clone());
-    let mut attempt = |hardware: &pushmem_graph::Target| -> Result<(Compiled, Mapped), MapError> {
+    let mut attempt = |hardware: &pushmem_graph::Target| -> Result<(Compiled, Found), MapError> {
         let compiled = timed(&mut before.compile, || compile(program.clone(), hardware, constraints));
         let compiled = compiled.map_err(Diagnostic::from)?;
         let mut spent = 0.0;
-        let mapped = timed(&mut spent, || map(&compiled, target, edited, options, progress));
+        let mapped = timed(&mut spent, || map(&compiled));
         let mapped = mapped.inspect_err(|_| before.place_and_route += spent)?;
-        Ok((compiled, Mapped { times: before.plus(&mapped.times), ..mapped }))
+        Ok((compiled, mapped))
     };
     let refused = match attempt(&hardware) {
         Err(MapError::Loop(refused) | MapError::Wrong(refused)) => refused,
-        result => return Ok(result?),
+        Err(MapError::Refused(refused)) => return Err(refused),
+        Ok((compiled, mapped)) => return Ok((compiled, mapped, before)),
     };
     for transport in BUDGETS {
         match attempt(&pushmem_graph::Target { transport, merge_memories: false, ..hardware.clone() }) {
-            Ok(found) => return Ok(found),
+            Ok((compiled, mapped)) => return Ok((compiled, mapped, before)),
             Err(MapError::Loop(_) | MapError::Wrong(_)) => {}
             Err(MapError::Refused(_)) => break,
         }

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools;
 use pushmem_bitstream::Configuration;
 use pushmem_compiler::Compiled;
-use pushmem_emulator::{Beat, Emulator, Inputs, Observer, StreamInputs};
+use pushmem_emulator::{Beat, Emulator, Inputs, Observer, StreamInputs, StreamOutputs};
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 
 use crate::mapping::{ArrayTarget, Mapped};
-use crate::streams::{join, split};
+use crate::streams::{StreamLane, join, split};
 
 /// The result of a run.
 #[derive(Clone, Debug)]
@@ -18,6 +19,17 @@ pub struct Execution {
     pub outputs: BTreeMap<String, Image>,
     /// Cycles from the flush to the last beat that left.
     pub cycles: u64,
+}
+
+/// A program that runs on an array.
+#[derive(Clone, Copy, Debug)]
+pub struct Occupant<'a> {
+    /// The program.
+    pub compiled: &'a Compiled,
+    /// Its places.
+    pub mapped: &'a Mapped,
+    /// The images of its inputs.
+    pub images: &'a BTreeMap<String, Image>,
 }
 
 /// Runs a configuration on the model of the array, as the host of a chip would: it offers beats as long as they are taken, and takes
@@ -32,60 +44,118 @@ pub fn execute(
     target: &ArrayTarget,
     images: &BTreeMap<String, Image>,
 ) -> Result<Execution, Diagnostic> {
-    execute_observed(mapped, configuration, compiled, target, images, &mut |_, _| ())
+    let occupant = Occupant { compiled, mapped, images };
+    let mut executions = execute_observed(&[occupant], configuration, target, &mut |_, _| ())?;
+    Ok(executions.remove(0))
 }
 
-/// The same; `observe` is given the inputs and the outputs of each cycle, from that of the flush on.
+/// The same for programs side by side, each with its result; `observe` is given the inputs and the outputs of each cycle, from that of
+/// the flush on.
 ///
 /// # Errors
 /// As [`execute`].
 pub fn execute_observed(
-    mapped: &Mapped,
+    occupants: &[Occupant],
     configuration: &Configuration,
-    compiled: &Compiled,
     target: &ArrayTarget,
-    images: &BTreeMap<String, Image>,
     observe: &mut Observer,
-) -> Result<Execution, Diagnostic> {
-    let accelerator = &compiled.accelerator;
-    let beats = accelerator.input_beats(&compiled.program, images)?;
-    let words = split(&beats, accelerator.inputs.iter().map(|stream| stream.lanes.len()));
-    let column = |cell| mapped.place(cell).column as usize;
-    let sources: Vec<usize> = mapped.lowered.input_lanes(accelerator).iter().map(|lane| column(lane.cell)).collect();
-    let outputs = mapped.lowered.output_lanes(accelerator);
-    let sinks: Vec<usize> = outputs.iter().map(|lane| column(lane.cell)).collect();
-    let wanted = |lane: usize| accelerator.counters[outputs[lane].counter].iterations() as usize;
+) -> Result<Vec<Execution>, Diagnostic> {
+    let mut hosts: Vec<Host> = occupants.iter().map(Host::new).try_collect()?;
     let mut emulator = Emulator::new(&target.spec, target.graph.clone());
     emulator.load(configuration);
-    let mut given = vec![0; sources.len()];
-    let mut left: Vec<Vec<u32>> = vec![Vec::new(); sinks.len()];
-    let span = mapped.implementation.routing.lags.iter().copied().max().unwrap_or(0) as u64;
     // Streams of a run begin some cycles after its flush; words that never come end it.
-    let most = accelerator.length + span + 10 * u64::from(target.spec.stall_latency()) + 100;
+    let longest = hosts.iter().map(Host::length).max().unwrap_or(0);
+    let most = longest + 10 * u64::from(target.spec.stall_latency()) + 100;
     let mut inputs =
         Inputs { streams: vec![StreamInputs::default(); target.spec.columns as usize], ..Inputs::default() };
     for cycle in 0..most {
         let shown = emulator.outputs();
-        for (lane, &column) in sources.iter().enumerate() {
-            let word = words[lane].get(given[lane]);
-            inputs.streams[column].beat = word.map(|word| Beat { data: *word, bit: false });
-            given[lane] += usize::from(word.is_some() && shown[column].ready);
-        }
-        for (lane, &column) in sinks.iter().enumerate() {
-            inputs.streams[column].ready = true;
-            left[lane].extend(shown[column].beat.map(|beat| beat.data));
-        }
-        if left.iter().enumerate().all(|(lane, words)| words.len() >= wanted(lane)) {
-            let outputs = join(&left, accelerator.outputs.iter().map(|stream| stream.lanes.len()));
-            return Ok(Execution { outputs: accelerator.arrays(&compiled.program, &outputs)?, cycles: cycle });
+        hosts.iter_mut().for_each(|host| host.exchange(cycle, shown, &mut inputs));
+        if hosts.iter().all(|host| host.cycles.is_some()) {
+            return hosts.iter().map(Host::execution).collect();
         }
         inputs.flush = cycle == 0;
         observe(&inputs, shown);
         emulator.clock(&inputs);
     }
-    let (lane, words) =
-        left.iter().enumerate().find(|(lane, words)| words.len() < wanted(*lane)).expect("a lane waits");
-    let name = &mapped.lowered.netlist.cells[outputs[lane].cell].name;
-    let message = format!("the array gave {} of {} words of `{name}` in {most} cycles", words.len(), wanted(lane));
-    Err(Diagnostic::new(message).as_fault("program"))
+    let waiting = hosts.iter().find(|host| host.cycles.is_none()).expect("a program waits");
+    Err(waiting.missing(most))
+}
+
+/// The host of a program: what it has given, and what it has taken.
+struct Host<'a> {
+    compiled: &'a Compiled,
+    mapped: &'a Mapped,
+    /// The words of each lane of the input streams, the columns of these lanes, and how many words were taken of each.
+    words: Vec<Vec<u32>>,
+    sources: Vec<usize>,
+    given: Vec<usize>,
+    /// The lanes of the output streams, their columns, and the words that left.
+    outputs: Vec<StreamLane>,
+    sinks: Vec<usize>,
+    left: Vec<Vec<u32>>,
+    /// The cycle in which the last word had left.
+    cycles: Option<u64>,
+}
+
+impl<'a> Host<'a> {
+    fn new(&Occupant { compiled, mapped, images }: &Occupant<'a>) -> Result<Self, Diagnostic> {
+        let accelerator = &compiled.accelerator;
+        let beats = accelerator.input_beats(&compiled.program, images)?;
+        let words = split(&beats, accelerator.inputs.iter().map(|stream| stream.lanes.len()));
+        let columns = |lanes: &[StreamLane]| -> Vec<usize> {
+            lanes.iter().map(|lane| mapped.place(lane.cell).column as usize).collect()
+        };
+        let sources = columns(&mapped.lowered.input_lanes(accelerator));
+        let outputs = mapped.lowered.output_lanes(accelerator);
+        let sinks = columns(&outputs);
+        let (given, left) = (vec![0; sources.len()], vec![Vec::new(); sinks.len()]);
+        Ok(Host { compiled, mapped, words, sources, given, outputs, sinks, left, cycles: None })
+    }
+
+    /// Cycles from the first to the last of the program, with the routes.
+    fn length(&self) -> u64 {
+        let span = self.mapped.implementation.routing.lags.iter().copied().max().unwrap_or(0);
+        self.compiled.accelerator.length + span as u64
+    }
+
+    /// The words that a lane of the output streams has in a run.
+    fn wanted(&self, lane: usize) -> usize {
+        self.compiled.accelerator.counters[self.outputs[lane].counter].iterations() as usize
+    }
+
+    /// Offers the next word of each lane that enters, and takes those that leave, until all have left.
+    fn exchange(&mut self, cycle: u64, shown: &[StreamOutputs], inputs: &mut Inputs) {
+        for (lane, &column) in self.sources.iter().enumerate() {
+            let word = self.words[lane].get(self.given[lane]);
+            inputs.streams[column].beat = word.map(|word| Beat { data: *word, bit: false });
+            self.given[lane] += usize::from(word.is_some() && shown[column].ready);
+        }
+        for (lane, &column) in self.sinks.iter().enumerate() {
+            inputs.streams[column].ready = true;
+            self.left[lane].extend(shown[column].beat.map(|beat| beat.data));
+        }
+        let has_left = |(lane, words): (usize, &Vec<u32>)| words.len() >= self.wanted(lane);
+        if self.cycles.is_none() && self.left.iter().enumerate().all(has_left) {
+            self.cycles = Some(cycle);
+        }
+    }
+
+    /// The result of the run, when all words have left.
+    fn execution(&self) -> Result<Execution, Diagnostic> {
+        let accelerator = &self.compiled.accelerator;
+        let outputs = join(&self.left, accelerator.outputs.iter().map(|stream| stream.lanes.len()));
+        let outputs = accelerator.arrays(&self.compiled.program, &outputs)?;
+        Ok(Execution { outputs, cycles: self.cycles.expect("all words have left") })
+    }
+
+    /// The first lane whose words did not all leave in this many cycles.
+    fn missing(&self, most: u64) -> Diagnostic {
+        let is_short = |(lane, words): &(usize, &Vec<u32>)| words.len() < self.wanted(*lane);
+        let (lane, words) = self.left.iter().enumerate().find(is_short).expect("a lane waits");
+        let name = &self.mapped.lowered.netlist.cells[self.outputs[lane].cell].name;
+        let (found, wanted) = (words.len(), self.wanted(lane));
+        Diagnostic::new(format!("the array gave {found} of {wanted} words of `{name}` in {most} cycles"))
+            .as_fault("program")
+    }
 }

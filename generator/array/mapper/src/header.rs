@@ -1,43 +1,43 @@
 //! The C header of a program on an array.
 
-use std::fmt::Write as _;
-
+use itertools::Itertools;
+use pushmem_bitstream::Bitstream;
 use pushmem_compiler::Compiled;
 
 use crate::mapping::{ArrayTarget, Mapped};
 use crate::streams::StreamLane;
 
-/// A C header with the writes of the bitstream, and the column and the beats of each stream.
-pub fn header(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget) -> String {
-    let name = &mapped.lowered.netlist.name;
-    let upper = name.to_uppercase();
-    let accelerator = &compiled.accelerator;
+/// A C header, called `name`, with the writes of a bitstream, and the column and the beats of each stream of the programs that it has.
+pub fn header(name: &str, programs: &[(&Compiled, &Mapped)], bitstream: &Bitstream, target: &ArrayTarget) -> String {
+    let guard = name.to_uppercase();
     let mut text = format!(
         "// `{name}` on the array `{}`: the bitstream, and the streams.\n\
-         #ifndef {upper}_BITSTREAM_H\n#define {upper}_BITSTREAM_H\n\n#include <stdint.h>\n\n",
+         #ifndef {guard}_BITSTREAM_H\n#define {guard}_BITSTREAM_H\n\n#include <stdint.h>\n\n",
         target.spec.name
     );
-    let mut streams = |direction: &str, lanes: Vec<StreamLane>| {
-        for lane in lanes {
-            let stream = mapped.lowered.netlist.cells[lane.cell].name.to_uppercase();
-            let beats = accelerator.counters[lane.counter].iterations();
-            let column = mapped.place(lane.cell).column;
-            let line = format!("#define {upper}_{direction}_{stream}");
-            writeln!(text, "{line}_COLUMN {column}u\n{line}_BEATS {beats}u").expect("writing to a string cannot fail");
-        }
-    };
-    streams("IN", mapped.lowered.input_lanes(accelerator));
-    streams("OUT", mapped.lowered.output_lanes(accelerator));
-    writeln!(
-        text,
-        "\n#define {upper}_BITSTREAM_WORDS {}u\n\n// Address and data of each write, in their order.\n\
-         static const uint32_t {name}_bitstream[{upper}_BITSTREAM_WORDS][2] = {{",
-        mapped.bitstream.writes.len()
-    )
-    .expect("writing to a string cannot fail");
-    for write in &mapped.bitstream.writes {
-        writeln!(text, "    {{0x{:08x}u, 0x{:08x}u}},", write.address, write.data)
-            .expect("writing to a string cannot fail");
+    for (compiled, mapped) in programs {
+        text += &streams("IN", compiled, mapped, mapped.lowered.input_lanes(&compiled.accelerator));
+        text += &streams("OUT", compiled, mapped, mapped.lowered.output_lanes(&compiled.accelerator));
     }
-    text + &format!("}};\n\n#endif  // {upper}_BITSTREAM_H\n")
+    let words = bitstream.writes.len();
+    text += &format!(
+        "\n#define {guard}_BITSTREAM_WORDS {words}u\n\n// Address and data of each write, in their order.\n\
+         static const uint32_t {name}_bitstream[{guard}_BITSTREAM_WORDS][2] = {{\n"
+    );
+    let writes = bitstream.writes.iter();
+    text += &writes.map(|write| format!("    {{0x{:08x}u, 0x{:08x}u}},\n", write.address, write.data)).join("");
+    text + &format!("}};\n\n#endif  // {guard}_BITSTREAM_H\n")
+}
+
+/// The lines of the streams of a program in a direction.
+fn streams(direction: &str, compiled: &Compiled, mapped: &Mapped, lanes: Vec<StreamLane>) -> String {
+    let program = mapped.lowered.netlist.name.to_uppercase();
+    let of_lane = |lane: StreamLane| {
+        let stream = mapped.lowered.netlist.cells[lane.cell].name.to_uppercase();
+        let beats = compiled.accelerator.counters[lane.counter].iterations();
+        let column = mapped.place(lane.cell).column;
+        let line = format!("#define {program}_{direction}_{stream}");
+        format!("{line}_COLUMN {column}u\n{line}_BEATS {beats}u\n")
+    };
+    lanes.into_iter().map(of_lane).join("")
 }

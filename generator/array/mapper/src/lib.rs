@@ -2,7 +2,7 @@
 //!
 //! [`lower`] makes the netlist of a compiled program: selection gives the cells of its kernels, memories become cells of
 //! memory tiles, shift registers become cycles of connections. [`map`] gives it tiles and tracks and encodes it, and
-//! [`execute`] runs the bitstream on the model of the array.
+//! [`execute`] runs the bitstream on the model of the array. [`compile_side_by_side`] gives each of several programs columns of its own.
 
 mod compile;
 mod edited;
@@ -12,15 +12,17 @@ mod lower;
 mod mapping;
 mod predicates;
 mod report;
+mod side_by_side;
 mod streams;
 mod times;
 
 pub use compile::compile_for;
 pub use edited::Edited;
-pub use execution::{Execution, execute, execute_observed};
+pub use execution::{Execution, Occupant, execute, execute_observed};
 pub use header::header;
 pub use lower::{Lowered, Stage, lower};
 pub use mapping::{ArrayTarget, MapError, Mapped, map};
 pub use report::{Report, Used};
+pub use side_by_side::{Region, SideBySide, compile_side_by_side};
 pub use streams::{StreamLane, join, split};
 pub use times::Times;

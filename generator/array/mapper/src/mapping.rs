@@ -79,6 +79,15 @@ impl From<MapError> for Diagnostic {
     }
 }
 
+/// A program with places and routes on an array, whose bitstream is still to be proven.
+#[derive(Clone, Debug)]
+pub(crate) struct Routed {
+    pub lowered: Lowered,
+    pub implementation: Implementation,
+    pub configuration: Configuration,
+    pub times: Times,
+}
+
 /// Maps a program that was compiled with the array's memory tile: selects, places, routes and encodes it, and proves that the
 /// bitstream is the program. Stages that are edited take the place of those that it would make.
 ///
@@ -92,34 +101,66 @@ pub fn map(
     options: Options,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Mapped, MapError> {
-    let ArrayTarget { spec, graph, .. } = target;
-    let mut times = Times::default();
-    let lowered = timed(&mut times.selection, || match (lower(compiled, spec)?, &edited.netlist) {
+    let spec = &target.spec;
+    let mut selection = 0.0;
+    let lowered = timed(&mut selection, || match (lower(compiled, spec)?, &edited.netlist) {
         (lowered, Some(document)) => lowered.edited(document, spec),
         (lowered, None) => Ok(lowered),
     })?;
+    let mut routed = route(compiled, lowered, target, edited, options, progress)?;
+    routed.times.selection = selection;
+    let bitstream = timed(&mut routed.times.encoding, || routed.configuration.encode(spec, &target.graph))?;
+    let mapped = routed.proven(compiled, &bitstream, bitstream.clone(), target);
+    mapped.map_err(|refused| match edited.is_empty() {
+        true => MapError::Refused(refused.as_fault("program")),
+        false => MapError::Wrong(refused.with_help(
+            "an edit changed what the program computes; `--emit` without edited stages writes them as they were",
+        )),
+    })
+}
+
+/// Places and routes a program, and makes its configuration.
+pub(crate) fn route(
+    compiled: &Compiled,
+    lowered: Lowered,
+    target: &ArrayTarget,
+    edited: &Edited,
+    options: Options,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Routed, MapError> {
+    let mut times = Times::default();
     let implementation =
         timed(&mut times.place_and_route, || implement(&lowered.netlist, target, edited, options, progress))?;
     let configuration = match &edited.configuration {
         Some(configuration) => configuration.clone(),
         None => timed(&mut times.encoding, || configured(compiled, &lowered, &implementation, target))?,
     };
-    let bitstream = timed(&mut times.encoding, || configuration.encode(spec, graph))?;
-    let site = site(&lowered, &implementation);
-    let (program, operations) = (&compiled.program, &lowered.operations);
-    let proof = timed(&mut times.proof, || {
-        validate(program, &compiled.accelerator, operations, spec, graph, &bitstream, &site)
-    });
-    let proof = proof.map_err(|error| {
-        let message = format!("the bitstream of `{}` is wrong: {error}", program.name);
-        match edited.is_empty() {
-            true => MapError::Refused(Diagnostic::new(message).as_fault("program")),
-            false => MapError::Wrong(Diagnostic::new(message).with_help(
-                "an edit changed what the program computes; `--emit` without edited stages writes them as they were",
-            )),
-        }
-    })?;
-    Ok(Mapped { lowered, implementation, configuration, bitstream, proof, times })
+    Ok(Routed { lowered, implementation, configuration, times })
+}
+
+impl Routed {
+    /// Proves that a bitstream `loaded` into the array, which may have other programs beside it, is the program. `own` has its
+    /// writes only.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn proven(
+        mut self,
+        compiled: &Compiled,
+        loaded: &Bitstream,
+        own: Bitstream,
+        ArrayTarget { spec, graph, .. }: &ArrayTarget,
+    ) -> Result<Mapped, Diagnostic> {
+        let site = site(&self.lowered, &self.implementation);
+        let (program, operations) = (&compiled.program, &self.lowered.operations);
+        let proof = timed(&mut self.times.proof, || {
+            validate(program, &compiled.accelerator, operations, spec, graph, loaded, &site)
+        });
+        let wrong = |error| Diagnostic::new(format!("the bitstream of `{}` is wrong: {error}", program.name));
+        let proof = proof.map_err(wrong)?;
+        let Routed { lowered, implementation, configuration, times } = self;
+        Ok(Mapped { lowered, implementation, configuration, bitstream: own, proof, times })
+    }
 }
 
 /// Places and routes a netlist, or reads that from edited stages.

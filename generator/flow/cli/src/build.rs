@@ -1,17 +1,20 @@
 //! `pushmem build`.
 
 mod on_array;
+mod side_by_side;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, ValueEnum};
+use itertools::Itertools;
 use pushmem_compiler::{CompileStage, Compiled, Report, Trial};
 use pushmem_composition::Files;
 use pushmem_files::{Diagnostic, Document, check_output};
 use pushmem_graph::{ApplicationGraph, ProgramNames};
 use pushmem_images::Image;
+use pushmem_nest::Program;
 use pushmem_packaging::Design;
 use pushmem_report::RtlCheck;
 use serde::Serialize;
@@ -29,8 +32,9 @@ use crate::waves;
 #[derive(Args)]
 #[command(group(ArgGroup::new(RTL).multiple(true)))]
 pub struct Build {
-    /// Program: a loop nest, or a lowered statement of Halide, named *.stmt.
-    program: PathBuf,
+    /// Program: a loop nest, or a lowered statement of Halide, named *.stmt. With --array several programs, each on columns of its own.
+    #[arg(required = true, value_name = "PROGRAM")]
+    programs: Vec<PathBuf>,
     #[command(flatten)]
     choices: Choices,
     /// Array to run on, in place of hardware of its own: a specification, or the name of one in `constraints/arrays`. Its memory tile
@@ -45,7 +49,7 @@ pub struct Build {
     /// Folder for RTL, configurations, C header and testbench, replaced if a former run wrote it.
     #[arg(id = FOLDER, short = 'o', long = "folder", value_name = "FOLDER", group = RTL)]
     folder: Option<PathBuf>,
-    /// Image for an input: .npy, .pgm, .ppm, .png or .hex. Inputs without one are random.
+    /// Image for an input: .npy, .pgm, .ppm, .png or .hex. Inputs without one are random. Of several programs, NAME is PROGRAM.NAME.
     #[arg(long = "input", value_name = "NAME=FILE", value_parser = images::name_file)]
     inputs: Vec<(String, PathBuf)>,
     /// Where to write an output, in the format of the file's ending.
@@ -152,11 +156,18 @@ impl Emit {
 
 impl Build {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let program = program::read(&self.program)?;
+        let mut programs: Vec<Program> = self.programs.iter().map(|path| program::read(path)).try_collect()?;
         let chosen = self.choices.read()?;
-        if let Some(array) = &self.array {
-            return self.on_array(program, &chosen, array);
+        match (&self.array, programs.len()) {
+            (Some(array), 1) => return self.on_array(programs.remove(0), &chosen, array),
+            (Some(array), _) => return self.side_by_side(&programs, &chosen, array),
+            (None, 1) => {}
+            (None, _) => {
+                let refused = Diagnostic::new("several programs need an array on which they are side by side");
+                return Err(refused.with_help("name one with `--array`, or build one program at a time"));
+            }
         }
+        let program = programs.remove(0);
         self.package.check(&chosen.specs())?;
         if let Some(folder) = &self.folder {
             check_output(folder)?;

@@ -4,3 +4,4 @@ mod applications;
 mod common;
 mod edited;
 mod faults;
+mod side_by_side;

@@ -11,7 +11,7 @@ use pushmem_assembly::Constraints;
 use pushmem_compiler::{CompileError, Compiled, Trial, compile, compile_observed};
 use pushmem_files::Diagnostic;
 use pushmem_graph::Target;
-use pushmem_mapper::{ArrayTarget, Edited, Mapped, compile_for};
+use pushmem_mapper::{ArrayTarget, Edited, Mapped, SideBySide, compile_for, compile_side_by_side};
 use pushmem_nest::Program;
 use pushmem_routing::{Options, Progress};
 use pushmem_tile::TileSpec;
@@ -142,9 +142,26 @@ impl Chosen {
         options: Options,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<(Compiled, Mapped), Diagnostic> {
-        // Look-ups are of the array's memories, whatever the size of a table.
-        let constraints = Constraints { table_logic_words: usize::MAX, ..self.constraints.clone() };
-        compile_for(program, array, &self.target, &constraints, edited, options, progress)
+        compile_for(program, array, &self.target, &self.constraints_on_arrays(), edited, options, progress)
+    }
+
+    /// Compiles programs for columns of an array.
+    ///
+    /// # Errors
+    /// As [`compile_side_by_side`].
+    pub fn compile_side_by_side(
+        &self,
+        programs: &[Program],
+        array: &ArrayTarget,
+        options: Options,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<SideBySide, Diagnostic> {
+        compile_side_by_side(programs, array, &self.target, &self.constraints_on_arrays(), options, progress)
+    }
+
+    /// The constraints of programs on arrays: look-ups are of the array's memories, whatever the size of a table.
+    fn constraints_on_arrays(&self) -> Constraints {
+        Constraints { table_logic_words: usize::MAX, ..self.constraints.clone() }
     }
 
     /// The first tile of the project with which a program compiles, of those that differ from the chosen one in nothing but

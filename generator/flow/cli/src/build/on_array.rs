@@ -1,14 +1,18 @@
 //! `pushmem build --array`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use itertools::Itertools;
+use pushmem_bitstream::Configuration;
 use pushmem_compiler::Compiled;
 use pushmem_emulator::{Emulator, Inputs, StreamOutputs};
 use pushmem_files::{Diagnostic, Document, OutputFolder, check_output};
-use pushmem_lockstep::Agreement;
-use pushmem_mapper::{ArrayTarget, Edited, Execution, Mapped, Report, Times, execute_observed, header};
+use pushmem_images::Image;
+use pushmem_lockstep::{Agreement, Lockstep};
+use pushmem_mapper::{ArrayTarget, Edited, Mapped, Occupant, Report, Times, execute_observed, header};
 use pushmem_nest::Program;
 use pushmem_report::array_page;
 use pushmem_routing::{Options, Progress};
@@ -49,15 +53,9 @@ impl Build {
         let spinner = Spinner::new();
         spinner.say(&format!("compiling `{}` for `{}`", program.name, target.spec.name));
         let started = Instant::now();
-        let progress = |step: Progress| match step {
-            Progress::Placed { seed } => spinner.say(&format!("routing with seed {seed}")),
-            Progress::Restarted { seed, rounds } => {
-                spinner.say(&format!("routing with seed {seed}, start cycles changed {rounds} times"));
-            }
-        };
         let options = Options { seed: self.seed, ..Options::default() };
         let edited = self.edited.read(&target)?;
-        let (compiled, mapped) = chosen.compile_for(&program, &target, &edited, options, &progress)?;
+        let (compiled, mapped) = chosen.compile_for(&program, &target, &edited, options, &shown(&spinner))?;
         let seconds = started.elapsed().as_secs_f64();
         if let Some(emit) = self.emit {
             drop(spinner);
@@ -69,37 +67,19 @@ impl Build {
         self.say(&spinner, || line("seconds", &format!("{seconds:.2}")))?;
         let steps = mapped.times;
         self.say(&spinner, || line("of these", &steps_line(&steps)))?;
-        let (mut compared, mut model_seconds) = (None, None);
-        let runs = self.rtl || self.folder.is_some() || !self.inputs.is_empty() || !self.outputs.is_empty();
-        if runs {
-            let expected = compiled.source.run(&inputs)?;
-            let rtl = array_rtl::choice(self.configured);
-            let lockstep = self.rtl.then(|| {
-                let emulator = Emulator::new(&target.spec, target.graph.clone());
-                array_rtl::start(&emulator, &mapped.configuration, rtl, &spinner)
-            });
-            let mut lockstep = lockstep.transpose()?;
-            spinner.say("running the model of the array");
-            let mut observe = |inputs: &Inputs, outputs: &[StreamOutputs]| {
-                lockstep.iter_mut().for_each(|lockstep| lockstep.observe(inputs, outputs));
-            };
-            let configuration = &mapped.configuration;
-            let started = Instant::now();
-            let Execution { outputs, cycles } =
-                execute_observed(&mapped, configuration, &compiled, &target, &inputs, &mut observe)?;
-            model_seconds = Some(started.elapsed().as_secs_f64());
-            for (name, image) in &expected {
-                let compared = images::compare(name, image, &outputs[name], "the model of the array");
-                compared.map_err(|error| error.as_fault("program"))?;
-            }
-            let result = format!("computes what the interpreter computes, {cycles} cycles from the flush");
+        let runs = self.runs();
+        let ran = runs.then(|| {
+            let occupant = Occupant { compiled: &compiled, mapped: &mapped, images: &inputs };
+            self.run_on(&[occupant], &mapped.configuration, &target, &spinner)
+        });
+        let ran = ran.transpose()?;
+        if let Some(Ran { outputs, cycles, rtl, .. }) = &ran {
+            let result = format!("computes what the interpreter computes, {} cycles from the flush", cycles[0]);
             self.say(&spinner, || line("model", &result))?;
-            if let Some(lockstep) = lockstep {
-                compared = Some(lockstep.finish()?);
-                self.say(&spinner, || line("RTL", array_rtl::in_words(rtl)))?;
-            }
-            images::write(&self.outputs, &expected)?;
+            self.say_rtl(&spinner, rtl)?;
+            images::write(&self.outputs, &outputs[0])?;
         }
+        let (compared, model_seconds) = ran.map_or((None, None), |ran| (ran.rtl, Some(ran.seconds)));
         let outcome = Outcome { report, checked_by_model: runs, rtl: compared, seconds, steps, model_seconds };
         if let Some(path) = &self.folder {
             folder(&compiled, &mapped, &target, &outcome.report).write(path)?;
@@ -110,6 +90,74 @@ impl Build {
             output::result(true, &outcome, String::new)?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// A run on the model of an array, and in its RTL if that was asked for.
+pub(super) struct Ran {
+    /// The outputs of each program.
+    pub outputs: Vec<BTreeMap<String, Image>>,
+    /// Cycles from the flush to the last word of each program.
+    pub cycles: Vec<u64>,
+    /// The run of the RTL.
+    pub rtl: Option<Agreement>,
+    /// Seconds of the run.
+    pub seconds: f64,
+}
+
+impl Build {
+    /// Whether the model runs.
+    pub(super) fn runs(&self) -> bool {
+        self.rtl || self.folder.is_some() || !self.inputs.is_empty() || !self.outputs.is_empty()
+    }
+
+    /// Runs a configuration with its programs, and compares their outputs with those of the interpreter.
+    pub(super) fn run_on(
+        &self,
+        occupants: &[Occupant],
+        configuration: &Configuration,
+        target: &ArrayTarget,
+        spinner: &Spinner,
+    ) -> Result<Ran, Diagnostic> {
+        let of_program = |occupant: &Occupant| occupant.compiled.source.run(occupant.images);
+        let expected: Vec<BTreeMap<String, Image>> = occupants.iter().map(of_program).try_collect()?;
+        let lockstep = self.rtl.then(|| {
+            let emulator = Emulator::new(&target.spec, target.graph.clone());
+            array_rtl::start(&emulator, configuration, array_rtl::choice(self.configured), spinner)
+        });
+        let mut lockstep = lockstep.transpose()?;
+        spinner.say("running the model of the array");
+        let mut observe = |inputs: &Inputs, outputs: &[StreamOutputs]| {
+            lockstep.iter_mut().for_each(|lockstep| lockstep.observe(inputs, outputs));
+        };
+        let started = Instant::now();
+        let executions = execute_observed(occupants, configuration, target, &mut observe)?;
+        let seconds = started.elapsed().as_secs_f64();
+        for (expected, execution) in expected.iter().zip(&executions) {
+            for (name, image) in expected {
+                let compared = images::compare(name, image, &execution.outputs[name], "the model of the array");
+                compared.map_err(|error| error.as_fault("program"))?;
+            }
+        }
+        let rtl = lockstep.map(Lockstep::finish).transpose()?;
+        let cycles = executions.iter().map(|execution| execution.cycles).collect();
+        Ok(Ran { outputs: expected, cycles, rtl, seconds })
+    }
+
+    /// Says that the RTL agreed, if it ran.
+    pub(super) fn say_rtl(&self, spinner: &Spinner, rtl: &Option<Agreement>) -> Result<(), Diagnostic> {
+        let result = array_rtl::in_words(array_rtl::choice(self.configured));
+        rtl.iter().try_for_each(|_| self.say(spinner, || line("RTL", result)))
+    }
+}
+
+/// Shows the steps of placement and routing.
+pub(super) fn shown(spinner: &Spinner) -> impl Fn(Progress) + Sync {
+    |step: Progress| match step {
+        Progress::Placed { seed } => spinner.say(&format!("routing with seed {seed}")),
+        Progress::Restarted { seed, rounds } => {
+            spinner.say(&format!("routing with seed {seed}, start cycles changed {rounds} times"));
+        }
     }
 }
 
@@ -129,7 +177,7 @@ impl EditedStages {
 }
 
 /// The seconds of the steps that take some as people read them.
-fn steps_line(steps: &Times) -> String {
+pub(super) fn steps_line(steps: &Times) -> String {
     let Times { compile, place_and_route, proof, .. } = steps;
     format!("{compile:.2} compile, {place_and_route:.2} place and route, {proof:.2} proof")
 }
@@ -149,12 +197,12 @@ fn text(emit: Emit, compiled: &Compiled, mapped: &Mapped, ArrayTarget { spec, gr
 }
 
 /// The files of a program on an array.
-fn folder(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget, report: &Report) -> OutputFolder {
+pub(super) fn folder(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget, report: &Report) -> OutputFolder {
     let name = &mapped.lowered.netlist.name;
     let mut folder = OutputFolder::new();
     let stage = |emit: Emit| text(emit, compiled, mapped, target);
     folder.add(format!("{name}.hex"), stage(Emit::Bitstream));
-    folder.add(format!("{name}.h"), header(compiled, mapped, target));
+    folder.add(format!("{name}.h"), header(name, &[(compiled, mapped)], &mapped.bitstream, target));
     folder.add("configuration.yaml", stage(Emit::Config));
     folder.add("netlist.yaml", stage(Emit::Netlist));
     folder.add("placement.yaml", stage(Emit::Placement));

@@ -1,0 +1,85 @@
+//! The core of a PE tile, as its fields say.
+
+use pushmem_fabric::{ArraySpec, Layer};
+use pushmem_pe::{Configuration, Mode, Operand, Operation};
+use pushmem_resources::{Meaning, TileLayout};
+use thiserror::Error;
+
+use crate::configuration::TileConfiguration;
+
+/// The core of a PE tile. Fields have more values than a specification gives a meaning, so that it may be none that a netlist has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessingElement {
+    /// The operation, or the opcode of none, whose result is 0.
+    pub operation: Result<Operation, u32>,
+    /// The words `a`, `b`, `c`. Those that the specification does not have are the constant 0.
+    pub words: [Operand<u32>; 3],
+    /// The bits `d`, `e`, `f`, likewise.
+    pub bits: [Operand<bool>; 3],
+    /// The table of the bits, if its entry is the resulting bit.
+    pub lut: Option<u8>,
+}
+
+/// A value of a field to which the specification gives no meaning.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Undefined {
+    /// An opcode of no operation.
+    #[error("the opcode {opcode} is that of no operation")]
+    Operation {
+        /// The opcode.
+        opcode: u32,
+    },
+    /// A delay that no register of the operand gives.
+    #[error("the {layer} operand {operand} is {cycles} cycles late, and has {most} registers", layer = .layer.name())]
+    Delay {
+        /// The layer of the operand.
+        layer: Layer,
+        /// The number of the operand.
+        operand: usize,
+        /// The delay, in cycles.
+        cycles: u32,
+        /// The registers of each operand.
+        most: u32,
+    },
+}
+
+impl ProcessingElement {
+    /// The core of a PE tile with this layout.
+    pub fn of(tile: &TileConfiguration, spec: &ArraySpec, layout: &TileLayout) -> Self {
+        let value = |meaning: Meaning| tile.value(layout, meaning);
+        let constant = |layer: Layer, operand: u32| value(Meaning::Constant { layer, operand });
+        let opcode = value(Meaning::Operation);
+        ProcessingElement {
+            operation: spec.pe.operations.get(opcode as usize).copied().ok_or(opcode),
+            words: [0, 1, 2].map(|operand| Operand {
+                mode: tile.mode(layout, Layer::Word, operand),
+                constant: constant(Layer::Word, operand),
+            }),
+            bits: [0, 1, 2].map(|operand| Operand {
+                mode: tile.mode(layout, Layer::Bit, operand),
+                constant: constant(Layer::Bit, operand) != 0,
+            }),
+            lut: (value(Meaning::LutSelected) != 0).then(|| value(Meaning::Lut) as u8),
+        }
+    }
+
+    /// The configuration of the processing element.
+    ///
+    /// # Errors
+    /// The first field whose value means nothing.
+    pub fn configuration(&self, spec: &ArraySpec) -> Result<Configuration, Undefined> {
+        let most = spec.pe.operand_delay;
+        let words =
+            self.words.iter().map(|word| word.mode).enumerate().map(|(operand, mode)| (Layer::Word, operand, mode));
+        let bits = self.bits.iter().map(|bit| bit.mode).enumerate().map(|(operand, mode)| (Layer::Bit, operand, mode));
+        for (layer, operand, mode) in words.chain(bits) {
+            if let Mode::Delayed(cycles) = mode
+                && cycles > most
+            {
+                return Err(Undefined::Delay { layer, operand, cycles, most });
+            }
+        }
+        let operation = self.operation.map_err(|opcode| Undefined::Operation { opcode })?;
+        Ok(Configuration { operation, words: self.words, bits: self.bits, lut: self.lut })
+    }
+}

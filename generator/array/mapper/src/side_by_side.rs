@@ -1,0 +1,143 @@
+//! Several programs on one array, each on columns of its own.
+//!
+//! A program is placed and routed on an array of as few columns as it needs, and then moved east by as many as the programs before it
+//! take. Tracks do not cross from one to the other, all have the same flush and the same time, and the bitstream of all is proven to be
+//! each of them.
+
+use std::ops::Range;
+
+use pushmem_assembly::Constraints;
+use pushmem_bitstream::{Bitstream, Configuration};
+use pushmem_compiler::Compiled;
+use pushmem_fabric::Place;
+use pushmem_files::Diagnostic;
+use pushmem_nest::Program;
+use pushmem_placement::check_capacity;
+use pushmem_resources::{Graph, NodeId};
+use pushmem_routing::{Options, Progress};
+
+use crate::compile::within_budgets;
+use crate::edited::Edited;
+use crate::lower::lower;
+use crate::mapping::{ArrayTarget, MapError, Mapped, Routed, route};
+use crate::times::timed;
+
+/// A program on some columns of an array.
+#[derive(Debug)]
+pub struct Region {
+    /// The program.
+    pub compiled: Compiled,
+    /// Its places, routes, and configuration, of the whole array. The bitstream has the writes of its tiles.
+    pub mapped: Mapped,
+    /// Its columns.
+    pub columns: Range<u32>,
+}
+
+/// Programs on one array.
+#[derive(Debug)]
+pub struct SideBySide {
+    /// The programs, from west to east.
+    pub regions: Vec<Region>,
+    /// The configuration of all.
+    pub configuration: Configuration,
+    /// The same as register writes.
+    pub bitstream: Bitstream,
+}
+
+/// Compiles programs for an array and maps them from west to east, each to as few columns as it needs.
+///
+/// # Errors
+/// When the compiler refuses a program, or too few columns are left for it; when two have one name.
+pub fn compile_side_by_side(
+    programs: &[Program],
+    target: &ArrayTarget,
+    beside: &pushmem_graph::Target,
+    constraints: &Constraints,
+    options: Options,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<SideBySide, Diagnostic> {
+    let mut free = 0..target.spec.columns;
+    let mut found = Vec::new();
+    for (number, program) in programs.iter().enumerate() {
+        if programs[..number].iter().any(|other| other.name == program.name) {
+            let message = format!("two programs are called `{}`", program.name);
+            return Err(Diagnostic::new(message).with_help("give one of them another `name`"));
+        }
+        let mut routed = |compiled: &Compiled| narrowest(compiled, target, free.clone(), options, progress);
+        let (compiled, (columns, mut routed), before) =
+            within_budgets(program, target, beside, constraints, &mut routed)?;
+        routed.times = before.plus(&routed.times);
+        free.start = columns.end;
+        found.push((compiled, columns, routed));
+    }
+    let mut configuration = Configuration::default();
+    for (_, _, routed) in &found {
+        configuration.tiles.extend(routed.configuration.tiles.clone());
+    }
+    let bitstream = configuration.encode(&target.spec, &target.graph)?;
+    let region = |(compiled, columns, routed): (Compiled, Range<u32>, Routed)| {
+        let own = routed.configuration.encode(&target.spec, &target.graph)?;
+        let mapped = routed.proven(&compiled, &bitstream, own, target).map_err(|wrong| wrong.as_fault("program"))?;
+        Ok(Region { compiled, mapped, columns })
+    };
+    let regions = found.into_iter().map(region).collect::<Result<_, Diagnostic>>()?;
+    Ok(SideBySide { regions, configuration, bitstream })
+}
+
+/// Places and routes a program on as few of the free columns as it needs, the first of them.
+fn narrowest(
+    compiled: &Compiled,
+    target: &ArrayTarget,
+    free: Range<u32>,
+    options: Options,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<(Range<u32>, Routed), MapError> {
+    let spec = &target.spec;
+    let mut selection = 0.0;
+    let lowered = timed(&mut selection, || lower(compiled, spec))?;
+    // Tiles are at the same places of each period.
+    let period = spec.column_period() as usize;
+    let mut refused = None;
+    for columns in (period as u32..=free.end - free.start).step_by(period) {
+        let narrow = spec.of_columns(columns);
+        if let Err(error) = check_capacity(&lowered.netlist, &narrow) {
+            refused = Some(error.to_string());
+            continue;
+        }
+        let narrow = ArrayTarget::new(narrow);
+        match route(compiled, lowered.clone(), &narrow, &Edited::default(), options, progress) {
+            Ok(mut routed) => {
+                routed.times.selection = selection;
+                routed.move_east(free.start, &narrow.graph, &target.graph);
+                return Ok((free.start..free.start + columns, routed));
+            }
+            // A loop is no shorter on more columns.
+            Err(error @ (MapError::Loop(_) | MapError::Wrong(_))) => return Err(error),
+            Err(MapError::Refused(error)) => refused = Some(error.to_string()),
+        }
+    }
+    let (name, array) = (&compiled.program.name, &spec.name);
+    let left = free.end - free.start;
+    let why = refused.unwrap_or_else(|| format!("programs take {period} columns, or a multiple"));
+    let message =
+        format!("`{name}` does not fit the {left} of {} columns of `{array}` that are left: {why}", spec.columns);
+    let help = "put fewer programs side by side, unroll less, or take an array with more columns";
+    Err(MapError::Refused(Diagnostic::new(message).with_help(help)))
+}
+
+impl Routed {
+    /// Moves all tiles and routes so many columns to the east, from the resources of one array to those of another.
+    fn move_east(&mut self, by: u32, from: &Graph, to: &Graph) {
+        let moved = |place: Place| Place { column: place.column + by, ..place };
+        self.implementation.placement.places.iter_mut().for_each(|place| *place = moved(*place));
+        let tiles = std::mem::take(&mut self.configuration.tiles);
+        self.configuration.tiles = tiles.into_iter().map(|(place, tile)| (moved(place), tile)).collect();
+        let node = |node: &mut NodeId| {
+            let mut resource = from.resource(*node);
+            resource.place = moved(resource.place);
+            *node = to.node(resource).expect("the wider array has the columns of the narrower one");
+        };
+        let routes = self.implementation.routing.nets.iter_mut().flatten();
+        routes.flat_map(|route| &mut route.nodes).for_each(node);
+    }
+}

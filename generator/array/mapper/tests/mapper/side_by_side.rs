@@ -1,0 +1,78 @@
+//! Several programs on one array.
+
+use std::collections::BTreeMap;
+
+use pushmem_assembly::Constraints;
+use pushmem_fabric::TileKind;
+use pushmem_files::Diagnostic;
+use pushmem_images::Image;
+use pushmem_mapper::{ArrayTarget, Occupant, Region, SideBySide, compile_side_by_side, execute_observed};
+use pushmem_routing::Options;
+use pushmem_validation::validate;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::common::{app, array, beside};
+
+fn built(target: &ArrayTarget, names: &[&str]) -> Result<SideBySide, Diagnostic> {
+    let programs: Vec<_> = names.iter().map(|name| app(name)).collect();
+    compile_side_by_side(&programs, target, &beside(), &Constraints::default(), Options::default(), &|_| ())
+}
+
+/// Tables, sums in memories and boundary conditions side by side: each computes what it computes alone.
+#[test]
+fn programs_side_by_side_compute_what_each_computes() {
+    let target = ArrayTarget::new(array("amber"));
+    let together = built(&target, &["rom", "resnet_tiny", "bc_mirror", "harris"]).unwrap();
+    let columns: Vec<_> = together.regions.iter().map(|region| region.columns.clone()).collect();
+    assert_eq!(columns, [0..4, 4..8, 8..12, 12..20]);
+    let random = &mut ChaCha8Rng::seed_from_u64(3);
+    let images: Vec<BTreeMap<String, Image>> =
+        together.regions.iter().map(|region| region.compiled.program.random_inputs(random)).collect();
+    let occupant = |(region, images)| {
+        let Region { compiled, mapped, .. }: &Region = region;
+        Occupant { compiled, mapped, images }
+    };
+    let occupants: Vec<Occupant> = together.regions.iter().zip(&images).map(occupant).collect();
+    let executions = execute_observed(&occupants, &together.configuration, &target, &mut |_, _| ()).unwrap();
+    for ((region, images), execution) in together.regions.iter().zip(&images).zip(&executions) {
+        assert_eq!(execution.outputs, region.compiled.source.run(images).unwrap(), "{}", region.compiled.program.name);
+        // All of its tiles are in its columns.
+        let places = region.mapped.configuration.tiles.keys().chain(&region.mapped.implementation.placement.places);
+        assert!({ places }.all(|place| region.columns.contains(&place.column)));
+    }
+}
+
+/// The proof of a program finds a fault in its own tiles, and only there.
+#[test]
+fn a_fault_is_that_of_the_program_whose_tile_it_is_in() {
+    let target = ArrayTarget::new(array("amber"));
+    let SideBySide { regions, configuration, .. } = built(&target, &["gaussian", "rom"]).unwrap();
+    for (number, region) in regions.iter().enumerate() {
+        let mut wrong = configuration.clone();
+        let is_pe = |place: &pushmem_fabric::Place| target.graph.kind(*place) == Some(TileKind::Pe);
+        let own = |place: &pushmem_fabric::Place| region.columns.contains(&place.column) && is_pe(place);
+        let used = |fields: &[u32]| fields.iter().position(|value| *value != 0);
+        let tile = wrong.tiles.iter_mut().find(|(place, tile)| own(place) && used(&tile.fields).is_some());
+        let (_, tile) = tile.unwrap();
+        let field = used(&tile.fields).unwrap();
+        tile.fields[field] ^= 1;
+        let bitstream = wrong.encode(&target.spec, &target.graph).unwrap();
+        for (other, Region { compiled, mapped, .. }) in regions.iter().enumerate() {
+            let (operations, site) = (&mapped.lowered.operations, mapped.site());
+            let (program, accelerator) = (&compiled.program, &compiled.accelerator);
+            let verdict = validate(program, accelerator, operations, &target.spec, &target.graph, &bitstream, &site);
+            assert_eq!(verdict.is_err(), other == number, "{}: {verdict:?}", program.name);
+        }
+    }
+}
+
+#[test]
+fn programs_that_do_not_fit_side_by_side_are_refused() {
+    let target = ArrayTarget::new(array("amber"));
+    let message = built(&target, &["camera_pipeline", "exposure_fusion"]).unwrap_err().to_string();
+    assert!(message.contains("does not fit the 16 of 32 columns of `amber` that are left"), "{message}");
+    assert!(message.contains("needs 234 PE tiles"), "{message}");
+    let message = built(&target, &["rom", "rom"]).unwrap_err().to_string();
+    assert!(message.contains("two programs are called `rom`"), "{message}");
+}

@@ -1,0 +1,202 @@
+//! `pushmem build --array` of several programs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use itertools::Itertools;
+use pushmem_files::{Diagnostic, OutputFolder, check_output};
+use pushmem_images::Image;
+use pushmem_lockstep::Agreement;
+use pushmem_mapper::{ArrayTarget, Occupant, Region, Report, SideBySide, Times, header};
+use pushmem_nest::Program;
+use pushmem_routing::Options;
+use serde::Serialize;
+
+use super::on_array::{Ran, folder, shown, steps_line};
+use crate::application::choices::Chosen;
+use crate::application::{arrays, images};
+use crate::build::{Build, Emit, line};
+use crate::output;
+use crate::progress::Spinner;
+
+/// The results of a build of several programs.
+#[derive(Serialize)]
+struct Outcome {
+    /// From west to east.
+    programs: Vec<OfProgram>,
+    /// Words of the bitstream of all.
+    bitstream_words: usize,
+    /// Whether the array's model computed what the interpreter computes.
+    checked_by_model: bool,
+    /// The run of the RTL that showed what the model shows, if it was run.
+    rtl: Option<Agreement>,
+    /// Seconds from the programs to the bitstream, proof included.
+    seconds: f64,
+    /// Seconds of each step.
+    steps: Times,
+    /// Seconds of the run on the array's model, if there was one.
+    model_seconds: Option<f64>,
+}
+
+/// The results of one of them.
+#[derive(Serialize)]
+struct OfProgram {
+    /// Its first column.
+    first_column: u32,
+    /// Its last column.
+    last_column: u32,
+    #[serde(flatten)]
+    report: Report,
+}
+
+/// Files by the names of arrays, those of each program.
+type Files = Vec<Vec<(String, PathBuf)>>;
+
+impl Build {
+    /// Compiles programs for columns of an array.
+    pub fn side_by_side(&self, programs: &[Program], chosen: &Chosen, array: &Path) -> Result<ExitCode, Diagnostic> {
+        if let Some(folder) = &self.folder {
+            check_output(folder)?;
+        }
+        self.check_alone()?;
+        let target = ArrayTarget::new(arrays::read_named(array)?);
+        let (input_files, output_files) = (by_program(programs, &self.inputs)?, by_program(programs, &self.outputs)?);
+        let mut inputs: Vec<BTreeMap<String, Image>> = Vec::new();
+        for (number, program) in programs.iter().enumerate() {
+            images::check_outputs(program, &self.inputs, &output_files[number])?;
+            inputs.push(images::inputs(program, &input_files[number])?);
+        }
+        let spinner = Spinner::new();
+        spinner.say(&format!("compiling {} programs for `{}`", programs.len(), target.spec.name));
+        let started = Instant::now();
+        let options = Options { seed: self.seed, ..Options::default() };
+        let together = chosen.compile_side_by_side(programs, &target, options, &shown(&spinner))?;
+        let seconds = started.elapsed().as_secs_f64();
+        if let Some(emit) = self.emit {
+            drop(spinner);
+            let text = match emit {
+                Emit::Config => together.configuration.to_yaml(&target.spec, &target.graph),
+                _ => together.bitstream.to_text(&target.spec.name),
+            };
+            output::print(&text)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let reports = together.regions.iter().map(|region| OfProgram::of(region, &target)).collect_vec();
+        for of_program in &reports {
+            self.say(&spinner, || of_program.to_text())?;
+        }
+        let steps = together.regions.iter().fold(Times::default(), |sum, region| sum.plus(&region.mapped.times));
+        let bitstream_words = together.bitstream.writes.len();
+        self.say(&spinner, || {
+            format!("{}\n{}", name_of(programs), line("bitstream", &format!("{bitstream_words} words")))
+        })?;
+        self.say(&spinner, || line("seconds", &format!("{seconds:.2}")))?;
+        self.say(&spinner, || line("of these", &steps_line(&steps)))?;
+        let ran = self.runs().then(|| {
+            let occupant = |(region, images)| {
+                let Region { compiled, mapped, .. }: &Region = region;
+                Occupant { compiled, mapped, images }
+            };
+            let occupants = together.regions.iter().zip(&inputs).map(occupant).collect_vec();
+            self.run_on(&occupants, &together.configuration, &target, &spinner)
+        });
+        let ran = ran.transpose()?;
+        if let Some(Ran { outputs, cycles, rtl, .. }) = &ran {
+            let result = format!(
+                "computes what the interpreter computes, {} cycles from the flush",
+                cycles.iter().join(" and ")
+            );
+            self.say(&spinner, || line("model", &result))?;
+            self.say_rtl(&spinner, rtl)?;
+            output_files.iter().zip(outputs).try_for_each(|(files, outputs)| images::write(files, outputs))?;
+        }
+        let checked_by_model = ran.is_some();
+        let (rtl, model_seconds) = ran.map_or((None, None), |ran| (ran.rtl, Some(ran.seconds)));
+        if let Some(path) = &self.folder {
+            folder_of_all(programs, &together, &target, &reports).write(path)?;
+            self.say(&spinner, || line("written to", &path.display().to_string()))?;
+        }
+        drop(spinner);
+        if self.json {
+            let programs = reports;
+            let outcome = Outcome { programs, bitstream_words, checked_by_model, rtl, seconds, steps, model_seconds };
+            output::result(true, &outcome, String::new)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Refuses what is for one program.
+    fn check_alone(&self) -> Result<(), Diagnostic> {
+        let refused = |what: &str| {
+            let message = format!("{what} to one program, and there are several");
+            Err(Diagnostic::new(message).with_help("build that program alone"))
+        };
+        if self.edited.netlist.is_some() || self.edited.placement.is_some() {
+            return refused("edited stages belong");
+        }
+        match self.emit {
+            None | Some(Emit::Config | Emit::Bitstream) => Ok(()),
+            Some(_) => refused("stages other than `config` and `bitstream` belong"),
+        }
+    }
+}
+
+impl OfProgram {
+    fn of(region: &Region, target: &ArrayTarget) -> Self {
+        let report = Report::of(&region.compiled, &region.mapped, target);
+        OfProgram { first_column: region.columns.start, last_column: region.columns.end - 1, report }
+    }
+
+    fn to_text(&self) -> String {
+        let OfProgram { first_column, last_column, report } = self;
+        let columns = line("columns", &format!("{first_column} to {last_column}"));
+        format!("{}\n{columns}{report}", report.name)
+    }
+}
+
+/// The programs' names, as that of the files of all.
+fn name_of(programs: &[Program]) -> String {
+    programs.iter().map(|program| &program.name).join("_")
+}
+
+/// The files of each program, given as `PROGRAM.NAME=FILE`.
+fn by_program(programs: &[Program], files: &[(String, PathBuf)]) -> Result<Files, Diagnostic> {
+    let mut found: Files = vec![Vec::new(); programs.len()];
+    for (name, path) in files {
+        let parts = name.split_once('.');
+        let place = parts.and_then(|(program, _)| programs.iter().position(|other| other.name == program));
+        let (Some(place), Some((_, array))) = (place, parts) else {
+            let names = programs.iter().map(|program| format!("{}.NAME", program.name)).join(" or ");
+            let message = format!("`{name}` names no array of one of the programs");
+            return Err(Diagnostic::new(message).with_help(format!("write {names}")));
+        };
+        found[place].push((array.to_owned(), path.clone()));
+    }
+    Ok(found)
+}
+
+/// The files of all programs: the bitstream, and a folder of each.
+fn folder_of_all(
+    programs: &[Program],
+    together: &SideBySide,
+    target: &ArrayTarget,
+    reports: &[OfProgram],
+) -> OutputFolder {
+    let SideBySide { regions, configuration, bitstream } = together;
+    let name = name_of(programs);
+    let mut all = OutputFolder::new();
+    all.add(format!("{name}.hex"), bitstream.to_text(&target.spec.name));
+    let pairs = regions.iter().map(|region| (&region.compiled, &region.mapped)).collect_vec();
+    all.add(format!("{name}.h"), header(&name, &pairs, bitstream, target));
+    all.add("configuration.yaml", configuration.to_yaml(&target.spec, &target.graph));
+    all.add(format!("{}.yaml", target.spec.name), target.spec.to_yaml());
+    all.add("report.txt", reports.iter().map(|report| report.to_text() + "\n").join(""));
+    for (region, of_program) in regions.iter().zip(reports) {
+        let program = &of_program.report.name;
+        let own = folder(&region.compiled, &region.mapped, target, &of_program.report);
+        own.files().for_each(|(file, contents)| all.add(Path::new(program).join(file), contents));
+    }
+    all
+}
