@@ -5,7 +5,7 @@
 
 use pushmem_pe::Operation;
 
-use crate::cell::Word;
+use crate::cell::{Bit, Word};
 use crate::legalize::{Legal, Legalizer, Unsupported};
 
 impl Legalizer<'_, '_> {
@@ -110,7 +110,7 @@ impl Legalizer<'_, '_> {
         let (word, sign, greatest) = self.without_sign(left, dividend);
         let quotient = self.long_division(word, greatest, size, self.range(right));
         let quotient = self.builder.bitwise(Operation::Xor, quotient, sign);
-        let (least, _) = self.range(right);
+        let (least, most) = self.range(right);
         let result = match (is_modulo, least < 0) {
             (false, true) => {
                 let opposite = self.builder.subtract(Word::Constant(0), quotient).0;
@@ -120,6 +120,9 @@ impl Legalizer<'_, '_> {
             (false, false) => quotient,
             (true, _) => self.remainder(dividend, quotient, size),
         };
+        if least > 0 || most < 0 {
+            return Ok(self.fitted(node, result));
+        }
         let is_zero = self.builder.equal(divisor, Word::Constant(0));
         let result = self.builder.select(is_zero, Word::Constant(0), result);
         Ok(self.fitted(node, result))
@@ -129,22 +132,23 @@ impl Legalizer<'_, '_> {
     fn long_division(&mut self, dividend: Word, greatest: u64, divisor: Word, range: (i64, i64)) -> Word {
         let bits = self.builder.spec.word_bits;
         let steps = u64::BITS - greatest.leading_zeros();
-        let mut dividend = self.builder.shift(Operation::ShiftLeft, dividend, bits - steps);
-        let (mut rest, mut quotient) = (Word::Constant(0), Word::Constant(0));
+        // Bits of the dividend leave at the left end of this word, and those of the quotient enter at its right end.
+        let mut both = self.builder.shift(Operation::ShiftLeft, dividend, bits - steps);
+        let mut rest = Word::Constant(0);
+        let mut is_in = Bit::constant(false);
         let overflows = range.1 > 1 << (bits - 1);
         for _ in 0..steps {
-            let (next, bit) = self.builder.add(dividend, dividend);
-            dividend = next;
+            let (next, bit) = self.builder.add_carry(both, both, is_in);
+            both = next;
             let (doubled, overflow) = self.builder.add_carry(rest, rest, bit);
             let (less, no_borrow) = self.builder.subtract(doubled, divisor);
-            let is_in = match overflows {
+            is_in = match overflows {
                 true => self.builder.logic(overflow, no_borrow, |overflow, no_borrow| overflow || no_borrow),
                 false => no_borrow,
             };
             rest = self.builder.select(is_in, less, doubled);
-            quotient = self.builder.add_carry(quotient, quotient, is_in).0;
         }
-        quotient
+        self.builder.add_carry(both, both, is_in).0
     }
 
     /// The quotient with the sign of the divisor, or the remainder.
