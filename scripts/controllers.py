@@ -32,6 +32,13 @@ PEER_TILES = {
     "register file": ("pond", 85016),
 }
 
+# The peer's array, likewise: a switch box of five tracks of words with three connection boxes, their configuration registers
+# inside; and its processing element without floating point, its configuration outside.
+PEER_INTERCONNECT = 206901 + 3 * 13250
+PEER_PROCESSING_ELEMENT = 171374
+# The most that the interconnect may take, of the peer's area.
+GOAL_INTERCONNECT = 0.60
+
 # The most that the default style and the tile of the first kind may take, of the peer's area.
 GOAL = 0.80
 # The longest period of `amber` in gscl45nm, in ps.
@@ -68,6 +75,35 @@ module together #(parameter int unsigned Levels = 6) (
 endmodule
 """
 
+# The switch box of words of `amber`, three connection boxes, and the registers of their fields: 20 of 3 bits, 3 of 5 bits.
+INTERCONNECT = """
+module word_interconnect (
+    input  logic         clk_i, rst_ni, step_i, write_i,
+    input  logic [74:0]  configuration_i,
+    input  logic [15:0]  core_i, north_i [5], east_i [5], south_i [5], west_i [5],
+    output logic [15:0]  north_o [5], east_o [5], south_o [5], west_o [5],
+    output logic [47:0]  inputs_o
+);
+    logic [74:0] fields;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) fields <= '0;
+        else if (write_i) fields <= configuration_i;
+    end
+    amber_word_switch_box u_switch_box (.select_i(fields[59:0]), .*);
+    logic [319:0] tracks;
+    for (genvar track = 0; track < 5; track++) begin : gen_tracks
+        assign tracks[16*track+:16] = north_i[track];
+        assign tracks[16*(track+5)+:16] = east_i[track];
+        assign tracks[16*(track+10)+:16] = south_i[track];
+        assign tracks[16*(track+15)+:16] = west_i[track];
+    end
+    for (genvar port = 0; port < 3; port++) begin : gen_ports
+        pushmem_connection_box #(.Width(16), .Choices(20)) u_connection_box (
+            .select_i(fields[60+5*port+:5]), .tracks_i(tracks), .input_o(inputs_o[16*port+:16]));
+    end
+endmodule
+"""
+
 
 def tops(style: str) -> tuple[str, dict[str, str]]:
     """SystemVerilog around the modules of a style, and the top module for each figure."""
@@ -89,10 +125,11 @@ def tops(style: str) -> tuple[str, dict[str, str]]:
     }
 
 
-def measure(files: list[str], top: str, levels: int, liberty: Path) -> dict[str, float]:
-    """Area, flip-flops, generic cells and delay of a module in a cell library."""
+def measure(files: list[str], top: str, levels: int | None, liberty: Path) -> dict[str, float]:
+    """Area, flip-flops, generic cells and delay of a module in a cell library; of a controller with so many levels."""
+    parameters = {} if levels is None else {"Levels": levels}
     ok, log = tools.yosys([
-        tools.read_slang(files, top, {"Levels": levels}, f"-I {tools.HEADERS}"),
+        tools.read_slang(files, top, parameters, f"-I {tools.HEADERS}"),
         f"synth -flatten -top {top}", "check -assert",
         "log COUNT GENERIC", "select -count t:*", "log COUNT FLIPFLOPS", "select -count t:*DFF*",
         f"dfflibmap -liberty {liberty}", "design -save unmapped", f"abc -liberty {liberty}", "opt_clean",
@@ -159,6 +196,21 @@ def held_tiles(pushmem: str) -> list[Held]:
     report = synthesize(pushmem, "amber", "--library", "gscl45nm", "--optimize", "speed", "--sram", "openram_freepdk45_512x64")
     return [Held(f"`{Path(spec).stem}`, osu018", own, GOAL * peer, "µm²", peer),
             Held("`amber` for speed, gscl45nm: period", report["minimum_period_ps"], LONGEST_PERIOD, "ps")]
+
+
+def held_array(pushmem: str, liberty: Path, scratch: Path) -> list[Held]:
+    """The areas of the interconnect and of the processing element of the array `amber`."""
+    folder, wrapper = scratch / "array", scratch / "interconnect.sv"
+    wrapper.write_text(INTERCONNECT)
+    ok, log = tools.generate(pushmem, tools.ROOT / "constraints" / "arrays" / "amber.yaml", folder)
+    if not ok:
+        tools.stop(f"cannot generate the array:\n{log}")
+    parts = {"pushmem_hop", "pushmem_connection_box", "pushmem_operand", "amber_word_switch_box", "amber_pe"}
+    files = [str(folder / file) for file in tools.sources(folder) if Path(file).stem in parts] + [str(wrapper)]
+    figures = [("switch box and three connection boxes", "word_interconnect", GOAL_INTERCONNECT, PEER_INTERCONNECT),
+               ("processing element", "amber_pe", GOAL, PEER_PROCESSING_ELEMENT)]
+    return [Held(f"{name} of `amber`, osu018", measure(files, top, None, liberty)["area"], goal * peer, "µm²", peer)
+            for name, top, goal, peer in figures]
 
 
 def area(report: dict, *, without: tuple[str, ...] = ("registers",)) -> float:

@@ -35,4 +35,15 @@ puts "SECTION outputs"
 report_checks -path_delay max -from $registers_out -to [all_outputs] -digits 5 -no_line_splits
 puts "SECTION through"
 report_checks -path_delay max -from [all_inputs] -to [all_outputs] -digits 5 -no_line_splits
+{%- if job.has_tracks %}
+# Ports of tracks, and none of streams.
+set tracks_in [get_ports {word_*_i* bit_*_i*}]
+set tracks_out [get_ports {word_*_o* bit_*_o*}]
+puts "SECTION tracks in"
+report_checks -path_delay max -from $tracks_in -to $registers_in -digits 5 -no_line_splits
+puts "SECTION tracks out"
+report_checks -path_delay max -from $registers_out -to $tracks_out -digits 5 -no_line_splits
+puts "SECTION tracks through"
+report_checks -path_delay max -from $tracks_in -to $tracks_out -digits 5 -no_line_splits
+{%- endif %}
 puts "SECTION end"

@@ -9,7 +9,7 @@ pub struct Port {
     pub name: String,
     /// Whether it is an output; else it is an input.
     pub output: bool,
-    /// Its width in bits.
+    /// Its width in bits, with those of all elements of an unpacked array.
     pub bits: u32,
 }
 
@@ -37,7 +37,12 @@ pub fn ports_of(module: &str, text: &str) -> Option<Vec<Port>> {
 
 /// A port by its line: `input  logic [7:0] column_i,`.
 fn port(line: &str) -> Option<Port> {
-    let words = line.trim_end_matches(',').split_whitespace().collect_vec();
+    let mut words = line.trim_end_matches(',').split_whitespace().collect_vec();
+    let bounds = |word: &&str| word.strip_prefix('[')?.strip_suffix(']')?.parse::<u32>().ok();
+    let elements = words.last().and_then(bounds);
+    if elements.is_some() {
+        words.pop();
+    }
     let (direction, bits, name) = match words[..] {
         [direction, "logic", name] => (direction, 1, name),
         [direction, "logic", range, name] => {
@@ -46,7 +51,7 @@ fn port(line: &str) -> Option<Port> {
         }
         _ => return None,
     };
-    Some(Port { name: name.to_owned(), output: direction == "output", bits })
+    Some(Port { name: name.to_owned(), output: direction == "output", bits: bits * elements.unwrap_or(1) })
 }
 
 #[cfg(test)]
@@ -62,5 +67,7 @@ mod tests {
         assert_eq!(ports_of("tile", &text.replace("tile (", "tile\n    import tile_pkg::*;\n(")), expected);
         assert_eq!(ports_of("tile", &text.replace("[15:0]", "[WIDTH-1:0]")), None);
         assert_eq!(ports_of("til", text), None);
+        let array = text.replace("clk_i,", "clk_i  [5],");
+        assert_eq!(ports_of("tile", &array).unwrap()[0], port("clk_i", false, 5));
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use pushmem_compiler::Compiled;
 use pushmem_composition::Files;
+use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_files::{Code, Diagnostic, OutputFolder};
 use pushmem_packaging::{Design, Timing, package};
 use pushmem_rtl::tile_module;
@@ -52,6 +53,7 @@ pub fn tile<'a>(spec: &'a TileSpec, rtl: Vec<(String, String)>, technology: &'a 
         about: format!("Memory tile `{}`", spec.name),
         rtl,
         tiles: vec![spec],
+        processing_elements: Vec::new(),
         testbench: Vec::new(),
         reset: spec.reset,
         technology,
@@ -67,8 +69,31 @@ pub fn accelerator<'a>(compiled: &'a Compiled, files: &Files, technology: &'a Te
         about: format!("Accelerator `{}`", compiled.accelerator.name),
         rtl: files.rtl.clone(),
         tiles: folder::tiles(compiled),
+        processing_elements: Vec::new(),
         testbench: Vec::new(),
         reset: compiled.accelerator.target.memory().reset,
+        technology,
+        blocks: Vec::new(),
+    }
+}
+
+/// A tile of an array for chip flows, without registers. The files are those of the array.
+pub fn array_tile<'a>(
+    spec: &'a ArraySpec,
+    kind: TileKind,
+    rtl: Vec<(String, String)>,
+    technology: &'a Technology,
+) -> Design<'a> {
+    let top = pushmem_interconnect::tile_module(spec, kind);
+    Design {
+        name: top.clone(),
+        top,
+        about: format!("{} tile of the array `{}`", kind.name().to_uppercase(), spec.name),
+        rtl,
+        tiles: spec.memory.iter().map(|memory| &memory.tile).collect(),
+        processing_elements: vec![spec.pe.name.clone()],
+        testbench: Vec::new(),
+        reset: spec.reset(),
         technology,
         blocks: Vec::new(),
     }

@@ -1,6 +1,7 @@
 //! `pushmem synth`.
 
 mod activity;
+mod array;
 
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use itertools::Itertools;
 use pushmem_configuration::encode;
+use pushmem_fabric::ArraySpec;
 use pushmem_files::{Code, Diagnostic, read_text, write_file};
 use pushmem_nest::Program;
 use pushmem_packaging::{Design as Package, Timing};
@@ -24,7 +26,7 @@ use pushmem_tile::{Style, TileSpec};
 use serde::Serialize;
 
 use crate::application::choices::Choices;
-use crate::application::{folder, images, program, run_model, tiles};
+use crate::application::{arrays, folder, images, program, run_model, tiles};
 use crate::kinds;
 use crate::progress::Spinner;
 use crate::{output, package, technology};
@@ -40,7 +42,8 @@ of the Python that the variable PUSHMEM_PYTHON names; OpenSTA is the program sta
 #[derive(Args)]
 #[command(after_help = TOOLS)]
 pub struct Synth {
-    /// Tile, a specification or the name of one in `constraints/tiles`; or a program, whose accelerator it is then.
+    /// Tile, a specification or the name of one in `constraints/tiles`; the specification of an array, which is synthesized tile by
+    /// tile; or a program, whose accelerator it is then.
     target: PathBuf,
     /// Cell library: osu018, gscl45nm, or a file in the Liberty format.
     #[arg(long, value_name = "LIBRARY", default_value = "osu018")]
@@ -113,6 +116,7 @@ enum Goal {
 enum Target {
     Program(Program),
     Tile(Box<TileSpec>),
+    Array(Box<ArraySpec>),
 }
 
 impl Synth {
@@ -128,30 +132,38 @@ impl Synth {
         match target {
             Target::Program(program) => self.run_program(program, &library, &tools),
             Target::Tile(spec) => self.run_tile(&spec, &library, &tools),
+            Target::Array(spec) => self.run_array(&spec, &library, &tools),
         }
     }
 
     fn read(&self) -> Result<Target, Diagnostic> {
         let refuse = |option: &str, wanted: &str, found: &str| {
-            let message = format!("`{option}` is for {wanted}; {} is a {found}", self.target.display());
+            let message = format!("`{option}` is for {wanted}; {} is {found}", self.target.display());
             Err(Diagnostic::new(message).with_help("leave the option out, or give another target"))
         };
-        let Some(program) = self.program()? else {
-            let others = [("--input", !self.inputs.is_empty()), ("--assumed-activity", self.assumed_activity)];
-            let others = others.into_iter().find(|(_, given)| *given).map(|(option, _)| option);
-            return match self.choices.given().or(others) {
-                Some(option) => refuse(option, "programs", "tile"),
-                None => Ok(Target::Tile(Box::new(self.tile()?))),
-            };
+        let given = |options: &[(&'static str, bool)]| {
+            options.iter().find(|(_, is_given)| *is_given).map(|(option, _)| *option)
         };
-        let given = [
+        let of_programs = [("--input", !self.inputs.is_empty()), ("--assumed-activity", self.assumed_activity)];
+        let of_programs = self.choices.given().or(given(&of_programs));
+        let of_tiles = [
             ("--style", self.style.is_some()),
             ("--check", self.check.is_some()),
             ("--activity", self.activity.is_some()),
         ];
-        match given.into_iter().find(|(_, given)| *given) {
-            Some((option, _)) => refuse(option, "tiles", "program"),
-            None => Ok(Target::Program(program)),
+        let of_tiles = given(&of_tiles);
+        if let Some(spec) = arrays::read_file(&self.target)? {
+            let of_netlists = [("--netlist", self.netlist.is_some()), ("--equivalence", self.equivalence.is_some())];
+            return match of_programs.or(of_tiles).or(given(&of_netlists)) {
+                Some(option) => refuse(option, "tiles and programs", "an array"),
+                None => Ok(Target::Array(Box::new(spec))),
+            };
+        }
+        match (self.program()?, of_programs, of_tiles) {
+            (None, Some(option), _) => refuse(option, "programs", "a tile"),
+            (None, None, _) => Ok(Target::Tile(Box::new(self.tile()?))),
+            (Some(_), _, Some(option)) => refuse(option, "tiles", "a program"),
+            (Some(program), _, None) => Ok(Target::Program(program)),
         }
     }
 
@@ -257,6 +269,20 @@ impl Synth {
         Ok(Some(Proven { blocks: blocks.len(), signals: blocks.iter().map(|block| block.signals).sum() }))
     }
 
+    /// The clock: the report has the delays themselves.
+    fn timing(&self) -> Timing {
+        let default = Timing::default();
+        let clock_period_ps = self.clock.unwrap_or(default.clock_period_ps);
+        Timing { clock_period_ps, clock_uncertainty_percent: 0, ..default }
+    }
+
+    fn goal(&self) -> Optimize {
+        match self.optimize {
+            Goal::Area => Optimize::Area,
+            Goal::Speed => Optimize::Speed,
+        }
+    }
+
     /// Synthesizes and reports; checks the netlist of a tile if that is wanted.
     fn measure(
         &self,
@@ -266,14 +292,7 @@ impl Synth {
         library: &Library,
         tools: &Tools,
     ) -> Result<ExitCode, Diagnostic> {
-        let default = Timing::default();
-        let clock_period_ps = self.clock.unwrap_or(default.clock_period_ps);
-        // The report has the delays themselves.
-        let timing = Timing { clock_period_ps, clock_uncertainty_percent: 0, ..default };
-        let optimize = match self.optimize {
-            Goal::Area => Optimize::Area,
-            Goal::Speed => Optimize::Speed,
-        };
+        let (timing, optimize) = (self.timing(), self.goal());
         let spinner = Spinner::new();
         let design = Design { package, timing: &timing, library, optimize };
         let outcome = synthesize(&design, tools, |step| spinner.say(step)).and_then(|synthesis| {
@@ -405,6 +424,9 @@ mod tests {
             registers: Some(path.clone()),
             inputs: Some(path.clone()),
             outputs: Some(path.clone()),
+            tracks_in: Some(path.clone()),
+            tracks_out: Some(path.clone()),
+            tracks_through: Some(path.clone()),
             through: Some(path),
         };
         // With room for the total.

@@ -25,6 +25,8 @@ pub struct Design<'a> {
     pub rtl: Vec<(String, String)>,
     /// The kinds of tiles in it, which say what is a tile, its registers or its assertions among the modules.
     pub tiles: Vec<&'a TileSpec>,
+    /// Modules of processing elements.
+    pub processing_elements: Vec<String>,
     /// Paths of a testbench for Verilator: C++ files, and headers that they include. None for a design without one.
     pub testbench: Vec<String>,
     /// How its flip-flops are reset.

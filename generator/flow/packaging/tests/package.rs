@@ -43,6 +43,7 @@ fn packaged(spec: &TileSpec, technology: &Technology, timing: &str) -> BTreeMap<
         about: "A tile".to_owned(),
         rtl,
         tiles: vec![spec],
+        processing_elements: Vec::new(),
         testbench: Vec::new(),
         reset: spec.reset,
         technology,

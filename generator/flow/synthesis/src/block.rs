@@ -29,13 +29,19 @@ pub enum BlockKind {
     ShiftRegisters,
     /// Loops, stream buffers and the control of runs of an accelerator.
     Streams,
+    /// Processing elements of an array, with the registers of their operands.
+    ProcessingElements,
+    /// Switch boxes of an array, with the registers of their tracks.
+    SwitchBoxes,
+    /// Connection boxes of an array.
+    ConnectionBoxes,
     /// Everything else.
     Rest,
 }
 
 impl BlockKind {
     /// All kinds, in the order of reports.
-    pub(crate) const ALL: [BlockKind; 11] = [
+    pub(crate) const ALL: [BlockKind; 14] = [
         BlockKind::Controllers,
         BlockKind::Aggregators,
         BlockKind::TransposeBuffers,
@@ -46,6 +52,9 @@ impl BlockKind {
         BlockKind::Kernels,
         BlockKind::ShiftRegisters,
         BlockKind::Streams,
+        BlockKind::ProcessingElements,
+        BlockKind::SwitchBoxes,
+        BlockKind::ConnectionBoxes,
         BlockKind::Rest,
     ];
 
@@ -53,6 +62,7 @@ impl BlockKind {
     pub(crate) fn of(module: &str, design: &Package) -> Self {
         let of_a_tile = |named: fn(&TileSpec) -> String| design.tiles.iter().any(|spec| named(spec) == module);
         let is_memory = || design.technology.assemblies().iter().any(|assembly| assembly.memory.name == module);
+        let is_array_tile = !design.processing_elements.is_empty();
         // Both kinds of reset.
         let module = module.strip_suffix("_synchronous").unwrap_or(module);
         match module {
@@ -60,7 +70,13 @@ impl BlockKind {
             | "pushmem_run_control"
             | "pushmem_stream_buffer"
             | "pushmem_stall_pipeline"
-            | "pushmem_skid_buffer" => BlockKind::Streams,
+            | "pushmem_skid_buffer"
+            | "pushmem_array_buffer"
+            | "pushmem_stream_in"
+            | "pushmem_stream_out" => BlockKind::Streams,
+            "pushmem_connection_box" => BlockKind::ConnectionBoxes,
+            "pushmem_operand" => BlockKind::ProcessingElements,
+            "pushmem_hop" => BlockKind::SwitchBoxes,
             "pushmem_shift_register" => BlockKind::ShiftRegisters,
             "pushmem_divider" => BlockKind::Kernels,
             // Around the memory of each tile.
@@ -78,6 +94,9 @@ impl BlockKind {
             _ if is_memory() => BlockKind::Sram,
             _ if of_a_tile(registers_module) => BlockKind::Registers,
             _ if of_a_tile(tile_module) => BlockKind::Rest,
+            _ if design.processing_elements.iter().any(|name| name == module) => BlockKind::ProcessingElements,
+            _ if is_array_tile && module.ends_with("_switch_box") => BlockKind::SwitchBoxes,
+            _ if is_array_tile && module.ends_with("_configuration") => BlockKind::Registers,
             _ if module.strip_prefix(&design.top).is_some_and(|rest| rest.starts_with('_')) => BlockKind::Kernels,
             _ => BlockKind::Rest,
         }
@@ -96,6 +115,9 @@ impl BlockKind {
             BlockKind::Kernels => "kernels",
             BlockKind::ShiftRegisters => "shift registers",
             BlockKind::Streams => "streams",
+            BlockKind::ProcessingElements => "processing element",
+            BlockKind::SwitchBoxes => "switch boxes",
+            BlockKind::ConnectionBoxes => "connection boxes",
             BlockKind::Rest => "rest",
         }
     }

@@ -48,6 +48,9 @@ pub(crate) struct Job<'a> {
     /// The cell of clock gates.
     #[serde(skip)]
     pub(crate) gate: Option<&'a ClockGate>,
+    /// Whether it is a tile of an array.
+    #[serde(skip)]
+    pub(crate) has_tracks: bool,
     optimize: Optimize,
     /// Modules that are no cells: the macros.
     pub(crate) macros: Vec<String>,
@@ -86,6 +89,7 @@ pub(crate) fn job<'a>(design: &Design<'a>) -> (Job<'a>, Vec<(String, String)>) {
         top: &made.top,
         gate: made.technology.clock_gate(),
         files: sources,
+        has_tracks: !made.processing_elements.is_empty(),
         macros: made.technology.bindings().map(|binding| binding.name.clone()).collect(),
         black_boxes: made.technology.black_boxes().map(str::to_owned).collect(),
         blocks,
@@ -166,6 +170,7 @@ mod tests {
             testbench: Vec::new(),
             reset: Reset::default(),
             technology: &technology,
+            processing_elements: Vec::new(),
             blocks: Vec::new(),
         };
         let library = Library { name: "cells".to_owned(), path: cells };

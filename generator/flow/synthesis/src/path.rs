@@ -32,6 +32,15 @@ pub struct Paths {
     pub outputs: Option<Path>,
     /// From an input to an output.
     pub through: Option<Path>,
+    /// Of a tile of an array: from a track that comes in to a register.
+    #[serde(default)]
+    pub tracks_in: Option<Path>,
+    /// From a register to a track that goes out.
+    #[serde(default)]
+    pub tracks_out: Option<Path>,
+    /// From a track that comes in past the register of one that goes out.
+    #[serde(default)]
+    pub tracks_through: Option<Path>,
 }
 
 impl Paths {
@@ -55,6 +64,9 @@ impl Paths {
             inputs: longest(&["inputs", "inputs of gates"])?,
             outputs: path("outputs")?,
             through: path("through")?,
+            tracks_in: path("tracks in")?,
+            tracks_out: path("tracks out")?,
+            tracks_through: path("tracks through")?,
         })
     }
 }

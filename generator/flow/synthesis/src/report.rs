@@ -127,6 +127,9 @@ impl Display for Report {
             ("input path", &self.paths.inputs),
             ("output path", &self.paths.outputs),
             ("through path", &self.paths.through),
+            ("track to register", &self.paths.tracks_in),
+            ("register to track", &self.paths.tracks_out),
+            ("track to track", &self.paths.tracks_through),
         ];
         for (name, path) in paths {
             let Some(Path { from, to, gates, delay_ps, cycles, slowest }) = path else { continue };
