@@ -21,6 +21,9 @@ module probed_array (
 {%- for probe in probes %}
     output logic [63:0] probe_{{ loop.index0 }}_o,
 {%- endfor %}
+{%- for _ in gates %}
+    output logic [63:0] gates_{{ loop.index0 }}_o,
+{%- endfor %}
     output logic config_error_o,
     output logic [31:0] config_read_data_o
 );
@@ -36,6 +39,9 @@ module probed_array (
     {{ array }} u_array (
         .clk_i,
         .rst_ni,
+{%- if has_clock_gates %}
+        .test_enable_i(1'b0),
+{%- endif %}
         .flush_i,
         .stall_i,
         .config_write_i,
@@ -55,5 +61,8 @@ module probed_array (
     );
 {% for probe in probes %}
     assign probe_{{ loop.index0 }}_o = 64'({{ "{" }}{{ probe.join(", ") }}{{ "}" }});
+{%- endfor %}
+{%- for gate in gates %}
+    assign gates_{{ loop.index0 }}_o = 64'({{ "{" }}{{ gate.join(", ") }}{{ "}" }});
 {%- endfor %}
 endmodule

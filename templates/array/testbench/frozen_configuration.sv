@@ -3,6 +3,9 @@
 {%- for (signal, value) in constants %}
     assign {{ signal }}_o = {{ value }};
 {%- endfor %}
+{%- if has_clock %}
+    assign tile_clk_o = clk_i;
+{%- endif %}
 {%- if !has_memory %}
     // No register is left.
 {%- for output in others %}

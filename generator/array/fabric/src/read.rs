@@ -97,6 +97,8 @@ struct ArrayFile {
     block: Option<BlockShape>,
     #[serde(default = "default_control_depth")]
     control_depth: u32,
+    #[serde(default, skip_serializing_if = "is_false")]
+    clock_gating: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -129,6 +131,11 @@ fn default_hop_limit() -> u32 {
     DEFAULT_HOP_LIMIT
 }
 
+/// A key that has its default is not printed.
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
 fn default_control_depth() -> u32 {
     DEFAULT_CONTROL_DEPTH
 }
@@ -147,8 +154,20 @@ impl ArraySpec {
 
     /// The completed specification as YAML. Reading it gives the same specification, where its blocks have the same names.
     pub fn to_yaml(&self) -> String {
-        let Self { name, columns, rows, pe, memory, io, tracks, topology, hop_limit, block, control_depth } =
-            self.clone();
+        let Self {
+            name,
+            columns,
+            rows,
+            pe,
+            memory,
+            io,
+            tracks,
+            topology,
+            hop_limit,
+            block,
+            control_depth,
+            clock_gating,
+        } = self.clone();
         let memory = memory.map(|MemoryColumns { tile, every }| MemoryFile { tile: tile.name, every });
         let ControllerSpec { levels, extent_bits, cycle_bits, .. } = io.controller;
         let io = IoFile {
@@ -158,8 +177,21 @@ impl ArraySpec {
             cycle_bits: Some(cycle_bits),
         };
         let (kind, pe, block) = (KindName::Array, pe.name, Some(block));
-        let file =
-            ArrayFile { name, kind, columns, rows, pe, memory, io, tracks, topology, hop_limit, block, control_depth };
+        let file = ArrayFile {
+            name,
+            kind,
+            columns,
+            rows,
+            pe,
+            memory,
+            io,
+            tracks,
+            topology,
+            hop_limit,
+            block,
+            control_depth,
+            clock_gating,
+        };
         serde_yaml::to_string(&file).expect("a specification is plain data")
     }
 }
@@ -190,8 +222,21 @@ impl Reader<'_> {
         let memory = file.memory.as_ref().map(|memory| self.memory(memory, &file, &pe, blocks)).transpose()?;
         let block = self.block(&file)?;
         let io = self.io(file.io, file.control_depth)?;
-        let ArrayFile { name, columns, rows, tracks, topology, hop_limit, control_depth, .. } = file;
-        Ok(ArraySpec { name, columns, rows, pe, memory, io, tracks, topology, hop_limit, block, control_depth })
+        let ArrayFile { name, columns, rows, tracks, topology, hop_limit, control_depth, clock_gating, .. } = file;
+        Ok(ArraySpec {
+            name,
+            columns,
+            rows,
+            pe,
+            memory,
+            io,
+            tracks,
+            topology,
+            hop_limit,
+            block,
+            control_depth,
+            clock_gating,
+        })
     }
 
     /// The specification of a block, or the key that names it with what is wrong there.
@@ -249,9 +294,13 @@ impl Reader<'_> {
                 "choose a memory tile with fewer words, or without `rom_mode`",
             );
         }
-        for (has_it, option) in
-            [(tile.bist, "bist"), (tile.clock_gating, "clock_gating"), (tile.shadow_registers, "shadow_registers")]
-        {
+        if tile.clock_gating && !file.clock_gating {
+            return refuse(
+                format!("`{}` has `clock_gating`, the array has not", tile.name),
+                "give the array `clock_gating: true`, or choose a memory tile without it",
+            );
+        }
+        for (has_it, option) in [(tile.bist, "bist"), (tile.shadow_registers, "shadow_registers")] {
             if has_it {
                 let message = format!("`{}` has `{option}`, which an array does not connect", tile.name);
                 return refuse(message, "choose a memory tile without it");

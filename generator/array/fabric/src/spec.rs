@@ -262,6 +262,8 @@ pub struct ArraySpec {
     pub block: BlockShape,
     /// Registers between the ports of the array for configuration, flush and stall, and the tiles.
     pub control_depth: u32,
+    /// Whether the clock of a tile that no bitstream uses stands still.
+    pub clock_gating: bool,
 }
 
 impl ArraySpec {
@@ -346,7 +348,7 @@ impl ArraySpec {
     }
 
     /// SHA-256, in lower-case hexadecimal, of the values on which bitstreams depend. Blocks, the depth of the control
-    /// tree and the buffers of streams are none of them.
+    /// tree, the buffers of streams and clock gates are none of them.
     pub fn digest(&self) -> String {
         self.hash().iter().map(|byte| format!("{byte:02x}")).collect()
     }

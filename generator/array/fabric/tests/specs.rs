@@ -66,7 +66,10 @@ fn turns_are_one_to_one() {
 fn digests_tell_arrays_apart() {
     let base = "name: a\nkind: array\ncolumns: 4\nrows: 4\npe: image_pe\n";
     let digest = |more: &str| parse(&format!("{base}{more}")).unwrap().digest();
-    assert_eq!(digest("block: {columns: 2, rows: 1}\ncontrol_depth: 3\nio: {buffer: 40}\n"), digest(""));
+    assert_eq!(
+        digest("block: {columns: 2, rows: 1}\ncontrol_depth: 3\nio: {buffer: 40}\nclock_gating: true\n"),
+        digest("")
+    );
     for more in [
         "memory: {tile: small, every: 2}",
         "tracks: {word: 4, bit: 5}",

@@ -4,7 +4,7 @@ use askama::Template;
 use pushmem_fabric::{ArraySpec, Layer, Place, Side, TileKind};
 use pushmem_veryl::Source;
 
-use crate::{block_module, io_block_module, render, tile_module};
+use crate::{block_module, io_block_module, render, takes_flush, tile_module};
 
 #[derive(Template)]
 #[template(path = "block.veryl", escape = "none")]
@@ -183,7 +183,7 @@ fn block(
             module: tile_module(spec, kind),
             column,
             row,
-            has_flush: kind != TileKind::Pe,
+            has_flush: takes_flush(kind),
             tracks: shape.tracks(place),
         }
     };

@@ -5,9 +5,10 @@ use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_registers::WORD_BYTES;
 use pushmem_resources::{Feature, Field, TileLayout};
+use pushmem_tile::Reset;
 use pushmem_veryl::Source;
 
-use crate::render;
+use crate::{render, takes_flush};
 
 #[derive(Template)]
 #[template(path = "tile_configuration.veryl", escape = "none")]
@@ -20,6 +21,11 @@ struct TileConfiguration<'a> {
     /// Registers of the memory, and the byte address of the one that enables its controllers.
     memory_registers: u32,
     memory_control: u32,
+    /// Whether the tile takes the flush.
+    has_flush: bool,
+    synchronous: bool,
+    /// The clock of the registers.
+    clock: &'static str,
     /// Lowest bit of the write data that no register has.
     unused_from: Option<u32>,
 }
@@ -86,6 +92,9 @@ pub fn source(spec: &ArraySpec, layout: &TileLayout) -> Source {
         signals: &signals,
         memory_registers,
         memory_control: layout.memory_control().unwrap_or(0) * WORD_BYTES,
+        has_flush: takes_flush(layout.kind),
+        synchronous: spec.reset() == Reset::Synchronous,
+        clock: if spec.clock_gating { " (configuration_clk, rst_ni)" } else { "" },
         unused_from: (widest < 32 && memory_registers == 0).then_some(widest),
     };
     render(&module, &template)

@@ -14,12 +14,17 @@ use pushmem_systemverilog::{File, header};
 use crate::configuration::Configuration as ConfigurationModule;
 use crate::{array_module, block_module, io_block_module, tile_module};
 
+/// The output for the clock of the rest of the tile.
+const TILE_CLOCK: &str = "tile_clk_o";
+
 #[derive(Template)]
 #[template(path = "testbench/frozen_configuration.sv", escape = "none")]
 struct FrozenConfiguration<'a> {
     header: String,
     constants: Vec<(String, String)>,
     has_memory: bool,
+    /// Whether the clock of the tile is one of its outputs: it always runs.
+    has_clock: bool,
     /// The outputs that are not constants of the configuration.
     others: Vec<&'a str>,
     core: u32,
@@ -100,11 +105,14 @@ impl Frozen<'_> {
         }
         let header = self.header(&configuration, &constants);
         let signals = signals(&layout, tile);
-        let is_other = |output: &&str| !signals.iter().any(|(signal, _)| *output == format!("{signal}_o"));
+        let is_other = |output: &&str| {
+            *output != TILE_CLOCK && !signals.iter().any(|(signal, _)| *output == format!("{signal}_o"))
+        };
         let template = FrozenConfiguration {
             others: outputs(&header).map(|(output, _)| output).filter(is_other).collect(),
             header: header.clone(),
             constants: signals.clone(),
+            has_clock: self.spec.clock_gating,
             has_memory: tile.memory.is_some(),
             core: Feature::Core.number(),
             memory_control: layout.memory_control().unwrap_or(0) * WORD_BYTES,

@@ -83,7 +83,8 @@ pub fn generate(spec: &ArraySpec) -> Result<Vec<Emitted>, CompileError> {
         let array = pushmem_rtl::compile(sources(spec), spec.reset());
         (pe.join().expect("it does not panic"), memory.join().expect("it does not panic"), array)
     });
-    Ok(without_copies([pe?, memory?, array?].concat()))
+    let gate = spec.clock_gating.then(pushmem_rtl::clock_gate).into_iter().collect();
+    Ok(without_copies([gate, pe?, memory?, array?].concat()))
 }
 
 /// The modules without second copies: streams and memories have the same controllers.
@@ -117,6 +118,11 @@ pub fn sources(spec: &ArraySpec) -> Vec<Source> {
 fn render(name: &str, template: &impl Template) -> Source {
     let text = template.render().expect("templates write to memory");
     Source { name: name.to_owned(), text: format!("{}\n", text.trim()) }
+}
+
+/// Whether the tiles of a kind take the flush: those that follow a schedule.
+fn takes_flush(kind: TileKind) -> bool {
+    kind != TileKind::Pe
 }
 
 /// Bits of a row or column that tell whether a track can pass around its register; 0 where it never can.

@@ -8,7 +8,7 @@ use pushmem_tile::{Reset, TileSpec};
 use pushmem_veryl::Source;
 
 use crate::configuration::Configuration;
-use crate::{hop_bits, render, tile_module};
+use crate::{hop_bits, render, takes_flush, tile_module};
 
 /// The tracks of a side.
 pub struct Tracks {
@@ -52,6 +52,8 @@ struct PeTile<'a> {
     spec: &'a ArraySpec,
     module: &'a str,
     has_flush: bool,
+    /// How the rest of the tile gets its clock.
+    clock: &'static str,
     tracks: Vec<Tracks>,
     configuration: Configuration,
     connected: Vec<Incoming>,
@@ -72,6 +74,8 @@ struct MemoryTile<'a> {
     /// The type of its reset.
     reset: &'static str,
     has_flush: bool,
+    /// How the rest of the tile gets its clock.
+    clock: &'static str,
     tracks: Vec<Tracks>,
     configuration: Configuration,
     connected: Vec<Incoming>,
@@ -88,6 +92,8 @@ struct IoTile<'a> {
     spec: &'a ArraySpec,
     module: &'a str,
     has_flush: bool,
+    /// How the rest of the tile gets its clock.
+    clock: &'static str,
     tracks: Vec<Tracks>,
     configuration: Configuration,
     connected: Vec<Incoming>,
@@ -118,7 +124,8 @@ fn pe_tile<'a>(spec: &'a ArraySpec, layout: &TileLayout, module: &'a str) -> PeT
     PeTile {
         spec,
         module,
-        has_flush: false,
+        has_flush: takes_flush(layout.kind),
+        clock: clock(spec),
         tracks: tracks(spec, layout),
         configuration: Configuration::of(spec, layout),
         connected: connected(spec, layout),
@@ -150,7 +157,8 @@ fn memory_tile<'a>(spec: &'a ArraySpec, layout: &TileLayout, module: &'a str, me
             Reset::Asynchronous => "reset_async_low",
             Reset::Synchronous => "reset_sync_low",
         },
-        has_flush: true,
+        has_flush: takes_flush(layout.kind),
+        clock: clock(spec),
         tracks: tracks(spec, layout),
         configuration: Configuration::of(spec, layout),
         connected: connected(spec, layout),
@@ -174,13 +182,19 @@ fn io_tile<'a>(spec: &'a ArraySpec, layout: &TileLayout, module: &'a str) -> IoT
     IoTile {
         spec,
         module,
-        has_flush: true,
+        has_flush: takes_flush(layout.kind),
+        clock: clock(spec),
         tracks: tracks(spec, layout),
         configuration: Configuration::of(spec, layout),
         connected: connected(spec, layout),
         inputs: inputs(spec, layout),
         layers: Layer::ALL.map(stream),
     }
+}
+
+/// The connection of a clock port.
+fn clock(spec: &ArraySpec) -> &'static str {
+    if spec.clock_gating { "clk_i: tile_clk" } else { "clk_i" }
 }
 
 /// The tracks of a tile.

@@ -57,6 +57,8 @@ fn arrays_are_lint_clean() {
         "memory: {tile: dual_port, every: 2}\nblock: {columns: 2, rows: 1}\nhop_limit: 2",
         "topology: disjoint\ntracks: {word: 3, bit: 1}\nhop_limit: 4\nblock: {columns: 1, rows: 1}\ncontrol_depth: 1",
         "tracks: {word: 1, bit: 2}\ncontrol_depth: 4",
+        "memory: {tile: amber_rom, every: 2}\nclock_gating: true",
+        "hop_limit: 2\nclock_gating: true",
     ] {
         let spec = of_two_by_two(more);
         let mut tops: Vec<String> = spec.kinds().map(|kind| tile_module(&spec, kind)).collect();

@@ -32,9 +32,14 @@ pub fn generate(spec: &TileSpec, map: &RegisterMap) -> Result<Vec<Emitted>, Comp
     let mut emitted = compile(sources(spec, map), spec.reset)?;
     name_resets(&mut emitted, spec.reset);
     if spec.clock_gating {
-        emitted.insert(0, Emitted { name: CLOCK_GATE.to_owned(), text: CLOCK_GATE_MODEL.to_owned() });
+        emitted.insert(0, clock_gate());
     }
     Ok(emitted)
+}
+
+/// The model of the clock gate.
+pub fn clock_gate() -> Emitted {
+    Emitted { name: CLOCK_GATE.to_owned(), text: CLOCK_GATE_MODEL.to_owned() }
 }
 
 /// Compiles Veryl sources with a kind of reset, as [`pushmem_veryl::compile`] does.

@@ -29,7 +29,9 @@ pub fn random_array(longest_side: u32, random: &mut ChaCha8Rng) -> (ArraySpec, S
     let mut side = || random.random_range(2..=longest_side.max(2));
     let (columns, rows) = (side(), side());
     let word_bits = *[8, 16, 16, 32].choose(random).expect("some widths");
-    let blocks = RandomBlocks { pe: processing_element(word_bits, random), memory: memory(word_bits, random) };
+    let clock_gating = random.random::<bool>();
+    let blocks =
+        RandomBlocks { pe: processing_element(word_bits, random), memory: memory(word_bits, clock_gating, random) };
     let every = random.random_bool(0.7).then(|| random.random_range(2..=columns));
     let memories = every.map_or(String::new(), |every| format!("memory: {{tile: random_memory, every: {every}}}\n"));
     let topology = ["wilton", "disjoint"].choose(random).expect("some topologies");
@@ -39,7 +41,7 @@ pub fn random_array(longest_side: u32, random: &mut ChaCha8Rng) -> (ArraySpec, S
     let text = format!(
         "name: random\nkind: array\ncolumns: {columns}\nrows: {rows}\npe: random_pe\n{memories}io: {{levels: {}, extent_bits: {}, \
          cycle_bits: {}, buffer: {}}}\ntracks: {{word: {}, bit: {}}}\ntopology: {topology}\nhop_limit: {hop_limit}\n{block}\
-         control_depth: {control_depth}\n",
+         control_depth: {control_depth}\nclock_gating: {clock_gating}\n",
         random.random_range(2..=4),
         random.random_range(4..=16),
         random.random_range(10..=16),
@@ -80,9 +82,10 @@ fn processing_element(word_bits: u32, random: &mut ChaCha8Rng) -> String {
     )
 }
 
-fn memory(word_bits: u32, random: &mut ChaCha8Rng) -> String {
+fn memory(word_bits: u32, clock_gating: bool, random: &mut ChaCha8Rng) -> String {
     let is_wide = random.random_bool(0.7);
     let kind = if is_wide { "wide_fetch" } else { "dual_port" };
+    let clock_gating = clock_gating && random.random();
     let (has_bit, chaining) = (random.random::<bool>(), random.random::<bool>());
     // A table has a predicate beside it.
     let has_table = is_wide && has_bit;
@@ -94,7 +97,7 @@ fn memory(word_bits: u32, random: &mut ChaCha8Rng) -> String {
     let (inputs, outputs) = if is_wide { (random.random_range(1..=2), random.random_range(1..=2)) } else { (1, 1) };
     format!(
         "name: random_memory\nkind: {kind}\nword_bits: {word_bits}\nrows: {rows}\ninputs: {inputs}\noutputs: {outputs}\n\
-         stencil_valid: {has_bit}\n{rom_mode}reset: {reset}\nchaining: {chaining}\n\
+         stencil_valid: {has_bit}\n{rom_mode}reset: {reset}\nchaining: {chaining}\nclock_gating: {clock_gating}\n\
          controllers: {{all: {{levels: {}, extent_bits: 8, cycle_bits: 12}}}}\n",
         random.random_range(2..=4),
     )

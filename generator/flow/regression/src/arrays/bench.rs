@@ -1,16 +1,16 @@
 //! An array in Verilator beside its model.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 
 use pushmem_bitstream::Configuration;
 use pushmem_emulator::{Beat, Emulator, Inputs, StreamOutputs};
-use pushmem_fabric::ArraySpec;
+use pushmem_fabric::{ArraySpec, Place};
 use pushmem_interconnect::answer_latency;
 use pushmem_resources::Graph;
 use pushmem_simulation::BlockProcess;
 
-use super::probes::{Probe, ports, probes};
+use super::probes::{Probe, gated_tiles, ports, probes};
 use crate::failure::{Failure, FailureKind};
 
 /// Cycles of reset.
@@ -50,6 +50,11 @@ pub struct Bench {
     clock: u64,
     /// The answers that are to come, that of this cycle first.
     answers: VecDeque<Answer>,
+    /// Tiles whose clock gates are seen, and those of them that are in use.
+    gated: Vec<Vec<Place>>,
+    used: BTreeSet<Place>,
+    /// Whether a command may let the clocks of other tiles run, on its way to them, that which arrives first.
+    commands: VecDeque<bool>,
 }
 
 impl Bench {
@@ -78,6 +83,9 @@ impl Bench {
             model,
             clock: 0,
             answers: answers.into(),
+            gated: gated_tiles(spec),
+            used: BTreeSet::new(),
+            commands: vec![false; spec.control_depth as usize].into(),
         })
     }
 
@@ -106,6 +114,7 @@ impl Bench {
         for (number, cycle) in cycles.iter().enumerate() {
             if let Some(configuration) = &cycle.configured {
                 self.model.configure(configuration);
+                self.used = configuration.tiles.keys().copied().collect();
             }
             if let Some(sample) = samples.get(number)
                 && let Some(difference) = self.difference(cycle, sample)
@@ -117,9 +126,26 @@ impl Bench {
             self.model.clock(&cycle.inputs);
             self.answers.pop_front();
             self.answers.push_back(answer(cycle));
+            self.commands.pop_front();
+            self.commands.push_back(cycle.write || cycle.read || cycle.inputs.flush);
             self.clock += 1;
         }
         Ok(outputs)
+    }
+
+    /// A tile whose clock runs although nothing uses it, or stands still although something does, in words.
+    fn wrong_clock(&self, gates: &[u64]) -> Option<String> {
+        let places = self
+            .gated
+            .iter()
+            .zip(gates)
+            .flat_map(|(places, gates)| (0..).zip(places).map(move |(bit, place)| (*place, gates >> bit & 1 != 0)));
+        places.into_iter().find(|(place, runs)| *runs != self.used.contains(place)).map(|(place, runs)| {
+            format!(
+                "the tile of {place}: its clock {}",
+                if runs { "runs, and nothing uses it" } else { "stands still" }
+            )
+        })
     }
 
     /// The first difference of the RTL in a cycle, in words.
@@ -143,6 +169,13 @@ impl Bench {
             if rtl != *model {
                 return differ(format!("streams of column {column}"), format!("{rtl:?}"), format!("{model:?}"));
             }
+        }
+        let (registers, gates) = registers.split_at(self.probes.len());
+        if !cycle.is_loading
+            && !self.commands[0]
+            && let Some(difference) = self.wrong_clock(gates)
+        {
+            return Some(difference);
         }
         for (Probe { bits, registers }, value) in self.probes.iter().zip(registers) {
             for (place, node) in (0..).zip(registers) {

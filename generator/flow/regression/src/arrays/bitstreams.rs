@@ -14,11 +14,18 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::random::legal_configuration;
 
+/// How often a tile has no job, of all tiles with clock gates.
+const IDLE_TILES: f64 = 0.3;
+
 /// A configuration with any values in all fields, and memories at work.
 pub fn arbitrary_bitstream(spec: &ArraySpec, graph: &Graph, random: &mut ChaCha8Rng) -> Configuration {
     let mut configuration = Configuration::default();
     let density = random.random_range(0.1..1.0);
     for place in spec.places() {
+        // The clocks of tiles without a job stand still.
+        if spec.clock_gating && random.random_bool(IDLE_TILES) {
+            continue;
+        }
         let layout = graph.layout(graph.kind(place).expect("a place of the array"));
         let tile = configuration.tile_mut(graph, place);
         for (value, field) in tile.fields.iter_mut().zip(&layout.fields) {

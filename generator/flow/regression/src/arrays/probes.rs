@@ -24,6 +24,9 @@ struct ProbedArray {
     columns: Vec<u32>,
     /// The registers that each port shows, the first in its lowest bits last.
     probes: Vec<Vec<String>>,
+    has_clock_gates: bool,
+    /// The clock gates that each port shows, in the same order.
+    gates: Vec<Vec<String>>,
 }
 
 impl ProbedArray {
@@ -55,7 +58,13 @@ pub(super) fn probes(spec: &ArraySpec, graph: &Graph) -> Vec<Probe> {
     Layer::ALL.into_iter().flat_map(of_layer).collect()
 }
 
-/// The ports of the module around an array: inputs and outputs of the array, column by column, then its registers.
+/// The tiles whose clock gates a port shows, the first in its lowest bit; none without gates.
+pub(super) fn gated_tiles(spec: &ArraySpec) -> Vec<Vec<Place>> {
+    let places = spec.places().filter(|_| spec.clock_gating).collect_vec();
+    places.chunks(PROBE_BITS as usize).map(<[Place]>::to_vec).collect()
+}
+
+/// The ports of the module around an array: inputs and outputs of the array, column by column, then its registers and its clock gates.
 pub(super) fn ports(spec: &ArraySpec, probes: &[Probe]) -> BlockPorts {
     let bit = |name: &str| BlockPort::new(name, 1);
     let mut inputs = ["rst_ni", "flush_i", "stall_i", "config_write_i", "config_read_i"].map(bit).to_vec();
@@ -68,6 +77,7 @@ pub(super) fn ports(spec: &ArraySpec, probes: &[Probe]) -> BlockPorts {
         }
     }
     outputs.extend((0..probes.len()).map(|probe| BlockPort::new(format!("probe_{probe}_o"), PROBE_BITS)));
+    outputs.extend((0..gated_tiles(spec).len()).map(|gates| BlockPort::new(format!("gates_{gates}_o"), PROBE_BITS)));
     BlockPorts { inputs, outputs }
 }
 
@@ -89,6 +99,11 @@ pub fn build_probed(
         word_bits: spec.word_bits(),
         columns: (0..spec.columns).collect(),
         probes: probes.iter().map(paths).collect(),
+        has_clock_gates: spec.clock_gating,
+        gates: gated_tiles(spec)
+            .iter()
+            .map(|places| places.iter().rev().map(|place| gate(spec, *place)).collect())
+            .collect(),
     };
     let text = module.render().expect("templates write to memory");
     let files = [files, &[(format!("{TOP}.sv"), text)]].concat();
@@ -99,17 +114,28 @@ pub fn build_probed(
 /// The flip-flops of a register of a track in the RTL.
 fn path(spec: &ArraySpec, graph: &Graph, register: NodeId) -> String {
     let resource = graph.resource(register);
-    let Place { row, column } = resource.place;
     let Node::Register { side, track } = resource.node else { unreachable!("probes are registers") };
-    let layer = resource.layer.name();
-    let (block, inner) = (column / spec.block.columns, column % spec.block.columns);
+    let (layer, tile) = (resource.layer.name(), tile(spec, resource.place));
     match graph.kind(resource.place).expect("a register is in a tile") {
-        TileKind::Io => format!("u_array.u_io_{block}.u_io_{inner}_0.gen_{layer}[{track}].u_hop.track_q"),
+        TileKind::Io => format!("{tile}.gen_{layer}[{track}].u_hop.track_q"),
+        _ => format!("{tile}.u_{layer}_switch_box.u_{}_{track}.track_q", side.name()),
+    }
+}
+
+/// Whether the clock of a tile runs, in the RTL.
+fn gate(spec: &ArraySpec, place: Place) -> String {
+    format!("{}.u_configuration.u_tile_clock.enabled", tile(spec, place))
+}
+
+/// A tile in the RTL.
+fn tile(spec: &ArraySpec, place: Place) -> String {
+    let Place { row, column } = place;
+    let (block, inner) = (column / spec.block.columns, column % spec.block.columns);
+    match spec.kind(place).expect("a place of the array") {
+        TileKind::Io => format!("u_array.u_io_{block}.u_io_{inner}_0"),
         kind => {
             let (block_row, inner_row) = ((row - 1) / spec.block.rows, (row - 1) % spec.block.rows);
-            let tile = format!("u_{}_{inner}_{inner_row}", kind.name());
-            let hop = format!("u_{layer}_switch_box.u_{}_{track}.track_q", side.name());
-            format!("u_array.u_block_{block}_{block_row}.{tile}.{hop}")
+            format!("u_array.u_block_{block}_{block_row}.u_{}_{inner}_{inner_row}", kind.name())
         }
     }
 }
