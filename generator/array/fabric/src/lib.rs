@@ -6,8 +6,10 @@
 mod floorplan;
 mod read;
 mod spec;
+mod timing_model;
 
 pub use read::{Blocks, Folder};
 pub use spec::{
     ArraySpec, BlockShape, Direction, IoSpec, Layer, MemoryColumns, Place, Side, TileKind, Topology, Tracks,
 };
+pub use timing_model::{TilePath, TilePaths, TimingModel};

@@ -41,6 +41,12 @@ pub struct Build {
     /// takes the place of `--tile`.
     #[arg(long, value_name = "SPEC", conflicts_with_all = ["tile", "wave", "prefix", "package", "sram", "clock_gate", "stall_latency", "bus"])]
     array: Option<PathBuf>,
+    /// Clock period in picoseconds that the array is to have: refused where its timing model has a longer path.
+    #[arg(long, value_name = "PS", requires = "array")]
+    clock: Option<u32>,
+    /// Timing model of the array for --clock: a file, or the name of one in `constraints/timing_models`. Without, that of the array's name.
+    #[arg(long, value_name = "MODEL", requires = "clock")]
+    timing_model: Option<PathBuf>,
     /// Seed of the placement on an array.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "array")]
     seed: u64,

@@ -8,7 +8,7 @@ use itertools::Itertools;
 use pushmem_bitstream::Configuration as ArrayConfiguration;
 use pushmem_buffers::UnifiedBuffer;
 use pushmem_configuration::Configuration;
-use pushmem_fabric::ArraySpec;
+use pushmem_fabric::{ArraySpec, TimingModel};
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, counted, read_words};
 use pushmem_nest::{Checked, Program};
 use pushmem_packaging::Timing;
@@ -40,7 +40,8 @@ pub struct Check {
 }
 
 /// The documents that can be checked by themselves.
-const CHECKED: [FileKind; 13] = [
+const CHECKED: [FileKind; 14] = [
+    FileKind::TimingModel,
     FileKind::Array,
     FileKind::ArrayConfiguration,
     FileKind::ProcessingElement,
@@ -127,6 +128,11 @@ impl Check {
                 let configuration = ArrayConfiguration::from_document(&document, &spec, &Graph::of(&spec))?;
                 let tiles = counted(configuration.tiles.len(), "tile");
                 Ok(format!("configuration for the array `{}`: {tiles}", spec.name))
+            }
+            Some(FileKind::TimingModel) => {
+                let spec = arrays::of_timing_model(&document)?;
+                let period = TimingModel::from_document(&document, &spec)?.period_ps(&spec);
+                Ok(format!("timing model of the array `{}`: a clock period of {period} ps", spec.name))
             }
             Some(FileKind::ProcessingElement) => {
                 let spec = PeSpec::from_document(&document)?;
@@ -220,7 +226,7 @@ impl Check {
 fn class(kind: Option<FileKind>) -> Code {
     match kind {
         Some(FileKind::RegressionList | FileKind::MutantList | FileKind::AcceleratorMutantList) => Code::List,
-        Some(FileKind::SramBinding | FileKind::ClockGate | FileKind::Timing) => Code::Binding,
+        Some(FileKind::SramBinding | FileKind::ClockGate | FileKind::Timing | FileKind::TimingModel) => Code::Binding,
         Some(FileKind::Specification | FileKind::ProcessingElement) => Code::Specification,
         _ => Code::Request,
     }

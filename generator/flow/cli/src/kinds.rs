@@ -30,6 +30,7 @@ pub enum FileKind {
     Buffer,
     Configuration,
     Timing,
+    TimingModel,
     Statement,
     Words,
     Image,
@@ -66,10 +67,14 @@ use ToldBy::{Contents, Endings, Keys, KeysOfTiming, Kind};
 
 /// All kinds. Of documents with keys of several, the first.
 #[rustfmt::skip]
-const KINDS: [Row; 19] = [
+const KINDS: [Row; 20] = [
     Row {
         kind: FileKind::Array, is: "a specification of an array", told_by: Kind { value: "array", or_key: "columns" },
         taken_by: "`pushmem generate` writes its RTL, `pushmem encode` and `pushmem decode` turn its configurations into bitstreams and back, and `pushmem simulate` runs them",
+    },
+    Row {
+        kind: FileKind::TimingModel, is: "a timing model of an array", told_by: Keys(&["timing_of"]),
+        taken_by: "`pushmem build PROGRAM --array ARRAY --clock PS --timing-model FILE` checks a clock period with it",
     },
     Row {
         kind: FileKind::ArrayConfiguration, is: "a configuration of an array", told_by: Keys(&["array"]),

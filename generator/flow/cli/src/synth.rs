@@ -84,6 +84,9 @@ pub struct Synth {
     /// Write the netlist: a Verilog file with the cells of the library by their names.
     #[arg(long, value_name = "FILE")]
     netlist: Option<PathBuf>,
+    /// Write the timing model of an array: its longest paths in the library, for `build --clock`.
+    #[arg(long, value_name = "FILE")]
+    timing_model: Option<PathBuf>,
     /// Report as JSON.
     #[arg(long)]
     json: bool,
@@ -152,6 +155,7 @@ impl Synth {
             ("--activity", self.activity.is_some()),
         ];
         let of_tiles = given(&of_tiles);
+        let of_arrays = given(&[("--timing-model", self.timing_model.is_some())]);
         if let Some(spec) = arrays::read_file(&self.target)? {
             let of_netlists = [("--netlist", self.netlist.is_some()), ("--equivalence", self.equivalence.is_some())];
             return match of_programs.or(of_tiles).or(given(&of_netlists)) {
@@ -159,7 +163,11 @@ impl Synth {
                 None => Ok(Target::Array(Box::new(spec))),
             };
         }
-        match (self.program()?, of_programs, of_tiles) {
+        let program = self.program()?;
+        if let Some(option) = of_arrays {
+            return refuse(option, "arrays", if program.is_some() { "a program" } else { "a tile" });
+        }
+        match (program, of_programs, of_tiles) {
             (None, Some(option), _) => refuse(option, "programs", "a tile"),
             (None, None, _) => Ok(Target::Tile(Box::new(self.tile()?))),
             (Some(_), _, Some(option)) => refuse(option, "tiles", "a program"),

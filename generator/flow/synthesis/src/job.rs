@@ -24,6 +24,16 @@ pub enum Optimize {
     Speed,
 }
 
+impl Optimize {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Optimize::Area => "area",
+            Optimize::Speed => "speed",
+        }
+    }
+}
+
 /// The design to synthesize.
 #[derive(Clone, Copy, Debug)]
 pub struct Design<'a> {

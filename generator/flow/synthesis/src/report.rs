@@ -82,7 +82,7 @@ impl Report {
 impl Display for Report {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> Result {
         let total = self.area();
-        let goal = if self.optimize == Optimize::Area { "area" } else { "speed" };
+        let goal = self.optimize.name();
         writeln!(formatter, "{} in {}, for {goal}", self.design, self.library)?;
         writeln!(
             formatter,

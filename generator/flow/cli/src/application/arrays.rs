@@ -5,7 +5,7 @@ use std::path::Path;
 use itertools::Itertools;
 use pushmem_bitstream::{Bitstream, Configuration};
 use pushmem_cache::Kept;
-use pushmem_fabric::{ArraySpec, Blocks};
+use pushmem_fabric::{ArraySpec, Blocks, TimingModel};
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, OutputFolder};
 use pushmem_registers::RegisterMap;
 use pushmem_resources::{ArrayMap, Graph};
@@ -28,6 +28,20 @@ pub const ARRAYS: Shipped = shipped![
     "tracks_3",
     "word32",
 ];
+
+/// The timing models of `constraints/timing_models`, by the names of arrays.
+const TIMING_MODELS: Shipped = shipped![
+    "timing model", TimingModel in "constraints/timing_models":
+    "amber",
+];
+
+/// Reads the timing model of an array: a file, or the name of one in `constraints/timing_models`; without, that of the array's name.
+///
+/// # Errors
+/// When there is none, or it is that of another array.
+pub fn timing_model(spec: &ArraySpec, named: Option<&Path>) -> Result<TimingModel, Diagnostic> {
+    TimingModel::from_document(&TIMING_MODELS.document(named.unwrap_or(Path::new(&spec.name)))?, spec)
+}
 
 /// The blocks of an array: names as on the command line, and files beside the specification.
 struct BlocksOf<'a> {
@@ -91,20 +105,32 @@ pub fn read_file(path: &Path) -> Result<Option<ArraySpec>, Diagnostic> {
 /// # Errors
 /// When there is none of the name, at the key that names it.
 pub fn of_configuration(configuration: &Document) -> Result<ArraySpec, Diagnostic> {
-    let name = Configuration::array_of(configuration)?;
-    let folder = Path::new(configuration.name()).parent().unwrap_or(Path::new("."));
+    of_document(configuration, "array", &Configuration::array_of(configuration)?)
+}
+
+/// The array that a timing model names, likewise.
+///
+/// # Errors
+/// As [`of_configuration`].
+pub fn of_timing_model(model: &Document) -> Result<ArraySpec, Diagnostic> {
+    of_document(model, "timing_of", &TimingModel::array_of(model)?)
+}
+
+/// The array of a name that a document has at a key.
+fn of_document(document: &Document, key: &str, name: &str) -> Result<ArraySpec, Diagnostic> {
+    let folder = Path::new(document.name()).parent().unwrap_or(Path::new("."));
     let beside = folder.join(format!("{name}.yaml"));
-    let is_other = beside.is_file() && beside != Path::new(configuration.name());
+    let is_other = beside.is_file() && beside != Path::new(document.name());
     if is_other && let Some(spec) = read_file(&beside)? {
         return Ok(spec);
     }
-    let document = ARRAYS.by_name(&name).map_err(|unknown| {
+    let found = ARRAYS.by_name(name).map_err(|unknown| {
         let message =
             format!("the specification of the array `{name}` is neither in {} nor {}", ARRAYS.folder, beside.display());
-        let problem = configuration.error(&FieldPath::root().key("array"), message).or_code(Code::Configuration);
+        let problem = document.error(&FieldPath::root().key(key), message).or_code(Code::Configuration);
         problem.with_help(unknown.help().unwrap_or_default())
     })?;
-    from_document(&document)
+    from_document(&found)
 }
 
 /// A configuration of an array: of a bitstream, or as a person wrote it.

@@ -1,6 +1,7 @@
 //! `pushmem build --array`.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -9,6 +10,7 @@ use itertools::Itertools;
 use pushmem_bitstream::Configuration;
 use pushmem_compiler::Compiled;
 use pushmem_emulator::{Emulator, Inputs, StreamOutputs};
+use pushmem_fabric::ArraySpec;
 use pushmem_files::{Diagnostic, Document, OutputFolder, check_output};
 use pushmem_images::Image;
 use pushmem_lockstep::{Agreement, Lockstep};
@@ -31,6 +33,8 @@ struct Outcome {
     report: Report,
     /// Whether the array's model computed what the interpreter computes.
     checked_by_model: bool,
+    /// The clock, if one was asked for.
+    clock: Option<Clock>,
     /// The run of the RTL that showed what the model shows, if it was run.
     rtl: Option<Agreement>,
     /// Seconds from the program to the bitstream, proof included.
@@ -48,6 +52,7 @@ impl Build {
             check_output(folder)?;
         }
         let target = ArrayTarget::new(arrays::read_named(array)?);
+        let clock = self.clock(&target.spec)?;
         images::check_outputs(&program, &self.inputs, &self.outputs)?;
         let inputs = images::inputs(&program, &self.inputs)?;
         let spinner = Spinner::new();
@@ -65,6 +70,9 @@ impl Build {
         let report = Report::of(&compiled, &mapped, &target);
         self.say(&spinner, || format!("{}\n{report}", report.name))?;
         self.say(&spinner, || line("seconds", &format!("{seconds:.2}")))?;
+        if let Some(clock) = &clock {
+            self.say(&spinner, || line("clock", &clock.to_string()))?;
+        }
         let steps = mapped.times;
         self.say(&spinner, || line("of these", &steps_line(&steps)))?;
         let runs = self.runs();
@@ -80,7 +88,7 @@ impl Build {
             images::write(&self.outputs, &outputs[0])?;
         }
         let (compared, model_seconds) = ran.map_or((None, None), |ran| (ran.rtl, Some(ran.seconds)));
-        let outcome = Outcome { report, checked_by_model: runs, rtl: compared, seconds, steps, model_seconds };
+        let outcome = Outcome { report, checked_by_model: runs, clock, rtl: compared, seconds, steps, model_seconds };
         if let Some(path) = &self.folder {
             folder(&compiled, &mapped, &target, &outcome.report).write(path)?;
             self.say(&spinner, || line("written to", &path.display().to_string()))?;
@@ -90,6 +98,24 @@ impl Build {
             output::result(true, &outcome, String::new)?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The clock of an array.
+#[derive(Serialize)]
+pub(super) struct Clock {
+    /// The period that is asked for, in picoseconds.
+    period_ps: u32,
+    /// The least period, in picoseconds.
+    least_ps: u32,
+    /// The cell library.
+    library: String,
+}
+
+impl Display for Clock {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        let Clock { period_ps, least_ps, library } = self;
+        write!(formatter, "{period_ps} ps, {least_ps} ps or more in {library}")
     }
 }
 
@@ -106,6 +132,14 @@ pub(super) struct Ran {
 }
 
 impl Build {
+    /// The clock of the array, if one is asked for.
+    pub(super) fn clock(&self, spec: &ArraySpec) -> Result<Option<Clock>, Diagnostic> {
+        let Some(period_ps) = self.clock else { return Ok(None) };
+        let model = arrays::timing_model(spec, self.timing_model.as_deref())?;
+        model.check_period(spec, period_ps)?;
+        Ok(Some(Clock { period_ps, least_ps: model.period_ps(spec), library: model.library }))
+    }
+
     /// Whether the model runs.
     pub(super) fn runs(&self) -> bool {
         self.rtl || self.folder.is_some() || !self.inputs.is_empty() || !self.outputs.is_empty()

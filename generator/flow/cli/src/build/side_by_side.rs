@@ -14,7 +14,7 @@ use pushmem_nest::Program;
 use pushmem_routing::Options;
 use serde::Serialize;
 
-use super::on_array::{Ran, folder, shown, steps_line};
+use super::on_array::{Clock, Ran, folder, shown, steps_line};
 use crate::application::choices::Chosen;
 use crate::application::{arrays, images};
 use crate::build::{Build, Emit, line};
@@ -30,6 +30,8 @@ struct Outcome {
     bitstream_words: usize,
     /// Whether the array's model computed what the interpreter computes.
     checked_by_model: bool,
+    /// The clock, if one was asked for.
+    clock: Option<Clock>,
     /// The run of the RTL that showed what the model shows, if it was run.
     rtl: Option<Agreement>,
     /// Seconds from the programs to the bitstream, proof included.
@@ -62,6 +64,7 @@ impl Build {
         }
         self.check_alone()?;
         let target = ArrayTarget::new(arrays::read_named(array)?);
+        let clock = self.clock(&target.spec)?;
         let (input_files, output_files) = (by_program(programs, &self.inputs)?, by_program(programs, &self.outputs)?);
         let mut inputs: Vec<BTreeMap<String, Image>> = Vec::new();
         for (number, program) in programs.iter().enumerate() {
@@ -92,6 +95,9 @@ impl Build {
         self.say(&spinner, || {
             format!("{}\n{}", name_of(programs), line("bitstream", &format!("{bitstream_words} words")))
         })?;
+        if let Some(clock) = &clock {
+            self.say(&spinner, || line("clock", &clock.to_string()))?;
+        }
         self.say(&spinner, || line("seconds", &format!("{seconds:.2}")))?;
         self.say(&spinner, || line("of these", &steps_line(&steps)))?;
         let ran = self.runs().then(|| {
@@ -121,7 +127,8 @@ impl Build {
         drop(spinner);
         if self.json {
             let programs = reports;
-            let outcome = Outcome { programs, bitstream_words, checked_by_model, rtl, seconds, steps, model_seconds };
+            let outcome =
+                Outcome { programs, bitstream_words, checked_by_model, clock, rtl, seconds, steps, model_seconds };
             output::result(true, &outcome, String::new)?;
         }
         Ok(ExitCode::SUCCESS)

@@ -4,8 +4,8 @@ use std::fmt::{self, Display, Formatter};
 use std::process::ExitCode;
 
 use itertools::Itertools;
-use pushmem_fabric::{ArraySpec, TileKind};
-use pushmem_files::Diagnostic;
+use pushmem_fabric::{ArraySpec, TileKind, TilePath, TilePaths, TimingModel};
+use pushmem_files::{Diagnostic, write_file};
 use pushmem_synthesis::{BlockKind, Design, Library, Path, Report, Tools, run as synthesize};
 use serde::Serialize;
 
@@ -32,8 +32,10 @@ struct OfArray {
     kinds: Vec<OfKind>,
     /// Area of all tiles.
     area: f64,
-    /// [`OfArray::minimum_period_ps`].
-    minimum_period_ps: Option<f64>,
+    /// The least clock period in picoseconds.
+    minimum_period_ps: Option<u32>,
+    /// The paths that it is of.
+    timing: Option<TimingModel>,
 }
 
 impl Synth {
@@ -53,29 +55,40 @@ impl Synth {
         let kinds: Vec<OfKind> = spec.kinds().map(of_kind).collect::<Result<_, Diagnostic>>()?;
         drop(spinner);
         let area = kinds.iter().map(|kind| kind.report.area() * f64::from(kind.tiles)).sum();
-        let mut found = OfArray { array: spec.name.clone(), kinds, area, minimum_period_ps: None };
-        found.minimum_period_ps = found.minimum_period_ps(spec.hop_limit);
+        let timing = timing_model(spec, &kinds);
+        if let Some(path) = &self.timing_model {
+            let model =
+                timing.as_ref().ok_or_else(|| Diagnostic::new("the tiles have no paths from track to track"))?;
+            write_file(path, model.to_yaml().as_bytes())?;
+        }
+        let minimum_period_ps = timing.as_ref().map(|timing| timing.period_ps(spec));
+        let found = OfArray { array: spec.name.clone(), kinds, area, minimum_period_ps, timing };
         output::result(self.json, &found, || found.to_string())?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-impl OfArray {
-    /// The longest delay of a path of this kind among all tiles, and the kind of tile.
-    fn longest(&self, path: fn(&Report) -> Option<&Path>) -> Option<(&'static str, f64)> {
-        let delays = self.kinds.iter().filter_map(|kind| Some((kind.kind, path(&kind.report)?.period_ps())));
-        delays.max_by(|(_, one), (_, other)| one.total_cmp(other))
-    }
-
-    /// The least clock period in picoseconds: within a tile, or from the register of a track through one tile to a register of the
-    /// next, past as many registers as the array lets tracks pass.
-    fn minimum_period_ps(&self, hop_limit: u32) -> Option<f64> {
-        let (_, within) = self.longest(|report| report.paths.registers.as_ref())?;
-        let (_, out) = self.longest(|report| report.paths.tracks_out.as_ref())?;
-        let (_, into) = self.longest(|report| report.paths.tracks_in.as_ref())?;
-        let through = self.longest(|report| report.paths.tracks_through.as_ref()).map_or(0.0, |(_, through)| through);
-        Some(within.max(out + through * f64::from(hop_limit - 1) + into))
-    }
+/// The longest paths of all kinds of tiles.
+fn timing_model(spec: &ArraySpec, kinds: &[OfKind]) -> Option<TimingModel> {
+    let longest = |path: fn(&Report) -> Option<&Path>| {
+        let paths = kinds.iter().filter_map(|kind| Some((kind.kind, path(&kind.report)?)));
+        let (kind, path) = paths.max_by(|(_, one), (_, other)| one.period_ps().total_cmp(&other.period_ps()))?;
+        let ps = path.period_ps().ceil() as u32;
+        Some(TilePath { ps, tile: kind.to_owned(), from: path.from.clone(), to: path.to.clone() })
+    };
+    let report = &kinds.first()?.report;
+    Some(TimingModel {
+        timing_of: spec.name.clone(),
+        spec_digest: spec.digest(),
+        library: report.library.clone(),
+        optimize: report.optimize.name().to_owned(),
+        paths: TilePaths {
+            within_a_tile: longest(|report| report.paths.registers.as_ref())?,
+            register_to_track: longest(|report| report.paths.tracks_out.as_ref())?,
+            track_to_register: longest(|report| report.paths.tracks_in.as_ref())?,
+            track_to_track: longest(|report| report.paths.tracks_through.as_ref()),
+        },
+    })
 }
 
 impl Display for OfArray {
