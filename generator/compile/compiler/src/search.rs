@@ -1,8 +1,9 @@
 //! The search for a schedule that the memories can serve: as few cycles as are found.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
-use pushmem_assembly::{AssemblyError, Constraints, Tiles, application_graph, check_inputs, realize};
+use pushmem_assembly::{AssemblyError, Constraints, LOAD, Tiles, application_graph, check_inputs, held_reads, realize};
 use pushmem_extraction::{Extraction, Origin, diagnose};
 use pushmem_graph::{Accelerator, ApplicationGraph};
 use pushmem_kernels::Datapath;
@@ -149,10 +150,21 @@ impl<'a> Search<'a> {
 
     /// All stages fused into one raster scan.
     pub fn stencil(&self) -> Result<Planned, AssemblyError> {
+        let Passes { program, extraction, datapaths, tiles, .. } = self.passes;
+        let held = held_reads(program, extraction, datapaths, tiles.target);
         let with_rows = |row_multiple: u64| {
             let share = compute_sharing::units(self.passes.program, self.passes.extraction);
-            let transport = self.passes.transport();
-            let schedule = stencil(&self.passes.extraction.pipeline, &Options { row_multiple, share, transport });
+            let mut transport = self.passes.transport();
+            let mut free_to_wait = BTreeSet::new();
+            for &(stage, read) in &held {
+                transport.set_operand(stage, read, transport.operand(stage, read) + LOAD);
+                let content = &self.passes.extraction.pipeline.stages[stage];
+                if content.reads[read].subscripts.iter().all(|subscript| subscript.single_loop() == Ok(None)) {
+                    free_to_wait.insert((stage, read));
+                }
+            }
+            let options = Options { row_multiple, share, transport, free_to_wait };
+            let schedule = stencil(&self.passes.extraction.pipeline, &options);
             self.assembled(schedule.map_err(|error| self.refused(&error))?, None)
         };
         // Rows as they are first; if a memory does not fit so, rows of whole fetches.

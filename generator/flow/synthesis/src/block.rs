@@ -61,7 +61,7 @@ impl BlockKind {
             | "pushmem_stream_buffer"
             | "pushmem_stall_pipeline"
             | "pushmem_skid_buffer" => BlockKind::Streams,
-            "pushmem_shift_register" => BlockKind::ShiftRegisters,
+            "pushmem_shift_register" | "pushmem_hold_register" => BlockKind::ShiftRegisters,
             "pushmem_divider" => BlockKind::Kernels,
             // Around the memory of each tile.
             "pushmem_sram" => BlockKind::Sram,

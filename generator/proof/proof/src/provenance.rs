@@ -23,16 +23,17 @@ use pushmem_stages::{Access, Schedule, Stage, Subscript};
 
 use crate::dependence::Dependences;
 use crate::error::{PartError, ProofError, ProvenanceError, require};
+use crate::holds::{Shown, Word};
 use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetLane, NetSource};
 use crate::places::{Places, is_affine_access};
-use crate::{counters, memories, order, stored};
+use crate::{counters, holds, memories, order, stored};
 use pushmem_graph::{Accelerator, Condition, CounterId, DelayMemory};
 
 /// A stage's result some cycles ago.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Past {
-    stage: usize,
-    cycles: i64,
+pub(crate) struct Past {
+    pub stage: usize,
+    pub cycles: i64,
 }
 
 struct Prover<'a> {
@@ -173,8 +174,8 @@ impl Prover<'_> {
                 NetDriver::Delayed { net, cycles } => {
                     nets[*net].map(|past| Past { cycles: past.cycles + cycles, ..past })
                 }
-                // The stage whose result it is that selects a load or reads it from a memory.
-                NetDriver::Port | NetDriver::Select { .. } => {
+                // The stage whose result it is that selects a load, holds it or reads it from a memory.
+                NetDriver::Port | NetDriver::Select { .. } | NetDriver::Hold(_) => {
                     selections.get(&number).map(|&stage| Past { stage, cycles: 0 })
                 }
                 // It is no stage's result: the operands of a unit are those of its kernels.
@@ -274,6 +275,9 @@ impl Prover<'_> {
         if is_result && self.for_each_point(stage, load, &whole, &[], point).is_ok() {
             return Ok(());
         }
+        if let Some(net) = operand.direct().filter(|&net| matches!(self.drivers[net], NetDriver::Hold(_))) {
+            return self.held(stage, load, net);
+        }
         let cases = self.cases_of(operand);
         let levels = match cases.iter().all(|case| case.conditions.is_empty()) {
             true => Vec::new(),
@@ -281,6 +285,71 @@ impl Prover<'_> {
         };
         self.for_each_point(stage, load, &cases, &levels, point)?;
         Ok(())
+    }
+
+    /// Checks a load that a hold register serves. For each combination of indices of the loops that the element follows, the
+    /// first and the last cycle in which it is read are those of the ends of all other loops. The register shows the word of
+    /// its last load before: if that is the same for both, it is so for all cycles between.
+    fn held(&self, stage: usize, load: usize, net: usize) -> Result<(), ProofError> {
+        let content = &self.staged.pipeline.stages[stage];
+        let (read, times) = (&content.reads[load], &self.schedule.stages[stage]);
+        let follows = |level: usize| read.subscripts.iter().any(|subscript| subscript.coefficients[level] != 0);
+        let ends = content.loops.iter().zip(&times.stride).enumerate().map(|(level, (bounds, stride))| {
+            let (first, last) = if *stride < 0 { (bounds.max(), bounds.min) } else { (bounds.min, bounds.max()) };
+            if follows(level) {
+                (bounds.min..=bounds.max()).map(|index| (index, index)).collect_vec()
+            } else {
+                vec![(first, last)]
+            }
+        });
+        for chosen in ends.collect_vec().iter().map(|of_loop| of_loop.iter()).multi_cartesian_product() {
+            let mut loads = Vec::new();
+            let (first, last): (Vec<i64>, Vec<i64>) = chosen.into_iter().copied().unzip();
+            for index in [first, last] {
+                let cycle = times.value(&index);
+                let shown = holds::shown(self.graph, &self.drivers, &self.nets, net, cycle);
+                let expected = match element(read, &index) {
+                    Some(element) => self.produced(read.array, element, stage),
+                    None => Some(Expected::Constant(self.outside(stage, load))),
+                };
+                let right = match (&shown, &expected) {
+                    (
+                        Some(Shown { word: Word::Result { stage, cycle }, .. }),
+                        Some(Expected::Result { stage: wanted, cycle: at }),
+                    ) => stage == wanted && cycle == at,
+                    (Some(Shown { word: Word::Constant(word), .. }), Some(Expected::Constant(wanted))) => {
+                        word == wanted
+                    }
+                    _ => false,
+                };
+                loads.push(shown.as_ref().map(|shown| shown.loaded));
+                if !right || loads[0] != loads[loads.len() - 1] {
+                    return Err(ProofError::Value(ProvenanceError {
+                        reader: content.name.clone(),
+                        load,
+                        iteration: index,
+                        cycle,
+                        expected: self.describe_expected(expected.as_ref()),
+                        found: self.describe_shown(net, shown.as_ref()),
+                    }));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn describe_shown(&self, net: usize, shown: Option<&Shown>) -> String {
+        let name = self.graph.name(net);
+        match shown {
+            Some(Shown { loaded, word: Word::Result { stage, cycle } }) => {
+                let stage = &self.staged.pipeline.stages[*stage].name;
+                format!("{name}, loaded in cycle {loaded} with the result of {stage} in cycle {cycle}")
+            }
+            Some(Shown { loaded, word: Word::Constant(word) }) => {
+                format!("{name}, loaded in cycle {loaded} with the constant {word}")
+            }
+            None => format!("{name}, which is not loaded by then with a result of a stage"),
+        }
     }
 
     /// Checks that a stage that only passes on the result of another one does so in all its iterations, always as late.

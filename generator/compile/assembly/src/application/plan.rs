@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
+use pushmem_affine::Affine;
 use pushmem_extraction::Origin;
 use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, NodeKind};
 use pushmem_mapping::{MappingError, Mappings, check_waits};
 use pushmem_nest::{Level, Policy};
-use pushmem_schedule::{Boundary, Subscript, is_outside};
+use pushmem_schedule::{Access, Boundary, Stage, Subscript, is_outside};
 use pushmem_tile::TileSpec;
 
 use super::{Scheduled, Tiles};
@@ -16,7 +17,8 @@ use crate::array_mapping::{first_start, map_in_time};
 use crate::arrays::{self, ArrayPorts, Part, ReadOf};
 use crate::error::AssemblyError;
 use crate::pointwise::followed;
-use crate::taps::{Tap, TapCase, TapError, taps};
+use crate::taps::{Reader, Tap, TapCase, TapError, taps};
+use crate::waiting;
 use pushmem_graph::earlier;
 
 /// Where the result of a stage is: that of another stage, some cycles ago, or its own.
@@ -35,8 +37,28 @@ pub(super) enum Outcome {
     Constant(u16),
 }
 
-/// The taps of each read of each stage.
-pub(super) type Taps = Vec<Vec<Vec<TapCase>>>;
+/// The source of a read.
+pub(super) enum ReadSource {
+    /// The words of these taps, in the cycles of the iterations.
+    Taps(Vec<TapCase>),
+    /// A hold register.
+    Held(HeldRead),
+}
+
+/// A read of a hold register.
+pub(super) struct HeldRead {
+    /// The loads as the iterations of a stage.
+    pub loads: Stage,
+    /// When the register is loaded at the latest: the cycle before the first read of each word.
+    pub latest: Affine,
+    /// Cycles from the first read of each word to the last.
+    pub span: i64,
+    /// The words, in the cycles of the loads.
+    pub cases: Vec<TapCase>,
+}
+
+/// The sources of all reads of each stage.
+pub(super) type Sources = Vec<Vec<ReadSource>>;
 
 /// An array that is kept in memory tiles.
 pub(super) struct KeptArray {
@@ -49,7 +71,7 @@ pub(super) struct KeptArray {
 }
 
 /// The source of each read, and the arrays that are kept for them.
-pub(super) fn reads(scheduled: Scheduled, tiles: Tiles) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
+pub(super) fn reads(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>), AssemblyError> {
     match scheduled.program.policy() {
         Policy::Stencil => Ok((streamed(scheduled)?, Vec::new())),
         Policy::Dnn => stored(scheduled, tiles),
@@ -57,22 +79,44 @@ pub(super) fn reads(scheduled: Scheduled, tiles: Tiles) -> Result<(Taps, Vec<Kep
 }
 
 /// The sources of reads that follow their writes at constant distances, or at one of a few.
-fn streamed(scheduled: Scheduled) -> Result<Taps, AssemblyError> {
-    let pipeline = &scheduled.extraction.pipeline;
-    let stage_reads = |(stage, content): (usize, &pushmem_schedule::Stage)| {
-        let tap = |(number, read)| {
-            taps(pipeline, scheduled.writers, scheduled.schedule, stage, read)
-                .map_err(|error| AssemblyError::Program(Box::new(explain(scheduled, stage, number, &error))))
+fn streamed(scheduled: Scheduled) -> Result<Sources, AssemblyError> {
+    let stages = &scheduled.extraction.pipeline.stages;
+    let stage_reads = |(stage, content): (usize, &Stage)| {
+        let source = |(number, read)| {
+            let found = match scheduled.held.contains(&(stage, number)) {
+                true => held(scheduled, stage, read).map(ReadSource::Held),
+                false => {
+                    let reader = Reader { stage, content, schedule: &scheduled.schedule.stages[stage] };
+                    tapped(scheduled, reader, read).map(ReadSource::Taps)
+                }
+            };
+            found.map_err(|error| AssemblyError::Program(Box::new(explain(scheduled, stage, number, &error))))
         };
-        content.reads.iter().enumerate().map(tap).collect::<Result<Vec<_>, _>>()
+        content.reads.iter().enumerate().map(source).collect::<Result<Vec<_>, _>>()
     };
-    pipeline.stages.iter().enumerate().map(stage_reads).collect()
+    stages.iter().enumerate().map(stage_reads).collect()
+}
+
+fn tapped(scheduled: Scheduled, reader: Reader, read: &Access) -> Result<Vec<TapCase>, TapError> {
+    taps(&scheduled.extraction.pipeline, scheduled.writers, scheduled.schedule, reader, read)
+}
+
+/// The loads of a hold register, in the cycle before the first read of each word.
+fn held(scheduled: Scheduled, stage: usize, read: &Access) -> Result<HeldRead, TapError> {
+    let reader = &scheduled.extraction.pipeline.stages[stage];
+    let times = &scheduled.schedule.stages[stage];
+    let loads = waiting::loads(reader, read);
+    let span = reader.loops.iter().zip(&loads.loops).zip(&times.stride);
+    let span = span.map(|((all, one), stride)| (all.extent - one.extent) as i64 * stride).sum();
+    let latest = times.shifted(-(waiting::LOAD as i64));
+    let cases = tapped(scheduled, Reader { stage, content: &loads, schedule: &latest }, read)?;
+    Ok(HeldRead { loads, latest, span, cases })
 }
 
 /// The sources of reads if arrays are kept, except for reads that follow the write iteration by iteration.
-fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
+fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>), AssemblyError> {
     let pipeline = &scheduled.extraction.pipeline;
-    let mut cases = Taps::new();
+    let mut cases: Vec<Vec<Vec<TapCase>>> = Vec::new();
     let mut of_array: BTreeMap<usize, Vec<ReadOf>> = BTreeMap::new();
     for (stage, content) in pipeline.stages.iter().enumerate() {
         let mut of_stage = Vec::new();
@@ -113,7 +157,8 @@ fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Taps, Vec<KeptArray>), 
         }
         arrays.push(kept);
     }
-    Ok((cases, arrays))
+    let of_stage = |cases: Vec<Vec<TapCase>>| cases.into_iter().map(ReadSource::Taps).collect();
+    Ok((cases.into_iter().map(of_stage).collect(), arrays))
 }
 
 /// An array that is to be kept.
@@ -204,7 +249,7 @@ fn explain(scheduled: Scheduled, stage: usize, read: usize, error: &TapError) ->
 }
 
 /// The place of the result of each stage. A plain copy has no result of its own.
-pub(super) fn outcomes(scheduled: Scheduled, reads: &[Vec<Vec<TapCase>>]) -> Vec<Outcome> {
+pub(super) fn outcomes(scheduled: Scheduled, reads: &Sources) -> Vec<Outcome> {
     let mut outcomes: Vec<Outcome> = Vec::new();
     for (stage, origin) in scheduled.extraction.origins.iter().enumerate() {
         let own = Outcome::At(Place { stage, delay: 0 });
@@ -212,7 +257,10 @@ pub(super) fn outcomes(scheduled: Scheduled, reads: &[Vec<Vec<TapCase>>]) -> Vec
             Origin::Input { .. } => own,
             Origin::Operation { operation, .. } => {
                 let datapath = &scheduled.datapaths[*operation];
-                let copied = copied_load(datapath).map(|load| reads[stage][load].as_slice());
+                let copied = copied_load(datapath).and_then(|load| match &reads[stage][load] {
+                    ReadSource::Taps(cases) => Some(cases.as_slice()),
+                    ReadSource::Held(_) => None,
+                });
                 match (datapath.constant(), copied) {
                     (Some(number), _) => Outcome::Constant(number as u16),
                     (_, Some([TapCase { tap: Tap::Stage { producer, delay }, .. }])) => {
