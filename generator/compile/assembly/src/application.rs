@@ -19,7 +19,7 @@ use self::plan::{KeptArray, Outcome, Place, outcomes, reads};
 use crate::arrays::ArrayPorts;
 use crate::error::AssemblyError;
 use crate::outputs::final_stages;
-use crate::waiting::{Held, held_reads};
+use crate::waiting::Waits;
 use pushmem_graph::{
     ApplicationGraph, ArrayId, ArrayNode, BitDriver, BitId, BitNet, Choice, Condition, Counter, CounterId, Edge,
     ProgramNames, StageResult, Target, WordDriver, WordId, WordNet, counted_levels,
@@ -36,8 +36,8 @@ struct Scheduled<'a> {
     writers: &'a Writers,
     /// The datapath of each operation.
     datapaths: &'a [Datapath],
-    /// The reads whose words wait in hold registers.
-    held: &'a Held,
+    /// The reads whose words wait.
+    waits: &'a Waits,
 }
 
 /// The tiles of an accelerator.
@@ -49,7 +49,8 @@ pub struct Tiles<'a> {
     pub mappings: &'a Mappings,
 }
 
-/// The application graph of a scheduled program. `datapaths` are those of its operations.
+/// The application graph of a scheduled program. `datapaths` are those of its operations; `waits` are the reads whose words wait,
+/// for which the schedule has time.
 ///
 /// The tiles decide into how many ports the accesses of an array are divided: a mapping of these ports is known.
 ///
@@ -60,13 +61,13 @@ pub fn application_graph(
     extraction: &Extraction,
     schedule: &Schedule,
     datapaths: &[Datapath],
+    waits: &Waits,
     tiles: Tiles,
 ) -> Result<ApplicationGraph, AssemblyError> {
     let operations = program.operations();
     let writers = Writers::of(&extraction.pipeline);
-    let held = held_reads(program, extraction, datapaths, tiles.target);
     let scheduled =
-        Scheduled { program, operations: &operations, extraction, schedule, writers: &writers, datapaths, held: &held };
+        Scheduled { program, operations: &operations, extraction, schedule, writers: &writers, datapaths, waits };
     let (reads, arrays) = reads(scheduled, tiles)?;
     let outcomes = outcomes(scheduled, &reads);
     let final_stages = final_stages(program, extraction, &writers)?;

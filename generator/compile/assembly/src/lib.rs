@@ -24,4 +24,4 @@ pub use constraints::Constraints;
 pub use error::AssemblyError;
 pub use inputs::check_inputs;
 pub use realize::realize;
-pub use waiting::{Held, LOAD, held_reads};
+pub use waiting::{LOAD, Waits};

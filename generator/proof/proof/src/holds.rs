@@ -42,10 +42,11 @@ pub(crate) fn shown(
         if of_stage.is_some() {
             break;
         }
-        let same = by.is_none_or(|by| by == *counter);
+        if by.is_some_and(|by| by != *counter) {
+            return None;
+        }
         let holds = |(level, condition): &(usize, Condition)| condition.holds(index[*level]);
-        let case = cases.iter().find(|case| case.conditions.iter().all(holds)).filter(|_| same)?;
-        source = case.source;
+        source = cases.iter().find(|case| case.conditions.iter().all(holds))?.source;
     }
     let word = match source {
         NetSource::Constant(word) => Word::Constant(word),

@@ -275,81 +275,118 @@ impl Prover<'_> {
         if is_result && self.for_each_point(stage, load, &whole, &[], point).is_ok() {
             return Ok(());
         }
-        if let Some(net) = operand.direct().filter(|&net| matches!(self.drivers[net], NetDriver::Hold(_))) {
-            return self.held(stage, load, net);
-        }
         let cases = self.cases_of(operand);
         let levels = match cases.iter().all(|case| case.conditions.is_empty()) {
             true => Vec::new(),
             false => self.selects_by_loops_of(stage, operand)?,
         };
+        let is_held =
+            |source: NetSource| source.direct().filter(|&net| matches!(self.drivers[net], NetDriver::Hold(_)));
+        if cases.iter().any(|case| is_held(case.source).is_some()) {
+            return self.held(stage, load, &cases, &levels);
+        }
         self.for_each_point(stage, load, &cases, &levels, point)?;
         Ok(())
     }
 
-    /// Checks a load that a hold register serves. For each combination of indices of the loops that the element follows, the
-    /// first and the last cycle in which it is read are those of the ends of all other loops. The register shows the word of
-    /// its last load before: if that is the same for both, it is so for all cycles between.
-    fn held(&self, stage: usize, load: usize, net: usize) -> Result<(), ProofError> {
+    /// Checks a load that hold registers serve: one, or several of which the loops that the element follows choose one. For each
+    /// combination of indices of these loops, the first and the last cycle in which the element is read are those of the ends
+    /// of all other loops. The register shows the word of its last load before: if that is the same for both, it is so for all
+    /// cycles between.
+    fn held(&self, stage: usize, load: usize, cases: &[NetCase], counted: &[usize]) -> Result<(), ProofError> {
         let content = &self.staged.pipeline.stages[stage];
         let (read, times) = (&content.reads[load], &self.schedule.stages[stage]);
         let follows = |level: usize| read.subscripts.iter().any(|subscript| subscript.coefficients[level] != 0);
+        let conditions = || cases.iter().flat_map(|case| &case.conditions);
+        let by_element = conditions().all(|(level, _)| follows(counted[*level]));
+        require(
+            by_element,
+            || content.name.clone(),
+            "it chooses a hold register by other loops than those of the element",
+        )?;
         let ends = content.loops.iter().zip(&times.stride).enumerate().map(|(level, (bounds, stride))| {
             let (first, last) = if *stride < 0 { (bounds.max(), bounds.min) } else { (bounds.min, bounds.max()) };
-            if follows(level) {
-                (bounds.min..=bounds.max()).map(|index| (index, index)).collect_vec()
-            } else {
-                vec![(first, last)]
+            match follows(level) {
+                true => (bounds.min..=bounds.max()).map(|index| (index, index)).collect_vec(),
+                false => vec![(first, last)],
             }
         });
         for chosen in ends.collect_vec().iter().map(|of_loop| of_loop.iter()).multi_cartesian_product() {
-            let mut loads = Vec::new();
             let (first, last): (Vec<i64>, Vec<i64>) = chosen.into_iter().copied().unzip();
+            let holds = |case: &&NetCase| {
+                case.conditions.iter().all(|(level, condition)| {
+                    let level = counted[*level];
+                    condition.holds(first[level] - content.loops[level].min)
+                })
+            };
+            let source = cases.iter().find(holds).map(|case| case.source);
+            let mut known = None;
             for index in [first, last] {
-                let cycle = times.value(&index);
-                let shown = holds::shown(self.graph, &self.drivers, &self.nets, net, cycle);
-                let expected = match element(read, &index) {
-                    Some(element) => self.produced(read.array, element, stage),
-                    None => Some(Expected::Constant(self.outside(stage, load))),
-                };
-                let right = match (&shown, &expected) {
-                    (
-                        Some(Shown { word: Word::Result { stage, cycle }, .. }),
-                        Some(Expected::Result { stage: wanted, cycle: at }),
-                    ) => stage == wanted && cycle == at,
-                    (Some(Shown { word: Word::Constant(word), .. }), Some(Expected::Constant(wanted))) => {
-                        word == wanted
-                    }
-                    _ => false,
-                };
-                loads.push(shown.as_ref().map(|shown| shown.loaded));
-                if !right || loads[0] != loads[loads.len() - 1] {
-                    return Err(ProofError::Value(ProvenanceError {
-                        reader: content.name.clone(),
-                        load,
-                        iteration: index,
-                        cycle,
-                        expected: self.describe_expected(expected.as_ref()),
-                        found: self.describe_shown(net, shown.as_ref()),
-                    }));
+                let shown = self.shown(source, times.value(&index));
+                let right = shown.is_some_and(|shown| {
+                    *known.get_or_insert(shown) == shown && self.is_element(stage, load, &index, shown.word)
+                });
+                if !right {
+                    return Err(self.wrong_hold(stage, load, index, source, shown));
                 }
             }
         }
         Ok(())
     }
 
-    fn describe_shown(&self, net: usize, shown: Option<&Shown>) -> String {
-        let name = self.graph.name(net);
-        match shown {
+    /// The word that a register holds in a cycle, or a constant.
+    fn shown(&self, source: Option<NetSource>, cycle: i64) -> Option<Shown> {
+        match source? {
+            NetSource::Constant(word) => Some(Shown { loaded: 0, word: Word::Constant(word) }),
+            source => holds::shown(self.graph, &self.drivers, &self.nets, source.direct()?, cycle),
+        }
+    }
+
+    /// The element that a load takes at an iteration.
+    fn expected(&self, stage: usize, load: usize, index: &[i64]) -> Option<Expected> {
+        let read = &self.staged.pipeline.stages[stage].reads[load];
+        match element(read, index) {
+            Some(element) => self.produced(read.array, element, stage),
+            None => Some(Expected::Constant(self.outside(stage, load))),
+        }
+    }
+
+    /// Whether a word is the element that a load takes at an iteration.
+    fn is_element(&self, stage: usize, load: usize, index: &[i64], word: Word) -> bool {
+        match (word, self.expected(stage, load, index)) {
+            (Word::Result { stage, cycle }, Some(Expected::Result { stage: wanted, cycle: at })) => {
+                (stage, cycle) == (wanted, at)
+            }
+            (Word::Constant(word), Some(Expected::Constant(wanted))) => word == wanted,
+            _ => false,
+        }
+    }
+
+    fn wrong_hold(
+        &self,
+        stage: usize,
+        load: usize,
+        index: Vec<i64>,
+        source: Option<NetSource>,
+        shown: Option<Shown>,
+    ) -> ProofError {
+        let name = source.and_then(NetSource::direct).map_or("nothing", |net| self.graph.name(net));
+        let found = match shown {
             Some(Shown { loaded, word: Word::Result { stage, cycle } }) => {
-                let stage = &self.staged.pipeline.stages[*stage].name;
+                let stage = &self.staged.pipeline.stages[stage].name;
                 format!("{name}, loaded in cycle {loaded} with the result of {stage} in cycle {cycle}")
             }
-            Some(Shown { loaded, word: Word::Constant(word) }) => {
-                format!("{name}, loaded in cycle {loaded} with the constant {word}")
-            }
-            None => format!("{name}, which is not loaded by then with a result of a stage"),
-        }
+            Some(Shown { word: Word::Constant(word), .. }) => format!("the constant {word}"),
+            None => format!("{name}, which has no result of a stage by then"),
+        };
+        ProofError::Value(ProvenanceError {
+            reader: self.staged.pipeline.stages[stage].name.clone(),
+            load,
+            cycle: self.schedule.stages[stage].value(&index),
+            expected: self.describe_expected(self.expected(stage, load, &index).as_ref()),
+            iteration: index,
+            found,
+        })
     }
 
     /// Checks that a stage that only passes on the result of another one does so in all its iterations, always as late.

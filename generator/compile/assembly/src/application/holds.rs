@@ -25,7 +25,7 @@ struct OnlySource<'a> {
 impl<'a> Builder<'a> {
     /// The register that holds the words of a read. Reads that would load theirs alike share one.
     pub(super) fn held(&mut self, stage: usize, read: usize, outside: i64, held: &HeldRead) -> Edge {
-        let name = self.name_of_word(stage, read);
+        let name = self.name_of_word(stage, read, held);
         if let Some(source) = self.only_source(stage, read, held) {
             return self.held_from(&name, held, &source);
         }
@@ -43,7 +43,7 @@ impl<'a> Builder<'a> {
                 tap @ (Tap::Outside | Tap::Port { .. }) => self.edge_of_tap(tap, outside),
             });
         }
-        let chosen = format!("{}_load_{read}", self.stage_name(stage));
+        let chosen = self.free_name(&format!("{}_load_{read}", self.stage_name(stage)));
         match self.chosen(loads, &chosen, &held.cases, &edges) {
             constant @ Edge::Constant(_) => constant,
             edge @ Edge::Net { .. } => {
@@ -51,6 +51,27 @@ impl<'a> Builder<'a> {
                 self.hold(&name, Hold { edge, counter, when: None })
             }
         }
+    }
+
+    /// The words of a read that each have a register of their own: the loops of the read choose among them.
+    pub(super) fn held_each(
+        &mut self,
+        stage: usize,
+        read: usize,
+        outside: i64,
+        words: &[(Vec<(usize, i64)>, HeldRead)],
+    ) -> Edge {
+        let edges: Vec<Edge> = words.iter().map(|(_, held)| self.held(stage, read, outside, held)).collect();
+        let case = |(number, (indices, _)): (usize, &(Vec<(usize, i64)>, HeldRead))| {
+            let condition = |&(level, index): &(usize, i64)| (level, Condition { first: index, last: index, step: 1 });
+            // One of them always applies.
+            let conditions =
+                if number + 1 < words.len() { indices.iter().map(condition).collect() } else { Vec::new() };
+            TapCase { conditions, tap: Tap::Outside }
+        };
+        let cases: Vec<TapCase> = words.iter().enumerate().map(case).collect();
+        let name = self.free_name(&format!("{}_load_{read}", self.stage_name(stage)));
+        self.chosen(self.timed(stage), &name, &cases, &edges)
     }
 
     /// The register for the words of one stage. It is loaded as soon as the word before has been read, with each word as it comes
@@ -108,16 +129,18 @@ impl<'a> Builder<'a> {
     fn hold(&mut self, name: &str, hold: Hold) -> Edge {
         let driver = WordDriver::Hold(hold);
         let known = self.graph.words.position(|net| net.driver == driver);
-        let net = known.unwrap_or_else(|| {
-            let numbered = (1..).map(|number: usize| format!("{name}_{number}"));
-            let is_free = |name: &String| {
-                let names = &self.graph.names;
-                !names.stages.contains(name) && self.graph.words.iter().all(|net| net.name != *name)
-            };
-            let name = [name.to_owned()].into_iter().chain(numbered).find(is_free).expect("numbers do not end");
-            self.add_net(name, driver, None)
-        });
+        let net = known.unwrap_or_else(|| self.add_net(self.free_name(name), driver, None));
         Edge::Net { net, delay: 0 }
+    }
+
+    /// A name that no net has, nor a stage.
+    fn free_name(&self, wanted: &str) -> String {
+        let is_free = |name: &String| {
+            let names = &self.graph.names;
+            !names.stages.contains(name) && self.graph.words.iter().all(|net| net.name != *name)
+        };
+        let numbered = (1..).map(|number: usize| format!("{wanted}_{number}"));
+        [wanted.to_owned()].into_iter().chain(numbered).find(is_free).expect("numbers do not end")
     }
 
     /// The only stage that a register is loaded from, if conditions on its loops say which of its words are read.
@@ -135,15 +158,16 @@ impl<'a> Builder<'a> {
         Some(OnlySource { producer, conditions, place, delay })
     }
 
-    /// A name for the word that a read takes: the array with those of its indices that are always the same, innermost first.
-    fn name_of_word(&self, stage: usize, read: usize) -> String {
-        let content = self.timed(stage).content;
-        let access = &content.reads[read];
-        let constant = |subscript: &Subscript| match subscript.single_loop() {
-            Ok(None) => subscript.along(None, 0).filter(|index| *index >= 0).map(|index| format!("_{index}")),
-            _ => None,
+    /// A name for the words that a read takes: the array with those of its indices that are always the same, innermost first.
+    fn name_of_word(&self, stage: usize, read: usize, held: &HeldRead) -> String {
+        let access = &self.timed(stage).content.reads[read];
+        let first: Vec<i64> = held.loads.loops.iter().map(|level| level.min).collect();
+        let is_constant = |subscript: &&Subscript| {
+            let mut loops = held.loads.loops.iter().zip(&subscript.coefficients);
+            loops.all(|(level, coefficient)| level.extent == 1 || *coefficient == 0)
         };
-        let indices: String = access.subscripts.iter().filter_map(constant).collect();
+        let indices = access.subscripts.iter().filter(is_constant).filter_map(|subscript| subscript.at(&first));
+        let indices: String = indices.filter(|index| *index >= 0).map(|index| format!("_{index}")).collect();
         format!("{}{indices}_held", self.graph.names.arrays[access.array])
     }
 }

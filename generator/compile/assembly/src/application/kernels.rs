@@ -47,6 +47,7 @@ impl Builder<'_> {
                     self.chosen(self.timed(stage), &format!("{name}_load_{read}"), cases, &edges)
                 }
                 ReadSource::Held(held) => self.held(stage, read, outside(read), held),
+                ReadSource::HeldEach(words) => self.held_each(stage, read, outside(read), words),
             })
             .collect_vec();
         if let Some(load) = copied_load(datapath) {

@@ -43,6 +43,8 @@ pub(super) enum ReadSource {
     Taps(Vec<TapCase>),
     /// A hold register.
     Held(HeldRead),
+    /// A hold register for each word, and the indices of the loops that say which is read.
+    HeldEach(Vec<(Vec<(usize, i64)>, HeldRead)>),
 }
 
 /// A read of a hold register.
@@ -73,28 +75,42 @@ pub(super) struct KeptArray {
 /// The source of each read, and the arrays that are kept for them.
 pub(super) fn reads(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>), AssemblyError> {
     match scheduled.program.policy() {
-        Policy::Stencil => Ok((streamed(scheduled)?, Vec::new())),
+        Policy::Stencil => streamed(scheduled, tiles),
         Policy::Dnn => stored(scheduled, tiles),
     }
 }
 
-/// The sources of reads that follow their writes at constant distances, or at one of a few.
-fn streamed(scheduled: Scheduled) -> Result<Sources, AssemblyError> {
+/// The sources of reads that follow their writes at constant distances, or at one of a few, and of those whose words wait.
+fn streamed(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>), AssemblyError> {
+    let Scheduled { waits, schedule, .. } = scheduled;
     let stages = &scheduled.extraction.pipeline.stages;
-    let stage_reads = |(stage, content): (usize, &Stage)| {
-        let source = |(number, read)| {
-            let found = match scheduled.held.contains(&(stage, number)) {
-                true => held(scheduled, stage, read).map(ReadSource::Held),
-                false => {
-                    let reader = Reader { stage, content, schedule: &scheduled.schedule.stages[stage] };
-                    tapped(scheduled, reader, read).map(ReadSource::Taps)
-                }
-            };
-            found.map_err(|error| AssemblyError::Program(Box::new(explain(scheduled, stage, number, &error))))
+    let mut of_array: BTreeMap<usize, Vec<ReadOf>> = BTreeMap::new();
+    for &(stage, read) in &waits.memories {
+        of_array.entry(stages[stage].reads[read].array).or_default().push(ReadOf { stage, read });
+    }
+    let (of_ports, arrays) = kept(scheduled, tiles, of_array)?;
+    let source = |stage: usize, number: usize, read: &Access| {
+        let found = match of_ports.get(&ReadOf { stage, read: number }) {
+            Some(cases) => Ok(ReadSource::Taps(cases.clone())),
+            None if waits.registers.contains(&(stage, number)) => {
+                held(scheduled, stage, read, waiting::loads(&stages[stage], read)).map(ReadSource::Held)
+            }
+            None if waits.each.contains(&(stage, number)) => {
+                let of_word = |(indices, loads)| Ok((indices, held(scheduled, stage, read, loads)?));
+                let words = waiting::loads_of_each(&stages[stage], read).into_iter().map(of_word);
+                words.collect::<Result<_, _>>().map(ReadSource::HeldEach)
+            }
+            None => {
+                let reader = Reader { stage, content: &stages[stage], schedule: &schedule.stages[stage] };
+                tapped(scheduled, reader, read).map(ReadSource::Taps)
+            }
         };
-        content.reads.iter().enumerate().map(source).collect::<Result<Vec<_>, _>>()
+        found.map_err(|error| AssemblyError::Program(Box::new(explain(scheduled, stage, number, &error))))
     };
-    stages.iter().enumerate().map(stage_reads).collect()
+    let of_stage = |(stage, content): (usize, &Stage)| {
+        content.reads.iter().enumerate().map(|(number, read)| source(stage, number, read)).collect()
+    };
+    Ok((stages.iter().enumerate().map(of_stage).collect::<Result<_, _>>()?, arrays))
 }
 
 fn tapped(scheduled: Scheduled, reader: Reader, read: &Access) -> Result<Vec<TapCase>, TapError> {
@@ -102,12 +118,13 @@ fn tapped(scheduled: Scheduled, reader: Reader, read: &Access) -> Result<Vec<Tap
 }
 
 /// The loads of a hold register, in the cycle before the first read of each word.
-fn held(scheduled: Scheduled, stage: usize, read: &Access) -> Result<HeldRead, TapError> {
+fn held(scheduled: Scheduled, stage: usize, read: &Access, loads: Stage) -> Result<HeldRead, TapError> {
     let reader = &scheduled.extraction.pipeline.stages[stage];
     let times = &scheduled.schedule.stages[stage];
-    let loads = waiting::loads(reader, read);
-    let span = reader.loops.iter().zip(&loads.loops).zip(&times.stride);
-    let span = span.map(|((all, one), stride)| (all.extent - one.extent) as i64 * stride).sum();
+    let repeats = reader.loops.iter().enumerate().filter(|(level, _)| loads.loops[*level].extent == 1);
+    let repeats =
+        repeats.filter(|(level, _)| read.subscripts.iter().all(|subscript| subscript.coefficients[*level] == 0));
+    let span = repeats.map(|(level, bounds)| (bounds.extent as i64 - 1) * times.stride[level]).sum();
     let latest = times.shifted(-(waiting::LOAD as i64));
     let cases = tapped(scheduled, Reader { stage, content: &loads, schedule: &latest }, read)?;
     Ok(HeldRead { loads, latest, span, cases })
@@ -137,11 +154,25 @@ fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>
         }
         cases.push(of_stage);
     }
+    let (of_ports, arrays) = kept(scheduled, tiles, of_array)?;
+    for (of, of_read) in of_ports {
+        cases[of.stage][of.read] = of_read;
+    }
+    let of_stage = |cases: Vec<Vec<TapCase>>| cases.into_iter().map(ReadSource::Taps).collect();
+    Ok((cases.into_iter().map(of_stage).collect(), arrays))
+}
+
+/// Arrays that are kept for these reads, and the ports that serve each read.
+fn kept(
+    scheduled: Scheduled,
+    tiles: Tiles,
+    of_array: BTreeMap<usize, Vec<ReadOf>>,
+) -> Result<(BTreeMap<ReadOf, Vec<TapCase>>, Vec<KeptArray>), AssemblyError> {
     let with_ports = |(array, reads)| Keeping::new(scheduled, tiles, array, reads);
     let arrays_to_keep = of_array.into_iter().map(with_ports).collect_vec();
     // Checks that no mapping can influence come first: the search for mappings takes its time.
     arrays_to_keep.iter().try_for_each(Keeping::check_time)?;
-    let mut arrays = Vec::new();
+    let (mut of_ports, mut arrays) = (BTreeMap::new(), Vec::new());
     for keeping in arrays_to_keep {
         let array = keeping.array;
         let kept = keeping.kept()?;
@@ -153,12 +184,11 @@ fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>
             let mut of_read = parts.iter().map(case).collect_vec();
             // One of them always applies.
             of_read.last_mut().expect("a read has iterations").conditions.clear();
-            cases[of.stage][of.read] = of_read;
+            of_ports.insert(*of, of_read);
         }
         arrays.push(kept);
     }
-    let of_stage = |cases: Vec<Vec<TapCase>>| cases.into_iter().map(ReadSource::Taps).collect();
-    Ok((cases.into_iter().map(of_stage).collect(), arrays))
+    Ok((of_ports, arrays))
 }
 
 /// An array that is to be kept.
@@ -259,7 +289,7 @@ pub(super) fn outcomes(scheduled: Scheduled, reads: &Sources) -> Vec<Outcome> {
                 let datapath = &scheduled.datapaths[*operation];
                 let copied = copied_load(datapath).and_then(|load| match &reads[stage][load] {
                     ReadSource::Taps(cases) => Some(cases.as_slice()),
-                    ReadSource::Held(_) => None,
+                    ReadSource::Held(_) | ReadSource::HeldEach(_) => None,
                 });
                 match (datapath.constant(), copied) {
                     (Some(number), _) => Outcome::Constant(number as u16),
