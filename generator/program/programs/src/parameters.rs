@@ -68,10 +68,11 @@ impl Parameters {
         terms
     }
 
-    /// Adds a parameter: scalars and weights, or words along one of the loops of a stage but the innermost.
+    /// Adds a parameter: scalars and weights, or words along one of the loops of a stage.
     fn add(&mut self, extents: &[i64], scale: &[Scale]) -> usize {
         let type_name = ELEMENTS.choose(&mut self.random).expect("there are some");
-        let outer = 1..extents.len();
+        // Words for each column, of which there are many, are rarer than words for each row.
+        let outer = usize::from(self.random.random_ratio(2, 3))..extents.len();
         let along = if outer.is_empty() || self.random.random_ratio(1, 2) {
             None
         } else {

@@ -200,19 +200,20 @@ fn iterations(
     reader: &Stage,
     read: &Subscript,
 ) -> Option<Condition> {
-    let along = read.single_loop().ok()?;
+    let along = read.single_loop().ok()?.filter(|&along| reader.loops[along].extent > 1);
     let plain = read.divisor == 1 && read.boundary == Boundary::None;
     let coefficient = written.coefficients[level];
     let step = along.map_or(0, |along| read.coefficients[along]);
     if (along.is_some() && !plain) || step % coefficient != 0 {
         return None;
     }
-    let iteration = |index: i64| {
-        let steps = read.along(along, index)? - written.constant - written.offset;
+    let iteration = |index: &[i64]| {
+        let steps = read.at(index)? - written.constant - written.offset;
         (steps % coefficient == 0).then_some(steps / coefficient - writer.loops[level].min)
     };
-    let (low, high) = along.map_or((0, 0), |along| (reader.loops[along].min, reader.loops[along].max()));
-    let ends = [iteration(low)?, iteration(high)?];
+    let first: Vec<i64> = reader.loops.iter().map(|level| level.min).collect();
+    let last: Vec<i64> = reader.loops.iter().map(|level| level.max()).collect();
+    let ends = [iteration(&first)?, iteration(&last)?];
     let (first, last) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
     Some(Condition { first, last, step: (step / coefficient).abs().max(1) })
 }
