@@ -24,10 +24,9 @@ pub(crate) fn check(
     for copy in &graph.copies {
         let only_load = datapath(staged, datapaths, copy.stage)
             .is_some_and(|datapath| datapath.nodes()[datapath.result()].kind == NodeKind::Load(copy.load));
-        let passes_on = |driver: &WordDriver| {
-            matches!(driver, WordDriver::Select(_) | WordDriver::Port { .. } | WordDriver::Hold(_))
-        };
-        let selects = copy.net.is_none_or(|net| passes_on(&graph.words[net].driver));
+        let selects = copy
+            .net
+            .is_none_or(|net| matches!(graph.words[net].driver, WordDriver::Select(_) | WordDriver::Port { .. }));
         require(only_load && selects, || name(staged, copy.stage), "it does not only pass on this load")?;
     }
     for constant in &graph.constants {

@@ -271,10 +271,10 @@ impl Checker<'_> {
             && of.variables.iter().zip(&kernel.variables).all(right)
     }
 
-    /// Whether a wire selects a load, holds it or reads it from a memory.
+    /// Whether a wire selects a load or reads it from a memory.
     fn is_selection(&self, wire: WireId) -> bool {
         let driver = self.accelerator().wires.get(wire).map(|wire| &wire.driver);
-        matches!(driver, Some(Driver::Select { .. } | Driver::Tile { .. } | Driver::Hold { .. }))
+        matches!(driver, Some(Driver::Select { .. } | Driver::Tile { .. }))
     }
 
     /// Checks that stages without a kernel need none.

@@ -174,12 +174,12 @@ impl Prover<'_> {
                 NetDriver::Delayed { net, cycles } => {
                     nets[*net].map(|past| Past { cycles: past.cycles + cycles, ..past })
                 }
-                // The stage whose result it is that selects a load, holds it or reads it from a memory.
-                NetDriver::Port | NetDriver::Select { .. } | NetDriver::Hold(_) => {
+                // The stage whose result it is that selects a load or reads it from a memory.
+                NetDriver::Port | NetDriver::Select { .. } => {
                     selections.get(&number).map(|&stage| Past { stage, cycles: 0 })
                 }
-                // It is no stage's result: the operands of a unit are those of its kernels.
-                NetDriver::Shared => None,
+                // It is no stage's result: the operands of a unit are those of its kernels, and a held word is one at other times.
+                NetDriver::Shared | NetDriver::Hold(_) => None,
             });
         }
         nets
@@ -421,12 +421,19 @@ impl Prover<'_> {
     ) -> Result<(), E> {
         let content = &self.staged.pipeline.stages[stage];
         let read = &content.reads[load];
-        let affine = is_affine_access(read) && (self.is_stored() || self.has_affine_times(read.array));
+        // A memory keeps the elements of all writers.
+        let kept = self.is_stored()
+            || (!cases.is_empty() && cases.iter().all(|case| self.port(read.array, case.source).is_some()));
+        let affine = is_affine_access(read) && (kept || self.has_affine_times(read.array));
+        let writers = match kept {
+            true => Vec::new(),
+            false => self.dependences.writers.of_access(read.array, &Places::of_stage(content, read)),
+        };
         let classes = (0..content.loops.len()).map(|level| {
             let here = counted.iter().position(|&other| other == level);
             let conditions = cases.iter().flat_map(|case| &case.conditions);
             let conditions = conditions.filter(|(of, _)| Some(*of) == here).map(|(_, one)| *one).collect_vec();
-            self.classes(content, read, level, &conditions, affine)
+            self.classes(content, read, level, &conditions, &writers, affine)
         });
         // The combinations are of references: a class has as many members as its loop has iterations.
         let classes = classes.collect_vec();
@@ -465,14 +472,10 @@ impl Prover<'_> {
         read: &Access,
         level: usize,
         conditions: &[Condition],
+        writers: &[usize],
         affine: bool,
     ) -> Vec<Vec<i64>> {
         let bounds = &stage.loops[level];
-        // A memory keeps the elements of all writers.
-        let writers = match self.is_stored() {
-            true => Vec::new(),
-            false => self.dependences.writers.of_access(read.array, &Places::of_stage(stage, read)),
-        };
         let mut point: Vec<i64> = stage.loops.iter().map(|level| level.min).collect();
         let mut nature = |index: i64| {
             point[level] = index;

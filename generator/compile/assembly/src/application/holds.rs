@@ -2,7 +2,7 @@
 
 use pushmem_schedule::{Boundary, Stage, Subscript};
 
-use super::plan::{HeldRead, Outcome, Place, at};
+use super::plan::{HeldRead, HeldWord, Outcome, Place, at};
 use super::{Builder, Timed};
 use crate::taps::{Tap, TapCase};
 use pushmem_graph::{BitDriver, Condition, Counter, CounterId, Edge, Hold, WordDriver};
@@ -54,22 +54,14 @@ impl<'a> Builder<'a> {
     }
 
     /// The words of a read that each have a register of their own: the loops of the read choose among them.
-    pub(super) fn held_each(
-        &mut self,
-        stage: usize,
-        read: usize,
-        outside: i64,
-        words: &[(Vec<(usize, i64)>, HeldRead)],
-    ) -> Edge {
-        let edges: Vec<Edge> = words.iter().map(|(_, held)| self.held(stage, read, outside, held)).collect();
-        let case = |(number, (indices, _)): (usize, &(Vec<(usize, i64)>, HeldRead))| {
-            let condition = |&(level, index): &(usize, i64)| (level, Condition { first: index, last: index, step: 1 });
-            // One of them always applies.
-            let conditions =
-                if number + 1 < words.len() { indices.iter().map(condition).collect() } else { Vec::new() };
-            TapCase { conditions, tap: Tap::Outside }
-        };
-        let cases: Vec<TapCase> = words.iter().enumerate().map(case).collect();
+    pub(super) fn held_each(&mut self, stage: usize, read: usize, outside: i64, words: &[HeldWord]) -> Edge {
+        let edges: Vec<Edge> = words.iter().map(|word| self.held(stage, read, outside, &word.held)).collect();
+        let condition = |&(level, index): &(usize, i64)| (level, Condition { first: index, last: index, step: 1 });
+        let case =
+            |word: &HeldWord| TapCase { conditions: word.indices.iter().map(condition).collect(), tap: Tap::Outside };
+        let mut cases: Vec<TapCase> = words.iter().map(case).collect();
+        // One of them always applies.
+        cases.last_mut().expect("a read has words").conditions.clear();
         let name = self.free_name(&format!("{}_load_{read}", self.stage_name(stage)));
         self.chosen(self.timed(stage), &name, &cases, &edges)
     }

@@ -2,11 +2,14 @@
 
 use itertools::Itertools;
 use pushmem_extraction::Origin;
+use pushmem_nest::Policy;
 
 use super::plan::{Outcome, ReadSource, at, copied_load};
 use super::{Builder, Timed};
 use crate::taps::{Tap, TapCase};
-use pushmem_graph::{BitDriver, Choice, ConstantNode, CopyNode, Edge, KernelNode, Variable, WordDriver, WordId};
+use pushmem_graph::{
+    BitDriver, Choice, ConstantNode, CopyNode, Edge, KernelNode, Variable, WordDriver, WordId, WordNet,
+};
 
 impl Builder<'_> {
     /// Notes a stage that has no net of its own: its result is that of another one, or constant.
@@ -53,7 +56,7 @@ impl Builder<'_> {
         if let Some(load) = copied_load(datapath) {
             // The selection itself is the result.
             let net = match operands[load] {
-                Edge::Net { net, delay: 0 } if self.is_selected(net) => net,
+                Edge::Net { net, delay: 0 } if self.is_free_selection(net) => net,
                 // All of it lies outside of the array.
                 Edge::Constant(word) => self.add_constant_net(stage, word),
                 edge @ Edge::Net { .. } => {
@@ -91,9 +94,12 @@ impl Builder<'_> {
         self.nets.insert(stage, net);
     }
 
-    /// Whether a net selects a load, holds it or reads it from a memory.
-    fn is_selected(&self, net: WordId) -> bool {
-        matches!(self.graph.words[net].driver, WordDriver::Select(_) | WordDriver::Port { .. } | WordDriver::Hold(_))
+    /// Whether a net selects a load or reads it from a memory, so that it can be the result of a stage. In a raster scan it is
+    /// that of one stage, and hold registers pass on words of the stage that they are loaded from.
+    fn is_free_selection(&self, net: WordId) -> bool {
+        let is_scan = self.scheduled.program.policy() == Policy::Stencil;
+        let WordNet { driver, result, .. } = &self.graph.words[net];
+        matches!(driver, WordDriver::Select(_) | WordDriver::Port { .. }) && !(is_scan && result.is_some())
     }
 
     /// The word of a tap. `outside` is that of elements outside of the array.

@@ -43,8 +43,16 @@ pub(super) enum ReadSource {
     Taps(Vec<TapCase>),
     /// A hold register.
     Held(HeldRead),
-    /// A hold register for each word, and the indices of the loops that say which is read.
-    HeldEach(Vec<(Vec<(usize, i64)>, HeldRead)>),
+    /// A hold register for each word.
+    HeldEach(Vec<HeldWord>),
+}
+
+/// A word that has a hold register of its own.
+pub(super) struct HeldWord {
+    /// The loops that say which word is read, and their indices for this one.
+    pub indices: Vec<(usize, i64)>,
+    /// The read of the register.
+    pub held: HeldRead,
 }
 
 /// A read of a hold register.
@@ -96,7 +104,7 @@ fn streamed(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArra
                 held(scheduled, stage, read, waiting::loads(&stages[stage], read)).map(ReadSource::Held)
             }
             None if waits.each.contains(&(stage, number)) => {
-                let of_word = |(indices, loads)| Ok((indices, held(scheduled, stage, read, loads)?));
+                let of_word = |(indices, loads)| Ok(HeldWord { indices, held: held(scheduled, stage, read, loads)? });
                 let words = waiting::loads_of_each(&stages[stage], read).into_iter().map(of_word);
                 words.collect::<Result<_, _>>().map(ReadSource::HeldEach)
             }
@@ -162,12 +170,15 @@ fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>
     Ok((cases.into_iter().map(of_stage).collect(), arrays))
 }
 
+/// The ports that serve each read of kept arrays.
+type PortsOfReads = BTreeMap<ReadOf, Vec<TapCase>>;
+
 /// Arrays that are kept for these reads, and the ports that serve each read.
 fn kept(
     scheduled: Scheduled,
     tiles: Tiles,
     of_array: BTreeMap<usize, Vec<ReadOf>>,
-) -> Result<(BTreeMap<ReadOf, Vec<TapCase>>, Vec<KeptArray>), AssemblyError> {
+) -> Result<(PortsOfReads, Vec<KeptArray>), AssemblyError> {
     let with_ports = |(array, reads)| Keeping::new(scheduled, tiles, array, reads);
     let arrays_to_keep = of_array.into_iter().map(with_ports).collect_vec();
     // Checks that no mapping can influence come first: the search for mappings takes its time.
