@@ -523,6 +523,7 @@ impl<'a> Lowering<'a> {
                         continue;
                     }
                 },
+                Driver::Hold { .. } => unreachable!("words are not held on an array"),
                 Driver::Turns { .. } => unreachable!("operands of shared units are taken from each kernel"),
             };
             return signal.ago(cycles);

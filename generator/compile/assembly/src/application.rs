@@ -1,5 +1,6 @@
 //! From scheduled stages to the application graph.
 
+mod holds;
 mod kernels;
 pub(crate) mod plan;
 mod streams;
@@ -7,16 +8,18 @@ mod units;
 
 use std::collections::{BTreeMap, HashMap};
 
+use pushmem_affine::Affine;
 use pushmem_extraction::{Extraction, Origin};
 use pushmem_kernels::Datapath;
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Operation, Program, Span};
-use pushmem_schedule::{Schedule, Writers};
+use pushmem_schedule::{Schedule, Stage, Writers};
 
 use self::plan::{KeptArray, Outcome, Place, outcomes, reads};
 use crate::arrays::ArrayPorts;
 use crate::error::AssemblyError;
 use crate::outputs::final_stages;
+use crate::waiting::Waits;
 use pushmem_graph::{
     ApplicationGraph, ArrayId, ArrayNode, BitDriver, BitId, BitNet, Choice, Condition, Counter, CounterId, Edge,
     ProgramNames, StageResult, Target, WordDriver, WordId, WordNet, counted_levels,
@@ -33,6 +36,8 @@ struct Scheduled<'a> {
     writers: &'a Writers,
     /// The datapath of each operation.
     datapaths: &'a [Datapath],
+    /// The reads whose words wait.
+    waits: &'a Waits,
 }
 
 /// The tiles of an accelerator.
@@ -44,7 +49,8 @@ pub struct Tiles<'a> {
     pub mappings: &'a Mappings,
 }
 
-/// The application graph of a scheduled program. `datapaths` are those of its operations.
+/// The application graph of a scheduled program. `datapaths` are those of its operations; `waits` are the reads whose words wait,
+/// for which the schedule has time.
 ///
 /// The tiles decide into how many ports the accesses of an array are divided: a mapping of these ports is known.
 ///
@@ -55,11 +61,13 @@ pub fn application_graph(
     extraction: &Extraction,
     schedule: &Schedule,
     datapaths: &[Datapath],
+    waits: &Waits,
     tiles: Tiles,
 ) -> Result<ApplicationGraph, AssemblyError> {
     let operations = program.operations();
     let writers = Writers::of(&extraction.pipeline);
-    let scheduled = Scheduled { program, operations: &operations, extraction, schedule, writers: &writers, datapaths };
+    let scheduled =
+        Scheduled { program, operations: &operations, extraction, schedule, writers: &writers, datapaths, waits };
     let (reads, arrays) = reads(scheduled, tiles)?;
     let outcomes = outcomes(scheduled, &reads);
     let final_stages = final_stages(program, extraction, &writers)?;
@@ -119,6 +127,35 @@ impl Scheduled<'_> {
         };
         let (loops, content) = &self.operations[operation];
         content.load_of_read(loops, read).map_or(content.target.span, |load| load.access.span)
+    }
+}
+
+/// Iterations of a stage, and when they run.
+#[derive(Clone, Copy)]
+struct Timed<'a> {
+    content: &'a Stage,
+    cycle: &'a Affine,
+}
+
+impl Timed<'_> {
+    /// The level of the counter of these iterations that a loop is.
+    fn level(self, level: usize) -> usize {
+        let levels = counted_levels(self.content, self.cycle);
+        levels.iter().position(|&other| other == level).expect("loops of several iterations are counted")
+    }
+
+    /// A condition on the index of a loop as one on the counter, which counts from 0.
+    fn counted(self, level: usize, condition: Condition) -> (usize, Condition) {
+        let min = self.content.loops[level].min;
+        (self.level(level), Condition { first: condition.first - min, last: condition.last - min, ..condition })
+    }
+}
+
+impl<'a> Builder<'a> {
+    /// A stage, and when it runs.
+    fn timed(&self, stage: usize) -> Timed<'a> {
+        let Scheduled { extraction, schedule, .. } = self.scheduled;
+        Timed { content: &extraction.pipeline.stages[stage], cycle: &schedule.stages[stage] }
     }
 }
 
@@ -185,27 +222,19 @@ impl Builder<'_> {
 
     /// The counter of a stage's loops, its steps some cycles late. Loops of one iteration are left out.
     fn counter(&mut self, stage: usize, late: u64) -> CounterId {
-        let counter = self.iterations(stage, late);
+        self.counter_at(self.timed(stage), late)
+    }
+
+    /// The counter of iterations, its steps some cycles late.
+    fn counter_at(&mut self, iterations: Timed, late: u64) -> CounterId {
+        let counter = Counter::of(iterations.content, iterations.cycle, late);
         let counters = &mut self.graph.counters;
         counters.position(|other| *other == counter).unwrap_or_else(|| counters.push(counter))
     }
 
     /// When a stage begins its iterations, some cycles late.
     fn iterations(&self, stage: usize, late: u64) -> Counter {
-        let Scheduled { extraction, schedule, .. } = self.scheduled;
-        Counter::of(&extraction.pipeline.stages[stage], &schedule.stages[stage], late)
-    }
-
-    /// The level of the counter that a loop of the stage is.
-    fn counter_level(&self, stage: usize, level: usize) -> usize {
-        let Scheduled { extraction, schedule, .. } = self.scheduled;
-        let levels = counted_levels(&extraction.pipeline.stages[stage], &schedule.stages[stage]);
-        levels.iter().position(|&other| other == level).expect("loops of several iterations are counted")
-    }
-
-    /// A condition on the index of a loop as one on the counter, which counts from 0.
-    fn counted(&self, stage: usize, level: usize, condition: Condition) -> Condition {
-        let min = self.scheduled.extraction.pipeline.stages[stage].loops[level].min;
-        Condition { first: condition.first - min, last: condition.last - min, ..condition }
+        let Timed { content, cycle } = self.timed(stage);
+        Counter::of(content, cycle, late)
     }
 }

@@ -17,9 +17,11 @@ mod port_sharing;
 mod realize;
 mod taps;
 mod units;
+mod waiting;
 
 pub use application::{Tiles, application_graph};
 pub use constraints::Constraints;
 pub use error::AssemblyError;
 pub use inputs::check_inputs;
 pub use realize::realize;
+pub use waiting::{LOAD, Waits};

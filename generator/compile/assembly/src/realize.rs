@@ -69,7 +69,7 @@ pub fn realize(
     for (_, net) in realizer.results() {
         match graph.words[net].driver {
             WordDriver::Kernel(kernel) => realizer.add_kernel(net, kernel)?,
-            WordDriver::Select(_) => _ = realizer.wire(net, 0)?,
+            WordDriver::Select(_) | WordDriver::Hold(_) => _ = realizer.wire(net, 0)?,
             WordDriver::Input { .. } | WordDriver::Port { .. } => {}
         }
         realizer.add_delays(net)?;
@@ -125,7 +125,7 @@ impl Realizer<'_> {
         nets.filter_map(stage).sorted().dedup().collect()
     }
 
-    /// The wire of a net some cycles ago. Selections get theirs when they are first asked for.
+    /// The wire of a net some cycles ago. Selections and hold registers get theirs when they are first asked for.
     fn wire(&mut self, net: WordId, delay: u64) -> Result<WireId, AssemblyError> {
         if let Some(&wire) = self.wires.get(&(net, delay)) {
             return Ok(wire);
@@ -133,6 +133,12 @@ impl Realizer<'_> {
         match &self.graph.words[net].driver {
             WordDriver::Select(choices) if delay == 0 => {
                 let driver = self.selection(net, choices)?;
+                let wire = self.add_wire(self.graph.words[net].name.clone(), driver);
+                self.wires.insert((net, 0), wire);
+                Ok(wire)
+            }
+            WordDriver::Hold(hold) if delay == 0 => {
+                let driver = self.hold(net, *hold)?;
                 let wire = self.add_wire(self.graph.words[net].name.clone(), driver);
                 self.wires.insert((net, 0), wire);
                 Ok(wire)

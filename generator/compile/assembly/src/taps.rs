@@ -1,6 +1,7 @@
 //! Taps of each read: for which iterations, which producer's stream, how many cycles ago.
 
 use itertools::Itertools;
+use pushmem_affine::Affine;
 use pushmem_schedule::{Access, Boundary, Pipeline, Schedule, Stage, Subscript, Writers, is_outside};
 
 use pushmem_graph::Condition;
@@ -56,28 +57,40 @@ struct Class {
     indices: Vec<i64>,
 }
 
+/// A stage that reads, and when: one of the pipeline, or some of its iterations, perhaps at other times.
+#[derive(Clone, Copy)]
+pub(crate) struct Reader<'a> {
+    /// Its number in the pipeline.
+    pub stage: usize,
+    /// Its loops.
+    pub content: &'a Stage,
+    /// The cycle of each iteration.
+    pub schedule: &'a Affine,
+}
+
 /// Finds the taps of a read.
 pub(crate) fn taps(
     pipeline: &Pipeline,
     writers: &Writers,
     schedule: &Schedule,
-    stage: usize,
+    reader: Reader,
     read: &Access,
 ) -> Result<Vec<TapCase>, TapError> {
-    let reader = &pipeline.stages[stage];
+    let Reader { stage, content: reader, schedule: times } = reader;
     // An update reads the results of the stages before it.
     let producers = writers.of_access(reader, read).into_iter().filter(|&other| other < stage).collect_vec();
     let loops = |access: &Access| access.subscripts.iter().map(loop_of).collect();
     let read_loops = loops(read);
     let written_loops = producers.iter().map(|&producer| loops(&pipeline.stages[producer].write)).collect();
-    let finder = Finder { pipeline, schedule, stage, reader, read, producers, read_loops, written_loops };
+    let finder = Finder { pipeline, schedule, times, reader, read, producers, read_loops, written_loops };
     finder.cases()
 }
 
 struct Finder<'a> {
     pipeline: &'a Pipeline,
     schedule: &'a Schedule,
-    stage: usize,
+    /// The cycle of each iteration of the reader.
+    times: &'a Affine,
     reader: &'a Stage,
     read: &'a Access,
     producers: Vec<usize>,
@@ -137,7 +150,7 @@ impl Finder<'_> {
     /// The part of the delay that comes from dimensions without a loop, and from the starts, for each producer.
     fn fixed_part(&self) -> Vec<Option<i64>> {
         let index: Vec<i64> = self.reader.loops.iter().map(|level| level.min).collect();
-        let own = self.schedule.stages[self.stage].start;
+        let own = self.times.start;
         self.producers
             .iter()
             .enumerate()
@@ -192,7 +205,7 @@ impl Finder<'_> {
         if self.dimensions(Some(level)).any(|dimension| self.read.subscripts[dimension].at(index).is_none()) {
             return Signature::Outside;
         }
-        let own = self.schedule.stages[self.stage].stride[level] * index[level];
+        let own = self.times.stride[level] * index[level];
         let part = |producer: usize| Some(own - self.produced(producer, Some(level), index)?);
         Signature::Inside((0..self.producers.len()).map(part).collect())
     }

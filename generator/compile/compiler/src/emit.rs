@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use itertools::Itertools;
 use pushmem_files::counted;
-use pushmem_graph::{Accelerator, Case, Condition, DelayMemory, Delayed, Driver, Rom, Source, StoredArray};
+use pushmem_graph::{Accelerator, Case, Condition, Counter, DelayMemory, Delayed, Driver, Rom, Source, StoredArray};
 use pushmem_kernels::{Datapath, DatapathGraph};
 use pushmem_nest::{Level, Operation};
 use pushmem_schedule::{Access, Loop, Stage};
@@ -147,6 +147,12 @@ fn driver(accelerator: &Accelerator, driver: &Driver) -> String {
             let operands = kernel.operands.iter().map(|&operand| name(operand)).join(", ");
             let latency = datapath.datapath.latency();
             format!("kernel {} ({operands}), latency {latency}{}", datapath.name, on.unwrap_or_default())
+        }
+        Driver::Hold { of, counter, conditions } => {
+            let Counter { loops, cycle, .. } = &accelerator.counters[*counter];
+            let when = conditions.iter().map(|(level, one)| condition(&loops[*level], one)).join(" and ");
+            let when = if when.is_empty() { when } else { format!(" if {when}") };
+            format!("hold register on {}, loaded in cycle {}{when}", accelerator.wires[*of].name, cycle.text(loops))
         }
         Driver::Turns { turns } => format!("{}, by turns", turns.iter().map(|turn| name(turn.source)).join(" or ")),
         Driver::Select { counter, cases } => {

@@ -46,6 +46,9 @@ pub struct Report {
     pub rom_tiles: usize,
     /// Words in shift registers.
     pub shift_register_words: u64,
+    /// Hold registers, each of a word; left out if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub hold_registers: usize,
     /// Operations of the datapaths, in processing elements.
     pub processing_elements: u64,
     /// Multipliers of the datapaths.
@@ -66,6 +69,12 @@ pub struct Report {
     pub proven_cycles: u64,
     /// Memory tile cycles that were simulated for it.
     pub simulated_cycles: u64,
+}
+
+/// For fields that are left out of the JSON where they are 0.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl Report {
@@ -96,6 +105,7 @@ impl Report {
             rom_tile: accelerator.target.rom().name.clone(),
             rom_tiles: accelerator.roms.len(),
             shift_register_words: accelerator.shift_register_words(),
+            hold_registers: accelerator.hold_registers(),
             processing_elements: accelerator.instances().map(|datapath| datapath.processing_elements()).sum(),
             multipliers: accelerator.instances().map(|datapath| datapath.multipliers()).sum(),
             occupancy: compiled.coarse.as_ref().and_then(|plan| OccupancyComparison::of(compiled, plan)),
@@ -130,6 +140,9 @@ impl fmt::Display for Report {
         line("memory tiles", format!("{} of `{}`{others}", self.memory_tiles, self.tile))?;
         line("SRAM words", format!("{} ({} one stage after the other)", self.sram_words, self.sequential_words))?;
         line("shift-register words", self.shift_register_words.to_string())?;
+        if self.hold_registers > 0 {
+            line("hold registers", self.hold_registers.to_string())?;
+        }
         let multiplexed = match self.multiplexed_words {
             0 => String::new(),
             words => format!(", {} multiplexed", counted(words, "word")),

@@ -1,8 +1,9 @@
 //! The search for a schedule that the memories can serve: as few cycles as are found.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
-use pushmem_assembly::{AssemblyError, Constraints, Tiles, application_graph, check_inputs, realize};
+use pushmem_assembly::{AssemblyError, Constraints, LOAD, Tiles, Waits, application_graph, check_inputs, realize};
 use pushmem_extraction::{Extraction, Origin, diagnose};
 use pushmem_graph::{Accelerator, ApplicationGraph};
 use pushmem_kernels::Datapath;
@@ -73,6 +74,8 @@ impl Passes<'_> {
 pub(crate) struct Candidate {
     schedule: Schedule,
     coarse: Option<CoarsePlan>,
+    /// The reads whose words wait.
+    waits: Waits,
 }
 
 /// Schedules that are tried if the memories serve none. Programs that have an accelerator have one by then: of those shipped,
@@ -87,9 +90,9 @@ impl Problem for Passes<'_> {
     type Record = Trial;
     type Cost = (u64, usize);
 
-    fn solve(&self, Candidate { schedule, coarse }: Candidate) -> Result<Planned, AssemblyError> {
+    fn solve(&self, Candidate { schedule, coarse, waits }: Candidate) -> Result<Planned, AssemblyError> {
         let Passes { program, extraction, datapaths, tiles, constraints } = *self;
-        let graph = application_graph(program, extraction, &schedule, datapaths, tiles)?;
+        let graph = application_graph(program, extraction, &schedule, datapaths, &waits, tiles)?;
         let accelerator = realize(program, extraction, datapaths, &graph, tiles, constraints)?;
         Ok(Planned { schedule, coarse, graph, accelerator })
     }
@@ -102,7 +105,7 @@ impl Problem for Passes<'_> {
         matches!(shortage, AssemblyError::Array { .. })
     }
 
-    fn record(&self, Candidate { schedule, coarse }: &Candidate) -> Trial {
+    fn record(&self, Candidate { schedule, coarse, .. }: &Candidate) -> Trial {
         let description = match coarse {
             None => "a raster scan of all stages".to_owned(),
             Some(CoarsePlan { coarse: None, .. }) => "one stage after the other".to_owned(),
@@ -147,21 +150,56 @@ impl<'a> Search<'a> {
         Some(AssemblyError::Array { array, level, error, given_up: Some(refused) })
     }
 
-    /// All stages fused into one raster scan.
+    /// All stages fused into one raster scan. Words that are read again in each row wait in memories, if the tiles have such
+    /// memories; else they are delayed from row to row.
     pub fn stencil(&self) -> Result<Planned, AssemblyError> {
+        let Passes { program, extraction, datapaths, tiles, .. } = self.passes;
+        let waits = Waits::of(program, extraction, datapaths, tiles.target);
+        match self.stencil_with(&waits) {
+            Err(AssemblyError::Array { .. } | AssemblyError::Memory { .. }) if !waits.memories.is_empty() => {
+                self.stencil_with(&waits.in_registers())
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// A raster scan in which these words wait.
+    fn stencil_with(&self, waits: &Waits) -> Result<Planned, AssemblyError> {
         let with_rows = |row_multiple: u64| {
-            let share = compute_sharing::units(self.passes.program, self.passes.extraction);
-            let transport = self.passes.transport();
-            let schedule = stencil(&self.passes.extraction.pipeline, &Options { row_multiple, share, transport });
-            self.assembled(schedule.map_err(|error| self.refused(&error))?, None)
+            let options = Options { row_multiple, ..self.stencil_options(waits) };
+            let schedule = stencil(&self.passes.extraction.pipeline, &options);
+            let schedule = schedule.map_err(|error| self.refused(&error))?;
+            self.attempted(Candidate { schedule, coarse: None, waits: waits.clone() })
         };
         // Rows as they are first; if a memory does not fit so, rows of whole fetches.
         match (with_rows(1), self.passes.tiles.target.memory().kind) {
-            (Err(AssemblyError::Memory { .. }), Kind::WideFetch { fetch_width, .. }) => {
+            (Err(AssemblyError::Memory { .. } | AssemblyError::Array { .. }), Kind::WideFetch { fetch_width, .. }) => {
                 with_rows(u64::from(fetch_width))
             }
             (outcome, _) => outcome,
         }
+    }
+
+    /// Options of a raster scan in which these words wait: reads come as late as registers and memories need, and words that
+    /// stay there to the end may come as early as they like.
+    fn stencil_options(&self, waits: &Waits) -> Options {
+        let Passes { program, extraction, tiles, .. } = self.passes;
+        let mut transport = self.passes.transport();
+        let mut free_to_wait = waits.memories.union(&waits.each).copied().collect::<BTreeSet<_>>();
+        let access = |stage: usize, read: usize| &extraction.pipeline.stages[stage].reads[read];
+        for &(stage, read) in waits.registers.union(&waits.each) {
+            transport.set_operand(stage, read, transport.operand(stage, read) + LOAD);
+            if access(stage, read).subscripts.iter().all(|subscript| subscript.single_loop() == Ok(None)) {
+                free_to_wait.insert((stage, read));
+            }
+        }
+        for &(stage, read) in &waits.memories {
+            let level = program.arrays[access(stage, read).array].level.unwrap_or(Level::Memory);
+            let spec = tiles.target.at(level).unwrap_or_else(|| tiles.target.memory());
+            transport.set_operand(stage, read, transport.operand(stage, read) + coarse_options(spec).round_trip);
+        }
+        let share = compute_sharing::units(program, extraction);
+        Options { share, transport, free_to_wait, ..Options::default() }
     }
 
     /// A coarse pipeline of loop nests, as fast as one stage after the other at least, if the memories can serve that.
@@ -310,11 +348,16 @@ impl<'a> Search<'a> {
         AssemblyError::Program(Box::new(diagnose(self.passes.program, self.passes.extraction, error)))
     }
 
+    /// A schedule in which no words wait beside the arrays that are kept.
     fn assembled(&self, schedule: Schedule, coarse: Option<CoarsePlan>) -> Result<Planned, AssemblyError> {
+        self.attempted(Candidate { schedule, coarse, waits: Waits::default() })
+    }
+
+    fn attempted(&self, candidate: Candidate) -> Result<Planned, AssemblyError> {
         if let Some(error) = self.given_up() {
             return Err(error);
         }
-        let outcome = self.driver.attempt(Candidate { schedule, coarse });
+        let outcome = self.driver.attempt(candidate);
         if let Err(AssemblyError::Array { array, level, error, .. }) = &outcome {
             self.last.replace(Some((*array, *level, error.clone())));
         }

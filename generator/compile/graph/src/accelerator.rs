@@ -104,6 +104,16 @@ pub enum Driver {
         /// The cases; the last has no conditions.
         cases: Vec<Case>,
     },
+    /// The word that another wire had when it was last loaded: a hold register. It shows a word from the cycle after the load
+    /// on.
+    Hold {
+        /// The wire.
+        of: WireId,
+        /// The loops whose steps load it.
+        counter: CounterId,
+        /// Conditions on their indices, each on that of a level, all of which must hold for a step to load it.
+        conditions: Vec<(usize, Condition)>,
+    },
 }
 
 /// Loops that step at the cycles of an affine schedule.
@@ -325,7 +335,7 @@ impl Driver {
     pub fn wires(&self) -> Vec<WireId> {
         match self {
             Driver::Input { .. } | Driver::Tile { .. } | Driver::Kernel { .. } => Vec::new(),
-            Driver::ShiftRegister { of, .. } => vec![*of],
+            Driver::ShiftRegister { of, .. } | Driver::Hold { of, .. } => vec![*of],
             Driver::Select { cases, .. } => cases.iter().filter_map(|case| case.source.wire()).collect(),
             Driver::Turns { turns } => turns.iter().filter_map(|turn| turn.source.wire()).collect(),
         }
@@ -539,6 +549,11 @@ impl Accelerator {
     pub fn shift_register_words(&self) -> u64 {
         let length = |wire: &Wire| if let Driver::ShiftRegister { length, .. } = wire.driver { length } else { 0 };
         self.wires.iter().map(length).sum()
+    }
+
+    /// Hold registers, each of a word.
+    pub fn hold_registers(&self) -> usize {
+        self.wires.iter().filter(|wire| matches!(wire.driver, Driver::Hold { .. })).count()
     }
 
     /// Words that are live in SRAM at most.

@@ -147,6 +147,20 @@ pub enum WordDriver {
         /// A port of its buffer.
         port: usize,
     },
+    /// The word that an edge had when it was last loaded: a hold register. It shows a word from the cycle after the load on.
+    Hold(Hold),
+}
+
+/// The word of a hold register, and the cycles of its loads: an iteration domain and a schedule, perhaps only some of its
+/// iterations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// Source of the word.
+    pub edge: Edge,
+    /// The loops whose steps load it.
+    pub counter: CounterId,
+    /// The bit that must be set for a step to load it; nothing if all steps do.
+    pub when: Option<BitId>,
 }
 
 /// A case of a selection.
@@ -335,11 +349,15 @@ impl ApplicationGraph {
             _ => &[],
         });
         let selected = selected.map(|choice| choice.edge);
+        let held = self.words.iter().filter_map(|net| match &net.driver {
+            WordDriver::Hold(hold) => Some(hold.edge),
+            _ => None,
+        });
         let operands = self.kernels.iter().flat_map(|kernel| kernel.operands.iter().copied());
         let shared = self.units.iter().flat_map(|unit| unit.operands.iter().copied());
         let written = self.arrays.iter().flat_map(|array| array.writes.iter().copied());
         let lanes = self.outputs.iter().flat_map(|stream| stream.lanes.iter().map(|lane| lane.edge));
-        selected.chain(operands).chain(shared).chain(written).chain(lanes)
+        selected.chain(held).chain(operands).chain(shared).chain(written).chain(lanes)
     }
 
     /// The name of a net of one bit that has this driver: the conditions, as an identifier.

@@ -20,7 +20,7 @@ pub use accelerator::{
     counted_levels, earlier,
 };
 pub use application::{
-    ApplicationGraph, ArrayNode, BitDriver, BitNet, Choice, ConstantNode, CopyNode, Edge, InputLane, InputNode,
+    ApplicationGraph, ArrayNode, BitDriver, BitNet, Choice, ConstantNode, CopyNode, Edge, Hold, InputLane, InputNode,
     KernelNode, OutputLane, OutputNode, ProgramNames, StageResult, UnitNode, WordDriver, WordNet,
 };
 pub use ids::{ArrayId, BitId, CounterId, DatapathId, InputId, KernelId, TileId, WireId, WordId};

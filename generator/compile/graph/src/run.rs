@@ -10,7 +10,7 @@ use pushmem_kernels::Evaluator;
 use pushmem_model::{Inputs, Outputs, TileModel, Violation};
 use pushmem_nest::{ArrayKind, Program};
 
-use crate::accelerator::{Accelerator, Case, Counter, Driver, Source, Stream, Turn};
+use crate::accelerator::{Accelerator, Case, Condition, Counter, Driver, Source, Stream, Turn};
 use crate::ids::{CounterId, InputId, KernelId, TileId, WireId};
 
 /// Result of a run of the model.
@@ -175,6 +175,11 @@ impl<'a> CounterState<'a> {
         self.wait == Some(0)
     }
 
+    /// Whether it steps in an iteration in which these conditions on its indices hold.
+    fn loads(&self, conditions: &[(usize, Condition)]) -> bool {
+        self.steps() && conditions.iter().all(|(level, condition)| condition.holds(self.index[*level] as i64))
+    }
+
     pub fn advance(&mut self) {
         let Some(wait) = &mut self.wait else { return };
         if *wait > 0 {
@@ -203,7 +208,7 @@ struct Machine<'a> {
     instances: Vec<KernelState<'a>>,
     /// The instance of each kernel.
     instance_of: IndexVec<KernelId, usize>,
-    /// The words in each shift register, the newest last; empty for other wires.
+    /// The words in each shift register, the newest last; that in each hold register; empty for other wires.
     registers: IndexVec<WireId, VecDeque<u16>>,
     tiles: IndexVec<TileId, TileModel>,
     tile_outputs: IndexVec<TileId, Outputs>,
@@ -241,6 +246,7 @@ impl<'a> Machine<'a> {
         }
         let registers = accelerator.wires.iter().map(|wire| match wire.driver {
             Driver::ShiftRegister { length, .. } => VecDeque::from(vec![0; length as usize]),
+            Driver::Hold { .. } => VecDeque::from(vec![0]),
             _ => VecDeque::new(),
         });
         let mut tiles: IndexVec<TileId, TileModel> = IndexVec::new();
@@ -290,7 +296,7 @@ impl<'a> Machine<'a> {
         for (number, wire) in self.accelerator.wires.iter_enumerated() {
             self.values[number] = match &wire.driver {
                 Driver::Input { stream, lane } => inputs[*stream].get(taken[*stream] + lane).copied().unwrap_or(0),
-                Driver::ShiftRegister { .. } => self.registers[number][0],
+                Driver::ShiftRegister { .. } | Driver::Hold { .. } => self.registers[number][0],
                 Driver::Tile { tile, output } => self.tile_outputs[*tile].data[*output].value as u16,
                 Driver::Kernel { kernel } => self.kernel_result(self.instance_of[*kernel]),
                 Driver::Turns { turns } => self.word_of_turn(turns),
@@ -388,7 +394,12 @@ impl<'a> Machine<'a> {
             }
         }
         for (wire, register) in self.accelerator.wires.iter().zip(&mut self.registers) {
-            if let Driver::ShiftRegister { of, .. } = wire.driver {
+            let (of, moves) = match &wire.driver {
+                Driver::ShiftRegister { of, .. } => (*of, true),
+                Driver::Hold { of, counter, conditions } => (*of, self.counters[*counter].loads(conditions)),
+                _ => continue,
+            };
+            if moves {
                 register.pop_front();
                 register.push_back(self.values[of]);
             }

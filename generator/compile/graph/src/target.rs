@@ -21,6 +21,9 @@ pub struct Target {
     /// Whether memories share tiles where there is room. On an array a tile has one start for all of its memories, so that a
     /// word that passes through two of them cannot be on one tile.
     pub merge_memories: bool,
+    /// Whether words that are read again and again wait in hold registers, and in memories beside those of delays. On an array
+    /// they pass through registers of the interconnect, which load in every cycle.
+    pub hold_words: bool,
 }
 
 /// A kind of tile. How many there are is [`TileSpec::count`].
@@ -51,6 +54,7 @@ impl Target {
             operators: Arc::new(DedicatedOperators),
             transport: 0,
             merge_memories: true,
+            hold_words: true,
         }
     }
 

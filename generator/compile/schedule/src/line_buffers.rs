@@ -16,8 +16,8 @@ pub(crate) struct Constraint {
     pub consumer: usize,
     /// Least difference of the delays.
     pub lead: i64,
-    /// The difference of the delays less this is how long the longest-lived word is kept.
-    pub kept: i64,
+    /// The difference of the delays less this is how long the longest-lived word is kept; nothing if that costs nothing.
+    pub kept: Option<i64>,
 }
 
 /// A group that runs so much after another one, or later, for other reasons than its reads.
@@ -47,14 +47,15 @@ pub(crate) fn solve(
     let mut ends: BTreeMap<(usize, usize), Variable> = BTreeMap::new();
     for constraint in constraints {
         let (producer, consumer) = (delays[constraint.producer], delays[constraint.consumer]);
+        problem.require(producer, consumer, constraint.lead);
+        let Some(kept) = constraint.kept else { continue };
         let end = *ends.entry((constraint.array, constraint.producer)).or_insert_with(|| {
             let end = problem.variable();
             problem.require(producer, end, 0);
             problem.charge(producer, end, weights[&(constraint.array, constraint.producer)]);
             end
         });
-        problem.require(consumer, end, -constraint.kept);
-        problem.require(producer, consumer, constraint.lead);
+        problem.require(consumer, end, -kept);
     }
     for apart in apart {
         problem.require(delays[apart.first], delays[apart.second], apart.least);

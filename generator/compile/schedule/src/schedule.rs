@@ -1,6 +1,6 @@
 //! Schedules: an affine function of the loop indices for every stage.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use num_integer::{gcd, lcm};
 use pushmem_affine::Affine;
@@ -24,11 +24,14 @@ pub struct Options {
     pub share: Vec<Option<String>>,
     /// Cycles that words travel between stages.
     pub transport: Transport,
+    /// Reads, by the numbers of the stage and of the read, whose words wait in registers until they are replaced: how long
+    /// costs nothing.
+    pub free_to_wait: BTreeSet<(usize, usize)>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { row_multiple: 1, share: Vec::new(), transport: Transport::default() }
+        Options { row_multiple: 1, share: Vec::new(), transport: Transport::default(), free_to_wait: BTreeSet::new() }
     }
 }
 
@@ -89,7 +92,7 @@ pub fn stencil(pipeline: &Pipeline, options: &Options) -> Result<Schedule, Sched
     let firsts = first_times(pipeline, &steps);
     let groups = groups(pipeline);
     let weights = weights(pipeline, &alignment, &groups);
-    let constraints = constraints(pipeline, &dependences, &groups, &steps, &firsts, &options.transport)?;
+    let constraints = constraints(pipeline, &dependences, &groups, &steps, &firsts, options)?;
     let count = groups.last().map_or(0, |last| last + 1);
     // Where a unit would be needed twice in a cycle, the later operation comes later, until there are no more such cycles.
     let row = periods.get(1).copied().unwrap_or(period);
@@ -200,7 +203,7 @@ fn constraints(
     groups: &[usize],
     steps: &[Vec<i64>],
     firsts: &[i64],
-    transport: &Transport,
+    options: &Options,
 ) -> Result<Vec<Constraint>, ScheduleError> {
     let mut strictest: BTreeMap<(usize, usize, usize), Constraint> = BTreeMap::new();
     for dependence in dependences {
@@ -214,8 +217,9 @@ fn constraints(
             consumer: groups[consumer],
             lead: dependence.furthest(&steps[producer], &steps[consumer])
                 + shift
-                + transport.to_operand(producer, consumer, read) as i64,
-            kept: dependence.nearest(&steps[producer], &steps[consumer]) + shift,
+                + options.transport.to_operand(producer, consumer, read) as i64,
+            kept: (!options.free_to_wait.contains(&(consumer, read)))
+                .then(|| dependence.nearest(&steps[producer], &steps[consumer]) + shift),
         };
         if constraint.producer == constraint.consumer && constraint.lead > 0 {
             return Err(ScheduleError::Cycle {
@@ -226,7 +230,7 @@ fn constraints(
         }
         let known = strictest.entry((constraint.producer, constraint.consumer, array)).or_insert(constraint);
         known.lead = known.lead.max(constraint.lead);
-        known.kept = known.kept.min(constraint.kept);
+        known.kept = known.kept.into_iter().chain(constraint.kept).min();
     }
     Ok(strictest.into_values().collect())
 }

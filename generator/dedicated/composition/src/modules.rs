@@ -20,6 +20,8 @@ pub(crate) const SKID_BUFFER: &str = "pushmem_skid_buffer";
 
 /// The name of the module that shifts words.
 pub(crate) const SHIFT_REGISTER: &str = "pushmem_shift_register";
+/// The name of the module that holds a word.
+pub(crate) const HOLD_REGISTER: &str = "pushmem_hold_register";
 
 macro_rules! library {
     ($name:literal) => {
@@ -28,7 +30,7 @@ macro_rules! library {
 }
 
 /// The modules of the library, which have the same text in every accelerator with asynchronous reset: name and text.
-pub const LIBRARY: [(&str, &str); 8] = [
+pub const LIBRARY: [(&str, &str); 9] = [
     (RUN_CONTROL, library!("run_control")),
     (STALL_PIPELINE, library!("stall_pipeline")),
     (LATE_FLUSH, library!("late_flush")),
@@ -36,6 +38,7 @@ pub const LIBRARY: [(&str, &str); 8] = [
     (STREAM_BUFFER, library!("stream_buffer")),
     (SKID_BUFFER, library!("skid_buffer")),
     (SHIFT_REGISTER, library!("shift_register")),
+    (HOLD_REGISTER, library!("hold_register")),
     DIVIDER,
 ];
 
@@ -88,6 +91,7 @@ pub(crate) fn library(accelerator: &Accelerator) -> Vec<(String, String)> {
     let shifts = accelerator.shift_register_words() > 0 || stalls_late && !accelerator.inputs.is_empty();
     let needed = LIBRARY.into_iter().filter(|(name, _)| match *name {
         SHIFT_REGISTER => shifts,
+        HOLD_REGISTER => accelerator.hold_registers() > 0,
         LATE_FLUSH => late,
         STALL_PIPELINE => stalls_late,
         SKID_BUFFER => stalls_late && !accelerator.outputs.is_empty(),

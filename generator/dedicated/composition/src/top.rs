@@ -140,6 +140,9 @@ impl Context<'_> {
         if accelerator.shift_register_words() > 0 {
             parts.push(format!("{} in shift registers", counted(accelerator.shift_register_words(), "word")));
         }
+        if accelerator.hold_registers() > 0 {
+            parts.push(counted(accelerator.hold_registers(), "hold register"));
+        }
         let mut text = lines(&format!("Accelerator `{}`: {}.", accelerator.name, parts.join(", ")));
         text.push(String::new());
         text.extend(lines(

@@ -50,9 +50,12 @@ pub(crate) fn arrays(compiled: &Compiled, memories: &[MemoryRow], sources: &Sour
     let Compiled { program, accelerator, .. } = compiled;
     let mut registers = vec![0; program.arrays.len()];
     for wire in &accelerator.wires {
-        if let Driver::ShiftRegister { of, length } = wire.driver
-            && let Some(array) = sources[of]
-        {
+        let (of, length) = match wire.driver {
+            Driver::ShiftRegister { of, length } => (of, length),
+            Driver::Hold { of, .. } => (of, 1),
+            _ => continue,
+        };
+        if let Some(array) = sources[of] {
             registers[array] += length;
         }
     }
@@ -126,7 +129,7 @@ pub(crate) fn sources(compiled: &Compiled) -> Sources {
     let origin = |(wire, content): (WireId, &Wire)| match &content.driver {
         Driver::Input { stream, .. } => Origin::Array(Some(inputs[*stream].array)),
         Driver::Kernel { kernel } => written(kernels[*kernel].stage),
-        Driver::ShiftRegister { of, .. } => Origin::Wire(*of),
+        Driver::ShiftRegister { of, .. } | Driver::Hold { of, .. } => Origin::Wire(*of),
         Driver::Tile { .. } => of_tiles.get(&wire).copied().unwrap_or(Origin::Array(None)),
         Driver::Select { .. } => chosen.get(&wire).map_or(Origin::Array(None), |&stage| written(stage)),
         Driver::Turns { .. } => Origin::Array(None),

@@ -77,7 +77,7 @@ impl BlockKind {
             "pushmem_connection_box" => BlockKind::ConnectionBoxes,
             "pushmem_operand" => BlockKind::ProcessingElements,
             "pushmem_hop" => BlockKind::SwitchBoxes,
-            "pushmem_shift_register" => BlockKind::ShiftRegisters,
+            "pushmem_shift_register" | "pushmem_hold_register" => BlockKind::ShiftRegisters,
             "pushmem_divider" => BlockKind::Kernels,
             // Around the memory of each tile.
             "pushmem_sram" => BlockKind::Sram,

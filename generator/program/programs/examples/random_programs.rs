@@ -1,15 +1,20 @@
-//! Writes random programs: in the folder named first, `random_SEED.yaml` and `network_SEED.yaml` for each seed that follows.
+//! Writes random programs: in the folder named first, `random_SEED.yaml`, `parameters_SEED.yaml` and
+//! `network_SEED.yaml` for each seed that follows.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use pushmem_programs::{random_network, random_program};
+use pushmem_programs::{random_network, random_program, random_program_with_parameters};
 
 fn write(folder: &Path, seeds: &[String]) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     seeds.iter().try_for_each(|seed| {
         let seed: u64 = seed.parse().map_err(|error| format!("`{seed}` is no seed: {error}"))?;
-        let texts = [("random", random_program(seed)), ("network", random_network(seed))];
+        let texts = [
+            ("random", random_program(seed)),
+            ("parameters", random_program_with_parameters(seed)),
+            ("network", random_network(seed)),
+        ];
         texts.into_iter().try_for_each(|(kind, text)| {
             let path = folder.join(format!("{kind}_{seed}.yaml"));
             std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))

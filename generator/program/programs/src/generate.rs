@@ -8,6 +8,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::expression::{ELEMENTS, Term, expression};
+use crate::parameters::Parameters;
 
 /// Names of the loops, innermost first.
 const LOOPS: [&str; 3] = ["x", "y", "z"];
@@ -16,7 +17,7 @@ const LOOPS: [&str; 3] = ["x", "y", "z"];
 const WINDOW_LOOPS: [&str; 3] = ["i", "j", "k"];
 
 /// Steps of the finest array in one step: numerator and denominator.
-type Scale = (i64, i64);
+pub(crate) type Scale = (i64, i64);
 
 /// An array that later stages can read.
 #[derive(Clone, Debug)]
@@ -51,6 +52,14 @@ pub fn random_program(seed: u64) -> String {
     Generator::new(&mut random, seed).program()
 }
 
+/// As [`random_program`], with parameters that come at run time and that many iterations read.
+pub fn random_program_with_parameters(seed: u64) -> String {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut generator = Generator::new(&mut random, seed);
+    generator.parameters = Some(Parameters::new(seed));
+    generator.program()
+}
+
 struct Generator<'a> {
     random: &'a mut ChaCha8Rng,
     name: String,
@@ -62,6 +71,7 @@ struct Generator<'a> {
     has_table: bool,
     /// How often the innermost loops are unrolled where their extents allow it.
     unroll: i64,
+    parameters: Option<Parameters>,
     body: String,
 }
 
@@ -76,6 +86,7 @@ impl<'a> Generator<'a> {
             used: Vec::new(),
             has_table: random.random_ratio(1, 4),
             unroll: *[1, 1, 1, 1, 2, 4].choose(random).expect("there are some"),
+            parameters: None,
             body: String::new(),
             random,
         }
@@ -171,6 +182,9 @@ impl<'a> Generator<'a> {
             let window = (0..self.dimensions).filter(|&dimension| sums[dimension] > 1).collect_vec();
             let dimension = *window.choose(self.random).expect("a window has a loop");
             terms.push(Term { text: WINDOW_LOOPS[dimension].to_owned(), type_name: "i32" });
+        }
+        if let Some(parameters) = &mut self.parameters {
+            terms.extend(parameters.terms(&LOOPS[..self.dimensions], &extents, &scale));
         }
         let type_name = self.element();
         let table = self.has_table.then_some("curve");
@@ -321,7 +335,8 @@ impl<'a> Generator<'a> {
         };
         let used = &self.used;
         let after_inputs = || self.arrays.iter().zip(used).skip(self.inputs);
-        let inputs = declare(&mut self.arrays[..self.inputs].iter());
+        let mut inputs = declare(&mut self.arrays[..self.inputs].iter());
+        inputs += &self.parameters.as_ref().map_or_else(String::new, Parameters::declared);
         let outputs = declare(&mut after_inputs().filter(|(_, used)| !**used).map(|(array, _)| array));
         let buffers = declare(&mut after_inputs().filter(|(_, used)| **used).map(|(array, _)| array));
         let mut text = format!("name: {}\ninputs:\n{inputs}outputs:\n{outputs}", self.name);

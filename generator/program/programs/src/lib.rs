@@ -4,6 +4,9 @@
 //! reconvergence, windows of up to 7 × 7, reductions and enlargements of the image, boundaries, unrolled loops, one to
 //! three dimensions of odd sizes, all types and operators.
 //!
+//! [`random_program_with_parameters`] writes such a program whose stages also read parameters that come at run time: scalars,
+//! weights, and words for each row or each plane of an image.
+//!
 //! [`random_network`] writes one whose reductions are loops: imperfect nests in up to two loops over tiles, with loads,
 //! initializations, updates in any order of the loops, windows and strides, transposed reads, residual connections, updates
 //! in place, and sums over all tiles.
@@ -13,6 +16,7 @@
 mod expression;
 mod generate;
 mod networks;
+mod parameters;
 
-pub use generate::random_program;
+pub use generate::{random_program, random_program_with_parameters};
 pub use networks::random_network;

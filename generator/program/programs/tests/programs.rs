@@ -2,7 +2,7 @@
 
 use pushmem_files::Document;
 use pushmem_nest::{Policy, Program};
-use pushmem_programs::{random_network, random_program};
+use pushmem_programs::{random_network, random_program, random_program_with_parameters};
 
 fn accepted(text: &str) -> Program {
     let document = Document::parse("random.yaml", text).unwrap_or_else(|error| panic!("{text}\n{error:?}"));
@@ -13,6 +13,13 @@ fn accepted(text: &str) -> Program {
 fn every_random_program_is_accepted() {
     for seed in 0..500 {
         accepted(&random_program(seed));
+    }
+}
+
+#[test]
+fn every_random_program_with_parameters_is_accepted() {
+    for seed in 0..500 {
+        accepted(&random_program_with_parameters(seed));
     }
 }
 

@@ -9,6 +9,7 @@
 mod counters;
 mod dependence;
 mod error;
+mod holds;
 mod memories;
 mod nets;
 mod nodes;
@@ -31,7 +32,7 @@ use pushmem_stages::Schedule;
 use pushmem_stages::Staged;
 
 pub use error::{PartError, ProofError, ProvenanceError};
-pub use nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetLane, NetOperand, NetSource};
+pub use nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetHold, NetLane, NetOperand, NetSource};
 pub use roms::{RomError, RomFault, prove_roms};
 
 use crate::dependence::Dependences;

@@ -64,6 +64,8 @@ pub enum NetDriver {
     },
     /// The word on a port of a memory.
     Port,
+    /// The word that a source had when it was last loaded, in an earlier cycle.
+    Hold(NetHold),
     /// An operand of a unit that kernels share: the operands of its kernels are proven.
     Shared,
 }
@@ -75,6 +77,17 @@ pub struct NetCase {
     pub conditions: Vec<(usize, Condition)>,
     /// Source of the word.
     pub source: NetSource,
+}
+
+/// A word that is held, and when it is loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetHold {
+    /// Source of the word.
+    pub source: NetSource,
+    /// The loops whose steps load it.
+    pub counter: CounterId,
+    /// Conditions on their indices, each on that of a level: all must hold for a step to load it.
+    pub conditions: Vec<(usize, Condition)>,
 }
 
 /// Source of a word.
@@ -195,6 +208,10 @@ impl NetGraph for Accelerator {
                     |of: &pushmem_graph::Case| NetCase { conditions: of.conditions.clone(), source: source(of.source) };
                 NetDriver::Select { counter: Some(*counter), cases: cases.iter().map(case).collect() }
             }
+            Driver::Hold { of, counter, conditions } => {
+                let (source, conditions) = (wire(*of), conditions.clone());
+                NetDriver::Hold(NetHold { source, counter: *counter, conditions })
+            }
             Driver::Turns { .. } => NetDriver::Shared,
         }
     }
@@ -299,6 +316,16 @@ impl NetGraph for ApplicationGraph {
                 NetDriver::Select { counter, cases }
             }
             (WordDriver::Port { .. }, _) => NetDriver::Port,
+            (WordDriver::Hold(hold), _) => {
+                let (source, counter) = (edge(hold.edge), hold.counter);
+                match hold.when.map(|bit| &self.bits[bit].driver) {
+                    None => NetDriver::Hold(NetHold { source, counter, conditions: Vec::new() }),
+                    Some(BitDriver::Indices { counter: by, conditions }) if *by == counter => {
+                        NetDriver::Hold(NetHold { source, counter, conditions: conditions.clone() })
+                    }
+                    Some(_) => NetDriver::Shared,
+                }
+            }
             // A word that is no stage's result proves nothing.
             (WordDriver::Input { .. } | WordDriver::Kernel(_), None) => NetDriver::Shared,
         }

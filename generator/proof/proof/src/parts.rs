@@ -17,7 +17,7 @@ use pushmem_stages::{Schedule, Stage};
 use crate::error::{PartError, require};
 use crate::sequence::Sequence;
 use crate::{counters, units};
-use pushmem_graph::{Accelerator, Counter, Driver, Kernel, Source, Stream, Turn, Variable, WireId};
+use pushmem_graph::{Accelerator, Counter, CounterId, Driver, Kernel, Source, Stream, Turn, Variable, WireId};
 
 /// The program and the results of the passes.
 #[derive(Clone, Copy)]
@@ -95,6 +95,10 @@ impl Checker<'_> {
     fn wires(&self) -> Result<(), PartError> {
         let accelerator = self.accelerator();
         let (mut outputs, mut kernels) = (HashSet::new(), HashSet::new());
+        let is_condition = |counter: CounterId, (level, condition): &(usize, pushmem_graph::Condition)| {
+            let extent = accelerator.counters.get(counter).and_then(|of| of.extent.get(*level));
+            extent.is_some_and(|&extent| condition.is_within(extent))
+        };
         for (number, wire) in accelerator.wires.iter_enumerated() {
             let before = |source: Source| match source {
                 Source::Wire(of) => of < number,
@@ -120,14 +124,14 @@ impl Checker<'_> {
                     let right = |turn: &Turn| before(turn.source) && turn.counter.index() < accelerator.counters.len();
                     !turns.is_empty() && turns.iter().all(right)
                 }
+                Driver::Hold { of, counter, conditions } => {
+                    let exists = *of < number && accelerator.counters.get(*counter).is_some();
+                    exists && conditions.iter().all(|condition| is_condition(*counter, condition))
+                }
                 Driver::Select { counter, cases } => {
-                    let is_condition = |(level, condition): &(usize, pushmem_graph::Condition)| {
-                        let extent = accelerator.counters.get(*counter).and_then(|of| of.extent.get(*level));
-                        extent.is_some_and(|&extent| condition.is_within(extent))
-                    };
                     cases.last().is_some_and(|last| last.conditions.is_empty())
                         && cases.iter().all(|case| before(case.source))
-                        && cases.iter().flat_map(|case| &case.conditions).all(is_condition)
+                        && cases.iter().flat_map(|case| &case.conditions).all(|one| is_condition(*counter, one))
                 }
             };
             require(right, || wire.name.clone(), "nothing drives it")?;

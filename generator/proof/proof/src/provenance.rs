@@ -23,16 +23,17 @@ use pushmem_stages::{Access, Schedule, Stage, Subscript};
 
 use crate::dependence::Dependences;
 use crate::error::{PartError, ProofError, ProvenanceError, require};
+use crate::holds::{Shown, Word};
 use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetLane, NetSource};
 use crate::places::{Places, is_affine_access};
-use crate::{counters, memories, order, stored};
+use crate::{counters, holds, memories, order, stored};
 use pushmem_graph::{Accelerator, Condition, CounterId, DelayMemory};
 
 /// A stage's result some cycles ago.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Past {
-    stage: usize,
-    cycles: i64,
+pub(crate) struct Past {
+    pub stage: usize,
+    pub cycles: i64,
 }
 
 struct Prover<'a> {
@@ -177,8 +178,8 @@ impl Prover<'_> {
                 NetDriver::Port | NetDriver::Select { .. } => {
                     selections.get(&number).map(|&stage| Past { stage, cycles: 0 })
                 }
-                // It is no stage's result: the operands of a unit are those of its kernels.
-                NetDriver::Shared => None,
+                // It is no stage's result: the operands of a unit are those of its kernels, and a held word is one at other times.
+                NetDriver::Shared | NetDriver::Hold(_) => None,
             });
         }
         nets
@@ -279,8 +280,113 @@ impl Prover<'_> {
             true => Vec::new(),
             false => self.selects_by_loops_of(stage, operand)?,
         };
+        let is_held =
+            |source: NetSource| source.direct().filter(|&net| matches!(self.drivers[net], NetDriver::Hold(_)));
+        if cases.iter().any(|case| is_held(case.source).is_some()) {
+            return self.held(stage, load, &cases, &levels);
+        }
         self.for_each_point(stage, load, &cases, &levels, point)?;
         Ok(())
+    }
+
+    /// Checks a load that hold registers serve: one, or several of which the loops that the element follows choose one. For each
+    /// combination of indices of these loops, the first and the last cycle in which the element is read are those of the ends
+    /// of all other loops. The register shows the word of its last load before: if that is the same for both, it is so for all
+    /// cycles between.
+    fn held(&self, stage: usize, load: usize, cases: &[NetCase], counted: &[usize]) -> Result<(), ProofError> {
+        let content = &self.staged.pipeline.stages[stage];
+        let (read, times) = (&content.reads[load], &self.schedule.stages[stage]);
+        let follows = |level: usize| read.subscripts.iter().any(|subscript| subscript.coefficients[level] != 0);
+        let conditions = || cases.iter().flat_map(|case| &case.conditions);
+        let by_element = conditions().all(|(level, _)| follows(counted[*level]));
+        require(
+            by_element,
+            || content.name.clone(),
+            "it chooses a hold register by other loops than those of the element",
+        )?;
+        let ends = content.loops.iter().zip(&times.stride).enumerate().map(|(level, (bounds, stride))| {
+            let (first, last) = if *stride < 0 { (bounds.max(), bounds.min) } else { (bounds.min, bounds.max()) };
+            match follows(level) {
+                true => (bounds.min..=bounds.max()).map(|index| (index, index)).collect_vec(),
+                false => vec![(first, last)],
+            }
+        });
+        for chosen in ends.collect_vec().iter().map(|of_loop| of_loop.iter()).multi_cartesian_product() {
+            let (first, last): (Vec<i64>, Vec<i64>) = chosen.into_iter().copied().unzip();
+            let holds = |case: &&NetCase| {
+                case.conditions.iter().all(|(level, condition)| {
+                    let level = counted[*level];
+                    condition.holds(first[level] - content.loops[level].min)
+                })
+            };
+            let source = cases.iter().find(holds).map(|case| case.source);
+            let mut known = None;
+            for index in [first, last] {
+                let shown = self.shown(source, times.value(&index));
+                let right = shown.is_some_and(|shown| {
+                    *known.get_or_insert(shown) == shown && self.is_element(stage, load, &index, shown.word)
+                });
+                if !right {
+                    return Err(self.wrong_hold(stage, load, index, source, shown));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The word that a register holds in a cycle, or a constant.
+    fn shown(&self, source: Option<NetSource>, cycle: i64) -> Option<Shown> {
+        match source? {
+            NetSource::Constant(word) => Some(Shown { loaded: 0, word: Word::Constant(word) }),
+            source => holds::shown(self.graph, &self.drivers, &self.nets, source.direct()?, cycle),
+        }
+    }
+
+    /// The element that a load takes at an iteration.
+    fn expected(&self, stage: usize, load: usize, index: &[i64]) -> Option<Expected> {
+        let read = &self.staged.pipeline.stages[stage].reads[load];
+        match element(read, index) {
+            Some(element) => self.produced(read.array, element, stage),
+            None => Some(Expected::Constant(self.outside(stage, load))),
+        }
+    }
+
+    /// Whether a word is the element that a load takes at an iteration.
+    fn is_element(&self, stage: usize, load: usize, index: &[i64], word: Word) -> bool {
+        match (word, self.expected(stage, load, index)) {
+            (Word::Result { stage, cycle }, Some(Expected::Result { stage: wanted, cycle: at })) => {
+                (stage, cycle) == (wanted, at)
+            }
+            (Word::Constant(word), Some(Expected::Constant(wanted))) => word == wanted,
+            _ => false,
+        }
+    }
+
+    fn wrong_hold(
+        &self,
+        stage: usize,
+        load: usize,
+        index: Vec<i64>,
+        source: Option<NetSource>,
+        shown: Option<Shown>,
+    ) -> ProofError {
+        let name = source.and_then(NetSource::direct).map_or("nothing", |net| self.graph.name(net));
+        let found = match shown {
+            Some(Shown { loaded, word: Word::Result { stage, cycle } }) => {
+                let stage = &self.staged.pipeline.stages[stage].name;
+                format!("{name}, loaded in cycle {loaded} with the result of {stage} in cycle {cycle}")
+            }
+            Some(Shown { word: Word::Constant(word), .. }) => format!("the constant {word}"),
+            None => format!("{name}, which has no result of a stage by then"),
+        };
+        ProofError::Value(ProvenanceError {
+            reader: self.staged.pipeline.stages[stage].name.clone(),
+            load,
+            cycle: self.schedule.stages[stage].value(&index),
+            expected: self.describe_expected(self.expected(stage, load, &index).as_ref()),
+            iteration: index,
+            found,
+        })
     }
 
     /// Checks that a stage that only passes on the result of another one does so in all its iterations, always as late.
@@ -315,12 +421,19 @@ impl Prover<'_> {
     ) -> Result<(), E> {
         let content = &self.staged.pipeline.stages[stage];
         let read = &content.reads[load];
-        let affine = is_affine_access(read) && (self.is_stored() || self.has_affine_times(read.array));
+        // A memory keeps the elements of all writers.
+        let kept = self.is_stored()
+            || (!cases.is_empty() && cases.iter().all(|case| self.port(read.array, case.source).is_some()));
+        let affine = is_affine_access(read) && (kept || self.has_affine_times(read.array));
+        let writers = match kept {
+            true => Vec::new(),
+            false => self.dependences.writers.of_access(read.array, &Places::of_stage(content, read)),
+        };
         let classes = (0..content.loops.len()).map(|level| {
             let here = counted.iter().position(|&other| other == level);
             let conditions = cases.iter().flat_map(|case| &case.conditions);
             let conditions = conditions.filter(|(of, _)| Some(*of) == here).map(|(_, one)| *one).collect_vec();
-            self.classes(content, read, level, &conditions, affine)
+            self.classes(content, read, level, &conditions, &writers, affine)
         });
         // The combinations are of references: a class has as many members as its loop has iterations.
         let classes = classes.collect_vec();
@@ -359,14 +472,10 @@ impl Prover<'_> {
         read: &Access,
         level: usize,
         conditions: &[Condition],
+        writers: &[usize],
         affine: bool,
     ) -> Vec<Vec<i64>> {
         let bounds = &stage.loops[level];
-        // A memory keeps the elements of all writers.
-        let writers = match self.is_stored() {
-            true => Vec::new(),
-            false => self.dependences.writers.of_access(read.array, &Places::of_stage(stage, read)),
-        };
         let mut point: Vec<i64> = stage.loops.iter().map(|level| level.min).collect();
         let mut nature = |index: i64| {
             point[level] = index;

@@ -2,11 +2,14 @@
 
 use itertools::Itertools;
 use pushmem_extraction::Origin;
+use pushmem_nest::Policy;
 
-use super::Builder;
-use super::plan::{Outcome, at, copied_load};
+use super::plan::{Outcome, ReadSource, at, copied_load};
+use super::{Builder, Timed};
 use crate::taps::{Tap, TapCase};
-use pushmem_graph::{BitDriver, Choice, ConstantNode, CopyNode, Edge, KernelNode, Variable, WordDriver, WordId};
+use pushmem_graph::{
+    BitDriver, Choice, ConstantNode, CopyNode, Edge, KernelNode, Variable, WordDriver, WordId, WordNet,
+};
 
 impl Builder<'_> {
     /// Notes a stage that has no net of its own: its result is that of another one, or constant.
@@ -29,7 +32,7 @@ impl Builder<'_> {
         self.add_net(self.stage_name(stage).to_owned(), WordDriver::Select(choices), result)
     }
 
-    pub(super) fn add_kernel(&mut self, stage: usize, reads: &[Vec<TapCase>]) {
+    pub(super) fn add_kernel(&mut self, stage: usize, reads: &[ReadSource]) {
         let Origin::Operation { operation, lanes } = &self.scheduled.extraction.origins[stage] else {
             unreachable!("inputs have no kernel");
         };
@@ -40,15 +43,20 @@ impl Builder<'_> {
         let operands = reads
             .iter()
             .enumerate()
-            .map(|(read, cases)| match datapath.uses(read) {
-                true => self.operand(stage, &name, read, outside(read), cases),
-                false => Edge::Constant(0),
+            .map(|(read, source)| match source {
+                _ if !datapath.uses(read) => Edge::Constant(0),
+                ReadSource::Taps(cases) => {
+                    let edges = cases.iter().map(|case| self.edge_of_tap(case.tap, outside(read))).collect_vec();
+                    self.chosen(self.timed(stage), &format!("{name}_load_{read}"), cases, &edges)
+                }
+                ReadSource::Held(held) => self.held(stage, read, outside(read), held),
+                ReadSource::HeldEach(words) => self.held_each(stage, read, outside(read), words),
             })
             .collect_vec();
         if let Some(load) = copied_load(datapath) {
             // The selection itself is the result.
             let net = match operands[load] {
-                Edge::Net { net, delay: 0 } if self.is_selected(net) => net,
+                Edge::Net { net, delay: 0 } if self.is_free_selection(net) => net,
                 // All of it lies outside of the array.
                 Edge::Constant(word) => self.add_constant_net(stage, word),
                 edge @ Edge::Net { .. } => {
@@ -72,7 +80,7 @@ impl Builder<'_> {
                 let level = loops.len() - 1 - variable;
                 let (of, lane) = (loops[variable], lanes[level]);
                 let iterated = self.scheduled.extraction.pipeline.stages[stage].loops[level].extent > 1;
-                let counted = iterated.then(|| self.counter_level(stage, level));
+                let counted = iterated.then(|| self.timed(stage).level(level));
                 Variable { level: counted, scale: of.unroll, offset: of.min + lane }
             })
             .collect_vec();
@@ -86,33 +94,37 @@ impl Builder<'_> {
         self.nets.insert(stage, net);
     }
 
-    /// Whether a net selects a load or reads it from a memory.
-    fn is_selected(&self, net: WordId) -> bool {
-        matches!(self.graph.words[net].driver, WordDriver::Select(_) | WordDriver::Port { .. })
+    /// Whether a net selects a load or reads it from a memory, so that it can be the result of a stage. In a raster scan it is
+    /// that of one stage, and hold registers pass on words of the stage that they are loaded from.
+    fn is_free_selection(&self, net: WordId) -> bool {
+        let is_scan = self.scheduled.program.policy() == Policy::Stencil;
+        let WordNet { driver, result, .. } = &self.graph.words[net];
+        matches!(driver, WordDriver::Select(_) | WordDriver::Port { .. }) && !(is_scan && result.is_some())
     }
 
-    /// The source of a load.
-    fn operand(&mut self, stage: usize, name: &str, read: usize, outside: i64, cases: &[TapCase]) -> Edge {
-        let edge = |tap: Tap| match tap {
+    /// The word of a tap. `outside` is that of elements outside of the array.
+    pub(super) fn edge_of_tap(&self, tap: Tap, outside: i64) -> Edge {
+        match tap {
             Tap::Stage { producer, delay } => match at(&self.outcomes, producer, delay) {
                 Outcome::At(place) => self.edge(place),
                 Outcome::Constant(word) => Edge::Constant(word),
             },
             Tap::Outside => Edge::Constant(outside as u16),
             Tap::Port { array, port } => Edge::Net { net: self.port_nets[&(array, port)], delay: 0 },
-        };
+        }
+    }
+
+    /// The word of a load in these iterations: the edge of the case that applies, by a selection of this name if they differ.
+    pub(super) fn chosen(&mut self, iterations: Timed, name: &str, cases: &[TapCase], edges: &[Edge]) -> Edge {
         // Constants are the same whatever their delay.
-        let edges = cases.iter().map(|case| edge(case.tap)).collect_vec();
         if let Ok(&only) = edges.iter().all_equal_value() {
             return only;
         }
-        let counter = self.counter(stage, 0);
+        let counter = self.counter_at(iterations, 0);
         let mut choices = Vec::new();
-        for (case, edge) in cases.iter().zip(edges) {
+        for (case, &edge) in cases.iter().zip(edges) {
             let conditions = case.conditions.iter();
-            let conditions = conditions
-                .map(|&(level, one)| (self.counter_level(stage, level), self.counted(stage, level, one)))
-                .collect_vec();
+            let conditions = conditions.map(|&(level, one)| iterations.counted(level, one)).collect_vec();
             let driver = (!conditions.is_empty()).then_some(BitDriver::Indices { counter, conditions });
             choices.push(Choice { when: driver.map(|driver| self.bit(driver)), edge });
         }
@@ -120,7 +132,7 @@ impl Builder<'_> {
         if let Some((_, net)) = self.selections.iter().find(|(other, _)| *other == choices) {
             return Edge::Net { net: *net, delay: 0 };
         }
-        let net = self.add_net(format!("{name}_load_{read}"), WordDriver::Select(choices.clone()), None);
+        let net = self.add_net(name.to_owned(), WordDriver::Select(choices.clone()), None);
         self.selections.push((choices, net));
         Edge::Net { net, delay: 0 }
     }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
+use pushmem_affine::Affine;
 use pushmem_extraction::Origin;
 use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, NodeKind};
 use pushmem_mapping::{MappingError, Mappings, check_waits};
 use pushmem_nest::{Level, Policy};
-use pushmem_schedule::{Boundary, Subscript, is_outside};
+use pushmem_schedule::{Access, Boundary, Stage, Subscript, is_outside};
 use pushmem_tile::TileSpec;
 
 use super::{Scheduled, Tiles};
@@ -16,7 +17,8 @@ use crate::array_mapping::{first_start, map_in_time};
 use crate::arrays::{self, ArrayPorts, Part, ReadOf};
 use crate::error::AssemblyError;
 use crate::pointwise::followed;
-use crate::taps::{Tap, TapCase, TapError, taps};
+use crate::taps::{Reader, Tap, TapCase, TapError, taps};
+use crate::waiting;
 use pushmem_graph::earlier;
 
 /// Where the result of a stage is: that of another stage, some cycles ago, or its own.
@@ -35,8 +37,38 @@ pub(super) enum Outcome {
     Constant(u16),
 }
 
-/// The taps of each read of each stage.
-pub(super) type Taps = Vec<Vec<Vec<TapCase>>>;
+/// The source of a read.
+pub(super) enum ReadSource {
+    /// The words of these taps, in the cycles of the iterations.
+    Taps(Vec<TapCase>),
+    /// A hold register.
+    Held(HeldRead),
+    /// A hold register for each word.
+    HeldEach(Vec<HeldWord>),
+}
+
+/// A word that has a hold register of its own.
+pub(super) struct HeldWord {
+    /// The loops that say which word is read, and their indices for this one.
+    pub indices: Vec<(usize, i64)>,
+    /// The read of the register.
+    pub held: HeldRead,
+}
+
+/// A read of a hold register.
+pub(super) struct HeldRead {
+    /// The loads as the iterations of a stage.
+    pub loads: Stage,
+    /// When the register is loaded at the latest: the cycle before the first read of each word.
+    pub latest: Affine,
+    /// Cycles from the first read of each word to the last.
+    pub span: i64,
+    /// The words, in the cycles of the loads.
+    pub cases: Vec<TapCase>,
+}
+
+/// The sources of all reads of each stage.
+pub(super) type Sources = Vec<Vec<ReadSource>>;
 
 /// An array that is kept in memory tiles.
 pub(super) struct KeptArray {
@@ -49,30 +81,67 @@ pub(super) struct KeptArray {
 }
 
 /// The source of each read, and the arrays that are kept for them.
-pub(super) fn reads(scheduled: Scheduled, tiles: Tiles) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
+pub(super) fn reads(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>), AssemblyError> {
     match scheduled.program.policy() {
-        Policy::Stencil => Ok((streamed(scheduled)?, Vec::new())),
+        Policy::Stencil => streamed(scheduled, tiles),
         Policy::Dnn => stored(scheduled, tiles),
     }
 }
 
-/// The sources of reads that follow their writes at constant distances, or at one of a few.
-fn streamed(scheduled: Scheduled) -> Result<Taps, AssemblyError> {
-    let pipeline = &scheduled.extraction.pipeline;
-    let stage_reads = |(stage, content): (usize, &pushmem_schedule::Stage)| {
-        let tap = |(number, read)| {
-            taps(pipeline, scheduled.writers, scheduled.schedule, stage, read)
-                .map_err(|error| AssemblyError::Program(Box::new(explain(scheduled, stage, number, &error))))
+/// The sources of reads that follow their writes at constant distances, or at one of a few, and of those whose words wait.
+fn streamed(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>), AssemblyError> {
+    let Scheduled { waits, schedule, .. } = scheduled;
+    let stages = &scheduled.extraction.pipeline.stages;
+    let mut of_array: BTreeMap<usize, Vec<ReadOf>> = BTreeMap::new();
+    for &(stage, read) in &waits.memories {
+        of_array.entry(stages[stage].reads[read].array).or_default().push(ReadOf { stage, read });
+    }
+    let (of_ports, arrays) = kept(scheduled, tiles, of_array)?;
+    let source = |stage: usize, number: usize, read: &Access| {
+        let found = match of_ports.get(&ReadOf { stage, read: number }) {
+            Some(cases) => Ok(ReadSource::Taps(cases.clone())),
+            None if waits.registers.contains(&(stage, number)) => {
+                held(scheduled, stage, read, waiting::loads(&stages[stage], read)).map(ReadSource::Held)
+            }
+            None if waits.each.contains(&(stage, number)) => {
+                let of_word = |(indices, loads)| Ok(HeldWord { indices, held: held(scheduled, stage, read, loads)? });
+                let words = waiting::loads_of_each(&stages[stage], read).into_iter().map(of_word);
+                words.collect::<Result<_, _>>().map(ReadSource::HeldEach)
+            }
+            None => {
+                let reader = Reader { stage, content: &stages[stage], schedule: &schedule.stages[stage] };
+                tapped(scheduled, reader, read).map(ReadSource::Taps)
+            }
         };
-        content.reads.iter().enumerate().map(tap).collect::<Result<Vec<_>, _>>()
+        found.map_err(|error| AssemblyError::Program(Box::new(explain(scheduled, stage, number, &error))))
     };
-    pipeline.stages.iter().enumerate().map(stage_reads).collect()
+    let of_stage = |(stage, content): (usize, &Stage)| {
+        content.reads.iter().enumerate().map(|(number, read)| source(stage, number, read)).collect()
+    };
+    Ok((stages.iter().enumerate().map(of_stage).collect::<Result<_, _>>()?, arrays))
+}
+
+fn tapped(scheduled: Scheduled, reader: Reader, read: &Access) -> Result<Vec<TapCase>, TapError> {
+    taps(&scheduled.extraction.pipeline, scheduled.writers, scheduled.schedule, reader, read)
+}
+
+/// The loads of a hold register, in the cycle before the first read of each word.
+fn held(scheduled: Scheduled, stage: usize, read: &Access, loads: Stage) -> Result<HeldRead, TapError> {
+    let reader = &scheduled.extraction.pipeline.stages[stage];
+    let times = &scheduled.schedule.stages[stage];
+    let repeats = reader.loops.iter().enumerate().filter(|(level, _)| loads.loops[*level].extent == 1);
+    let repeats =
+        repeats.filter(|(level, _)| read.subscripts.iter().all(|subscript| subscript.coefficients[*level] == 0));
+    let span = repeats.map(|(level, bounds)| (bounds.extent as i64 - 1) * times.stride[level]).sum();
+    let latest = times.shifted(-(waiting::LOAD as i64));
+    let cases = tapped(scheduled, Reader { stage, content: &loads, schedule: &latest }, read)?;
+    Ok(HeldRead { loads, latest, span, cases })
 }
 
 /// The sources of reads if arrays are kept, except for reads that follow the write iteration by iteration.
-fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Taps, Vec<KeptArray>), AssemblyError> {
+fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>), AssemblyError> {
     let pipeline = &scheduled.extraction.pipeline;
-    let mut cases = Taps::new();
+    let mut cases: Vec<Vec<Vec<TapCase>>> = Vec::new();
     let mut of_array: BTreeMap<usize, Vec<ReadOf>> = BTreeMap::new();
     for (stage, content) in pipeline.stages.iter().enumerate() {
         let mut of_stage = Vec::new();
@@ -93,11 +162,28 @@ fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Taps, Vec<KeptArray>), 
         }
         cases.push(of_stage);
     }
+    let (of_ports, arrays) = kept(scheduled, tiles, of_array)?;
+    for (of, of_read) in of_ports {
+        cases[of.stage][of.read] = of_read;
+    }
+    let of_stage = |cases: Vec<Vec<TapCase>>| cases.into_iter().map(ReadSource::Taps).collect();
+    Ok((cases.into_iter().map(of_stage).collect(), arrays))
+}
+
+/// The ports that serve each read of kept arrays.
+type PortsOfReads = BTreeMap<ReadOf, Vec<TapCase>>;
+
+/// Arrays that are kept for these reads, and the ports that serve each read.
+fn kept(
+    scheduled: Scheduled,
+    tiles: Tiles,
+    of_array: BTreeMap<usize, Vec<ReadOf>>,
+) -> Result<(PortsOfReads, Vec<KeptArray>), AssemblyError> {
     let with_ports = |(array, reads)| Keeping::new(scheduled, tiles, array, reads);
     let arrays_to_keep = of_array.into_iter().map(with_ports).collect_vec();
     // Checks that no mapping can influence come first: the search for mappings takes its time.
     arrays_to_keep.iter().try_for_each(Keeping::check_time)?;
-    let mut arrays = Vec::new();
+    let (mut of_ports, mut arrays) = (BTreeMap::new(), Vec::new());
     for keeping in arrays_to_keep {
         let array = keeping.array;
         let kept = keeping.kept()?;
@@ -109,11 +195,11 @@ fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Taps, Vec<KeptArray>), 
             let mut of_read = parts.iter().map(case).collect_vec();
             // One of them always applies.
             of_read.last_mut().expect("a read has iterations").conditions.clear();
-            cases[of.stage][of.read] = of_read;
+            of_ports.insert(*of, of_read);
         }
         arrays.push(kept);
     }
-    Ok((cases, arrays))
+    Ok((of_ports, arrays))
 }
 
 /// An array that is to be kept.
@@ -204,7 +290,7 @@ fn explain(scheduled: Scheduled, stage: usize, read: usize, error: &TapError) ->
 }
 
 /// The place of the result of each stage. A plain copy has no result of its own.
-pub(super) fn outcomes(scheduled: Scheduled, reads: &[Vec<Vec<TapCase>>]) -> Vec<Outcome> {
+pub(super) fn outcomes(scheduled: Scheduled, reads: &Sources) -> Vec<Outcome> {
     let mut outcomes: Vec<Outcome> = Vec::new();
     for (stage, origin) in scheduled.extraction.origins.iter().enumerate() {
         let own = Outcome::At(Place { stage, delay: 0 });
@@ -212,7 +298,10 @@ pub(super) fn outcomes(scheduled: Scheduled, reads: &[Vec<Vec<TapCase>>]) -> Vec
             Origin::Input { .. } => own,
             Origin::Operation { operation, .. } => {
                 let datapath = &scheduled.datapaths[*operation];
-                let copied = copied_load(datapath).map(|load| reads[stage][load].as_slice());
+                let copied = copied_load(datapath).and_then(|load| match &reads[stage][load] {
+                    ReadSource::Taps(cases) => Some(cases.as_slice()),
+                    ReadSource::Held(_) | ReadSource::HeldEach(_) => None,
+                });
                 match (datapath.constant(), copied) {
                     (Some(number), _) => Outcome::Constant(number as u16),
                     (_, Some([TapCase { tap: Tap::Stage { producer, delay }, .. }])) => {

@@ -1,12 +1,13 @@
-//! Selections: multiplexers by loop indices, and those in front of units that kernels share.
+//! Selections: multiplexers by loop indices, and those in front of units that kernels share; hold registers, which words are
+//! loaded into by loop indices.
 
 use itertools::Itertools;
 
 use super::Realizer;
 use crate::error::AssemblyError;
 use pushmem_graph::{
-    BitDriver, Case, Choice, Counter, CounterId, Driver, Edge, SharedUnit, Source, Turn, UnitNode, WireId, WordDriver,
-    WordId,
+    BitDriver, Case, Choice, Counter, CounterId, Driver, Edge, Hold, SharedUnit, Source, Turn, UnitNode, WireId,
+    WordDriver, WordId,
 };
 
 impl Realizer<'_> {
@@ -35,6 +36,31 @@ impl Realizer<'_> {
         }
         let counter = counter.unwrap_or_else(|| self.counter_of(net));
         Ok(Driver::Select { counter, cases })
+    }
+
+    /// A hold register.
+    ///
+    /// # Errors
+    /// When an edited graph loads it by a bit of another counter, or with a constant.
+    pub(super) fn hold(&mut self, net: WordId, hold: Hold) -> Result<Driver, AssemblyError> {
+        let conditions = match hold.when.map(|bit| &self.graph.bits[bit].driver) {
+            None => Vec::new(),
+            Some(BitDriver::Indices { counter, conditions }) if *counter == hold.counter => conditions.clone(),
+            Some(_) => {
+                return Err(self.unrealizable(
+                    net,
+                    "is loaded by a bit of another counter",
+                    "a hold register is loaded in steps of one counter: give a bit about the indices of that counter",
+                ));
+            }
+        };
+        match self.source(hold.edge)? {
+            Source::Wire(of) => Ok(Driver::Hold { of, counter: hold.counter, conditions }),
+            Source::Constant(_) => {
+                let help = "a constant needs no register: take it where the register is read";
+                Err(self.unrealizable(net, "holds a constant", help))
+            }
+        }
     }
 
     /// The counter of the stage whose result a net carries, for a selection without conditions.

@@ -15,7 +15,7 @@ use pushmem_graph::Accelerator;
 use pushmem_images::Image;
 use pushmem_model::ViolationKind;
 use pushmem_nest::Program;
-use pushmem_programs::random_program;
+use pushmem_programs::{random_program, random_program_with_parameters};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -42,6 +42,8 @@ const APPLICATIONS: [&str; 13] = [
 const TILES: [&str; 5] = ["amber", "dual_port", "fetch8", "quad_port", "small"];
 
 const RANDOM_PROGRAMS: u64 = 20;
+
+const PARAMETRIC_PROGRAMS: usize = 16;
 
 /// Faults of one kind in a program of a normal run, evenly spread over all of them.
 const FAULTS: usize = 6;
@@ -101,6 +103,12 @@ impl Subject {
 
     fn network((name, tile, text): (&str, &str, &str)) -> Subject {
         Subject::new(format!("{name} on {tile}"), program(text), tile).unwrap_or_else(|| panic!("{name} is refused"))
+    }
+
+    fn with_parameters(seed: u64) -> Option<Subject> {
+        let tile = TILES[(seed % TILES.len() as u64) as usize];
+        let text = random_program_with_parameters(seed);
+        Subject::new(format!("random program {seed} with parameters on {tile}"), program(&text), tile)
     }
 
     fn random(seed: u64) -> Option<Subject> {
@@ -209,6 +217,17 @@ fn faults_are_caught() {
 fn all_faults_are_caught() {
     let random = (0..).filter_map(Subject::random).take(10 * RANDOM_PROGRAMS as usize);
     check(APPLICATIONS.into_iter().map(Subject::application).chain(random), usize::MAX);
+}
+
+#[test]
+fn faults_of_parameters_are_caught() {
+    check((0..).filter_map(Subject::with_parameters).take(PARAMETRIC_PROGRAMS), FAULTS);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn all_faults_of_parameters_are_caught() {
+    check((0..).filter_map(Subject::with_parameters).take(10 * PARAMETRIC_PROGRAMS), usize::MAX);
 }
 
 #[test]

@@ -69,8 +69,10 @@ fn the_model_of_a_graph_computes_the_program() {
 fn delays(graph: &mut ApplicationGraph) -> Vec<&mut u64> {
     let mut edges: Vec<&mut Edge> = Vec::new();
     for net in &mut graph.words {
-        if let WordDriver::Select(choices) = &mut net.driver {
-            edges.extend(choices.iter_mut().map(|choice| &mut choice.edge));
+        match &mut net.driver {
+            WordDriver::Select(choices) => edges.extend(choices.iter_mut().map(|choice| &mut choice.edge)),
+            WordDriver::Hold(hold) => edges.push(&mut hold.edge),
+            WordDriver::Input { .. } | WordDriver::Kernel(_) | WordDriver::Port { .. } => {}
         }
     }
     edges.extend(graph.kernels.iter_mut().flat_map(|kernel| &mut kernel.operands));
@@ -87,7 +89,13 @@ fn delays(graph: &mut ApplicationGraph) -> Vec<&mut u64> {
 
 #[test]
 fn a_graph_with_another_delay_is_refused() {
-    for (name, tile) in [("gaussian", "amber"), ("bc_const", "amber"), ("up_sample", "amber"), ("matmul", "amber")] {
+    for (name, tile) in [
+        ("gaussian", "amber"),
+        ("bc_const", "amber"),
+        ("up_sample", "amber"),
+        ("matmul", "amber"),
+        ("mobilenet", "amber"),
+    ] {
         let compiled = compiled(app(name), tile);
         let count = delays(&mut compiled.graph.clone()).len();
         assert!(count > 1, "{name}");

@@ -1,6 +1,6 @@
 //! Random programs: the compiled accelerator computes the same as the interpreter.
 
-use pushmem_programs::random_program;
+use pushmem_programs::{random_program, random_program_with_parameters};
 
 use crate::outcome::check;
 
@@ -23,4 +23,15 @@ fn random_programs_compute_what_they_say() {
 #[ignore = "takes minutes"]
 fn many_random_programs_compute_what_they_say() {
     check(PROGRAMS..PROGRAMS + MANY_PROGRAMS, &TILES, random_program, MOST_REFUSED);
+}
+
+#[test]
+fn random_programs_with_parameters_compute_what_they_say() {
+    check(0..PROGRAMS / 2, &TILES, random_program_with_parameters, MOST_REFUSED);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn many_random_programs_with_parameters_compute_what_they_say() {
+    check(PROGRAMS..PROGRAMS + MANY_PROGRAMS, &TILES, random_program_with_parameters, MOST_REFUSED);
 }

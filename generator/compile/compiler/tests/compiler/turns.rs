@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pushmem_assembly::{Tiles, application_graph, realize};
+use pushmem_assembly::{Tiles, Waits, application_graph, realize};
 use pushmem_compiler::{Compiled, Report};
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Node, Program, Share};
@@ -147,7 +147,7 @@ fn two_kernels_at_once_are_noticed_by_the_proof() {
     let (apart, shared) = (compiled(app("gpyr"), "amber"), compiled(app("gpyr_shared"), "amber"));
     let Compiled { program, extraction, datapaths, constraints, accelerator, .. } = &shared;
     let tiles = Tiles { target: &accelerator.target, mappings: &Mappings::default() };
-    let graph = application_graph(program, extraction, &apart.schedule, datapaths, tiles).unwrap();
+    let graph = application_graph(program, extraction, &apart.schedule, datapaths, &Waits::default(), tiles).unwrap();
     let wrong = realize(program, extraction, datapaths, &graph, tiles, constraints).unwrap();
     let error = prove(program, extraction.staged(), &apart.schedule, datapaths, &wrong).unwrap_err();
     assert_eq!(error.to_string(), "average: two of its kernels begin an iteration in the same cycle");

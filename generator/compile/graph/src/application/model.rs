@@ -116,6 +116,8 @@ struct Machine<'a> {
     bits: IndexVec<BitId, bool>,
     memories: IndexVec<ArrayId, Memory>,
     ports: IndexVec<ArrayId, Vec<(&'a Port, CounterState<'a>)>>,
+    /// The word in each hold register; 0 for other nets.
+    held: IndexVec<WordId, u16>,
     /// The word on each port: a read port keeps it until the next.
     shown: IndexVec<ArrayId, Vec<u16>>,
     /// Words taken from each input.
@@ -160,6 +162,7 @@ impl<'a> Machine<'a> {
                 .iter()
                 .map(|ports| ports.iter().map(|(port, counter)| (port, CounterState::new(counter))).collect())
                 .collect(),
+            held: index_vec::index_vec![0; graph.words.len()],
             shown: graph.arrays.iter().map(|array| vec![0; array.buffer.ports.len()]).collect(),
             taken: index_vec::index_vec![0; graph.inputs.len()],
         }
@@ -189,6 +192,7 @@ impl<'a> Machine<'a> {
                 WordDriver::Kernel(kernel) => self.result(*kernel),
                 WordDriver::Select(choices) => self.selected(choices),
                 WordDriver::Port { array, port } => self.shown[*array][*port],
+                WordDriver::Hold(_) => self.held[number],
             };
             self.words[number][0] = word;
         }
@@ -209,6 +213,7 @@ impl<'a> Machine<'a> {
             }
         }
         self.write_memories();
+        self.load_registers();
         self.counters.iter_mut().for_each(CounterState::advance);
         self.ports.iter_mut().flatten().for_each(|(_, counter)| counter.advance());
     }
@@ -232,6 +237,18 @@ impl<'a> Machine<'a> {
                     let word = self.word(edge);
                     self.memories[array].insert(port.element(&counter.index), word);
                 }
+            }
+        }
+    }
+
+    /// Loads hold registers: they show these words from the next cycle on.
+    fn load_registers(&mut self) {
+        for (number, net) in self.graph.words.iter_enumerated() {
+            if let WordDriver::Hold(hold) = &net.driver
+                && self.counters[hold.counter].steps()
+                && hold.when.is_none_or(|bit| self.bits[bit])
+            {
+                self.held[number] = self.word(hold.edge);
             }
         }
     }

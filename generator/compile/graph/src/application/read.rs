@@ -10,7 +10,7 @@ use pushmem_nest::{Level, Type};
 use serde::Deserialize;
 
 use super::{
-    ApplicationGraph, ArrayNode, BitDriver, BitNet, Choice, ConstantNode, CopyNode, Edge, InputLane, InputNode,
+    ApplicationGraph, ArrayNode, BitDriver, BitNet, Choice, ConstantNode, CopyNode, Edge, Hold, InputLane, InputNode,
     KernelNode, OutputLane, OutputNode, ProgramNames, StageResult, UnitNode, WordDriver, WordNet,
 };
 use crate::accelerator::{Condition, Counter, Variable};
@@ -119,6 +119,15 @@ struct NetText {
     kernel: Option<KernelText>,
     select: Option<Vec<String>>,
     port: Option<[String; 2]>,
+    hold: Option<HoldText>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HoldText {
+    edge: String,
+    counter: u32,
+    when: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -518,9 +527,9 @@ impl Reader<'_> {
                 return Err(error.with_help("give both where the net carries the results of a stage, else none"));
             }
         };
-        let driver = match (lanes.get(&number), text.kernel, text.select, text.port) {
-            (Some(&(stream, lane)), None, None, None) => WordDriver::Input { stream, lane },
-            (None, Some(kernel), None, None) => {
+        let driver = match (lanes.get(&number), text.kernel, text.select, text.port, text.hold) {
+            (Some(&(stream, lane)), None, None, None, None) => WordDriver::Input { stream, lane },
+            (None, Some(kernel), None, None, None) => {
                 if result.is_none() {
                     let error = self.document.error(path, format!("the kernel of `{}` executes no stage", text.net));
                     return Err(error.with_help("give `stage` and `words`"));
@@ -528,11 +537,14 @@ impl Reader<'_> {
                 let kernel = self.kernel(number, kernel, nets, &path.key("kernel"))?;
                 WordDriver::Kernel(self.graph.kernels.push(kernel))
             }
-            (None, None, Some(select), None) => WordDriver::Select(self.select(&select, nets, &path.key("select"))?),
-            (None, None, None, Some([array, port])) => self.port(&array, &port, &path.key("port"))?,
+            (None, None, Some(select), None, None) => {
+                WordDriver::Select(self.select(&select, nets, &path.key("select"))?)
+            }
+            (None, None, None, Some([array, port]), None) => self.port(&array, &port, &path.key("port"))?,
+            (None, None, None, None, Some(hold)) => WordDriver::Hold(self.hold(&hold, nets, &path.key("hold"))?),
             _ => {
                 let message = format!("`{}` has no driver, or several", text.net);
-                let help = "a net is driven by a lane of an input, or has one of `kernel`, `select` and `port`";
+                let help = "a net is driven by a lane of an input, or has one of `kernel`, `select`, `port` and `hold`";
                 return Err(self.document.error(path, message).with_help(help));
             }
         };
@@ -582,6 +594,18 @@ impl Reader<'_> {
             true => Err(self.document.error(path, "nothing to select").with_help("list at least one edge")),
             false => Ok(choices),
         }
+    }
+
+    fn hold(&self, text: &HoldText, nets: &Nets, path: &FieldPath) -> Read<Hold> {
+        let bit = |bit: &String| {
+            let unknown = || self.unknown("bit", bit, nets.bits.keys(), &path.key("when"));
+            nets.bits.get(bit.as_str()).copied().ok_or_else(unknown)
+        };
+        Ok(Hold {
+            edge: self.edge(&text.edge, nets, &path.key("edge"))?,
+            counter: self.counter_id(text.counter, &path.key("counter"))?,
+            when: text.when.as_ref().map(bit).transpose()?,
+        })
     }
 
     fn port(&self, array: &str, port: &str, path: &FieldPath) -> Read<WordDriver> {

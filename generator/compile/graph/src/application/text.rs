@@ -7,8 +7,8 @@ use pushmem_affine::Affine;
 use pushmem_buffers::{Loop, Port};
 
 use super::{
-    ApplicationGraph, ArrayNode, BitDriver, Choice, Edge, InputNode, KernelNode, OutputNode, UnitNode, WordDriver,
-    WordNet,
+    ApplicationGraph, ArrayNode, BitDriver, Choice, Edge, Hold, InputNode, KernelNode, OutputNode, UnitNode,
+    WordDriver, WordNet,
 };
 use crate::accelerator::{Condition, Counter, Variable};
 
@@ -130,6 +130,10 @@ impl ApplicationGraph {
             WordDriver::Port { array, port } => {
                 let ArrayNode { array, buffer, .. } = &self.arrays[*array];
                 format!("{text}\nport: [{}, {}]", name(&self.names.arrays[*array]), name(&buffer.ports[*port].name))
+            }
+            WordDriver::Hold(Hold { edge, counter, when }) => {
+                let when = when.map_or(String::new(), |bit| format!(", when: {}", self.bits[bit].name));
+                format!("{text}\nhold: {{edge: {}, counter: {counter}{when}}}", self.edge_text(*edge))
             }
         }
     }

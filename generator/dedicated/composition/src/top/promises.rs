@@ -1,4 +1,4 @@
-//! Assertions: guarantees of the memory tiles.
+//! Assertions: guarantees of the memory tiles, and of hold registers.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,9 @@ use index_vec::IndexSlice;
 use itertools::Itertools;
 use pushmem_affine::Affine;
 use pushmem_buffers::Port;
-use pushmem_graph::{Accelerator, Driver, WireId};
+use pushmem_graph::{Accelerator, Counter, Driver, Kernel, Source, WireId};
 
+use super::signals::HoldSignals;
 use super::{Context, Section, run_cycles};
 use crate::names::Names;
 use crate::text::{bits_for, literal, range};
@@ -55,7 +56,7 @@ impl Limit {
     }
 }
 
-/// Guarantee of a memory tile for a wire: a word in each cycle of the schedule. The proof of the compiler shows that
+/// Guarantee of a memory tile or a hold register for a wire: a word in each cycle of the schedule. The proof of the compiler shows that
 /// the wire is used in no other cycle.
 pub(crate) struct Promise {
     /// The label of the assertion.
@@ -63,7 +64,7 @@ pub(crate) struct Promise {
     limits: Vec<Limit>,
 }
 
-/// The promises about all words that memories delay or keep.
+/// The promises about all words that memories delay or keep, and about those that registers hold for kernels.
 pub(super) fn promises(
     accelerator: &Accelerator,
     names: &mut Names,
@@ -79,7 +80,15 @@ pub(super) fn promises(
         let limits = limits(&port.extents(), &port.schedule, run)?;
         Some((wire, Promise { label: names.claim(&format!("a_{}_valid", wires[wire]), "assertion"), limits }))
     };
-    delayed.chain(kept).filter_map(promise).collect()
+    let tiles = delayed.chain(kept).filter_map(promise).collect_vec();
+    let held = accelerator.wires.iter_enumerated().filter(|(_, wire)| matches!(wire.driver, Driver::Hold { .. }));
+    let held = held.filter_map(|(wire, _)| {
+        let reads = |kernel: &&Kernel| kernel.operands.contains(&Source::Wire(wire));
+        let Counter { extent, cycle, .. } = &accelerator.kernels.iter().find(reads)?.iterations;
+        let limits = limits(extent, cycle, run)?;
+        Some((wire, Promise { label: names.claim(&format!("a_{}_valid", wires[wire]), "assertion"), limits }))
+    });
+    tiles.into_iter().chain(held).collect()
 }
 
 /// In which of the cycles of a run a schedule has an iteration; nothing if in none.
@@ -165,10 +174,27 @@ impl Context<'_> {
         )
     }
 
+    /// Whether a hold register was loaded in this run, if an assertion reads that.
+    pub(super) fn loaded(&self, wire: WireId) -> String {
+        if !self.signals.promises.contains_key(&wire) {
+            return String::new();
+        }
+        let HoldSignals { load, loaded, .. } = &self.signals.hold_registers[&wire];
+        format!(
+            "`ifndef PUSHMEM_ASSERT_OFF\n    logic {loaded};\n    always_ff @(posedge clk_i) begin\n        if (flush) begin\n            \
+             {loaded} <= 1'b0;\n        end else if (step && {load}) begin\n            {loaded} <= 1'b1;\n        end\n    \
+             end\n`endif"
+        )
+    }
+
     fn promise(&self, wire: WireId) -> Option<String> {
         let Promise { label, limits } = self.signals.promises.get(&wire)?;
-        let Driver::Tile { tile, output } = self.accelerator.wires[wire].driver else { return None };
-        let (name, valid) = (&self.signals.wires[wire], self.signals.valid(tile, output));
+        let valid = match self.accelerator.wires[wire].driver {
+            Driver::Tile { tile, output } => self.signals.valid(tile, output),
+            Driver::Hold { .. } => self.signals.hold_registers[&wire].loaded.clone(),
+            _ => return None,
+        };
+        let name = &self.signals.wires[wire];
         let bits = self.cycle_bits();
         let mut used = vec!["step".to_owned()];
         for limit in limits.iter().map(|limit| limit.print(bits)) {

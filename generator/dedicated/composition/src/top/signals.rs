@@ -64,6 +64,8 @@ pub(crate) struct Signals<'a> {
     pub wires: IndexVec<WireId, String>,
     /// The instance that drives a wire, where that is a shift register.
     pub shift_registers: BTreeMap<WireId, String>,
+    /// The hold registers, by the wires that they drive.
+    pub hold_registers: BTreeMap<WireId, HoldSignals>,
     /// The counters that are needed, by their number, in the time of the hardware.
     pub counters: BTreeMap<CounterId, LoopCounter<'a>>,
     /// Where the stall has registers: the counters of the streams, in the time of the streams.
@@ -86,6 +88,16 @@ pub(crate) struct Signals<'a> {
     pub late_flushes: BTreeMap<u64, (String, String)>,
     /// Assertions about wires with delayed words.
     pub promises: BTreeMap<WireId, Promise>,
+}
+
+/// The signals of a hold register.
+pub(crate) struct HoldSignals {
+    /// Name of the instance.
+    pub instance: String,
+    /// High in the cycles in which it is loaded, if time goes on.
+    pub load: String,
+    /// For assertions: high when it was loaded in this run.
+    pub loaded: String,
 }
 
 /// Destination of a tile's output.
@@ -116,6 +128,14 @@ impl<'a> Signals<'a> {
         let registers = registers.filter(|(_, wire)| matches!(wire.driver, Driver::ShiftRegister { .. }));
         let instance = |(wire, _)| (wire, names.claim(&format!("u_{}", wires[wire]), "delay"));
         let shift_registers = registers.map(instance).collect();
+        let holds = accelerator.wires.iter_enumerated().filter(|(_, wire)| matches!(wire.driver, Driver::Hold { .. }));
+        let hold_register = |(wire, _): (WireId, &Wire)| {
+            let [instance, load, loaded] =
+                ["u_{}", "{}_load", "{}_loaded_q"].map(|pattern| pattern.replace("{}", &wires[wire]));
+            let mut claim = |name: &str| names.claim(name, "held");
+            (wire, HoldSignals { instance: claim(&instance), load: claim(&load), loaded: claim(&loaded) })
+        };
+        let hold_registers = holds.map(hold_register).collect();
         let (counters, counters_ahead) = match stalls_late {
             false => (counters(accelerator, stream_users(accelerator, &streams), &mut names), BTreeMap::new()),
             true => {
@@ -136,6 +156,7 @@ impl<'a> Signals<'a> {
             stream_buffers,
             wires,
             shift_registers,
+            hold_registers,
             counters,
             counters_ahead,
             pipelines,
@@ -220,6 +241,7 @@ fn wires(accelerator: &Accelerator, names: &mut Names) -> IndexVec<WireId, Strin
             Driver::ShiftRegister { .. } | Driver::Tile { .. } => "delayed",
             Driver::Kernel { .. } => "result",
             Driver::Select { .. } | Driver::Turns { .. } => "selected",
+            Driver::Hold { .. } => "held",
         };
         let unused = if used.contains(&number) { "" } else { "_unused" };
         names.claim(&format!("{}{unused}", wire.name), kind)
@@ -298,6 +320,13 @@ fn counters<'a>(
     users.extend(turns.clone().map(|(&counter, &kernel)| (counter, accelerator.kernels[kernel].name.as_str())));
     stepped.extend(turns.map(|(&counter, _)| counter));
     for (number, wire) in accelerator.wires.iter_enumerated() {
+        if let Driver::Hold { counter, conditions, .. } = &wire.driver {
+            users.push((*counter, wire.name.as_str()));
+            stepped.insert(*counter);
+            let extent = &accelerator.counters[*counter].extent;
+            let used = conditions.iter().filter(|(level, condition)| depends(condition, extent[*level]));
+            levels.extend(used.map(|(level, _)| (*counter, *level)));
+        }
         let Driver::Select { counter, cases } = &wire.driver else { continue };
         let reads = |kernel: &&Kernel| kernel.operands.contains(&Source::Wire(number));
         let reader = accelerator.kernels.iter().find(reads).map_or(wire.name.as_str(), |kernel| kernel.name.as_str());

@@ -158,7 +158,7 @@ impl Context<'_> {
                     |stored| of_array(stored.array),
                 )
             }
-            Driver::ShiftRegister { .. } | Driver::Turns { .. } | Driver::Select { .. } => {
+            Driver::ShiftRegister { .. } | Driver::Hold { .. } | Driver::Turns { .. } | Driver::Select { .. } => {
                 driver.wires().first().is_some_and(|&source| self.is_signed(source))
             }
         }
@@ -265,7 +265,7 @@ impl Context<'_> {
                 (&kernel.iterations, accelerator.datapaths[kernel.datapath].datapath.latency())
             }
             Driver::ShiftRegister { of, length } => return self.delayed(of, delay + length as i64),
-            Driver::Tile { .. } | Driver::Select { .. } | Driver::Turns { .. } => return None,
+            Driver::Tile { .. } | Driver::Hold { .. } | Driver::Select { .. } | Driver::Turns { .. } => return None,
         };
         Words::of_every_cycle(counter, latency as i64 + delay, accelerator.length)
     }

@@ -8,17 +8,18 @@ use pushmem_graph::{Case, Driver, Kernel, Source, TileId, Turn, WORD_BITS, WireI
 use pushmem_kernels::Datapath;
 use pushmem_nest::Printer;
 
-use super::signals::TileOutput;
+use super::signals::{HoldSignals, TileOutput};
 use super::{Context, Section};
 use crate::instance::Instance;
 use crate::loops::{condition, index_bits, variable};
-use crate::modules::SHIFT_REGISTER;
+use crate::modules::{HOLD_REGISTER, SHIFT_REGISTER};
 use crate::text::{concatenation, listing};
 
 /// Driver of some wires.
 enum Part {
     ShiftRegister(WireId),
     Selection(WireId),
+    HoldRegister(WireId),
     /// The kernel that drives the wire, on an instance of its own.
     Kernel(WireId),
     /// An operand of a unit that kernels share.
@@ -38,6 +39,7 @@ impl Context<'_> {
             let section = match &part {
                 Part::ShiftRegister(wire) => self.shift_register(*wire, &early),
                 Part::Selection(wire) => self.selection(*wire, &early),
+                Part::HoldRegister(wire) => self.hold_register(*wire, &early),
                 Part::Kernel(wire) => self.kernel(*wire, &early),
                 Part::Turns(wire) => self.turns(*wire, &early),
                 Part::Unit(unit) => self.unit(*unit, &early),
@@ -71,6 +73,7 @@ impl Context<'_> {
                 Driver::Input { .. } => {}
                 Driver::ShiftRegister { .. } => parts.push(Part::ShiftRegister(number)),
                 Driver::Select { .. } => parts.push(Part::Selection(number)),
+                Driver::Hold { .. } => parts.push(Part::HoldRegister(number)),
                 Driver::Kernel { kernel } if self.accelerator.unit_of(kernel).is_some() => {}
                 Driver::Kernel { .. } => parts.push(Part::Kernel(number)),
                 Driver::Turns { .. } => parts.push(Part::Turns(number)),
@@ -114,12 +117,14 @@ impl Context<'_> {
                 tiles.flat_map(|tile| tile.inputs.iter().copied().flatten()).collect()
             }
             Part::Unit(unit) => of_operands(&self.accelerator.units[*unit].operands),
-            Part::ShiftRegister(wire) | Part::Selection(wire) | Part::Kernel(wire) | Part::Turns(wire) => {
-                match &self.accelerator.wires[*wire].driver {
-                    Driver::Kernel { kernel } => of_operands(&self.accelerator.kernels[*kernel].operands),
-                    driver => driver.wires(),
-                }
-            }
+            Part::ShiftRegister(wire)
+            | Part::Selection(wire)
+            | Part::HoldRegister(wire)
+            | Part::Kernel(wire)
+            | Part::Turns(wire) => match &self.accelerator.wires[*wire].driver {
+                Driver::Kernel { kernel } => of_operands(&self.accelerator.kernels[*kernel].operands),
+                driver => driver.wires(),
+            },
         }
     }
 
@@ -135,7 +140,11 @@ impl Context<'_> {
                 outputs.filter_map(wire).collect()
             }
             Part::Unit(unit) => self.results(*unit),
-            Part::ShiftRegister(wire) | Part::Selection(wire) | Part::Kernel(wire) | Part::Turns(wire) => vec![*wire],
+            Part::ShiftRegister(wire)
+            | Part::Selection(wire)
+            | Part::HoldRegister(wire)
+            | Part::Kernel(wire)
+            | Part::Turns(wire) => vec![*wire],
         }
     }
 
@@ -170,6 +179,33 @@ impl Context<'_> {
             .port("in_data_i", &self.signals.wires[of])
             .port("out_data_o", &self.signals.wires[wire]);
         Section::new("Short delays: shift registers.", self.declared(wire, early) + &register.print())
+    }
+
+    fn hold_register(&self, wire: WireId, early: &BTreeSet<WireId>) -> Section {
+        let Driver::Hold { of, counter, conditions } = &self.accelerator.wires[wire].driver else {
+            unreachable!("the part is a hold register")
+        };
+        let loops = &self.accelerator.counters[*counter];
+        let signals = &self.signals.counters[counter];
+        let bits = index_bits(loops);
+        let index = |level: usize| signals.indices[level].as_str();
+        let conditions = conditions.iter();
+        let conditions =
+            conditions.filter_map(|(level, one)| condition(one, loops.extent[*level], index(*level), bits));
+        let load = std::iter::once(signals.steps.clone()).chain(conditions).join(" && ");
+        let HoldSignals { instance, load: name, .. } = &self.signals.hold_registers[&wire];
+        let register = Instance::new(HOLD_REGISTER, instance.as_str())
+            .parameter("Width", WORD_BITS)
+            .same(&["clk_i"])
+            .port("step_i", "step")
+            .port("load_i", name)
+            .port("in_data_i", &self.signals.wires[*of])
+            .port("out_data_o", &self.signals.wires[wire]);
+        let declared = format!("{}    logic {name};\n    assign {name} = {load};", self.declared(wire, early));
+        let body =
+            [declared, register.print(), self.loaded(wire)].into_iter().filter(|part| !part.is_empty()).join("\n");
+        let comment = format!("`{}` waits in a hold register.", self.accelerator.wires[wire].name);
+        Section::new(comment, body + &self.promises(std::iter::once(wire)))
     }
 
     fn selection(&self, wire: WireId, early: &BTreeSet<WireId>) -> Section {

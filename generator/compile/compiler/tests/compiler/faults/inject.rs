@@ -2,7 +2,9 @@
 
 use std::fmt::Display;
 
-use pushmem_graph::{Accelerator, Case, CounterId, Driver, Kernel, SharedUnit, Source, Stream, Turn, Wire, WireId};
+use pushmem_graph::{
+    Accelerator, Case, Condition, CounterId, Driver, Kernel, SharedUnit, Source, Stream, Turn, Wire, WireId,
+};
 
 use super::Fault;
 use super::inject_memory;
@@ -98,6 +100,16 @@ fn selection(accelerator: &mut Accelerator, wire: WireId) -> (&mut CounterId, &m
     }
 }
 
+fn hold_register(
+    accelerator: &mut Accelerator,
+    wire: WireId,
+) -> (&mut WireId, &mut CounterId, &mut Vec<(usize, Condition)>) {
+    match &mut accelerator.wires[wire].driver {
+        Driver::Hold { of, counter, conditions } => (of, counter, conditions),
+        _ => unreachable!("faults know what drives a wire"),
+    }
+}
+
 /// Faults of a source: a neighbouring wire or constant, and a constant for a wire.
 fn source(
     accelerator: &Accelerator,
@@ -143,6 +155,16 @@ fn wires(accelerator: &Accelerator, faults: &mut Faults) {
                 });
                 select(accelerator, faults, number, cases);
             }
+            Driver::Hold { of, counter, conditions } => {
+                let (wires, counters) = (accelerator.wires.len(), accelerator.counters.len());
+                faults.neighbours("input of a hold register", name, *of, wires, move |accelerator| {
+                    hold_register(accelerator, number).0
+                });
+                faults.neighbours("counter of a hold register", name, *counter, counters, move |accelerator| {
+                    hold_register(accelerator, number).1
+                });
+                hold(accelerator, faults, number, *counter, conditions);
+            }
             // Faults of units have those of their operands.
             Driver::Turns { .. } => {}
             Driver::Kernel { kernel } => {
@@ -180,6 +202,34 @@ fn wires(accelerator: &Accelerator, faults: &mut Faults) {
                 }
             }
         }
+    }
+}
+
+fn hold(
+    accelerator: &Accelerator,
+    faults: &mut Faults,
+    wire: WireId,
+    counter: CounterId,
+    conditions: &[(usize, Condition)],
+) {
+    let name = &accelerator.wires[wire].name;
+    for (place, &(level, _)) in conditions.iter().enumerate() {
+        let levels = accelerator.counters[counter].extent.len();
+        faults.neighbours("loop of a condition on loads", name, level, levels, move |accelerator| {
+            &mut hold_register(accelerator, wire).2[place].0
+        });
+        faults.off_by_one("first index of loads", name, move |accelerator| {
+            &mut hold_register(accelerator, wire).2[place].1.first
+        });
+        faults.off_by_one("last index of loads", name, move |accelerator| {
+            &mut hold_register(accelerator, wire).2[place].1.last
+        });
+        faults.off_by_one("step of loads", name, move |accelerator| {
+            &mut hold_register(accelerator, wire).2[place].1.step
+        });
+        faults.add("loads without a condition", name, move |accelerator| {
+            hold_register(accelerator, wire).2.remove(place);
+        });
     }
 }
 

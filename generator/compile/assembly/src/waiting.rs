@@ -1,0 +1,139 @@
+//! Words that are read again and again, in loops that no index of the read follows: where they wait for their reads.
+//!
+//! Where these loops are inside all that the index follows, the word is read in iterations that follow one another, and then
+//! never again: a hold register is loaded with it, and keeps it until the next one comes. Where one of them is around a loop
+//! that the index follows, all words are read, and then all of them again: a memory keeps them, or a hold register for each if
+//! they are few. This depends on no schedule, because loops are in the order of the nest in time, too.
+
+use std::collections::BTreeSet;
+
+use itertools::Itertools;
+use pushmem_extraction::{Extraction, Origin};
+use pushmem_graph::Target;
+use pushmem_kernels::Datapath;
+use pushmem_nest::{Policy, Program};
+use pushmem_schedule::{Access, Boundary, Stage, Subscript, Writers, is_outside};
+
+/// Cycles from the arrival of a word to the first read of it in a hold register: it shows the word from the next cycle on.
+pub const LOAD: u64 = 1;
+
+/// The most words that each have a hold register of their own, rather than all of them a memory.
+const MOST_REGISTERS: u64 = 16;
+
+/// The reads whose words wait, by the numbers of the stage and of the read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// In a hold register, one word after the other.
+    pub registers: BTreeSet<(usize, usize)>,
+    /// In a hold register for each word.
+    pub each: BTreeSet<(usize, usize)>,
+    /// In memories that keep all words of an array.
+    pub memories: BTreeSet<(usize, usize)>,
+}
+
+/// Where the words of a read wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Register,
+    RegisterEach,
+    Memory,
+}
+
+impl Waits {
+    /// Finds the reads whose words wait: in a raster scan, on a target where they can.
+    pub fn of(program: &Program, extraction: &Extraction, datapaths: &[Datapath], target: &Target) -> Self {
+        let mut waits = Waits::default();
+        if program.policy() != Policy::Stencil || !target.hold_words {
+            return waits;
+        }
+        let pipeline = &extraction.pipeline;
+        let writers = Writers::of(pipeline);
+        let datapath = |stage: usize| match &extraction.origins[stage] {
+            Origin::Input { .. } => None,
+            Origin::Operation { operation, .. } => Some(&datapaths[*operation]),
+        };
+        let are_lanes = |writers: &[usize]| writers.iter().map(|&stage| pipeline.stages[stage].group).all_equal();
+        let is_constant = |&stage: &usize| datapath(stage).is_some_and(|datapath| datapath.constant().is_some());
+        for (stage, content) in pipeline.stages.iter().enumerate() {
+            for (number, read) in content.reads.iter().enumerate() {
+                let used = datapath(stage).is_some_and(|datapath| datapath.uses(number));
+                let Some(place) = place(content, read) else { continue };
+                if !used || *read == content.write || is_outside(content, read) {
+                    continue;
+                }
+                let producers = writers.of_access(content, read);
+                match place {
+                    _ if producers.iter().all(is_constant) => continue,
+                    Place::Register => waits.registers.insert((stage, number)),
+                    Place::RegisterEach => waits.each.insert((stage, number)),
+                    Place::Memory if are_lanes(writers.all(read.array)) && is_affine(read) => {
+                        waits.memories.insert((stage, number))
+                    }
+                    Place::Memory => continue,
+                };
+            }
+        }
+        waits
+    }
+
+    /// The same without memories.
+    pub fn in_registers(&self) -> Self {
+        Waits { memories: BTreeSet::new(), ..self.clone() }
+    }
+}
+
+/// Where the words of a read wait, if it takes the same element in all iterations of some loops.
+fn place(stage: &Stage, read: &Access) -> Option<Place> {
+    let repeating = |level: &usize| stage.loops[*level].extent > 1;
+    let (followed, others): (Vec<usize>, Vec<usize>) =
+        (0..stage.loops.len()).filter(repeating).partition(|&level| follows(read, level));
+    let outermost = others.last()?;
+    let is_inside = followed.first().is_none_or(|innermost| outermost < innermost);
+    let words = followed.iter().map(|&level| stage.loops[level].extent);
+    let are_few = words.fold(1, u64::saturating_mul) <= MOST_REGISTERS;
+    Some(match (is_inside, are_few) {
+        (true, _) => Place::Register,
+        (false, true) => Place::RegisterEach,
+        (false, false) => Place::Memory,
+    })
+}
+
+/// Whether the addresses of an access are affine functions of the loops.
+fn is_affine(access: &Access) -> bool {
+    let plain = |subscript: &Subscript| subscript.divisor == 1 && subscript.boundary == Boundary::None;
+    access.subscripts.iter().all(plain)
+}
+
+/// Whether an index of an access follows a loop.
+fn follows(access: &Access, level: usize) -> bool {
+    access.subscripts.iter().any(|subscript| subscript.coefficients[level] != 0)
+}
+
+/// The loads of a hold register as the iterations of a stage: those of the stage that reads it in the loops that the read
+/// follows, and the first of all others.
+pub(crate) fn loads(stage: &Stage, read: &Access) -> Stage {
+    let mut loads = stage.clone();
+    for (level, bounds) in loads.loops.iter_mut().enumerate() {
+        if !follows(read, level) {
+            bounds.extent = 1;
+        }
+    }
+    loads
+}
+
+/// The loads of a hold register for each word, as iterations of a stage of one iteration, and for each the indices of the loops
+/// that the read follows.
+pub(crate) fn loads_of_each(stage: &Stage, read: &Access) -> Vec<(Vec<(usize, i64)>, Stage)> {
+    let first = loads(stage, read);
+    let followed = (0..stage.loops.len()).filter(|&level| first.loops[level].extent > 1 && follows(read, level));
+    let indices =
+        followed.map(|level| (stage.loops[level].min..=stage.loops[level].max()).map(move |index| (level, index)));
+    let of_word = |indices: Vec<(usize, i64)>| {
+        let mut loads = first.clone();
+        for &(level, index) in &indices {
+            (loads.loops[level].min, loads.loops[level].extent) = (index, 1);
+        }
+        (indices, loads)
+    };
+    indices.multi_cartesian_product().map(of_word).collect()
+}
