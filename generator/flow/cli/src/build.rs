@@ -29,6 +29,9 @@ use crate::progress::Spinner;
 use crate::table::fit;
 use crate::waves;
 
+/// Seed of the placement on an array.
+const FIRST_SEED: u64 = 1;
+
 #[derive(Args)]
 #[command(group(ArgGroup::new(RTL).multiple(true)))]
 pub struct Build {
@@ -40,7 +43,7 @@ pub struct Build {
     /// Array to run on, in place of hardware of its own: a specification, or the name of one in `constraints/arrays`. Its memory tile
     /// takes the place of `--tile`.
     #[arg(long, value_name = "SPEC", conflicts_with_all = ["tile", "wave", "prefix", "package", "sram", "clock_gate", "stall_latency", "bus"])]
-    array: Option<PathBuf>,
+    pub array: Option<PathBuf>,
     /// Clock period in picoseconds that the array is to have: refused where its timing model has a longer path.
     #[arg(long, value_name = "PS", requires = "array")]
     clock: Option<u32>,
@@ -48,7 +51,7 @@ pub struct Build {
     #[arg(long, value_name = "MODEL", requires = "clock")]
     timing_model: Option<PathBuf>,
     /// Seed of the placement on an array.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "array")]
+    #[arg(long, value_name = "NUMBER", default_value_t = FIRST_SEED, requires = "array")]
     seed: u64,
     #[command(flatten)]
     edited: EditedStages,
@@ -57,14 +60,14 @@ pub struct Build {
     folder: Option<PathBuf>,
     /// Image for an input: .npy, .pgm, .ppm, .png or .hex. Inputs without one are random. Of several programs, NAME is PROGRAM.NAME.
     #[arg(long = "input", value_name = "NAME=FILE", value_parser = images::name_file)]
-    inputs: Vec<(String, PathBuf)>,
+    pub inputs: Vec<(String, PathBuf)>,
     /// Where to write an output, in the format of the file's ending.
     #[arg(long = "output", value_name = "NAME=FILE", value_parser = images::name_file)]
-    outputs: Vec<(String, PathBuf)>,
+    pub outputs: Vec<(String, PathBuf)>,
     /// Run the RTL as well, in Verilator: at full speed, with random stalls, and in three runs without a gap; compare every word. On an
     /// array, run the RTL of the tiles with the bitstream as constants beside the model; compare every output in every cycle.
     #[arg(long, group = RTL)]
-    rtl: bool,
+    pub rtl: bool,
     /// With --rtl on an array: run the array as it is, and load the bitstream. It is built once for all programs, and slower.
     #[arg(long, requires_all = ["array", "rtl"])]
     configured: bool,
@@ -89,11 +92,14 @@ pub struct Build {
     package: Package,
     /// Report as JSON.
     #[arg(long)]
-    json: bool,
+    pub json: bool,
+    /// Whether the model runs though nothing is written.
+    #[arg(skip)]
+    pub is_run: bool,
 }
 
 /// Stages of a build on an array, as `--emit` writes them, perhaps edited. Each is checked, and the bitstream is proven.
-#[derive(Args)]
+#[derive(Args, Default)]
 struct EditedStages {
     /// Netlist in place of the one that selection makes, as `--emit netlist` writes it, perhaps edited.
     #[arg(long, value_name = "FILE", requires = "array")]
@@ -161,8 +167,38 @@ impl Emit {
 }
 
 impl Build {
+    /// A build that writes nothing, with these choices.
+    pub fn of(choices: Choices) -> Self {
+        Build {
+            programs: Vec::new(),
+            choices,
+            array: None,
+            clock: None,
+            timing_model: None,
+            seed: FIRST_SEED,
+            edited: EditedStages::default(),
+            folder: None,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            rtl: false,
+            configured: false,
+            wave: None,
+            emit: None,
+            graph: None,
+            prefix: None,
+            bus: None,
+            package: Package::default(),
+            json: false,
+            is_run: false,
+        }
+    }
+
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
-        let mut programs: Vec<Program> = self.programs.iter().map(|path| program::read(path)).try_collect()?;
+        self.run_programs(self.programs.iter().map(|path| program::read(path)).try_collect()?)
+    }
+
+    /// Builds these programs.
+    pub fn run_programs(&self, mut programs: Vec<Program>) -> Result<ExitCode, Diagnostic> {
         let chosen = self.choices.read()?;
         match (&self.array, programs.len()) {
             (Some(array), 1) => return self.on_array(programs.remove(0), &chosen, array),
@@ -203,7 +239,7 @@ impl Build {
         self.say(&spinner, || format!("{}\n{report}", report.name))?;
         let trials = compiled.trials.clone();
         let mut outcome = Outcome { report, trials, checked_by_model: false, rtl: None };
-        if self.folder.is_some() || self.simulates() || !self.inputs.is_empty() || !self.outputs.is_empty() {
+        if self.runs() || self.simulates() {
             self.run_and_write(&compiled, &inputs, &mut outcome, &spinner)?;
         }
         drop(spinner);
@@ -211,6 +247,11 @@ impl Build {
             output::result(true, &outcome, String::new)?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Whether the model runs.
+    fn runs(&self) -> bool {
+        self.is_run || self.rtl || self.folder.is_some() || !self.inputs.is_empty() || !self.outputs.is_empty()
     }
 
     fn simulates(&self) -> bool {

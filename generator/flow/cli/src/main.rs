@@ -21,6 +21,7 @@ mod progress;
 mod random_specs;
 mod regress;
 mod rtl_folder;
+mod run;
 mod shipped;
 mod simulate;
 mod synth;
@@ -65,6 +66,7 @@ const AFTER_OTHERS: usize = 900;
 
 const EXAMPLES: &str = "Examples:
   pushmem build apps/gaussian.yaml -o out/gaussian
+  pushmem run apps/gaussian.yaml --image photo.png -o blurred.png
   pushmem import halide blur.stmt -o apps/blur.yaml
   pushmem map apps/buffers/brighten_blur.yaml -o out/brighten_blur
   pushmem generate constraints/tiles/amber.yaml -o out/amber
@@ -81,6 +83,8 @@ Exit codes: 0 all is well; 1 something is wrong with the input or a test failed;
 enum Command {
     /// Compile a program: schedule, memories, kernels and registers, proven; write the accelerator.
     Build(build::Build),
+    /// Run images through a program: build it, and write its outputs.
+    Run(run::Run),
     /// Run images through an accelerator that was built: interpreter, model and RTL, compared word by word.
     Compare(compare::Compare),
     /// Turn a program of another language into a loop nest.
@@ -99,7 +103,7 @@ enum Command {
     Regress(regress::Regress),
     /// Plant faults in the RTL, one at a time: the regression must catch each.
     Mutants(mutants::Mutants),
-    /// Synthesize a tile or an accelerator: area by block, longest paths and power in a cell library.
+    /// Synthesize a tile, an array or an accelerator: area by block, longest paths and power in a cell library.
     Synth(synth::Synth),
     /// Check input files: programs, buffers, specifications, configurations, bindings of macros, timing
     /// constraints, regression lists, streams.
@@ -137,6 +141,7 @@ fn run(command: &Command) -> Result<ExitCode, Diagnostic> {
 fn dispatch(command: &Command) -> Result<ExitCode, Diagnostic> {
     match command {
         Command::Build(command) => command.run(),
+        Command::Run(command) => command.run(),
         Command::Compare(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Map(command) => command.run(),

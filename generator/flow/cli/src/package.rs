@@ -22,7 +22,7 @@ pub const FOLDER: &str = "folder";
 /// The arguments with which RTL is made: macros are a part of it.
 pub const RTL: &str = "made";
 
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct Package {
     /// SRAM macro for the memory of a tile: the name of the tile, and a binding or the name of one in `constraints/sram`.
     #[arg(long, value_name = "NAME=BINDING", value_parser = name_binding, requires = RTL)]

@@ -28,7 +28,7 @@ const STACK_BYTES: usize = 8 << 20;
 /// The most registers of a stall: each is one more beat of room in each stream.
 const MOST_STALL_LATENCY: i64 = 16;
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Choices {
     /// Tile that memories are made of: a specification, or the name of one in `constraints/tiles`. Without, the tile that
     /// `amber` is.

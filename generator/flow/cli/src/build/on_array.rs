@@ -140,11 +140,6 @@ impl Build {
         Ok(Some(Clock { period_ps, least_ps: model.period_ps(spec), library: model.library }))
     }
 
-    /// Whether the model runs.
-    pub(super) fn runs(&self) -> bool {
-        self.rtl || self.folder.is_some() || !self.inputs.is_empty() || !self.outputs.is_empty()
-    }
-
     /// Runs a configuration with its programs, and compares their outputs with those of the interpreter.
     pub(super) fn run_on(
         &self,

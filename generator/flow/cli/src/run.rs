@@ -1,0 +1,65 @@
+//! `pushmem run`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use itertools::Itertools;
+use pushmem_files::{Code, Diagnostic};
+use pushmem_nest::{ArrayKind, Program};
+
+use crate::application::choices::Choices;
+use crate::application::program;
+use crate::build::Build;
+
+#[derive(Args)]
+pub struct Run {
+    /// Program: a loop nest, or a lowered statement of Halide, named *.stmt.
+    program: PathBuf,
+    /// Image for an input: .npy, .pgm, .ppm, .png or .hex. The name may be left out where there is one input. Inputs without an image are
+    /// random.
+    #[arg(long = "image", value_name = "[NAME=]FILE")]
+    images: Vec<String>,
+    /// Where to write an output, in the format of the file's ending. The name may be left out where there is one output.
+    #[arg(short = 'o', long = "output", value_name = "[NAME=]FILE")]
+    outputs: Vec<String>,
+    /// Run the RTL as well, in Verilator, and compare every word.
+    #[arg(long)]
+    rtl: bool,
+    /// Array to run on, in place of hardware of its own: a specification, or the name of one in `constraints/arrays`.
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["tile", "stall_latency"])]
+    array: Option<PathBuf>,
+    #[command(flatten)]
+    choices: Choices,
+    /// Report as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Run {
+    pub fn run(&self) -> Result<ExitCode, Diagnostic> {
+        let program = program::read(&self.program)?;
+        let mut build = Build::of(self.choices.clone());
+        build.inputs = named(&program, ArrayKind::Input, &self.images)?;
+        build.outputs = named(&program, ArrayKind::Output, &self.outputs)?;
+        (build.rtl, build.json, build.is_run) = (self.rtl, self.json, true);
+        build.array.clone_from(&self.array);
+        build.run_programs(vec![program])
+    }
+}
+
+/// Files by the names of arrays: given as `NAME=FILE`, or as the file of the only array of this kind.
+fn named(program: &Program, kind: ArrayKind, files: &[String]) -> Result<Vec<(String, PathBuf)>, Diagnostic> {
+    let names = program.arrays_of(kind).map(|array| array.name.as_str()).collect_vec();
+    let of_file = |text: &String| match (text.split_once('='), names.as_slice()) {
+        (Some((name, file)), _) => Ok((name.to_owned(), file.into())),
+        (None, [only]) => Ok(((*only).to_owned(), text.into())),
+        (None, _) => {
+            let message =
+                format!("`{}` has {} {}s, and `{text}` names none of them", program.name, names.len(), kind.name());
+            let help = format!("write NAME={text} with one of {}", names.join(", "));
+            Err(Diagnostic::new(message).or_code(Code::Image).with_help(help))
+        }
+    };
+    files.iter().map(of_file).try_collect()
+}
