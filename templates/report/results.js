@@ -19,7 +19,7 @@ function buildSummary() {
     figure(figures.cycles, "cycles", `one stage after the other: ${shown(figures.sequential_cycles)}`, beside("cycles")),
     figure(figures.memory_tiles, "memory tiles", others.filter(([count]) => count).map(([count, what]) => plural(count, what)).join(", "), beside("memory_tiles")),
     figure(figures.sram_words, "words in SRAM", `one stage after the other: ${shown(figures.sequential_words)}`, beside("sram_words")),
-    figure(figures.shift_register_words, "words in shift registers", beside("shift_register_words")),
+    figure(figures.shift_register_words, "words in shift registers", figures.hold_registers ? `and ${plural(figures.hold_registers, "hold register")}` : "", beside("shift_register_words")),
     figure(figures.processing_elements, "processing elements", figures.multipliers ? plural(figures.multipliers, "multiplier") : "", beside("processing_elements")),
     figure(`${figures.input_words} / ${figures.output_words}`, "words a cycle", "in / out, at most")));
 }

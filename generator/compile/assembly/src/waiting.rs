@@ -4,6 +4,8 @@
 //! never again: a hold register is loaded with it, and keeps it until the next one comes. Where one of them is around a loop
 //! that the index follows, all words are read, and then all of them again: a memory keeps them, or a hold register for each if
 //! they are few. This depends on no schedule, because loops are in the order of the nest in time, too.
+//!
+//! Where arrays are kept in memories anyway, a hold register has the place of one for a word that is written once.
 
 use std::collections::BTreeSet;
 
@@ -40,12 +42,13 @@ enum Place {
 }
 
 impl Waits {
-    /// Finds the reads whose words wait: in a raster scan, on a target where they can.
+    /// Finds the reads whose words wait, on a target where they can.
     pub fn of(program: &Program, extraction: &Extraction, datapaths: &[Datapath], target: &Target) -> Self {
         let mut waits = Waits::default();
-        if program.policy() != Policy::Stencil || !target.hold_words {
+        if !target.hold_words {
             return waits;
         }
+        let is_scan = program.policy() == Policy::Stencil;
         let pipeline = &extraction.pipeline;
         let writers = Writers::of(pipeline);
         let datapath = |stage: usize| match &extraction.origins[stage] {
@@ -57,13 +60,20 @@ impl Waits {
         for (stage, content) in pipeline.stages.iter().enumerate() {
             for (number, read) in content.reads.iter().enumerate() {
                 let used = datapath(stage).is_some_and(|datapath| datapath.uses(number));
-                let Some(place) = place(content, read) else { continue };
+                let place = match is_scan {
+                    true => place(content, read),
+                    // Other words are kept in memories.
+                    false => is_one_word(content, read).then_some(Place::Register),
+                };
+                let Some(place) = place else { continue };
                 if !used || *read == content.write || is_outside(content, read) {
                     continue;
                 }
                 let producers = writers.of_access(content, read);
+                let is_kept = |&stage: &usize| !writes_once(&pipeline.stages[stage]);
                 match place {
                     _ if producers.iter().all(is_constant) => continue,
+                    _ if !is_scan && producers.iter().any(is_kept) => continue,
                     Place::Register => waits.registers.insert((stage, number)),
                     Place::RegisterEach => waits.each.insert((stage, number)),
                     Place::Memory if are_lanes(writers.all(read.array)) && is_affine(read) => {
@@ -96,6 +106,20 @@ fn place(stage: &Stage, read: &Access) -> Option<Place> {
         (false, true) => Place::RegisterEach,
         (false, false) => Place::Memory,
     })
+}
+
+/// Whether a read takes the same element in all iterations.
+fn is_one_word(stage: &Stage, read: &Access) -> bool {
+    (0..stage.loops.len()).all(|level| stage.loops[level].extent == 1 || !follows(read, level))
+}
+
+/// Whether a stage writes each of its elements in one iteration, and each dimension along one loop.
+fn writes_once(stage: &Stage) -> bool {
+    let mut again = stage.loops_not_written();
+    let along_one = |subscript: &Subscript| subscript.single_loop().is_ok();
+    again.all(|level| stage.loops[level].extent == 1)
+        && !stage.updates()
+        && stage.write.subscripts.iter().all(along_one)
 }
 
 /// Whether the addresses of an access are affine functions of the loops.

@@ -168,7 +168,7 @@ impl<'a> Search<'a> {
         let with_rows = |row_multiple: u64| {
             let options = Options { row_multiple, ..self.stencil_options(waits) };
             let schedule = stencil(&self.passes.extraction.pipeline, &options);
-            let schedule = schedule.map_err(|error| self.refused(&error))?;
+            let schedule = self.after_loads(schedule.map_err(|error| self.refused(&error))?, waits);
             self.attempted(Candidate { schedule, coarse: None, waits: waits.clone() })
         };
         // Rows as they are first; if a memory does not fit so, rows of whole fetches.
@@ -178,6 +178,15 @@ impl<'a> Search<'a> {
             }
             (outcome, _) => outcome,
         }
+    }
+
+    /// A schedule in which no register is loaded before the run. A word waits for its read in any case, but what a register
+    /// holds first may be no word of a stage: the constant outside of an array.
+    fn after_loads(&self, schedule: Schedule, waits: &Waits) -> Schedule {
+        let stages = &self.passes.extraction.pipeline.stages;
+        let first = |&(stage, _): &(usize, usize)| stages[stage].first_cycle(&schedule.stages[stage]);
+        let late = waits.registers.iter().map(first).min().map_or(0, |first| (LOAD as i64 - first).max(0));
+        Schedule { stages: schedule.stages.iter().map(|stage| stage.shifted(late)).collect() }
     }
 
     /// Options of a raster scan in which these words wait: reads come as late as registers and memories need, and words that
@@ -348,9 +357,11 @@ impl<'a> Search<'a> {
         AssemblyError::Program(Box::new(diagnose(self.passes.program, self.passes.extraction, error)))
     }
 
-    /// A schedule in which no words wait beside the arrays that are kept.
+    /// A schedule in which arrays are kept.
     fn assembled(&self, schedule: Schedule, coarse: Option<CoarsePlan>) -> Result<Planned, AssemblyError> {
-        self.attempted(Candidate { schedule, coarse, waits: Waits::default() })
+        let Passes { program, extraction, datapaths, tiles, .. } = self.passes;
+        let waits = Waits::of(program, extraction, datapaths, tiles.target);
+        self.attempted(Candidate { schedule, coarse, waits })
     }
 
     fn attempted(&self, candidate: Candidate) -> Result<Planned, AssemblyError> {

@@ -48,22 +48,31 @@ impl Parameters {
         let Parameter { name, type_name, shape, along } = &self.parameters[number];
         let mut terms = Vec::new();
         for _ in 0..self.random.random_range(1..=2) {
-            let indices = shape.iter().enumerate().map(|(dimension, &extent)| match along.filter(|_| dimension == 0) {
-                None => self.random.random_range(0..extent).to_string(),
-                Some((level, _)) => {
-                    let (variable, last) = (loops[level], extent - 1);
-                    match self.random.random_range(0..6) {
-                        0 => format!("clamp({variable} - {}, 0, {last})", self.random.random_range(1..=3)),
-                        1 => format!("clamp({variable} + {}, 0, {last})", self.random.random_range(1..=3)),
-                        _ => match self.random.random_range(0..=extent - extents[level]) {
-                            0 => variable.to_owned(),
-                            later => format!("{variable} + {later}"),
-                        },
+            let mut beyond = false;
+            let mut index = |(dimension, &extent): (usize, &i64)| {
+                let Some((level, _)) = along.filter(|_| dimension == 0) else {
+                    return self.random.random_range(0..extent).to_string();
+                };
+                let (variable, last, away) = (loops[level], extent - 1, self.random.random_range(1..=3));
+                match self.random.random_range(0..8) {
+                    0 => format!("clamp({variable} - {away}, 0, {last})"),
+                    1 => format!("clamp({variable} + {away}, 0, {last})"),
+                    side @ (2 | 3) => {
+                        beyond = true;
+                        format!("{variable} {} {away}", if side == 2 { "-" } else { "+" })
                     }
+                    _ => match self.random.random_range(0..=extent - extents[level]) {
+                        0 => variable.to_owned(),
+                        later => format!("{variable} + {later}"),
+                    },
                 }
-            });
-            let indices = indices.collect_vec().join(", ");
-            terms.push(Term { text: format!("{name}[{indices}]"), type_name });
+            };
+            let access = format!("{name}[{}]", shape.iter().enumerate().map(&mut index).join(", "));
+            let text = match beyond {
+                true => format!("outside({access}, {})", self.random.random_range(0..100)),
+                false => access,
+            };
+            terms.push(Term { text, type_name });
         }
         terms
     }

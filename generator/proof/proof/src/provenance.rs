@@ -346,6 +346,7 @@ impl Prover<'_> {
     fn expected(&self, stage: usize, load: usize, index: &[i64]) -> Option<Expected> {
         let read = &self.staged.pipeline.stages[stage].reads[load];
         match element(read, index) {
+            Some(element) if self.is_stored() => self.produced_once(read.array, element),
             Some(element) => self.produced(read.array, element, stage),
             None => Some(Expected::Constant(self.outside(stage, load))),
         }
@@ -718,6 +719,32 @@ impl Prover<'_> {
             element = self::element(read, &index)?;
             array = read.array;
             before = stage;
+        }
+    }
+
+    /// As [`Prover::produced`], of an element that is written once in the whole program, so that it is there for all readers.
+    fn produced_once(&self, mut array: usize, mut element: Vec<i64>) -> Option<Expected> {
+        let stages = &self.staged.pipeline.stages;
+        loop {
+            let writers = self.dependences.writers.of_element(array, &element).into_iter();
+            let (stage, index) =
+                writers.filter_map(|stage| Some((stage, iteration(&stages[stage], &element)?))).exactly_one().ok()?;
+            let content = &stages[stage];
+            let again =
+                |level: usize| content.write.subscripts.iter().all(|subscript| subscript.coefficients[level] == 0);
+            if (0..content.loops.len()).any(|level| content.loops[level].extent > 1 && again(level)) {
+                return None;
+            }
+            if self.owners.contains(&stage) {
+                let cycle = self.schedule.stages[stage].value(&index) + content.latency as i64;
+                return Some(Expected::Result { stage, cycle });
+            }
+            if let Some(&word) = self.constants.get(&stage) {
+                return Some(Expected::Constant(word));
+            }
+            let read = &content.reads[self.copies.get(&stage)?.load];
+            element = self::element(read, &index)?;
+            array = read.array;
         }
     }
 

@@ -29,8 +29,10 @@ impl<'a> Builder<'a> {
         if let Some(source) = self.only_source(stage, read, held) {
             return self.held_from(&name, held, &source);
         }
-        // Words of several stages, or in several places: the loops of the loads choose among them.
-        let early = slack(held).min(least_delay(held));
+        // Words of several stages, or in several places: the loops of the loads choose among them. The first may be a constant,
+        // which is there at all times, but not before the run.
+        let first = held.loads.first_cycle(&held.latest);
+        let early = slack(held).min(least_delay(held)).min(first);
         let cycle = held.latest.shifted(-early);
         let loads = Timed { content: &held.loads, cycle: &cycle };
         let mut edges = Vec::new();

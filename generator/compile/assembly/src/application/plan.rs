@@ -141,33 +141,46 @@ fn held(scheduled: Scheduled, stage: usize, read: &Access, loads: Stage) -> Resu
 /// The sources of reads if arrays are kept, except for reads that follow the write iteration by iteration.
 fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>), AssemblyError> {
     let pipeline = &scheduled.extraction.pipeline;
-    let mut cases: Vec<Vec<Vec<TapCase>>> = Vec::new();
+    let mut sources = Sources::new();
     let mut of_array: BTreeMap<usize, Vec<ReadOf>> = BTreeMap::new();
     for (stage, content) in pipeline.stages.iter().enumerate() {
         let mut of_stage = Vec::new();
         for (read, access) in content.reads.iter().enumerate() {
-            of_stage.push(match followed(scheduled.extraction, scheduled.writers, scheduled.schedule, stage, access) {
-                _ if is_outside(content, access) => vec![TapCase { conditions: Vec::new(), tap: Tap::Outside }],
-                Some((producer, delay)) => {
-                    vec![TapCase { conditions: Vec::new(), tap: Tap::Stage { producer, delay } }]
-                }
-                None => {
-                    if scheduled.uses(stage, read) {
+            let producer = followed(scheduled.extraction, scheduled.writers, scheduled.schedule, stage, access);
+            let always = |tap: Tap| ReadSource::Taps(vec![TapCase { conditions: Vec::new(), tap }]);
+            of_stage.push(match producer {
+                _ if is_outside(content, access) => always(Tap::Outside),
+                Some((producer, delay)) => always(Tap::Stage { producer, delay }),
+                None if !scheduled.uses(stage, read) => ReadSource::Taps(Vec::new()),
+                None => match held_once(scheduled, stage, read) {
+                    Some(held) => ReadSource::Held(held),
+                    None => {
                         check_stored(scheduled, stage, read)?;
                         of_array.entry(access.array).or_default().push(ReadOf { stage, read });
+                        ReadSource::Taps(Vec::new())
                     }
-                    Vec::new()
-                }
+                },
             });
         }
-        cases.push(of_stage);
+        sources.push(of_stage);
     }
     let (of_ports, arrays) = kept(scheduled, tiles, of_array)?;
-    for (of, of_read) in of_ports {
-        cases[of.stage][of.read] = of_read;
+    for (of, cases) in of_ports {
+        sources[of.stage][of.read] = ReadSource::Taps(cases);
     }
-    let of_stage = |cases: Vec<Vec<TapCase>>| cases.into_iter().map(ReadSource::Taps).collect();
-    Ok((cases.into_iter().map(of_stage).collect(), arrays))
+    Ok((sources, arrays))
+}
+
+/// The read of a hold register, if its word waits in one, and comes before it is read for the first time.
+fn held_once(scheduled: Scheduled, stage: usize, read: usize) -> Option<HeldRead> {
+    if !scheduled.waits.registers.contains(&(stage, read)) {
+        return None;
+    }
+    let content = &scheduled.extraction.pipeline.stages[stage];
+    let access = &content.reads[read];
+    let held = held(scheduled, stage, access, waiting::loads(content, access)).ok()?;
+    let in_time = |case: &TapCase| matches!(case.tap, Tap::Stage { delay, .. } if delay >= 0);
+    held.cases.iter().all(in_time).then_some(held)
 }
 
 /// The ports that serve each read of kept arrays.

@@ -17,3 +17,4 @@ mod transport;
 mod trials;
 mod turns;
 mod updates;
+mod waits;
