@@ -1,6 +1,6 @@
 //! Building models and libraries of modules, which are kept in the cache.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,17 +35,19 @@ pub struct LibrarySources<'a> {
     pub files: &'a [String],
     /// Those of them that the library stands for: others may use the rest, too.
     pub own_files: &'a [String],
-    /// Whether all its outputs are registers of its clock `clk_i`, or functions of them alone, and all its ports vectors of bits:
-    /// then it is called once a cycle.
+    /// Whether all its outputs are registers of its clock `clk_i`, or functions of them alone, and all its ports vectors of bits or arrays
+    /// of them: then it is called once a cycle, as one module with all that is in it.
     pub is_clocked: bool,
+    /// Libraries, of those before it, that it uses.
+    pub uses: &'a [String],
     /// Modules in it of which there are many instances, which share their C++.
     pub shared: &'a [String],
 }
 
-/// A module that was built: its object, and a module of the same name and ports that calls it.
+/// A module that was built: its object, and the file of a module of the same name and ports that calls it.
 struct Library {
     object: PathBuf,
-    wrapper: (String, String),
+    wrapper: File,
 }
 
 /// The sources of a model.
@@ -105,13 +107,20 @@ impl Verilator {
             write(&work.path().join(CONFIGURATION), &no_inline(kept.into_iter()))?;
         }
         if !wave {
+            let mut wrappers: BTreeMap<&str, File> = BTreeMap::new();
             for library in &libraries {
-                let Library { object, wrapper: (name, text) } = self.library(*library, rtl)?;
+                let inside = library.uses.iter().filter_map(|used| wrappers.remove(used.as_str())).collect_vec();
+                let Library { object, wrapper } = self.library(*library, rtl, inside.clone())?;
+                wrappers.extend(library.uses.iter().map(String::as_str).zip(inside));
                 objects.push(object);
                 replaced.extend(library.own_files);
-                let wrapper = format!("wrapper_{name}");
-                write(&work.path().join(&wrapper), &text)?;
-                verilate.arg(wrapper);
+                wrappers.insert(library.module, wrapper);
+            }
+            let is_inside =
+                |module: &str| libraries.iter().any(|library| library.uses.iter().any(|used| used == module));
+            for (name, text) in wrappers.into_iter().filter(|(module, _)| !is_inside(module)).map(|(_, file)| file) {
+                write(&work.path().join(&name), &text)?;
+                verilate.arg(name);
             }
         }
         verilate.args(compiled(rtl).filter(|name| !replaced.contains(name)));
@@ -126,10 +135,12 @@ impl Verilator {
         Ok(executable)
     }
 
-    /// Builds a module, or finds it in the cache. It is the same in all models whose files for it are the same.
-    fn library(&self, sources: LibrarySources, rtl: &[(String, String)]) -> Result<Library, Diagnostic> {
+    /// Builds a module, or finds it in the cache. It is the same in all models whose files for it are the same. `inside` are the files that
+    /// stand for libraries that it uses.
+    fn library(&self, sources: LibrarySources, rtl: &[File], inside: Vec<File>) -> Result<Library, Diagnostic> {
         let LibrarySources { module, files, is_clocked, shared, .. } = sources;
-        let files = rtl.iter().filter(|(name, _)| is_header(name) || files.contains(name)).cloned().collect_vec();
+        let files = rtl.iter().filter(|(name, _)| is_header(name) || files.contains(name)).cloned();
+        let files = files.chain(inside).collect_vec();
         let texts = files.iter().flat_map(|(name, text)| [name.as_str(), text.as_str()]);
         let libraries = pushmem_cache::folder().join("libraries");
         let folder = libraries.join(self.key([kind_of(&sources), module].into_iter().chain(texts)));
@@ -144,9 +155,11 @@ impl Verilator {
             }
             let class = format!("V{module}");
             let mut verilate = self.verilate(work.path(), &class, module);
-            if !is_clocked {
-                verilate.args(["--lib-create", module]);
-            }
+            match is_clocked {
+                // Then all its state is in one place.
+                true => verilate.arg(FLATTEN),
+                false => verilate.args(["--lib-create", module]),
+            };
             if !shared.is_empty() {
                 write(&work.path().join(CONFIGURATION), &no_inline(shared.iter().map(String::as_str)))?;
                 verilate.arg(CONFIGURATION);
@@ -157,7 +170,7 @@ impl Verilator {
             if is_clocked {
                 let text = files.iter().find(|(name, _)| *name == wrapper).map_or("", |(_, text)| text);
                 let clocked = Clocked::of(module, text)?;
-                write(&work.path().join(CALLS), &clocked.functions(&class))?;
+                write(&work.path().join(CALLS), &clocked.functions(&class, sources.uses.is_empty()))?;
                 write(&work.path().join("verilated").join(&wrapper), &clocked.wrapper())?;
                 units[0].sources.push(format!("../{CALLS}"));
             }
@@ -168,7 +181,7 @@ impl Verilator {
             keep(work, &folder);
         }
         let text = fs::read_to_string(&text).map_err(io(&text))?;
-        Ok(Library { object, wrapper: (wrapper, text) })
+        Ok(Library { object, wrapper: (format!("wrapper_{wrapper}"), text) })
     }
 
     /// Compiles the Verilated sources and the harness, side by side if they are many.
