@@ -1,8 +1,9 @@
-//! The configuration registers of an array as JSON, C, SystemRDL and Markdown.
+//! The configuration registers of an array as JSON, C, SystemRDL, Python and Markdown.
 
 use askama::Template;
 use pushmem_csr::{Access, Field, Register, WORD_BYTES, upper};
 use pushmem_fabric::{ArraySpec, Layer, Place, TileKind};
+use pushmem_registers::{Meaning as MemoryMeaning, RegisterMap};
 use serde::{Serialize, Serializer};
 
 use crate::address::{Address, CLEAR, DIGEST};
@@ -65,6 +66,8 @@ fn positions<S: Serializer>(fields: &[Field<()>], serializer: S) -> Result<S::Ok
 struct PlaceEntry {
     kind: &'static str,
     name: String,
+    column: u32,
+    row: u32,
     /// Byte offset of its registers.
     offset: u64,
 }
@@ -79,6 +82,21 @@ struct CHeader<'a> {
 #[template(path = "registers.rdl", escape = "none")]
 struct SystemRdl<'a> {
     map: &'a ArrayMap,
+}
+
+#[derive(Template)]
+#[template(path = "registers.py", escape = "none")]
+struct Python<'a> {
+    map: &'a ArrayMap,
+    /// The registers of the memory of MEM tiles.
+    memory: Vec<Register<MemoryMeaning>>,
+}
+
+impl Python<'_> {
+    /// A register of a processing element, for an example.
+    fn first_register(&self) -> &str {
+        &self.map.tiles[0].registers[0].name
+    }
 }
 
 #[derive(Template)]
@@ -119,6 +137,12 @@ impl ArrayMap {
         rendered(&SystemRdl { map: self })
     }
 
+    /// The map as a module in Python: the registers of all tiles, those of memories among them.
+    pub fn to_python(&self, spec: &ArraySpec) -> String {
+        let memory = spec.memory.as_ref().map(|memory| RegisterMap::of(&memory.tile).registers);
+        rendered(&Python { map: self, memory: memory.unwrap_or_default() })
+    }
+
     /// The map as tables in Markdown.
     pub fn to_markdown(&self) -> String {
         rendered(&Markdown { map: self })
@@ -142,7 +166,7 @@ impl PlaceEntry {
     fn of(spec: &ArraySpec, place: Place) -> Option<Self> {
         let (kind, Place { row, column }) = (spec.kind(place)?.name(), place);
         let offset = offset(Address { row, column, feature: 0, register: 0 });
-        Some(PlaceEntry { kind, name: format!("{kind}_{column}_{row}"), offset })
+        Some(PlaceEntry { kind, name: format!("{kind}_{column}_{row}"), column, row, offset })
     }
 }
 

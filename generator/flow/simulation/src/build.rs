@@ -20,6 +20,9 @@ const WAVE_FLAGS: [&str; 2] = ["--trace-fst", "--no-trace-params"];
 /// The functions that the wrapper of a library calls.
 const CALLS: &str = "calls.cpp";
 
+/// The optimization of modules that have many instances and are small: they are compiled once.
+const OF_INNERMOST: &str = "-O2";
+
 /// The flag that makes one module of all.
 const FLATTEN: &str = "--flatten";
 
@@ -127,7 +130,7 @@ impl Verilator {
         self.tell(|| format!("verilating `{top}`"));
         run(&mut verilate)?;
         self.tell(|| format!("compiling the model of `{top}`"));
-        self.compile(work.path(), &objects, wave)?;
+        self.compile(work.path(), &objects, wave, flatten.then_some(OF_INNERMOST))?;
         keep(work, &models.join(&key));
         if !executable.is_file() {
             return Err(Diagnostic::new(format!("cannot keep the built model in {}", models.display())));
@@ -153,6 +156,7 @@ impl Verilator {
             for (name, text) in &files {
                 write(&work.path().join(name), text)?;
             }
+            let is_whole = is_clocked && sources.uses.is_empty();
             let class = format!("V{module}");
             let mut verilate = self.verilate(work.path(), &class, module);
             match is_clocked {
@@ -170,12 +174,12 @@ impl Verilator {
             if is_clocked {
                 let text = files.iter().find(|(name, _)| *name == wrapper).map_or("", |(_, text)| text);
                 let clocked = Clocked::of(module, text)?;
-                write(&work.path().join(CALLS), &clocked.functions(&class, sources.uses.is_empty()))?;
+                write(&work.path().join(CALLS), &clocked.functions(&class, is_whole))?;
                 write(&work.path().join("verilated").join(&wrapper), &clocked.wrapper())?;
                 units[0].sources.push(format!("../{CALLS}"));
             }
             self.tell(|| format!("compiling the model of `{module}`"));
-            let objects = self.compile_units(work.path(), &units)?;
+            let objects = self.compile_units(work.path(), &units, is_whole.then_some(OF_INNERMOST))?;
             let mut join = Command::new(&self.compiler);
             run(join.current_dir(work.path()).args(["-r", "-nostdlib", "-o", "library.o"]).args(objects))?;
             keep(work, &folder);
@@ -185,10 +189,16 @@ impl Verilator {
     }
 
     /// Compiles the Verilated sources and the harness, side by side if they are many.
-    fn compile(&self, folder: &Path, objects: &[PathBuf], wave: bool) -> Result<(), Diagnostic> {
+    fn compile(
+        &self,
+        folder: &Path,
+        objects: &[PathBuf],
+        wave: bool,
+        optimization: Option<&str>,
+    ) -> Result<(), Diagnostic> {
         let mut units = units(verilated_sources(folder)?);
         units[0].sources.push("../harness.cpp".to_owned());
-        let compiled = self.compile_units(folder, &units)?;
+        let compiled = self.compile_units(folder, &units, optimization)?;
         let mut link = self.compiler_command();
         link.current_dir(folder).args(compiled).args(objects).args(["-pthread", "-o", "model"]);
         if wave {
@@ -198,8 +208,13 @@ impl Verilator {
         Ok(())
     }
 
-    /// Compiles units side by side. Returns the names of their objects.
-    fn compile_units(&self, folder: &Path, units: &[Unit]) -> Result<Vec<String>, Diagnostic> {
+    /// Compiles units side by side, with another optimization if one is given. Returns the names of their objects.
+    fn compile_units(
+        &self,
+        folder: &Path,
+        units: &[Unit],
+        optimization: Option<&str>,
+    ) -> Result<Vec<String>, Diagnostic> {
         let mut compiles = Vec::new();
         let mut compiled = Vec::new();
         for (number, unit) in units.iter().enumerate() {
@@ -207,6 +222,7 @@ impl Verilator {
             write(&folder.join(&source), &unit.text())?;
             let mut compile = self.compiler_command();
             compile.current_dir(folder).args(["-Iverilated", "-c", &source, "-o", &object]);
+            compile.args(optimization);
             compile.args(unit.runs_once.then_some("-O0"));
             compiles.push(compile);
             compiled.push(object);

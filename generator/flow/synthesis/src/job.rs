@@ -167,6 +167,7 @@ mod tests {
             reset: Reset::default(),
             technology: &technology,
             blocks: Vec::new(),
+            hop_limit: None,
         };
         let library = Library { name: "cells".to_owned(), path: cells };
         let design =
