@@ -1,5 +1,7 @@
 //! The life of an array with a bitstream.
 
+use std::collections::BTreeSet;
+
 use pushmem_bitstream::Configuration;
 use pushmem_emulator::{Beat, Inputs, StreamInputs};
 use pushmem_fabric::{ArraySpec, Place};
@@ -19,6 +21,9 @@ const ACCESSES: f64 = 0.3;
 
 /// How often the array is locked in between, of all bitstreams.
 const LOCKS: f64 = 0.3;
+
+/// How often a cycle passes before the next write while others run.
+const GAPS: f64 = 0.3;
 
 /// Registers to draw from: the first, which a tile has or not, or any.
 const FIRST_REGISTERS: u32 = 5;
@@ -75,18 +80,71 @@ fn run(
     let count = random.random_range(RUN_CYCLES);
     let mut cycles = Vec::with_capacity(count);
     for _ in 0..count {
-        let stream = |random: &mut ChaCha8Rng, [offers, takes]: [f64; 2]| StreamInputs {
-            beat: random.random_bool(offers).then(|| beat(spec, random)),
-            ready: random.random_bool(takes),
-        };
-        let streams = rates.iter().map(|rates| stream(random, *rates)).collect();
-        let (flush, stall) = (random.random_bool(FLUSHES), random.random_bool(STALLS));
-        let inputs = Inputs { flush, stall, streams };
+        let inputs = random_inputs(spec, rates, random);
         let access =
             if random.random_bool(ACCESSES) { access(spec, graph, configuration, random) } else { Cycle::default() };
         cycles.push(Cycle { inputs, ..access });
     }
     cycles
+}
+
+/// The inputs of a cycle of a run.
+fn random_inputs(spec: &ArraySpec, rates: &[[f64; 2]], random: &mut ChaCha8Rng) -> Inputs {
+    let stream = |random: &mut ChaCha8Rng, [offers, takes]: [f64; 2]| StreamInputs {
+        beat: random.random_bool(offers).then(|| beat(spec, random)),
+        ready: random.random_bool(takes),
+    };
+    let streams = rates.iter().map(|rates| stream(random, *rates)).collect();
+    let (flush, stall) = (random.random_bool(FLUSHES), random.random_bool(STALLS));
+    Inputs { flush, stall, streams }
+}
+
+/// The cycles in which the other columns run on while some are cleared, get the tiles of `next`, and start with the next flush; and the
+/// configuration of the array from then on. Nothing in the other columns takes anything from those.
+pub fn reloading(
+    spec: &ArraySpec,
+    graph: &Graph,
+    configuration: &Configuration,
+    next: &Configuration,
+    columns: &BTreeSet<u32>,
+    random: &mut ChaCha8Rng,
+) -> (Vec<Cycle>, Configuration) {
+    let rates: Vec<[f64; 2]> = (0..spec.columns).map(|_| [rate(random), rate(random)]).collect();
+    let is_loaded = |place: &Place| columns.contains(&place.column);
+    let mut now = configuration.clone();
+    let mut together = configuration.clone();
+    together.tiles.retain(|place, _| !is_loaded(place));
+    let loaded = next.tiles.iter().filter(|(place, _)| is_loaded(place));
+    together.tiles.extend(loaded.map(|(place, tile)| (*place, tile.clone())));
+    let bitstream = together.encode_columns(spec, graph, columns).expect("the configuration is one of the array");
+    let cycle = |random: &mut ChaCha8Rng| {
+        let inputs = Inputs { flush: false, ..random_inputs(spec, &rates, random) };
+        Cycle { inputs, is_partial: true, ..Cycle::default() }
+    };
+    let mut cycles = Vec::new();
+    let mut cleared = Vec::new();
+    for write in &bitstream.writes {
+        while random.random_bool(GAPS) {
+            cycles.push(cycle(random));
+        }
+        if let Some(column) = Address::of(write.address).cleared_column() {
+            cleared.push((cycles.len(), column));
+        }
+        cycles.push(Cycle { answer: Some(0), ..access_of(&cycle(random), write.address, write.data) });
+    }
+    // All have arrived before the flush.
+    let depth = spec.control_depth as usize;
+    cycles.extend((0..depth + 2).map(|_| cycle(random)));
+    let flush = cycles.len();
+    cycles.extend((0..depth + 2).map(|_| cycle(random)));
+    cycles[flush].inputs.flush = true;
+    for (place, column) in cleared {
+        now.tiles.retain(|tile, _| tile.column != column);
+        cycles[place + depth + 1].columns = Some(([column].into(), now.clone()));
+    }
+    cycles[flush + depth + 1].columns = Some((BTreeSet::new(), together.clone()));
+    cycles.extend(run(spec, graph, &together, &rates, random));
+    (cycles, together)
 }
 
 /// A wrong digest, writes that the array refuses, a clear among them, and the right digest, while time stands still.
