@@ -50,6 +50,9 @@ class Register(NamedTuple):
 {%- endif %}
 }
 {% endfor %}
+# The kinds of tiles by their numbers in addresses of all of them.
+KINDS = { {%- for tile in map.tiles %}{{ tile.number }}: {{ self::upper(tile.kind) }}{% if !loop.last %}, {% endif %}{% endfor -%} }
+
 # The tiles by their names: column, row and registers.
 TILES = {
 {%- for place in map.places %}
@@ -63,6 +66,18 @@ def address(tile: str, register: str) -> int:
     column, row, registers = TILES[tile]
     found = registers[register]
     return row << 24 | column << 16 | found.feature << 12 | found.number
+
+
+def common_address(kind: dict[str, Register], register: str, column: int = 0xFF) -> int:
+    """The address of a register of all tiles of a kind, in a column or in all: for writes alone."""
+    number = next(number for number, registers in KINDS.items() if registers is kind)
+    found = kind[register]
+    return 0xFF << 24 | column << 16 | number << 14 | found.feature << 12 | found.number
+
+
+def column_clear_address(column: int) -> int:
+    """A write here clears a column, whose tiles hold still to the end of the next flush."""
+    return CLEAR_ADDRESS & 0xFF00FFFF | column << 16
 
 
 def word(tile: str, register: str, values: dict[str, int]) -> tuple[int, int]:

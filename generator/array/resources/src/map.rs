@@ -6,7 +6,7 @@ use pushmem_fabric::{ArraySpec, Layer, Place, TileKind};
 use pushmem_registers::{Meaning as MemoryMeaning, RegisterMap};
 use serde::{Serialize, Serializer};
 
-use crate::address::{Address, CLEAR, DIGEST};
+use crate::address::{Address, CLEAR, DIGEST, kind_number};
 use crate::layout::{Choice, Feature, Meaning, Node, TileLayout};
 
 /// The configuration registers of an array, for programs and people.
@@ -29,6 +29,8 @@ pub struct ArrayMap {
 #[derive(Clone, Debug, Serialize)]
 struct TileMap {
     kind: &'static str,
+    /// In addresses of all its tiles.
+    number: u32,
     name: &'static str,
     /// The memory tile whose registers feature 0 has.
     memory: Option<String>,
@@ -157,6 +159,11 @@ impl ArrayMap {
         offset(DIGEST)
     }
 
+    /// The register of a column that clears it, as that of the array clears all.
+    fn clear_register(&self) -> u32 {
+        CLEAR.register
+    }
+
     fn clear_offset(&self) -> u64 {
         offset(CLEAR)
     }
@@ -185,6 +192,7 @@ impl TileMap {
         let memory = spec.memory.as_ref().filter(|_| kind == TileKind::Memory);
         TileMap {
             kind: kind.name(),
+            number: kind_number(kind),
             name: match kind {
                 TileKind::Pe => "PE",
                 TileKind::Memory => "MEM",

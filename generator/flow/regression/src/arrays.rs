@@ -24,7 +24,7 @@ use crate::scenario::ScenarioCounts;
 pub use array::random_array;
 pub use bench::{Bench, Cycle};
 pub use bitstreams::{arbitrary_bitstream, isolated, routed_bitstream};
-pub use life::{life, loading, reloading};
+pub use life::{common_life, life, loading, reloading};
 pub use probes::build_probed;
 
 /// Reads the specification of an array. The blocks that it names are in the nearest folder around its own that has them: there, or in
@@ -62,6 +62,7 @@ pub(crate) fn run_bitstreams(
             bench.run(cycles).map(drop).map_err(|failure| failure.at(format!("bitstream {number}")))
         };
         if number % 3 != 2 {
+            let life = if number % 3 == 0 { life } else { common_life };
             run(&mut bench, &life(spec, &graph, &configuration, random))?;
             continue;
         }
