@@ -42,14 +42,25 @@ void put(VlWide<WORDS>& port, const svBitVecVal* words, unsigned) {
     for (std::size_t word = 0; word < WORDS; ++word) port[word] = words[word];
 }
 
-template <typename Element, std::size_t ELEMENTS>
-void put(VlUnpacked<Element, ELEMENTS>& port, const svBitVecVal* words, unsigned bits) {
-    for (unsigned place = 0; place < ELEMENTS; ++place) {
-        const unsigned low = place * bits % 32;
+template <typename Element, typename Array>
+void put_elements(Array& port, std::size_t elements, const svBitVecVal* words, unsigned bits) {
+    for (std::size_t place = 0; place < elements; ++place) {
+        const std::size_t low = place * bits % 32;
         uint64_t value = words[place * bits / 32];
         if (low + bits > 32) value |= static_cast<uint64_t>(words[place * bits / 32 + 1]) << 32;
         port[place] = static_cast<Element>(value >> low & (UINT64_MAX >> (64 - bits)));
     }
+}
+
+// Newer versions of Verilator have a class for arrays.
+template <typename Element, std::size_t ELEMENTS>
+void put(VlUnpacked<Element, ELEMENTS>& port, const svBitVecVal* words, unsigned bits) {
+    put_elements<Element>(port, ELEMENTS, words, bits);
+}
+
+template <typename Element, std::size_t ELEMENTS>
+void put(Element (&port)[ELEMENTS], const svBitVecVal* words, unsigned bits) {
+    put_elements<Element>(port, ELEMENTS, words, bits);
 }
 
 template <typename Port>
@@ -63,15 +74,25 @@ void get(const VlWide<WORDS>& port, svBitVecVal* words, unsigned) {
     for (std::size_t word = 0; word < WORDS; ++word) words[word] = port[word];
 }
 
-template <typename Element, std::size_t ELEMENTS>
-void get(const VlUnpacked<Element, ELEMENTS>& port, svBitVecVal* words, unsigned bits) {
-    std::memset(words, 0, (ELEMENTS * bits + 31) / 32 * sizeof *words);
-    for (unsigned place = 0; place < ELEMENTS; ++place) {
-        const unsigned low = place * bits % 32;
+template <typename Array>
+void get_elements(const Array& port, std::size_t elements, svBitVecVal* words, unsigned bits) {
+    std::memset(words, 0, (elements * bits + 31) / 32 * sizeof *words);
+    for (std::size_t place = 0; place < elements; ++place) {
+        const std::size_t low = place * bits % 32;
         const uint64_t value = static_cast<uint64_t>(port[place]) << low;
         words[place * bits / 32] |= static_cast<uint32_t>(value);
         if (low + bits > 32) words[place * bits / 32 + 1] |= static_cast<uint32_t>(value >> 32);
     }
+}
+
+template <typename Element, std::size_t ELEMENTS>
+void get(const VlUnpacked<Element, ELEMENTS>& port, svBitVecVal* words, unsigned bits) {
+    get_elements(port, ELEMENTS, words, bits);
+}
+
+template <typename Element, std::size_t ELEMENTS>
+void get(const Element (&port)[ELEMENTS], svBitVecVal* words, unsigned bits) {
+    get_elements(port, ELEMENTS, words, bits);
 }
 
 class Instance {
