@@ -29,7 +29,7 @@ constexpr std::size_t OUTPUTS = {{ outputs.words }};
 constexpr unsigned LONGEST_WAIT = 256;
 {%- endif %}
 
-// Ports begin at a word each; those of an array follow each other without gaps.
+// Ports begin at a word each; those of an array follow each other without gaps. Places are constants where they are inlined.
 template <typename Port>
 void put(Port& port, const svBitVecVal* words, unsigned) {
     uint64_t value = words[0];
@@ -43,7 +43,7 @@ void put(VlWide<WORDS>& port, const svBitVecVal* words, unsigned) {
 }
 
 template <typename Element, typename Array>
-void put_elements(Array& port, std::size_t elements, const svBitVecVal* words, unsigned bits) {
+[[gnu::always_inline]] inline void put_elements(Array& port, std::size_t elements, const svBitVecVal* words, unsigned bits) {
     for (std::size_t place = 0; place < elements; ++place) {
         const std::size_t low = place * bits % 32;
         uint64_t value = words[place * bits / 32];
@@ -54,12 +54,12 @@ void put_elements(Array& port, std::size_t elements, const svBitVecVal* words, u
 
 // Newer versions of Verilator have a class for arrays.
 template <typename Element, std::size_t ELEMENTS>
-void put(VlUnpacked<Element, ELEMENTS>& port, const svBitVecVal* words, unsigned bits) {
+[[gnu::always_inline]] inline void put(VlUnpacked<Element, ELEMENTS>& port, const svBitVecVal* words, unsigned bits) {
     put_elements<Element>(port, ELEMENTS, words, bits);
 }
 
 template <typename Element, std::size_t ELEMENTS>
-void put(Element (&port)[ELEMENTS], const svBitVecVal* words, unsigned bits) {
+[[gnu::always_inline]] inline void put(Element (&port)[ELEMENTS], const svBitVecVal* words, unsigned bits) {
     put_elements<Element>(port, ELEMENTS, words, bits);
 }
 
@@ -75,7 +75,7 @@ void get(const VlWide<WORDS>& port, svBitVecVal* words, unsigned) {
 }
 
 template <typename Array>
-void get_elements(const Array& port, std::size_t elements, svBitVecVal* words, unsigned bits) {
+[[gnu::always_inline]] inline void get_elements(const Array& port, std::size_t elements, svBitVecVal* words, unsigned bits) {
     std::memset(words, 0, (elements * bits + 31) / 32 * sizeof *words);
     for (std::size_t place = 0; place < elements; ++place) {
         const std::size_t low = place * bits % 32;
@@ -86,12 +86,12 @@ void get_elements(const Array& port, std::size_t elements, svBitVecVal* words, u
 }
 
 template <typename Element, std::size_t ELEMENTS>
-void get(const VlUnpacked<Element, ELEMENTS>& port, svBitVecVal* words, unsigned bits) {
+[[gnu::always_inline]] inline void get(const VlUnpacked<Element, ELEMENTS>& port, svBitVecVal* words, unsigned bits) {
     get_elements(port, ELEMENTS, words, bits);
 }
 
 template <typename Element, std::size_t ELEMENTS>
-void get(const Element (&port)[ELEMENTS], svBitVecVal* words, unsigned bits) {
+[[gnu::always_inline]] inline void get(const Element (&port)[ELEMENTS], svBitVecVal* words, unsigned bits) {
     get_elements(port, ELEMENTS, words, bits);
 }
 
