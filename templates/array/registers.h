@@ -12,6 +12,15 @@
 #define {{ prefix }}_ARRAY_DIGEST 0x{{ &map.spec_digest[..8] }}u
 /* A write clears the configuration of all tiles. */
 #define {{ prefix }}_ARRAY_CLEAR_ADDRESS 0x{{ "{:08x}"|format(map.clear_address) }}u
+/* The same for a column: its tiles hold still to the end of the next flush. */
+#define {{ prefix }}_ARRAY_COLUMN_CLEAR_ADDRESS(column) (0xff{{ "{:06x}"|format(self.map.clear_register()) }}u | (uint32_t)(column) << 16)
+
+/* The address of a register of all tiles of a kind in a column, or with 0xff in all columns: for writes alone. */
+#define {{ prefix }}_ARRAY_COMMON_ADDRESS(column, kind, feature, number) \
+    (0xff000000u | (uint32_t)(column) << 16 | (uint32_t)(kind) << 14 | (uint32_t)(feature) << 12 | (uint32_t)(number))
+{%- for tile in map.tiles %}
+#define {{ prefix }}_ARRAY_{{ self::upper(tile.kind) }} {{ tile.number }}
+{%- endfor %}
 
 /* The address of a register of a tile. Row 0 is that of IO tiles. */
 #define {{ prefix }}_ARRAY_ADDRESS(column, row, feature, number) \

@@ -28,6 +28,16 @@ set_input_delay -min 0 -clock clk [get_ports rst_ni]
 # Outside of scan tests clocks stop. They are one clock behind their gates, too.
 set_case_analysis 0 [get_ports {{ TEST_ENABLE }}]
 {%- endif %}
+{%- if let Some(hops) = design.hop_limit %}
+{%- if *hops > 1 %}
+
+# A word passes at most {{ hops }} hops from tile to tile between two registers. Where registers are follows from the place of a tile, which is
+# constant on ports: that constants reach into tiles bounds these paths, and leaves no loop.
+{%- else %}
+
+# Every hop from tile to tile ends in a register.
+{%- endif %}
+{%- endif %}
 
 # LibreLane leaves to this file what its kit says of the outside: what drives inputs, the load of outputs, in fF, and how much
 # the library may be off, in percent.

@@ -1,13 +1,13 @@
 //! Bitstreams back to configurations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pushmem_configuration::{
     Configuration as MemoryConfiguration, DecodeError, RegisterWrite, decode as decode_memory,
 };
 use pushmem_fabric::{ArraySpec, Place};
 use pushmem_registers::{RegisterMap, WORD_BYTES};
-use pushmem_resources::{Address, CLEAR, DIGEST, Feature, Graph, TileLayout};
+use pushmem_resources::{Address, CLEAR, Common, DIGEST, Feature, Graph, TileLayout};
 
 use crate::bits::Bitstream;
 use crate::configuration::{Configuration, TileConfiguration, TileName};
@@ -18,12 +18,15 @@ type MemoryWrites = Vec<(usize, RegisterWrite)>;
 /// The configuration that a bitstream loads into an array, whatever it had before. Tiles that end up idle are left out.
 ///
 /// # Errors
-/// When the first write is not the digest of the array or the second does not clear it; when a write goes to no register, or
+/// When the first write is not the digest of the array or the second does not clear it, or a column of it; when a write goes to no register, or
 /// sets unused bits; when the writes to a memory are not a whole configuration of it.
 pub fn decode(bitstream: &Bitstream, spec: &ArraySpec, graph: &Graph) -> Result<Configuration, DecodeError> {
     let mut configuration = Configuration::default();
     let mut memories: BTreeMap<Place, MemoryWrites> = BTreeMap::new();
     check_start(bitstream, spec)?;
+    // Without a clear of all, the columns that are loaded.
+    let mut columns = BTreeSet::new();
+    let is_whole = Address::of(bitstream.writes[1].address) == CLEAR;
     for (index, write) in bitstream.writes.iter().enumerate().skip(1) {
         let refuse = |message: String| Err(DecodeError { write: index, message });
         let address = Address::of(write.address);
@@ -35,18 +38,32 @@ pub fn decode(bitstream: &Bitstream, spec: &ArraySpec, graph: &Graph) -> Result<
         if address == DIGEST && write.data == spec.digest_word() {
             continue;
         }
-        let place = address.place();
-        let Some(layout) = graph.kind(place).map(|kind| graph.layout(kind)) else {
-            return refuse(format!("{:08x} is no address of `{}`: it has no {place}", write.address, spec.name));
-        };
-        if address.feature == Feature::Core.number() && address.register < layout.memory_registers() {
-            let write = RegisterWrite { address: address.register * WORD_BYTES, data: write.data };
-            memories.entry(place).or_default().push((index, write));
+        if let Some(column) = address.cleared_column().filter(|column| *column < spec.columns) {
+            columns.insert(column);
+            configuration.tiles.retain(|place, _| place.column != column);
+            memories.retain(|place, _| place.column != column);
             continue;
         }
-        let tile = configuration.tile_mut(graph, place);
-        if let Err(message) = set_register(layout, tile, address, write.data) {
-            return refuse(format!("{}: {message}", TileName { kind: layout.kind, place }));
+        let targets = targets(spec, graph, address);
+        if targets.is_empty() {
+            let (word, place) = (write.address, address.place());
+            return refuse(format!("{word:08x} is no address of `{}`: it has no {place}", spec.name));
+        }
+        for Address { row, column, .. } in targets.iter().copied() {
+            let (place, address) = (Place { row, column }, targets[0]);
+            if !is_whole && !columns.contains(&column) {
+                return refuse(format!("{:08x} is in a column that no write before it clears", write.address));
+            }
+            let layout = graph.layout(graph.kind(place).expect("targets are tiles of the array"));
+            if address.feature == Feature::Core.number() && address.register < layout.memory_registers() {
+                let write = RegisterWrite { address: address.register * WORD_BYTES, data: write.data };
+                memories.entry(place).or_default().push((index, write));
+                continue;
+            }
+            let tile = configuration.tile_mut(graph, place);
+            if let Err(message) = set_register(layout, tile, address, write.data) {
+                return refuse(format!("{}: {message}", TileName { kind: layout.kind, place }));
+            }
         }
     }
     for (place, writes) in memories {
@@ -54,6 +71,17 @@ pub fn decode(bitstream: &Bitstream, spec: &ArraySpec, graph: &Graph) -> Result<
     }
     configuration.tiles.retain(|_, tile| !tile.is_idle());
     Ok(configuration)
+}
+
+/// The registers of tiles that a write goes to.
+fn targets(spec: &ArraySpec, graph: &Graph, address: Address) -> Vec<Address> {
+    let Some(common) = address.common() else {
+        return graph.kind(address.place()).map(|_| address).into_iter().collect();
+    };
+    let has = |place: &Place| graph.kind(*place).is_some_and(|kind| common.has(kind, *place));
+    let Common { feature, register, .. } = common;
+    let register = |Place { row, column }: Place| Address { row, column, feature, register };
+    spec.places().filter(has).map(register).collect()
 }
 
 /// The digest must come first, or the bitstream may be for another array; then all must be cleared, or something of an earlier
@@ -77,6 +105,9 @@ fn check_start(bitstream: &Bitstream, spec: &ArraySpec) -> Result<(), DecodeErro
     }
     match clear {
         Some(write) if write.address == CLEAR.word() => Ok(()),
+        Some(write) if Address::of(write.address).cleared_column().is_some_and(|column| column < spec.columns) => {
+            Ok(())
+        }
         _ => refuse(1, format!("the second write does not clear the array: it goes to {:08x}", CLEAR.word())),
     }
 }

@@ -1,6 +1,6 @@
 //! Configurations as bitstreams.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pushmem_configuration::{RegisterWrite, encode as encode_memory};
 use pushmem_fabric::{ArraySpec, Place};
@@ -18,9 +18,35 @@ impl Configuration {
     /// # Errors
     /// When the configuration of a memory does not suit its tile.
     pub fn encode(&self, spec: &ArraySpec, graph: &Graph) -> Result<Bitstream, Diagnostic> {
+        self.encoded(spec, graph, vec![CLEAR], |_| true)
+    }
+
+    /// The bitstream for some columns alone: the digest, writes that clear them, and the registers of their tiles. The others run on; those
+    /// columns hold still until the next flush.
+    ///
+    /// # Errors
+    /// As [`Configuration::encode`].
+    pub fn encode_columns(
+        &self,
+        spec: &ArraySpec,
+        graph: &Graph,
+        columns: &BTreeSet<u32>,
+    ) -> Result<Bitstream, Diagnostic> {
+        let clears = columns.iter().map(|column| Address::clear_of(*column)).collect();
+        self.encoded(spec, graph, clears, |place| columns.contains(&place.column))
+    }
+
+    fn encoded(
+        &self,
+        spec: &ArraySpec,
+        graph: &Graph,
+        clears: Vec<Address>,
+        is_loaded: impl Fn(&Place) -> bool,
+    ) -> Result<Bitstream, Diagnostic> {
         let write = |address: Address, data: u32| RegisterWrite { address: address.word(), data };
-        let mut writes = vec![write(DIGEST, spec.digest_word()), write(CLEAR, 0)];
-        for (place, tile) in &self.tiles {
+        let mut writes = vec![write(DIGEST, spec.digest_word())];
+        writes.extend(clears.into_iter().map(|address| write(address, 0)));
+        for (place, tile) in self.tiles.iter().filter(|(place, _)| is_loaded(place)) {
             let kind = graph.kind(*place).expect("a configuration is for places of the array");
             for ((feature, register), data) in registers(graph.layout(kind), tile) {
                 if data != 0 {

@@ -1,11 +1,13 @@
 //! Configurations, bitstreams and texts of arrays turn into each other.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use pushmem_bitstream::{Bitstream, Configuration, Netlist, Source, decode};
+use pushmem_configuration::RegisterWrite;
 use pushmem_fabric::{ArraySpec, Direction, Folder, Layer, Place, Side, TileKind};
 use pushmem_files::{Diagnostic, Document};
-use pushmem_resources::{Graph, Meaning, Node, NodeId, Resource};
+use pushmem_resources::{Address, Common, Graph, Meaning, Node, NodeId, Resource};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -222,4 +224,43 @@ fn faults_of_configurations_are_located() {
     assert!(error.to_string().contains("is for `b`, not for `a`"), "{error}");
     let error = read("array: a\nspec_digest: '0'\n", &spec, &graph).unwrap_err();
     assert!(error.to_string().contains("made for another `a`"), "{error}");
+}
+
+/// A bitstream for columns has their tiles alone, and one that goes to others is refused.
+#[test]
+fn columns_have_bitstreams_of_their_own() {
+    let (spec, graph) = array("");
+    let mut configuration = Configuration::default();
+    for place in spec.places() {
+        configuration.tile_mut(&graph, place).fields[0] = 1;
+    }
+    let columns: BTreeSet<u32> = [1, 2].into();
+    let mut bitstream = configuration.encode_columns(&spec, &graph, &columns).unwrap();
+    configuration.tiles.retain(|place, _| columns.contains(&place.column));
+    assert_eq!(decode(&bitstream, &spec, &graph).unwrap(), configuration);
+    let outside = Address { row: 1, column: 3, feature: 0, register: 0 };
+    bitstream.writes.push(RegisterWrite { address: outside.word(), data: 1 });
+    let error = decode(&bitstream, &spec, &graph).unwrap_err();
+    assert!(error.message.contains("is in a column that no write before it clears"), "{}", error.message);
+}
+
+/// A write to all tiles of a kind reaches these and no others.
+#[test]
+fn tiles_of_a_kind_are_written_together() {
+    let (spec, graph) = array("memory: {tile: small, every: 2}");
+    for (kind, column) in
+        [(TileKind::Pe, None), (TileKind::Pe, Some(2)), (TileKind::Memory, None), (TileKind::Io, Some(1))]
+    {
+        let mut bitstream = Configuration::default().encode(&spec, &graph).unwrap();
+        let common = Common { kind, column, feature: 3, register: 0 };
+        bitstream.writes.push(RegisterWrite { address: common.address().word(), data: 1 });
+        let found: Vec<Place> = decode(&bitstream, &spec, &graph).unwrap().tiles.keys().copied().collect();
+        let is_meant = |place: &Place| common.has(spec.kind(*place).unwrap(), *place);
+        assert_eq!(found, spec.places().filter(is_meant).collect::<Vec<_>>());
+        assert!(!found.is_empty());
+    }
+    let mut bitstream = Configuration::default().encode(&spec, &graph).unwrap();
+    let common = Common { kind: TileKind::Pe, column: Some(1), feature: 0, register: 0 };
+    bitstream.writes.push(RegisterWrite { address: common.address().word(), data: 1 });
+    assert!(decode(&bitstream, &spec, &graph).unwrap_err().message.contains("is no address of"));
 }

@@ -76,6 +76,8 @@ pub struct Emulator {
     streams_in: Vec<StreamIn>,
     streams_out: Vec<StreamOut>,
     control: ControlTree,
+    /// Columns that were cleared alone, and hold still until the next flush.
+    held: BTreeSet<u32>,
     /// The outputs of streams in this cycle, by column.
     outputs: Vec<StreamOutputs>,
 }
@@ -88,6 +90,7 @@ impl Emulator {
             streams_in: Vec::new(),
             streams_out: Vec::new(),
             control: ControlTree::new(spec),
+            held: BTreeSet::new(),
             values: vec![0; nodes + 1],
             operands: BTreeMap::new(),
             kept: nodes + 1,
@@ -115,6 +118,32 @@ impl Emulator {
     ///
     /// Load it while no memory runs; memories take theirs with the next flush.
     pub fn configure(&mut self, configuration: &Configuration) {
+        self.held.clear();
+        self.replace(configuration, |_| true);
+    }
+
+    /// Clears some columns, which then hold still; `configuration` is that of the others. They go on as they are.
+    pub fn clear_columns(&mut self, configuration: &Configuration, columns: &BTreeSet<u32>) {
+        self.replace(configuration, |column| columns.contains(&column));
+        self.held.extend(columns);
+    }
+
+    /// Ends the standstill of columns that were cleared, which begin with a new configuration. Do it in the cycle after that in which a flush
+    /// reaches the tiles.
+    pub fn configure_columns(&mut self, configuration: &Configuration) {
+        let held = std::mem::take(&mut self.held);
+        self.replace(configuration, |column| held.contains(&column));
+        let is_new = |column: usize| held.contains(&(column as u32));
+        self.streams_in.iter_mut().filter(|stream| is_new(stream.column)).for_each(StreamIn::flush);
+        self.streams_out.iter_mut().filter(|stream| is_new(stream.column)).for_each(StreamOut::flush);
+        let flush = Control { flush: true, stall: true };
+        let memories = self.memories.iter_mut().filter(|memory| held.contains(&memory.place.column));
+        memories.for_each(|memory| memory.clock(flush, &self.live.values));
+        self.show_streams();
+    }
+
+    /// Loads the configuration of some columns, in which streams lose their beats. That of the others stays as it is.
+    fn replace(&mut self, configuration: &Configuration, is_loaded: impl Fn(u32) -> bool) {
         self.live.keep(&mut self.values);
         self.values.truncate(self.kept);
         self.add_operand_registers(configuration);
@@ -122,9 +151,24 @@ impl Emulator {
         let routes = Routes { graph, configuration, zero: graph.nodes().count() as Slot };
         let mut taken = hops(&routes);
         let mut pes = pes(spec, &routes, &self.operands, &mut self.values, &mut taken);
-        (self.streams_in, self.streams_out) = streams(spec, &routes);
+        let (streams_in, streams_out) = streams(spec, &routes);
+        let before = std::mem::replace(&mut self.streams_in, streams_in);
+        let goes_on = |column: usize| !is_loaded(column as u32);
+        for mut stream in before.into_iter().filter(|stream| goes_on(stream.column)) {
+            let now = self.streams_in.iter_mut().find(|now| now.column == stream.column);
+            let now = now.expect("streams of columns that are not loaded stay");
+            (stream.data, stream.bit) = (now.data, now.bit);
+            *now = stream;
+        }
+        let before = std::mem::replace(&mut self.streams_out, streams_out);
+        for mut stream in before.into_iter().filter(|stream| goes_on(stream.column)) {
+            let now = self.streams_out.iter_mut().find(|now| now.column == stream.column);
+            let now = now.expect("streams of columns that are not loaded stay");
+            (stream.data, stream.bit) = (now.data, now.bit);
+            *now = stream;
+        }
         let sources: BTreeSet<Slot> = taken.iter().map(|(_, source)| *source).collect();
-        configure_memories(spec, &routes, &sources, &mut self.memories);
+        configure_memories(spec, &routes, &sources, &mut self.memories, is_loaded);
         pes.retain(|pe| sources.contains(&pe.result) || sources.contains(&pe.result_bit));
         let mut shown: BTreeSet<Slot> = pes.iter().flat_map(|pe| [pe.result, pe.result_bit]).collect();
         shown.extend(self.streams_in.iter().flat_map(|stream| [stream.data, stream.bit]));
@@ -192,7 +236,8 @@ impl Emulator {
             stream.clock(control, of_column(stream.column).beat);
         }
         if control.flush || !control.stall {
-            self.memories.iter_mut().for_each(|memory| memory.clock(control, &self.live.values));
+            let moves = |memory: &&mut MemoryTile| !self.held.contains(&memory.place.column);
+            self.memories.iter_mut().filter(moves).for_each(|memory| memory.clock(control, &self.live.values));
         }
         if !control.stall {
             self.live.step();

@@ -135,8 +135,14 @@ impl Operands<'_> {
     }
 }
 
-/// Loads the memories that have a configuration, and stops the others. Of their outputs, those among `sources` are shown.
-pub fn configure_memories(spec: &ArraySpec, routes: &Routes, sources: &BTreeSet<Slot>, memories: &mut Vec<MemoryTile>) {
+/// Loads the memories of columns that have a configuration, and stops the others of these columns. Of their outputs, those among `sources` are shown.
+pub fn configure_memories(
+    spec: &ArraySpec,
+    routes: &Routes,
+    sources: &BTreeSet<Slot>,
+    memories: &mut Vec<MemoryTile>,
+    is_loaded: impl Fn(u32) -> bool,
+) {
     let Some(columns) = &spec.memory else { return };
     let nothing = MemoryConfiguration::default();
     let layout = routes.graph.layout(TileKind::Memory);
@@ -161,6 +167,8 @@ pub fn configure_memories(spec: &ArraySpec, routes: &Routes, sources: &BTreeSet<
         let words = (0..columns.tile.outputs).map(|port| (port, output(Layer::Word, port)));
         memory.outputs = words.filter(|(_, slot)| sources.contains(slot)).collect();
         memory.bit = Some(output(Layer::Bit, 0)).filter(|slot| sources.contains(slot));
-        memory.tile.configure(tile.and_then(|tile| tile.memory.as_ref()).unwrap_or(&nothing));
+        if is_loaded(memory.place.column) {
+            memory.tile.configure(tile.and_then(|tile| tile.memory.as_ref()).unwrap_or(&nothing));
+        }
     }
 }

@@ -95,10 +95,15 @@ impl StreamIn {
         }
         self.buffer.extend(enters);
         if control.flush {
-            self.due.clear();
-            self.taken = 0;
-            self.schedule.flush();
+            self.flush();
         }
+    }
+
+    /// Starts the schedule.
+    pub fn flush(&mut self) {
+        self.due.clear();
+        self.taken = 0;
+        self.schedule.flush();
     }
 }
 
@@ -142,7 +147,12 @@ impl StreamOut {
             self.schedule.advance();
         }
         if control.flush {
-            self.schedule.flush();
+            self.flush();
         }
+    }
+
+    /// Starts the schedule.
+    pub fn flush(&mut self) {
+        self.schedule.flush();
     }
 }

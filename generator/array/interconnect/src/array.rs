@@ -17,6 +17,7 @@ struct Array<'a> {
     digest: String,
     digest_address: String,
     clear_address: String,
+    clear_register: u32,
     /// Cycles from an access to its answer.
     answer: u32,
     nets: Vec<Net>,
@@ -50,6 +51,7 @@ pub fn source(spec: &ArraySpec) -> Source {
         digest: hexadecimal(spec.digest_word()),
         digest_address: hexadecimal(DIGEST.word()),
         clear_address: hexadecimal(CLEAR.word()),
+        clear_register: CLEAR.register,
         answer: answer_latency(spec),
         nets,
         blocks,

@@ -13,8 +13,6 @@ struct Block<'a> {
     module: &'a str,
     description: String,
     is_io: bool,
-    /// Whether some tile takes the flush.
-    has_flush: bool,
     edges: Vec<Edge>,
     nets: Vec<Net>,
     tiles: Vec<Tile>,
@@ -193,7 +191,6 @@ fn block(
         module,
         description,
         is_io: shape.sides.len() == 1,
-        has_flush: tiles.iter().any(|tile| tile.has_flush),
         edges: shape.edges(spec),
         nets: shape.nets(spec),
         tiles,

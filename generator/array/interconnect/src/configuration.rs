@@ -4,7 +4,7 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_registers::WORD_BYTES;
-use pushmem_resources::{Feature, Field, TileLayout};
+use pushmem_resources::{Feature, Field, TileLayout, kind_number};
 use pushmem_tile::Reset;
 use pushmem_veryl::Source;
 
@@ -21,6 +21,8 @@ struct TileConfiguration<'a> {
     /// Registers of the memory, and the byte address of the one that enables its controllers.
     memory_registers: u32,
     memory_control: u32,
+    /// The number of the kind of tile in addresses of all of them.
+    kind_number: u32,
     /// Whether the tile takes the flush.
     has_flush: bool,
     synchronous: bool,
@@ -92,6 +94,7 @@ pub fn source(spec: &ArraySpec, layout: &TileLayout) -> Source {
         signals: &signals,
         memory_registers,
         memory_control: layout.memory_control().unwrap_or(0) * WORD_BYTES,
+        kind_number: kind_number(layout.kind),
         has_flush: takes_flush(layout.kind),
         synchronous: spec.reset() == Reset::Synchronous,
         clock: if spec.clock_gating { " (configuration_clk, rst_ni)" } else { "" },

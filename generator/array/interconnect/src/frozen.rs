@@ -7,7 +7,7 @@ use itertools::Itertools;
 use pushmem_bitstream::{Configuration, TileConfiguration};
 use pushmem_fabric::{ArraySpec, Place, TileKind};
 use pushmem_registers::WORD_BYTES;
-use pushmem_resources::{Feature, Field, TileLayout};
+use pushmem_resources::{Feature, Field, TileLayout, kind_number};
 use pushmem_rtl::tile_module as memory_module;
 use pushmem_systemverilog::{File, header};
 
@@ -28,6 +28,8 @@ struct FrozenConfiguration<'a> {
     /// The outputs that are not constants of the configuration.
     others: Vec<&'a str>,
     core: u32,
+    /// The number of the kind of tile in addresses of all of them.
+    kind_number: u32,
     /// Byte address of the register that enables the controllers of the memory.
     memory_control: u32,
 }
@@ -115,6 +117,7 @@ impl Frozen<'_> {
             has_clock: self.spec.clock_gating,
             has_memory: tile.memory.is_some(),
             core: Feature::Core.number(),
+            kind_number: kind_number(kind),
             memory_control: layout.memory_control().unwrap_or(0) * WORD_BYTES,
         };
         let frozen = template.render().expect("templates write to memory");

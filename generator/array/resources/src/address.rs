@@ -1,6 +1,6 @@
 //! Addresses of configuration registers.
 
-use pushmem_fabric::Place;
+use pushmem_fabric::{Place, TileKind};
 
 /// Bits of the number of a register within a feature.
 pub const REGISTER_BITS: u32 = 12;
@@ -17,6 +17,41 @@ pub const DIGEST: Address = Address { row: WHOLE_ARRAY, column: WHOLE_ARRAY, fea
 
 /// A write here clears the configuration of all tiles.
 pub const CLEAR: Address = Address { row: WHOLE_ARRAY, column: WHOLE_ARRAY, feature: 0, register: 1 };
+
+/// Bits of a feature within the address of all tiles of a kind; the kind has those above.
+const COMMON_FEATURE_BITS: u32 = 2;
+
+/// The number of a kind of tile in addresses of all its tiles. 0 is the array itself.
+pub fn kind_number(kind: TileKind) -> u32 {
+    kind as u32 + 1
+}
+
+/// The register of all tiles of a kind, in a column or in all: for writes alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Common {
+    /// The kind of the tiles.
+    pub kind: TileKind,
+    /// Their column; all columns without.
+    pub column: Option<u32>,
+    /// Number of the feature.
+    pub feature: u32,
+    /// Number of the register within the feature.
+    pub register: u32,
+}
+
+impl Common {
+    /// The address to write to.
+    pub fn address(self) -> Address {
+        let Common { kind, column, feature, register } = self;
+        let feature = kind_number(kind) << COMMON_FEATURE_BITS | feature;
+        Address { row: WHOLE_ARRAY, column: column.unwrap_or(WHOLE_ARRAY), feature, register }
+    }
+
+    /// Whether a tile takes the write.
+    pub fn has(self, kind: TileKind, place: Place) -> bool {
+        kind == self.kind && self.column.is_none_or(|column| column == place.column)
+    }
+}
 
 /// The address of a register of 32 bits: row in bits 31:24, column in 23:16, feature in 15:12, register in 11:0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,6 +85,25 @@ impl Address {
         ((row << PLACE_BITS | column) << FEATURE_BITS | feature) << REGISTER_BITS | register
     }
 
+    /// A write here clears the configuration of the tiles of a column. They hold still until the next flush.
+    pub fn clear_of(column: u32) -> Self {
+        Address { column, ..CLEAR }
+    }
+
+    /// The column that a write here clears, if it is one of [`Address::clear_of`].
+    pub fn cleared_column(self) -> Option<u32> {
+        (self.column != WHOLE_ARRAY && self == Address::clear_of(self.column)).then_some(self.column)
+    }
+
+    /// The register of all tiles of a kind that it stands for.
+    pub fn common(self) -> Option<Common> {
+        let number = self.feature >> COMMON_FEATURE_BITS;
+        let kind = TileKind::ALL.into_iter().find(|kind| kind_number(*kind) == number)?;
+        let column = Some(self.column).filter(|column| *column != WHOLE_ARRAY);
+        let feature = self.feature & ((1 << COMMON_FEATURE_BITS) - 1);
+        (self.row == WHOLE_ARRAY).then_some(Common { kind, column, feature, register: self.register })
+    }
+
     /// The place of its tile.
     pub fn place(self) -> Place {
         Place { row: self.row, column: self.column }
@@ -68,5 +122,16 @@ mod tests {
             assert_eq!(Address::of(word).word(), word);
         }
         assert_eq!(DIGEST.word(), 0xffff_0000);
+        assert_eq!(Address::clear_of(3).word(), 0xff03_0001);
+        assert_eq!(Address::clear_of(3).cleared_column(), Some(3));
+        assert_eq!(
+            [DIGEST, CLEAR, address].map(|address| (address.cleared_column(), address.common())),
+            [(None, None); 3]
+        );
+        for (column, word) in [(None, 0xffff_b004), (Some(2), 0xff02_b004)] {
+            let common = Common { kind: TileKind::Memory, column, feature: 3, register: 4 };
+            assert_eq!(common.address().word(), word);
+            assert_eq!(Address::of(word).common(), Some(common));
+        }
     }
 }

@@ -9,7 +9,7 @@ mod graph;
 mod layout;
 mod map;
 
-pub use address::{Address, CLEAR, DIGEST, REGISTER_BITS, WHOLE_ARRAY};
+pub use address::{Address, CLEAR, Common, DIGEST, REGISTER_BITS, WHOLE_ARRAY, kind_number};
 pub use graph::{Chosen, Edge, Graph, NodeId, Resource};
 pub use layout::{Choice, Feature, Field, Local, Meaning, Node, Port, TileLayout, registered_phase};
 pub use map::ArrayMap;

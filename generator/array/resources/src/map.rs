@@ -1,11 +1,12 @@
-//! The configuration registers of an array as JSON, C, SystemRDL and Markdown.
+//! The configuration registers of an array as JSON, C, SystemRDL, Python and Markdown.
 
 use askama::Template;
 use pushmem_csr::{Access, Field, Register, WORD_BYTES, upper};
 use pushmem_fabric::{ArraySpec, Layer, Place, TileKind};
+use pushmem_registers::{Meaning as MemoryMeaning, RegisterMap};
 use serde::{Serialize, Serializer};
 
-use crate::address::{Address, CLEAR, DIGEST};
+use crate::address::{Address, CLEAR, DIGEST, kind_number};
 use crate::layout::{Choice, Feature, Meaning, Node, TileLayout};
 
 /// The configuration registers of an array, for programs and people.
@@ -28,6 +29,8 @@ pub struct ArrayMap {
 #[derive(Clone, Debug, Serialize)]
 struct TileMap {
     kind: &'static str,
+    /// In addresses of all its tiles.
+    number: u32,
     name: &'static str,
     /// The memory tile whose registers feature 0 has.
     memory: Option<String>,
@@ -65,6 +68,8 @@ fn positions<S: Serializer>(fields: &[Field<()>], serializer: S) -> Result<S::Ok
 struct PlaceEntry {
     kind: &'static str,
     name: String,
+    column: u32,
+    row: u32,
     /// Byte offset of its registers.
     offset: u64,
 }
@@ -79,6 +84,21 @@ struct CHeader<'a> {
 #[template(path = "registers.rdl", escape = "none")]
 struct SystemRdl<'a> {
     map: &'a ArrayMap,
+}
+
+#[derive(Template)]
+#[template(path = "registers.py", escape = "none")]
+struct Python<'a> {
+    map: &'a ArrayMap,
+    /// The registers of the memory of MEM tiles.
+    memory: Vec<Register<MemoryMeaning>>,
+}
+
+impl Python<'_> {
+    /// A register of a processing element, for an example.
+    fn first_register(&self) -> &str {
+        &self.map.tiles[0].registers[0].name
+    }
 }
 
 #[derive(Template)]
@@ -119,6 +139,12 @@ impl ArrayMap {
         rendered(&SystemRdl { map: self })
     }
 
+    /// The map as a module in Python: the registers of all tiles, those of memories among them.
+    pub fn to_python(&self, spec: &ArraySpec) -> String {
+        let memory = spec.memory.as_ref().map(|memory| RegisterMap::of(&memory.tile).registers);
+        rendered(&Python { map: self, memory: memory.unwrap_or_default() })
+    }
+
     /// The map as tables in Markdown.
     pub fn to_markdown(&self) -> String {
         rendered(&Markdown { map: self })
@@ -133,6 +159,11 @@ impl ArrayMap {
         offset(DIGEST)
     }
 
+    /// The register of a column that clears it, as that of the array clears all.
+    fn clear_register(&self) -> u32 {
+        CLEAR.register
+    }
+
     fn clear_offset(&self) -> u64 {
         offset(CLEAR)
     }
@@ -142,7 +173,7 @@ impl PlaceEntry {
     fn of(spec: &ArraySpec, place: Place) -> Option<Self> {
         let (kind, Place { row, column }) = (spec.kind(place)?.name(), place);
         let offset = offset(Address { row, column, feature: 0, register: 0 });
-        Some(PlaceEntry { kind, name: format!("{kind}_{column}_{row}"), offset })
+        Some(PlaceEntry { kind, name: format!("{kind}_{column}_{row}"), column, row, offset })
     }
 }
 
@@ -161,6 +192,7 @@ impl TileMap {
         let memory = spec.memory.as_ref().filter(|_| kind == TileKind::Memory);
         TileMap {
             kind: kind.name(),
+            number: kind_number(kind),
             name: match kind {
                 TileKind::Pe => "PE",
                 TileKind::Memory => "MEM",

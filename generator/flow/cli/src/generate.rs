@@ -89,12 +89,16 @@ impl Generate {
     }
 
     fn array(&self, spec: &ArraySpec) -> Result<ExitCode, Diagnostic> {
-        if self.package.is_any() {
-            return Err(Diagnostic::new(format!("`{}` is an array", spec.name))
-                .with_help("only tiles have --package, --sram and --clock-gate"));
+        let technology = self.package.technology_of_array(spec)?;
+        let mut rtl = arrays::rtl_files(spec)?;
+        if let Some(technology) = &technology {
+            rtl = technology.bind(rtl);
         }
-        let rtl = arrays::rtl_files(spec)?;
-        let mut folder = arrays::folder(spec, &rtl, self.veryl);
+        let mut folder = OutputFolder::new();
+        let rtl = rtl_folder::add(&mut folder, rtl);
+        arrays::add_views(&mut folder, spec, self.veryl);
+        self.package
+            .add(&mut folder, technology.as_ref(), |technology| package::array(spec, rtl.clone(), technology))?;
         Origin::of_array(spec).sign(&mut folder);
         if let Some(prefix) = &self.prefix {
             origin::rename_modules(&mut folder, prefix);
@@ -124,7 +128,7 @@ impl Generate {
     fn processing_element(&self, spec: &PeSpec) -> Result<ExitCode, Diagnostic> {
         if self.veryl || self.package.is_any() {
             return Err(Diagnostic::new(format!("`{}` is a processing element", spec.name))
-                .with_help("only tiles have --veryl, --package, --sram and --clock-gate"));
+                .with_help("only tiles and arrays have --veryl, --package, --sram and --clock-gate"));
         }
         let rtl =
             pushmem_pe::generate(spec).map_err(|error| Diagnostic::new(error.to_string()).as_fault("specification"))?;

@@ -7,6 +7,7 @@ use pushmem_compiler::Compiled;
 use pushmem_composition::Files;
 use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_files::{Code, Diagnostic, OutputFolder};
+use pushmem_interconnect::array_module;
 use pushmem_packaging::{Design, Timing, package};
 use pushmem_rtl::tile_module;
 use pushmem_technology::Technology;
@@ -58,7 +59,29 @@ pub fn tile<'a>(spec: &'a TileSpec, rtl: Vec<(String, String)>, technology: &'a 
         reset: spec.reset,
         technology,
         blocks: Vec::new(),
+        hop_limit: None,
     }
+}
+
+/// An array for chip flows.
+pub fn array<'a>(spec: &'a ArraySpec, rtl: Vec<(String, String)>, technology: &'a Technology) -> Design<'a> {
+    Design {
+        name: spec.name.clone(),
+        top: array_module(spec),
+        about: format!("Reconfigurable array `{}`", spec.name),
+        rtl,
+        tiles: memory_tile(spec),
+        processing_elements: vec![spec.pe.name.clone()],
+        testbench: Vec::new(),
+        reset: spec.reset(),
+        technology,
+        blocks: Vec::new(),
+        hop_limit: Some(spec.hop_limit),
+    }
+}
+
+fn memory_tile(spec: &ArraySpec) -> Vec<&TileSpec> {
+    spec.memory.iter().map(|memory| &memory.tile).collect()
 }
 
 /// An accelerator for chip flows, without testbench and registers.
@@ -74,6 +97,7 @@ pub fn accelerator<'a>(compiled: &'a Compiled, files: &Files, technology: &'a Te
         reset: compiled.accelerator.target.memory().reset,
         technology,
         blocks: Vec::new(),
+        hop_limit: None,
     }
 }
 
@@ -85,18 +109,8 @@ pub fn array_tile<'a>(
     technology: &'a Technology,
 ) -> Design<'a> {
     let top = pushmem_interconnect::tile_module(spec, kind);
-    Design {
-        name: top.clone(),
-        top,
-        about: format!("{} tile of the array `{}`", kind.name().to_uppercase(), spec.name),
-        rtl,
-        tiles: spec.memory.iter().map(|memory| &memory.tile).collect(),
-        processing_elements: vec![spec.pe.name.clone()],
-        testbench: Vec::new(),
-        reset: spec.reset(),
-        technology,
-        blocks: Vec::new(),
-    }
+    let about = format!("{} tile of the array `{}`", kind.name().to_uppercase(), spec.name);
+    Design { name: top.clone(), top, about, ..array(spec, rtl, technology) }
 }
 
 impl Package {
@@ -129,8 +143,17 @@ impl Package {
     /// # Errors
     /// As [`technology::read`].
     pub fn technology(&self, specs: &[&TileSpec]) -> Result<Option<Technology>, Diagnostic> {
-        let wanted = self.package || !self.sram.is_empty() || self.clock_gate.is_some();
-        wanted.then(|| technology::read(specs, &self.sram, self.clock_gate.as_deref())).transpose()
+        self.is_any().then(|| technology::read(specs, &self.sram, self.clock_gate.as_deref())).transpose()
+    }
+
+    /// The same for an array.
+    ///
+    /// # Errors
+    /// As [`technology::read`].
+    pub fn technology_of_array(&self, spec: &ArraySpec) -> Result<Option<Technology>, Diagnostic> {
+        let read =
+            || technology::read_with(&memory_tile(spec), spec.clock_gating, &self.sram, self.clock_gate.as_deref());
+        self.is_any().then(read).transpose()
     }
 
     /// Adds the package of a design, if it is wanted. `design` makes it of timing constraints.

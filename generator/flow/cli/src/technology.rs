@@ -35,9 +35,27 @@ pub fn read(
     named: &[(String, PathBuf)],
     clock_gate: Option<&Path>,
 ) -> Result<Technology, Diagnostic> {
+    read_with(specs, has_gates(specs), named, clock_gate)
+}
+
+/// The same, of a design that has clock gates or not, whatever its tiles have.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with(
+    specs: &[&TileSpec],
+    has_gates: bool,
+    named: &[(String, PathBuf)],
+    clock_gate: Option<&Path>,
+) -> Result<Technology, Diagnostic> {
     let technology = Technology::new(assemblies(specs, named)?).map_err(|problem| problem.or_code(Code::Binding))?;
-    let clock_gate = clock_gate.map(|named| read_clock_gate(specs, technology.assemblies(), named)).transpose()?;
+    let read = |named| self::clock_gate(specs, has_gates, technology.assemblies(), named);
+    let clock_gate = clock_gate.map(read).transpose().map_err(|problem| problem.or_code(Code::Binding))?;
     Ok(technology.with_clock_gate(clock_gate))
+}
+
+fn has_gates(specs: &[&TileSpec]) -> bool {
+    specs.iter().any(|spec| spec.clock_gating)
 }
 
 /// Reads the cell for the clock gates of these tiles with these memories: a file, or one of `constraints/clock_gates` by its
@@ -46,13 +64,18 @@ pub fn read(
 /// # Errors
 /// As [`read`].
 pub fn read_clock_gate(specs: &[&TileSpec], assemblies: &[Assembly], named: &Path) -> Result<ClockGate, Diagnostic> {
-    clock_gate(specs, assemblies, named).map_err(|problem| problem.or_code(Code::Binding))
+    clock_gate(specs, has_gates(specs), assemblies, named).map_err(|problem| problem.or_code(Code::Binding))
 }
 
-fn clock_gate(specs: &[&TileSpec], assemblies: &[Assembly], named: &Path) -> Result<ClockGate, Diagnostic> {
-    if specs.iter().all(|spec| !spec.clock_gating) {
+fn clock_gate(
+    specs: &[&TileSpec],
+    has_gates: bool,
+    assemblies: &[Assembly],
+    named: &Path,
+) -> Result<ClockGate, Diagnostic> {
+    if !has_gates {
         return Err(Diagnostic::new(format!("there is no clock gate for the cell of `{}`", named.display()))
-            .with_help("a tile with `clock_gating: true` in its specification has them"));
+            .with_help("a tile or an array with `clock_gating: true` in its specification has them"));
     }
     let document = CLOCK_GATES.document(named)?;
     let gate = ClockGate::of_document(&document)?;

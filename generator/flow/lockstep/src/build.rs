@@ -47,8 +47,8 @@ pub fn build(
     let is_frozen = rtl == Rtl::Frozen;
     let frozen = is_frozen.then(|| freeze(spec, files, configuration));
     let files = frozen.as_deref().unwrap_or(files);
-    let blocks = if is_frozen { Vec::new() } else { vec![block_module(spec), io_block_module(spec)] };
-    let parts = [vec![top.clone()], blocks].concat();
+    let libraries = if is_frozen { Vec::new() } else { libraries(spec) };
+    let parts = [vec![top.clone()], libraries].concat();
     // The files of each part, and those of them that no other part has.
     let needed = parts.iter().map(|part| needed(files, part, &parts)).collect_vec();
     let own = |place: usize| {
@@ -57,17 +57,24 @@ pub fn build(
         needed[place].iter().filter(|file| !others.contains(file)).cloned().collect_vec()
     };
     let own = (0..parts.len()).map(own).collect_vec();
-    let tiles = spec.kinds().map(|kind| tile_module(spec, kind)).collect_vec();
+    let tiles = spec.kinds().map(|kind| tile_module(spec, kind)).filter(|tile| !parts.contains(tile)).collect_vec();
     let shared = needed
         .iter()
         .map(|files| tiles.iter().filter(|tile| files.contains(&format!("{tile}.sv"))).cloned().collect_vec());
     let shared = shared.collect_vec();
+    // Blocks are made of tiles.
+    let has = |part: &String, other: &String| {
+        part != other && pushmem_systemverilog::needed(files, part, &[]).contains(&format!("{other}.sv"))
+    };
+    let uses =
+        |part: &String| parts[1..].iter().filter(|other| *part != top && has(part, other)).cloned().collect_vec();
+    let uses = parts.iter().map(uses).collect_vec();
     let libraries = (1..parts.len()).map(|place| LibrarySources {
         module: &parts[place],
         files: &needed[place],
         own_files: &own[place],
-        // With longer hops, words pass through a block in a cycle.
-        is_clocked: spec.hop_limit == 1,
+        is_clocked: is_clocked(spec),
+        uses: &uses[place],
         shared: &shared[place],
     });
     let is_needed = |name: &String| is_header(name) || needed.iter().any(|files| files.contains(name));
@@ -82,4 +89,16 @@ pub fn build(
         wave: false,
         flatten: is_frozen,
     })
+}
+
+/// Whether tiles show registers alone. With longer hops, words pass through them in a cycle.
+fn is_clocked(spec: &ArraySpec) -> bool {
+    spec.hop_limit == 1
+}
+
+/// The modules that are built once for all their instances, used ones before their users: blocks, and tiles where nothing but registers
+/// connects them.
+fn libraries(spec: &ArraySpec) -> Vec<String> {
+    let tiles = spec.kinds().filter(|_| is_clocked(spec)).map(|kind| tile_module(spec, kind));
+    tiles.chain([block_module(spec), io_block_module(spec)]).collect()
 }

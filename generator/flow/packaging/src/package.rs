@@ -12,7 +12,7 @@ use crate::macros;
 use crate::registers::{Block, Component, Python};
 use crate::timing::Timing;
 
-/// A tile or an accelerator, as a chip flow sees it.
+/// A tile, an accelerator or an array, as a chip flow sees it.
 #[derive(Clone, Debug)]
 pub struct Design<'a> {
     /// Name of the package.
@@ -33,8 +33,10 @@ pub struct Design<'a> {
     pub reset: Reset,
     /// The macros of the memories.
     pub technology: &'a Technology,
-    /// Its registers.
+    /// Its registers, where they are those of tiles at their addresses.
     pub blocks: Vec<Block>,
+    /// The most hops of an array that a word passes between two registers.
+    pub hop_limit: Option<u32>,
 }
 
 /// Inputs with constraints of their own: the clock, the reset, and the port that only tests change.
@@ -163,8 +165,8 @@ pub fn package(design: &Design, timing: &Timing) -> Vec<(String, String)> {
         files.push(("memories.conf".to_owned(), macros::list(design.technology)));
         files.push(("memories.json".to_owned(), macros::json(design.technology)));
     }
+    files.push((format!("{name}.xml"), render(&Component { design, ports: &ports })));
     if !design.blocks.is_empty() {
-        files.push((format!("{name}.xml"), render(&Component { design, ports: &ports })));
         files.push((format!("{name}_registers.py"), render(&Python { design })));
     }
     let stubs = design.technology.stubs().into_iter();
@@ -233,7 +235,7 @@ impl<'a> Constraints<'a> {
             outputs: chosen(true).collect(),
             register_files: register_files.collect(),
             configuration_outputs: design.tiles.iter().flat_map(|spec| configuration_outputs(spec)).unique().collect(),
-            clock_gates: design.tiles.iter().any(|spec| spec.clock_gating),
+            clock_gates: ports.iter().any(|port| port.name == TEST_ENABLE),
         }
     }
 }

@@ -48,6 +48,7 @@ fn packaged(spec: &TileSpec, technology: &Technology, timing: &str) -> BTreeMap<
         reset: spec.reset,
         technology,
         blocks: vec![Block { name: spec.name.clone(), base: 0, map }],
+        hop_limit: None,
     };
     let timing = Timing::of_document(&Document::parse("timing.yaml", timing).unwrap()).unwrap();
     package(&design, &timing).into_iter().collect()

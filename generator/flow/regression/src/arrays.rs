@@ -9,12 +9,13 @@ mod bitstreams;
 mod life;
 mod probes;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use pushmem_fabric::{ArraySpec, Folder};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_resources::Graph;
-use rand::SeedableRng;
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::failure::Failure;
@@ -22,8 +23,8 @@ use crate::scenario::ScenarioCounts;
 
 pub use array::random_array;
 pub use bench::{Bench, Cycle};
-pub use bitstreams::{arbitrary_bitstream, routed_bitstream};
-pub use life::{life, loading};
+pub use bitstreams::{arbitrary_bitstream, isolated, routed_bitstream};
+pub use life::{common_life, life, loading, reloading};
 pub use probes::build_probed;
 
 /// Reads the specification of an array. The blocks that it names are in the nearest folder around its own that has them: there, or in
@@ -57,8 +58,20 @@ pub(crate) fn run_bitstreams(
             0 => arbitrary_bitstream(spec, &graph, random),
             _ => routed_bitstream(spec, &graph, random).0,
         };
-        let cycles = life(spec, &graph, &configuration, random);
-        bench.run(&cycles).map_err(|failure| failure.at(format!("bitstream {number}")))?;
+        let run = |bench: &mut Bench, cycles: &[Cycle]| {
+            bench.run(cycles).map(drop).map_err(|failure| failure.at(format!("bitstream {number}")))
+        };
+        if number % 3 != 2 {
+            let life = if number % 3 == 0 { life } else { common_life };
+            run(&mut bench, &life(spec, &graph, &configuration, random))?;
+            continue;
+        }
+        // Some columns are loaded while the others run.
+        let columns: BTreeSet<u32> = (0..spec.columns).filter(|_| random.random()).collect();
+        let configuration = isolated(&graph, &configuration, &columns);
+        run(&mut bench, &life(spec, &graph, &configuration, random))?;
+        let next = arbitrary_bitstream(spec, &graph, random);
+        run(&mut bench, &reloading(spec, &graph, &configuration, &next, &columns, random).0)?;
     }
     Ok(ScenarioCounts { configurations: count.into(), cycles: bench.clock() })
 }

@@ -1,6 +1,6 @@
 //! Building models and libraries of modules, which are kept in the cache.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,6 +20,9 @@ const WAVE_FLAGS: [&str; 2] = ["--trace-fst", "--no-trace-params"];
 /// The functions that the wrapper of a library calls.
 const CALLS: &str = "calls.cpp";
 
+/// The optimization of modules that have many instances and are small: they are compiled once.
+const OF_INNERMOST: &str = "-O2";
+
 /// The flag that makes one module of all.
 const FLATTEN: &str = "--flatten";
 
@@ -35,17 +38,19 @@ pub struct LibrarySources<'a> {
     pub files: &'a [String],
     /// Those of them that the library stands for: others may use the rest, too.
     pub own_files: &'a [String],
-    /// Whether all its outputs are registers of its clock `clk_i`, or functions of them alone, and all its ports vectors of bits:
-    /// then it is called once a cycle.
+    /// Whether all its outputs are registers of its clock `clk_i`, or functions of them alone, and all its ports vectors of bits or arrays
+    /// of them: then it is called once a cycle, as one module with all that is in it.
     pub is_clocked: bool,
+    /// Libraries, of those before it, that it uses.
+    pub uses: &'a [String],
     /// Modules in it of which there are many instances, which share their C++.
     pub shared: &'a [String],
 }
 
-/// A module that was built: its object, and a module of the same name and ports that calls it.
+/// A module that was built: its object, and the file of a module of the same name and ports that calls it.
 struct Library {
     object: PathBuf,
-    wrapper: (String, String),
+    wrapper: File,
 }
 
 /// The sources of a model.
@@ -105,20 +110,27 @@ impl Verilator {
             write(&work.path().join(CONFIGURATION), &no_inline(kept.into_iter()))?;
         }
         if !wave {
+            let mut wrappers: BTreeMap<&str, File> = BTreeMap::new();
             for library in &libraries {
-                let Library { object, wrapper: (name, text) } = self.library(*library, rtl)?;
+                let inside = library.uses.iter().filter_map(|used| wrappers.remove(used.as_str())).collect_vec();
+                let Library { object, wrapper } = self.library(*library, rtl, inside.clone())?;
+                wrappers.extend(library.uses.iter().map(String::as_str).zip(inside));
                 objects.push(object);
                 replaced.extend(library.own_files);
-                let wrapper = format!("wrapper_{name}");
-                write(&work.path().join(&wrapper), &text)?;
-                verilate.arg(wrapper);
+                wrappers.insert(library.module, wrapper);
+            }
+            let is_inside =
+                |module: &str| libraries.iter().any(|library| library.uses.iter().any(|used| used == module));
+            for (name, text) in wrappers.into_iter().filter(|(module, _)| !is_inside(module)).map(|(_, file)| file) {
+                write(&work.path().join(&name), &text)?;
+                verilate.arg(name);
             }
         }
         verilate.args(compiled(rtl).filter(|name| !replaced.contains(name)));
         self.tell(|| format!("verilating `{top}`"));
         run(&mut verilate)?;
         self.tell(|| format!("compiling the model of `{top}`"));
-        self.compile(work.path(), &objects, wave)?;
+        self.compile(work.path(), &objects, wave, flatten.then_some(OF_INNERMOST))?;
         keep(work, &models.join(&key));
         if !executable.is_file() {
             return Err(Diagnostic::new(format!("cannot keep the built model in {}", models.display())));
@@ -126,10 +138,12 @@ impl Verilator {
         Ok(executable)
     }
 
-    /// Builds a module, or finds it in the cache. It is the same in all models whose files for it are the same.
-    fn library(&self, sources: LibrarySources, rtl: &[(String, String)]) -> Result<Library, Diagnostic> {
+    /// Builds a module, or finds it in the cache. It is the same in all models whose files for it are the same. `inside` are the files that
+    /// stand for libraries that it uses.
+    fn library(&self, sources: LibrarySources, rtl: &[File], inside: Vec<File>) -> Result<Library, Diagnostic> {
         let LibrarySources { module, files, is_clocked, shared, .. } = sources;
-        let files = rtl.iter().filter(|(name, _)| is_header(name) || files.contains(name)).cloned().collect_vec();
+        let files = rtl.iter().filter(|(name, _)| is_header(name) || files.contains(name)).cloned();
+        let files = files.chain(inside).collect_vec();
         let texts = files.iter().flat_map(|(name, text)| [name.as_str(), text.as_str()]);
         let libraries = pushmem_cache::folder().join("libraries");
         let folder = libraries.join(self.key([kind_of(&sources), module].into_iter().chain(texts)));
@@ -142,11 +156,14 @@ impl Verilator {
             for (name, text) in &files {
                 write(&work.path().join(name), text)?;
             }
+            let is_whole = is_clocked && sources.uses.is_empty();
             let class = format!("V{module}");
             let mut verilate = self.verilate(work.path(), &class, module);
-            if !is_clocked {
-                verilate.args(["--lib-create", module]);
-            }
+            match is_clocked {
+                // Then all its state is in one place.
+                true => verilate.arg(FLATTEN),
+                false => verilate.args(["--lib-create", module]),
+            };
             if !shared.is_empty() {
                 write(&work.path().join(CONFIGURATION), &no_inline(shared.iter().map(String::as_str)))?;
                 verilate.arg(CONFIGURATION);
@@ -157,25 +174,31 @@ impl Verilator {
             if is_clocked {
                 let text = files.iter().find(|(name, _)| *name == wrapper).map_or("", |(_, text)| text);
                 let clocked = Clocked::of(module, text)?;
-                write(&work.path().join(CALLS), &clocked.functions(&class))?;
+                write(&work.path().join(CALLS), &clocked.functions(&class, is_whole))?;
                 write(&work.path().join("verilated").join(&wrapper), &clocked.wrapper())?;
                 units[0].sources.push(format!("../{CALLS}"));
             }
             self.tell(|| format!("compiling the model of `{module}`"));
-            let objects = self.compile_units(work.path(), &units)?;
+            let objects = self.compile_units(work.path(), &units, is_whole.then_some(OF_INNERMOST))?;
             let mut join = Command::new(&self.compiler);
             run(join.current_dir(work.path()).args(["-r", "-nostdlib", "-o", "library.o"]).args(objects))?;
             keep(work, &folder);
         }
         let text = fs::read_to_string(&text).map_err(io(&text))?;
-        Ok(Library { object, wrapper: (wrapper, text) })
+        Ok(Library { object, wrapper: (format!("wrapper_{wrapper}"), text) })
     }
 
     /// Compiles the Verilated sources and the harness, side by side if they are many.
-    fn compile(&self, folder: &Path, objects: &[PathBuf], wave: bool) -> Result<(), Diagnostic> {
+    fn compile(
+        &self,
+        folder: &Path,
+        objects: &[PathBuf],
+        wave: bool,
+        optimization: Option<&str>,
+    ) -> Result<(), Diagnostic> {
         let mut units = units(verilated_sources(folder)?);
         units[0].sources.push("../harness.cpp".to_owned());
-        let compiled = self.compile_units(folder, &units)?;
+        let compiled = self.compile_units(folder, &units, optimization)?;
         let mut link = self.compiler_command();
         link.current_dir(folder).args(compiled).args(objects).args(["-pthread", "-o", "model"]);
         if wave {
@@ -185,8 +208,13 @@ impl Verilator {
         Ok(())
     }
 
-    /// Compiles units side by side. Returns the names of their objects.
-    fn compile_units(&self, folder: &Path, units: &[Unit]) -> Result<Vec<String>, Diagnostic> {
+    /// Compiles units side by side, with another optimization if one is given. Returns the names of their objects.
+    fn compile_units(
+        &self,
+        folder: &Path,
+        units: &[Unit],
+        optimization: Option<&str>,
+    ) -> Result<Vec<String>, Diagnostic> {
         let mut compiles = Vec::new();
         let mut compiled = Vec::new();
         for (number, unit) in units.iter().enumerate() {
@@ -194,6 +222,7 @@ impl Verilator {
             write(&folder.join(&source), &unit.text())?;
             let mut compile = self.compiler_command();
             compile.current_dir(folder).args(["-Iverilated", "-c", &source, "-o", &object]);
+            compile.args(optimization);
             compile.args(unit.runs_once.then_some("-O0"));
             compiles.push(compile);
             compiled.push(object);

@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use askama::Template;
 use itertools::Itertools;
 use pushmem_files::Diagnostic;
 use pushmem_systemverilog::{Port, header, ports_of};
@@ -14,9 +15,43 @@ const WORD: usize = 32;
 
 const CLOCK: &str = "clk_i";
 
-/// The words that a port takes.
+/// The bits of a port, and the words that it takes.
+fn bits(port: &Port) -> usize {
+    port.bits as usize * port.elements.unwrap_or(1) as usize
+}
+
 fn words(port: &Port) -> usize {
-    (port.bits as usize).div_ceil(WORD)
+    bits(port).div_ceil(WORD)
+}
+
+/// A port as bits, the first element of an array lowest.
+fn vector(port: &Port) -> String {
+    let element = |place: u32| format!("{}[{place}]", port.name);
+    port.elements.map_or(port.name.clone(), |elements| (0..elements).rev().map(element).join(", "))
+}
+
+#[derive(Template)]
+#[template(path = "clocked_library.cpp", escape = "none")]
+struct Library<'a> {
+    module: &'a str,
+    class: &'a str,
+    is_whole: bool,
+    clock: &'a str,
+    inputs: Side<'a>,
+    outputs: Side<'a>,
+}
+
+/// The ports of a direction.
+struct Side<'a> {
+    words: usize,
+    ports: Vec<Placed<'a>>,
+}
+
+/// A port with its first word.
+struct Placed<'a> {
+    name: &'a str,
+    word: usize,
+    bits: u32,
 }
 
 /// The interface of a module.
@@ -29,8 +64,10 @@ pub(crate) struct Clocked<'a> {
 impl<'a> Clocked<'a> {
     /// The interface of a module by its text.
     pub fn of(module: &'a str, text: &'a str) -> Result<Self, Diagnostic> {
-        let fault =
-            || Diagnostic::new(format!("the ports of `{module}` are not vectors of bits")).as_fault("specification");
+        let fault = || {
+            Diagnostic::new(format!("the ports of `{module}` are not vectors of bits, or arrays of them"))
+                .as_fault("specification")
+        };
         let header = header(module, text).ok_or_else(fault)?;
         let ports = ports_of(module, text).ok_or_else(fault)?;
         Ok(Clocked { module, header, ports })
@@ -56,9 +93,9 @@ impl<'a> Clocked<'a> {
     /// A module of the same name and ports that calls the library at each rising edge.
     pub fn wrapper(&self) -> String {
         let Clocked { module, header, .. } = self;
-        let padded = |port: &Port| match words(port) * WORD - port.bits as usize {
-            0 => port.name.clone(),
-            more => format!("{more}'d0, {}", port.name),
+        let padded = |port: &Port| match words(port) * WORD - bits(port) {
+            0 => vector(port),
+            more => format!("{more}'d0, {}", vector(port)),
         };
         let inputs = self.passed(true).rev().map(padded).join(", ");
         let (last_in, last_out) = (self.words(true) * WORD - 1, self.words(false) * WORD - 1);
@@ -69,38 +106,29 @@ impl<'a> Clocked<'a> {
              always @(posedge {CLOCK}) begin\n        {module}_step(model, {{{inputs}}}, next);\n        outputs_q <= next;\n    end\n"
         );
         for (port, word) in self.placed(false) {
-            let (low, high) = (word * WORD, word * WORD + port.bits as usize - 1);
-            writeln!(text, "    assign {} = outputs_q[{high}:{low}];", port.name).expect("strings take all");
+            for element in 0..port.elements.unwrap_or(1) {
+                let low = word * WORD + (element * port.bits) as usize;
+                let high = low + port.bits as usize - 1;
+                let place = if port.elements.is_some() { format!("[{element}]") } else { String::new() };
+                writeln!(text, "    assign {}{place} = outputs_q[{high}:{low}];", port.name).expect("strings take all");
+            }
         }
         text + "endmodule\n"
     }
 
-    /// The functions that the wrapper calls, around the class that Verilator makes of the module.
-    pub fn functions(&self, class: &str) -> String {
-        let module = self.module;
-        let call = |verb: &str, vector: &str, is_input: bool| {
-            let line = |(port, word): (&Port, usize)| format!("    {verb}(model.{}, {vector} + {word});\n", port.name);
-            self.placed(is_input).map(line).collect::<String>()
+    /// The functions that the wrapper calls, around the class that Verilator makes of the module. `is_whole` says whether all its state is in
+    /// that class.
+    pub fn functions(&self, class: &str, is_whole: bool) -> String {
+        let side = |is_input: bool| Side {
+            words: self.words(is_input),
+            ports: self
+                .placed(is_input)
+                .map(|(port, word)| Placed { name: &port.name, word, bits: port.bits })
+                .collect(),
         };
-        format!(
-            "#include <cstddef>\n#include <cstdint>\n\n#include \"{class}.h\"\n#include \"svdpi.h\"\n\nnamespace {{\n\n\
-             template <typename Port>\nvoid put(Port& port, const svBitVecVal* words) {{\n    \
-             uint64_t value = words[0];\n    if (sizeof(Port) > 4) value |= static_cast<uint64_t>(words[1]) << 32;\n    \
-             port = static_cast<Port>(value);\n}}\n\n\
-             template <std::size_t WORDS>\nvoid put(VlWide<WORDS>& port, const svBitVecVal* words) {{\n    \
-             for (std::size_t word = 0; word < WORDS; ++word) port[word] = words[word];\n}}\n\n\
-             template <typename Port>\nvoid get(const Port& port, svBitVecVal* words) {{\n    \
-             words[0] = static_cast<uint32_t>(port);\n    \
-             if (sizeof(Port) > 4) words[1] = static_cast<uint32_t>(static_cast<uint64_t>(port) >> 32);\n}}\n\n\
-             template <std::size_t WORDS>\nvoid get(const VlWide<WORDS>& port, svBitVecVal* words) {{\n    \
-             for (std::size_t word = 0; word < WORDS; ++word) words[word] = port[word];\n}}\n\n}}  // namespace\n\n\
-             extern \"C\" void* {module}_new() {{ return new {class}; }}\n\n\
-             extern \"C\" void {module}_step(void* handle, const svBitVecVal* inputs, svBitVecVal* outputs) {{\n    \
-             {class}& model = *static_cast<{class}*>(handle);\n{}    model.{CLOCK} = 1;\n    model.eval();\n    \
-             model.{CLOCK} = 0;\n    model.eval();\n{}}}\n",
-            call("put", "inputs", true),
-            call("get", "outputs", false),
-        )
+        let template =
+            Library { module: self.module, class, is_whole, clock: CLOCK, inputs: side(true), outputs: side(false) };
+        template.render().expect("templates write to memory")
     }
 }
 
@@ -119,10 +147,17 @@ mod tests {
         {
             assert!(wrapper.contains(part), "{wrapper}");
         }
-        let functions = clocked.functions("Vm");
-        for part in ["put(model.a_i, inputs + 0);", "put(model.b_i, inputs + 1);", "get(model.c_o, outputs + 0);"] {
+        let functions = clocked.functions("Vm", true);
+        for part in
+            ["put(model.a_i, inputs + 0, 4);", "put(model.b_i, inputs + 1, 40);", "get(model.c_o, outputs + 0, 1);"]
+        {
             assert!(functions.contains(part), "{functions}");
         }
-        assert!(Clocked::of("m", "module m (\n    input logic [1:0] a_i [3]\n);\n").is_err());
+        let text = "module m (\n    input logic [1:0] a_i [2],\n    output logic b_o [2]\n);\n";
+        let wrapper = Clocked::of("m", text).unwrap().wrapper();
+        for part in ["{28'd0, a_i[1], a_i[0]}", "b_o[1] = outputs_q[1:1]"] {
+            assert!(wrapper.contains(part), "{wrapper}");
+        }
+        assert!(Clocked::of("m", "module m (\n    input logic [W-1:0] a_i\n);\n").is_err());
     }
 }

@@ -182,6 +182,7 @@ mod tests {
             technology: &technology,
             processing_elements: Vec::new(),
             blocks: Vec::new(),
+            hop_limit: None,
         };
         let library = Library { name: "cells".to_owned(), path: cells };
         let design =

@@ -15,7 +15,6 @@ use pushmem_systemverilog::files_of;
 use crate::application::pes::PES;
 use crate::application::tiles;
 use crate::kinds::{self, FileKind};
-use crate::rtl_folder;
 use crate::shipped::{Shipped, shipped};
 
 /// The arrays of `constraints/arrays`.
@@ -176,15 +175,14 @@ pub fn rtl_files(spec: &ArraySpec) -> Result<Vec<(String, String)>, Diagnostic> 
     Ok(files)
 }
 
-/// The files of an array.
-pub fn folder(spec: &ArraySpec, rtl: &[(String, String)], veryl: bool) -> OutputFolder {
-    let mut folder = OutputFolder::new();
-    rtl_folder::add(&mut folder, rtl.to_vec());
+/// Adds the files of an array, without the RTL.
+pub fn add_views(folder: &mut OutputFolder, spec: &ArraySpec, veryl: bool) {
     let map = ArrayMap::of(spec);
     folder.add("registers.json", map.to_json());
     folder.add("registers.h", map.to_c_header());
     folder.add("registers.rdl", map.to_system_rdl());
     folder.add("registers.md", map.to_markdown());
+    folder.add("registers.py", map.to_python(spec));
     folder.add("operations.md", spec.pe.to_markdown());
     folder.add("floorplan.svg", spec.to_svg());
     folder.add("hierarchy.vlt", pushmem_interconnect::verilator_hierarchy(spec));
@@ -203,5 +201,4 @@ pub fn folder(spec: &ArraySpec, rtl: &[(String, String)], veryl: bool) -> Output
             folder.add(format!("veryl/{}.veryl", source.name), source.text);
         }
     }
-    folder
 }

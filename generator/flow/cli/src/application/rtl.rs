@@ -141,6 +141,7 @@ pub fn model_sources<'a>(sources: &'a SimulationSources, rtl: &'a [(String, Stri
         module: &tile.name,
         files: &tile.files,
         own_files: tile.own_files(),
+        uses: &[],
         is_clocked: false,
         shared: &[],
     };

@@ -31,6 +31,10 @@ pub struct Cycle {
     pub inputs: Inputs,
     /// The configuration that the tiles have from this cycle on.
     pub configured: Option<Configuration>,
+    /// The same while others run: without the columns that were cleared before this cycle, or with those that a flush has started.
+    pub columns: Option<(BTreeSet<u32>, Configuration)>,
+    /// Whether columns are being loaded: the clocks of their tiles start one by one.
+    pub is_partial: bool,
     /// Whether a configuration is being loaded: streams show what they have of it, which is not compared.
     pub is_loading: bool,
     /// The answer that the access is to have: the word that is read, or none for an error. Of a write, any word stands for none.
@@ -116,6 +120,13 @@ impl Bench {
                 self.model.configure(configuration);
                 self.used = configuration.tiles.keys().copied().collect();
             }
+            if let Some((cleared, configuration)) = &cycle.columns {
+                match cleared.is_empty() {
+                    true => self.model.configure_columns(configuration),
+                    false => self.model.clear_columns(configuration, cleared),
+                }
+                self.used = configuration.tiles.keys().copied().collect();
+            }
             if let Some(sample) = samples.get(number)
                 && let Some(difference) = self.difference(cycle, sample)
             {
@@ -172,6 +183,7 @@ impl Bench {
         }
         let (registers, gates) = registers.split_at(self.probes.len());
         if !cycle.is_loading
+            && !cycle.is_partial
             && !self.commands[0]
             && let Some(difference) = self.wrong_clock(gates)
         {

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pushmem_bitstream::{Configuration, Net, Source};
 use pushmem_configuration::Configuration as MemoryConfiguration;
-use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
+use pushmem_fabric::{ArraySpec, Direction, Place, Side, TileKind};
 use pushmem_files::Document;
-use pushmem_resources::{Field, Graph, Meaning, Node, NodeId, Resource};
+use pushmem_resources::{Choice, Field, Graph, Meaning, Node, NodeId, Resource};
 use pushmem_tile::{Kind, TileSpec};
 use rand::Rng;
 use rand::seq::IndexedRandom;
@@ -40,6 +40,26 @@ pub fn arbitrary_bitstream(spec: &ArraySpec, graph: &Graph, random: &mut ChaCha8
     }
     configuration.tiles.retain(|_, tile| !tile.is_idle());
     configuration
+}
+
+/// The configuration without what other columns take from these.
+pub fn isolated(graph: &Graph, configuration: &Configuration, columns: &BTreeSet<u32>) -> Configuration {
+    let mut isolated = configuration.clone();
+    for (place, tile) in isolated.tiles.iter_mut().filter(|(place, _)| !columns.contains(&place.column)) {
+        let is_theirs = |side: Side| place.neighbour(side).is_some_and(|there| columns.contains(&there.column));
+        let layout = graph.layout(graph.kind(*place).expect("tiles are those of the array"));
+        for local in &layout.locals {
+            let Some(field) = local.field else { continue };
+            let index = tile.fields[field].checked_sub(local.first_value);
+            if let Some(Choice::Incoming { side, .. }) = index.and_then(|index| local.choices.get(index as usize))
+                && is_theirs(*side)
+            {
+                tile.fields[field] = 0;
+            }
+        }
+    }
+    isolated.tiles.retain(|_, tile| !tile.is_idle());
+    isolated
 }
 
 /// Routes from outputs of cores to inputs of others, drawn step by step, with an operation for each processing element; and the

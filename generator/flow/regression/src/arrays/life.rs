@@ -1,10 +1,14 @@
 //! The life of an array with a bitstream.
 
-use pushmem_bitstream::Configuration;
+use std::collections::BTreeSet;
+
+use pushmem_bitstream::{Bitstream, Configuration, decode};
+use pushmem_configuration::RegisterWrite;
 use pushmem_emulator::{Beat, Inputs, StreamInputs};
 use pushmem_fabric::{ArraySpec, Place};
-use pushmem_resources::{Address, CLEAR, DIGEST, Feature, Graph};
+use pushmem_resources::{Address, CLEAR, Common, DIGEST, Feature, Graph, WHOLE_ARRAY};
 use rand::Rng;
+use rand::seq::IteratorRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::bench::Cycle;
@@ -20,16 +24,24 @@ const ACCESSES: f64 = 0.3;
 /// How often the array is locked in between, of all bitstreams.
 const LOCKS: f64 = 0.3;
 
+/// How often a cycle passes before the next write while others run.
+const GAPS: f64 = 0.3;
+
 /// Registers to draw from: the first, which a tile has or not, or any.
 const FIRST_REGISTERS: u32 = 5;
 const ANY_REGISTER: u32 = 1 << 12;
 
 /// The cycles that load a configuration while time stands still, and start a run.
 pub fn loading(spec: &ArraySpec, graph: &Graph, configuration: &Configuration) -> Vec<Cycle> {
+    let bitstream = configuration.encode(spec, graph).expect("the configuration is one of the array");
+    loading_of(spec, &bitstream, configuration)
+}
+
+/// The same with a bitstream that loads the configuration.
+fn loading_of(spec: &ArraySpec, bitstream: &Bitstream, configuration: &Configuration) -> Vec<Cycle> {
     let still = still();
     // The tiles must stand still before the first write.
     let mut cycles = vec![still.clone(); spec.control_depth as usize + 1];
-    let bitstream = configuration.encode(spec, graph).expect("the configuration is one of the array");
     let writes = bitstream.writes.iter();
     cycles.extend(writes.map(|write| Cycle { answer: Some(0), ..access_of(&still, write.address, write.data) }));
     let flush = Inputs { flush: true, ..still.inputs.clone() };
@@ -53,7 +65,45 @@ fn access_of(cycle: &Cycle, address: u32, data: u32) -> Cycle {
 /// The cycles in which a configuration is loaded and runs, with random streams, stalls, flushes, and accesses to registers. Often a wrong
 /// digest locks the array in between: then it refuses all writes, and goes on as before.
 pub fn life(spec: &ArraySpec, graph: &Graph, configuration: &Configuration, random: &mut ChaCha8Rng) -> Vec<Cycle> {
-    let mut cycles = loading(spec, graph, configuration);
+    let bitstream = configuration.encode(spec, graph).expect("the configuration is one of the array");
+    life_of(spec, graph, &bitstream, configuration, random)
+}
+
+/// The same, but some registers of all tiles of a kind are written before those of the configuration.
+pub fn common_life(
+    spec: &ArraySpec,
+    graph: &Graph,
+    configuration: &Configuration,
+    random: &mut ChaCha8Rng,
+) -> Vec<Cycle> {
+    let mut bitstream = configuration.encode(spec, graph).expect("the configuration is one of the array");
+    for _ in 0..random.random_range(1..4) {
+        let column = random.random::<bool>().then(|| random.random_range(0..spec.columns));
+        let place = spec.places().filter(|place| column.is_none_or(|column| column == place.column)).choose(random);
+        let kind = spec.kind(place.expect("columns have tiles")).expect("a place of the array");
+        let layout = graph.layout(kind);
+        let (feature, register) = layout.registers().choose(random).expect("tiles have registers");
+        let fields = layout.fields.iter().filter(|field| (field.feature, field.register) == (feature, register));
+        let data =
+            fields.map(|field| field.value(random.random::<u32>()) << field.low).fold(0, |all, value| all | value);
+        let common = Common { kind, column, feature: feature.number(), register };
+        // Behind the digest and the clear. A tile that is written is in use.
+        if data != 0 {
+            bitstream.writes.insert(2, RegisterWrite { address: common.address().word(), data });
+        }
+    }
+    let configuration = decode(&bitstream, spec, graph).expect("all of these are registers of the array");
+    life_of(spec, graph, &bitstream, &configuration, random)
+}
+
+fn life_of(
+    spec: &ArraySpec,
+    graph: &Graph,
+    bitstream: &Bitstream,
+    configuration: &Configuration,
+    random: &mut ChaCha8Rng,
+) -> Vec<Cycle> {
+    let mut cycles = loading_of(spec, bitstream, configuration);
     // Sources and sinks of different speed.
     let rates: Vec<[f64; 2]> = (0..spec.columns).map(|_| [rate(random), rate(random)]).collect();
     cycles.extend(run(spec, graph, configuration, &rates, random));
@@ -75,18 +125,71 @@ fn run(
     let count = random.random_range(RUN_CYCLES);
     let mut cycles = Vec::with_capacity(count);
     for _ in 0..count {
-        let stream = |random: &mut ChaCha8Rng, [offers, takes]: [f64; 2]| StreamInputs {
-            beat: random.random_bool(offers).then(|| beat(spec, random)),
-            ready: random.random_bool(takes),
-        };
-        let streams = rates.iter().map(|rates| stream(random, *rates)).collect();
-        let (flush, stall) = (random.random_bool(FLUSHES), random.random_bool(STALLS));
-        let inputs = Inputs { flush, stall, streams };
+        let inputs = random_inputs(spec, rates, random);
         let access =
             if random.random_bool(ACCESSES) { access(spec, graph, configuration, random) } else { Cycle::default() };
         cycles.push(Cycle { inputs, ..access });
     }
     cycles
+}
+
+/// The inputs of a cycle of a run.
+fn random_inputs(spec: &ArraySpec, rates: &[[f64; 2]], random: &mut ChaCha8Rng) -> Inputs {
+    let stream = |random: &mut ChaCha8Rng, [offers, takes]: [f64; 2]| StreamInputs {
+        beat: random.random_bool(offers).then(|| beat(spec, random)),
+        ready: random.random_bool(takes),
+    };
+    let streams = rates.iter().map(|rates| stream(random, *rates)).collect();
+    let (flush, stall) = (random.random_bool(FLUSHES), random.random_bool(STALLS));
+    Inputs { flush, stall, streams }
+}
+
+/// The cycles in which the other columns run on while some are cleared, get the tiles of `next`, and start with the next flush; and the
+/// configuration of the array from then on. Nothing in the other columns takes anything from those.
+pub fn reloading(
+    spec: &ArraySpec,
+    graph: &Graph,
+    configuration: &Configuration,
+    next: &Configuration,
+    columns: &BTreeSet<u32>,
+    random: &mut ChaCha8Rng,
+) -> (Vec<Cycle>, Configuration) {
+    let rates: Vec<[f64; 2]> = (0..spec.columns).map(|_| [rate(random), rate(random)]).collect();
+    let is_loaded = |place: &Place| columns.contains(&place.column);
+    let mut now = configuration.clone();
+    let mut together = configuration.clone();
+    together.tiles.retain(|place, _| !is_loaded(place));
+    let loaded = next.tiles.iter().filter(|(place, _)| is_loaded(place));
+    together.tiles.extend(loaded.map(|(place, tile)| (*place, tile.clone())));
+    let bitstream = together.encode_columns(spec, graph, columns).expect("the configuration is one of the array");
+    let cycle = |random: &mut ChaCha8Rng| {
+        let inputs = Inputs { flush: false, ..random_inputs(spec, &rates, random) };
+        Cycle { inputs, is_partial: true, ..Cycle::default() }
+    };
+    let mut cycles = Vec::new();
+    let mut cleared = Vec::new();
+    for write in &bitstream.writes {
+        while random.random_bool(GAPS) {
+            cycles.push(cycle(random));
+        }
+        if let Some(column) = Address::of(write.address).cleared_column() {
+            cleared.push((cycles.len(), column));
+        }
+        cycles.push(Cycle { answer: Some(0), ..access_of(&cycle(random), write.address, write.data) });
+    }
+    // All have arrived before the flush.
+    let depth = spec.control_depth as usize;
+    cycles.extend((0..depth + 2).map(|_| cycle(random)));
+    let flush = cycles.len();
+    cycles.extend((0..depth + 2).map(|_| cycle(random)));
+    cycles[flush].inputs.flush = true;
+    for (place, column) in cleared {
+        now.tiles.retain(|tile, _| tile.column != column);
+        cycles[place + depth + 1].columns = Some(([column].into(), now.clone()));
+    }
+    cycles[flush + depth + 1].columns = Some((BTreeSet::new(), together.clone()));
+    cycles.extend(run(spec, graph, &together, &rates, random));
+    (cycles, together)
 }
 
 /// A wrong digest, writes that the array refuses, a clear among them, and the right digest, while time stands still.
@@ -117,6 +220,9 @@ fn access(spec: &ArraySpec, graph: &Graph, configuration: &Configuration, random
     if random.random_bool(0.1) {
         return Cycle { read: true, address: DIGEST.word(), answer: Some(spec.digest_word()), ..Cycle::default() };
     }
+    if random.random_bool(0.2) {
+        return common_access(spec, graph, random);
+    }
     let address = Address {
         row: random.random_range(0..=spec.rows + 1),
         column: random.random_range(0..=spec.columns),
@@ -139,6 +245,30 @@ fn access(spec: &ArraySpec, graph: &Graph, configuration: &Configuration, random
     let answer = read(graph, configuration, address);
     let write = answer.is_none() && random.random() && address != CLEAR;
     Cycle { write, read: !write, address: address.word(), data: random.random(), answer, ..Cycle::default() }
+}
+
+/// A read of a register of all tiles of a kind, or a write to one that no tile has: both are errors.
+fn common_access(spec: &ArraySpec, graph: &Graph, random: &mut ChaCha8Rng) -> Cycle {
+    let column = if random.random() { WHOLE_ARRAY } else { random.random_range(0..=spec.columns) };
+    let (feature, register) = (random.random_range(0..16), random.random_range(0..FIRST_REGISTERS));
+    let address = Address { row: WHOLE_ARRAY, column, feature, register };
+    let is_own =
+        address == DIGEST || address == CLEAR || address.cleared_column().is_some_and(|column| column < spec.columns);
+    if is_own {
+        return Cycle::default();
+    }
+    let has = |common: Common, place: Place| {
+        let kind = graph.kind(place).filter(|kind| common.has(*kind, place));
+        kind.is_some_and(|kind| {
+            let layout = graph.layout(kind);
+            let is_of_memory = common.feature == Feature::Core.number() && common.register < layout.memory_registers();
+            let register = |(feature, register): (Feature, u32)| (feature.number(), register);
+            is_of_memory || layout.registers().map(register).any(|one| one == (common.feature, common.register))
+        })
+    };
+    let exists = address.common().is_some_and(|common| spec.places().any(|place| has(common, place)));
+    let write = !exists && random.random();
+    Cycle { write, read: !write, address: address.word(), data: random.random(), ..Cycle::default() }
 }
 
 /// The contents of a register, if there is one.
