@@ -31,18 +31,34 @@ use crate::progress::Spinner;
 struct Outcome {
     #[serde(flatten)]
     report: Report,
+    #[serde(flatten)]
+    course: Course,
+}
+
+/// The checks and the times of a build on an array.
+#[derive(Serialize)]
+pub(super) struct Course {
     /// Whether the array's model computed what the interpreter computes.
-    checked_by_model: bool,
+    pub checked_by_model: bool,
     /// The clock, if one was asked for.
-    clock: Option<Clock>,
+    pub clock: Option<Clock>,
     /// The run of the RTL that showed what the model shows, if it was run.
-    rtl: Option<Agreement>,
-    /// Seconds from the program to the bitstream, proof included.
-    seconds: f64,
+    pub rtl: Option<Agreement>,
+    /// Seconds to the bitstream, proof included.
+    pub seconds: f64,
     /// Seconds of each step.
-    steps: Times,
+    pub steps: Times,
     /// Seconds of the run on the array's model, if there was one.
-    model_seconds: Option<f64>,
+    pub model_seconds: Option<f64>,
+}
+
+impl Course {
+    /// Of a build with this clock and these times, and of its run if there was one.
+    pub(super) fn of(clock: Option<Clock>, seconds: f64, steps: Times, ran: Option<Ran>) -> Self {
+        let checked_by_model = ran.is_some();
+        let (rtl, model_seconds) = ran.map_or((None, None), |ran| (ran.rtl, Some(ran.seconds)));
+        Course { checked_by_model, clock, rtl, seconds, steps, model_seconds }
+    }
 }
 
 impl Build {
@@ -75,8 +91,7 @@ impl Build {
         }
         let steps = mapped.times;
         self.say(&spinner, || line("of these", &steps_line(&steps)))?;
-        let runs = self.runs();
-        let ran = runs.then(|| {
+        let ran = self.runs().then(|| {
             let occupant = Occupant { compiled: &compiled, mapped: &mapped, images: &inputs };
             self.run_on(&[occupant], &mapped.configuration, &target, &spinner)
         });
@@ -87,8 +102,7 @@ impl Build {
             self.say_rtl(&spinner, rtl)?;
             images::write(&self.outputs, &outputs[0])?;
         }
-        let (compared, model_seconds) = ran.map_or((None, None), |ran| (ran.rtl, Some(ran.seconds)));
-        let outcome = Outcome { report, checked_by_model: runs, clock, rtl: compared, seconds, steps, model_seconds };
+        let outcome = Outcome { report, course: Course::of(clock, seconds, steps, ran) };
         if let Some(path) = &self.folder {
             folder(&compiled, &mapped, &target, &outcome.report).write(path)?;
             self.say(&spinner, || line("written to", &path.display().to_string()))?;

@@ -8,13 +8,12 @@ use std::time::Instant;
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, OutputFolder, check_output};
 use pushmem_images::Image;
-use pushmem_lockstep::Agreement;
 use pushmem_mapper::{ArrayTarget, Occupant, Region, Report, SideBySide, Times, header};
 use pushmem_nest::Program;
 use pushmem_routing::Options;
 use serde::Serialize;
 
-use super::on_array::{Clock, Ran, folder, shown, steps_line};
+use super::on_array::{Course, Ran, folder, shown, steps_line};
 use crate::application::choices::Chosen;
 use crate::application::{arrays, images};
 use crate::build::{Build, Emit, line};
@@ -28,18 +27,8 @@ struct Outcome {
     programs: Vec<OfProgram>,
     /// Words of the bitstream of all.
     bitstream_words: usize,
-    /// Whether the array's model computed what the interpreter computes.
-    checked_by_model: bool,
-    /// The clock, if one was asked for.
-    clock: Option<Clock>,
-    /// The run of the RTL that showed what the model shows, if it was run.
-    rtl: Option<Agreement>,
-    /// Seconds from the programs to the bitstream, proof included.
-    seconds: f64,
-    /// Seconds of each step.
-    steps: Times,
-    /// Seconds of the run on the array's model, if there was one.
-    model_seconds: Option<f64>,
+    #[serde(flatten)]
+    course: Course,
 }
 
 /// The results of one of them.
@@ -118,17 +107,14 @@ impl Build {
             self.say_rtl(&spinner, rtl)?;
             output_files.iter().zip(outputs).try_for_each(|(files, outputs)| images::write(files, outputs))?;
         }
-        let checked_by_model = ran.is_some();
-        let (rtl, model_seconds) = ran.map_or((None, None), |ran| (ran.rtl, Some(ran.seconds)));
         if let Some(path) = &self.folder {
             folder_of_all(programs, &together, &target, &reports).write(path)?;
             self.say(&spinner, || line("written to", &path.display().to_string()))?;
         }
         drop(spinner);
         if self.json {
-            let programs = reports;
-            let outcome =
-                Outcome { programs, bitstream_words, checked_by_model, clock, rtl, seconds, steps, model_seconds };
+            let course = Course::of(clock, seconds, steps, ran);
+            let outcome = Outcome { programs: reports, bitstream_words, course };
             output::result(true, &outcome, String::new)?;
         }
         Ok(ExitCode::SUCCESS)
