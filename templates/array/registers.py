@@ -88,7 +88,7 @@ def word(tile: str, register: str, values: dict[str, int]) -> tuple[int, int]:
     word = 0
     for name, value in values.items():
         if value >> found[name].bits:
-            raise ValueError(f"{register}.{name} has {found[name].bits} bits; {value} does not fit")
+            raise ValueError(f"{register}.{name} is 0 to {(1 << found[name].bits) - 1}, not {value}")
         word |= value << found[name].low
     return address(tile, register), word
 

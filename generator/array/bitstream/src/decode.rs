@@ -26,11 +26,12 @@ pub fn decode(bitstream: &Bitstream, spec: &ArraySpec, graph: &Graph) -> Result<
     check_start(bitstream, spec)?;
     // Without a clear of all, the columns that are loaded.
     let mut columns = BTreeSet::new();
-    let is_whole = Address::of(bitstream.writes[1].address) == CLEAR;
+    let mut is_whole = false;
     for (index, write) in bitstream.writes.iter().enumerate().skip(1) {
         let refuse = |message: String| Err(DecodeError { write: index, message });
         let address = Address::of(write.address);
         if address == CLEAR {
+            is_whole = true;
             configuration.tiles.clear();
             memories.clear();
             continue;

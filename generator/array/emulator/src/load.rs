@@ -104,7 +104,7 @@ struct Operands<'a> {
     delay: u32,
     /// All values, to which constants are added.
     values: &'a mut Vec<u32>,
-    /// What takes something, to which registers are added.
+    /// The slots that take a value in each cycle, to which registers are added.
     taken: &'a mut Vec<Step>,
 }
 

@@ -7,8 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::spec::ArraySpec;
 
+/// The most picoseconds of a path: a microsecond.
+const MOST_PS: u32 = 1_000_000;
+
 /// The longest paths of the tiles of an array in a cell library, as synthesis and timing analysis found them. Every hop of a track that
-/// passes no register ends at one, so they bound the clock of all programs.
+/// passes no register ends at one, so they bound the clock of all programs, as far as tiles do: the tree of flush, stall and
+/// configuration, SRAM macros and clock gates are not in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TimingModel {
@@ -53,6 +57,19 @@ pub struct TilePath {
     pub to: String,
 }
 
+impl TilePaths {
+    /// All with their keys.
+    fn all(&self) -> [(&'static str, Option<&TilePath>); 4] {
+        let TilePaths { within_a_tile, register_to_track, track_to_register, track_to_track } = self;
+        [
+            ("within_a_tile", Some(within_a_tile)),
+            ("register_to_track", Some(register_to_track)),
+            ("track_to_register", Some(track_to_register)),
+            ("track_to_track", track_to_track.as_ref()),
+        ]
+    }
+}
+
 impl TimingModel {
     /// The name of the array that a timing model is of.
     ///
@@ -72,6 +89,19 @@ impl TimingModel {
             let message = format!("this timing model is of another array than `{}`", spec.name);
             let problem = document.error(&FieldPath::root().key("spec_digest"), message);
             return Err(problem.with_help("`pushmem synth ARRAY --timing-model FILE` makes one of this array"));
+        }
+        let root = FieldPath::root().key("paths");
+        for (key, path) in model.paths.all() {
+            let Some(path) = path else { continue };
+            if !(1..=MOST_PS).contains(&path.ps) {
+                let message = format!("`{key}` takes {} ps", path.ps);
+                let problem = document.error(&root.key(key).key("ps"), message);
+                return Err(problem.with_help(format!("give a number from 1 to {MOST_PS}")));
+            }
+        }
+        if spec.hop_limit > 1 && model.paths.track_to_track.is_none() {
+            let message = format!("`{}` lets tracks pass registers, and `track_to_track` is missing", spec.name);
+            return Err(document.error_at_key(&root, message).with_help("add the path past one register"));
         }
         Ok(model)
     }

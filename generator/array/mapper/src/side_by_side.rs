@@ -27,7 +27,7 @@ use crate::times::timed;
 pub struct Region {
     /// The program.
     pub compiled: Compiled,
-    /// Its places, routes, and configuration, of the whole array. The bitstream has the writes of its tiles.
+    /// Its places, routes, and configuration, of the whole array. The bitstream loads its columns alone, while the others run.
     pub mapped: Mapped,
     /// Its columns.
     pub columns: Range<u32>,
@@ -59,8 +59,9 @@ pub fn compile_side_by_side(
     let mut free = 0..target.spec.columns;
     let mut found = Vec::new();
     for (number, program) in programs.iter().enumerate() {
-        if programs[..number].iter().any(|other| other.name == program.name) {
-            let message = format!("two programs are called `{}`", program.name);
+        // Names of macros in C have no small letters, and some file systems know no difference.
+        if programs[..number].iter().any(|other| other.name.eq_ignore_ascii_case(&program.name)) {
+            let message = format!("two programs are called `{}`, in capital letters or not", program.name);
             return Err(Diagnostic::new(message).with_help("give one of them another `name`"));
         }
         let mut routed = |compiled: &Compiled| narrowest(compiled, target, free.clone(), options, progress);
@@ -76,7 +77,7 @@ pub fn compile_side_by_side(
     }
     let bitstream = configuration.encode(&target.spec, &target.graph)?;
     let region = |(compiled, columns, routed): (Compiled, Range<u32>, Routed)| {
-        let own = routed.configuration.encode(&target.spec, &target.graph)?;
+        let own = routed.configuration.encode_columns(&target.spec, &target.graph, &columns.clone().collect())?;
         let mapped = routed.proven(&compiled, &bitstream, own, target).map_err(|wrong| wrong.as_fault("program"))?;
         Ok(Region { compiled, mapped, columns })
     };

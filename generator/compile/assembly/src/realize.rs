@@ -61,6 +61,7 @@ pub fn realize(
         },
         delays,
         wires: BTreeMap::new(),
+        under_way: BTreeSet::new(),
         datapath_of: BTreeMap::new(),
         kernel_of: index_vec::index_vec![None; graph.kernels.len()],
     };
@@ -98,6 +99,8 @@ struct Realizer<'a> {
     delays: IndexVec<WordId, BTreeSet<u64>>,
     /// The wire of each net some cycles ago.
     wires: BTreeMap<(WordId, u64), WireId>,
+    /// The selections and hold registers that have been asked for.
+    under_way: BTreeSet<WordId>,
     /// The datapath of each operation that has one.
     datapath_of: BTreeMap<usize, DatapathId>,
     /// The kernel that each of the graph's is.
@@ -131,6 +134,12 @@ impl Realizer<'_> {
             return Ok(wire);
         }
         match &self.graph.words[net].driver {
+            WordDriver::Select(_) | WordDriver::Hold(_) if delay == 0 && !self.under_way.insert(net) => Err(self
+                .unrealizable(
+                    net,
+                    "takes itself, through hold registers",
+                    "a hold register takes the word of a stage: give it one of those",
+                )),
             WordDriver::Select(choices) if delay == 0 => {
                 let driver = self.selection(net, choices)?;
                 let wire = self.add_wire(self.graph.words[net].name.clone(), driver);

@@ -73,7 +73,8 @@ impl Waits {
                 let is_kept = |&stage: &usize| !writes_once(&pipeline.stages[stage]);
                 match place {
                     _ if producers.iter().all(is_constant) => continue,
-                    _ if !is_scan && producers.iter().any(is_kept) => continue,
+                    // Without an order of rows, a word must be there for all readers once it is written.
+                    _ if !is_scan && (producers.len() != 1 || producers.iter().any(is_kept)) => continue,
                     Place::Register => waits.registers.insert((stage, number)),
                     Place::RegisterEach => waits.each.insert((stage, number)),
                     Place::Memory if are_lanes(writers.all(read.array)) && is_affine(read) => {

@@ -79,7 +79,7 @@ pub struct Build {
     #[arg(long, value_enum, value_name = "STAGE", conflicts_with_all = ["folder", "inputs", "outputs", "rtl", "wave", "package", "sram", "clock_gate", "json"])]
     emit: Option<Emit>,
     /// Application graph that is realized, as `--emit graph` writes it, perhaps edited. It is proven first.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "array")]
     graph: Option<PathBuf>,
     /// Prefix of the names of all modules: two versions of pushmem have their accelerators in one chip.
     #[arg(long, value_name = "PREFIX", value_parser = origin::prefix, requires = FOLDER)]

@@ -51,14 +51,22 @@ impl Run {
 /// Files by the names of arrays: given as `NAME=FILE`, or as the file of the only array of this kind.
 fn named(program: &Program, kind: ArrayKind, files: &[String]) -> Result<Vec<(String, PathBuf)>, Diagnostic> {
     let names = program.arrays_of(kind).map(|array| array.name.as_str()).collect_vec();
-    let of_file = |text: &String| match (text.split_once('='), names.as_slice()) {
-        (Some((name, file)), _) => Ok((name.to_owned(), file.into())),
-        (None, [only]) => Ok(((*only).to_owned(), text.into())),
-        (None, _) => {
-            let message =
-                format!("`{}` has {} {}s, and `{text}` names none of them", program.name, names.len(), kind.name());
-            let help = format!("write NAME={text} with one of {}", names.join(", "));
-            Err(Diagnostic::new(message).or_code(Code::Image).with_help(help))
+    let of_file = |text: &String| {
+        // A path may have the sign, too.
+        let named = text.split_once('=').filter(|(name, _)| names.contains(name) || names.len() != 1);
+        match (named, names.as_slice()) {
+            (Some((name, file)), _) => Ok((name.to_owned(), file.into())),
+            (None, [only]) => Ok(((*only).to_owned(), text.into())),
+            (None, []) => {
+                let message = format!("`{}` has no {}, and `{text}` is given for one", program.name, kind.name());
+                Err(Diagnostic::new(message).or_code(Code::Image).with_help("leave it out"))
+            }
+            (None, _) => {
+                let (count, kind) = (names.len(), kind.name());
+                let message = format!("`{}` has {count} {kind}s, and `{text}` names none of them", program.name);
+                let help = format!("write NAME={text} with one of {}", names.join(", "));
+                Err(Diagnostic::new(message).or_code(Code::Image).with_help(help))
+            }
         }
     };
     files.iter().map(of_file).try_collect()

@@ -18,7 +18,7 @@ pub(crate) struct Shown {
 /// A word, by where it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// What a stage gives in a cycle.
+    /// The result of a stage in a cycle.
     Result { stage: usize, cycle: i64 },
     /// Always the same.
     Constant(u16),
@@ -58,33 +58,76 @@ pub(crate) fn shown(
     Some(Shown { loaded, word })
 }
 
+/// The indices of a loop in which conditions hold: evenly spaced.
+#[derive(Clone, Copy, Debug)]
+struct Series {
+    first: i64,
+    step: i64,
+    count: i64,
+}
+
+impl Series {
+    /// Those of all conditions on a loop of so many iterations; nothing if there are none.
+    fn of(extent: u64, level: usize, conditions: &[(usize, Condition)]) -> Option<Self> {
+        let all = Series { first: 0, step: 1, count: extent as i64 };
+        let on_level = conditions.iter().filter(|(of, _)| *of == level);
+        on_level.map(|(_, condition)| condition).try_fold(all, Series::within).filter(|series| series.count > 0)
+    }
+
+    /// Those of them in which a condition holds.
+    fn within(self, condition: &Condition) -> Option<Self> {
+        // The first index of both from which on they repeat together: within as many steps as the condition has.
+        let from = (condition.first - self.first).max(0);
+        let start = from / self.step + i64::from(from % self.step > 0);
+        let first =
+            (start..start + condition.step).find(|&number| number < self.count && condition.holds(self.at(number)))?;
+        let common = gcd(self.step, condition.step);
+        let step = self.step / common * condition.step;
+        let last = condition.last.min(self.at(self.count - 1));
+        let first = self.at(first);
+        Some(Series { first, step, count: (last - first) / step + 1 })
+    }
+
+    fn at(self, number: i64) -> i64 {
+        self.first + number * self.step
+    }
+
+    /// The greatest index that is early; the first one is.
+    fn last(self, mut is_early: impl FnMut(i64) -> bool) -> i64 {
+        let (mut early, mut late) = (0, self.count);
+        while late - early > 1 {
+            let middle = early + (late - early) / 2;
+            if is_early(self.at(middle)) { early = middle } else { late = middle }
+        }
+        self.at(early)
+    }
+}
+
 /// The last iteration before a cycle in which all conditions hold, and its cycle. The iterations that they single out in each
 /// loop are evenly spaced, so that they are a nest of their own; it is gone through from the outermost loop inwards. Iterations
 /// come one after the other in time, in the order of the nest.
 fn last_before(counter: &Counter, conditions: &[(usize, Condition)], cycle: i64) -> Option<(Vec<i64>, i64)> {
-    let indices = (0..counter.extent.len()).map(|level| {
-        let met = |index: &i64| conditions.iter().filter(|(of, _)| *of == level).all(|(_, one)| one.holds(*index));
-        (0..counter.extent[level] as i64).filter(met).collect_vec()
-    });
-    let indices = indices.collect_vec();
-    let least = indices.iter().map(|of_level| of_level.first().copied()).collect::<Option<Vec<i64>>>()?;
-    let at = |index: &[i64]| {
-        counter.cycle.start + index.iter().zip(&counter.cycle.stride).map(|(index, stride)| index * stride).sum::<i64>()
-    };
-    let mut index = least;
-    if at(&index) >= cycle {
+    let levels = counter.extent.len();
+    let series: Vec<Series> =
+        (0..levels).map(|level| Series::of(counter.extent[level], level, conditions)).collect::<Option<_>>()?;
+    let mut index = series.iter().map(|series| series.first).collect_vec();
+    let mut loaded = counter.cycle.start
+        + index.iter().zip(&counter.cycle.stride).map(|(index, stride)| index * stride).sum::<i64>();
+    if loaded >= cycle {
         return None;
     }
-    for level in (0..indices.len()).rev() {
+    for level in (0..levels).rev() {
         // The greatest index with which the least of all loops inside come before the cycle.
-        let before = indices[level].partition_point(|&candidate| {
-            index[level] = candidate;
-            at(&index) < cycle
-        });
-        index[level] = indices[level][before - 1];
+        let (first, stride) = (index[level], counter.cycle.stride[level]);
+        let found = series[level].last(|candidate| loaded + (candidate - first) * stride < cycle);
+        loaded += (found - first) * stride;
+        index[level] = found;
     }
-    let loaded = at(&index);
     Some((index, loaded))
+}
+
+fn gcd(one: i64, other: i64) -> i64 {
+    if other == 0 { one } else { gcd(other, one % other) }
 }
 
 #[cfg(test)]

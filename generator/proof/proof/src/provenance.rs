@@ -282,7 +282,9 @@ impl Prover<'_> {
         };
         let is_held =
             |source: NetSource| source.direct().filter(|&net| matches!(self.drivers[net], NetDriver::Hold(_)));
-        if cases.iter().any(|case| is_held(case.source).is_some()) {
+        // Where arrays are kept in memories, a constant is the word of an element that is written once, as in a hold register.
+        let is_kept_constant = self.is_stored() && matches!(operand, NetSource::Constant(_));
+        if is_kept_constant || cases.iter().any(|case| is_held(case.source).is_some()) {
             return self.held(stage, load, &cases, &levels);
         }
         self.for_each_point(stage, load, &cases, &levels, point)?;

@@ -101,3 +101,36 @@ fn a_word_that_is_computed_once_waits() {
         }
     }
 }
+
+/// Words of coarse pipelines that several stages write stay in memories; constants among parameters are constants.
+#[test]
+fn parameters_with_several_writers_are_kept() {
+    let nest = |writers: &str, value: &str| {
+        format!(
+            "
+name: written
+schedule: dnn
+inputs: {{input: {{type: u16, shape: [16]}}, p: {{type: u16, shape: [8]}}}}
+outputs: {{output: {{type: u16, shape: [16]}}}}
+buffers: {{s: {{type: u16, shape: [8]}}, g: {{type: u16, shape: [8]}}}}
+nest:
+{writers}
+  - for x in 0..16:
+    - output[x] = {value}
+"
+        )
+    };
+    for (writers, value, registers) in [
+        ("  - for n in 0..8:\n    - s[n] = p[n]\n  - s[1] = p[2]", "input[x] * s[1]", 0),
+        (
+            "  - for n in 0..4:\n    - s[n] = p[n] + 3\n  - for n in 0..4:\n    - s[n + 4] = 7",
+            "input[x] * s[6] - s[4]",
+            0,
+        ),
+        ("  - for n in 0..8:\n    - s[n] = 7\n  - for n in 0..8:\n    - g[n] = s[n]", "input[x] * g[6] - g[0]", 0),
+        ("  - for n in 0..8:\n    - s[n] = p[n] + 3", "input[x] * s[6] - s[4]", 2),
+    ] {
+        let compiled = checked(&nest(writers, value), "amber");
+        assert_eq!(Report::of(&compiled).hold_registers, registers, "{writers}\n{}", compiled.graph);
+    }
+}

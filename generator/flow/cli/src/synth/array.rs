@@ -86,7 +86,10 @@ fn timing_model(spec: &ArraySpec, kinds: &[OfKind]) -> Option<TimingModel> {
             within_a_tile: longest(|report| report.paths.registers.as_ref())?,
             register_to_track: longest(|report| report.paths.tracks_out.as_ref())?,
             track_to_register: longest(|report| report.paths.tracks_in.as_ref())?,
-            track_to_track: longest(|report| report.paths.tracks_through.as_ref()),
+            track_to_track: match spec.hop_limit {
+                1 => None,
+                _ => Some(longest(|report| report.paths.tracks_through.as_ref())?),
+            },
         },
     })
 }
