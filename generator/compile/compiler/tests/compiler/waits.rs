@@ -121,7 +121,8 @@ nest:
         )
     };
     for (writers, value, registers) in [
-        ("  - for n in 0..8:\n    - s[n] = p[n]\n  - s[1] = p[2]", "input[x] * s[1]", 0),
+        // One for the word that the second stage copies.
+        ("  - for n in 0..8:\n    - s[n] = p[n]\n  - s[1] = p[2]", "input[x] * s[1]", 1),
         (
             "  - for n in 0..4:\n    - s[n] = p[n] + 3\n  - for n in 0..4:\n    - s[n + 4] = 7",
             "input[x] * s[6] - s[4]",
