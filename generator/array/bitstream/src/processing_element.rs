@@ -63,16 +63,19 @@ impl ProcessingElement {
         }
     }
 
+    /// The mode of each operand, with its layer and its number.
+    pub fn modes(&self) -> impl Iterator<Item = (Layer, usize, Mode)> {
+        let words = self.words.iter().enumerate().map(|(operand, word)| (Layer::Word, operand, word.mode));
+        words.chain(self.bits.iter().enumerate().map(|(operand, bit)| (Layer::Bit, operand, bit.mode)))
+    }
+
     /// The configuration of the processing element.
     ///
     /// # Errors
     /// The first field whose value means nothing.
     pub fn configuration(&self, spec: &ArraySpec) -> Result<Configuration, Undefined> {
         let most = spec.pe.operand_delay;
-        let words =
-            self.words.iter().map(|word| word.mode).enumerate().map(|(operand, mode)| (Layer::Word, operand, mode));
-        let bits = self.bits.iter().map(|bit| bit.mode).enumerate().map(|(operand, mode)| (Layer::Bit, operand, mode));
-        for (layer, operand, mode) in words.chain(bits) {
+        for (layer, operand, mode) in self.modes() {
             if let Mode::Delayed(cycles) = mode
                 && cycles > most
             {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use num_integer::Integer;
 use pushmem_pe::PeSpec;
 use pushmem_tile::{Controller, ControllerSpec, Reset, TileSpec};
 use serde::{Deserialize, Serialize};
@@ -276,10 +277,7 @@ impl ArraySpec {
     /// Columns after which tiles and registers of tracks repeat: a program moves east or west by multiples of it.
     pub fn column_period(&self) -> u32 {
         let every = self.memory.as_ref().map_or(1, |memory| memory.every);
-        let common = (1..=every.min(self.hop_limit))
-            .rev()
-            .find(|&divisor| every.is_multiple_of(divisor) && self.hop_limit.is_multiple_of(divisor));
-        every / common.unwrap_or(1) * self.hop_limit
+        every.lcm(&self.hop_limit)
     }
 
     /// Bits of a word on a track.

@@ -86,8 +86,7 @@ impl Report {
         let on_tracks = |layer: Layer| resources().filter(|of| of.layer == layer && is_segment(of.node)).count();
         let late_operands = |tile: &TileConfiguration| {
             let core = ProcessingElement::of(tile, spec, graph.layout(TileKind::Pe));
-            let modes = core.words.iter().map(|word| word.mode).chain(core.bits.iter().map(|bit| bit.mode));
-            modes.filter(|mode| matches!(mode, Mode::Delayed(_))).count()
+            core.modes().filter(|(_, _, mode)| matches!(mode, Mode::Delayed(_))).count()
         };
         let pes = configuration.tiles.iter().filter(|(place, _)| graph.kind(**place) == Some(TileKind::Pe));
         let tracks = |layer: Layer| {

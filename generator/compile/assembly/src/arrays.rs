@@ -135,12 +135,7 @@ pub(crate) fn version_loops(pipeline: &Pipeline, array: usize) -> usize {
         reads.chain((stage.write.array == array).then_some(&stage.write)).map(move |access| (stage, access))
     });
     let accesses = accesses.collect_vec();
-    let follows = |outer: usize| {
-        accesses.iter().any(|(stage, access)| {
-            let level = stage.loops.len() - 1 - outer;
-            access.subscripts.iter().any(|subscript| subscript.coefficients[level] != 0)
-        })
-    };
+    let follows = |outer: usize| accesses.iter().any(|(stage, access)| access.follows(stage.loops.len() - 1 - outer));
     let beginning = &pipeline.stages[first];
     let begins = beginning.write.array == array && !beginning.reads.iter().any(|read| read.array == array);
     if !begins {

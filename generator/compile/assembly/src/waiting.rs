@@ -97,7 +97,7 @@ impl Waits {
 fn place(stage: &Stage, read: &Access) -> Option<Place> {
     let repeating = |level: &usize| stage.loops[*level].extent > 1;
     let (followed, others): (Vec<usize>, Vec<usize>) =
-        (0..stage.loops.len()).filter(repeating).partition(|&level| follows(read, level));
+        (0..stage.loops.len()).filter(repeating).partition(|&level| read.follows(level));
     let outermost = others.last()?;
     let is_inside = followed.first().is_none_or(|innermost| outermost < innermost);
     let words = followed.iter().map(|&level| stage.loops[level].extent);
@@ -111,7 +111,7 @@ fn place(stage: &Stage, read: &Access) -> Option<Place> {
 
 /// Whether a read takes the same element in all iterations.
 fn is_one_word(stage: &Stage, read: &Access) -> bool {
-    (0..stage.loops.len()).all(|level| stage.loops[level].extent == 1 || !follows(read, level))
+    (0..stage.loops.len()).all(|level| stage.loops[level].extent == 1 || !read.follows(level))
 }
 
 /// Whether a stage writes each of its elements in one iteration, and each dimension along one loop.
@@ -129,17 +129,12 @@ fn is_affine(access: &Access) -> bool {
     access.subscripts.iter().all(plain)
 }
 
-/// Whether an index of an access follows a loop.
-fn follows(access: &Access, level: usize) -> bool {
-    access.subscripts.iter().any(|subscript| subscript.coefficients[level] != 0)
-}
-
 /// The loads of a hold register as the iterations of a stage: those of the stage that reads it in the loops that the read
 /// follows, and the first of all others.
 pub(crate) fn loads(stage: &Stage, read: &Access) -> Stage {
     let mut loads = stage.clone();
     for (level, bounds) in loads.loops.iter_mut().enumerate() {
-        if !follows(read, level) {
+        if !read.follows(level) {
             bounds.extent = 1;
         }
     }
@@ -150,7 +145,7 @@ pub(crate) fn loads(stage: &Stage, read: &Access) -> Stage {
 /// that the read follows.
 pub(crate) fn loads_of_each(stage: &Stage, read: &Access) -> Vec<(Vec<(usize, i64)>, Stage)> {
     let first = loads(stage, read);
-    let followed = (0..stage.loops.len()).filter(|&level| first.loops[level].extent > 1 && follows(read, level));
+    let followed = (0..stage.loops.len()).filter(|&level| first.loops[level].extent > 1 && read.follows(level));
     let indices =
         followed.map(|level| (stage.loops[level].min..=stage.loops[level].max()).map(move |index| (level, index)));
     let of_word = |indices: Vec<(usize, i64)>| {

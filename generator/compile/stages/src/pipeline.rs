@@ -159,6 +159,11 @@ pub struct Access {
 }
 
 impl Access {
+    /// Whether the element depends on a loop: a subscript has a coefficient for it.
+    pub fn follows(&self, level: usize) -> bool {
+        self.subscripts.iter().any(|subscript| subscript.coefficients[level] != 0)
+    }
+
     /// The element in the notation of the papers, for loops of these names: `(x + 1, y)`.
     pub fn display<'a>(&'a self, loops: &'a [Loop]) -> impl fmt::Display + 'a {
         fmt::from_fn(move |formatter| {
@@ -222,8 +227,7 @@ impl Stage {
 
     /// The loops that no dimension of its write follows.
     pub fn loops_not_written(&self) -> impl Iterator<Item = usize> {
-        let followed = |level: usize| self.write.subscripts.iter().any(|subscript| subscript.coefficients[level] != 0);
-        (0..self.loops.len()).filter(move |&level| !followed(level))
+        (0..self.loops.len()).filter(|&level| !self.write.follows(level))
     }
 }
 

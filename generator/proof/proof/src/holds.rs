@@ -1,6 +1,7 @@
 //! Hold registers: which word one shows in a cycle, from the cycles of its loads alone.
 
 use itertools::Itertools;
+use num_integer::Integer;
 use pushmem_graph::{Condition, Counter};
 
 use crate::nets::{NetDriver, NetGraph, NetHold, NetSource};
@@ -81,8 +82,7 @@ impl Series {
         let start = from / self.step + i64::from(from % self.step > 0);
         let first =
             (start..start + condition.step).find(|&number| number < self.count && condition.holds(self.at(number)))?;
-        let common = gcd(self.step, condition.step);
-        let step = self.step / common * condition.step;
+        let step = self.step.lcm(&condition.step);
         let last = condition.last.min(self.at(self.count - 1));
         let first = self.at(first);
         Some(Series { first, step, count: (last - first) / step + 1 })
@@ -124,10 +124,6 @@ fn last_before(counter: &Counter, conditions: &[(usize, Condition)], cycle: i64)
         index[level] = found;
     }
     Some((index, loaded))
-}
-
-fn gcd(one: i64, other: i64) -> i64 {
-    if other == 0 { one } else { gcd(other, one % other) }
 }
 
 #[cfg(test)]

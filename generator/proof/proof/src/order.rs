@@ -86,8 +86,7 @@ fn check_versions(
     let of_loop = |stage: usize, outer: usize| {
         let content = &pipeline.stages[stage];
         let level = content.loops.len().checked_sub(outer + 1)?;
-        let mut subscripts = accesses(pipeline, kept, stage).flat_map(|access| &access.subscripts);
-        let still = subscripts.all(|subscript| subscript.coefficients[level] == 0);
+        let still = accesses(pipeline, kept, stage).all(|access| !access.follows(level));
         let extent = content.loops[level].extent;
         let stride = if extent > 1 { schedule.stages[stage].stride[level] } else { 0 };
         still.then_some((content.loops[level].min, extent, stride))

@@ -298,9 +298,8 @@ impl Prover<'_> {
     fn held(&self, stage: usize, load: usize, cases: &[NetCase], counted: &[usize]) -> Result<(), ProofError> {
         let content = &self.staged.pipeline.stages[stage];
         let (read, times) = (&content.reads[load], &self.schedule.stages[stage]);
-        let follows = |level: usize| read.subscripts.iter().any(|subscript| subscript.coefficients[level] != 0);
         let conditions = || cases.iter().flat_map(|case| &case.conditions);
-        let by_element = conditions().all(|(level, _)| follows(counted[*level]));
+        let by_element = conditions().all(|(level, _)| read.follows(counted[*level]));
         require(
             by_element,
             || content.name.clone(),
@@ -308,7 +307,7 @@ impl Prover<'_> {
         )?;
         let ends = content.loops.iter().zip(&times.stride).enumerate().map(|(level, (bounds, stride))| {
             let (first, last) = if *stride < 0 { (bounds.max(), bounds.min) } else { (bounds.min, bounds.max()) };
-            match follows(level) {
+            match read.follows(level) {
                 true => (bounds.min..=bounds.max()).map(|index| (index, index)).collect_vec(),
                 false => vec![(first, last)],
             }
@@ -732,9 +731,7 @@ impl Prover<'_> {
             let (stage, index) =
                 writers.filter_map(|stage| Some((stage, iteration(&stages[stage], &element)?))).exactly_one().ok()?;
             let content = &stages[stage];
-            let again =
-                |level: usize| content.write.subscripts.iter().all(|subscript| subscript.coefficients[level] == 0);
-            if (0..content.loops.len()).any(|level| content.loops[level].extent > 1 && again(level)) {
+            if content.loops_not_written().any(|level| content.loops[level].extent > 1) {
                 return None;
             }
             if self.owners.contains(&stage) {

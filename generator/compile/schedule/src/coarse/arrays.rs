@@ -168,10 +168,7 @@ pub(crate) fn update_spacing(pipeline: &Pipeline, tree: &Tree, group: usize, nes
     let content = &tree.groups[group];
     let around: Vec<usize> = tree.upwards(content.parent).collect();
     let followed = follows(pipeline, content, false);
-    let write = |level: usize| {
-        let mut subscripts = content.members(pipeline).iter().flat_map(|stage| &stage.write.subscripts);
-        subscripts.any(|subscript| subscript.coefficients[level] != 0)
-    };
+    let write = |level: usize| content.members(pipeline).iter().any(|stage| stage.write.follows(level));
     let own = content.own();
     let injective = (0..own).all(|level| content.extents[level] == 1 || followed[level] || !write(level));
     // Shared loops are numbered from the innermost of the tree as levels of the group are.

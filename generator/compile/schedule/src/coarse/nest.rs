@@ -138,9 +138,7 @@ fn updates(pipeline: &Pipeline, group: &Group) -> Option<Updates> {
     if !members.iter().any(|stage| stage.updates()) {
         return None;
     }
-    let followed = |level: usize| {
-        members.iter().any(|stage| stage.write.subscripts.iter().any(|subscript| subscript.coefficients[level] != 0))
-    };
+    let followed = |level: usize| members.iter().any(|stage| stage.write.follows(level));
     let reductions: Vec<bool> = (0..group.own()).map(|level| !followed(level)).collect();
     let told_apart = follows(pipeline, group, true);
     let injective = (0..group.own()).all(|level| reductions[level] || group.extents[level] == 1 || told_apart[level]);

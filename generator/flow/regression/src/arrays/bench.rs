@@ -57,7 +57,7 @@ pub struct Bench {
     /// Tiles whose clock gates are seen, and those of them that are in use.
     gated: Vec<Vec<Place>>,
     used: BTreeSet<Place>,
-    /// Whether a command may let the clocks of other tiles run, on its way to them, that which arrives first.
+    /// The commands on their way to the tiles, in the order of their arrival: whether each may let the clocks of other tiles run.
     commands: VecDeque<bool>,
 }
 
