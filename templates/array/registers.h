@@ -30,7 +30,7 @@
 {%- for tile in map.tiles %}
 {%- if let Some(memory) = tile.memory %}
 
-/* {{ tile.name }} tiles, feature 0: the registers of the memory tile `{{ memory }}`, see its own header: their number is a quarter of their offset. */
+/* {{ tile.name }} tiles, feature {{ tile.memory_feature }}: the registers of the memory tile `{{ memory }}`, see its own header: their number is a quarter of their offset. */
 {%- endif %}
 {%- for register in tile.registers %}
 {%- let name = self::upper(register.name) %}

@@ -40,8 +40,8 @@ class Register(NamedTuple):
 {%- endfor %}
 {%- if tile.memory.is_some() %}
     # Those of the memory.
-{%- for register in memory %}
-    "memory.{{ register.name }}": Register(0, {{ register.offset / crate::map::WORD_BYTES }}, {
+{%- for register in tile.memory_registers %}
+    "memory.{{ register.name }}": Register({{ tile.memory_feature }}, {{ register.offset / crate::map::WORD_BYTES }}, {
 {%- for field in register.fields %}
         "{{ field.name }}": Field({{ field.low }}, {{ field.bits }}),
 {%- endfor %}
@@ -72,6 +72,8 @@ def common_address(kind: dict[str, Register], register: str, column: int = 0xFF)
     """The address of a register of all tiles of a kind, in a column or in all: for writes alone."""
     number = next(number for number, registers in KINDS.items() if registers is kind)
     found = kind[register]
+    if found.feature > {{ self.common_features() - 1 }}:
+        raise ValueError(f"feature {found.feature} has no address of all tiles: write {register} of each of them")
     return 0xFF << 24 | column << 16 | number << 14 | found.feature << 12 | found.number
 
 

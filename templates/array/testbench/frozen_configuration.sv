@@ -17,10 +17,12 @@
     logic in_memory;
     logic access_q;
     logic read_q;
+{%- if let Some(feature) = common_feature %}
     logic is_common;
     assign is_common           = config_write_i && config_address_i[31:24] == 8'hff
-        && (config_address_i[23:16] == 8'hff || config_address_i[23:16] == column_i) && config_address_i[15:12] == 4'd{{ 4 * kind_number + core }};
-    assign in_memory           = is_common || config_address_i[31:12] == {row_i, column_i, 4'd{{ core }}};
+        && (config_address_i[23:16] == 8'hff || config_address_i[23:16] == column_i) && config_address_i[15:12] == 4'd{{ feature }};
+{%- endif %}
+    assign in_memory           = {% if common_feature.is_some() %}is_common || {% endif %}config_address_i[31:12] == {row_i, column_i, 4'd{{ memory_feature }}};
     assign memory_write_o      = (config_write_i & in_memory) | config_clear_i;
     assign memory_read_o       = config_read_i & in_memory;
     assign memory_address_o    = config_clear_i ? 32'd{{ memory_control }} : {18'd0, config_address_i[11:0], 2'd0};

@@ -7,7 +7,8 @@ use pushmem_configuration::{
 };
 use pushmem_fabric::{ArraySpec, Place};
 use pushmem_registers::{RegisterMap, WORD_BYTES};
-use pushmem_resources::{Address, CLEAR, Common, DIGEST, Feature, Graph, TileLayout};
+use pushmem_resources::{Address, CLEAR, Common, DIGEST, Graph, TileLayout};
+use pushmem_tile::TileSpec;
 
 use crate::bits::Bitstream;
 use crate::configuration::{Configuration, TileConfiguration, TileName};
@@ -56,7 +57,7 @@ pub fn decode(bitstream: &Bitstream, spec: &ArraySpec, graph: &Graph) -> Result<
                 return refuse(format!("{:08x} is in a column that no write before it clears", write.address));
             }
             let layout = graph.layout(graph.kind(place).expect("targets are tiles of the array"));
-            if address.feature == Feature::Core.number() && address.register < layout.memory_registers() {
+            if layout.is_of_memory(address.feature, address.register) {
                 let write = RegisterWrite { address: address.register * WORD_BYTES, data: write.data };
                 memories.entry(place).or_default().push((index, write));
                 continue;
@@ -68,7 +69,8 @@ pub fn decode(bitstream: &Bitstream, spec: &ArraySpec, graph: &Graph) -> Result<
         }
     }
     for (place, writes) in memories {
-        configuration.tile_mut(graph, place).memory = memory(spec, &writes, bitstream.writes.len())?;
+        let tile = graph.kind(place).and_then(|kind| spec.memory_of(kind)).expect("a memory has registers");
+        configuration.tile_mut(graph, place).memory = memory(tile, &writes, bitstream.writes.len())?;
     }
     configuration.tiles.retain(|_, tile| !tile.is_idle());
     Ok(configuration)
@@ -132,8 +134,7 @@ fn set_register(layout: &TileLayout, tile: &mut TileConfiguration, address: Addr
 }
 
 /// The configuration that writes load into a memory: none, if none of its controllers runs.
-fn memory(spec: &ArraySpec, writes: &MemoryWrites, end: usize) -> Result<Option<MemoryConfiguration>, DecodeError> {
-    let tile = &spec.memory.as_ref().expect("a memory has registers").tile;
+fn memory(tile: &TileSpec, writes: &MemoryWrites, end: usize) -> Result<Option<MemoryConfiguration>, DecodeError> {
     let alone: Vec<RegisterWrite> = writes.iter().map(|(_, write)| *write).collect();
     let configuration = decode_memory(&alone, tile, &RegisterMap::of(tile)).map_err(|error| {
         let write = writes.get(error.write).map_or(end, |(index, _)| *index);

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pushmem_configuration::{RegisterWrite, encode as encode_memory};
+use pushmem_configuration::{Configuration as MemoryConfiguration, RegisterWrite, encode as encode_memory};
 use pushmem_fabric::{ArraySpec, Place};
 use pushmem_files::Diagnostic;
 use pushmem_registers::{RegisterMap, WORD_BYTES};
 use pushmem_resources::{Address, CLEAR, DIGEST, Feature, Graph, TileLayout};
+use pushmem_tile::TileSpec;
 
 use crate::bits::Bitstream;
 use crate::configuration::{Configuration, TileConfiguration};
@@ -54,7 +55,15 @@ impl Configuration {
                     writes.push(write(Address { row, column, feature: feature.number(), register }, data));
                 }
             }
-            writes.extend(memory_writes(spec, *place, tile)?);
+            if let Some((memory, configuration)) = spec.memory_of(kind).zip(tile.memory.as_ref()) {
+                let at = Address {
+                    row: place.row,
+                    column: place.column,
+                    feature: Feature::of_memory(kind).number(),
+                    register: 0,
+                };
+                writes.extend(memory_writes(memory, configuration, at)?);
+            }
         }
         Ok(Bitstream { writes })
     }
@@ -70,13 +79,15 @@ fn registers(layout: &TileLayout, tile: &TileConfiguration) -> BTreeMap<(Feature
     registers
 }
 
-fn memory_writes(spec: &ArraySpec, place: Place, tile: &TileConfiguration) -> Result<Vec<RegisterWrite>, Diagnostic> {
-    let Some((columns, configuration)) = spec.memory.as_ref().zip(tile.memory.as_ref()) else { return Ok(Vec::new()) };
-    let writes = encode_memory(configuration, &columns.tile, &RegisterMap::of(&columns.tile))?;
-    let Place { row, column } = place;
-    let feature = Feature::Core.number();
+/// The writes of a memory whose first register is `at`.
+fn memory_writes(
+    memory: &TileSpec,
+    configuration: &MemoryConfiguration,
+    at: Address,
+) -> Result<Vec<RegisterWrite>, Diagnostic> {
+    let writes = encode_memory(configuration, memory, &RegisterMap::of(memory))?;
     let moved = |write: RegisterWrite| {
-        let address = Address { row, column, feature, register: write.address / WORD_BYTES };
+        let address = Address { register: write.address / WORD_BYTES, ..at };
         RegisterWrite { address: address.word(), ..write }
     };
     Ok(writes.into_iter().map(moved).collect())

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use pushmem_fabric::{Layer, TileKind};
+use pushmem_fabric::Layer;
 use pushmem_pe::Mode;
 use pushmem_resources::{Chosen, Graph, Meaning, Node, NodeId, Resource, TileLayout};
 
@@ -46,7 +46,7 @@ impl Netlist {
         let inputs = configuration.tiles.iter().flat_map(|(place, tile)| {
             let layout = graph.layout(graph.kind(*place).expect("tiles are those of the array"));
             layout.locals.iter().filter_map(move |local| match local.node {
-                Node::Input { port } if takes_track(layout.kind, tile, layout, local.layer, port) => {
+                Node::Input { port } if takes_track(tile, layout, local.layer, port) => {
                     graph.node(Resource { place: *place, layer: local.layer, node: local.node })
                 }
                 _ => None,
@@ -83,8 +83,9 @@ impl Netlist {
 }
 
 /// Whether an input of a core takes a track. An operand that is a constant takes none, whatever its connection box chooses.
-fn takes_track(kind: TileKind, tile: &TileConfiguration, layout: &TileLayout, layer: Layer, port: u32) -> bool {
-    let is_constant = kind == TileKind::Pe && tile.mode(layout, layer, port) == Mode::Constant;
+fn takes_track(tile: &TileConfiguration, layout: &TileLayout, layer: Layer, port: u32) -> bool {
+    let is_operand = layout.is_operand(&layout.inputs(layer)[port as usize]);
+    let is_constant = is_operand && tile.mode(layout, layer, port) == Mode::Constant;
     !is_constant && tile.value(layout, Meaning::Connection { layer, port }) != 0
 }
 

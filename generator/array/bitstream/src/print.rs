@@ -38,7 +38,10 @@ impl Configuration {
 fn tile_lines(spec: &ArraySpec, layout: &TileLayout, tile: &TileConfiguration) -> impl Iterator<Item = String> {
     let mut lines = Vec::new();
     match layout.kind {
-        TileKind::Pe => lines.extend(operation(spec, layout, tile)),
+        TileKind::Pe => {
+            lines.extend(operation(spec, layout, tile));
+            lines.extend(under("inputs", inputs(layout, tile)));
+        }
         TileKind::Memory => lines.extend(under("inputs", inputs(layout, tile))),
         TileKind::Io => {
             lines.extend(streams(spec, layout, tile));
@@ -108,7 +111,7 @@ fn operation(spec: &ArraySpec, layout: &TileLayout, tile: &TileConfiguration) ->
         lines.push(format!("unused_lut: 0x{lut:02x}"));
     }
     let operands = Layer::ALL.into_iter().flat_map(|layer| {
-        let ports = layout.inputs(layer).iter().zip(0..);
+        let ports = layout.cell_inputs(layer).iter().zip(0..);
         ports
             .filter_map(move |(port, number)| Some(format!("{}: {}", port.name, operand(layout, tile, layer, number)?)))
     });
@@ -142,7 +145,7 @@ fn operand(layout: &TileLayout, tile: &TileConfiguration, layer: Layer, operand:
 
 fn inputs(layout: &TileLayout, tile: &TileConfiguration) -> Vec<String> {
     let of = |layer: Layer| {
-        let ports = layout.inputs(layer).iter().zip(0..);
+        let ports = layout.inputs(layer).iter().zip(0..).filter(|(port, _)| !layout.is_operand(port));
         ports.filter_map(move |(port, number)| {
             let from = tile.value(layout, Meaning::Connection { layer, port: number });
             (from != 0).then(|| format!("{}: {}", port.name, connected(layout, layer, number, from)))

@@ -150,7 +150,7 @@ impl TileReader<'_> {
         }
         for (name, from) in &file.inputs {
             let path = self.path.key("inputs").key(name);
-            let (layer, port) = self.port(&path, name)?;
+            let (layer, port) = self.port(&path, name, false)?;
             self.connect(&path, layer, port, from)?;
         }
         for (layer, routes) in [(Layer::Word, &file.words), (Layer::Bit, &file.bits)] {
@@ -176,13 +176,14 @@ impl TileReader<'_> {
     /// Refuses keys of tiles of another kind.
     fn check_keys(&self, file: &TileFile) -> Result<(), Diagnostic> {
         let (is_pe, is_io) = (self.layout.kind == TileKind::Pe, self.layout.kind == TileKind::Io);
+        let has_memory = self.reader.spec.memory_of(self.layout.kind).is_some();
         for (key, is_given, belongs) in [
             ("operation", file.operation.is_some(), is_pe),
             ("lut", file.lut.is_some(), is_pe && self.reader.spec.pe.lut),
             ("unused_lut", file.unused_lut.is_some(), is_pe && self.reader.spec.pe.lut),
             ("operands", !file.operands.is_empty(), is_pe),
-            ("inputs", !file.inputs.is_empty(), !is_pe),
-            ("memory", file.memory.is_some(), self.layout.kind == TileKind::Memory),
+            ("inputs", !file.inputs.is_empty(), !is_pe || has_memory),
+            ("memory", file.memory.is_some(), has_memory),
             ("stream_in", file.stream_in.is_some(), is_io),
             ("stream_out", file.stream_out.is_some(), is_io),
             ("registers", !file.registers.is_empty(), is_io),
@@ -221,7 +222,7 @@ impl TileReader<'_> {
 
     fn operand(&mut self, name: &str, file: &OperandFile) -> Result<(), Diagnostic> {
         let path = self.path.key("operands").key(name);
-        let (layer, operand) = self.port(&path, name)?;
+        let (layer, operand) = self.port(&path, name, true)?;
         let mode = match (&file.from, file.mode) {
             (None, _) | (_, Some(ModeName::Constant)) => Mode::Constant,
             (Some(_), None) if file.delay == 0 => Mode::Direct,
@@ -243,15 +244,19 @@ impl TileReader<'_> {
         Ok(())
     }
 
-    /// The input of a name.
-    fn port(&self, path: &FieldPath, name: &str) -> Result<(Layer, u32), Diagnostic> {
-        let ports = |layer: Layer| self.layout.inputs(layer).iter().map(|port| port.name.as_str());
-        let found =
-            Layer::ALL.into_iter().find_map(|layer| Some((layer, ports(layer).position(|port| port == name)? as u32)));
-        found.ok_or_else(|| {
-            let names = Layer::ALL.into_iter().flat_map(ports).map(str::to_owned).collect_vec();
-            let message = format!("this tile has no input `{name}`");
-            self.reader.document.error_at_key(path, message).with_help(format!("its inputs are {}", names.join(", ")))
+    /// The input of a name, either among the operands of the processing element or among the others.
+    fn port(&self, path: &FieldPath, name: &str, is_operand: bool) -> Result<(Layer, u32), Diagnostic> {
+        let layout = self.layout;
+        let ports = |layer: Layer| {
+            let ports = (0..).zip(layout.inputs(layer)).filter(move |(_, port)| is_operand == layout.is_operand(port));
+            ports.map(move |(place, port)| (layer, place, port.name.as_str()))
+        };
+        let found = Layer::ALL.into_iter().flat_map(ports).find(|(_, _, port)| *port == name);
+        found.map(|(layer, place, _)| (layer, place)).ok_or_else(|| {
+            let names = Layer::ALL.into_iter().flat_map(ports).map(|(_, _, name)| name).collect_vec();
+            let title = if is_operand { "operand" } else { "input" };
+            let message = format!("this tile has no {title} `{name}`");
+            self.reader.document.error_at_key(path, message).with_help(format!("its {title}s are {}", names.join(", ")))
         })
     }
 
@@ -295,8 +300,9 @@ impl TileReader<'_> {
     }
 
     fn memory(&mut self, file: &TileFile) -> Result<(), Diagnostic> {
-        let Some((memory, columns)) = file.memory.as_ref().zip(self.reader.spec.memory.as_ref()) else { return Ok(()) };
-        memory.check(&columns.tile).map_err(|finding| {
+        let tile = self.reader.spec.memory_of(self.layout.kind);
+        let Some((memory, tile)) = file.memory.as_ref().zip(tile) else { return Ok(()) };
+        memory.check(tile).map_err(|finding| {
             let problem = self.reader.document.error_at_key(&self.path.key("memory"), finding.message);
             finding.help.into_iter().fold(problem, |problem, help| problem.with_help(help))
         })?;

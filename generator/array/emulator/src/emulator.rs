@@ -9,7 +9,7 @@ use pushmem_resources::{Graph, NodeId};
 
 use crate::control::ControlTree;
 use crate::live::Live;
-use crate::load::{configure_memories, hops, of_kind, pes, streams};
+use crate::load::{configure_memories, hops, memory_inputs, of_kind, pes, streams};
 use crate::pe::{OPERANDS, PeTile, PeTiles};
 use crate::route::{Routes, Slot, slot};
 use crate::streams::{Beat, Control, StreamIn, StreamOut};
@@ -167,7 +167,10 @@ impl Emulator {
             (stream.data, stream.bit) = (now.data, now.bit);
             *now = stream;
         }
-        let sources: BTreeSet<Slot> = taken.iter().map(|(_, source)| *source).collect();
+        let mut sources: BTreeSet<Slot> = taken.iter().map(|(_, source)| *source).collect();
+        // Without a register between them, operands take words of the register file beside them, and it takes results.
+        sources.extend(pes.iter().flat_map(PeTile::operands));
+        sources.extend(memory_inputs(&routes));
         configure_memories(spec, &routes, &sources, &mut self.memories, is_loaded);
         pes.retain(|pe| sources.contains(&pe.result) || sources.contains(&pe.result_bit));
         let mut shown: BTreeSet<Slot> = pes.iter().flat_map(|pe| [pe.result, pe.result_bit]).collect();

@@ -112,7 +112,7 @@ impl Operands<'_> {
     /// The value of an operand: of its constant, of its track, or of the last of its registers.
     fn slot(&mut self, layer: Layer, operand: usize, of: Operand<u32>) -> Slot {
         let Routes { graph, zero, .. } = *self.routes;
-        if operand >= self.layout.inputs(layer).len() {
+        if operand >= self.layout.cell_inputs(layer).len() {
             return zero;
         }
         let registers = self.first + ((layer as usize * OPERANDS + operand) as u32) * self.delay;
@@ -135,6 +135,16 @@ impl Operands<'_> {
     }
 }
 
+/// The slots that the inputs of memories take.
+pub fn memory_inputs<'a>(routes: &'a Routes) -> impl Iterator<Item = Slot> + 'a {
+    let of_tile = move |(place, tile): (&'a Place, &'a TileConfiguration)| {
+        let layout = routes.graph.layout(routes.graph.kind(*place).expect("tiles are those of the array"));
+        let ports = TileLayout::of_memory(layout.inputs(Layer::Word)).filter(|_| tile.memory.is_some());
+        ports.map(move |(port, _)| routes.input(node_at(routes.graph, *place, Layer::Word, Node::Input { port })))
+    };
+    routes.configuration.tiles.iter().flat_map(of_tile)
+}
+
 /// Loads the memories of columns that have a configuration, and stops the others of these columns. Of their outputs, those among `sources` are shown.
 pub fn configure_memories(
     spec: &ArraySpec,
@@ -143,30 +153,34 @@ pub fn configure_memories(
     memories: &mut Vec<MemoryTile>,
     is_loaded: impl Fn(u32) -> bool,
 ) {
-    let Some(columns) = &spec.memory else { return };
     let nothing = MemoryConfiguration::default();
-    let layout = routes.graph.layout(TileKind::Memory);
+    let kind_of = |place: Place| routes.graph.kind(place).expect("tiles are those of the array");
     for (place, tile) in &routes.configuration.tiles {
         if tile.memory.is_some() && !memories.iter().any(|memory| memory.place == *place) {
+            let memory = spec.memory_of(kind_of(*place)).expect("a memory is configured");
             memories.push(MemoryTile {
-                tile: TileModel::new(&columns.tile),
+                tile: TileModel::new(memory),
                 place: *place,
                 inputs: Vec::new(),
                 outputs: Vec::new(),
                 bit: None,
-                has_stencil_valid: columns.tile.stencil_valid,
+                has_stencil_valid: memory.stencil_valid,
             });
         }
     }
     for memory in memories {
         let tile: Option<&TileConfiguration> = routes.configuration.tiles.get(&memory.place);
-        let ports = 0..layout.inputs(Layer::Word).len() as u32;
+        let layout = routes.graph.layout(kind_of(memory.place));
         let input = |port: u32| routes.input(node_at(routes.graph, memory.place, Layer::Word, Node::Input { port }));
-        memory.inputs = ports.map(input).collect();
-        let output = |layer: Layer, port: u32| output(routes.graph, memory.place, layer, port);
-        let words = (0..columns.tile.outputs).map(|port| (port, output(Layer::Word, port)));
-        memory.outputs = words.filter(|(_, slot)| sources.contains(slot)).collect();
-        memory.bit = Some(output(Layer::Bit, 0)).filter(|slot| sources.contains(slot));
+        memory.inputs = TileLayout::of_memory(layout.inputs(Layer::Word)).map(|(port, _)| input(port)).collect();
+        let place = memory.place;
+        let outputs = |layer: Layer| {
+            let ports = TileLayout::of_memory(layout.outputs(layer));
+            let slots = ports.map(move |(port, _)| output(routes.graph, place, layer, port));
+            (0..).zip(slots).filter(|(_, slot)| sources.contains(slot))
+        };
+        memory.outputs = outputs(Layer::Word).collect();
+        memory.bit = outputs(Layer::Bit).map(|(_, slot)| slot).next();
         if is_loaded(memory.place.column) {
             memory.tile.configure(tile.and_then(|tile| tile.memory.as_ref()).unwrap_or(&nothing));
         }

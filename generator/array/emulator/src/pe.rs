@@ -21,6 +21,11 @@ pub struct PeTile {
 }
 
 impl PeTile {
+    /// The slots of its operands.
+    pub fn operands(&self) -> impl Iterator<Item = Slot> {
+        self.words.into_iter().chain(self.bits)
+    }
+
     /// All slots that it reads and writes.
     pub fn slots(&mut self) -> impl Iterator<Item = &mut Slot> {
         self.words.iter_mut().chain(&mut self.bits).chain([&mut self.result, &mut self.result_bit])

@@ -84,6 +84,8 @@ struct ArrayFile {
     rows: u32,
     pe: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    register_file: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     memory: Option<MemoryFile>,
     #[serde(default)]
     io: IoFile,
@@ -159,6 +161,7 @@ impl ArraySpec {
             columns,
             rows,
             pe,
+            register_file,
             memory,
             io,
             tracks,
@@ -168,6 +171,7 @@ impl ArraySpec {
             control_depth,
             clock_gating,
         } = self.clone();
+        let register_file = register_file.map(|tile| tile.name);
         let memory = memory.map(|MemoryColumns { tile, every }| MemoryFile { tile: tile.name, every });
         let ControllerSpec { levels, extent_bits, cycle_bits, .. } = io.controller;
         let io = IoFile {
@@ -183,6 +187,7 @@ impl ArraySpec {
             columns,
             rows,
             pe,
+            register_file,
             memory,
             io,
             tracks,
@@ -219,7 +224,10 @@ impl Reader<'_> {
             return Err(self.error(&root.key("hop_limit"), message, "give 1, 2, 4 or 8"));
         }
         let pe = self.located(&root.key("pe"), || PeSpec::from_document(&blocks.processing_element(&file.pe)?))?;
+        let register_file = file.register_file.as_ref();
+        let register_file = register_file.map(|name| self.register_file(name, &file, &pe, blocks)).transpose()?;
         let memory = file.memory.as_ref().map(|memory| self.memory(memory, &file, &pe, blocks)).transpose()?;
+        self.check_resets(register_file.as_ref(), memory.as_ref())?;
         let block = self.block(&file)?;
         let io = self.io(file.io, file.control_depth)?;
         let ArrayFile { name, columns, rows, tracks, topology, hop_limit, control_depth, clock_gating, .. } = file;
@@ -228,6 +236,7 @@ impl Reader<'_> {
             columns,
             rows,
             pe,
+            register_file,
             memory,
             io,
             tracks,
@@ -270,8 +279,52 @@ impl Reader<'_> {
                 format!("give a number from 2 to {}, so that there are memories and processing elements", file.columns);
             return Err(self.error(&key.key("every"), message, &help));
         }
-        let tile = self.located(&key.key("tile"), || TileSpec::from_document(&blocks.tile(name)?))?;
-        let refuse = |message: String, help: &str| Err(self.error(&key.key("tile"), message, help));
+        let key = key.key("tile");
+        let tile = self.located(&key, || TileSpec::from_document(&blocks.tile(name)?))?;
+        self.check_memory(&key, &tile, file, pe)?;
+        let refuse = |message: String, help: &str| Err(self.error(&key, message, help));
+        if tile.kind == Kind::Rom {
+            return refuse(
+                format!("`{}` is a ROM: it takes addresses, not streams", tile.name),
+                "choose a memory that streams of words are written to and read from",
+            );
+        }
+        Ok(MemoryColumns { tile, every: *every })
+    }
+
+    fn register_file(
+        &self,
+        name: &str,
+        file: &ArrayFile,
+        pe: &PeSpec,
+        blocks: &impl Blocks,
+    ) -> Result<TileSpec, Diagnostic> {
+        let key = FieldPath::root().key("register_file");
+        let tile = self.located(&key, || TileSpec::from_document(&blocks.tile(name)?))?;
+        self.check_memory(&key, &tile, file, pe)?;
+        if tile.kind != Kind::RegisterFile {
+            let message = format!("`{}` is of kind `{}`", tile.name, tile.kind.name());
+            let help = "choose a tile of kind `register_file`; larger memories are the MEM tiles of `memory`";
+            return Err(self.error(&key, message, help));
+        }
+        Ok(tile)
+    }
+
+    /// Memories of an array have one reset: so have the tiles around them.
+    fn check_resets(&self, register_file: Option<&TileSpec>, memory: Option<&MemoryColumns>) -> Result<(), Diagnostic> {
+        match (register_file, memory) {
+            (Some(file), Some(MemoryColumns { tile, .. })) if file.reset != tile.reset => {
+                let message = format!("`{}` and `{}` have different resets", file.name, tile.name);
+                let key = FieldPath::root().key("register_file");
+                Err(self.error(&key, message, "choose blocks with the same `reset`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a memory that does not go with the tracks and the registers of an array.
+    fn check_memory(&self, key: &FieldPath, tile: &TileSpec, file: &ArrayFile, pe: &PeSpec) -> Result<(), Diagnostic> {
+        let refuse = |message: String, help: &str| Err(self.error(key, message, help));
         if tile.word_bits != pe.word_bits {
             let message = format!(
                 "words of `{}` have {} bits, those of `{}` {}",
@@ -279,13 +332,7 @@ impl Reader<'_> {
             );
             return refuse(message, "choose blocks with words of the same width: a track has one");
         }
-        if tile.kind == Kind::Rom {
-            return refuse(
-                format!("`{}` is a ROM: it takes addresses, not streams", tile.name),
-                "choose a memory that streams of words are written to and read from",
-            );
-        }
-        if RegisterMap::of(&tile).bytes() / WORD_BYTES > MAX_MEMORY_REGISTERS {
+        if RegisterMap::of(tile).bytes() / WORD_BYTES > MAX_MEMORY_REGISTERS {
             return refuse(
                 format!(
                     "the table of `{}` and its registers need more than {MAX_MEMORY_REGISTERS} addresses",
@@ -306,7 +353,7 @@ impl Reader<'_> {
                 return refuse(message, "choose a memory tile without it");
             }
         }
-        Ok(MemoryColumns { tile, every: *every })
+        Ok(())
     }
 
     /// The streams of IO tiles. Their buffers must hold the beats that pass before a stall reaches the tiles.

@@ -249,6 +249,8 @@ pub struct ArraySpec {
     pub rows: u32,
     /// The processing element of the PE tiles.
     pub pe: PeSpec,
+    /// The register file beside each processing element, if there is one.
+    pub register_file: Option<TileSpec>,
     /// The memories of the MEM tiles, if there are any.
     pub memory: Option<MemoryColumns>,
     /// The streams of the IO tiles.
@@ -293,9 +295,23 @@ impl ArraySpec {
         }
     }
 
-    /// How flip-flops are reset: as those of the memory tile.
+    /// The memory in the tiles of a kind: that of MEM tiles, and the register file of PE tiles.
+    pub fn memory_of(&self, kind: TileKind) -> Option<&TileSpec> {
+        match kind {
+            TileKind::Pe => self.register_file.as_ref(),
+            TileKind::Memory => self.memory.as_ref().map(|memory| &memory.tile),
+            TileKind::Io => None,
+        }
+    }
+
+    /// The memories of all kinds of tiles.
+    pub fn memories(&self) -> impl Iterator<Item = &TileSpec> {
+        TileKind::ALL.into_iter().filter_map(|kind| self.memory_of(kind))
+    }
+
+    /// How flip-flops are reset: as those of the memories.
     pub fn reset(&self) -> Reset {
-        self.memory.as_ref().map_or(Reset::default(), |memory| memory.tile.reset)
+        self.memories().next().map_or(Reset::default(), |memory| memory.reset)
     }
 
     /// Cycles from the request of an IO tile that time stand still to the cycle in which it does: through the registers of its
@@ -358,18 +374,22 @@ impl ArraySpec {
     }
 
     fn hash(&self) -> [u8; 32] {
-        let Self { columns, rows, pe, memory, io, tracks, topology, hop_limit, .. } = self;
+        let Self { columns, rows, pe, register_file, memory, io, tracks, topology, hop_limit, .. } = self;
         let ControllerSpec { levels, extent_bits, cycle_bits, .. } = io.controller;
         let (pe, topology) = (pe.digest(), topology.name());
         let memory = memory
             .as_ref()
             .map_or("none".to_owned(), |MemoryColumns { tile, every }| format!("{} every {every}", tile.digest()));
         let Tracks { word, bit } = tracks;
-        let canonical = format!(
+        let mut canonical = format!(
             "columns={columns}\nrows={rows}\npe={pe}\nmemory={memory}\nio.levels={levels}\n\
              io.extent_bits={extent_bits}\nio.cycle_bits={cycle_bits}\ntracks.word={word}\ntracks.bit={bit}\n\
              topology={topology}\nhop_limit={hop_limit}\n"
         );
+        // An array without register files keeps the digest that it had before there were any.
+        if let Some(file) = register_file {
+            canonical += &format!("register_file={}\n", file.digest());
+        }
         Sha256::digest(canonical).into()
     }
 }

@@ -76,6 +76,7 @@ fn digests_tell_arrays_apart() {
         "topology: disjoint",
         "hop_limit: 2",
         "io: {levels: 3}",
+        "register_file: pond",
     ] {
         assert_ne!(digest(more), digest(""), "{more}");
     }
@@ -107,6 +108,9 @@ fn errors_point_at_the_key() {
         ("columns: 4\npe: image_pe\nmemory: {tile: small, every: 1}", "a multiple of 1, of 4", 6),
         ("columns: 4\npe: image_pe\nmemory: {tile: rom, every: 4}", "`rom` is a ROM", 6),
         ("columns: 4\npe: image_pe\nmemory: {tile: word32, every: 4}", "have 32 bits, those of `image_pe` 16", 6),
+        ("columns: 4\npe: image_pe\nregister_file: small", "`small` is of kind `wide_fetch`", 6),
+        ("columns: 4\npe: word32_pe\nregister_file: pond", "`pond` have 16 bits, those of `word32_pe` 32", 6),
+        ("columns: 4\npe: image_pe\nregister_file: pool", "cannot read", 6),
         ("columns: 4\npe: image_pe\nblock: {columns: 3, rows: 4}", "blocks of 3 columns are not all alike", 6),
         ("columns: 4\npe: image_pe\nblock: {columns: 4, rows: 3}", "blocks of 3 rows do not fill 4", 6),
         (

@@ -181,7 +181,7 @@ fn block(
             module: tile_module(spec, kind),
             column,
             row,
-            has_flush: takes_flush(kind),
+            has_flush: takes_flush(spec, kind),
             tracks: shape.tracks(place),
         }
     };

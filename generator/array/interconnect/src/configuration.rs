@@ -21,6 +21,8 @@ struct TileConfiguration<'a> {
     /// Registers of the memory, and the byte address of the one that enables its controllers.
     memory_registers: u32,
     memory_control: u32,
+    /// The feature of the registers of the memory.
+    memory_feature: u32,
     /// The number of the kind of tile in addresses of all of them.
     kind_number: u32,
     /// Whether the tile takes the flush.
@@ -94,8 +96,9 @@ pub fn source(spec: &ArraySpec, layout: &TileLayout) -> Source {
         signals: &signals,
         memory_registers,
         memory_control: layout.memory_control().unwrap_or(0) * WORD_BYTES,
+        memory_feature: Feature::of_memory(layout.kind).number(),
         kind_number: kind_number(layout.kind),
-        has_flush: takes_flush(layout.kind),
+        has_flush: takes_flush(spec, layout.kind),
         synchronous: spec.reset() == Reset::Synchronous,
         clock: if spec.clock_gating { " (configuration_clk, rst_ni)" } else { "" },
         unused_from: (widest < 32 && memory_registers == 0).then_some(widest),

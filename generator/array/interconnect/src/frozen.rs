@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use askama::Template;
 use itertools::Itertools;
 use pushmem_bitstream::{Configuration, TileConfiguration};
-use pushmem_fabric::{ArraySpec, Place, TileKind};
+use pushmem_fabric::{ArraySpec, Place};
 use pushmem_registers::WORD_BYTES;
-use pushmem_resources::{Feature, Field, TileLayout, kind_number};
+use pushmem_resources::{Common, Feature, Field, TileLayout};
 use pushmem_rtl::tile_module as memory_module;
 use pushmem_systemverilog::{File, header};
 
 use crate::configuration::Configuration as ConfigurationModule;
+use crate::tile::memory_instance;
 use crate::{array_module, block_module, io_block_module, tile_module};
 
 /// The output for the clock of the rest of the tile.
@@ -27,9 +28,10 @@ struct FrozenConfiguration<'a> {
     has_clock: bool,
     /// The outputs that are not constants of the configuration.
     others: Vec<&'a str>,
-    core: u32,
-    /// The number of the kind of tile in addresses of all of them.
-    kind_number: u32,
+    /// The feature of the registers of the memory.
+    memory_feature: u32,
+    /// Its number in addresses of all tiles of a kind, if they can name it.
+    common_feature: Option<u32>,
     /// Byte address of the register that enables the controllers of the memory.
     memory_control: u32,
 }
@@ -52,7 +54,7 @@ pub fn freeze(spec: &ArraySpec, files: &[File], configuration: &Configuration) -
         made.push(frozen.silent(&tile));
         replaced.extend([ConfigurationModule::of(spec, &TileLayout::of(spec, kind)).module, tile]);
     }
-    made.extend(spec.memory.as_ref().map(|memory| frozen.silent(&memory_module(&memory.tile))));
+    made.extend(spec.memories().map(|memory| frozen.silent(&memory_module(memory))));
     for (place, tile) in &tiles {
         made.extend(frozen.tile(**place, tile));
     }
@@ -98,12 +100,12 @@ impl Frozen<'_> {
         let (name, constants) = (name_at(&module, place), name_at(&configuration, place));
         let mut text = renamed(self.text(&module), &format!("module {module} ("), &format!("module {name} ("));
         text = renamed(&text, &format!("{configuration} u_configuration ("), &format!("{constants} u_configuration ("));
-        if kind == TileKind::Memory
-            && tile.memory.is_none()
-            && let Some(memory) = &self.spec.memory
+        if tile.memory.is_none()
+            && let Some(memory) = self.spec.memory_of(kind)
         {
-            let module = memory_module(&memory.tile);
-            text = renamed(&text, &format!("{module} u_memory ("), &format!("{} u_memory (", silent_name(&module)));
+            let (module, (instance, _)) = (memory_module(memory), memory_instance(kind));
+            let silent = format!("{} u_{instance} (", silent_name(&module));
+            text = renamed(&text, &format!("{module} u_{instance} ("), &silent);
         }
         let header = self.header(&configuration, &constants);
         let signals = signals(&layout, tile);
@@ -116,8 +118,8 @@ impl Frozen<'_> {
             constants: signals.clone(),
             has_clock: self.spec.clock_gating,
             has_memory: tile.memory.is_some(),
-            core: Feature::Core.number(),
-            kind_number: kind_number(kind),
+            memory_feature: Feature::of_memory(kind).number(),
+            common_feature: Common::feature_number(kind, Feature::of_memory(kind).number()),
             memory_control: layout.memory_control().unwrap_or(0) * WORD_BYTES,
         };
         let frozen = template.render().expect("templates write to memory");

@@ -73,18 +73,22 @@ pub fn answer_latency(spec: &ArraySpec) -> u32 {
 /// # Errors
 /// The findings of Veryl in the rendered sources: they are a fault of the templates, not of the specification.
 pub fn generate(spec: &ArraySpec) -> Result<Vec<Emitted>, CompileError> {
-    let memory = || {
-        let tile = spec.memory.as_ref().map(|memory| &memory.tile);
-        tile.map_or(Ok(Vec::new()), |tile| pushmem_rtl::generate(tile, &RegisterMap::of(tile)))
-    };
-    // None of the three needs the text of another.
-    let (pe, memory, array) = thread::scope(|scope| {
-        let (pe, memory) = (scope.spawn(|| pushmem_pe::generate(&spec.pe)), scope.spawn(memory));
+    // None of them needs the text of another.
+    let (pe, memories, array) = thread::scope(|scope| {
+        let pe = scope.spawn(|| pushmem_pe::generate(&spec.pe));
+        let memory = |tile| scope.spawn(move || pushmem_rtl::generate(tile, &RegisterMap::of(tile)));
+        let memories: Vec<_> = spec.memories().map(memory).collect();
         let array = pushmem_rtl::compile(sources(spec), spec.reset());
-        (pe.join().expect("it does not panic"), memory.join().expect("it does not panic"), array)
+        let memories: Vec<_> = memories.into_iter().map(|one| one.join().expect("it does not panic")).collect();
+        (pe.join().expect("it does not panic"), memories, array)
     });
-    let gate = spec.clock_gating.then(pushmem_rtl::clock_gate).into_iter().collect();
-    Ok(without_copies([gate, pe?, memory?, array?].concat()))
+    let mut modules: Vec<Emitted> = spec.clock_gating.then(pushmem_rtl::clock_gate).into_iter().collect();
+    modules.extend(pe?);
+    for memory in memories {
+        modules.extend(memory?);
+    }
+    modules.extend(array?);
+    Ok(without_copies(modules))
 }
 
 /// The modules without second copies: streams and memories have the same controllers.
@@ -121,8 +125,8 @@ fn render(name: &str, template: &impl Template) -> Source {
 }
 
 /// Whether the tiles of a kind take the flush: those that follow a schedule.
-fn takes_flush(kind: TileKind) -> bool {
-    kind != TileKind::Pe
+fn takes_flush(spec: &ArraySpec, kind: TileKind) -> bool {
+    kind == TileKind::Io || spec.memory_of(kind).is_some()
 }
 
 /// Bits of a row or column that tell whether a track can pass around its register; 0 where it never can.

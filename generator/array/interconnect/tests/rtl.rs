@@ -59,6 +59,8 @@ fn arrays_are_lint_clean() {
         "tracks: {word: 1, bit: 2}\ncontrol_depth: 4",
         "memory: {tile: amber_rom, every: 2}\nclock_gating: true",
         "hop_limit: 2\nclock_gating: true",
+        "register_file: pond\nclock_gating: true",
+        "register_file: pond\nmemory: {tile: small, every: 2}",
     ] {
         let spec = of_two_by_two(more);
         let mut tops: Vec<String> = spec.kinds().map(|kind| tile_module(&spec, kind)).collect();
@@ -72,7 +74,7 @@ fn arrays_are_lint_clean() {
 /// Tiles of the arrays that are shipped.
 #[test]
 fn shipped_tiles_are_lint_clean() {
-    for name in ["small", "amber", "tracks_3", "hop_limit_4", "bfloat", "word32"] {
+    for name in ["small", "amber", "tracks_3", "hop_limit_4", "onyx", "bfloat", "word32"] {
         let spec = shipped(name);
         let tops: Vec<String> = TileKind::ALL.into_iter().map(|kind| tile_module(&spec, kind)).collect();
         lint(&spec, &tops);

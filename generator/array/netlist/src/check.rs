@@ -86,7 +86,7 @@ impl Netlist {
         for (net, place) in self.nets.iter().zip(0..) {
             let path = FieldPath::root().key("nets").index(place);
             let from = path.key("from");
-            let source = port(from.clone(), net.source, &|layout| layout.outputs(net.layer).len(), net.port)?;
+            let source = port(from.clone(), net.source, &|layout| layout.cell_outputs(net.layer).len(), net.port)?;
             if source.core == Core::Output {
                 let message = format!("`{}` leaves the array, and drives nothing", source.name);
                 return Err(Fault::new(from, message, "take the cell that drives it"));
@@ -104,7 +104,7 @@ impl Netlist {
             }
             for (sink, place) in net.sinks.iter().zip(0..) {
                 let path = path.key("to").index(place).key("input");
-                let cell = port(path.clone(), sink.cell, &|layout| layout.inputs(net.layer).len(), sink.port)?;
+                let cell = port(path.clone(), sink.cell, &|layout| layout.cell_inputs(net.layer).len(), sink.port)?;
                 let reads_nothing = match cell.core {
                     Core::Input => Some("enters the array"),
                     Core::Predicate(_) => Some("follows loop indices"),
@@ -169,7 +169,7 @@ fn check_operation(
     let bits = pe.bits.iter().zip(0..).map(|(bit, port)| (Layer::Bit, port, bit.mode, bit.constant.into()));
     for (layer, port, mode, constant) in words.chain(bits) {
         let constants = path.key("constants");
-        let inputs = layout.inputs(layer);
+        let inputs = layout.cell_inputs(layer);
         let name = inputs.get(port as usize).map_or("", |input| &input.name);
         match (is_driven(layer, port), mode) {
             (true, Mode::Direct) | (false, Mode::Constant) => {}

@@ -38,12 +38,12 @@ impl Netlist {
         }
         text += if self.nets.is_empty() { "nets: []\n" } else { "nets:\n" };
         for net in &self.nets {
-            let output = &layout(net.source).outputs(net.layer)[net.port as usize].name;
+            let output = &layout(net.source).cell_outputs(net.layer)[net.port as usize].name;
             let source = &self.cells[net.source].name;
             let layer = net.layer.name();
             writeln!(text, "  - layer: {layer}\n    from: {source}.{output}\n    to:").expect("as above");
             for sink in &net.sinks {
-                let input = &layout(sink.cell).inputs(net.layer)[sink.port as usize].name;
+                let input = &layout(sink.cell).cell_inputs(net.layer)[sink.port as usize].name;
                 let cell = &self.cells[sink.cell].name;
                 let cycles = sink.cycles;
                 writeln!(text, "      - {{input: {cell}.{input}, cycles: {cycles}}}").expect("as above");
@@ -61,8 +61,10 @@ fn list(numbers: impl Iterator<Item: std::fmt::Display>) -> String {
 /// The keys of an operation.
 fn operation(layout: &TileLayout, pe: &PeConfiguration) -> String {
     let mut text = format!("operation: {}", pe.operation.name());
-    let words = pe.words.iter().zip(layout.inputs(Layer::Word)).map(|(word, port)| (word.mode, word.constant, port));
-    let bits = pe.bits.iter().zip(layout.inputs(Layer::Bit)).map(|(bit, port)| (bit.mode, bit.constant.into(), port));
+    let words =
+        pe.words.iter().zip(layout.cell_inputs(Layer::Word)).map(|(word, port)| (word.mode, word.constant, port));
+    let bits =
+        pe.bits.iter().zip(layout.cell_inputs(Layer::Bit)).map(|(bit, port)| (bit.mode, bit.constant.into(), port));
     let constants: Vec<String> = words
         .chain(bits)
         .filter(|(mode, constant, _)| *mode == Mode::Constant && *constant != 0)

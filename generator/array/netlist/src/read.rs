@@ -118,11 +118,11 @@ impl Reader {
                 LayerName::Word => Layer::Word,
                 LayerName::Bit => Layer::Bit,
             };
-            let (source, port) = ports.port(&path.key("from"), &net.from, |layout| layout.outputs(layer))?;
+            let (source, port) = ports.port(&path.key("from"), &net.from, |layout| layout.cell_outputs(layer))?;
             let mut sinks = Vec::new();
             for (sink, place) in net.to.into_iter().zip(0..) {
                 let path = path.key("to").index(place).key("input");
-                let (cell, port) = ports.port(&path, &sink.input, |layout| layout.inputs(layer))?;
+                let (cell, port) = ports.port(&path, &sink.input, |layout| layout.cell_inputs(layer))?;
                 sinks.push(Sink { cell, port, cycles: sink.cycles });
                 direct.push((cell, layer, port, path));
             }
@@ -177,7 +177,7 @@ impl Reader {
         let mut words = [Operand { mode: Mode::Constant, constant: 0 }; 3];
         let mut bits = [Operand { mode: Mode::Constant, constant: false }; 3];
         let layout = &self.layouts[TileKind::Pe as usize];
-        let place = |layer: Layer, name: &str| layout.inputs(layer).iter().position(|port| port.name == name);
+        let place = |layer: Layer, name: &str| layout.cell_inputs(layer).iter().position(|port| port.name == name);
         for (name, constant) in constants {
             let path = path.key("constants").key(&name);
             match (place(Layer::Word, &name), place(Layer::Bit, &name)) {
@@ -185,7 +185,7 @@ impl Reader {
                 (None, Some(place)) if constant < 2 => bits[place].constant = constant == 1,
                 (None, Some(_)) => return Err(Fault::new(path, "a bit is 0 or 1", "give one of the two")),
                 (None, None) => {
-                    let names = Layer::ALL.into_iter().flat_map(|layer| layout.inputs(layer));
+                    let names = Layer::ALL.into_iter().flat_map(|layer| layout.cell_inputs(layer));
                     return Err(unknown(path, "operand", &name, names));
                 }
             }

@@ -21,6 +21,9 @@ pub const CLEAR: Address = Address { row: WHOLE_ARRAY, column: WHOLE_ARRAY, feat
 /// Bits of a feature within the address of all tiles of a kind; the kind has those above.
 const COMMON_FEATURE_BITS: u32 = 2;
 
+/// Features that the address of all tiles of a kind can name: those with lower numbers.
+pub const COMMON_FEATURES: u32 = 1 << COMMON_FEATURE_BITS;
+
 /// The number of a kind of tile in addresses of all its tiles. 0 is the array itself.
 pub fn kind_number(kind: TileKind) -> u32 {
     kind as u32 + 1
@@ -40,10 +43,18 @@ pub struct Common {
 }
 
 impl Common {
+    /// The number of a feature of all tiles of a kind, in the place of that of a feature, if there is one.
+    pub fn feature_number(kind: TileKind, feature: u32) -> Option<u32> {
+        (feature < COMMON_FEATURES).then_some(kind_number(kind) << COMMON_FEATURE_BITS | feature)
+    }
+
     /// The address to write to.
+    ///
+    /// # Panics
+    /// If addresses of all tiles cannot name the feature.
     pub fn address(self) -> Address {
         let Common { kind, column, feature, register } = self;
-        let feature = kind_number(kind) << COMMON_FEATURE_BITS | feature;
+        let feature = Common::feature_number(kind, feature).expect("a feature of the first few");
         Address { row: WHOLE_ARRAY, column: column.unwrap_or(WHOLE_ARRAY), feature, register }
     }
 

@@ -17,12 +17,14 @@ pub enum Feature {
     BitSwitchBox,
     /// The connection boxes.
     ConnectionBoxes,
+    /// The register file beside a processing element.
+    RegisterFile,
 }
 
 impl Feature {
     /// All, in the order of their numbers.
-    pub const ALL: [Feature; 4] =
-        [Feature::Core, Feature::WordSwitchBox, Feature::BitSwitchBox, Feature::ConnectionBoxes];
+    pub const ALL: [Feature; 5] =
+        [Feature::Core, Feature::WordSwitchBox, Feature::BitSwitchBox, Feature::ConnectionBoxes, Feature::RegisterFile];
 
     /// The number in addresses.
     pub fn number(self) -> u32 {
@@ -36,7 +38,13 @@ impl Feature {
             Feature::WordSwitchBox => "word_switch_box",
             Feature::BitSwitchBox => "bit_switch_box",
             Feature::ConnectionBoxes => "connection_boxes",
+            Feature::RegisterFile => "register_file",
         }
+    }
+
+    /// The feature of the memory in the tiles of a kind.
+    pub fn of_memory(kind: TileKind) -> Feature {
+        if kind == TileKind::Pe { Feature::RegisterFile } else { Feature::Core }
     }
 
     fn switch_box(layer: Layer) -> Feature {
@@ -197,6 +205,8 @@ impl Field {
 pub struct Port {
     /// Its name in configurations.
     pub name: String,
+    /// Whether the memory of the tile has it.
+    pub is_of_memory: bool,
 }
 
 /// A node of the graph, within its tile.
@@ -275,7 +285,7 @@ pub struct TileLayout {
     pub fields: Vec<Field>,
     inputs: [Vec<Port>; 2],
     outputs: [Vec<Port>; 2],
-    /// Registers of the core that follow a map of their own.
+    /// Registers of the memory, which follow a map of their own.
     memory_registers: u32,
     /// Which register stops the memory.
     memory_control: Option<u32>,
@@ -285,7 +295,7 @@ impl TileLayout {
     /// The layout of a kind of tile of an array.
     pub fn of(spec: &ArraySpec, kind: TileKind) -> Self {
         let (inputs, outputs) = ports(spec, kind);
-        let map = spec.memory.as_ref().filter(|_| kind == TileKind::Memory).map(|memory| RegisterMap::of(&memory.tile));
+        let map = spec.memory_of(kind).map(RegisterMap::of);
         let control = map.as_ref().and_then(|map| {
             let enables = |meaning: MemoryMeaning| matches!(meaning, MemoryMeaning::Enable { .. });
             let (register, _) = map.fields().find(|(_, field)| enables(field.meaning))?;
@@ -326,9 +336,39 @@ impl TileLayout {
         &self.outputs[layer as usize]
     }
 
-    /// The registers of the core that follow the map of the memory tile: so many, from 0.
+    /// The registers that follow the map of the memory of the tile: so many, from 0, of [`Feature::of_memory`].
     pub fn memory_registers(&self) -> u32 {
         self.memory_registers
+    }
+
+    /// Whether a register is one of the memory.
+    pub fn is_of_memory(&self, feature: u32, register: u32) -> bool {
+        feature == Feature::of_memory(self.kind).number() && register < self.memory_registers
+    }
+
+    /// The inputs that a cell of a netlist has: all but those of a register file, which come last.
+    pub fn cell_inputs(&self, layer: Layer) -> &[Port] {
+        self.without_register_file(self.inputs(layer))
+    }
+
+    /// The outputs that a cell of a netlist has, likewise.
+    pub fn cell_outputs(&self, layer: Layer) -> &[Port] {
+        self.without_register_file(self.outputs(layer))
+    }
+
+    /// Whether an input is an operand of a processing element.
+    pub fn is_operand(&self, port: &Port) -> bool {
+        self.kind == TileKind::Pe && !port.is_of_memory
+    }
+
+    /// The inputs, or the outputs, of the memory, each with its place among those of the layer.
+    pub fn of_memory(ports: &[Port]) -> impl Iterator<Item = (u32, &Port)> {
+        (0..).zip(ports).filter(|(_, port)| port.is_of_memory)
+    }
+
+    fn without_register_file<'a>(&self, ports: &'a [Port]) -> &'a [Port] {
+        let others = ports.iter().take_while(|port| self.kind != TileKind::Pe || !port.is_of_memory).count();
+        &ports[..others]
     }
 
     /// The register of the memory tile that stops it when it is 0.
@@ -416,18 +456,27 @@ impl TileLayout {
         self.pack(Feature::switch_box(layer), fields);
     }
 
+    /// Inputs take any track. In a PE tile they take the outputs beside them, too: operands those of the register file, and that the results.
     fn add_connections(&mut self, spec: &ArraySpec, layer: Layer) {
         let tracks = spec.tracks.of(layer);
         let first = self.fields.len();
         let incoming = |side: Side| (0..tracks).map(move |track| Choice::Incoming { side, track });
-        let choices: Vec<Choice> = self.sides.iter().copied().flat_map(incoming).collect();
-        let bits = bits_for(choices.len() as u32 + 1);
-        let ports = 0..self.inputs(layer).len() as u32;
-        for port in ports.clone() {
+        let tracks: Vec<Choice> = self.sides.iter().copied().flat_map(incoming).collect();
+        let mut fields = Vec::new();
+        for port in 0..self.inputs(layer).len() as u32 {
+            let is_of_memory = self.inputs(layer)[port as usize].is_of_memory;
+            let outputs = (0..).zip(self.outputs(layer));
+            let beside = outputs.filter(|(_, output)| output.is_of_memory != is_of_memory);
+            let beside: Vec<Choice> = match self.kind {
+                TileKind::Pe => beside.map(|(port, _)| Choice::Core { port }).collect(),
+                TileKind::Memory | TileKind::Io => Vec::new(),
+            };
+            let choices = [tracks.as_slice(), &beside].concat();
+            fields.push((Meaning::Connection { layer, port }, bits_for(choices.len() as u32 + 1)));
             let (node, field) = (Node::Input { port }, Some(first + port as usize));
-            self.locals.push(Local { layer, node, choices: choices.clone(), first_value: 1, field });
+            self.locals.push(Local { layer, node, choices, first_value: 1, field });
         }
-        self.pack(Feature::ConnectionBoxes, ports.map(|port| (Meaning::Connection { layer, port }, bits)).collect());
+        self.pack(Feature::ConnectionBoxes, fields);
     }
 
     /// Adds fields behind those that the feature has. A field never straddles two registers.
@@ -450,24 +499,28 @@ pub fn registered_phase(track: u32, hop_limit: u32) -> u32 {
 
 /// The inputs and the outputs of the core, of words and of bits.
 fn ports(spec: &ArraySpec, kind: TileKind) -> ([Vec<Port>; 2], [Vec<Port>; 2]) {
-    let port = |name: String| Port { name };
-    let named = |names: &[&str]| names.iter().map(|name| port((*name).to_owned())).collect::<Vec<_>>();
-    let numbered = |stem: &str, count: u32| (0..count).map(|number| port(format!("{stem}_{number}"))).collect();
+    let port = |name: String| Port { name, is_of_memory: false };
+    let named = |name: &str| vec![port(name.to_owned())];
     let letters =
         |first: char, count: u32| (first..).take(count as usize).map(|letter| port(letter.to_string())).collect();
-    match (kind, &spec.memory) {
-        (TileKind::Memory, Some(memory)) => {
-            let tile = &memory.tile;
-            let valid = named(if tile.stencil_valid { &["stencil_valid"] } else { &["data_out_0_valid"] });
-            ([numbered("data_in", tile.inputs), Vec::new()], [numbered("data_out", tile.outputs), valid])
-        }
-        (TileKind::Io, _) => {
-            let stream = || [named(&["data"]), named(&["bit"])];
-            (stream(), stream())
-        }
-        (TileKind::Pe | TileKind::Memory, _) => {
+    let (mut inputs, mut outputs) = match kind {
+        TileKind::Pe => {
             let operands = [letters('a', spec.pe.word_operands()), letters('d', spec.pe.bit_operands())];
-            (operands, [named(&["result"]), named(&["result"])])
+            (operands, [named("result"), named("result")])
+        }
+        TileKind::Memory => Default::default(),
+        TileKind::Io => ([named("data"), named("bit")], [named("data"), named("bit")]),
+    };
+    if let Some(memory) = spec.memory_of(kind) {
+        let of_memory = |name: String| Port { name, is_of_memory: true };
+        inputs[0].extend((0..memory.inputs).map(|port| of_memory(format!("data_in_{port}"))));
+        outputs[0].extend((0..memory.outputs).map(|port| of_memory(format!("data_out_{port}"))));
+        if memory.stencil_valid {
+            outputs[1].push(of_memory("stencil_valid".to_owned()));
+        } else if outputs[1].is_empty() {
+            // A core without a bit would leave the tracks of bits without a source.
+            outputs[1].push(of_memory("data_out_0_valid".to_owned()));
         }
     }
+    (inputs, outputs)
 }

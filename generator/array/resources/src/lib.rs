@@ -12,4 +12,4 @@ mod map;
 pub use address::{Address, CLEAR, Common, DIGEST, REGISTER_BITS, WHOLE_ARRAY, kind_number};
 pub use graph::{Chosen, Edge, Graph, NodeId, Resource};
 pub use layout::{Choice, Feature, Field, Local, Meaning, Node, Port, TileLayout, registered_phase};
-pub use map::ArrayMap;
+pub use map::{ArrayMap, memory_folder};

@@ -6,7 +6,7 @@ use pushmem_fabric::{ArraySpec, Layer, Place, TileKind};
 use pushmem_registers::{Meaning as MemoryMeaning, RegisterMap};
 use serde::{Serialize, Serializer};
 
-use crate::address::{Address, CLEAR, DIGEST, kind_number};
+use crate::address::{Address, CLEAR, COMMON_FEATURES, DIGEST, kind_number};
 use crate::layout::{Choice, Feature, Meaning, Node, TileLayout};
 
 /// The configuration registers of an array, for programs and people.
@@ -32,8 +32,13 @@ struct TileMap {
     /// In addresses of all its tiles.
     number: u32,
     name: &'static str,
-    /// The memory tile whose registers feature 0 has.
+    /// The memory tile whose registers it has, and the number of their feature.
     memory: Option<String>,
+    memory_feature: u32,
+    /// The folder with its own map.
+    memory_folder: &'static str,
+    #[serde(skip)]
+    memory_registers: Vec<Register<MemoryMeaning>>,
     registers: Vec<RegisterEntry>,
 }
 
@@ -90,11 +95,14 @@ struct SystemRdl<'a> {
 #[template(path = "registers.py", escape = "none")]
 struct Python<'a> {
     map: &'a ArrayMap,
-    /// The registers of the memory of MEM tiles.
-    memory: Vec<Register<MemoryMeaning>>,
 }
 
 impl Python<'_> {
+    /// Features that addresses of all tiles of a kind can name.
+    fn common_features(&self) -> u32 {
+        COMMON_FEATURES
+    }
+
     /// A register of a processing element, for an example.
     fn first_register(&self) -> &str {
         &self.map.tiles[0].registers[0].name
@@ -140,9 +148,8 @@ impl ArrayMap {
     }
 
     /// The map as a module in Python: the registers of all tiles, those of memories among them.
-    pub fn to_python(&self, spec: &ArraySpec) -> String {
-        let memory = spec.memory.as_ref().map(|memory| RegisterMap::of(&memory.tile).registers);
-        rendered(&Python { map: self, memory: memory.unwrap_or_default() })
+    pub fn to_python(&self) -> String {
+        rendered(&Python { map: self })
     }
 
     /// The map as tables in Markdown.
@@ -189,7 +196,7 @@ impl TileMap {
             let (name, feature) = (format!("{}_{number}", feature.name()), feature.number());
             RegisterEntry { name, feature, number, fields: fields.map(entry).collect() }
         };
-        let memory = spec.memory.as_ref().filter(|_| kind == TileKind::Memory);
+        let memory = spec.memory_of(kind);
         TileMap {
             kind: kind.name(),
             number: kind_number(kind),
@@ -198,10 +205,18 @@ impl TileMap {
                 TileKind::Memory => "MEM",
                 TileKind::Io => "IO",
             },
-            memory: memory.map(|memory| memory.tile.name.clone()),
+            memory: memory.map(|memory| memory.name.clone()),
+            memory_feature: Feature::of_memory(kind).number(),
+            memory_folder: memory_folder(kind),
+            memory_registers: memory.map_or(Vec::new(), |memory| RegisterMap::of(memory).registers),
             registers: layout.registers().map(register).collect(),
         }
     }
+}
+
+/// The folder of a generated array with the register map of the memory in the tiles of a kind.
+pub fn memory_folder(kind: TileKind) -> &'static str {
+    if kind == TileKind::Pe { "register_file" } else { "memory" }
 }
 
 impl RegisterEntry {

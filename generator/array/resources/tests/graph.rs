@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pushmem_fabric::{ArraySpec, Folder, Layer, Place, Side, TileKind};
 use pushmem_files::Document;
-use pushmem_resources::{Choice, Chosen, Graph, Meaning, Node, NodeId, Resource, TileLayout};
+use pushmem_resources::{Choice, Chosen, Graph, Meaning, Node, NodeId, Port, Resource, TileLayout};
 
 fn constraints() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../constraints")
@@ -40,19 +40,23 @@ fn specs() -> Vec<ArraySpec> {
 
 /// The nodes whose value can follow that of a node in the same cycle, in any configuration.
 fn follow(graph: &Graph, node: NodeId) -> Vec<NodeId> {
-    let Resource { place, node: here, .. } = graph.resource(node);
+    let Resource { place, layer, node: here } = graph.resource(node);
     match here {
         Node::Segment { .. } | Node::Register { .. } | Node::Output { .. } => {
             // A register takes its value at the end of the cycle.
             let is_seen = |sink: &NodeId| !matches!(graph.resource(*sink).node, Node::Register { .. });
             graph.sinks(node).iter().map(|edge| edge.node).filter(is_seen).collect()
         }
-        // All outputs of a core may depend on all its inputs.
-        Node::Input { .. } => {
+        // All outputs of a core may depend on all its inputs, but for register files, which show words that they have.
+        Node::Input { port } => {
+            let layout = graph.layout(graph.kind(place).expect("a node is at the place of a tile"));
+            let is_of_register_file = |port: &Port| layout.kind == TileKind::Pe && port.is_of_memory;
+            if is_of_register_file(&layout.inputs(layer)[port as usize]) {
+                return Vec::new();
+            }
             let outputs = Layer::ALL.into_iter().flat_map(|layer| {
-                (0..)
-                    .map(move |port| Resource { place, layer, node: Node::Output { port } })
-                    .map_while(|it| graph.node(it))
+                let ports = (0..).zip(layout.outputs(layer)).filter(|(_, port)| !is_of_register_file(port));
+                ports.filter_map(move |(port, _)| graph.node(Resource { place, layer, node: Node::Output { port } }))
             });
             outputs.collect()
         }
@@ -159,14 +163,28 @@ fn fields_have_bits_of_their_own() {
     }
 }
 
-/// Outputs of cores enter tracks through registers alone.
+/// Outputs of cores enter tracks through registers alone. The processing element and the register file of a tile take words of each other, not
+/// their own.
 #[test]
 fn outputs_go_to_registers() {
     for spec in specs() {
         for kind in TileKind::ALL {
-            for local in TileLayout::of(&spec, kind).locals {
-                let takes_core = local.choices.iter().any(|choice| matches!(choice, Choice::Core { .. }));
-                assert!(!takes_core || matches!(local.node, Node::Register { .. }));
+            let layout = TileLayout::of(&spec, kind);
+            for local in &layout.locals {
+                let cores = local.choices.iter().filter_map(|choice| match choice {
+                    Choice::Core { port } => Some(&layout.outputs(local.layer)[*port as usize]),
+                    Choice::Incoming { .. } | Choice::Register => None,
+                });
+                for output in cores {
+                    match local.node {
+                        Node::Register { .. } => {}
+                        Node::Input { port } => {
+                            assert_eq!(kind, TileKind::Pe);
+                            assert_ne!(layout.inputs(local.layer)[port as usize].is_of_memory, output.is_of_memory);
+                        }
+                        node => panic!("{node:?} takes {}", output.name),
+                    }
+                }
             }
         }
     }

@@ -136,8 +136,8 @@ impl Routing {
 fn ports(netlist: &Netlist, graph: &Graph, connection: &Connection) -> (String, String) {
     let layer = connection.of.layer;
     let [source, sink] = [connection.of.source, connection.sink.cell].map(|cell| &netlist.cells[cell]);
-    let output = &graph.layout(source.core.kind()).outputs(layer)[connection.of.port as usize].name;
-    let input = &graph.layout(sink.core.kind()).inputs(layer)[connection.sink.port as usize].name;
+    let output = &graph.layout(source.core.kind()).cell_outputs(layer)[connection.of.port as usize].name;
+    let input = &graph.layout(sink.core.kind()).cell_inputs(layer)[connection.sink.port as usize].name;
     (format!("{}.{}.{output}", source.name, layer.name()), format!("{}.{}.{input}", sink.name, layer.name()))
 }
 

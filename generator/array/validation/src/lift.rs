@@ -18,6 +18,12 @@ pub enum LiftError {
         /// The name of the input.
         input: String,
     },
+    /// The register file of a PE tile has a job, which cells of netlists have none of.
+    #[error("the register file of {tile} is in use: programs on arrays have none")]
+    RegisterFile {
+        /// The name of the tile.
+        tile: String,
+    },
     /// A field of a processing element has a value that means nothing.
     #[error("{tile}: {undefined}")]
     Undefined {
@@ -48,6 +54,9 @@ pub fn lift(configuration: &Configuration, spec: &ArraySpec, graph: &Graph) -> R
         let mut add = |name: String, core: Core| netlist.cells.push(Cell { name, core });
         match kind {
             TileKind::Pe => {
+                if tile.memory.is_some() {
+                    return Err(LiftError::RegisterFile { tile: name });
+                }
                 let core = ProcessingElement::of(tile, spec, layout).configuration(spec);
                 let core = core.map_err(|undefined| LiftError::Undefined { tile: name.clone(), undefined })?;
                 let cell = add(name, Core::Pe(core));

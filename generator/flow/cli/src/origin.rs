@@ -49,7 +49,7 @@ impl<'a> Origin<'a> {
     /// Of an array.
     pub fn of_array(spec: &'a ArraySpec) -> Self {
         let design = format!("Array `{}`, digest {}", spec.name, spec.digest());
-        Origin { design, tiles: spec.memory.iter().map(|memory| &memory.tile).collect() }
+        Origin { design, tiles: spec.memories().collect() }
     }
 
     /// Of a processing element.

@@ -81,7 +81,7 @@ pub fn array<'a>(spec: &'a ArraySpec, rtl: Vec<(String, String)>, technology: &'
 }
 
 fn memory_tile(spec: &ArraySpec) -> Vec<&TileSpec> {
-    spec.memory.iter().map(|memory| &memory.tile).collect()
+    spec.memories().collect()
 }
 
 /// An accelerator for chip flows, without testbench and registers.

@@ -5,12 +5,13 @@ use std::path::Path;
 use itertools::Itertools;
 use pushmem_bitstream::{Bitstream, Configuration};
 use pushmem_cache::Kept;
-use pushmem_fabric::{ArraySpec, Blocks, TimingModel};
+use pushmem_fabric::{ArraySpec, Blocks, TileKind, TimingModel};
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, OutputFolder};
 use pushmem_registers::RegisterMap;
-use pushmem_resources::{ArrayMap, Graph};
+use pushmem_resources::{ArrayMap, Graph, memory_folder};
 use pushmem_simulation::program_identity;
 use pushmem_systemverilog::files_of;
+use pushmem_tile::TileSpec;
 
 use crate::application::pes::PES;
 use crate::application::tiles;
@@ -23,6 +24,7 @@ pub const ARRAYS: Shipped = shipped![
     "amber",
     "bfloat",
     "hop_limit_4",
+    "onyx",
     "small",
     "tracks_3",
     "word32",
@@ -160,10 +162,10 @@ pub fn encode(spec: &ArraySpec, configuration: &Path) -> Result<Bitstream, Diagn
 /// When the RTL does not compile, which is a fault of the templates.
 pub fn rtl_files(spec: &ArraySpec) -> Result<Vec<(String, String)>, Diagnostic> {
     let sources = pushmem_interconnect::sources(spec);
-    let memory = spec.memory.as_ref().map(|memory| memory.tile.canonical()).unwrap_or_default();
+    let memories: String = spec.memories().map(TileSpec::canonical).collect();
     let (pe, program) = (spec.pe.to_yaml(), program_identity());
     let texts = sources.iter().flat_map(|source| [source.name.as_str(), source.text.as_str()]);
-    let others = [spec.reset().name(), pe.as_str(), memory.as_str(), program.as_str()];
+    let others = [spec.reset().name(), pe.as_str(), memories.as_str(), program.as_str()];
     let kept = Kept::of("array_rtl", &texts.chain(others).collect_vec());
     if let Some(files) = kept.result() {
         return Ok(files);
@@ -182,19 +184,19 @@ pub fn add_views(folder: &mut OutputFolder, spec: &ArraySpec, veryl: bool) {
     folder.add("registers.h", map.to_c_header());
     folder.add("registers.rdl", map.to_system_rdl());
     folder.add("registers.md", map.to_markdown());
-    folder.add("registers.py", map.to_python(spec));
+    folder.add("registers.py", map.to_python());
     folder.add("operations.md", spec.pe.to_markdown());
     folder.add("floorplan.svg", spec.to_svg());
     folder.add("hierarchy.vlt", pushmem_interconnect::verilator_hierarchy(spec));
     folder.add("spec.yaml", spec.to_yaml());
     folder.add("pe.yaml", spec.pe.to_yaml());
-    if let Some(memory) = &spec.memory {
-        let map = RegisterMap::of(&memory.tile);
-        folder.add("memory/registers.json", map.to_json());
-        folder.add("memory/registers.h", map.to_c_header());
-        folder.add("memory/registers.rdl", map.to_system_rdl());
-        folder.add("memory/registers.md", map.to_markdown());
-        folder.add("memory/spec.yaml", memory.tile.to_yaml());
+    for (kind, memory) in TileKind::ALL.into_iter().filter_map(|kind| Some((kind, spec.memory_of(kind)?))) {
+        let (map, within) = (RegisterMap::of(memory), memory_folder(kind));
+        folder.add(format!("{within}/registers.json"), map.to_json());
+        folder.add(format!("{within}/registers.h"), map.to_c_header());
+        folder.add(format!("{within}/registers.rdl"), map.to_system_rdl());
+        folder.add(format!("{within}/registers.md"), map.to_markdown());
+        folder.add(format!("{within}/spec.yaml"), memory.to_yaml());
     }
     if veryl {
         for source in pushmem_interconnect::sources(spec) {

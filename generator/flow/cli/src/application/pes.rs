@@ -12,6 +12,7 @@ pub const PES: Shipped = shipped![
     "image_pe",
     "largest_pe",
     "network_pe",
+    "onyx_pe",
     "smallest_pe",
     "word32_pe",
 ];

@@ -40,7 +40,7 @@ struct OfArray {
 
 impl Synth {
     pub(super) fn run_array(&self, spec: &ArraySpec, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
-        let memories = spec.memory.iter().map(|memory| &memory.tile).collect_vec();
+        let memories = spec.memories().collect_vec();
         let technology = self.technology(&memories)?;
         let rtl = technology.bind(arrays::rtl_files(spec)?);
         let rtl = rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect_vec();

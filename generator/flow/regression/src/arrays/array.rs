@@ -8,9 +8,13 @@ use rand::Rng;
 use rand::seq::{IndexedRandom, IteratorRandom};
 use rand_chacha::ChaCha8Rng;
 
-/// The blocks of a random array: whatever their names are.
+/// The name of a random register file.
+const REGISTER_FILE: &str = "random_register_file";
+
+/// The blocks of a random array.
 struct RandomBlocks {
     pe: String,
+    register_file: String,
     memory: String,
 }
 
@@ -20,7 +24,7 @@ impl Blocks for RandomBlocks {
     }
 
     fn tile(&self, name: &str) -> Result<Document, Diagnostic> {
-        Document::parse(name, self.memory.clone())
+        Document::parse(name, if name == REGISTER_FILE { self.register_file.clone() } else { self.memory.clone() })
     }
 }
 
@@ -30,8 +34,14 @@ pub fn random_array(longest_side: u32, random: &mut ChaCha8Rng) -> (ArraySpec, S
     let (columns, rows) = (side(), side());
     let word_bits = *[8, 16, 16, 32].choose(random).expect("some widths");
     let clock_gating = random.random::<bool>();
-    let blocks =
-        RandomBlocks { pe: processing_element(word_bits, random), memory: memory(word_bits, clock_gating, random) };
+    let reset = *["asynchronous", "synchronous"].choose(random).expect("some kinds");
+    let blocks = RandomBlocks {
+        pe: processing_element(word_bits, random),
+        register_file: register_file(word_bits, clock_gating, reset, random),
+        memory: memory(word_bits, clock_gating, reset, random),
+    };
+    let has_register_files = random.random_bool(0.4);
+    let register_files = if has_register_files { format!("register_file: {REGISTER_FILE}\n") } else { String::new() };
     let every = random.random_bool(0.7).then(|| random.random_range(2..=columns));
     let memories = every.map_or(String::new(), |every| format!("memory: {{tile: random_memory, every: {every}}}\n"));
     let topology = ["wilton", "disjoint"].choose(random).expect("some topologies");
@@ -39,7 +49,7 @@ pub fn random_array(longest_side: u32, random: &mut ChaCha8Rng) -> (ArraySpec, S
     let control_depth = random.random_range(1..=4);
     let block = block(columns, rows, every.unwrap_or(1), random);
     let text = format!(
-        "name: random\nkind: array\ncolumns: {columns}\nrows: {rows}\npe: random_pe\n{memories}io: {{levels: {}, extent_bits: {}, \
+        "name: random\nkind: array\ncolumns: {columns}\nrows: {rows}\npe: random_pe\n{register_files}{memories}io: {{levels: {}, extent_bits: {}, \
          cycle_bits: {}, buffer: {}}}\ntracks: {{word: {}, bit: {}}}\ntopology: {topology}\nhop_limit: {hop_limit}\n{block}\
          control_depth: {control_depth}\nclock_gating: {clock_gating}\n",
         random.random_range(2..=4),
@@ -51,9 +61,9 @@ pub fn random_array(longest_side: u32, random: &mut ChaCha8Rng) -> (ArraySpec, S
     );
     let document = Document::parse("random.yaml", text.clone()).expect("it is YAML");
     let spec = ArraySpec::from_document(&document, &blocks);
-    let spec = spec
-        .unwrap_or_else(|error| panic!("a random array can be built: {error:?}\n{text}{}{}", blocks.pe, blocks.memory));
-    (spec, [text, blocks.pe, blocks.memory].join("---\n"))
+    let RandomBlocks { pe, register_file, memory } = blocks;
+    let texts = [text, pe, register_file, memory].join("---\n");
+    (spec.unwrap_or_else(|error| panic!("a random array can be built: {error:?}\n{texts}")), texts)
 }
 
 /// Blocks of any size that fills the array, or of the default size.
@@ -82,7 +92,20 @@ fn processing_element(word_bits: u32, random: &mut ChaCha8Rng) -> String {
     )
 }
 
-fn memory(word_bits: u32, clock_gating: bool, random: &mut ChaCha8Rng) -> String {
+fn register_file(word_bits: u32, clock_gating: bool, reset: &str, random: &mut ChaCha8Rng) -> String {
+    format!(
+        "name: {REGISTER_FILE}\nkind: register_file\nword_bits: {word_bits}\nrows: {}\ninputs: {}\noutputs: {}\nstencil_valid: {}\n\
+         reset: {reset}\nclock_gating: {}\ncontrollers: {{all: {{levels: {}, extent_bits: 8, cycle_bits: 12}}}}\n",
+        random.random_range(4..=32),
+        random.random_range(1..=2),
+        random.random_range(1..=2),
+        random.random::<bool>(),
+        clock_gating && random.random(),
+        random.random_range(2..=3),
+    )
+}
+
+fn memory(word_bits: u32, clock_gating: bool, reset: &str, random: &mut ChaCha8Rng) -> String {
     let is_wide = random.random_bool(0.7);
     let kind = if is_wide { "wide_fetch" } else { "dual_port" };
     let clock_gating = clock_gating && random.random();
@@ -93,7 +116,6 @@ fn memory(word_bits: u32, clock_gating: bool, random: &mut ChaCha8Rng) -> String
     // 64 words at least; addresses of a table and of a chain have a bit for each of their halves.
     let least = if is_wide { 16 } else { 64 };
     let rows = if has_table || chaining { least } else { random.random_range(least..=least + 4) };
-    let reset = ["asynchronous", "synchronous"].choose(random).expect("some kinds");
     let (inputs, outputs) = if is_wide { (random.random_range(1..=2), random.random_range(1..=2)) } else { (1, 1) };
     format!(
         "name: random_memory\nkind: {kind}\nword_bits: {word_bits}\nrows: {rows}\ninputs: {inputs}\noutputs: {outputs}\n\

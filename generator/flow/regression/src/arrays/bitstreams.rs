@@ -84,9 +84,9 @@ pub fn routed_bitstream(spec: &ArraySpec, graph: &Graph, random: &mut ChaCha8Rng
     }
     for input in nets.keys().copied() {
         let Resource { place, layer, node: Node::Input { port } } = graph.resource(input) else { continue };
-        if graph.kind(place) == Some(TileKind::Pe) {
-            let layout = graph.layout(TileKind::Pe);
-            let mode = layout.field(Meaning::Mode { layer, operand: port }).expect("operands have modes");
+        let mode = |kind| graph.layout(kind).field(Meaning::Mode { layer, operand: port });
+        // Operands have modes; other inputs have none.
+        if let Some(mode) = graph.kind(place).and_then(mode) {
             configuration.tile_mut(graph, place).fields[mode] = random.random_range(1..2 + spec.pe.operand_delay);
         }
     }
@@ -153,20 +153,21 @@ fn of_kind(spec: &ArraySpec, kind: TileKind) -> impl Iterator<Item = Place> {
 
 /// Puts memories to work: as a table, as a delay line, or in any way that keeps all promises.
 fn add_memories(spec: &ArraySpec, graph: &Graph, configuration: &mut Configuration, random: &mut ChaCha8Rng) {
-    let Some(memory) = &spec.memory else { return };
-    for place in of_kind(spec, TileKind::Memory) {
+    let memories = TileKind::ALL.into_iter().filter_map(|kind| Some((kind, spec.memory_of(kind)?)));
+    let places = memories.flat_map(|(kind, memory)| of_kind(spec, kind).map(move |place| (place, memory)));
+    for (place, memory) in places {
         if random.random_bool(0.3) {
             continue;
         }
-        let legal = if random.random_bool(0.3) { legal_configuration(&memory.tile, random) } else { None };
+        let legal = if random.random_bool(0.3) { legal_configuration(memory, random) } else { None };
         let chosen = legal.unwrap_or_else(|| {
             let start = random.random_range(0..20);
-            let text = match memory.tile.rom_mode && random.random_bool(0.4) {
-                true => table(&memory.tile, start, random),
-                false => delay_line(&memory.tile, start, random.random_range(0..9)),
+            let text = match memory.rom_mode && random.random_bool(0.4) {
+                true => table(memory, start, random),
+                false => delay_line(memory, start, random.random_range(0..9)),
             };
             let document = Document::parse("memory.yaml", text).expect("it is YAML");
-            MemoryConfiguration::from_document(&document, &memory.tile).unwrap_or_else(|error| panic!("{error:?}"))
+            MemoryConfiguration::from_document(&document, memory).unwrap_or_else(|error| panic!("{error:?}"))
         });
         configuration.tile_mut(graph, place).memory = Some(chosen);
     }
@@ -193,7 +194,7 @@ fn table(tile: &TileSpec, start: u32, random: &mut ChaCha8Rng) -> String {
     )
 }
 
-/// A configuration that writes 64 words, and reads them some cycles later.
+/// A configuration that writes 64 words, or as many as a register file has rows, and reads them some cycles later.
 fn delay_line(tile: &TileSpec, start: u32, later: u32) -> String {
     let (name, predicate) = (&tile.name, predicate(tile, start));
     let head = format!("tile: {name}\ncontrollers:\n");
@@ -209,6 +210,12 @@ fn delay_line(tile: &TileSpec, start: u32, later: u32) -> String {
                  tb2out_0: {{extent: [64], cycle: {{start: {read}, stride: [1]}}, tb: {{start: 0, stride: [1]}}}}\n{predicate}"
             )
         }
+        Kind::RegisterFile => format!(
+            "{head}  in2rf_0: {{extent: [{rows}], cycle: {{start: {start}, stride: [1]}}, register_file: {{start: 0, stride: [1]}}}}\n  \
+             rf2out_0: {{extent: [{rows}], cycle: {{start: {}, stride: [1]}}, register_file: {{start: 0, stride: [1]}}}}\n{predicate}",
+            start + 1 + later,
+            rows = tile.rows
+        ),
         _ => format!(
             "{head}  in2sram_0: {{extent: [64], cycle: {{start: {start}, stride: [1]}}, sram: {{start: 0, stride: [1]}}}}\n  \
              sram2out_0: {{extent: [64], cycle: {{start: {}, stride: [1]}}, sram: {{start: 0, stride: [1]}}}}\n{predicate}",

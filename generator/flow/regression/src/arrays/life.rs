@@ -234,9 +234,7 @@ fn access(spec: &ArraySpec, graph: &Graph, configuration: &Configuration, random
     };
     let is_memory_register = |address: Address| {
         let layout = graph.kind(address.place()).map(|kind| graph.layout(kind));
-        layout.is_some_and(|layout| {
-            address.feature == Feature::Core.number() && address.register < layout.memory_registers()
-        })
+        layout.is_some_and(|layout| layout.is_of_memory(address.feature, address.register))
     };
     // Tests of memory tiles access registers of memories.
     if is_memory_register(address) {
@@ -261,7 +259,7 @@ fn common_access(spec: &ArraySpec, graph: &Graph, random: &mut ChaCha8Rng) -> Cy
         let kind = graph.kind(place).filter(|kind| common.has(*kind, place));
         kind.is_some_and(|kind| {
             let layout = graph.layout(kind);
-            let is_of_memory = common.feature == Feature::Core.number() && common.register < layout.memory_registers();
+            let is_of_memory = layout.is_of_memory(common.feature, common.register);
             let register = |(feature, register): (Feature, u32)| (feature.number(), register);
             is_of_memory || layout.registers().map(register).any(|one| one == (common.feature, common.register))
         })

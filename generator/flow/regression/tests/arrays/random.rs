@@ -27,6 +27,7 @@ fn random_arrays_are_of_all_kinds() {
     assert_eq!(count(|spec| spec.tracks.word), (1..=5).collect());
     assert_eq!(count(|spec| spec.control_depth), (1..=4).collect());
     assert_eq!(count(|spec| u32::from(spec.memory.is_some())), [0, 1].into());
+    assert_eq!(count(|spec| u32::from(spec.register_file.is_some())), [0, 1].into());
     assert_eq!(count(|spec| spec.columns / spec.block.columns), (1..=8).collect());
 }
 
