@@ -201,7 +201,7 @@ fn faults_of_configurations_are_located() {
         ("pe_3_1: {}", "has no tile `pe_3_1`", 3),
         ("pe_00_1: {}", "has no tile `pe_00_1`", 3),
         ("pe_0_1: {operation: ad}", "there is no operation `ad`", 3),
-        ("pe_0_1: {operands: {g: {constant: 1}}}", "no input `g`", 3),
+        ("pe_0_1: {operands: {g: {constant: 1}}}", "no operand `g`", 3),
         ("pe_0_1: {operands: {a: {constant: 65536}}}", "65536 does not fit the 16 bits", 3),
         ("pe_0_1: {operands: {a: {from: west_0, delay: 7}}}", "8 does not fit the 2 bits", 3),
         ("pe_0_1: {operands: {a: {constant: 1, delay: 1}}}", "a constant cannot be late", 3),
