@@ -46,4 +46,36 @@ report_checks -path_delay max -from $registers_out -to $tracks_out -digits 5 -no
 puts "SECTION tracks through"
 report_checks -path_delay max -from $tracks_in -to $tracks_out -digits 5 -no_line_splits
 {%- endif %}
+{%- if !job.operations.is_empty() %}
+# The paths that are left with the opcode of each operation as a constant: bounds, as cells that no constant shuts let other paths through. With
+# all operands constant, those of a tile that words only pass through.
+proc constant {pins value} {
+    for {set bit 0} {$bit < [llength $pins]} {incr bit} {
+        set_case_analysis [expr {$value >> $bit & 1}] [lindex $pins $bit]
+    }
+}
+# The pins of a port of the processing element, the lowest bit first.
+proc pins {port} {
+    set single [get_pins -quiet u_pe/$port]
+    if {[llength $single] == 1} { return $single }
+    set found {}
+    for {set bit 0} {[llength [set pin [get_pins -quiet "u_pe/$port\[$bit\]"]]] > 0} {incr bit} { lappend found $pin }
+    return $found
+}
+proc operation {name} {
+    global tracks_in registers_out registers_in
+    puts "SECTION $name: registers"
+    report_checks -path_delay max -from $registers_out -to $registers_in -digits 5 -no_line_splits
+    puts "SECTION $name: tracks in"
+    report_checks -path_delay max -from $tracks_in -to $registers_in -digits 5 -no_line_splits
+}
+set opcode [pins operation_i]
+{%- for operation in job.operations %}
+constant $opcode {{ loop.index0 }}
+operation {{ operation }}
+unset_case_analysis $opcode
+{%- endfor %}
+foreach mode {data_mode_i bit_mode_i} { constant [pins $mode] 0 }
+operation none
+{%- endif %}
 puts "SECTION end"

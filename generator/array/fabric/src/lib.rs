@@ -12,4 +12,4 @@ pub use read::{Blocks, Folder};
 pub use spec::{
     ArraySpec, BlockShape, Direction, IoSpec, Layer, MemoryColumns, Place, Side, TileKind, Topology, Tracks,
 };
-pub use timing_model::{TilePath, TilePaths, TimingModel};
+pub use timing_model::{OperationPaths, TilePath, TilePaths, TimingModel};

@@ -1,5 +1,6 @@
 //! The clock of an array in a cell library.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use pushmem_files::{Diagnostic, Document, FieldPath};
@@ -26,6 +27,33 @@ pub struct TimingModel {
     pub optimize: String,
     /// The paths.
     pub paths: TilePaths,
+    /// The longest paths of tiles without a processing element at work: memories, streams, and words that pass through.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub without_operation: Option<OperationPaths>,
+    /// The longest paths of a PE tile with each operation, by its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub operations: BTreeMap<String, OperationPaths>,
+}
+
+/// The longest paths of a tile whose processing element does one operation, in picoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperationPaths {
+    /// From register to register of the tile.
+    pub within_a_tile: u32,
+    /// From a track to a register of the next tile.
+    pub track_to_register: u32,
+}
+
+impl OperationPaths {
+    /// The longer of the paths of two tiles, each.
+    #[must_use]
+    pub fn longest(self, other: OperationPaths) -> OperationPaths {
+        OperationPaths {
+            within_a_tile: self.within_a_tile.max(other.within_a_tile),
+            track_to_register: self.track_to_register.max(other.track_to_register),
+        }
+    }
 }
 
 /// The longest path of each kind, of all kinds of tiles.
@@ -93,10 +121,21 @@ impl TimingModel {
         let root = FieldPath::root().key("paths");
         for (key, path) in model.paths.all() {
             let Some(path) = path else { continue };
-            if !(1..=MOST_PS).contains(&path.ps) {
-                let message = format!("`{key}` takes {} ps", path.ps);
-                let problem = document.error(&root.key(key).key("ps"), message);
-                return Err(problem.with_help(format!("give a number from 1 to {MOST_PS}")));
+            check_delay(document, &root.key(key).key("ps"), key, path.ps)?;
+        }
+        let operations =
+            model.operations.iter().map(|(name, paths)| (FieldPath::root().key("operations").key(name), paths));
+        let without = model.without_operation.iter().map(|paths| (FieldPath::root().key("without_operation"), paths));
+        for (path, OperationPaths { within_a_tile, track_to_register }) in operations.chain(without) {
+            for (key, delay) in [("within_a_tile", *within_a_tile), ("track_to_register", *track_to_register)] {
+                check_delay(document, &path.key(key), key, delay)?;
+            }
+        }
+        for name in model.operations.keys() {
+            if !spec.pe.operations.iter().any(|operation| operation.name() == *name) {
+                let message = format!("`{}` has no operation `{name}`", spec.pe.name);
+                let problem = document.error_at_key(&FieldPath::root().key("operations").key(name), message);
+                return Err(problem.with_help("remove it"));
             }
         }
         if spec.hop_limit > 1 && model.paths.track_to_track.is_none() {
@@ -106,46 +145,81 @@ impl TimingModel {
         Ok(model)
     }
 
-    /// The least clock period in picoseconds: within a tile, or from the register of a track through one tile to a register of the
-    /// next, past as many registers as the array lets tracks pass.
+    /// The least clock period for all programs in picoseconds: within a tile, or from the register of a track through one tile to a register of
+    /// the next, past as many registers as the array lets tracks pass.
     pub fn period_ps(&self, spec: &ArraySpec) -> u32 {
-        self.paths.within_a_tile.ps.max(self.between_tiles_ps(spec))
+        self.paths.within_a_tile.ps.max(self.between_tiles_ps(spec, self.paths.track_to_register.ps))
     }
 
-    /// The longest path between tiles, in picoseconds.
-    fn between_tiles_ps(&self, spec: &ArraySpec) -> u32 {
-        let TilePaths { register_to_track, track_to_register, track_to_track, .. } = &self.paths;
+    /// The path from the register of a track to a register of the next tile but those that are passed, which has so much of it.
+    fn between_tiles_ps(&self, spec: &ArraySpec, track_to_register: u32) -> u32 {
+        let TilePaths { register_to_track, track_to_track, .. } = &self.paths;
         let passed = track_to_track.as_ref().map_or(0, |path| path.ps * (spec.hop_limit - 1));
-        register_to_track.ps + passed + track_to_register.ps
+        register_to_track.ps + passed + track_to_register
     }
 
-    /// Checks that an array can have a clock period in picoseconds.
+    /// The slowest of some operations with its period in picoseconds, if those of all of them are known; without one where the tiles without an
+    /// operation are the slowest.
+    fn slowest<'a>(
+        &self,
+        spec: &ArraySpec,
+        operations: impl IntoIterator<Item = &'a str>,
+    ) -> Option<(Option<&'a str>, u32)> {
+        let period =
+            |paths: OperationPaths| paths.within_a_tile.max(self.between_tiles_ps(spec, paths.track_to_register));
+        let mut slowest = (None, period(self.without_operation?));
+        for operation in operations {
+            let found = period(*self.operations.get(operation)?);
+            if found > slowest.1 {
+                slowest = (Some(operation), found);
+            }
+        }
+        Some(slowest)
+    }
+
+    /// The least clock period in picoseconds for a program with these operations; that for all programs, where the model does not know them all.
+    pub fn period_with_ps<'a>(&self, spec: &ArraySpec, operations: impl IntoIterator<Item = &'a str>) -> u32 {
+        self.slowest(spec, operations).map_or_else(|| self.period_ps(spec), |(_, period)| period)
+    }
+
+    /// Checks that an array can have a clock period in picoseconds for a program with these operations.
     ///
     /// # Errors
-    /// When it cannot: the slowest path.
-    pub fn check_period(&self, spec: &ArraySpec, period_ps: u32) -> Result<(), Diagnostic> {
-        let least = self.period_ps(spec);
+    /// When it cannot: the slowest path, or the slowest operation.
+    pub fn check_period<'a>(
+        &self,
+        spec: &ArraySpec,
+        period_ps: u32,
+        operations: impl IntoIterator<Item = &'a str> + Clone,
+    ) -> Result<(), Diagnostic> {
+        let least = self.period_with_ps(spec, operations.clone());
         if period_ps >= least {
             return Ok(());
+        }
+        let TimingModel { library, optimize, .. } = self;
+        let refused = |path: String| {
+            let message = format!(
+                "`{}` has no clock period of {period_ps} ps in {library}, mapped for {optimize}: {path} takes {least} ps",
+                spec.name
+            );
+            let help = format!("ask for {least} ps or more, or give the timing model of a faster library");
+            Err(Diagnostic::new(message).with_help(help))
+        };
+        if let Some((Some(operation), _)) = self.slowest(spec, operations) {
+            return refused(format!("the operation `{operation}`"));
         }
         let TilePaths { within_a_tile, register_to_track, track_to_register, .. } = &self.paths;
         let path = match within_a_tile.ps == least {
             true => {
                 let TilePath { tile, from, to, .. } = within_a_tile;
-                format!("from {from} to {to} in a tile `{tile}`")
+                format!("the path from {from} to {to} in a tile `{tile}`")
             }
             false => format!(
-                "from {} in a tile `{}` to {} in a tile `{}`",
+                "the path from {} in a tile `{}` to {} in a tile `{}`",
                 register_to_track.from, register_to_track.tile, track_to_register.to, track_to_register.tile
             ),
         };
-        let TimingModel { library, optimize, .. } = self;
-        let message = format!(
-            "`{}` has no clock period of {period_ps} ps in {library}, mapped for {optimize}: the path {path} takes {least} ps",
-            spec.name
-        );
-        let help = format!("ask for {least} ps or more, or give the timing model of a faster library");
-        Err(Diagnostic::new(message).with_help(help))
+        refused(path)
     }
 
     /// The model as a file.
@@ -159,4 +233,13 @@ impl TimingModel {
         .expect("writing to a string cannot fail");
         text + &serde_yaml::to_string(self).expect("names and numbers are YAML")
     }
+}
+
+/// Refuses a delay that no path has.
+fn check_delay(document: &Document, path: &FieldPath, key: &str, ps: u32) -> Result<(), Diagnostic> {
+    if (1..=MOST_PS).contains(&ps) {
+        return Ok(());
+    }
+    let problem = document.error(path, format!("`{key}` takes {ps} ps"));
+    Err(problem.with_help(format!("give a number from 1 to {MOST_PS}")))
 }

@@ -123,6 +123,14 @@ pub struct Sink {
 }
 
 impl Netlist {
+    /// The names of the operations of its processing elements, as often as they are there.
+    pub fn operations(&self) -> impl Iterator<Item = String> {
+        self.cells.iter().filter_map(|cell| match &cell.core {
+            Core::Pe(pe) => Some(pe.operation.name()),
+            Core::Memory(_) | Core::Predicate(_) | Core::Input | Core::Output => None,
+        })
+    }
+
     /// How many tiles of processing elements or memories it needs: predicates take tiles of their own only where there are more
     /// of them than memories that leave their bit to others.
     pub fn count(&self, kind: TileKind) -> usize {

@@ -302,7 +302,7 @@ impl Synth {
     ) -> Result<ExitCode, Diagnostic> {
         let (timing, optimize) = (self.timing(), self.goal());
         let spinner = Spinner::new();
-        let design = Design { package, timing: &timing, library, optimize };
+        let design = Design { package, timing: &timing, library, optimize, operations: &[] };
         let outcome = synthesize(&design, tools, |step| spinner.say(step)).and_then(|synthesis| {
             // The power of a program is a part of its report where it can be known; for a tile, somebody asked.
             let run = run.filter(|_| self.activity.is_some() || synthesis.report.power_unknown.is_none());

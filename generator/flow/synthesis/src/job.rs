@@ -45,6 +45,8 @@ pub struct Design<'a> {
     pub library: &'a Library,
     /// The goal of the mapping.
     pub optimize: Optimize,
+    /// The operations of the processing element of a tile, in the order of their opcodes, whose paths are asked for one by one.
+    pub operations: &'a [String],
 }
 
 /// The input of the scripts.
@@ -61,6 +63,9 @@ pub(crate) struct Job<'a> {
     /// Whether it is a tile of an array.
     #[serde(skip)]
     pub(crate) has_tracks: bool,
+    /// The operations of its processing element, in the order of their opcodes.
+    #[serde(skip)]
+    pub(crate) operations: &'a [String],
     optimize: Optimize,
     /// Modules that are no cells: the macros.
     pub(crate) macros: Vec<String>,
@@ -85,7 +90,7 @@ impl Job<'_> {
 
 /// The input of the scripts for a design, and the files that they read.
 pub(crate) fn job<'a>(design: &Design<'a>) -> (Job<'a>, Vec<(String, String)>) {
-    let Design { package: made, timing, optimize, .. } = *design;
+    let Design { package: made, timing, optimize, operations, .. } = *design;
     let mut files: Vec<(String, String)> = made.rtl.clone();
     files.extend(package(made, timing));
     let list = files.iter().find(|(path, _)| path == "filelist_synthesis.f").map_or("", |(_, text)| text);
@@ -100,6 +105,7 @@ pub(crate) fn job<'a>(design: &Design<'a>) -> (Job<'a>, Vec<(String, String)>) {
         gate: made.technology.clock_gate(),
         files: sources,
         has_tracks: !made.processing_elements.is_empty(),
+        operations,
         macros: made.technology.bindings().map(|binding| binding.name.clone()).collect(),
         black_boxes: made.technology.black_boxes().map(str::to_owned).collect(),
         blocks,
@@ -185,8 +191,13 @@ mod tests {
             hop_limit: None,
         };
         let library = Library { name: "cells".to_owned(), path: cells };
-        let design =
-            Design { package: &package, timing: &Timing::default(), library: &library, optimize: Optimize::Area };
+        let design = Design {
+            package: &package,
+            timing: &Timing::default(),
+            library: &library,
+            optimize: Optimize::Area,
+            operations: &[],
+        };
         let (job, _) = job(&design);
         let work = folder.path().join("work");
         write_libraries(&job, &library_texts(&design).unwrap(), &work).unwrap();

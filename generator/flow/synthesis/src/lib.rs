@@ -19,7 +19,7 @@ pub use activity::{Accesses, Activity, Application, BlockPower, Words, measure};
 pub use block::BlockKind;
 pub use equivalence::{ProvenBlock, prove};
 pub use job::{Design, Optimize};
-pub use path::{Path, Paths};
+pub use path::{OperationPaths, Path, Paths};
 pub use report::{Block, Power, Report};
 pub use run::{Synthesis, run};
 pub use toggles::Window;

@@ -41,6 +41,20 @@ pub struct Paths {
     /// From a track that comes in past the register of one that goes out.
     #[serde(default)]
     pub tracks_through: Option<Path>,
+    /// Of a tile with a processing element: the paths with each operation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<OperationPaths>,
+}
+
+/// The longest paths of a tile whose processing element does one operation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OperationPaths {
+    /// The operation; without, no operand takes a track.
+    pub operation: Option<String>,
+    /// From register to register.
+    pub registers: Option<Path>,
+    /// From a track that comes in to a register.
+    pub tracks_in: Option<Path>,
 }
 
 impl Paths {
@@ -48,7 +62,7 @@ impl Paths {
     ///
     /// # Errors
     /// When a path is not told as it is known here.
-    pub(crate) fn of_report(text: &str) -> Result<Self, Diagnostic> {
+    pub(crate) fn of_report(text: &str, operations: &[String]) -> Result<Self, Diagnostic> {
         let path = |name: &str| section(text, name).map_or(Ok(None), Path::of_report);
         let longest = |names: &[&str]| {
             let paths: Vec<Option<Path>> = names.iter().map(|name| path(name)).try_collect()?;
@@ -58,6 +72,15 @@ impl Paths {
         };
         let edges = ["rise to rise", "rise to fall", "fall to rise", "fall to fall"];
         let registers = edges.map(|edges| format!("registers, {edges}"));
+        let none = (!operations.is_empty()).then_some(None);
+        let of_operations = operations.iter().map(Some).chain(none).map(|operation| {
+            let name = operation.map_or("none", String::as_str);
+            Ok::<_, Diagnostic>(OperationPaths {
+                operation: operation.cloned(),
+                registers: path(&format!("{name}: registers"))?,
+                tracks_in: path(&format!("{name}: tracks in"))?,
+            })
+        });
         Ok(Paths {
             // The latch of a clock gate needs its enable before the edge that a register needs its data before.
             registers: longest(&registers.iter().map(String::as_str).chain(["gates"]).collect_vec())?,
@@ -67,6 +90,7 @@ impl Paths {
             tracks_in: path("tracks in")?,
             tracks_out: path("tracks out")?,
             tracks_through: path("tracks through")?,
+            operations: of_operations.try_collect()?,
         })
     }
 }
@@ -290,7 +314,7 @@ max time borrow                         2.35000
 
     #[test]
     fn paths_are_told_in_words() {
-        let paths = Paths::of_report(REPORT.split("SECTION gates").next().unwrap()).unwrap();
+        let paths = Paths::of_report(REPORT.split("SECTION gates").next().unwrap(), &[]).unwrap();
         let path = paths.registers.unwrap();
         assert_eq!(path.from, "loop counter of level 3 in in2agg_0");
         assert_eq!(path.to, "words in transpose_buffer_0");
@@ -319,7 +343,7 @@ Endpoint: u_transpose_buffer_0/gen_lane[0].words[1][0]\\\\DFFPOSX1 (rising edge-
   -0.10000    4.90000   library setup time
               4.90000   data required time
 ";
-        let path = Paths::of_report(&(REPORT.split("SECTION gates").next().unwrap().to_owned() + half))
+        let path = Paths::of_report(&(REPORT.split("SECTION gates").next().unwrap().to_owned() + half), &[])
             .unwrap()
             .registers
             .unwrap();
@@ -331,23 +355,23 @@ Endpoint: u_transpose_buffer_0/gen_lane[0].words[1][0]\\\\DFFPOSX1 (rising edge-
     #[test]
     fn the_enable_of_a_clock_gate_is_there_before_the_rising_edge() {
         let later = REPORT.replace("1.67000   data arrival", "1.77000   data arrival");
-        let path = Paths::of_report(&later).unwrap().registers.unwrap();
+        let path = Paths::of_report(&later, &[]).unwrap().registers.unwrap();
         assert_eq!(path.to, "clock gate in registers");
         assert!((path.delay_ps - 1920.0).abs() < 1e-6, "{}", path.delay_ps);
         let shorter = REPORT.replace("1.67000   data arrival", "1.58000   data arrival");
-        assert_eq!(Paths::of_report(&shorter).unwrap().registers.unwrap().to, "words in transpose_buffer_0");
+        assert_eq!(Paths::of_report(&shorter, &[]).unwrap().registers.unwrap().to, "words in transpose_buffer_0");
     }
 
     #[test]
     fn pins_of_registers_have_any_names() {
         let with_pins = |clock: &str, data: &str| {
             let report = REPORT.replace("/CLK (", &format!("/{clock} (")).replace("/D (", &format!("/{data} ("));
-            Paths::of_report(&report).unwrap().registers.unwrap()
+            Paths::of_report(&report, &[]).unwrap().registers.unwrap()
         };
         assert_eq!(with_pins("CK", "DATA"), with_pins("CLK", "D"));
         // A gate has pins of such names, too.
         let output = REPORT.replace("_336_/Y (AND2X1)", "_336_/D (AND2X1)");
-        assert_eq!(Paths::of_report(&output).unwrap().registers.unwrap().gates, with_pins("CLK", "D").gates);
+        assert_eq!(Paths::of_report(&output, &[]).unwrap().registers.unwrap().gates, with_pins("CLK", "D").gates);
     }
 
     #[test]
@@ -368,7 +392,7 @@ Endpoint: data_in_0_taken (output port clocked by clk)
   -1.50000    3.50000   output external delay
               3.50000   data required time
 ";
-        let path = Paths::of_report(output).unwrap().outputs.unwrap();
+        let path = Paths::of_report(output, &[]).unwrap().outputs.unwrap();
         assert_eq!((path.gates, path.slowest.unwrap().0.as_str()), (1, "AND2X1 in in2sram_0"));
         assert!((path.delay_ps - 730.29).abs() < 1e-6, "{}", path.delay_ps);
     }
@@ -391,7 +415,7 @@ Endpoint: data_in_0_taken (output port clocked by clk)
             ("No paths found.", "", "the beginning"),
         ] {
             assert!(one.contains(from), "{from}");
-            let error = Paths::of_report(&one.replacen(from, to, 1)).unwrap_err();
+            let error = Paths::of_report(&one.replacen(from, to, 1), &[]).unwrap_err();
             assert!(error.message().starts_with(&format!("OpenSTA does not say {what} of a path")), "{from}: {error}");
         }
     }

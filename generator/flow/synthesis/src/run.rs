@@ -188,7 +188,7 @@ fn report(
         blocks: blocks.collect(),
         macro_area: modules.iter().map(|module| macro_area(module) * f64::from(module.instances)).sum(),
         timed_macros: design.package.technology.bindings().all(|binding| binding.liberty().is_some()),
-        paths: Paths::of_report(timed)?,
+        paths: Paths::of_report(timed, design.operations)?,
         power: power.ok(),
         power_unknown: power.err().map(str::to_owned),
     })

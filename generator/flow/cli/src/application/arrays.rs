@@ -24,6 +24,7 @@ pub const ARRAYS: Shipped = shipped![
     "amber",
     "bfloat",
     "hop_limit_4",
+    "lean",
     "onyx",
     "small",
     "tracks_3",

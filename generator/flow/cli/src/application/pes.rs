@@ -11,6 +11,7 @@ pub const PES: Shipped = shipped![
     "bfloat_pe",
     "image_pe",
     "largest_pe",
+    "lean_pe",
     "network_pe",
     "onyx_pe",
     "smallest_pe",

@@ -27,6 +27,7 @@ const TILES: Shipped = shipped![
     "fetch2",
     "fetch8",
     "global_buffer",
+    "lean_rom",
     "one_in_one_out",
     "one_in_three_out",
     "onyx",

@@ -1,6 +1,6 @@
 //! `pushmem build --array`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,12 +10,13 @@ use itertools::Itertools;
 use pushmem_bitstream::Configuration;
 use pushmem_compiler::Compiled;
 use pushmem_emulator::{Emulator, Inputs, StreamOutputs};
-use pushmem_fabric::ArraySpec;
+use pushmem_fabric::{ArraySpec, TimingModel};
 use pushmem_files::{Diagnostic, Document, OutputFolder, check_output};
 use pushmem_images::Image;
 use pushmem_lockstep::{Agreement, Lockstep};
 use pushmem_mapper::{ArrayTarget, Edited, Mapped, Occupant, Report, Times, execute_observed, header};
 use pushmem_nest::Program;
+use pushmem_netlist::Netlist;
 use pushmem_report::array_page;
 use pushmem_routing::{Options, Progress};
 use serde::Serialize;
@@ -68,7 +69,7 @@ impl Build {
             check_output(folder)?;
         }
         let target = ArrayTarget::new(arrays::read_named(array)?);
-        let clock = self.clock(&target.spec)?;
+        let timing = self.timing(&target.spec)?;
         images::check_outputs(&program, &self.inputs, &self.outputs)?;
         let inputs = images::inputs(&program, &self.inputs)?;
         let spinner = Spinner::new();
@@ -78,6 +79,7 @@ impl Build {
         let edited = self.edited.read(&target)?;
         let (compiled, mapped) = chosen.compile_for(&program, &target, &edited, options, &shown(&spinner))?;
         let seconds = started.elapsed().as_secs_f64();
+        let clock = self.clock(&target.spec, timing, [&mapped.lowered.netlist])?;
         if let Some(emit) = self.emit {
             drop(spinner);
             output::print(&text(emit, &compiled, &mapped, &target))?;
@@ -146,12 +148,23 @@ pub(super) struct Ran {
 }
 
 impl Build {
-    /// The clock of the array, if one is asked for.
-    pub(super) fn clock(&self, spec: &ArraySpec) -> Result<Option<Clock>, Diagnostic> {
-        let Some(period_ps) = self.clock else { return Ok(None) };
-        let model = arrays::timing_model(spec, self.timing_model.as_deref())?;
-        model.check_period(spec, period_ps)?;
-        Ok(Some(Clock { period_ps, least_ps: model.period_ps(spec), library: model.library }))
+    /// The timing model of the array, if a clock is asked for.
+    pub(super) fn timing(&self, spec: &ArraySpec) -> Result<Option<TimingModel>, Diagnostic> {
+        self.clock.map(|_| arrays::timing_model(spec, self.timing_model.as_deref())).transpose()
+    }
+
+    /// The clock of the array with these netlists, if one is asked for.
+    pub(super) fn clock<'a>(
+        &self,
+        spec: &ArraySpec,
+        model: Option<TimingModel>,
+        netlists: impl IntoIterator<Item = &'a Netlist>,
+    ) -> Result<Option<Clock>, Diagnostic> {
+        let Some((period_ps, model)) = self.clock.zip(model) else { return Ok(None) };
+        let operations: BTreeSet<String> = netlists.into_iter().flat_map(Netlist::operations).collect();
+        let operations = operations.iter().map(String::as_str);
+        model.check_period(spec, period_ps, operations.clone())?;
+        Ok(Some(Clock { period_ps, least_ps: model.period_with_ps(spec, operations), library: model.library }))
     }
 
     /// Runs a configuration with its programs, and compares their outputs with those of the interpreter.

@@ -53,7 +53,7 @@ impl Build {
         }
         self.check_alone()?;
         let target = ArrayTarget::new(arrays::read_named(array)?);
-        let clock = self.clock(&target.spec)?;
+        let timing = self.timing(&target.spec)?;
         let (input_files, output_files) = (by_program(programs, &self.inputs)?, by_program(programs, &self.outputs)?);
         let mut inputs: Vec<BTreeMap<String, Image>> = Vec::new();
         for (number, program) in programs.iter().enumerate() {
@@ -66,6 +66,8 @@ impl Build {
         let options = Options { seed: self.seed, ..Options::default() };
         let together = chosen.compile_side_by_side(programs, &target, options, &shown(&spinner))?;
         let seconds = started.elapsed().as_secs_f64();
+        let netlists = together.regions.iter().map(|region| &region.mapped.lowered.netlist);
+        let clock = self.clock(&target.spec, timing, netlists)?;
         if let Some(emit) = self.emit {
             drop(spinner);
             let text = match emit {

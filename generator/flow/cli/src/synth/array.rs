@@ -1,10 +1,11 @@
 //! `pushmem synth` of an array: each kind of tile, and the sum of all.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 use std::process::ExitCode;
 
 use itertools::Itertools;
-use pushmem_fabric::{ArraySpec, TileKind, TilePath, TilePaths, TimingModel};
+use pushmem_fabric::{ArraySpec, OperationPaths, TileKind, TilePath, TilePaths, TimingModel};
 use pushmem_files::{Diagnostic, write_file};
 use pushmem_synthesis::{BlockKind, Design, Library, Path, Report, Tools, run as synthesize};
 use serde::Serialize;
@@ -46,9 +47,11 @@ impl Synth {
         let rtl = rtl.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect_vec();
         let timing = self.timing();
         let spinner = Spinner::new();
+        let operations = spec.pe.operations.iter().map(|operation| operation.name()).collect_vec();
         let of_kind = |kind: TileKind| {
             let package = package::array_tile(spec, kind, rtl.clone(), &technology);
-            let design = Design { package: &package, timing: &timing, library, optimize: self.goal() };
+            let operations = if kind == TileKind::Pe { operations.as_slice() } else { &[] };
+            let design = Design { package: &package, timing: &timing, library, optimize: self.goal(), operations };
             let synthesis = synthesize(&design, tools, |step| spinner.say(&format!("{}: {step}", package.top)))?;
             Ok(OfKind { kind: kind.name(), tiles: spec.count(kind), report: synthesis.report })
         };
@@ -77,7 +80,10 @@ fn timing_model(spec: &ArraySpec, kinds: &[OfKind]) -> Option<TimingModel> {
         Some(TilePath { ps, tile: kind.to_owned(), from: path.from.clone(), to: path.to.clone() })
     };
     let report = &kinds.first()?.report;
+    let (without_operation, operations) = operation_paths(kinds);
     Some(TimingModel {
+        without_operation,
+        operations,
         timing_of: spec.name.clone(),
         spec_digest: spec.digest(),
         library: report.library.clone(),
@@ -92,6 +98,31 @@ fn timing_model(spec: &ArraySpec, kinds: &[OfKind]) -> Option<TimingModel> {
             },
         },
     })
+}
+
+/// The paths of tiles without an operation, and those with each.
+fn operation_paths(kinds: &[OfKind]) -> (Option<OperationPaths>, BTreeMap<String, OperationPaths>) {
+    let ps = |path: Option<&Path>| path.map_or(0, |path| path.period_ps().ceil() as u32);
+    let paths = |registers: Option<&Path>, tracks_in: Option<&Path>| OperationPaths {
+        within_a_tile: ps(registers),
+        track_to_register: ps(tracks_in),
+    };
+    let mut operations = BTreeMap::new();
+    let mut without = Vec::new();
+    for OfKind { report, .. } in kinds {
+        let of_tile = &report.paths;
+        if of_tile.operations.is_empty() {
+            without.push(paths(of_tile.registers.as_ref(), of_tile.tracks_in.as_ref()));
+        }
+        for found in &of_tile.operations {
+            let paths = paths(found.registers.as_ref(), found.tracks_in.as_ref());
+            match &found.operation {
+                Some(operation) => _ = operations.insert(operation.clone(), paths),
+                None => without.push(paths),
+            }
+        }
+    }
+    (without.into_iter().reduce(OperationPaths::longest), operations)
 }
 
 impl Display for OfArray {
