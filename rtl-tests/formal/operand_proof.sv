@@ -12,7 +12,9 @@ module operand_proof #(
     input logic [Width-1:0]    data_i
 );
     logic [Width-1:0] operand;
-    pushmem_operand #(.Width(Width), .Delay(Delay)) u_operand (.clk_i, .step_i, .mode_i, .constant_i, .data_i, .operand_o(operand));
+    pushmem_operand #(.Width(Width), .Delay(Delay)) u_operand (
+        .clk_i, .step_i, .mode_i, .constant_i, .data_i, .load_mode_i(mode_i), .load_i(data_i), .operand_o(operand)
+    );
 
     // The words of the last steps, the newest first, and how many there were with this mode.
     logic                          first_q = 1'b1;

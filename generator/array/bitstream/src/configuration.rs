@@ -42,9 +42,9 @@ impl TileConfiguration {
         layout.field(meaning).map_or(0, |field| self.fields[field])
     }
 
-    /// The mode of an operand of a PE tile, whether the operand has registers for it or not.
+    /// The mode of an operand of a PE tile.
     pub fn mode(&self, layout: &TileLayout, layer: Layer, operand: u32) -> Mode {
-        Mode::of(self.value(layout, Meaning::Mode { layer, operand }))
+        layout.mode(layer, operand, self.value(layout, Meaning::Mode { layer, operand }))
     }
 
     /// The registers of a stream of an IO tile, if it has beats.

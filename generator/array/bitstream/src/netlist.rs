@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use pushmem_fabric::Layer;
-use pushmem_pe::Mode;
 use pushmem_resources::{Chosen, Graph, Meaning, Node, NodeId, Resource, TileLayout};
 
 use crate::configuration::{Configuration, TileConfiguration};
@@ -82,11 +81,12 @@ impl Netlist {
     }
 }
 
-/// Whether an input of a core takes a track. An operand that is a constant takes none, whatever its connection box chooses.
+/// Whether an input of a core takes a track. An operand whose mode does not ask for one takes none, whatever its connection box
+/// chooses.
 fn takes_track(tile: &TileConfiguration, layout: &TileLayout, layer: Layer, port: u32) -> bool {
     let is_operand = layout.is_operand(&layout.inputs(layer)[port as usize]);
-    let is_constant = is_operand && tile.mode(layout, layer, port) == Mode::Constant;
-    !is_constant && tile.value(layout, Meaning::Connection { layer, port }) != 0
+    let takes_none = is_operand && !tile.mode(layout, layer, port).takes_track();
+    !takes_none && tile.value(layout, Meaning::Connection { layer, port }) != 0
 }
 
 /// Follows the route of an input back to its source, and visits each node on the way.

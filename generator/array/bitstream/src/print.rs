@@ -19,6 +19,9 @@ pub const UNCONNECTED: &str = "unconnected_";
 /// The beginning of the names of opcodes of no operation.
 pub const OPCODE: &str = "opcode_";
 
+/// The beginning of the names of modes that an operand does not have.
+pub const MODE: &str = "mode_";
+
 impl Configuration {
     /// The configuration as YAML, tile by tile: operation, operands, routes by name. Reading it gives the same configuration.
     pub fn to_yaml(&self, spec: &ArraySpec, graph: &Graph) -> String {
@@ -129,16 +132,19 @@ fn operand(layout: &TileLayout, tile: &TileConfiguration, layer: Layer, operand:
         return None;
     }
     let mut parts = Vec::new();
-    if constant != 0 || mode == Mode::Constant {
+    if constant != 0 || matches!(mode, Mode::Constant | Mode::Accumulated) {
         parts.push(format!("constant: {constant}"));
     }
-    if mode != Mode::Constant || from != 0 {
+    if mode.takes_track() || from != 0 {
         parts.push(format!("from: {}", connected(layout, layer, operand, from)));
     }
     match mode {
         Mode::Constant if from != 0 => parts.push("mode: constant".to_owned()),
         Mode::Constant | Mode::Direct => {}
         Mode::Delayed(cycles) => parts.push(format!("delay: {cycles}")),
+        Mode::Held => parts.push("mode: held".to_owned()),
+        Mode::Accumulated => parts.push("mode: accumulated".to_owned()),
+        Mode::Undefined(number) => parts.push(format!("mode: {MODE}{number}")),
     }
     Some(format!("{{{}}}", parts.join(", ")))
 }

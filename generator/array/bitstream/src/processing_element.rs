@@ -29,17 +29,15 @@ pub enum Undefined {
         /// The opcode.
         opcode: u32,
     },
-    /// A delay that no register of the operand gives.
-    #[error("the {layer} operand {operand} is {cycles} cycles late, and has {most} registers", layer = .layer.name())]
-    Delay {
+    /// A mode that the operand does not have.
+    #[error("the {layer} operand {operand} has no mode {number}", layer = .layer.name())]
+    Mode {
         /// The layer of the operand.
         layer: Layer,
         /// The number of the operand.
         operand: usize,
-        /// The delay, in cycles.
-        cycles: u32,
-        /// The registers of each operand.
-        most: u32,
+        /// The number of the mode.
+        number: u32,
     },
 }
 
@@ -73,13 +71,10 @@ impl ProcessingElement {
     ///
     /// # Errors
     /// The first field whose value means nothing.
-    pub fn configuration(&self, spec: &ArraySpec) -> Result<Configuration, Undefined> {
-        let most = spec.pe.operand_delay;
+    pub fn configuration(&self) -> Result<Configuration, Undefined> {
         for (layer, operand, mode) in self.modes() {
-            if let Mode::Delayed(cycles) = mode
-                && cycles > most
-            {
-                return Err(Undefined::Delay { layer, operand, cycles, most });
+            if let Mode::Undefined(number) = mode {
+                return Err(Undefined::Mode { layer, operand, number });
             }
         }
         let operation = self.operation.map_err(|opcode| Undefined::Operation { opcode })?;

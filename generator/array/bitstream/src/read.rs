@@ -11,7 +11,7 @@ use pushmem_resources::{Graph, Meaning, Node, TileLayout};
 use serde::Deserialize;
 
 use crate::configuration::{Configuration, TileConfiguration, TileName};
-use crate::print::{OPCODE, UNCONNECTED, local, outgoing, source_name};
+use crate::print::{MODE, OPCODE, UNCONNECTED, local, outgoing, source_name};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,14 +62,7 @@ struct OperandFile {
     #[serde(default)]
     delay: u32,
     #[serde(default)]
-    mode: Option<ModeName>,
-}
-
-/// The mode of an operand that has a track, where it is not the one that the track asks for.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum ModeName {
-    Constant,
+    mode: Option<String>,
 }
 
 impl Configuration {
@@ -223,25 +216,48 @@ impl TileReader<'_> {
     fn operand(&mut self, name: &str, file: &OperandFile) -> Result<(), Diagnostic> {
         let path = self.path.key("operands").key(name);
         let (layer, operand) = self.port(&path, name, true)?;
-        let mode = match (&file.from, file.mode) {
-            (None, _) | (_, Some(ModeName::Constant)) => Mode::Constant,
+        let mode = match (&file.from, &file.mode) {
+            (_, Some(name)) => self.mode(&path.key("mode"), layer, operand, name)?,
+            (None, None) => Mode::Constant,
             (Some(_), None) if file.delay == 0 => Mode::Direct,
             (Some(_), None) => Mode::Delayed(file.delay),
         };
-        if file.delay > 0 && mode == Mode::Constant {
-            let message = "a constant cannot be late".to_owned();
-            return Err(self
-                .reader
-                .document
-                .error(&path.key("delay"), message)
-                .with_help("give the track that it is `from`"));
+        if file.delay > 0 && !matches!(mode, Mode::Delayed(_)) {
+            let (message, help) = match mode {
+                Mode::Constant => ("a constant cannot be late", "give the track that it is `from`"),
+                _ => ("an operand of this mode cannot be late", "give the mode or the delay"),
+            };
+            return Err(self.reader.document.error(&path.key("delay"), message.to_owned()).with_help(help));
         }
-        self.set(&path.key("delay"), Meaning::Mode { layer, operand }, mode.number())?;
+        let most = self.reader.spec.pe.operand_delay;
+        if file.delay > most {
+            let message = format!("an operand cannot be {} cycles late", file.delay);
+            let help = format!("give at most {most}, the `operand_delay` of `{}`", self.reader.spec.pe.name);
+            return Err(self.reader.document.error(&path.key("delay"), message).with_help(help));
+        }
+        self.set(&path.key("mode"), Meaning::Mode { layer, operand }, self.layout.mode_number(mode))?;
         self.set(&path.key("constant"), Meaning::Constant { layer, operand }, file.constant)?;
         if let Some(from) = &file.from {
             self.connect(&path.key("from"), layer, operand, from)?;
         }
         Ok(())
+    }
+
+    /// The mode of a name, where it is not the one that a track or its absence asks for. One that the operand does not have is named by
+    /// its number.
+    fn mode(&self, path: &FieldPath, layer: Layer, operand: u32, name: &str) -> Result<Mode, Diagnostic> {
+        let named = [("constant", Mode::Constant), ("held", Mode::Held), ("accumulated", Mode::Accumulated)];
+        let has = |mode: Mode| self.layout.mode(layer, operand, self.layout.mode_number(mode)) == mode;
+        let named = || named.into_iter().filter(|(_, mode)| has(*mode));
+        let undefined = || {
+            let number = name.strip_prefix(MODE)?.parse().ok()?;
+            matches!(self.layout.mode(layer, operand, number), Mode::Undefined(_)).then_some(Mode::Undefined(number))
+        };
+        let known = named().find(|(other, _)| *other == name).map(|(_, mode)| mode);
+        known.or_else(undefined).ok_or_else(|| {
+            let names = named().map(|(name, _)| name.to_owned()).collect_vec();
+            self.unknown(path, "mode", name, &names)
+        })
     }
 
     /// The input of a name, either among the operands of the processing element or among the others.

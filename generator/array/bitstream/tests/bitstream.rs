@@ -13,7 +13,11 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 fn array(more: &str) -> (ArraySpec, Graph) {
-    let text = format!("name: a\nkind: array\ncolumns: 4\nrows: 3\npe: image_pe\n{more}");
+    array_of("image_pe", more)
+}
+
+fn array_of(pe: &str, more: &str) -> (ArraySpec, Graph) {
+    let text = format!("name: a\nkind: array\ncolumns: 4\nrows: 3\npe: {pe}\n{more}");
     let folder = Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../constraints"));
     let spec = ArraySpec::from_document(&Document::parse("array.yaml", text).unwrap(), &folder).unwrap();
     let graph = Graph::of(&spec);
@@ -39,8 +43,12 @@ const MEMORY: &str = "
 #[test]
 fn random_configurations_read_back() {
     let mut random = ChaCha8Rng::seed_from_u64(7);
-    for more in ["memory: {tile: small, every: 4}", "hop_limit: 4\ntracks: {word: 3, bit: 2}"] {
-        let (spec, graph) = array(more);
+    for (pe, more) in [
+        ("image_pe", "memory: {tile: small, every: 4}"),
+        ("image_pe", "hop_limit: 4\ntracks: {word: 3, bit: 2}"),
+        ("network_pe", ""),
+    ] {
+        let (spec, graph) = array_of(pe, more);
         for _ in 0..50 {
             let mut configuration = Configuration::default();
             for place in spec.places() {
@@ -203,8 +211,9 @@ fn faults_of_configurations_are_located() {
         ("pe_0_1: {operation: ad}", "there is no operation `ad`", 3),
         ("pe_0_1: {operands: {g: {constant: 1}}}", "no operand `g`", 3),
         ("pe_0_1: {operands: {a: {constant: 65536}}}", "65536 does not fit the 16 bits", 3),
-        ("pe_0_1: {operands: {a: {from: west_0, delay: 7}}}", "8 does not fit the 2 bits", 3),
+        ("pe_0_1: {operands: {a: {from: west_0, delay: 7}}}", "an operand cannot be 7 cycles late", 3),
         ("pe_0_1: {operands: {a: {constant: 1, delay: 1}}}", "a constant cannot be late", 3),
+        ("pe_0_1: {operands: {a: {from: west_0, mode: held}}}", "there is no mode `held` here", 3),
         ("pe_0_1: {operands: {a: {from: west_5}}}", "there is no source `west_5`", 3),
         ("pe_0_1: {words: {east_5: west_0}}", "no track `east_5` leaves", 3),
         ("pe_0_1: {passing: [word_east_0]}", "can pass around", 3),

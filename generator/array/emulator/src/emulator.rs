@@ -69,7 +69,7 @@ pub struct Emulator {
     kept: usize,
     /// The values that the configuration works with. Tiles have places in them.
     live: Live,
-    /// The processing elements whose results something takes.
+    /// The processing elements whose results something takes, or whose operands are held.
     pes: PeTiles,
     memories: Vec<MemoryTile>,
     /// The streams that have beats.
@@ -172,8 +172,10 @@ impl Emulator {
         sources.extend(pes.iter().flat_map(PeTile::operands));
         sources.extend(memory_inputs(&routes));
         configure_memories(spec, &routes, &sources, &mut self.memories, is_loaded);
-        pes.retain(|pe| sources.contains(&pe.result) || sources.contains(&pe.result_bit));
+        let is_used = |slot: Slot| sources.contains(&slot);
+        pes.retain(|pe| is_used(pe.result) || is_used(pe.result_bit) || !pe.enabled.is_empty());
         let mut shown: BTreeSet<Slot> = pes.iter().flat_map(|pe| [pe.result, pe.result_bit]).collect();
+        shown.extend(pes.iter().flat_map(|pe| &pe.enabled).map(|word| word.operand));
         shown.extend(self.streams_in.iter().flat_map(|stream| [stream.data, stream.bit]));
         shown.extend(self.memories.iter().flat_map(MemoryTile::shown));
         self.live = Live::new(&taken, |slot| shown.contains(&slot), &self.values);

@@ -6,12 +6,12 @@ use pushmem_bitstream::{Configuration, ProcessingElement, TileConfiguration};
 use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::{ArraySpec, Direction, Layer, Place, TileKind};
 use pushmem_model::TileModel;
-use pushmem_pe::{Mode, Operand};
+use pushmem_pe::{ENABLE, Mode, Operand};
 use pushmem_resources::{Graph, Node, NodeId, Resource, TileLayout};
 
 use crate::emulator::MemoryTile;
 use crate::live::Step;
-use crate::pe::{OPERANDS, PeTile};
+use crate::pe::{Enabled, OPERANDS, PeTile};
 use crate::route::{Routes, Slot, slot};
 use crate::streams::{StreamIn, StreamOut};
 
@@ -38,14 +38,19 @@ pub fn pes(
         let layout = graph.layout(TileKind::Pe);
         let core = ProcessingElement::of(tile, spec, layout);
         let delay = spec.pe.operand_delay;
-        let mut operands = Operands { routes, layout, place: *place, first: operands[place], delay, values, taken };
-        let words = [0, 1, 2].map(|operand| operands.slot(Layer::Word, operand, core.words[operand]));
+        let [result, result_bit] = Layer::ALL.map(|layer| output(graph, *place, layer, 0));
+        let first = operands[place];
+        let (enable, enabled) = (routes.zero, Vec::new());
+        let mut operands =
+            Operands { routes, layout, place: *place, first, delay, result, enable, enabled, values, taken };
         let bits = [0, 1, 2].map(|operand| {
             let Operand { mode, constant } = core.bits[operand];
             operands.slot(Layer::Bit, operand, Operand { mode, constant: constant.into() })
         });
-        let [result, result_bit] = Layer::ALL.map(|layer| output(graph, *place, layer, 0));
-        PeTile { operation: core.operation.ok(), lut: core.lut, words, bits, result, result_bit }
+        operands.enable = bits[ENABLE];
+        let words = [0, 1, 2].map(|operand| operands.slot(Layer::Word, operand, core.words[operand]));
+        let enabled = operands.enabled;
+        PeTile { operation: core.operation.ok(), lut: core.lut, words, bits, enabled, result, result_bit }
     };
     of_kind(graph, routes.configuration, TileKind::Pe).map(&mut pe).collect()
 }
@@ -102,6 +107,11 @@ struct Operands<'a> {
     first: Slot,
     /// Registers of each.
     delay: u32,
+    /// The resulting word.
+    result: Slot,
+    /// The enable of words, and the words that depend on it.
+    enable: Slot,
+    enabled: Vec<Enabled>,
     /// All values, to which constants are added.
     values: &'a mut Vec<u32>,
     /// The slots that take a value in each cycle, to which registers are added.
@@ -118,20 +128,50 @@ impl Operands<'_> {
         let registers = self.first + ((layer as usize * OPERANDS + operand) as u32) * self.delay;
         let track = self.routes.input(node_at(graph, self.place, layer, Node::Input { port: operand as u32 }));
         match of.mode {
-            Mode::Constant => {
-                self.values.push(of.constant);
-                self.values.len() as Slot - 1
-            }
+            Mode::Constant => self.constant(of.constant),
             Mode::Direct => track,
             Mode::Delayed(cycles) => {
-                for register in 0..cycles.min(self.delay) {
-                    let source = if register == 0 { track } else { registers + register - 1 };
-                    self.taken.push((registers + register, source));
-                }
-                // A mode beyond the last register is none.
-                if cycles > self.delay { zero } else { registers + cycles - 1 }
+                self.shift(registers, cycles, track);
+                registers + cycles - 1
+            }
+            // The register takes what the operand is, which is the same as holding still while there is no enable.
+            Mode::Held => {
+                let operand = self.enabled(track, registers);
+                self.taken.push((registers, operand));
+                operand
+            }
+            Mode::Accumulated => {
+                self.taken.push((registers, self.result));
+                let constant = self.constant(of.constant);
+                self.enabled(constant, registers)
+            }
+            // A number of no mode gives 0, and moves all registers.
+            Mode::Undefined(_) => {
+                self.shift(registers, self.delay, track);
+                zero
             }
         }
+    }
+
+    /// So many registers from the first on take the track one after the other.
+    fn shift(&mut self, first: Slot, registers: u32, track: Slot) {
+        for register in 0..registers {
+            let source = if register == 0 { track } else { first + register - 1 };
+            self.taken.push((first + register, source));
+        }
+    }
+
+    /// A new slot with a constant.
+    fn constant(&mut self, constant: u32) -> Slot {
+        self.values.push(constant);
+        self.values.len() as Slot - 1
+    }
+
+    /// A new slot with what one slot has in cycles with the enable, and another one in cycles without.
+    fn enabled(&mut self, with: Slot, without: Slot) -> Slot {
+        let operand = self.constant(0);
+        self.enabled.push(Enabled { operand, enable: self.enable, with, without });
+        operand
     }
 }
 

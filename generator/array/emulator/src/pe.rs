@@ -16,8 +16,19 @@ pub struct PeTile {
     pub lut: Option<u8>,
     pub words: [Slot; OPERANDS],
     pub bits: [Slot; OPERANDS],
+    /// Words that depend on the enable.
+    pub enabled: Vec<Enabled>,
     pub result: Slot,
     pub result_bit: Slot,
+}
+
+/// An operand that is held or accumulated: the slots of its value, and of the values that it has with the enable and without.
+#[derive(Clone, Copy, Debug)]
+pub struct Enabled {
+    pub operand: Slot,
+    pub enable: Slot,
+    pub with: Slot,
+    pub without: Slot,
 }
 
 impl PeTile {
@@ -28,7 +39,9 @@ impl PeTile {
 
     /// All slots that it reads and writes.
     pub fn slots(&mut self) -> impl Iterator<Item = &mut Slot> {
-        self.words.iter_mut().chain(&mut self.bits).chain([&mut self.result, &mut self.result_bit])
+        let enabled = self.enabled.iter_mut();
+        let enabled = enabled.flat_map(|word| [&mut word.operand, &mut word.enable, &mut word.with, &mut word.without]);
+        self.words.iter_mut().chain(&mut self.bits).chain([&mut self.result, &mut self.result_bit]).chain(enabled)
     }
 }
 
@@ -36,6 +49,7 @@ impl PeTile {
 #[derive(Debug, Default)]
 pub struct PeTiles {
     groups: Vec<(Option<Operation>, Vec<PeTile>)>,
+    enabled: Vec<Enabled>,
 }
 
 /// PE tiles of one operation at work on values.
@@ -49,11 +63,16 @@ impl PeTiles {
     pub fn new(mut tiles: Vec<PeTile>) -> Self {
         tiles.sort_by_key(|tile| tile.operation);
         let groups = tiles.chunk_by(|one, other| one.operation == other.operation);
-        PeTiles { groups: groups.map(|group| (group[0].operation, group.to_vec())).collect() }
+        let groups = groups.map(|group| (group[0].operation, group.to_vec())).collect();
+        PeTiles { groups, enabled: tiles.iter().flat_map(|tile| tile.enabled.clone()).collect() }
     }
 
     /// Puts the results into the values. No result is an operand of the same cycle: between them is a register.
     pub fn show(&self, word_bits: u32, values: &mut [u32]) {
+        for word in &self.enabled {
+            let from = if values[word.enable as usize] != 0 { word.with } else { word.without };
+            values[word.operand as usize] = values[from as usize];
+        }
         for (operation, tiles) in &self.groups {
             let show = Show { tiles, values };
             match operation {

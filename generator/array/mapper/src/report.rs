@@ -8,7 +8,6 @@ use pushmem_bitstream::{Netlist as Connections, ProcessingElement, TileConfigura
 use pushmem_compiler::Compiled;
 use pushmem_fabric::{Direction, Layer, TileKind};
 use pushmem_netlist::Core;
-use pushmem_pe::Mode;
 use pushmem_resources::{Node, NodeId};
 use serde::Serialize;
 
@@ -86,7 +85,7 @@ impl Report {
         let on_tracks = |layer: Layer| resources().filter(|of| of.layer == layer && is_segment(of.node)).count();
         let late_operands = |tile: &TileConfiguration| {
             let core = ProcessingElement::of(tile, spec, graph.layout(TileKind::Pe));
-            core.modes().filter(|(_, _, mode)| matches!(mode, Mode::Delayed(_))).count()
+            core.modes().filter(|(_, _, mode)| mode.delay() > 0).count()
         };
         let pes = configuration.tiles.iter().filter(|(place, _)| graph.kind(**place) == Some(TileKind::Pe));
         let tracks = |layer: Layer| {

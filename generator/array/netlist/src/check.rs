@@ -38,7 +38,7 @@ impl From<Fault> for Diagnostic {
 
 impl Netlist {
     /// Checks the netlist against an array: names are identifiers and unique, ports and operations exist, an output drives one
-    /// net, an input reads one, and of an operand a net drives, the mode is direct.
+    /// net, an input reads one, and of an operand that a net drives, the mode is direct or held.
     ///
     /// # Errors
     /// The first fault.
@@ -173,6 +173,15 @@ fn check_operation(
         let name = inputs.get(port as usize).map_or("", |input| &input.name);
         match (is_driven(layer, port), mode) {
             (true, Mode::Direct) | (false, Mode::Constant) => {}
+            (true, Mode::Held) | (false, Mode::Accumulated) => {
+                let modes = spec.pe.modes();
+                let has = layer == Layer::Word && modes.of_word(port, modes.number(mode)) == mode;
+                if !has {
+                    let message = format!("the operand `{name}` of `{}` has no such mode", spec.pe.name);
+                    let help = "take an array whose elements have `held_operands`, or the `accumulator`";
+                    return Err(Fault::new(path.key("modes").key(name), message, help));
+                }
+            }
             (true, _) => {
                 let message = format!("a net drives `{name}`, which is a constant or late");
                 return Err(Fault::new(constants.key(name), message, "remove the constant, or the sink of the net"));

@@ -6,7 +6,7 @@ use index_vec::IndexVec;
 use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::Layer;
 use pushmem_model::{Inputs, TileModel, Violation};
-use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Semantics};
+use pushmem_pe::{Configuration as PeConfiguration, ENABLE, Mode, Semantics};
 use pushmem_tile::TileSpec;
 
 use crate::netlist::{CellId, Core, Netlist, Port, only_predicate};
@@ -27,6 +27,8 @@ pub struct Machine<'a, S> {
     /// The processing elements, each after those whose results it takes in the same cycle.
     order: Vec<CellId>,
     tiles: Vec<(CellId, TileModel)>,
+    /// For each processing element with held or accumulated words what their registers have.
+    registers: BTreeMap<CellId, [u32; 3]>,
     now: usize,
 }
 
@@ -68,7 +70,15 @@ impl<'a, S: Semantics> Machine<'a, S> {
         let tiles = netlist.cells.iter_enumerated().filter_map(|(cell, content)| Some((cell, tile(&content.core)?)));
         let tiles = tiles.collect();
         let order = order(netlist, &earlier);
-        Machine { netlist, semantics, outputs, inputs, history, order, tiles, now: 0 }
+        let registers = |(cell, core): (CellId, &Core)| match core {
+            Core::Pe(pe) if pe.words.iter().any(|word| word.mode.is_enabled()) => {
+                Some((cell, [0, 1, 2].map(|operand| semantics.unknown(cell.raw(), operand))))
+            }
+            _ => None,
+        };
+        let cores = netlist.cells.iter_enumerated().map(|(cell, content)| (cell, &content.core));
+        let registers = cores.filter_map(registers).collect();
+        Machine { netlist, semantics, outputs, inputs, history, order, tiles, registers, now: 0 }
     }
 
     /// Puts a word on the output of a cell, if that drives a net.
@@ -117,24 +127,46 @@ impl<'a, S: Semantics> Machine<'a, S> {
         for place in 0..self.order.len() {
             let cell = self.order[place];
             let Core::Pe(configuration) = &self.netlist.cells[cell].core else { continue };
-            let PeConfiguration { words, bits, .. } = configuration;
-            let [word_inputs, bit_inputs] = &self.inputs[cell];
-            let words = [0, 1, 2].map(|operand| self.operand(&words[operand], word_inputs[operand]));
-            let bits = [0, 1, 2].map(|operand| match bits[operand].mode {
-                Mode::Constant => bits[operand].constant.into(),
-                _ => self.taken(bit_inputs[operand]),
-            });
+            let (words, bits) = self.operands(cell, configuration);
             let (word, bit) = self.semantics.outcome(configuration, words, bits);
             self.put(Port { cell, layer: Layer::Word, port: 0 }, word);
             self.put(Port { cell, layer: Layer::Bit, port: 0 }, bit);
         }
     }
 
-    fn operand(&self, operand: &Operand<u32>, taken: Taken) -> u32 {
-        match operand.mode {
-            Mode::Constant => operand.constant,
-            _ => self.taken(taken),
-        }
+    /// The operands of a processing element in this cycle.
+    fn operands(&self, cell: CellId, configuration: &PeConfiguration) -> ([u32; 3], [u32; 3]) {
+        let PeConfiguration { words, bits, .. } = configuration;
+        let [word_inputs, bit_inputs] = &self.inputs[cell];
+        let bits = [0, 1, 2].map(|operand| match bits[operand].mode {
+            Mode::Constant => bits[operand].constant.into(),
+            _ => self.taken(bit_inputs[operand]),
+        });
+        let registers = self.registers.get(&cell);
+        let enabled = |operand: usize, new: u32| {
+            let kept = registers.expect("a cell with enabled operands has registers")[operand];
+            self.semantics.enabled(bits[ENABLE], new, kept)
+        };
+        let words = [0, 1, 2].map(|operand| match words[operand].mode {
+            Mode::Constant => words[operand].constant,
+            Mode::Held => enabled(operand, self.taken(word_inputs[operand])),
+            Mode::Accumulated => enabled(operand, words[operand].constant),
+            Mode::Direct | Mode::Delayed(_) | Mode::Undefined(_) => self.taken(word_inputs[operand]),
+        });
+        (words, bits)
+    }
+
+    /// What the registers of a processing element have in the next cycle.
+    fn next_registers(&self, cell: CellId) -> [u32; 3] {
+        let Core::Pe(configuration) = &self.netlist.cells[cell].core else {
+            unreachable!("only elements have registers")
+        };
+        let (words, bits) = self.operands(cell, configuration);
+        let (result, _) = self.semantics.outcome(configuration, words, bits);
+        [0, 1, 2].map(|operand| match configuration.words[operand].mode {
+            Mode::Accumulated => result,
+            _ => words[operand],
+        })
     }
 
     /// Ends a cycle.
@@ -143,6 +175,8 @@ impl<'a, S: Semantics> Machine<'a, S> {
         for ((_, tile), inputs) in self.tiles.iter_mut().zip(&inputs) {
             tile.clock(inputs);
         }
+        let next = |(cell, _): (&CellId, &[u32; 3])| (*cell, self.next_registers(*cell));
+        self.registers = self.registers.iter().map(next).collect();
         self.now += 1;
     }
 

@@ -45,7 +45,8 @@ pub struct Cell {
 /// The configuration of the core of a tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Core {
-    /// A processing element. Operands that a net drives are [`Direct`](pushmem_pe::Mode::Direct); routing may delay them.
+    /// A processing element. Operands that a net drives are [`Direct`](pushmem_pe::Mode::Direct), which routing may delay, or
+    /// [`Held`](pushmem_pe::Mode::Held).
     Pe(PeConfiguration),
     /// A memory. Its controllers start as many cycles later as its lag is.
     Memory(MemoryConfiguration),

@@ -67,11 +67,22 @@ fn operation(layout: &TileLayout, pe: &PeConfiguration) -> String {
         pe.bits.iter().zip(layout.cell_inputs(Layer::Bit)).map(|(bit, port)| (bit.mode, bit.constant.into(), port));
     let constants: Vec<String> = words
         .chain(bits)
-        .filter(|(mode, constant, _)| *mode == Mode::Constant && *constant != 0)
+        .filter(|(mode, constant, _)| matches!(mode, Mode::Constant | Mode::Accumulated) && *constant != 0)
         .map(|(_, constant, port)| format!("{}: {constant}", port.name))
         .collect();
     if !constants.is_empty() {
         write!(text, ", constants: {{{}}}", constants.join(", ")).expect("writing to a string cannot fail");
+    }
+    let words = pe.words.iter().zip(layout.inputs(Layer::Word));
+    let mode = |mode: Mode| match mode {
+        Mode::Held => Some("held"),
+        Mode::Accumulated => Some("accumulated"),
+        Mode::Constant | Mode::Direct | Mode::Delayed(_) | Mode::Undefined(_) => None,
+    };
+    let modes: Vec<String> =
+        words.filter_map(|(word, port)| Some(format!("{}: {}", port.name, mode(word.mode)?))).collect();
+    if !modes.is_empty() {
+        write!(text, ", modes: {{{}}}", modes.join(", ")).expect("as above");
     }
     if let Some(lut) = pe.lut {
         write!(text, ", lut: 0x{lut:02x}").expect("writing to a string cannot fail");

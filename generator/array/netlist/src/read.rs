@@ -36,7 +36,17 @@ struct CellFile {
     #[serde(default)]
     constants: BTreeMap<String, u32>,
     #[serde(default)]
+    modes: BTreeMap<String, ModeName>,
+    #[serde(default)]
     lut: Option<u8>,
+}
+
+/// The mode of a word, where it is not the one that a net or its absence asks for.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ModeName {
+    Held,
+    Accumulated,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -144,9 +154,11 @@ impl Reader {
     }
 
     fn cell(&self, path: &FieldPath, file: CellFile) -> Result<Cell, Fault> {
-        let CellFile { name, stream, memory, predicate, operation, constants, lut } = file;
-        if operation.is_none() && (!constants.is_empty() || lut.is_some()) {
-            let key = if lut.is_some() { "lut" } else { "constants" };
+        let CellFile { name, stream, memory, predicate, operation, constants, modes, lut } = file;
+        let of_operation = [("lut", lut.is_some()), ("constants", !constants.is_empty()), ("modes", !modes.is_empty())];
+        if operation.is_none()
+            && let Some((key, _)) = of_operation.into_iter().find(|(_, is_given)| *is_given)
+        {
             return Err(Fault::new(path.key(key), format!("`{name}` has no operation"), "remove this, or give one"));
         }
         let core = match (stream, memory, predicate, operation) {
@@ -154,7 +166,7 @@ impl Reader {
             (Some(StreamName::Output), None, None, None) => Core::Output,
             (None, Some(memory), None, None) => Core::Memory(memory),
             (None, None, Some(predicate), None) => Core::Predicate(predicate),
-            (None, None, None, Some(operation)) => Core::Pe(self.element(path, operation, constants, lut)?),
+            (None, None, None, Some(operation)) => Core::Pe(self.element(path, operation, constants, modes, lut)?),
             _ => {
                 let message = format!("`{name}` needs one of `stream`, `memory`, `predicate` and `operation`");
                 return Err(Fault::new(
@@ -172,6 +184,7 @@ impl Reader {
         path: &FieldPath,
         operation: Operation,
         constants: BTreeMap<String, u32>,
+        modes: BTreeMap<String, ModeName>,
         lut: Option<u8>,
     ) -> Result<PeConfiguration, Fault> {
         let mut words = [Operand { mode: Mode::Constant, constant: 0 }; 3];
@@ -190,13 +203,24 @@ impl Reader {
                 }
             }
         }
+        for (name, mode) in modes {
+            let Some(place) = place(Layer::Word, &name) else {
+                return Err(unknown(path.key("modes").key(&name), "word", &name, layout.inputs(Layer::Word).iter()));
+            };
+            words[place].mode = match mode {
+                ModeName::Held => Mode::Held,
+                ModeName::Accumulated => Mode::Accumulated,
+            };
+        }
         Ok(PeConfiguration { operation, words, bits, lut })
     }
 }
 
-/// Makes an operand take its net; whether it was another constant than 0.
+/// Makes an operand take its net, unless it has another mode; whether it was another constant than 0.
 fn drive<Value: Default + PartialEq>(operand: &mut Operand<Value>) -> bool {
-    operand.mode = Mode::Direct;
+    if operand.mode == Mode::Constant {
+        operand.mode = Mode::Direct;
+    }
     operand.constant != Value::default()
 }
 

@@ -4,13 +4,15 @@
 
 pub mod bfloat;
 mod model;
+mod modes;
 mod operation;
 mod rtl;
 mod semantics;
 mod spec;
 mod specialized;
 
-pub use model::{Configuration, Mode, Operand, Pe};
+pub use model::{Configuration, Operand, Pe};
+pub use modes::{ENABLE, Mode, Modes};
 pub use operation::{Operation, Outcome};
 pub use rtl::generate;
 pub use semantics::{Numbers, Semantics, Tokens};

@@ -1,45 +1,15 @@
 //! The cycle-accurate model of a processing element.
 
+use crate::modes::{ENABLE, Mode};
 use crate::operation::{Operation, Outcome};
 use crate::spec::PeSpec;
-
-/// Where an operand comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// The constant of the configuration.
-    Constant,
-    /// The track, in the same cycle.
-    Direct,
-    /// The track, so many cycles ago, 1 or more.
-    Delayed(u32),
-}
-
-impl Mode {
-    /// The number of the mode in the configuration: 0, 1, or 1 more than the delay.
-    pub fn number(self) -> u32 {
-        match self {
-            Mode::Constant => 0,
-            Mode::Direct => 1,
-            Mode::Delayed(cycles) => 1 + cycles,
-        }
-    }
-
-    /// The mode of a number.
-    pub fn of(number: u32) -> Self {
-        match number {
-            0 => Mode::Constant,
-            1 => Mode::Direct,
-            number => Mode::Delayed(number - 1),
-        }
-    }
-}
 
 /// An operand of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Operand<Value> {
     /// Where it comes from.
     pub mode: Mode,
-    /// Its constant, which only the mode [`Mode::Constant`] uses.
+    /// Its constant, which only the modes [`Mode::Constant`] and [`Mode::Accumulated`] use.
     pub constant: Value,
 }
 
@@ -50,7 +20,7 @@ pub struct Configuration {
     pub operation: Operation,
     /// The words `a`, `b`, `c`.
     pub words: [Operand<u32>; 3],
-    /// The bits `d`, `e`, `f`.
+    /// The bits `d`, `e`, `f`. With held operands, `f` is their enable, whatever else reads it.
     pub bits: [Operand<bool>; 3],
     /// The table whose entry `4·f + 2·e + d` is the resulting bit, in place of the bit of the operation.
     pub lut: Option<u8>,
@@ -98,41 +68,56 @@ impl Pe {
         // Of operands that the result does not depend on, any value does.
         let needed_words = self.operands.0.min(operation.words());
         let needed_bits = self.operands.1.min(if lut.is_some() { 3 } else { operation.uses_bit().into() });
+        let enable = self.bit(ENABLE, bits);
         let word = |place: usize| match place < needed_words {
-            true => taken(self.configuration.words[place], words[place], &self.words[place]),
+            true => taken(self.configuration.words[place], words[place], &self.words[place], enable),
             false => 0,
         };
-        let bit = |place: usize| match place < needed_bits {
-            true => taken(self.configuration.bits[place], bits[place], &self.bits[place]),
-            false => false,
-        };
+        let bit = |place: usize| place < needed_bits && self.bit(place, bits);
         self.configuration.outcome(self.word_bits, std::array::from_fn(word), std::array::from_fn(bit))
+    }
+
+    /// The value of a bit that is an operand.
+    fn bit(&self, place: usize, bits: [bool; 3]) -> bool {
+        // Nothing holds a bit.
+        place < self.operands.1 && taken(self.configuration.bits[place], bits[place], &self.bits[place], false)
     }
 
     /// Ends a cycle in which the tracks have these values.
     pub fn step(&mut self, words: [u32; 3], bits: [bool; 3]) {
+        let (result, enable) = (self.results(words, bits).word, self.bit(ENABLE, bits));
         for place in 0..3 {
-            shift(self.configuration.words[place].mode, words[place], &mut self.words[place]);
+            let mode = self.configuration.words[place].mode;
+            match mode {
+                Mode::Held if enable => self.words[place][0] = words[place],
+                Mode::Accumulated => self.words[place][0] = result,
+                _ => shift(mode, words[place], &mut self.words[place]),
+            }
             shift(self.configuration.bits[place].mode, bits[place], &mut self.bits[place]);
         }
     }
 }
 
 /// The value of an operand, of the constant, the track, and the registers behind it.
-fn taken<Value: Copy + Default>(operand: Operand<Value>, track: Value, registers: &[Value]) -> Value {
+fn taken<Value: Copy + Default>(operand: Operand<Value>, track: Value, registers: &[Value], enable: bool) -> Value {
     match operand.mode {
         Mode::Constant => operand.constant,
         Mode::Direct => track,
-        // A mode beyond the last register is none.
-        Mode::Delayed(cycles) => registers.get(cycles as usize - 1).copied().unwrap_or_default(),
+        Mode::Delayed(cycles) => registers[cycles as usize - 1],
+        Mode::Held if enable => track,
+        Mode::Accumulated if enable => operand.constant,
+        Mode::Held | Mode::Accumulated => registers[0],
+        Mode::Undefined(_) => Value::default(),
     }
 }
 
-/// The registers that the mode needs take the value before them.
+/// The registers that a delay needs take the value before them. A number of no mode moves all.
 fn shift<Value: Copy>(mode: Mode, track: Value, registers: &mut [Value]) {
-    if let Mode::Delayed(cycles) = mode {
-        let needed = registers.len().min(cycles as usize);
-        registers[..needed].rotate_right(1);
-        registers[0] = track;
-    }
+    let moved = match mode {
+        Mode::Delayed(cycles) => cycles as usize,
+        Mode::Undefined(_) => registers.len(),
+        Mode::Constant | Mode::Direct | Mode::Held | Mode::Accumulated => return,
+    };
+    registers[..moved].rotate_right(1);
+    registers[0] = track;
 }

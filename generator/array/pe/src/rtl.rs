@@ -4,12 +4,15 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_veryl::{CompileError, Emitted, Reset, Source};
 
+use crate::modes::Mode;
 use crate::operation::Operation;
 use crate::spec::PeSpec;
 
 /// The modules of the library, without `pushmem_`.
-const LIBRARY: [(&str, &str); 6] = [
+const LIBRARY: [(&str, &str); 8] = [
     ("operand", include_str!("../../../../templates/array/library/operand.veryl")),
+    ("held_operand", include_str!("../../../../templates/array/library/held_operand.veryl")),
+    ("accumulator", include_str!("../../../../templates/array/library/accumulator.veryl")),
     ("bfloat_add", include_str!("../../../../templates/array/library/bfloat_add.veryl")),
     ("bfloat_multiply", include_str!("../../../../templates/array/library/bfloat_multiply.veryl")),
     ("bfloat_compare", include_str!("../../../../templates/array/library/bfloat_compare.veryl")),
@@ -24,7 +27,10 @@ const LIBRARY: [(&str, &str); 6] = [
 /// The findings of Veryl in the rendered sources: they are a fault of the templates, not of the specification.
 pub fn generate(spec: &PeSpec) -> Result<Vec<Emitted>, CompileError> {
     let pe = Pe::of(spec);
-    let is_used = |name: &str| name == "operand" || pe.units.iter().any(|unit| unit.name == name);
+    let is_used = |name: &str| {
+        let is_operand = name == "operand" || pe.word_ranges.iter().any(|range| range.module == name);
+        is_operand || pe.units.iter().any(|unit| unit.name == name)
+    };
     let library = LIBRARY.iter().filter(|(name, _)| is_used(name));
     let source = |(name, text): &(&str, &str)| Source { name: format!("pushmem_{name}"), text: (*text).to_owned() };
     let mut sources: Vec<Source> = library.map(source).collect();
@@ -67,6 +73,10 @@ struct Pe<'a> {
     bit_names: String,
     /// The words, each with its place.
     operands: Vec<(u32, char)>,
+    word_ranges: Vec<WordRange>,
+    /// The modes of words beside the delays.
+    held: Option<u32>,
+    accumulated: Option<u32>,
     opcode_bits: u32,
     mode_bits: u32,
     sum_bits: u32,
@@ -80,6 +90,15 @@ struct Pe<'a> {
 struct Action {
     constant: String,
     action: String,
+}
+
+/// Words next to each other that are operands of the same kind.
+struct WordRange {
+    name: &'static str,
+    module: &'static str,
+    accumulates: bool,
+    first: u32,
+    end: u32,
 }
 
 /// An instance of a module beside the adder and the multiplier.
@@ -133,6 +152,7 @@ impl<'a> Pe<'a> {
             third: spec.has_any(&[AddThree, MultiplyAdd]),
             clamp: spec.has_any(&[ClampUnsigned, ClampSigned]),
         };
+        let modes = spec.modes();
         let constant = |operation: Operation| format!("Op{operation:?}");
         let actions = spec
             .operations
@@ -145,9 +165,12 @@ impl<'a> Pe<'a> {
             w,
             words: spec.word_operands(),
             bits: spec.bit_operands(),
-            word_names: ('a'..).take(spec.word_operands() as usize).join(", "),
+            word_names: spec.word_names().into_iter().join(", "),
             bit_names: ('d'..).take(spec.bit_operands() as usize).join(", "),
             operands: (0..spec.word_operands()).zip('a'..).collect(),
+            word_ranges: word_ranges(spec),
+            held: modes.held.then(|| modes.number(Mode::Held)),
+            accumulated: modes.accumulator.map(|_| modes.number(Mode::Accumulated)),
             opcode_bits: spec.opcode_bits(),
             mode_bits: spec.mode_bits(),
             sum_bits: w + u32::from(carry_out),
@@ -262,6 +285,21 @@ fn action(operation: Operation, w: u32) -> String {
         BfloatFromInteger => word("rounded".to_owned()),
         BfloatToInteger => word("truncated".to_owned()),
     }
+}
+
+/// The words by the kind of their operands: those before the accumulator, the accumulator, and those behind it.
+fn word_ranges(spec: &PeSpec) -> Vec<WordRange> {
+    let words = spec.word_operands();
+    let plain = if spec.held_operands { "held_operand" } else { "operand" };
+    let accumulator = spec.modes().accumulator;
+    let end = accumulator.unwrap_or(words);
+    let before = WordRange { name: "word", module: plain, accumulates: false, first: 0, end };
+    let of_accumulator = accumulator.into_iter().flat_map(|place| {
+        let range =
+            |name, module, first, end| WordRange { name, module, accumulates: module == "accumulator", first, end };
+        [range("accumulator", "accumulator", place, place + 1), range("last_word", plain, place + 1, words)]
+    });
+    std::iter::once(before).chain(of_accumulator).filter(|range| range.first < range.end).collect()
 }
 
 fn units(spec: &PeSpec) -> Vec<Unit> {

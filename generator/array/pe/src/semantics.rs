@@ -10,6 +10,12 @@ pub trait Semantics {
     /// The word and the bit that a configuration computes of words `a`, `b`, `c` and bits `d`, `e`, `f`. 0 and 1 are the
     /// constants of bits.
     fn outcome(&self, configuration: &Configuration, words: [u32; 3], bits: [u32; 3]) -> (u32, u32);
+
+    /// The word of a held or accumulated operand: `new` if the enable is 1, `kept` if it is 0.
+    fn enabled(&self, enable: u32, new: u32, kept: u32) -> u32;
+
+    /// The word of a register that has taken none yet: that of the operand at a place of a cell.
+    fn unknown(&self, cell: u32, operand: usize) -> u32;
 }
 
 /// Numbers: the semantics of the hardware.
@@ -23,6 +29,14 @@ impl Semantics for Numbers {
     fn outcome(&self, configuration: &Configuration, words: [u32; 3], bits: [u32; 3]) -> (u32, u32) {
         let outcome = configuration.outcome(self.word_bits, words, bits.map(|bit| bit != 0));
         (outcome.word, outcome.bit.into())
+    }
+
+    fn enabled(&self, enable: u32, new: u32, kept: u32) -> u32 {
+        if enable == 0 { kept } else { new }
+    }
+
+    fn unknown(&self, _: u32, _: usize) -> u32 {
+        0
     }
 }
 
@@ -96,5 +110,18 @@ impl Semantics for Tokens {
             (None, _) => self.bit(("bit", operation, used)),
         };
         (word, bit)
+    }
+
+    fn enabled(&self, enable: u32, new: u32, kept: u32) -> u32 {
+        match enable {
+            0 => kept,
+            1 => new,
+            // It depends on words which of the two it is.
+            enable => self.token(("enabled", enable, new, kept)),
+        }
+    }
+
+    fn unknown(&self, cell: u32, operand: usize) -> u32 {
+        self.token(("unknown", cell, operand))
     }
 }

@@ -6,6 +6,7 @@ use pushmem_kernels::is_keyword;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::modes::Modes;
 use crate::operation::Operation;
 
 /// Widest word.
@@ -44,6 +45,10 @@ pub struct PeSpec {
     pub operand_delay: u32,
     /// Whether there is a table of three bits, whose result may take the place of the bit of the operation.
     pub lut: bool,
+    /// Whether words can be held: the register of a delay keeps the last word that the bit `f` enabled. Only with the table.
+    pub held_operands: bool,
+    /// The word whose register can take the result, so that results accumulate. Only with held operands.
+    pub accumulator: Option<char>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -57,6 +62,10 @@ struct PeFile {
     operand_delay: u32,
     #[serde(default)]
     lut: bool,
+    #[serde(default)]
+    held_operands: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    accumulator: Option<char>,
     operations: Vec<Operation>,
 }
 
@@ -124,25 +133,49 @@ impl PeSpec {
             let message = format!("`{}` without the low word of the product", file.operations[place].name());
             return refuse(operations.index(place), message, "add `multiply`: the multiplier computes it anyway");
         }
-        let PeFile { name, word_bits, operand_delay, lut, operations, .. } = file;
-        Ok(Self { name, word_bits, operations: operations.into_iter().sorted().collect(), operand_delay, lut })
+        if file.held_operands && !file.lut {
+            let message = "held operands without a table: the bit that enables them is one of its bits".to_owned();
+            return refuse(FieldPath::root().key("held_operands"), message, "set `lut: true`, or hold no operands");
+        }
+        let PeFile { name, word_bits, operand_delay, lut, held_operands, accumulator, operations, .. } = file;
+        let operations = operations.into_iter().sorted().collect();
+        let spec = Self { name, word_bits, operations, operand_delay, lut, held_operands, accumulator };
+        let field = FieldPath::root().key("accumulator");
+        if accumulator.is_some() && !held_operands {
+            let message = "an accumulator without held operands".to_owned();
+            return refuse(field, message, "set `held_operands: true`, or leave it out");
+        }
+        if let Some(name) = accumulator
+            && spec.modes().accumulator.is_none()
+        {
+            let message = format!("no operation takes a word `{name}`");
+            let help = format!("choose one of {}", spec.word_names().iter().join(", "));
+            return refuse(field, message, &help);
+        }
+        Ok(spec)
     }
 
     /// The completed specification as YAML. Reading it gives the same specification.
     pub fn to_yaml(&self) -> String {
-        let Self { name, word_bits, operations, operand_delay, lut } = self.clone();
+        let Self { name, word_bits, operations, operand_delay, lut, held_operands, accumulator } = self.clone();
         let kind = KindName::ProcessingElement;
-        let file = PeFile { name, kind, word_bits, operand_delay, lut, operations };
+        let file = PeFile { name, kind, word_bits, operand_delay, lut, held_operands, accumulator, operations };
         serde_yaml::to_string(&file).expect("a specification is plain data")
     }
 
     /// SHA-256, in lower-case hexadecimal, of the values on which configurations depend: bits of a word, delay of operands,
-    /// table, and operations.
+    /// table, operations, and the modes that some have: held and accumulated.
     pub fn digest(&self) -> String {
         let Self { word_bits, operand_delay, lut, operations, .. } = self;
         let operations = operations.iter().map(|operation| operation.name()).join(",");
-        let canonical =
+        let mut canonical =
             format!("word_bits={word_bits}\noperand_delay={operand_delay}\nlut={lut}\noperations={operations}\n");
+        if self.held_operands {
+            canonical.push_str("held_operands=true\n");
+        }
+        if let Some(accumulator) = self.accumulator {
+            canonical.push_str(&format!("accumulator={accumulator}\n"));
+        }
         Sha256::digest(canonical).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
@@ -172,8 +205,11 @@ impl PeSpec {
             let words = counted(operation.words(), "word");
             format!("| {opcode} | `{}` | {words}{bit} |\n", operation.name())
         });
+        let held = if self.held_operands { " Words can be held, enabled by `f`." } else { "" };
+        let accumulated =
+            self.accumulator.map_or(String::new(), |name| format!(" Results can accumulate in `{name}`."));
         format!(
-            "# Operations of `{name}`\n\nWords have {word_bits} bits. Operands come up to {} late.\n\n\
+            "# Operations of `{name}`\n\nWords have {word_bits} bits. Operands come up to {} late.{held}{accumulated}\n\n\
              | Opcode | Operation | Operands |\n|---|---|---|\n{}",
             counted(*operand_delay as usize, "cycle"),
             rows.collect::<String>()
@@ -196,9 +232,24 @@ impl PeSpec {
         bits_for(self.operations.len() as u32)
     }
 
-    /// Bits of the mode of an operand: constant, direct, or delayed by 1 cycle, by 2, and so on.
+    /// Names of the words that are operands.
+    pub fn word_names(&self) -> Vec<char> {
+        ('a'..).take(self.word_operands() as usize).collect()
+    }
+
+    /// The modes of operands.
+    pub fn modes(&self) -> Modes {
+        let place = |accumulator: char| self.word_names().iter().position(|name| *name == accumulator);
+        Modes {
+            delay: self.operand_delay,
+            held: self.held_operands,
+            accumulator: self.accumulator.and_then(place).map(|place| place as u32),
+        }
+    }
+
+    /// Bits of the mode of an operand.
     pub fn mode_bits(&self) -> u32 {
-        bits_for(self.operand_delay + 2)
+        self.modes().bits()
     }
 }
 

@@ -17,6 +17,11 @@ fn all(word_bits: u32, delay: u32) -> PeSpec {
     spec("all", word_bits, delay, true, operations)
 }
 
+/// All operations, with words that can be held, and perhaps one that can be accumulated.
+fn holding(word_bits: u32, delay: u32, accumulator: Option<char>) -> PeSpec {
+    PeSpec { held_operands: true, accumulator, ..all(word_bits, delay) }
+}
+
 #[test]
 fn rtl_of_all_operations_is_clean_veryl() {
     for word_bits in [4, 8, 16, 32] {
@@ -40,6 +45,9 @@ fn every_operation_is_lint_clean_alone() {
     for (word_bits, delay) in [(4, 1), (16, 1), (32, 8)] {
         Bench::lint(&all(word_bits, delay));
     }
+    for accumulator in [None, Some('a'), Some('b'), Some('c')] {
+        Bench::lint(&holding(8, 2, accumulator));
+    }
 }
 
 /// Every operation on all pairs of words of 8 bits.
@@ -53,6 +61,16 @@ fn operations_are_what_they_mean_on_all_words_of_8_bits() {
 fn operations_are_what_they_mean_on_random_words() {
     for (word_bits, delay) in [(16, 1), (16, 3), (32, 1), (4, 2)] {
         Bench::new(&all(word_bits, delay)).random(200_000);
+    }
+}
+
+/// Words that are held and accumulated between all other modes. Configurations stay for some cycles, so that registers keep words.
+#[test]
+fn held_and_accumulated_words_are_what_they_mean() {
+    for (word_bits, delay, accumulator) in [(16, 1, None), (8, 3, Some('c'))] {
+        let operations = [Operation::Pass, Operation::Add, Operation::MultiplyAdd, Operation::Select];
+        let some = spec("some", word_bits, delay, true, operations);
+        Bench::new(&PeSpec { held_operands: true, accumulator, ..some }).random(200_000);
     }
 }
 
@@ -91,6 +109,12 @@ fn errors_point_at_the_key() {
         ("name: a\nkind: processing_element\noperations: [add, multiply_high_signed]", "without the low word"),
         ("name: a\nkind: processing_element\nword_bits: 8\noperations: [add, bfloat_add]", "needs words of 16 bits"),
         ("name: a\nkind: processing_element\noperations: [extend_signed]", "no operation takes a whole word"),
+        ("name: a\nkind: processing_element\nheld_operands: true\noperations: [add]", "without a table"),
+        ("name: a\nkind: processing_element\naccumulator: b\noperations: [add]", "without held operands"),
+        (
+            "name: a\nkind: processing_element\nlut: true\nheld_operands: true\naccumulator: c\noperations: [add]",
+            "no operation takes a word `c`",
+        ),
     ] {
         let document = Document::parse("pe.yaml", text).unwrap();
         let error = PeSpec::from_document(&document).unwrap_err().to_string();

@@ -42,7 +42,6 @@ pub fn least_demand(netlist: &Netlist, spec: &ArraySpec, connection: &Connection
 
 /// The demand of a connection whose shortest route has so many registers.
 fn with_least(netlist: &Netlist, spec: &ArraySpec, connection: &Connection, least: i64) -> Demand {
-    let is_late = netlist.cells[connection.sink.cell].core.kind() == TileKind::Pe;
-    let delay = if is_late { i64::from(spec.pe.operand_delay) } else { 0 };
+    let delay = i64::from(netlist.most_delay(spec, connection));
     Demand { least, delay, is_even: delay == 0 && spec.hop_limit == 1 }
 }

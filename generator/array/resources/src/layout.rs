@@ -2,7 +2,7 @@
 
 use pushmem_csr::{Packing, Position, WORD_BITS};
 use pushmem_fabric::{ArraySpec, Direction, Layer, Side, TileKind};
-use pushmem_pe::bits_for;
+use pushmem_pe::{Mode, Modes, bits_for};
 use pushmem_registers::{Meaning as MemoryMeaning, RegisterMap, WORD_BYTES};
 use pushmem_tile::ControllerSpec;
 
@@ -285,6 +285,8 @@ pub struct TileLayout {
     pub fields: Vec<Field>,
     inputs: [Vec<Port>; 2],
     outputs: [Vec<Port>; 2],
+    /// The modes of operands.
+    modes: Modes,
     /// Registers of the memory, which follow a map of their own.
     memory_registers: u32,
     /// Which register stops the memory.
@@ -308,6 +310,7 @@ impl TileLayout {
             fields: Vec::new(),
             inputs,
             outputs,
+            modes: spec.pe.modes(),
             memory_registers: map.map_or(0, |map| map.bytes() / WORD_BYTES),
             memory_control: control,
         };
@@ -334,6 +337,19 @@ impl TileLayout {
     /// The outputs of the core.
     pub fn outputs(&self, layer: Layer) -> &[Port] {
         &self.outputs[layer as usize]
+    }
+
+    /// The mode of an operand of a PE tile with a number.
+    pub fn mode(&self, layer: Layer, operand: u32, number: u32) -> Mode {
+        match layer {
+            Layer::Word => self.modes.of_word(operand, number),
+            Layer::Bit => self.modes.of_bit(number),
+        }
+    }
+
+    /// The number of a mode that the operand has.
+    pub fn mode_number(&self, mode: Mode) -> u32 {
+        self.modes.number(mode)
     }
 
     /// The registers that follow the map of the memory of the tile: so many, from 0, of [`Feature::of_memory`].

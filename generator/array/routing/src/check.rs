@@ -67,21 +67,22 @@ pub fn check(
 fn delay(decoded: &Configuration, graph: &Graph, input: NodeId) -> u32 {
     let Resource { place, layer, node } = graph.resource(input);
     let (Some(TileKind::Pe), Node::Input { port }) = (graph.kind(place), node) else { return 0 };
-    match decoded.tiles[&place].mode(graph.layout(TileKind::Pe), layer, port) {
-        Mode::Delayed(cycles) => cycles,
-        Mode::Constant | Mode::Direct => 0,
-    }
+    decoded.tiles[&place].mode(graph.layout(TileKind::Pe), layer, port).delay()
 }
 
-/// Whether a PE tile does what its cell says: operation, table, and the operands that are constants.
+/// Whether a PE tile does what its cell says: operation, table, modes of operands but for delays, and constants.
 fn is_same_operation(found: &PeConfiguration, wanted: &PeConfiguration) -> bool {
-    fn constant<Value: Copy>(operand: &Operand<Value>) -> Option<Value> {
-        (operand.mode == Mode::Constant).then_some(operand.constant)
+    fn meaning<Value: Copy>(operand: &Operand<Value>) -> (Mode, Option<Value>) {
+        match operand.mode {
+            Mode::Direct | Mode::Delayed(_) => (Mode::Direct, None),
+            Mode::Constant | Mode::Accumulated => (operand.mode, Some(operand.constant)),
+            Mode::Held | Mode::Undefined(_) => (operand.mode, None),
+        }
     }
     found.operation == wanted.operation
         && found.lut == wanted.lut
-        && found.words.iter().map(constant).eq(wanted.words.iter().map(constant))
-        && found.bits.iter().map(constant).eq(wanted.bits.iter().map(constant))
+        && found.words.iter().map(meaning).eq(wanted.words.iter().map(meaning))
+        && found.bits.iter().map(meaning).eq(wanted.bits.iter().map(meaning))
 }
 
 /// Whether two configurations of a memory are the same registers. There are several ways to write one.
@@ -121,7 +122,7 @@ fn cores(
         match core {
             Core::Pe(pe) => {
                 let idle = TileConfiguration::idle(layout);
-                let found = ProcessingElement::of(tile.unwrap_or(&idle), spec, layout).configuration(spec);
+                let found = ProcessingElement::of(tile.unwrap_or(&idle), spec, layout).configuration();
                 let found = found.map_err(|undefined| Difference(format!("`{name}`: {undefined}")))?;
                 if !is_same_operation(&found, pe) {
                     return Err(Difference(format!("`{name}`: the tile at {place} is {found:?}, not {pe:?}")));

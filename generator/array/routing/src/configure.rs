@@ -62,11 +62,16 @@ pub fn configure(
     for connection in netlist.connections() {
         let Core::Pe(_) = netlist.cells[connection.sink.cell].core else { continue };
         let delay = routing.nets[connection.net][connection.place].delay;
-        let mode = if delay == 0 { Mode::Direct } else { Mode::Delayed(delay) };
+        let is_held = netlist.is_held(&connection);
+        let mode = match delay {
+            _ if is_held => Mode::Held,
+            0 => Mode::Direct,
+            delay => Mode::Delayed(delay),
+        };
         let meaning = Meaning::Mode { layer: connection.of.layer, operand: connection.sink.port };
         let place = placement.places[connection.sink.cell];
         let name = &netlist.cells[connection.sink.cell].name;
-        set(&mut configuration, spec, graph, place, name, meaning, mode.number())?;
+        set(&mut configuration, spec, graph, place, name, meaning, spec.pe.modes().number(mode))?;
     }
     Ok(configuration)
 }
@@ -118,7 +123,7 @@ fn operate(
     Ok(())
 }
 
-/// The values of the fields of an operation, without the modes of operands. Those that are 0 may be left out.
+/// The values of the fields of an operation, without the modes of operands that a net drives. Those that are 0 may be left out.
 fn operation(spec: &ArraySpec, pe: &PeConfiguration, cell: &str) -> Result<Vec<(Meaning, u32)>, ConfigureError> {
     let opcode = spec.pe.opcode(pe.operation).ok_or_else(|| ConfigureError::Unsupported {
         array: spec.name.clone(),
@@ -127,8 +132,14 @@ fn operation(spec: &ArraySpec, pe: &PeConfiguration, cell: &str) -> Result<Vec<(
     })?;
     let mut fields = vec![(Meaning::Operation, opcode as u32)];
     let constant = |layer: Layer, operand: usize| Meaning::Constant { layer, operand: operand as u32 };
-    for (operand, word) in pe.words.iter().enumerate().filter(|(_, word)| word.mode == Mode::Constant) {
-        fields.push((constant(Layer::Word, operand), word.constant));
+    for (operand, word) in pe.words.iter().enumerate() {
+        if matches!(word.mode, Mode::Constant | Mode::Accumulated) {
+            fields.push((constant(Layer::Word, operand), word.constant));
+        }
+        if word.mode == Mode::Accumulated {
+            let meaning = Meaning::Mode { layer: Layer::Word, operand: operand as u32 };
+            fields.push((meaning, spec.pe.modes().number(word.mode)));
+        }
     }
     for (operand, bit) in pe.bits.iter().enumerate().filter(|(_, bit)| bit.mode == Mode::Constant) {
         fields.push((constant(Layer::Bit, operand), bit.constant.into()));

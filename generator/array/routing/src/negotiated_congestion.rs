@@ -1,7 +1,7 @@
 //! Negotiated congestion.
 
 use index_vec::IndexVec;
-use pushmem_fabric::{ArraySpec, Layer, TileKind};
+use pushmem_fabric::{ArraySpec, Layer};
 use pushmem_netlist::{Connection, NetId, Netlist};
 use pushmem_placement::Placement;
 use pushmem_resources::{Graph, NodeId};
@@ -127,14 +127,13 @@ fn trees(
             let (net, source) = (connection.net, output);
             trees.push(Tree { net, leaving, source, sinks: Vec::new(), reached: Vec::new(), before: Vec::new() });
         }
-        let is_pe = netlist.cells[connection.sink.cell].core.kind() == TileKind::Pe;
         let sink = TreeSink {
             connection: number,
             place: connection.place,
             input,
             target: targets.add(wires, graph, input),
             registers: registers(lags, &connection),
-            most_delay: if is_pe { spec.pe.operand_delay } else { 0 },
+            most_delay: netlist.most_delay(spec, &connection),
             end: None,
         };
         trees.last_mut().expect("it was added").sinks.push(sink);

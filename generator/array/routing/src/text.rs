@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 use pushmem_bitstream::TileName;
-use pushmem_fabric::{ArraySpec, Layer, Side, TileKind};
+use pushmem_fabric::{ArraySpec, Layer, Side};
 use pushmem_files::{Diagnostic, Document, FieldPath};
 use pushmem_netlist::{Connection, Fault, Netlist};
 use pushmem_placement::Placement;
@@ -114,8 +114,7 @@ impl Routing {
                     return Err(Fault::new(tracks, message, "give each net tracks of its own"));
                 }
             }
-            let is_pe = graph.kind(graph.place(nodes[nodes.len() - 1])) == Some(TileKind::Pe);
-            let most = if is_pe { spec.pe.operand_delay } else { 0 };
+            let most = netlist.most_delay(spec, &connection);
             if *delay > most {
                 let message = format!("this input can be late by {most} at most");
                 return Err(Fault::new(path.key("delay"), message, "take a longer way instead"));

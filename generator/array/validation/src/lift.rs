@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pushmem_bitstream::{Configuration, Netlist as Decoded, ProcessingElement, Source, TileName, Undefined};
 use pushmem_fabric::{ArraySpec, Direction, Layer, Place, TileKind};
 use pushmem_netlist::{Cell, CellId, Core, Net, Netlist, Sink};
-use pushmem_pe::{Configuration as PeConfiguration, Mode};
+use pushmem_pe::{Configuration as PeConfiguration, ENABLE, Mode};
 use pushmem_resources::{Graph, Node, NodeId};
 use thiserror::Error;
 
@@ -57,7 +57,7 @@ pub fn lift(configuration: &Configuration, spec: &ArraySpec, graph: &Graph) -> R
                 if tile.memory.is_some() {
                     return Err(LiftError::RegisterFile { tile: name });
                 }
-                let core = ProcessingElement::of(tile, spec, layout).configuration(spec);
+                let core = ProcessingElement::of(tile, spec, layout).configuration();
                 let core = core.map_err(|undefined| LiftError::Undefined { tile: name.clone(), undefined })?;
                 let cell = add(name, Core::Pe(core));
                 Direction::ALL.into_iter().for_each(|direction| _ = cells.insert((place, direction), cell));
@@ -129,7 +129,10 @@ pub(crate) fn not_loaded(address: u32) -> u16 {
 fn is_used(core: &Core, layer: Layer, port: u32) -> bool {
     match (core, layer) {
         (Core::Pe(pe), Layer::Word) => (port as usize) < pe.operation.words(),
-        (Core::Pe(pe), Layer::Bit) => pe.lut.is_some() || (port == 0 && pe.operation.uses_bit()),
+        (Core::Pe(pe), Layer::Bit) => {
+            let is_enable = port as usize == ENABLE && pe.words.iter().any(|word| word.mode.is_enabled());
+            is_enable || pe.lut.is_some() || (port == 0 && pe.operation.uses_bit())
+        }
         (Core::Memory(_) | Core::Predicate(_) | Core::Input | Core::Output, _) => layer == Layer::Word,
     }
 }
@@ -140,8 +143,5 @@ fn delay(pe: &PeConfiguration, layer: Layer, port: u32) -> u32 {
         Layer::Word => pe.words[port as usize].mode,
         Layer::Bit => pe.bits[port as usize].mode,
     };
-    match mode {
-        Mode::Delayed(cycles) => cycles,
-        Mode::Constant | Mode::Direct => 0,
-    }
+    mode.delay()
 }

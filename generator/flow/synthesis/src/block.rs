@@ -75,7 +75,7 @@ impl BlockKind {
             | "pushmem_stream_in"
             | "pushmem_stream_out" => BlockKind::Streams,
             "pushmem_connection_box" => BlockKind::ConnectionBoxes,
-            "pushmem_operand" => BlockKind::ProcessingElements,
+            "pushmem_operand" | "pushmem_held_operand" | "pushmem_accumulator" => BlockKind::ProcessingElements,
             "pushmem_hop" => BlockKind::SwitchBoxes,
             "pushmem_shift_register" | "pushmem_hold_register" => BlockKind::ShiftRegisters,
             "pushmem_divider" => BlockKind::Kernels,

@@ -91,7 +91,7 @@ fn planted_faults_are_found() {
     assert!(found >= 150, "{found} faults were found, {harmless} are harmless");
 }
 
-/// Values of fields that mean nothing are refused: opcodes of no operation, and delays without registers.
+/// Values of fields that mean nothing are refused: opcodes of no operation, and modes that an operand does not have.
 #[test]
 fn undefined_values_are_refused() {
     let target = ArrayTarget::new(array("amber"));
@@ -102,7 +102,7 @@ fn undefined_values_are_refused() {
     let layout = target.graph.layout(TileKind::Pe);
     for (meaning, expected) in [
         (Meaning::Operation, "is that of no operation"),
-        (Meaning::Mode { layer: Layer::Word, operand: 0 }, "the word operand 0 is"),
+        (Meaning::Mode { layer: Layer::Bit, operand: 0 }, "the bit operand 0 has no mode 3"),
     ] {
         let field = layout.field(meaning).unwrap();
         let mut wrong = mapped.configuration.clone();

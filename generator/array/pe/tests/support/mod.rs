@@ -19,7 +19,9 @@ pub fn spec(
     lut: bool,
     operations: impl IntoIterator<Item = Operation>,
 ) -> PeSpec {
-    PeSpec { name: name.to_owned(), word_bits, operations: operations.into_iter().collect(), operand_delay, lut }
+    let operations = operations.into_iter().collect();
+    let (held_operands, accumulator) = (false, None);
+    PeSpec { name: name.to_owned(), word_bits, operations, operand_delay, lut, held_operands, accumulator }
 }
 
 /// The inputs of a cycle.
@@ -100,11 +102,14 @@ impl Bench {
     }
 
     fn configuration(&self, random: &mut ChaCha8Rng) -> Configuration {
-        let mode = |random: &mut ChaCha8Rng| Mode::of(random.random_range(0..self.spec.operand_delay + 2));
+        let modes = self.spec.modes();
+        // Of numbers, those of no mode are there as well.
+        let number = |random: &mut ChaCha8Rng| random.random_range(0..1u32 << self.spec.mode_bits());
+        let word = |place: u32, random: &mut ChaCha8Rng| modes.of_word(place, number(random));
         Configuration {
             operation: self.operation(random),
-            words: std::array::from_fn(|_| Operand { mode: mode(random), constant: self.word(random) }),
-            bits: std::array::from_fn(|_| Operand { mode: mode(random), constant: random.random() }),
+            words: [0, 1, 2].map(|place| Operand { mode: word(place, random), constant: self.word(random) }),
+            bits: [(); 3].map(|_| Operand { mode: modes.of_bit(number(random)), constant: random.random() }),
             lut: (self.spec.lut && random.random()).then(|| random.random()),
         }
     }
@@ -155,7 +160,7 @@ impl Bench {
         let mut record = vec![cycle.step.into(), self.spec.opcode(operation).unwrap() as u8];
         record.extend([packed(cycle.bits), packed(bits.map(|operand| operand.constant))]);
         record.extend([lut.unwrap_or_default(), lut.is_some().into()]);
-        record.extend(modes.map(|mode| mode.number() as u8));
+        record.extend(modes.map(|mode| self.spec.modes().number(mode) as u8));
         let constants = words.map(|operand| operand.constant);
         record.extend(cycle.words.into_iter().chain(constants).flat_map(u32::to_le_bytes));
         record

@@ -85,10 +85,19 @@ fn processing_element(word_bits: u32, random: &mut ChaCha8Rng) -> String {
     // Products come with their low words, and some operation takes whole words.
     operations.extend([Operation::Multiply, Operation::Xor]);
     let operations = operations.into_iter().unique().map(Operation::name).join(", ");
+    let (lut, held) = (random.random_bool(0.7), random.random_bool(0.7));
+    let held = match lut && held {
+        true => {
+            ["held_operands: true\n", "held_operands: true\naccumulator: a\n", "held_operands: true\naccumulator: b\n"]
+                .choose(random)
+                .expect("some kinds")
+        }
+        false => "",
+    };
     format!(
-        "name: random_pe\nkind: processing_element\nword_bits: {word_bits}\noperand_delay: {}\nlut: {}\noperations: [{operations}]\n",
+        "name: random_pe\nkind: processing_element\nword_bits: {word_bits}\noperand_delay: {}\nlut: {lut}\n{held}\
+         operations: [{operations}]\n",
         random.random_range(1..=3),
-        random.random::<bool>(),
     )
 }
 

@@ -6,6 +6,7 @@ use pushmem_bitstream::{Configuration, Net, Source};
 use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::{ArraySpec, Direction, Place, Side, TileKind};
 use pushmem_files::Document;
+use pushmem_pe::Mode;
 use pushmem_resources::{Choice, Field, Graph, Meaning, Node, NodeId, Resource};
 use pushmem_tile::{Kind, TileSpec};
 use rand::Rng;
@@ -84,10 +85,14 @@ pub fn routed_bitstream(spec: &ArraySpec, graph: &Graph, random: &mut ChaCha8Rng
     }
     for input in nets.keys().copied() {
         let Resource { place, layer, node: Node::Input { port } } = graph.resource(input) else { continue };
-        let mode = |kind| graph.layout(kind).field(Meaning::Mode { layer, operand: port });
+        let Some(kind) = graph.kind(place) else { continue };
+        let layout = graph.layout(kind);
         // Operands have modes; other inputs have none.
-        if let Some(mode) = graph.kind(place).and_then(mode) {
-            configuration.tile_mut(graph, place).fields[mode] = random.random_range(1..2 + spec.pe.operand_delay);
+        if let Some(mode) = layout.field(Meaning::Mode { layer, operand: port }) {
+            let takes_track = |number: &u32| layout.mode(layer, port, *number).takes_track();
+            let numbers: Vec<u32> = (0..spec.pe.modes().count()).filter(takes_track).collect();
+            let number = *numbers.choose(random).expect("operands can be direct");
+            configuration.tile_mut(graph, place).fields[mode] = number;
         }
     }
     add_operations(spec, graph, &mut configuration, random);
@@ -111,6 +116,13 @@ fn add_operations(spec: &ArraySpec, graph: &Graph, configuration: &mut Configura
                 Meaning::Operation => *value = random.random_range(0..operations),
                 Meaning::Constant { .. } if random.random_bool(0.6) => {
                     *value = field.value(random.random::<u32>() << field.low);
+                }
+                // An operand without a route accumulates.
+                Meaning::Mode { layer, operand } if *value == 0 && random.random_bool(0.3) => {
+                    let accumulated = layout.mode_number(Mode::Accumulated);
+                    if layout.mode(layer, operand, accumulated) == Mode::Accumulated {
+                        *value = accumulated;
+                    }
                 }
                 Meaning::Lut | Meaning::LutSelected if has_table => {
                     *value = field.value(random.random::<u32>() << field.low);
