@@ -35,6 +35,7 @@ pub const ARRAYS: Shipped = shipped![
 const TIMING_MODELS: Shipped = shipped![
     "timing model", TimingModel in "constraints/timing_models":
     "amber",
+    "lean",
 ];
 
 /// Reads the timing model of an array: a file, or the name of one in `constraints/timing_models`; without, that of the array's name.
