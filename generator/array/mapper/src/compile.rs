@@ -49,7 +49,8 @@ pub(crate) fn within_budgets<Found>(
         return Err(Diagnostic::new(message).with_help("programs need some: add `memory` to the specification"));
     };
     let mut before = Times::default();
-    let hardware = pushmem_graph::Target { hold_words: false, ..beside.clone().with_memory(memory.tile.clone()) };
+    let hold_words = target.spec.pe.held_operands;
+    let hardware = pushmem_graph::Target { hold_words, ..beside.clone().with_memory(memory.tile.clone()) };
     let mut attempt = |hardware: &pushmem_graph::Target| -> Result<(Compiled, Found), MapError> {
         let compiled = timed(&mut before.compile, || compile(program.clone(), hardware, constraints));
         let compiled = compiled.map_err(Diagnostic::from)?;
