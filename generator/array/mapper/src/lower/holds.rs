@@ -34,7 +34,13 @@ pub(super) struct HoldCell {
 
 impl Lowering<'_> {
     /// Connects the cell of a hold register, which takes its word in the cycle after a load, as the register shows it.
-    pub(super) fn connect_hold(&mut self, wire: WireId, of: WireId, counter: CounterId, conditions: &[(usize, Condition)]) {
+    pub(super) fn connect_hold(
+        &mut self,
+        wire: WireId,
+        of: WireId,
+        counter: CounterId,
+        conditions: &[(usize, Condition)],
+    ) {
         let cell = self.holds[&wire];
         let signal = self.wire(of).ago(1);
         self.connect_word(signal, cell, 0);
