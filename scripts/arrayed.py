@@ -14,7 +14,7 @@ HEADING = f"## Programs on the array `{ARRAY}`"
 
 # Programs that a check builds: each takes about a second at most.
 CHECKED = ["gaussian", "harris", "harris_sch2", "harris_sch8", "unsharp_new", "camera_pipeline", "laplacian_pyramid", "up_sample",
-           "counter", "rom", "bc_mirror", "gpyr"]
+           "counter", "rom", "bc_mirror", "gpyr", "mobilenet"]
 
 INTRODUCTION = f"""{HEADING}
 

@@ -3,10 +3,13 @@
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{Compiled, compile};
 use pushmem_files::Diagnostic;
+use pushmem_graph::Driver;
 use pushmem_nest::Program;
+use pushmem_placement::check_capacity;
 use pushmem_routing::{Options, Progress};
 
 use crate::edited::Edited;
+use crate::lower::lower;
 use crate::mapping::{ArrayTarget, MapError, Mapped, map};
 use crate::times::{Times, timed};
 
@@ -48,8 +51,23 @@ pub(crate) fn within_budgets<Found>(
         let message = format!("`{}` has no memory tiles", target.spec.name);
         return Err(Diagnostic::new(message).with_help("programs need some: add `memory` to the specification"));
     };
+    let hold_words = target.spec.pe.held_operands;
+    let hardware = pushmem_graph::Target { hold_words, ..beside.clone().with_memory(memory.tile.clone()) };
+    let found = attempts(program, &hardware, constraints, map);
+    found.map_err(|refused| match hold_words {
+        true => refused,
+        false => missing_holds(program, target, &hardware, constraints).unwrap_or(refused),
+    })
+}
+
+/// As [`within_budgets`], for hardware with the memories of the array.
+fn attempts<Found>(
+    program: &Program,
+    hardware: &pushmem_graph::Target,
+    constraints: &Constraints,
+    map: &mut dyn FnMut(&Compiled) -> Result<Found, MapError>,
+) -> Result<(Compiled, Found, Times), Diagnostic> {
     let mut before = Times::default();
-    let hardware = pushmem_graph::Target { hold_words: false, ..beside.clone().with_memory(memory.tile.clone()) };
     let mut attempt = |hardware: &pushmem_graph::Target| -> Result<(Compiled, Found), MapError> {
         let compiled = timed(&mut before.compile, || compile(program.clone(), hardware, constraints));
         let compiled = compiled.map_err(Diagnostic::from)?;
@@ -58,7 +76,7 @@ pub(crate) fn within_budgets<Found>(
         let mapped = mapped.inspect_err(|_| before.place_and_route += spent)?;
         Ok((compiled, mapped))
     };
-    let refused = match attempt(&hardware) {
+    let refused = match attempt(hardware) {
         Err(MapError::Loop(refused) | MapError::Wrong(refused)) => refused,
         Err(MapError::Refused(refused)) => return Err(refused),
         Ok((compiled, mapped)) => return Ok((compiled, mapped, before)),
@@ -71,4 +89,38 @@ pub(crate) fn within_budgets<Found>(
         }
     }
     Err(refused)
+}
+
+/// The refusal of a program that would fit the array if its operands held words: it says which word waits.
+fn missing_holds(
+    program: &Program,
+    ArrayTarget { spec, .. }: &ArrayTarget,
+    hardware: &pushmem_graph::Target,
+    constraints: &Constraints,
+) -> Option<Diagnostic> {
+    let holding = pushmem_graph::Target { hold_words: true, ..hardware.clone() };
+    let compiled = compile(program.clone(), &holding, constraints).ok()?;
+    let accelerator = &compiled.accelerator;
+    let held = accelerator.wires.iter().find(|wire| matches!(wire.driver, Driver::Hold { .. }))?;
+    let lowered = lower(&compiled, spec).ok()?;
+    check_capacity(&lowered.netlist, spec).ok()?;
+    // The parameter that it is loaded with, if it comes from outside as it is.
+    let mut driver = &held.driver;
+    let stream = loop {
+        driver = match driver {
+            Driver::Hold { of, .. } | Driver::ShiftRegister { of, .. } => &accelerator.wires[*of].driver,
+            Driver::Input { stream, .. } => break Some(*stream),
+            Driver::Tile { .. } | Driver::Kernel { .. } | Driver::Turns { .. } | Driver::Select { .. } => break None,
+        };
+    };
+    let refused =
+        |name: &str| format!("`{name}` waits for its readers, and operands of `{}` hold no words", spec.pe.name);
+    let diagnostic = match stream.map(|stream| &compiled.program.arrays[accelerator.inputs[stream].array]) {
+        Some(array) => compiled.program.diagnostic(array.span, refused(&array.name)),
+        None => Diagnostic::new(refused(&held.name)),
+    };
+    Some(
+        diagnostic
+            .with_help("set `held_operands: true` in the processing element, or choose an array whose `pe` has it"),
+    )
 }

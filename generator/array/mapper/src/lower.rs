@@ -1,5 +1,7 @@
 //! From an accelerator to a netlist.
 
+mod holds;
+
 use std::collections::{BTreeMap, HashSet};
 
 use index_vec::IndexVec;
@@ -19,6 +21,7 @@ use pushmem_selection::{Bit, BitSource, Cell as PeCell, Cells, Fetch, Refused, S
 use pushmem_tile::timing;
 
 use crate::predicates::Firings;
+use holds::HoldCell;
 
 /// The most cycles by which a bit of loop indices is later than another that is the same: so few registers of a track of bits are less
 /// than a controller.
@@ -94,6 +97,9 @@ pub fn lower(compiled: &Compiled, spec: &ArraySpec) -> Result<Lowered, Diagnosti
         kernels: IndexVec::new(),
         tables: IndexVec::new(),
         selections: BTreeMap::new(),
+        holds: BTreeMap::new(),
+        hold_cells: Vec::new(),
+        enables: BTreeMap::new(),
         inputs: Vec::new(),
         tiles: IndexVec::new(),
         outputs: BTreeMap::new(),
@@ -210,6 +216,9 @@ fn check_predicates(compiled: &Compiled, operations: &[Cells], spec: &ArraySpec)
     if let Some(wire) = accelerator.wires.iter().find(|wire| chooses(&wire.driver)) {
         return Err(refused(format!("`{}` of `{}` chooses by loop indices", wire.name, program.name)));
     }
+    if let Some(wire) = accelerator.wires.iter().find(|wire| matches!(wire.driver, Driver::Hold { .. })) {
+        return Err(refused(format!("`{}` of `{}` takes words by loop indices", wire.name, program.name)));
+    }
     Ok(())
 }
 
@@ -238,6 +247,11 @@ struct Lowering<'a> {
     tables: IndexVec<KernelId, Vec<CellId>>,
     /// The cells of each wire that is a selection, of all its cases but the last.
     selections: BTreeMap<WireId, Vec<CellId>>,
+    /// The cell of each wire that is a hold register, and those that hold words.
+    holds: BTreeMap<WireId, CellId>,
+    hold_cells: Vec<HoldCell>,
+    /// When the held operand of a cell takes a word.
+    enables: BTreeMap<CellId, ControllerConfiguration>,
     inputs: Vec<Vec<CellId>>,
     tiles: IndexVec<TileId, CellId>,
     /// Where each output of a tile that drives a wire comes from.
@@ -285,13 +299,20 @@ impl<'a> Lowering<'a> {
                 let cells = cells.collect();
                 self.selections.insert(wire, cells);
             }
+            if let Driver::Hold { .. } = &driver.driver {
+                let pass = Core::Pe(self.passing());
+                let cell = self.add(driver.name.clone(), pass);
+                self.holds.insert(wire, cell);
+            }
         }
         for kernel in self.accelerator.kernels.indices() {
             self.connect_kernel(kernel);
         }
         for (wire, driver) in self.accelerator.wires.iter_enumerated() {
-            if let Driver::Select { counter, cases } = &driver.driver {
-                self.connect_selection(wire, *counter, cases);
+            match &driver.driver {
+                Driver::Select { counter, cases } => self.connect_selection(wire, *counter, cases),
+                Driver::Hold { of, counter, conditions } => self.connect_hold(wire, *of, *counter, conditions),
+                _ => {}
             }
         }
         for (tile, content) in self.accelerator.tiles.iter_enumerated() {
@@ -302,6 +323,8 @@ impl<'a> Lowering<'a> {
             }
         }
         let outputs = self.connect_outputs();
+        let folded = self.fold_holds();
+        self.connect_enables();
         let stages = self.stages();
         let nets = self.nets.into_iter().map(|(port, sinks)| Net {
             layer: port.layer,
@@ -310,7 +333,7 @@ impl<'a> Lowering<'a> {
             sinks,
         });
         let netlist = Netlist { nets: nets.collect(), ..self.netlist };
-        Parts { netlist, inputs: self.inputs, outputs, stages }
+        Parts { netlist, inputs: self.inputs, outputs, stages }.without(&folded)
     }
 
     /// The cells of the kernels of each datapath.
@@ -375,6 +398,13 @@ impl<'a> Lowering<'a> {
             bits: [Operand { mode: Mode::Constant, constant: false }; 3],
             lut,
         }
+    }
+
+    /// The configuration of a processing element whose result is its operand `a`, a constant as yet.
+    fn passing(&self) -> PeConfiguration {
+        let operations = [Operation::Pass, Operation::Or, Operation::Add].into_iter();
+        let operation = operations.into_iter().find(|operation| self.spec.pe.opcode(*operation).is_some());
+        self.pe(operation.unwrap_or(Operation::Pass), None)
     }
 
     /// The cells of the operation of a kernel.
@@ -523,7 +553,7 @@ impl<'a> Lowering<'a> {
                         continue;
                     }
                 },
-                Driver::Hold { .. } => unreachable!("words are not held on an array"),
+                Driver::Hold { .. } => Signal::word(self.holds[&wire], 0),
                 Driver::Turns { .. } => unreachable!("operands of shared units are taken from each kernel"),
             };
             return signal.ago(cycles);
@@ -551,14 +581,23 @@ impl<'a> Lowering<'a> {
     /// The output whose bit is 1 at these cycles, and how long after it. A bit that is the same some cycles later is the same output.
     fn predicate(&mut self, firings: Firings) -> (Port, i64) {
         let memory = self.spec.memory.as_ref().expect("programs are compiled for arrays with memory tiles");
-        let schedule = firings.predicate(&memory.tile).expect("memory tiles were checked");
-        let later = |other: &ControllerConfiguration| schedule.cycle.start - other.cycle.start;
+        self.scheduled(firings.predicate(&memory.tile).expect("memory tiles were checked"))
+    }
+
+    /// The place of a predicate that gives the bit of a schedule, some cycles later or earlier.
+    fn place_of_predicate(&self, schedule: &ControllerConfiguration) -> Option<usize> {
         let is_same = |other: &ControllerConfiguration| {
             (&other.extent, &other.cycle.stride) == (&schedule.extent, &schedule.cycle.stride)
-                && later(other).abs() <= PREDICATE_DELAY
+                && (schedule.cycle.start - other.cycle.start).abs() <= PREDICATE_DELAY
         };
+        self.predicates.iter().position(|(other, _)| is_same(other))
+    }
+
+    /// The same of the schedule of a controller.
+    fn scheduled(&mut self, schedule: ControllerConfiguration) -> (Port, i64) {
+        let later = |other: &ControllerConfiguration| schedule.cycle.start - other.cycle.start;
         let bit = |cell: CellId| Port { cell, layer: Layer::Bit, port: 0 };
-        let Some(place) = self.predicates.iter().position(|(other, _)| is_same(other)) else {
+        let Some(place) = self.place_of_predicate(&schedule) else {
             let cell = self.add(format!("predicate_{}", self.predicates.len()), Core::Predicate(schedule.clone()));
             self.predicates.push((schedule, cell));
             return (bit(cell), 0);
@@ -646,9 +685,7 @@ impl<'a> Lowering<'a> {
     fn constant(&mut self, constant: u16) -> Port {
         let known = self.constants.get(&constant).copied();
         let cell = known.unwrap_or_else(|| {
-            let operation = [Operation::Pass, Operation::Or, Operation::Add];
-            let operation = operation.into_iter().find(|operation| self.spec.pe.opcode(*operation).is_some());
-            let mut configuration = self.pe(operation.unwrap_or(Operation::Pass), None);
+            let mut configuration = self.passing();
             configuration.words[0].constant = constant.into();
             let cell = self.add(format!("constant_{constant}"), Core::Pe(configuration));
             self.constants.insert(constant, cell);

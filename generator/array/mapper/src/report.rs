@@ -8,6 +8,7 @@ use pushmem_bitstream::{Netlist as Connections, ProcessingElement, TileConfigura
 use pushmem_compiler::Compiled;
 use pushmem_fabric::{Direction, Layer, TileKind};
 use pushmem_netlist::Core;
+use pushmem_pe::Mode;
 use pushmem_resources::{Node, NodeId};
 use serde::Serialize;
 
@@ -57,8 +58,10 @@ pub struct Report {
     pub bit_tracks: Used,
     /// Registers of tracks on the way of words and bits.
     pub track_registers: usize,
-    /// Registers of operands.
+    /// Registers of operands that are late.
     pub operand_registers: usize,
+    /// Operands that hold a word, each in a register.
+    pub held_operands: usize,
     /// Writes of the bitstream.
     pub bitstream_words: usize,
     /// Cycles of a run in hardware of its own, by the schedule.
@@ -83,11 +86,12 @@ impl Report {
         let resources = || nodes.iter().map(|node| graph.resource(*node));
         let is_segment = |node: Node| matches!(node, Node::Segment { .. });
         let on_tracks = |layer: Layer| resources().filter(|of| of.layer == layer && is_segment(of.node)).count();
-        let late_operands = |tile: &TileConfiguration| {
-            let core = ProcessingElement::of(tile, spec, graph.layout(TileKind::Pe));
-            core.modes().filter(|(_, _, mode)| mode.delay() > 0).count()
-        };
         let pes = configuration.tiles.iter().filter(|(place, _)| graph.kind(**place) == Some(TileKind::Pe));
+        let modes = |(_, tile): (_, &TileConfiguration)| {
+            let core = ProcessingElement::of(tile, spec, graph.layout(TileKind::Pe));
+            core.modes().map(|(_, _, mode)| mode).collect_vec()
+        };
+        let modes = pes.flat_map(modes).collect_vec();
         let tracks = |layer: Layer| {
             let is_track = |node: &pushmem_resources::NodeId| {
                 let resource = graph.resource(*node);
@@ -123,7 +127,8 @@ impl Report {
             word_tracks: Used { used: on_tracks(Layer::Word), available: tracks(Layer::Word) },
             bit_tracks: Used { used: on_tracks(Layer::Bit), available: tracks(Layer::Bit) },
             track_registers: resources().filter(|of| matches!(of.node, Node::Register { .. })).count(),
-            operand_registers: pes.map(|(_, tile)| late_operands(tile)).sum(),
+            operand_registers: modes.iter().filter(|mode| mode.delay() > 0).count(),
+            held_operands: modes.iter().filter(|mode| **mode == Mode::Held).count(),
             bitstream_words: mapped.bitstream.writes.len(),
             schedule_cycles: accelerator.length,
             first_word: first.unwrap_or(0) as u64,
@@ -145,6 +150,10 @@ impl Report {
                 memories += &format!(", {count} {what}");
             }
         }
+        let mut registers = format!("{} of tracks, {} of operands", self.track_registers, self.operand_registers);
+        if self.held_operands > 0 {
+            registers += &format!(", {} that hold words", self.held_operands);
+        }
         vec![
             ("array", self.array.clone()),
             ("processing elements", self.processing_elements.to_string()),
@@ -153,7 +162,7 @@ impl Report {
             ("IO tiles, words out", self.outputs.to_string()),
             ("tracks of words", self.word_tracks.to_string()),
             ("tracks of bits", self.bit_tracks.to_string()),
-            ("registers", format!("{} of tracks, {} of operands", self.track_registers, self.operand_registers)),
+            ("registers", registers),
             ("bitstream", format!("{} words", self.bitstream_words)),
             ("first word", format!("leaves in cycle {}", self.first_word)),
             ("cycles", cycles),

@@ -56,21 +56,11 @@ fn operations_are_what_they_mean_on_all_words_of_8_bits() {
     Bench::new(&all(8, 1)).exhaustive();
 }
 
-/// Every operation on random words and extremes, with operands of every mode.
+/// Every operation on random words and extremes, with operands of every mode: with words that are held and accumulated, and without.
 #[test]
 fn operations_are_what_they_mean_on_random_words() {
-    for (word_bits, delay) in [(16, 1), (16, 3), (32, 1), (4, 2)] {
-        Bench::new(&all(word_bits, delay)).random(200_000);
-    }
-}
-
-/// Words that are held and accumulated between all other modes. Configurations stay for some cycles, so that registers keep words.
-#[test]
-fn held_and_accumulated_words_are_what_they_mean() {
-    for (word_bits, delay, accumulator) in [(16, 1, None), (8, 3, Some('c'))] {
-        let operations = [Operation::Pass, Operation::Add, Operation::MultiplyAdd, Operation::Select];
-        let some = spec("some", word_bits, delay, true, operations);
-        Bench::new(&PeSpec { held_operands: true, accumulator, ..some }).random(200_000);
+    for spec in [all(16, 1), holding(16, 3, Some('a')), holding(32, 1, None), holding(4, 2, Some('c'))] {
+        Bench::new(&spec).random(200_000);
     }
 }
 

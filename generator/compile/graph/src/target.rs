@@ -22,7 +22,7 @@ pub struct Target {
     /// word that passes through two of them cannot be on one tile.
     pub merge_memories: bool,
     /// Whether words that are read again and again wait in hold registers, and in memories beside those of delays. On an array
-    /// they pass through registers of the interconnect, which load in every cycle.
+    /// whose operands hold no words they pass through registers of the interconnect, which load in every cycle.
     pub hold_words: bool,
 }
 

@@ -203,7 +203,8 @@ impl<'a> Drawing<'a> {
     /// The work of a cell in a few letters.
     fn label(&self, cell: CellId) -> String {
         match &self.mapped.lowered.netlist.cells[cell].core {
-            Core::Pe(pe) if pe.lut.is_some() => "lut".to_owned(),
+            // A table beside a held operand hands its enable on.
+            Core::Pe(pe) if pe.lut.is_some() && pe.words.iter().all(|word| word.mode != Mode::Held) => "lut".to_owned(),
             Core::Pe(pe) => pe.operation.name().chars().take(8).collect(),
             Core::Memory(memory) if !memory.contents.is_empty() => "table".to_owned(),
             Core::Memory(_) => "memory".to_owned(),
@@ -221,7 +222,9 @@ impl<'a> Drawing<'a> {
                 let constants = pe.words[..pe.operation.words()].iter().filter(|word| word.mode == Mode::Constant);
                 let constants = constants.map(|word| format!(" {}", word.constant)).join(",");
                 let lut = pe.lut.map(|lut| format!(", table 0x{lut:02x}")).unwrap_or_default();
-                format!("{}{constants}{lut}", pe.operation.name())
+                let held = ('a'..).zip(&pe.words).filter(|(_, word)| word.mode == Mode::Held);
+                let held = held.map(|(name, _)| format!(", holds {name}")).join("");
+                format!("{}{constants}{held}{lut}", pe.operation.name())
             }
             Core::Memory(memory) if !memory.contents.is_empty() => format!("table of {} words", memory.contents.len()),
             Core::Memory(memory) => memory.controllers.keys().join(", "),

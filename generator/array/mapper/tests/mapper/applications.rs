@@ -64,7 +64,7 @@ fn a_program_beyond_the_array_is_refused_at_its_place() {
 fn bitstreams_of_applications_compute_what_the_interpreter_does() {
     let target = ArrayTarget::new(array("amber"));
     // Delays, tables, a table that does not end with a row, boundaries, memories of several tiles, sums that need more cycles, a
-    // memory that streams would share, loop variables of two loops, and of a loop beside others.
+    // memory that streams would share, weights that come at run time, loop variables of two loops, and of a loop beside others.
     for name in [
         "gaussian",
         "harris",
@@ -73,6 +73,7 @@ fn bitstreams_of_applications_compute_what_the_interpreter_does() {
         "bc_mirror",
         "up_sample",
         "three_stage",
+        "mobilenet",
         "mobilenet_small",
         "exposure_fusion",
         "counter",

@@ -29,7 +29,8 @@ pub fn array(name: &str) -> ArraySpec {
 /// A program, compiled for the memories of an array.
 pub fn compiled(program: Program, array: &ArraySpec) -> Compiled {
     let memory = array.memory.as_ref().unwrap().tile.clone();
-    compile(program, &beside().with_memory(memory), &Constraints::default()).unwrap_or_else(|error| panic!("{error:?}"))
+    let target = Target { hold_words: array.pe.held_operands, ..beside().with_memory(memory) };
+    compile(program, &target, &Constraints::default()).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
 /// A shipped tile.

@@ -4,4 +4,5 @@ mod applications;
 mod common;
 mod edited;
 mod faults;
+mod holds;
 mod side_by_side;
