@@ -6,14 +6,14 @@
 {%- if has_clock %}
     assign tile_clk_o = clk_i;
 {%- endif %}
-{%- if !has_memory %}
+{%- if !has_contents %}
     // No register is left.
 {%- for output in others %}
     assign {{ output }} = '0;
 {%- endfor %}
 {%- else %}
 
-    // The registers and the contents of the memory are loaded.
+    // The contents of the memory are loaded.
     logic in_memory;
     logic access_q;
     logic read_q;
@@ -23,10 +23,10 @@
         && (config_address_i[23:16] == 8'hff || config_address_i[23:16] == column_i) && config_address_i[15:12] == 4'd{{ feature }};
 {%- endif %}
     assign in_memory           = {% if common_feature.is_some() %}is_common || {% endif %}config_address_i[31:12] == {row_i, column_i, 4'd{{ memory_feature }}};
-    assign memory_write_o      = (config_write_i & in_memory) | config_clear_i;
+    assign memory_write_o      = config_write_i & in_memory;
     assign memory_read_o       = config_read_i & in_memory;
-    assign memory_address_o    = config_clear_i ? 32'd{{ memory_control }} : {18'd0, config_address_i[11:0], 2'd0};
-    assign memory_write_data_o = config_clear_i ? '0 : config_write_data_i;
+    assign memory_address_o    = {18'd0, config_address_i[11:0], 2'd0};
+    assign memory_write_data_o = config_write_data_i;
     always_ff @(posedge clk_i, negedge rst_ni) begin
         if (!rst_ni) begin
             access_q <= 1'b0;

@@ -23,7 +23,8 @@ impl Configuration {
     }
 
     /// The bitstream for some columns alone: the digest, writes that clear them, and the registers of their tiles. The others run on; those
-    /// columns hold still until the next flush.
+    /// columns hold still until the next flush. [`Configuration::keeps_to`] tells whether the configuration has tiles in others, which
+    /// are left out here, and whether the others disturb it.
     ///
     /// # Errors
     /// As [`Configuration::encode`].

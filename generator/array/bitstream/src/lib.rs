@@ -5,6 +5,7 @@
 //! None of them loses a bit. [`Netlist::of`] follows the routes.
 
 mod bits;
+mod columns;
 mod configuration;
 mod decode;
 mod encode;
@@ -14,6 +15,7 @@ mod processing_element;
 mod read;
 
 pub use bits::Bitstream;
+pub use columns::Stray;
 pub use configuration::{Configuration, TileConfiguration, TileName};
 pub use decode::decode;
 pub use netlist::{Net, Netlist, Source};

@@ -253,6 +253,28 @@ fn columns_have_bitstreams_of_their_own() {
     assert!(error.message.contains("is in a column that no write before it clears"), "{}", error.message);
 }
 
+/// A configuration keeps to columns if its tiles are in them and take no tracks of others; those that it gives to others, and those from
+/// outside of the array, do no harm.
+#[test]
+fn columns_are_loaded_alone() {
+    let (spec, graph) = array("hop_limit: 2");
+    let columns: BTreeSet<u32> = [0, 1].into();
+    for (tiles, stray) in [
+        ("pe_0_1: {words: {east_0: west_0}}\n  pe_1_2: {operands: {a: {from: west_0}}, words: {east_1: result}}", None),
+        ("pe_2_1: {operation: add}", Some("`pe_2_1` is in column 2, which is not to be loaded")),
+        ("pe_1_1: {operands: {b: {from: east_3}}}", Some("`pe_1_1` takes the word `east_3` of column 2")),
+        ("pe_1_3: {bits: {north_0: east_1}}", Some("`pe_1_3` takes the bit `east_1` of column 2")),
+        ("pe_1_1: {passing: [word_west_2]}", Some("`pe_1_1` takes the word `east_2` of column 2")),
+    ] {
+        let configuration = read(&format!("array: a\ntiles:\n  {tiles}\n"), &spec, &graph).unwrap();
+        match (configuration.keeps_to(&graph, &columns), stray) {
+            (Ok(()), None) => {}
+            (Err(found), Some(stray)) => assert!(found.to_string().starts_with(stray), "{found}"),
+            (found, _) => panic!("{tiles}: {found:?}"),
+        }
+    }
+}
+
 /// A write to all tiles of a kind reaches these and no others.
 #[test]
 fn tiles_of_a_kind_are_written_together() {

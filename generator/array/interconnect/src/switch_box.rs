@@ -33,6 +33,11 @@ struct Hop {
     phase: u32,
 }
 
+/// The name of the module of the switch boxes of a layer.
+pub fn switch_box_module(spec: &ArraySpec, layer: Layer) -> String {
+    format!("{}_{}_switch_box", spec.name, layer.name())
+}
+
 pub fn sources(spec: &ArraySpec) -> impl Iterator<Item = Source> {
     Layer::ALL.into_iter().map(|layer| source(spec, layer))
 }
@@ -45,7 +50,7 @@ fn source(spec: &ArraySpec, layer: Layer) -> Source {
         Node::Register { side, track } => Some(hop(spec, side, track, &local.choices)),
         _ => None,
     });
-    let module = format!("{}_{}_switch_box", spec.name, layer.name());
+    let module = switch_box_module(spec, layer);
     let template = SwitchBox {
         spec,
         module: &module,

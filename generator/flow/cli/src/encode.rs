@@ -12,6 +12,7 @@ use pushmem_registers::RegisterMap;
 use pushmem_resources::Graph;
 use serde::Serialize;
 
+use crate::application::arrays::Columns;
 use crate::application::{arrays, tiles};
 use crate::kinds::{self, FileKind};
 use crate::output;
@@ -25,6 +26,9 @@ pub struct Encode {
     /// File of register writes, one `address data` a line; standard output without.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Of an array, columns that are cleared and loaded alone, as 0,4-7, while the others run.
+    #[arg(long, value_name = "COLUMNS", value_parser = arrays::columns)]
+    columns: Option<Columns>,
     /// Print the writes as JSON.
     #[arg(long)]
     json: bool,
@@ -46,8 +50,11 @@ struct Write {
 impl Encode {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         if let Some(spec) = arrays::read_file(&self.spec)? {
-            let bitstream = arrays::encode(&spec, &self.configuration)?;
+            let bitstream = arrays::encode(&spec, &self.configuration, self.columns.as_ref())?;
             return self.write(&spec.name, bitstream.to_text(&spec.name), &bitstream.writes);
+        }
+        if self.columns.is_some() {
+            return Err(Diagnostic::new("--columns needs the specification of an array"));
         }
         let spec = tiles::read_named(&self.spec)?;
         let configuration = kinds::configuration(&self.configuration, &spec)?;

@@ -612,6 +612,20 @@ fn arrays_have_bitstreams() {
     assert!(other.err.contains("this bitstream was made for another array"), "{}", other.err);
     succeeds(&["generate", array, "--package", "-o", &folder.path("out")]);
     fs::metadata(folder.path("out/small.sdc")).unwrap();
+    let columns = succeeds(&["encode", array, gaussian, "--columns", "0,1-3"]).out;
+    let cleared: Vec<&str> = columns.lines().filter(|line| line.starts_with("ff")).collect();
+    assert_eq!(cleared[1..], ["ff000001 00000000", "ff010001 00000000", "ff020001 00000000", "ff030001 00000000"]);
+    for (code, columns, message) in [
+        (1, "0,2-3", "`pe_0_1` takes"),
+        (1, "0-4", "`small` has no column 4"),
+        (2, "2-1", "`2-1` is neither the number of a column nor a range of them"),
+        (2, "x", "`x` is neither the number of a column nor a range of them"),
+    ] {
+        let refused = ends(code, &mut pushmem(&["encode", array, gaussian, "--columns", columns]));
+        assert!(refused.err.contains(message), "{}", refused.err);
+    }
+    let tile = fails(&["encode", SMALL, GAUSSIAN, "--columns", "0"]);
+    assert!(tile.err.contains("--columns needs the specification of an array"), "{}", tile.err);
     let tile = fails(&["decode", SMALL, &bits, "--netlist"]);
     assert!(tile.err.contains("--netlist needs the specification of an array"), "{}", tile.err);
     let configuration = fails(&["encode", array, "rtl-tests/configurations/gaussian.yaml"]);

@@ -87,7 +87,7 @@ fn rtl_with_a_bitstream_that_is_loaded_shows_what_the_model_shows() {
 const FAULTS: [[&str; 3]; 8] = [
     ["pushmem_hop", "if (step_i) begin", "if (1'b1) begin"],
     ["pushmem_operand", "step_i & (load_mode_i >=", "(load_mode_i >="],
-    ["pushmem_connection_box", "SelectBits'((k + 1))", "SelectBits'((k + 2))"],
+    ["pushmem_connection_box", "SelectBits'(k + 1)", "SelectBits'(k + 2)"],
     ["pushmem_stream_out", "fire & ~stall_i", "fire"],
     ["pushmem_stream_in", "(decided_q <= CountBits'(Latency))", "1'b0"],
     ["pushmem_array_buffer", "beats[read_q]", "beats[write_q]"],

@@ -16,7 +16,7 @@ use pushmem_registers::RegisterMap;
 use pushmem_tile::{Reset, TileSpec};
 use pushmem_veryl::{CompileError, Emitted, Source};
 
-pub use names::{checker_module, configuration_outputs, package_of, registers_module, tile_module};
+pub use names::{checker_module, configuration_outputs, levels_constant, package_of, registers_module, tile_module};
 
 /// Name of the module that stops a clock, which technologies replace.
 pub const CLOCK_GATE: &str = "pushmem_clock_gate";

@@ -1,7 +1,7 @@
 //! Names of modules.
 
 use itertools::Itertools;
-use pushmem_tile::{Kind, Style, TileSpec, address_bits_for};
+use pushmem_tile::{Kind, Role, Style, TileSpec, address_bits_for};
 
 /// Name of the top module of a tile.
 pub fn tile_module(spec: &TileSpec) -> String {
@@ -23,6 +23,11 @@ pub fn configuration_outputs(spec: &TileSpec) -> Vec<String> {
 /// Name of the module with the assertions of a tile.
 pub fn checker_module(spec: &TileSpec) -> String {
     format!("{}_checker", spec.name)
+}
+
+/// The constant of the package, and of the tile, that says how many loop levels the controllers of a role have.
+pub fn levels_constant(role: Role) -> String {
+    format!("{}Levels", upper_camel_case(role.name()))
 }
 
 /// Name of the package with the sizes of a tile and the types of its registers.
@@ -106,4 +111,15 @@ impl Names {
 /// Bits of an index into `count` items, at least 1.
 pub(crate) fn bits_for(count: u32) -> u32 {
     address_bits_for(count).max(1)
+}
+
+/// `in2agg` as `In2Agg`.
+pub(crate) fn upper_camel_case(name: &str) -> String {
+    let mut upper = true;
+    let letters = name.chars().filter_map(|letter| {
+        let shown = if upper { letter.to_ascii_uppercase() } else { letter };
+        upper = matches!(letter, '_' | '2');
+        (letter != '_').then_some(shown)
+    });
+    letters.collect()
 }

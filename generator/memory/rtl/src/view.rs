@@ -3,7 +3,7 @@
 use pushmem_registers::{Access, Register, RegisterMap};
 use pushmem_tile::{AddressGenerator, Controller, Kind, Memory, Role, Style, TileSpec};
 
-use crate::names::{Names, bits_for};
+use crate::names::{Names, bits_for, upper_camel_case};
 
 /// A tile as templates see it.
 pub(crate) struct TileView<'a> {
@@ -203,17 +203,6 @@ impl AddressView {
             unused_from: (used < bits).then_some(used),
         }
     }
-}
-
-/// `in2agg` as `In2Agg`.
-fn upper_camel_case(name: &str) -> String {
-    let mut upper = true;
-    let letters = name.chars().filter_map(|letter| {
-        let shown = if upper { letter.to_ascii_uppercase() } else { letter };
-        upper = matches!(letter, '_' | '2');
-        (letter != '_').then_some(shown)
-    });
-    letters.collect()
 }
 
 /// The registers that hold configuration.

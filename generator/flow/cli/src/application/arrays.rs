@@ -1,5 +1,6 @@
 //! Arrays: their specifications, their RTL, and their configurations.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use itertools::Itertools;
@@ -148,14 +149,45 @@ pub fn configuration(path: &Path, spec: &ArraySpec, graph: &Graph) -> Result<Con
     Configuration::from_document(&document, spec, graph)
 }
 
-/// The bitstream of a configuration, as text.
+/// The bitstream of a configuration in a file: of all of the array, or of some columns alone.
 ///
 /// # Errors
-/// When the configuration is wrong.
-pub fn encode(spec: &ArraySpec, configuration: &Path) -> Result<Bitstream, Diagnostic> {
+/// When the configuration is wrong, or does not keep to the columns.
+pub fn encode(spec: &ArraySpec, configuration: &Path, columns: Option<&Columns>) -> Result<Bitstream, Diagnostic> {
     let document = kinds::read(configuration, &[FileKind::ArrayConfiguration])?;
     let graph = Graph::of(spec);
-    Configuration::from_document(&document, spec, &graph)?.encode(spec, &graph)
+    let configuration = Configuration::from_document(&document, spec, &graph)?;
+    let Some(Columns(columns)) = columns else { return configuration.encode(spec, &graph) };
+    if let Some(column) = columns.iter().find(|column| **column >= spec.columns) {
+        let message = format!("`{}` has no column {column}", spec.name);
+        return Err(Diagnostic::new(message).with_help(format!("its columns are 0 to {}", spec.columns - 1)));
+    }
+    configuration.keeps_to(&graph, columns).map_err(|stray| {
+        let path = FieldPath::root().key("tiles").key(&stray.tile().to_string());
+        let error = document.error_at_key(&path, stray.to_string()).or_code(Code::Configuration);
+        error.with_help("name its column in `--columns` too, or leave it out of the configuration")
+    })?;
+    configuration.encode_columns(spec, &graph, columns)
+}
+
+/// Columns of an array.
+#[derive(Clone, Debug)]
+pub struct Columns(BTreeSet<u32>);
+
+/// Parses columns: numbers and ranges of them, as `0,4-7`.
+pub fn columns(text: &str) -> Result<Columns, String> {
+    let number = |text: &str| text.parse::<u8>().map(u32::from).map_err(|_| expected(text));
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (number(first)?, number(last)?);
+        if first > last { Err(expected(part)) } else { Ok(first..=last) }
+    };
+    let ranges: Vec<_> = text.split(',').map(range).collect::<Result<_, String>>()?;
+    Ok(Columns(ranges.into_iter().flatten().collect()))
+}
+
+fn expected(part: &str) -> String {
+    format!("`{part}` is neither the number of a column nor a range of them: expected something like 0,4-7")
 }
 
 /// The SystemVerilog files of an array, kept between runs: name and text of each, used modules before their users.

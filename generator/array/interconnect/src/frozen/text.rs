@@ -1,0 +1,169 @@
+//! SystemVerilog of tiles with other ports: a signal for each track in place of arrays of tracks.
+
+use itertools::Itertools;
+
+/// An array of tracks.
+pub struct Array {
+    pub name: String,
+    /// Bits of a track.
+    pub width: u32,
+    /// The tracks that are kept, of so many.
+    pub kept: Vec<u32>,
+    pub count: u32,
+}
+
+impl Array {
+    /// The signal of a track.
+    fn signal(&self, track: u32) -> String {
+        signal(&self.name, track)
+    }
+
+    /// A track where it is read: the signal, or 0 if it is not kept.
+    fn value(&self, track: u32) -> String {
+        if self.kept.contains(&track) { self.signal(track) } else { format!("{}'d0", self.width) }
+    }
+}
+
+/// The name of the signal of a track.
+pub fn signal(array: &str, track: u32) -> String {
+    format!("{array}_{track}")
+}
+
+/// The text of a module in which the tracks of arrays that are kept are signals of their own, and the others 0. Arrays are ports, connected to
+/// ports as a whole or by a track of a constant number.
+pub fn with_signals(text: &str, arrays: &[Array]) -> String {
+    let named = |name: &str| arrays.iter().find(|array| array.name == name);
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let end = if line.ends_with(',') { "," } else { "" };
+        let bare = line.trim_end_matches(',');
+        let indent = &line[..line.len() - line.trim_start().len()];
+        if let Some((declaration, array)) = declared(bare).and_then(|(before, name)| Some((before, named(name)?))) {
+            lines.extend(array.kept.iter().map(|track| format!("{declaration}{},", array.signal(*track))));
+        } else if let Some((port, array)) = connected(bare).and_then(|(port, name)| Some((port, named(name)?))) {
+            let connection = |track: &u32| format!("{indent}.{} ({}),", signal(port, *track), array.signal(*track));
+            lines.extend(array.kept.iter().map(connection));
+        } else {
+            lines.push(format!("{bare}{end}"));
+        }
+    }
+    let mut text = lines.join("\n") + "\n";
+    for array in arrays {
+        for track in 0..array.count {
+            text = text.replace(&format!("{}[{track}]", array.name), &array.value(track));
+        }
+    }
+    without_last_commas(&text)
+}
+
+/// The declaration of an array of tracks up to its name, and the name.
+fn declared(line: &str) -> Option<(&str, &str)> {
+    let (before, _) = line.strip_suffix(']')?.rsplit_once(" [")?;
+    let before = before.trim_end();
+    let name = &before[before.rfind(' ')? + 1..];
+    Some((&before[..before.len() - name.len()], name))
+}
+
+/// The port and the signal of a connection.
+fn connected(line: &str) -> Option<(&str, &str)> {
+    line.trim_start().strip_prefix('.')?.strip_suffix(')')?.split_once('(').map(|(port, name)| (port.trim_end(), name))
+}
+
+/// The text without commas at the end of lists.
+fn without_last_commas(text: &str) -> String {
+    let mut lines: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with(')')
+            && let Some(last) = lines.iter_mut().rfind(|line| !line.trim_start().starts_with("//"))
+        {
+            *last = last.trim_end_matches(',');
+        }
+        lines.push(line);
+    }
+    lines.join("\n") + "\n"
+}
+
+/// The text with another value of a parameter of the only instance of a module.
+pub fn with_parameter(text: &str, module: &str, parameter: &str, value: u32) -> String {
+    let place = only(text, &format!("    {module} #(\n"));
+    let line = place + text[place..].find(&format!("        .{parameter} ")).expect("an instance has the parameter");
+    let begin = line + text[line..].find('(').expect("a parameter has a value") + 1;
+    let end = begin + text[begin..].find(')').expect("a value ends");
+    format!("{}{value}{}", &text[..begin], &text[end..])
+}
+
+/// The text without a hop.
+pub fn without_hop(text: &str, instance: &str) -> String {
+    let (begin, end) = hop(text, instance);
+    format!("{}{}", &text[..begin], &text[end..])
+}
+
+/// The text with a hop that has one item alone to choose from: the one that a value of its field chooses of those that it has.
+pub fn with_item(text: &str, instance: &str, value: u32, width: u32) -> String {
+    let (begin, end) = hop(text, instance);
+    let hop = &text[begin..end];
+    let (_, items) = hop.split_once(".items_i  ({").expect("a hop has items");
+    let (items, _) = items.split_once("})").expect("items end");
+    // The outputs of the core are one vector.
+    let (core, tracks) = items.split_once(", ").expect("a switch box has a core");
+    let tracks = tracks.split(", ").collect_vec();
+    let item = value as usize - 1;
+    let item = match item.checked_sub(tracks.len()) {
+        None => tracks[tracks.len() - 1 - item].to_owned(),
+        Some(port) => format!("{core}[{}+:{width}]", port as u32 * width),
+    };
+    let copy = [format!("        .Width   ({width}),"), "        .Choices (1)".to_owned()].join("\n");
+    let kept =
+        |line: &&str| !["select_i", "items_i"].iter().any(|port| line.trim_start().starts_with(&format!(".{port} ")));
+    let (_, connections) = hop.split_once("\n    )").expect("parameters end");
+    let connections = connections.lines().filter(kept).collect_vec();
+    let chosen = format!("        .select_i (1'd1),\n        .items_i  ({item}),");
+    let (head, rest) = connections.split_first().expect("an instance has a name");
+    format!(
+        "{}    pushmem_hop #(\n{copy}\n    ){head}\n{chosen}\n{}\n{}",
+        &text[..begin],
+        rest.join("\n"),
+        &text[end..]
+    )
+}
+
+/// The place of a hop in the text.
+fn hop(text: &str, instance: &str) -> (usize, usize) {
+    let place = only(text, &format!(") {instance} ("));
+    let begin = text[..place].rfind("    pushmem_hop #(\n").expect("an instance names its module");
+    let end = place + text[place..].find(");\n").expect("an instance ends") + ");\n".len();
+    (begin, end)
+}
+
+/// The text without the statement that begins so, if there is one.
+pub fn without_statement(text: &str, beginning: &str) -> String {
+    let Some(begin) = text.find(beginning) else { return text.to_owned() };
+    let end = begin + text[begin..].find(";\n").expect("a statement ends") + ";\n".len();
+    format!("{}{}", &text[..begin], &text[end..])
+}
+
+/// The text with the loop of this label unrolled, for some of its indices. Its only instance is `u_hop`.
+pub fn unrolled(text: &str, label: &str, indices: &[u32]) -> String {
+    let head = only(text, &format!(" : {label}\n"));
+    let begin = text[..head].rfind("    for (genvar k = 0;").expect("a loop has a head");
+    let body = head + text[head..].find('\n').expect("a loop has a body") + 1;
+    let end = body + text[body..].find("\n    end\n").expect("a loop ends") + 1;
+    let copy = |index: &u32| {
+        text[body..end].replace("[k]", &format!("[{index}]")).replace(" u_hop (", &format!(" u_{label}_{index} ("))
+    };
+    let copies = indices.iter().map(copy).join("");
+    format!("{}{copies}{}", &text[..begin], &text[end + "    end\n".len()..])
+}
+
+/// The text with the one place of `from` replaced.
+pub fn renamed(text: &str, from: &str, to: &str) -> String {
+    only(text, from);
+    text.replace(from, to)
+}
+
+/// The one place of a text in another.
+pub fn only(text: &str, part: &str) -> usize {
+    let places = text.match_indices(part).map(|(place, _)| place).collect_vec();
+    assert_eq!(places.len(), 1, "a module has one `{part}`");
+    places[0]
+}
