@@ -436,6 +436,8 @@ mod tests {
             tracks_out: Some(path.clone()),
             tracks_through: Some(path.clone()),
             through: Some(path),
+            // Accelerators have none.
+            operations: Vec::new(),
         };
         // With room for the total.
         let most = u32::MAX / 2;
