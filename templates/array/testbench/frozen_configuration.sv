@@ -19,7 +19,8 @@
     logic read_q;
     logic is_common;
     assign is_common           = config_write_i && config_address_i[31:24] == 8'hff
-        && (config_address_i[23:16] == 8'hff || config_address_i[23:16] == column_i) && config_address_i[15:12] == 4'd{{ 4 * kind_number + core }};
+        && (config_address_i[23:16] == 8'hff || config_address_i[23:16] == column_i)
+        && config_address_i[15:12] == 4'd{{ 4 * kind_number + core }};
     assign in_memory           = is_common || config_address_i[31:12] == {row_i, column_i, 4'd{{ core }}};
     assign memory_write_o      = config_write_i & in_memory;
     assign memory_read_o       = config_read_i & in_memory;
