@@ -20,7 +20,8 @@
 {%- if let Some(feature) = common_feature %}
     logic is_common;
     assign is_common           = config_write_i && config_address_i[31:24] == 8'hff
-        && (config_address_i[23:16] == 8'hff || config_address_i[23:16] == column_i) && config_address_i[15:12] == 4'd{{ feature }};
+        && (config_address_i[23:16] == 8'hff || config_address_i[23:16] == column_i)
+        && config_address_i[15:12] == 4'd{{ feature }};
 {%- endif %}
     assign in_memory           = {% if common_feature.is_some() %}is_common || {% endif %}config_address_i[31:12] == {row_i, column_i, 4'd{{ memory_feature }}};
     assign memory_write_o      = config_write_i & in_memory;

@@ -616,7 +616,7 @@ fn arrays_have_bitstreams() {
     let cleared: Vec<&str> = columns.lines().filter(|line| line.starts_with("ff")).collect();
     assert_eq!(cleared[1..], ["ff000001 00000000", "ff010001 00000000", "ff020001 00000000", "ff030001 00000000"]);
     for (code, columns, message) in [
-        (1, "0,2-3", "`pe_0_1` takes"),
+        (1, "0,2-3", "`pe_1_1` is in column 1, which is not to be loaded"),
         (1, "0-4", "`small` has no column 4"),
         (2, "2-1", "`2-1` is neither the number of a column nor a range of them"),
         (2, "x", "`x` is neither the number of a column nor a range of them"),

@@ -83,8 +83,8 @@ struct FrozenArrayEnd<'a> {
 
 /// The SystemVerilog of an array for one configuration alone, of `files` as [`crate::generate`] makes them: name and text of each, the
 /// names with `.sv`. It has the tiles that do something and no others, and of their tracks those that carry something; there are no blocks.
-/// Each tile is a module of its own: the text of its kind, with constants in place of the module of its configuration registers, and without
-/// the registers of tracks that nothing was chosen for. A track that is taken and that nothing drives is 0. The contents of
+/// Each tile is a module of its own: the text of its kind, with constants in place of the modules of configuration registers, with the loop
+/// levels that its controllers use, and with the items that registers of tracks take. A track that is taken and that nothing drives is 0. The contents of
 /// memories are loaded through the configuration port. Accesses to registers change nothing, and have no answer.
 ///
 /// # Panics

@@ -29,8 +29,8 @@ pub fn signal(array: &str, track: u32) -> String {
     format!("{array}_{track}")
 }
 
-/// The text of a module in which the tracks of arrays that are kept are signals of their own, and the others 0. Arrays are ports, connected to
-/// ports as a whole or by a track of a constant number.
+/// The text of a module in which the tracks of arrays that are kept are signals of their own, and the others 0. Arrays are ports, connected
+/// to ports as a whole or by a track of a constant number.
 pub fn with_signals(text: &str, arrays: &[Array]) -> String {
     let named = |name: &str| arrays.iter().find(|array| array.name == name);
     let mut lines = Vec::new();

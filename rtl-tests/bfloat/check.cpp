@@ -1,0 +1,95 @@
+// Compares the bfloat16 operations of a processing element with the arithmetic of this machine.
+//
+// Arguments: the first of the left operands, the number of them, and the distance between right operands; 1 takes all pairs. The right
+// operands of a left one begin at its own place modulo the distance, so that all words are right operands of some.
+//
+// The reference computes in double precision and rounds once more, to 8 bits of significand:
+// - a product has 16 bits of significand and an exponent that a double has, so that it is exact before it is rounded;
+// - a sum of numbers far apart is not exact. Where it is normal, it is rounded as if once all the same, as 53 bits are more than twice 8
+//   and two (Figueroa, When is double rounding innocuous?, 1995); where it is subnormal, it is a small multiple of the least number, which a
+//   double holds exactly.
+// Numbers and words are turned into each other by integer operations on bits, and subnormal results by the host's own rounding to an
+// integer.
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "Vpairs.h"
+#include "verilated.h"
+
+namespace {
+
+constexpr uint16_t NONE = 0x7fc0;
+
+double number(uint16_t bits) {
+    const uint32_t wide = static_cast<uint32_t>(bits) << 16;
+    float single;
+    std::memcpy(&single, &wide, sizeof single);
+    return single;
+}
+
+uint16_t nearest(double exact) {
+    if (exact != exact) return NONE;
+    uint64_t bits;
+    std::memcpy(&bits, &exact, sizeof bits);
+    const uint16_t sign = static_cast<uint16_t>(bits >> 63 << 15);
+    const double magnitude = std::fabs(exact);
+    // In units of the least number, words of subnormal numbers are integers, and the next is the least normal number.
+    if (magnitude < 0x1p-126) return static_cast<uint16_t>(sign | static_cast<uint16_t>(std::nearbyint(magnitude * 0x1p133)));
+    std::memcpy(&bits, &magnitude, sizeof bits);
+    // 45 bits of the fraction go: half of the last that stays, less one if it is even, is added before. A carry is one of the exponent.
+    bits += (uint64_t{1} << 44) - 1 + (bits >> 45 & 1);
+    const uint64_t word = (bits >> 45) - (uint64_t{1023 - 127} << 7);
+    return static_cast<uint16_t>(sign | (word < 0x7f80 ? word : 0x7f80));
+}
+
+uint16_t to_integer(uint16_t bits) {
+    const double value = std::trunc(number(bits));
+    if (value != value) return 0;
+    if (value >= 32768.0) return 0x7fff;
+    if (value <= -32768.0) return 0x8000;
+    return static_cast<uint16_t>(static_cast<int16_t>(value));
+}
+
+void expect(const char* operation, uint16_t a, uint16_t b, unsigned rtl, unsigned reference) {
+    if (rtl == reference) return;
+    std::printf("%s of %04x and %04x: the RTL gives %x, the machine %x\n", operation, a, b, rtl, reference);
+    std::exit(1);
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+    const uint32_t first = std::strtoul(arguments[1], nullptr, 0);
+    const uint32_t count = std::strtoul(arguments[2], nullptr, 0);
+    const uint32_t distance = std::strtoul(arguments[3], nullptr, 0);
+    Vpairs pairs;
+    for (uint32_t left = 0; left < count; ++left) {
+        const uint16_t a = static_cast<uint16_t>(first + left);
+        const double x = number(a);
+        pairs.a_i = a;
+        pairs.b_i = 0;
+        pairs.eval();
+        expect("bfloat_from_integer", a, 0, pairs.from_integer_o, nearest(static_cast<int16_t>(a)));
+        expect("bfloat_to_integer", a, 0, pairs.to_integer_o, to_integer(a));
+        for (uint32_t right = a % distance; right < 0x10000; right += distance) {
+            const uint16_t b = static_cast<uint16_t>(right);
+            const double y = number(b);
+            pairs.b_i = b;
+            pairs.eval();
+            expect("bfloat_add", a, b, pairs.sum_o, nearest(x + y));
+            expect("bfloat_subtract", a, b, pairs.difference_o, nearest(x - y));
+            expect("bfloat_multiply", a, b, pairs.product_o, nearest(x * y));
+            expect("bfloat_equal", a, b, pairs.equal_o, x == y);
+            expect("bfloat_less", a, b, pairs.less_o, x < y);
+            expect("bfloat_less_equal", a, b, pairs.less_equal_o, x <= y);
+        }
+        if (left % 1024 == 1023) {
+            std::printf("%u\n", left + 1);
+            std::fflush(stdout);
+        }
+    }
+    return 0;
+}
