@@ -38,6 +38,9 @@ pub fn compile_for(
     Ok((compiled, Mapped { times, ..mapped }))
 }
 
+/// Bits of the words of programs, in streams and memories.
+const PROGRAM_WORD_BITS: u32 = u16::BITS;
+
 /// Compiles a program for the memories of an array and maps it by `map`, with one budget of cycles for routes after the other. The
 /// times are those of the compiler, and of budgets that were too small.
 pub(crate) fn within_budgets<Found>(
@@ -51,6 +54,11 @@ pub(crate) fn within_budgets<Found>(
         let message = format!("`{}` has no memory tiles", target.spec.name);
         return Err(Diagnostic::new(message).with_help("programs need some: add `memory` to the specification"));
     };
+    if target.spec.word_bits() != PROGRAM_WORD_BITS {
+        let message = format!("words of `{}` have {} bits", target.spec.name, target.spec.word_bits());
+        let help = format!("words of programs have {PROGRAM_WORD_BITS} bits: take an array with such words");
+        return Err(Diagnostic::new(message).with_help(help));
+    }
     let hold_words = target.spec.pe.held_operands;
     let hardware = pushmem_graph::Target { hold_words, ..beside.clone().with_memory(memory.tile.clone()) };
     let found = attempts(program, &hardware, constraints, map);

@@ -2,6 +2,8 @@
 
 use pushmem_assembly::Constraints;
 use pushmem_compiler::Compiled;
+use pushmem_configuration::Configuration as MemoryConfiguration;
+use pushmem_fabric::{Place, TileKind};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_mapper::{ArrayTarget, Edited, Mapped, compile_for};
 use pushmem_routing::Options;
@@ -91,4 +93,28 @@ fn an_edit_that_changes_the_program_is_refused() {
         let error = format!("{:?}", built(&target, &edited).map(|_| ()).unwrap_err());
         assert!(error.contains(message), "{error}");
     }
+}
+
+#[test]
+fn words_of_another_width_are_refused() {
+    let error = built(&ArrayTarget::new(array("word32")), &Edited::default()).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("words of `word32` have 32 bits"), "{error}");
+}
+
+/// Netlists have no register files, so that a bitstream with one in use is none.
+#[test]
+fn a_register_file_in_use_is_refused() {
+    let target = ArrayTarget::new(array("onyx"));
+    let (_, mapped) = built(&target, &Edited::default()).unwrap();
+    let mut configuration = mapped.configuration.clone();
+    let is_pe = |place: &&Place| target.graph.kind(**place) == Some(TileKind::Pe);
+    let place = *configuration.tiles.keys().find(is_pe).unwrap();
+    let pond = document("tile: pond\ncontrollers: {rf2out_0: {extent: [2], cycle: {start: 0, stride: [1]}}}\n");
+    let memory = MemoryConfiguration::from_document(&pond, target.spec.register_file.as_ref().unwrap()).unwrap();
+    configuration.tiles.get_mut(&place).unwrap().memory = Some(memory);
+    let [_, placement, _] = texts(&target, &mapped);
+    let edited =
+        Edited { placement: Some(document(&placement)), configuration: Some(configuration), ..Edited::default() };
+    let error = built(&target, &edited).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("the register file of pe_"), "{error}");
 }
