@@ -78,6 +78,9 @@ pub struct Address {
 }
 
 impl Address {
+    /// Rows that addresses can tell apart, that of the array itself among them.
+    pub(crate) const ROWS: u32 = 1 << PLACE_BITS;
+
     /// The address that 32 bits stand for.
     pub fn of(word: u32) -> Self {
         let bits = |low: u32, count: u32| word >> low & ((1 << count) - 1);

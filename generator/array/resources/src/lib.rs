@@ -6,6 +6,7 @@
 
 mod address;
 mod graph;
+mod ipxact;
 mod layout;
 mod map;
 

@@ -7,6 +7,7 @@ use pushmem_registers::{Meaning as MemoryMeaning, RegisterMap};
 use serde::{Serialize, Serializer};
 
 use crate::address::{Address, CLEAR, COMMON_FEATURES, DIGEST, kind_number};
+use crate::ipxact::memory_map;
 use crate::layout::{Choice, Feature, Meaning, Node, TileLayout};
 
 /// The configuration registers of an array, for programs and people.
@@ -15,7 +16,7 @@ pub struct ArrayMap {
     /// Name of the array.
     array: String,
     /// Digest of the specification.
-    spec_digest: String,
+    pub(crate) spec_digest: String,
     digest_address: u32,
     clear_address: u32,
     columns: u32,
@@ -27,7 +28,7 @@ pub struct ArrayMap {
 
 /// The registers of a kind of tile.
 #[derive(Clone, Debug, Serialize)]
-struct TileMap {
+pub(crate) struct TileMap {
     kind: &'static str,
     /// In addresses of all its tiles.
     number: u32,
@@ -39,11 +40,11 @@ struct TileMap {
     memory_folder: &'static str,
     #[serde(skip)]
     memory_registers: Vec<Register<MemoryMeaning>>,
-    registers: Vec<RegisterEntry>,
+    pub(crate) registers: Vec<RegisterEntry>,
 }
 
 #[derive(Clone, Debug, Serialize)]
-struct RegisterEntry {
+pub(crate) struct RegisterEntry {
     name: String,
     feature: u32,
     number: u32,
@@ -152,6 +153,16 @@ impl ArrayMap {
         rendered(&Python { map: self })
     }
 
+    /// The map as a memory map of IP-XACT, a part of a component.
+    pub fn to_ip_xact(&self, spec: &ArraySpec) -> String {
+        memory_map(self, spec)
+    }
+
+    /// The registers of the tiles of a kind.
+    pub(crate) fn tile(&self, kind: TileKind) -> &TileMap {
+        self.tiles.iter().find(|tile| tile.number == kind_number(kind)).expect("a kind of tile that the array has")
+    }
+
     /// The map as tables in Markdown.
     pub fn to_markdown(&self) -> String {
         rendered(&Markdown { map: self })
@@ -221,7 +232,7 @@ pub fn memory_folder(kind: TileKind) -> &'static str {
 
 impl RegisterEntry {
     /// The register, at its offset from the tile.
-    fn register(&self) -> Register<()> {
+    pub(crate) fn register(&self) -> Register<()> {
         let offset = offset(Address { row: 0, column: 0, feature: self.feature, register: self.number });
         Register {
             name: self.name.clone(),
@@ -234,7 +245,7 @@ impl RegisterEntry {
 }
 
 /// Registers are four bytes apart where bytes are counted.
-fn offset(address: Address) -> u64 {
+pub(crate) fn offset(address: Address) -> u64 {
     u64::from(address.word()) * u64::from(WORD_BYTES)
 }
 

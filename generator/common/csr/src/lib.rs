@@ -47,6 +47,16 @@ pub enum Access {
     Request,
 }
 
+impl Access {
+    /// The name in IP-XACT (IEEE 1685-2014).
+    pub fn ip_xact(self) -> &'static str {
+        match self {
+            Access::ReadOnly => "read-only",
+            Access::ReadWrite | Access::Request => "read-write",
+        }
+    }
+}
+
 /// A field of a register.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Field<Meaning> {
@@ -68,6 +78,12 @@ impl<Meaning> Field<Meaning> {
     /// A field at bit 0 that is 0 after reset.
     pub fn new(name: impl Into<String>, bits: u32, description: impl Into<String>, meaning: Meaning) -> Self {
         Field { name: name.into(), low: 0, bits, reset: 0, description: description.into(), meaning }
+    }
+
+    /// The field without what it configures.
+    pub fn without_meaning(self) -> Field<()> {
+        let Field { name, low, bits, reset, description, meaning: _ } = self;
+        Field { name, low, bits, reset, description, meaning: () }
     }
 
     /// Highest bit.

@@ -9,6 +9,7 @@ use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_files::{Code, Diagnostic, OutputFolder};
 use pushmem_interconnect::array_module;
 use pushmem_packaging::{Design, Timing, package};
+use pushmem_resources::ArrayMap;
 use pushmem_rtl::tile_module;
 use pushmem_technology::Technology;
 use pushmem_tile::TileSpec;
@@ -55,6 +56,7 @@ pub fn tile<'a>(spec: &'a TileSpec, rtl: Vec<(String, String)>, technology: &'a 
         rtl,
         tiles: vec![spec],
         processing_elements: Vec::new(),
+        memory_map: None,
         testbench: Vec::new(),
         reset: spec.reset,
         technology,
@@ -72,6 +74,7 @@ pub fn array<'a>(spec: &'a ArraySpec, rtl: Vec<(String, String)>, technology: &'
         rtl,
         tiles: memory_tile(spec),
         processing_elements: vec![spec.pe.name.clone()],
+        memory_map: Some(ArrayMap::of(spec).to_ip_xact(spec)),
         testbench: Vec::new(),
         reset: spec.reset(),
         technology,
@@ -93,6 +96,7 @@ pub fn accelerator<'a>(compiled: &'a Compiled, files: &Files, technology: &'a Te
         rtl: files.rtl.clone(),
         tiles: folder::tiles(compiled),
         processing_elements: Vec::new(),
+        memory_map: None,
         testbench: Vec::new(),
         reset: compiled.accelerator.target.memory().reset,
         technology,
@@ -110,7 +114,7 @@ pub fn array_tile<'a>(
 ) -> Design<'a> {
     let top = pushmem_interconnect::tile_module(spec, kind);
     let about = format!("{} tile of the array `{}`", kind.name().to_uppercase(), spec.name);
-    Design { name: top.clone(), top, about, ..array(spec, rtl, technology) }
+    Design { name: top.clone(), top, about, memory_map: None, ..array(spec, rtl, technology) }
 }
 
 impl Package {

@@ -44,11 +44,4 @@ impl Component<'_> {
     fn register_bytes(&self, map: &RegisterMap) -> u32 {
         map.registers.len() as u32 * WORD_BYTES
     }
-
-    fn access(&self, access: &Access) -> &'static str {
-        match access {
-            Access::ReadOnly => "read-only",
-            Access::ReadWrite | Access::Request => "read-write",
-        }
-    }
 }

@@ -187,6 +187,7 @@ mod tests {
             reset: Reset::default(),
             technology: &technology,
             processing_elements: Vec::new(),
+            memory_map: None,
             blocks: Vec::new(),
             hop_limit: None,
         };
