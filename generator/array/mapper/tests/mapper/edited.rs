@@ -109,7 +109,9 @@ fn a_register_file_in_use_is_refused() {
     let mut configuration = mapped.configuration.clone();
     let is_pe = |place: &&Place| target.graph.kind(**place) == Some(TileKind::Pe);
     let place = *configuration.tiles.keys().find(is_pe).unwrap();
-    let pond = document("tile: pond\ncontrollers: {rf2out_0: {extent: [2], cycle: {start: 0, stride: [1]}, register_file: {start: 0, stride: [1]}}}\n");
+    let pond = document(
+        "tile: pond\ncontrollers: {rf2out_0: {extent: [2], cycle: {start: 0, stride: [1]}, register_file: {start: 0, stride: [1]}}}\n",
+    );
     let memory = MemoryConfiguration::from_document(&pond, target.spec.register_file.as_ref().unwrap()).unwrap();
     configuration.tiles.get_mut(&place).unwrap().memory = Some(memory);
     let [_, placement, _] = texts(&target, &mapped);
