@@ -23,8 +23,8 @@ PEER = {
     "ID+AG+SG": [30152, 44218, 59140],
 }
 
-# The peer's tiles without memory and configuration registers, by the same recipe and library, beside the specifications of ours. The words of
-# its register file are not in its figure: it is that of the control.
+# The peer's tiles without memory and configuration registers, by the same recipe and library, beside the specifications of ours. The
+# words of its register file are not in its figure: it is that of the control.
 PEER_TILES = {
     "wide fetch": ("rtl-tests/specs/unified_buffer.yaml", 496287),
     "wide fetch, Amber": ("amber", 812829),

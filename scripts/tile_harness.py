@@ -26,7 +26,7 @@ SIGNALS = {"word_mode": "data_mode", "word_constant": "data_constant", "stream_i
 
 @dataclass(frozen=True)
 class Shape:
-    """What a specification says of the interconnect."""
+    """The interconnect of a specification."""
     topology: str
     hop_limit: int
     tracks: dict[str, int]
@@ -43,7 +43,7 @@ def turned(shape: Shape, layer: str, side: str, track: int, onto: str) -> int:
 
 
 def choices(description: str) -> dict[int, str]:
-    """What each value of a field chooses: `a: 0 nothing, 1 north_0`."""
+    """The choice of each value of a field: `a: 0 nothing, 1 north_0`."""
     return {int(value): name for value, name in re.findall(r"(\d+) (\w+)", description) if int(value) > 0}
 
 

@@ -74,8 +74,9 @@ int main(int, char** arguments) {
         pairs.eval();
         expect("bfloat_from_integer", a, 0, pairs.from_integer_o, nearest(static_cast<int16_t>(a)));
         expect("bfloat_to_integer", a, 0, pairs.to_integer_o, to_integer(a));
-        for (uint32_t right = a % distance; right < 0x10000; right += distance) {
-            const uint16_t b = static_cast<uint16_t>(right);
+        // Odd factors: all words where the distance is 1, and otherwise words whose fractions and exponents differ in any way.
+        for (uint32_t step = 0; step < 0x10000 / distance; ++step) {
+            const uint16_t b = static_cast<uint16_t>(a * 40503u + step * 25717u);
             const double y = number(b);
             pairs.b_i = b;
             pairs.eval();

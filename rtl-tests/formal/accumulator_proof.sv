@@ -26,7 +26,7 @@ module accumulator_proof #(
         .clk_i, .step_i, .mode_i, .enable_i, .constant_i, .data_i, .operand_o(held_operand)
     );
 
-    // What the first register keeps, and whether it has been loaded with this mode; the words of the last steps, the newest first.
+    // The word of the first register, and whether it has been loaded with this mode; the words of the last steps, the newest first.
     logic                      first_q = 1'b1;
     logic [ModeBits-1:0]       mode_q;
     logic                      loaded_q;

@@ -31,7 +31,7 @@ module array_control_proof #(
     logic [31:0] data_o;
     net_array u_array (.*);
 
-    // What tiles of a column get and show: those of its PE tile, and of its IO tile.
+    // Inputs and outputs of the tiles of a column: those of its PE tile, and of its IO tile.
     logic [1:0]       write, read, clear, stall, flush, io_write, io_clear, io_stall, io_flush, io_valid, io_ready, io_request;
     logic [1:0]       done, io_done;
     logic [1:0][31:0] address, data, io_address, read_data, io_read_data;
@@ -156,7 +156,7 @@ module array_control_proof #(
             assert ({u_array.write_1, u_array.read_1} == {first_q.write, first_q.read});
             assert (u_array.clear_1 == (first_q.clear != '0));
             if (first_q.write || first_q.read) assert (u_array.address_1 == address1_q && u_array.write_data_1 == data1_q);
-            // What the commands say of clearing is what their addresses say.
+            // Commands clear exactly what their addresses name.
             if (first_q.clear != '0) begin
                 assert (first_q.write && first_q.alone == (address1_q[23:16] != 8'hff));
                 assert (first_q.clear == (first_q.alone ? {address1_q[23:16] == 8'd1, address1_q[23:16] == 8'd0} : 2'b11));

@@ -28,6 +28,7 @@ module {{ module }} (
 );
     // The last register on the way of commands to the tiles.
     logic        flush;
+    logic        stall_of_array;
     logic        stall;
     logic        write;
     logic        read;
@@ -45,13 +46,21 @@ module {{ module }} (
         .config_address_i    (config_address_i),
         .config_write_data_i (config_write_data_i),
         .flush_o             (flush),
-        .stall_o             (stall),
+        .stall_o             (stall_of_array),
         .config_write_o      (write),
         .config_read_o       (read),
         .config_clear_o      (clear),
         .config_address_o    (address),
         .config_write_data_o (write_data)
     );
+
+    // Constants are there from the beginning, a bitstream is not: to the end of the first flush, the tiles hold still.
+    logic held_q;
+    always_ff @(posedge clk_i, negedge rst_ni) begin
+        if (!rst_ni) held_q <= 1'b1;
+        else if (flush) held_q <= 1'b0;
+    end
+    assign stall = stall_of_array | held_q | ~rst_ni;
 
     // The requests of the tiles to hold time, and their answers. No column is cleared alone.
     logic        request_q;

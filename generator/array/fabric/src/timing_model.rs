@@ -205,8 +205,10 @@ impl TimingModel {
             let help = format!("ask for {least} ps or more, or give the timing model of a faster library");
             Err(Diagnostic::new(message).with_help(help))
         };
-        if let Some((Some(operation), _)) = self.slowest(spec, operations) {
-            return refused(format!("the operation `{operation}`"));
+        match self.slowest(spec, operations) {
+            Some((Some(operation), _)) => return refused(format!("the operation `{operation}`")),
+            Some((None, _)) => return refused("the longest path of tiles without an operation".to_owned()),
+            None => {}
         }
         let TilePaths { within_a_tile, register_to_track, track_to_register, .. } = &self.paths;
         let path = match within_a_tile.ps == least {

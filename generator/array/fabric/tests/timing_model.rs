@@ -50,6 +50,7 @@ fn periods_that_are_too_short_name_the_operation() {
     for (period, operations, message) in [
         (1599, &["add"][..], "the operation `add` takes 1600 ps"),
         (1600, &["add", "multiply"], "the operation `multiply` takes 2400 ps"),
+        (899, &[], "the longest path of tiles without an operation takes 900 ps"),
         (2499, &["xor"], "the path from register a to register b in a tile `pe` takes 2500 ps"),
     ] {
         let error = known.check_period(&spec, period, operations.iter().copied()).unwrap_err();

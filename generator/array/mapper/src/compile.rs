@@ -33,7 +33,8 @@ pub fn compile_for(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<(Compiled, Mapped), Diagnostic> {
     let mut mapped = |compiled: &Compiled| map(compiled, target, edited, options, progress);
-    let (compiled, mapped, before) = within_budgets(program, target, beside, constraints, &mut mapped)?;
+    let (compiled, mapped, before) =
+        within_budgets(program, target, beside, constraints, edited.is_empty(), &mut mapped)?;
     let times = before.plus(&mapped.times);
     Ok((compiled, Mapped { times, ..mapped }))
 }
@@ -48,6 +49,7 @@ pub(crate) fn within_budgets<Found>(
     target: &ArrayTarget,
     beside: &pushmem_graph::Target,
     constraints: &Constraints,
+    is_unedited: bool,
     map: &mut dyn FnMut(&Compiled) -> Result<Found, MapError>,
 ) -> Result<(Compiled, Found, Times), Diagnostic> {
     let Some(memory) = &target.spec.memory else {
@@ -62,9 +64,10 @@ pub(crate) fn within_budgets<Found>(
     let hold_words = target.spec.pe.held_operands;
     let hardware = pushmem_graph::Target { hold_words, ..beside.clone().with_memory(memory.tile.clone()) };
     let found = attempts(program, &hardware, constraints, map);
-    found.map_err(|refused| match hold_words {
-        true => refused,
-        false => missing_holds(program, target, &hardware, constraints).unwrap_or(refused),
+    // Words that wait are no reason why an edited stage is refused.
+    found.map_err(|refused| match is_unedited && !hold_words {
+        true => missing_holds(program, target, &hardware, constraints).unwrap_or(refused),
+        false => refused,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use pushmem_bitstream::{Bitstream, Configuration};
 use pushmem_compiler::Compiled;
-use pushmem_fabric::{ArraySpec, Direction, TileKind};
+use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
 use pushmem_files::Diagnostic;
 use pushmem_netlist::{CellId, Netlist};
 use pushmem_placement::Placement;
@@ -110,7 +110,7 @@ pub fn map(
     let mut routed = route(compiled, lowered, target, edited, options, progress)?;
     routed.times.selection = selection;
     let bitstream = timed(&mut routed.times.encoding, || routed.configuration.encode(spec, &target.graph))?;
-    let mapped = routed.proven(compiled, &bitstream, bitstream.clone(), target);
+    let mapped = routed.proven(compiled, &bitstream, bitstream.clone(), Vec::new(), target);
     mapped.map_err(|refused| match edited.is_empty() {
         true => MapError::Refused(refused.as_fault("program")),
         false => MapError::Wrong(refused.with_help(
@@ -139,8 +139,13 @@ pub(crate) fn route(
 }
 
 impl Routed {
+    /// The tiles of its streams.
+    pub fn site(&self) -> Site {
+        site(&self.lowered, &self.implementation)
+    }
+
     /// Proves that a bitstream `loaded` into the array, which may have other programs beside it, is the program. `own` has its
-    /// writes only.
+    /// writes only; `others` are the streams of the programs beside it.
     ///
     /// # Errors
     /// When it is not.
@@ -149,9 +154,10 @@ impl Routed {
         compiled: &Compiled,
         loaded: &Bitstream,
         own: Bitstream,
+        others: Vec<(Place, Direction)>,
         ArrayTarget { spec, graph, .. }: &ArrayTarget,
     ) -> Result<Mapped, Diagnostic> {
-        let site = site(&self.lowered, &self.implementation);
+        let site = Site { others, ..site(&self.lowered, &self.implementation) };
         let (program, operations) = (&compiled.program, &self.lowered.operations);
         let proof = timed(&mut self.times.proof, || {
             validate(program, &compiled.accelerator, operations, spec, graph, loaded, &site)
@@ -173,9 +179,11 @@ fn implement(
 ) -> Result<Implementation, MapError> {
     let ArrayTarget { spec, graph, fabric } = target;
     let placement = edited.placement.as_ref().map(|document| Placement::from_document(document, netlist, spec));
-    let routed = match (placement.transpose()?, &edited.routing) {
+    // Edited stages may be those of another schedule, with other cells.
+    let routed = match (placement.transpose().map_err(MapError::Wrong)?, &edited.routing) {
         (Some(placement), Some(document)) => {
-            let routing = Routing::from_document(document, netlist, spec, graph, &placement)?;
+            let routing =
+                Routing::from_document(document, netlist, spec, graph, &placement).map_err(MapError::Wrong)?;
             return Ok(Implementation { placement, routing, seed: options.seed });
         }
         (Some(placement), None) => route_placed(netlist, spec, graph, fabric, placement, options, progress),
@@ -229,7 +237,11 @@ fn configured(
 /// The tiles of the streams.
 fn site(lowered: &Lowered, implementation: &Implementation) -> Site {
     let places = |cells: &Vec<CellId>| cells.iter().map(|cell| implementation.placement.places[*cell]).collect();
-    Site { inputs: lowered.inputs.iter().map(places).collect(), outputs: lowered.outputs.iter().map(places).collect() }
+    Site {
+        inputs: lowered.inputs.iter().map(places).collect(),
+        outputs: lowered.outputs.iter().map(places).collect(),
+        others: Vec::new(),
+    }
 }
 
 /// Moves all lags by the same, so that the first is 0: streams and memories cannot start before the run.
@@ -246,7 +258,7 @@ impl Mapped {
     }
 
     /// The tile of a cell.
-    pub fn place(&self, cell: CellId) -> pushmem_fabric::Place {
+    pub fn place(&self, cell: CellId) -> Place {
         self.implementation.placement.places[cell]
     }
 }

@@ -66,7 +66,7 @@ pub fn compile_side_by_side(
         }
         let mut routed = |compiled: &Compiled| narrowest(compiled, target, free.clone(), options, progress);
         let (compiled, (columns, mut routed), before) =
-            within_budgets(program, target, beside, constraints, &mut routed)?;
+            within_budgets(program, target, beside, constraints, true, &mut routed)?;
         routed.times = before.plus(&routed.times);
         free.start = columns.end;
         found.push((compiled, columns, routed));
@@ -76,9 +76,12 @@ pub fn compile_side_by_side(
         configuration.tiles.extend(routed.configuration.tiles.clone());
     }
     let bitstream = configuration.encode(&target.spec, &target.graph)?;
+    let streams: Vec<_> = found.iter().flat_map(|(_, _, routed)| routed.site().streams()).collect();
     let region = |(compiled, columns, routed): (Compiled, Range<u32>, Routed)| {
         let own = routed.configuration.encode_columns(&target.spec, &target.graph, &columns.clone().collect())?;
-        let mapped = routed.proven(&compiled, &bitstream, own, target).map_err(|wrong| wrong.as_fault("program"))?;
+        let mapped = routed
+            .proven(&compiled, &bitstream, own, streams.clone(), target)
+            .map_err(|wrong| wrong.as_fault("program"))?;
         Ok(Region { compiled, mapped, columns })
     };
     let regions = found.into_iter().map(region).collect::<Result<_, Diagnostic>>()?;

@@ -156,7 +156,7 @@ impl<'a, S: Semantics> Machine<'a, S> {
         (words, bits)
     }
 
-    /// What the registers of a processing element have in the next cycle.
+    /// The words of the registers of a processing element in the next cycle.
     fn next_registers(&self, cell: CellId) -> [u32; 3] {
         let Core::Pe(configuration) = &self.netlist.cells[cell].core else {
             unreachable!("only elements have registers")

@@ -3,6 +3,7 @@
 use askama::Template;
 use pushmem_csr::{Access, Field, Register, WORD_BYTES, upper};
 use pushmem_fabric::{ArraySpec, Layer, Place, TileKind};
+use pushmem_pe::Mode;
 use pushmem_registers::{Meaning as MemoryMeaning, RegisterMap};
 use serde::{Serialize, Serializer};
 
@@ -271,7 +272,20 @@ fn description(layout: &TileLayout, meaning: Meaning) -> String {
         }
         Meaning::Operation => "opcode, see operations.md".to_owned(),
         Meaning::Mode { layer, operand: place } => {
-            format!("{}: 0 constant, 1 direct, 1 + k late by k cycles", operand(layer, place))
+            let field = layout.field(meaning).expect("a field of the tile");
+            let modes = (0..1 << layout.fields[field].bits).filter_map(|number| {
+                let name = match layout.mode(layer, place, number) {
+                    Mode::Constant => "constant".to_owned(),
+                    Mode::Direct => "direct".to_owned(),
+                    Mode::Delayed(1) => "late by a cycle".to_owned(),
+                    Mode::Delayed(cycles) => format!("late by {cycles} cycles"),
+                    Mode::Held => "held".to_owned(),
+                    Mode::Accumulated => "accumulated".to_owned(),
+                    Mode::Undefined(_) => return None,
+                };
+                Some(format!("{number} {name}"))
+            });
+            format!("{}: {}", operand(layer, place), modes.collect::<Vec<_>>().join(", "))
         }
         Meaning::Constant { layer, operand: place } => format!("constant of {}", operand(layer, place)),
         Meaning::Lut => "table of d, e, f".to_owned(),

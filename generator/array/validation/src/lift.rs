@@ -18,6 +18,14 @@ pub enum LiftError {
         /// The name of the input.
         input: String,
     },
+    /// An input takes a bit that comes from outside with a word, or that tells when a memory shows one. Programs have neither.
+    #[error("{input} takes the bit {output}, which programs do not have")]
+    Bit {
+        /// The name of the input.
+        input: String,
+        /// The name of the output.
+        output: String,
+    },
     /// The register file of a PE tile has a job, which cells of netlists have none of.
     #[error("the register file of {tile} is in use: programs on arrays have none")]
     RegisterFile {
@@ -114,6 +122,15 @@ pub fn lift(configuration: &Configuration, spec: &ArraySpec, graph: &Graph) -> R
         let source = cells.get(&(resource.place, Direction::In)).copied();
         let source =
             source.ok_or_else(|| LiftError::Unconnected { input: netlist.cells[sinks[0].cell].name.clone() })?;
+        let is_of_program = match netlist.cells[source].core {
+            Core::Pe(_) | Core::Predicate(_) => true,
+            Core::Memory(_) => spec.memory_of(TileKind::Memory).is_some_and(|memory| memory.stencil_valid),
+            Core::Input | Core::Output => false,
+        };
+        if resource.layer == Layer::Bit && !is_of_program {
+            let input = netlist.cells[sinks[0].cell].name.clone();
+            return Err(LiftError::Bit { input, output: graph.name(output) });
+        }
         netlist.nets.push(Net { layer: resource.layer, source, port, sinks });
     }
     Ok((netlist, cells))

@@ -1,11 +1,13 @@
 //! The comparison of a bitstream with an accelerator.
 
+use std::collections::BTreeSet;
+
 use itertools::Itertools;
-use pushmem_bitstream::{Bitstream, DecodeError, decode};
+use pushmem_bitstream::{Bitstream, DecodeError, TileName, decode};
 use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
 use pushmem_graph::{Accelerator, Beats, Function, KernelId, Stream, deinterleaved, interleaved};
 use pushmem_nest::Program;
-use pushmem_netlist::{CellId, Lane, Machine, run};
+use pushmem_netlist::{CellId, Core, Lane, Machine, run};
 use pushmem_pe::Tokens;
 use pushmem_resources::Graph;
 use pushmem_selection::Cells;
@@ -28,6 +30,16 @@ pub struct Site {
     pub inputs: Vec<Vec<Place>>,
     /// For each output stream the tile of each lane.
     pub outputs: Vec<Vec<Place>>,
+    /// The streams of programs beside it.
+    pub others: Vec<(Place, Direction)>,
+}
+
+impl Site {
+    /// The streams of the program.
+    pub fn streams(&self) -> Vec<(Place, Direction)> {
+        let inputs = self.inputs.iter().flatten().map(|place| (*place, Direction::In));
+        inputs.chain(self.outputs.iter().flatten().map(|place| (*place, Direction::Out))).collect()
+    }
 }
 
 /// Figures of a proof.
@@ -57,6 +69,14 @@ pub enum Invalid {
         found: usize,
         /// Beats of the program.
         expected: usize,
+    },
+    /// A stream has beats that the program does not have: each holds time until it passes.
+    #[error("{tile} has a {}, which the program does not have", .direction.stream())]
+    Stream {
+        /// The name of the tile.
+        tile: String,
+        /// Whether it is a stream into the array.
+        direction: Direction,
     },
     /// The cells of an operation compute something else.
     #[error("the cells of `{operation}` give another word than its datapath, for the operands {operands:?}")]
@@ -112,6 +132,12 @@ pub fn validate(
     }
     let configuration = decode(bitstream, spec, graph).map_err(Invalid::Undecodable)?;
     let (netlist, tiles) = lift(&configuration, spec, graph)?;
+    let known: BTreeSet<(Place, Direction)> = site.streams().into_iter().chain(site.others.iter().copied()).collect();
+    let is_stream = |cell: CellId| matches!(netlist.cells[cell].core, Core::Input | Core::Output);
+    if let Some(((place, direction), _)) = tiles.iter().find(|(at, cell)| is_stream(**cell) && !known.contains(at)) {
+        let tile = TileName { kind: TileKind::Io, place: *place }.to_string();
+        return Err(Invalid::Stream { tile, direction: *direction });
+    }
     let lanes = |streams: &[Stream], places: &[Vec<Place>], direction: Direction| -> Result<Vec<Lane>, Invalid> {
         let of_stream =
             streams.iter().zip(places).flat_map(|(stream, places)| places.iter().map(move |place| (stream, place)));

@@ -37,6 +37,27 @@ impl Program {
         Program { files: files_of(generate(&spec).unwrap()), spec, configuration }
     }
 
+    /// An element that adds constants from the first cycle on, which is the first beat.
+    fn constants() -> Self {
+        let spec = "name: pair\nkind: array\ncolumns: 1\nrows: 1\npe: smallest_pe\ntracks: {word: 1, bit: 1}\n";
+        let document = Document::parse("pair.yaml", spec).unwrap();
+        let spec = ArraySpec::from_document(&document, &Folder(root().join("constraints"))).unwrap();
+        let text = "
+array: pair
+tiles:
+  io_0_0:
+    stream_out: {extent: [6], cycle: {start: 0, stride: [1]}}
+    inputs: {data: south_0}
+  pe_0_1:
+    operation: add
+    operands: {a: {constant: 5}, b: {constant: 6}}
+    words: {north_0: result}
+";
+        let document = Document::parse("constants.yaml", text).unwrap();
+        let configuration = Configuration::from_document(&document, &spec, &Graph::of(&spec)).unwrap();
+        Program { files: files_of(generate(&spec).unwrap()), spec, configuration }
+    }
+
     /// Runs the program on the model, in which some cycles wait, and on RTL of these files.
     fn run(&self, files: &[File], rtl: Rtl) -> Result<Agreement, Diagnostic> {
         let mut emulator = Emulator::new(&self.spec, Graph::of(&self.spec));
@@ -73,6 +94,15 @@ fn rtl_with_a_bitstream_as_constants_shows_what_the_model_shows() {
     let program = Program::gaussian();
     let agreement = program.run(&program.files, Rtl::Frozen).unwrap_or_else(|error| panic!("{error:?}"));
     assert!(agreement.cycles > 256, "{agreement:?}");
+}
+
+/// No register takes a word before the run.
+#[test]
+fn constants_begin_with_the_run() {
+    let Some(_) = verilator() else { return };
+    let program = Program::constants();
+    let agreement = program.run(&program.files, Rtl::Frozen).unwrap_or_else(|error| panic!("{error:?}"));
+    assert!(agreement.cycles >= 6, "{agreement:?}");
 }
 
 #[test]

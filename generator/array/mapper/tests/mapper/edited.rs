@@ -3,9 +3,10 @@
 use pushmem_assembly::Constraints;
 use pushmem_compiler::Compiled;
 use pushmem_configuration::Configuration as MemoryConfiguration;
-use pushmem_fabric::{Place, TileKind};
+use pushmem_fabric::{Direction, Place, TileKind};
 use pushmem_files::{Diagnostic, Document};
 use pushmem_mapper::{ArrayTarget, Edited, Mapped, compile_for};
+use pushmem_nest::Program;
 use pushmem_routing::Options;
 
 use crate::common::{app, array, beside};
@@ -119,4 +120,61 @@ fn a_register_file_in_use_is_refused() {
         Edited { placement: Some(document(&placement)), configuration: Some(configuration), ..Edited::default() };
     let error = built(&target, &edited).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("the register file of pe_"), "{error}");
+}
+
+/// A beat that nothing sends or takes would hold time for all: streams are those of the program alone.
+#[test]
+fn a_stream_that_the_program_does_not_have_is_refused() {
+    let target = ArrayTarget::new(array("amber"));
+    let (_, mapped) = built(&target, &Edited::default()).unwrap();
+    let [_, placement, _] = texts(&target, &mapped);
+    let layout = target.graph.layout(TileKind::Io);
+    let beats = document("{extent: [20], cycle: {start: 0, stride: [1]}}").deserialize().unwrap();
+    let streams = mapped.site().streams();
+    for direction in Direction::ALL {
+        let is_free = |place: &Place| place.row == 0 && !streams.contains(&(*place, direction));
+        let place = target.spec.places().find(is_free).unwrap();
+        let mut configuration = mapped.configuration.clone();
+        let tile = configuration.tile_mut(&target.graph, place);
+        tile.set_stream(&target.spec, layout, direction, &beats).unwrap_or_else(|_| panic!("a short schedule"));
+        let edited =
+            Edited { placement: Some(document(&placement)), configuration: Some(configuration), ..Edited::default() };
+        let error = built(&target, &edited).map(|_| ()).unwrap_err();
+        assert!(error.to_string().contains(direction.stream()), "{error}");
+        assert!(error.to_string().contains("which the program does not have"), "{error}");
+    }
+}
+
+/// The cells of this program are those of a schedule with more cycles for routes than the first one.
+#[test]
+fn a_placement_of_a_later_schedule_is_read_back() {
+    let text = "
+name: later
+inputs: {input: {type: i8, shape: [10, 5]}, weights: {type: u16, shape: [4]}}
+outputs: {output: {type: u8, shape: [8, 3]}}
+buffers: {kept: {type: u16, shape: [4]}, sums: {type: u8, shape: [8, 3]}}
+nest:
+  - for i in 0..4 unroll 4:
+    - kept[i] = weights[i]
+  - for y in 0..3:
+    - for x in 0..8:
+      - sums[x, y] = 0
+  - for k in 0..3:
+    - for y in 0..3:
+      - for x in 0..8:
+        - sums[x, y] += ((input[x+k, y] as u16) * (kept[3] as u16)) as u8
+  - for y in 0..3:
+    - for x in 0..8:
+      - output[x, y] = sums[x, y] + ((clamp((input[x+1, y] as u16), (kept[3] as u16), 100)) as u8)
+";
+    let program = Program::from_document(&document(text)).unwrap().program;
+    let target = ArrayTarget::new(array("amber"));
+    let mapped = |edited: &Edited| {
+        compile_for(&program, &target, &beside(), &Constraints::default(), edited, Options::default(), &|_| ())
+    };
+    let (_, first) = mapped(&Edited::default()).unwrap();
+    let [_, placement, _] = texts(&target, &first);
+    let edited = Edited { placement: Some(document(&placement)), ..Edited::default() };
+    let (_, again) = mapped(&edited).unwrap_or_else(|error| panic!("{error:?}"));
+    assert_eq!(again.bitstream, first.bitstream);
 }

@@ -8,7 +8,7 @@ use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_mapper::{ArrayTarget, Occupant, Region, SideBySide, compile_side_by_side, execute_observed};
 use pushmem_routing::Options;
-use pushmem_validation::validate;
+use pushmem_validation::{Site, validate};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -59,7 +59,8 @@ fn a_fault_is_that_of_the_program_whose_tile_it_is_in() {
         tile.fields[field] ^= 1;
         let bitstream = wrong.encode(&target.spec, &target.graph).unwrap();
         for (other, Region { compiled, mapped, .. }) in regions.iter().enumerate() {
-            let (operations, site) = (&mapped.lowered.operations, mapped.site());
+            let others = regions.iter().flat_map(|region| region.mapped.site().streams()).collect();
+            let (operations, site) = (&mapped.lowered.operations, Site { others, ..mapped.site() });
             let (program, accelerator) = (&compiled.program, &compiled.accelerator);
             let verdict = validate(program, accelerator, operations, &target.spec, &target.graph, &bitstream, &site);
             assert_eq!(verdict.is_err(), other == number, "{}: {verdict:?}", program.name);
