@@ -191,7 +191,8 @@ def held_controllers(areas: dict[int, float]) -> list[Held]:
 
 
 def held_tiles(pushmem: str) -> list[Held]:
-    """The areas of the tile that does what the peer's does and of the register file, and the period of `amber` for speed, its SRAM a macro outside."""
+    """The areas of the tile that does what the peer's does and of the register file, and the period of `amber` for speed, its SRAM a
+    macro outside."""
     tiles = [PEER_TILES[name] for name in ("wide fetch", "register file")]
     areas = [Held(f"`{Path(spec).stem}`, osu018", area(synthesize(pushmem, spec)), GOAL * peer, "µm²", peer) for spec, peer in tiles]
     report = synthesize(pushmem, "amber", "--library", "gscl45nm", "--optimize", "speed", "--sram", "openram_freepdk45_512x64")
