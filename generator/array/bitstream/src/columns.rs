@@ -68,8 +68,7 @@ impl Configuration {
                 return Err(Stray::Outside(name));
             }
             for local in &graph.layout(kind).locals {
-                let value = local.field.map_or(0, |field| tile.fields[field]);
-                let chosen = value.checked_sub(local.first_value).and_then(|place| local.choices.get(place as usize));
+                let chosen = local.choice(local.field.map_or(0, |field| tile.fields[field]));
                 if let Some(Choice::Incoming { side, track }) = chosen
                     && let Some(neighbour) = place.neighbour(*side).filter(|place| graph.kind(*place).is_some())
                     && !columns.contains(&neighbour.column)

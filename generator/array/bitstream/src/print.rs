@@ -191,7 +191,7 @@ pub fn source_name(layout: &TileLayout, local: &Local, value: u32) -> String {
     if value < local.first_value {
         return NOTHING.to_owned();
     }
-    match local.choices.get((value - local.first_value) as usize) {
+    match local.choice(value) {
         Some(Choice::Incoming { side, track }) => outgoing(*side, *track),
         Some(Choice::Core { port }) => layout.outputs(local.layer)[*port as usize].name.clone(),
         Some(Choice::Register) => "register".to_owned(),

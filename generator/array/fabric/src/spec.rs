@@ -306,7 +306,12 @@ impl ArraySpec {
 
     /// The memories of all kinds of tiles.
     pub fn memories(&self) -> impl Iterator<Item = &TileSpec> {
-        TileKind::ALL.into_iter().filter_map(|kind| self.memory_of(kind))
+        self.memories_by_kind().map(|(_, memory)| memory)
+    }
+
+    /// The kinds of tiles that have a memory, with it.
+    pub fn memories_by_kind(&self) -> impl Iterator<Item = (TileKind, &TileSpec)> {
+        TileKind::ALL.into_iter().filter_map(|kind| Some((kind, self.memory_of(kind)?)))
     }
 
     /// How flip-flops are reset: as those of the memories.

@@ -182,7 +182,7 @@ impl TimingModel {
         self.slowest(spec, operations).map_or_else(|| self.period_ps(spec), |(_, period)| period)
     }
 
-    /// Checks that an array can have a clock period in picoseconds for a program with these operations.
+    /// Checks that an array can have a clock period in picoseconds for a program with these operations, and gives the least one.
     ///
     /// # Errors
     /// When it cannot: the slowest path, or the slowest operation.
@@ -190,11 +190,12 @@ impl TimingModel {
         &self,
         spec: &ArraySpec,
         period_ps: u32,
-        operations: impl IntoIterator<Item = &'a str> + Clone,
-    ) -> Result<(), Diagnostic> {
-        let least = self.period_with_ps(spec, operations.clone());
+        operations: impl IntoIterator<Item = &'a str>,
+    ) -> Result<u32, Diagnostic> {
+        let slowest = self.slowest(spec, operations);
+        let least = slowest.map_or_else(|| self.period_ps(spec), |(_, period)| period);
         if period_ps >= least {
-            return Ok(());
+            return Ok(least);
         }
         let TimingModel { library, optimize, .. } = self;
         let refused = |path: String| {
@@ -205,7 +206,7 @@ impl TimingModel {
             let help = format!("ask for {least} ps or more, or give the timing model of a faster library");
             Err(Diagnostic::new(message).with_help(help))
         };
-        match self.slowest(spec, operations) {
+        match slowest {
             Some((Some(operation), _)) => return refused(format!("the operation `{operation}`")),
             Some((None, _)) => return refused("the longest path of tiles without an operation".to_owned()),
             None => {}

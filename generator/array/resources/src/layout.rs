@@ -272,6 +272,13 @@ pub struct Local {
     pub field: Option<usize>,
 }
 
+impl Local {
+    /// The input that a value of the field chooses, if it is one of them.
+    pub fn choice(&self, value: u32) -> Option<&Choice> {
+        self.choices.get(value.checked_sub(self.first_value)? as usize)
+    }
+}
+
 /// The nodes and the configuration of a kind of tile.
 #[derive(Clone, Debug)]
 pub struct TileLayout {

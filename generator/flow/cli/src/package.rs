@@ -67,24 +67,29 @@ pub fn tile<'a>(spec: &'a TileSpec, rtl: Vec<(String, String)>, technology: &'a 
 
 /// An array for chip flows.
 pub fn array<'a>(spec: &'a ArraySpec, rtl: Vec<(String, String)>, technology: &'a Technology) -> Design<'a> {
+    let memory_map = Some(ArrayMap::of(spec).to_ip_xact(spec));
+    Design { memory_map, ..array_without_registers(spec, rtl, technology) }
+}
+
+fn array_without_registers<'a>(
+    spec: &'a ArraySpec,
+    rtl: Vec<(String, String)>,
+    technology: &'a Technology,
+) -> Design<'a> {
     Design {
         name: spec.name.clone(),
         top: array_module(spec),
         about: format!("Reconfigurable array `{}`", spec.name),
         rtl,
-        tiles: memory_tile(spec),
+        tiles: spec.memories().collect(),
         processing_elements: vec![spec.pe.name.clone()],
-        memory_map: Some(ArrayMap::of(spec).to_ip_xact(spec)),
+        memory_map: None,
         testbench: Vec::new(),
         reset: spec.reset(),
         technology,
         blocks: Vec::new(),
         hop_limit: Some(spec.hop_limit),
     }
-}
-
-fn memory_tile(spec: &ArraySpec) -> Vec<&TileSpec> {
-    spec.memories().collect()
 }
 
 /// An accelerator for chip flows, without testbench and registers.
@@ -114,7 +119,7 @@ pub fn array_tile<'a>(
 ) -> Design<'a> {
     let top = pushmem_interconnect::tile_module(spec, kind);
     let about = format!("{} tile of the array `{}`", kind.name().to_uppercase(), spec.name);
-    Design { name: top.clone(), top, about, memory_map: None, ..array(spec, rtl, technology) }
+    Design { name: top.clone(), top, about, ..array_without_registers(spec, rtl, technology) }
 }
 
 impl Package {
@@ -155,8 +160,8 @@ impl Package {
     /// # Errors
     /// As [`technology::read`].
     pub fn technology_of_array(&self, spec: &ArraySpec) -> Result<Option<Technology>, Diagnostic> {
-        let read =
-            || technology::read_with(&memory_tile(spec), spec.clock_gating, &self.sram, self.clock_gate.as_deref());
+        let memories: Vec<&TileSpec> = spec.memories().collect();
+        let read = || technology::read_with(&memories, spec.clock_gating, &self.sram, self.clock_gate.as_deref());
         self.is_any().then(read).transpose()
     }
 

@@ -65,6 +65,5 @@ fn numbers(wires: &BTreeSet<Wire>, layer: Layer, side: Side) -> Vec<u32> {
 
 /// The choice that the configuration makes.
 pub fn chosen<'a>(local: &'a Local, tile: &TileConfiguration) -> Option<&'a Choice> {
-    let value = tile.fields[local.field?];
-    local.choices.get(value.checked_sub(local.first_value)? as usize)
+    local.choice(tile.fields[local.field?])
 }

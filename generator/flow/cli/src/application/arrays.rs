@@ -6,7 +6,7 @@ use std::path::Path;
 use itertools::Itertools;
 use pushmem_bitstream::{Bitstream, Configuration};
 use pushmem_cache::Kept;
-use pushmem_fabric::{ArraySpec, Blocks, TileKind, TimingModel};
+use pushmem_fabric::{ArraySpec, Blocks, TimingModel};
 use pushmem_files::{Code, Diagnostic, Document, FieldPath, OutputFolder};
 use pushmem_registers::RegisterMap;
 use pushmem_resources::{ArrayMap, Graph, memory_folder};
@@ -224,7 +224,7 @@ pub fn add_views(folder: &mut OutputFolder, spec: &ArraySpec, veryl: bool) {
     folder.add("hierarchy.vlt", pushmem_interconnect::verilator_hierarchy(spec));
     folder.add("spec.yaml", spec.to_yaml());
     folder.add("pe.yaml", spec.pe.to_yaml());
-    for (kind, memory) in TileKind::ALL.into_iter().filter_map(|kind| Some((kind, spec.memory_of(kind)?))) {
+    for (kind, memory) in spec.memories_by_kind() {
         let (map, within) = (RegisterMap::of(memory), memory_folder(kind));
         folder.add(format!("{within}/registers.json"), map.to_json());
         folder.add(format!("{within}/registers.h"), map.to_c_header());

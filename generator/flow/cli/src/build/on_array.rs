@@ -163,8 +163,8 @@ impl Build {
         let Some((period_ps, model)) = self.clock.zip(model) else { return Ok(None) };
         let operations: BTreeSet<String> = netlists.into_iter().flat_map(Netlist::operations).collect();
         let operations = operations.iter().map(String::as_str);
-        model.check_period(spec, period_ps, operations.clone())?;
-        Ok(Some(Clock { period_ps, least_ps: model.period_with_ps(spec, operations), library: model.library }))
+        let least_ps = model.check_period(spec, period_ps, operations)?;
+        Ok(Some(Clock { period_ps, least_ps, library: model.library }))
     }
 
     /// Runs a configuration with its programs, and compares their outputs with those of the interpreter.

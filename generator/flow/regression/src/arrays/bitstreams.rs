@@ -165,8 +165,8 @@ fn of_kind(spec: &ArraySpec, kind: TileKind) -> impl Iterator<Item = Place> {
 
 /// Puts memories to work: as a table, as a delay line, or in any way that keeps all promises.
 fn add_memories(spec: &ArraySpec, graph: &Graph, configuration: &mut Configuration, random: &mut ChaCha8Rng) {
-    let memories = TileKind::ALL.into_iter().filter_map(|kind| Some((kind, spec.memory_of(kind)?)));
-    let places = memories.flat_map(|(kind, memory)| of_kind(spec, kind).map(move |place| (place, memory)));
+    let places =
+        spec.memories_by_kind().flat_map(|(kind, memory)| of_kind(spec, kind).map(move |place| (place, memory)));
     for (place, memory) in places {
         if random.random_bool(0.3) {
             continue;
