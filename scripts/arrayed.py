@@ -12,6 +12,15 @@ from published import Published
 ARRAY = "amber"
 HEADING = f"## Programs on the array `{ARRAY}`"
 
+# Tracks of the array, of words and of bits.
+MOST_TRACKS = 5
+
+TRACKS = f"""\
+The fewest tracks from a tile to the next with which programs route, of words with {MOST_TRACKS} of bits, and then of bits with these
+of words, found by trying. `scripts/results --tracks` tries all programs, which takes long.
+
+"""
+
 # Programs that a check builds: each takes about a second at most.
 CHECKED = ["gaussian", "harris", "harris_sch2", "harris_sch8", "unsharp_new", "camera_pipeline", "laplacian_pyramid", "up_sample",
            "counter", "rom", "bc_mirror", "gpyr", "mobilenet"]
@@ -28,14 +37,41 @@ time from the program to the bitstream, with the proof; placement, routing and p
 """
 
 
-def build(pushmem: str, program: Path) -> tuple[dict | None, str, float]:
+def build(pushmem: str, program: Path, array: str | Path = ARRAY) -> tuple[dict | None, str, float]:
     """The report of a build on the array, or why there is none; and its CPU seconds."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as log:
-        status, usage = tools.run_measured([pushmem, "build", program, "--array", ARRAY, "--json"], stdout=out, stderr=log)
+        status, usage = tools.run_measured([pushmem, "build", program, "--array", array, "--json"], stdout=out, stderr=log)
         out.seek(0)
         log.seek(0)
         report = json.load(out) if status == 0 else None
         return report, log.read().decode(), usage.ru_utime + usage.ru_stime
+
+
+def with_tracks(folder: Path, words: int, bits: int) -> Path:
+    """The array with other tracks."""
+    text = (tools.ROOT / "constraints" / "arrays" / f"{ARRAY}.yaml").read_text()
+    changed, count = re.subn(r"(?m)^tracks: .*$", f"tracks: {{word: {words}, bit: {bits}}}", text)
+    if count != 1:
+        tools.stop(f"{ARRAY}.yaml has no line of tracks")
+    file = folder / f"{ARRAY}_{words}_{bits}.yaml"
+    file.write_text(changed)
+    return file
+
+
+def fewest_tracks(pushmem: str, program: Path) -> tuple[int, int]:
+    """The fewest tracks of words, and with these of bits, with which a program routes that routes with the most."""
+    with tempfile.TemporaryDirectory() as folder:
+        routes = lambda words, bits: build(pushmem, program, with_tracks(Path(folder), words, bits))[0] is not None
+        words = next((words for words in range(1, MOST_TRACKS) if routes(words, MOST_TRACKS)), MOST_TRACKS)
+        bits = next((bits for bits in range(1, MOST_TRACKS) if routes(words, bits)), MOST_TRACKS)
+    return words, bits
+
+
+def tracks(pushmem: str, programs: list[str], table) -> str:
+    """The table of the fewest tracks of programs that fit the array."""
+    with ThreadPoolExecutor(2) as pool:
+        fewest = pool.map(lambda name: fewest_tracks(pushmem, app(name)), programs)
+        return TRACKS + table(["program", "tracks of words", "tracks of bits"], [[name, *of] for name, of in zip(programs, fewest)])
 
 
 def refusal(log: str) -> str:
@@ -77,7 +113,15 @@ def section(pushmem: str, programs: list[str], table) -> str:
             else:
                 rows.append(row(name, report, seconds))
     return (INTRODUCTION + table(COLUMNS, rows) + "The others do not fit, or need what the array does not have:\n\n"
-            + table(["program", "refusal"], refused).replace("--:", "---"))
+            + table(["program", "refusal"], refused).replace("--:", "---") + tracks(pushmem, CHECKED, table))
+
+
+def with_all_tracks(pushmem: str, page: str, table) -> str:
+    """A page with the fewest tracks of all programs that its section has."""
+    before, own = page.split(HEADING)
+    own = own.split(TRACKS)[0]
+    programs = re.findall(r"(?m)^\| (\w+) \| \d", own)
+    return f"{before}{HEADING}{own}{tracks(pushmem, programs, table)}".rstrip() + "\n"
 
 
 def checked(pushmem: str, page: str, table) -> str:

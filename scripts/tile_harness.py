@@ -116,12 +116,18 @@ def harness(folder: Path, kind: str, shape: Shape) -> tuple[str, str]:
         f"  read_q <= config_read_i ? {' | '.join(f'({name}_hit ? 32{chr(39)}({name}_q) : 32{chr(39)}d0)' for name in hits)} : '0;",
         "end",
     ]
-    if kind == "mem":
-        memory = json.loads((folder / "memory" / "registers.json").read_text())
+    memory_folder, in_memory = "memory", ("here && config_address_i[15:12] == 4'd0"
+                                          " || common && config_address_i[13:12] == 2'd0")
+    has_file = "u_register_file (" in text
+    if has_file:
+        # All the register files of a column have no address.
+        memory_folder, in_memory = "register_file", "here && config_address_i[15:12] == 4'd4"
+    if kind == "mem" or has_file:
+        memory = json.loads((folder / memory_folder / "registers.json").read_text())
         [control] = (register for register in memory["registers"] if register["name"] == "control")
         lines += [
             "logic in_memory, accessed_q, memory_read_q;",
-            "assign in_memory = here && config_address_i[15:12] == 4'd0 || common && config_address_i[13:12] == 2'd0;",
+            f"assign in_memory = {in_memory};",
             "always_ff @(posedge clk_i, negedge rst_ni) if (!rst_ni) {accessed_q, memory_read_q} <= '0; else begin",
             "  accessed_q <= (config_write_i || config_read_i) && in_memory; memory_read_q <= config_read_i && in_memory; end",
             "always_comb if (rst_ni && !first_q) begin",
@@ -174,10 +180,9 @@ def harness(folder: Path, kind: str, shape: Shape) -> tuple[str, str]:
                 passes = f"{value(f'{name}_pass')} && (9'({position}) + 9'd{track}) % {shape.hop_limit} != 0"
                 shown = f"({passes} ? {source(layer, f'{OPPOSITE[side]}_{track}')} : {held})"
             lines.append(f"always_comb assert ({layer}_{side}_o_array[{track}] == {shown});")
-    core = {"pe": r"(\w+) u_pe \(", "mem": r"(\w+) u_memory \("}.get(kind)
-    found = [re.search(core, text)[1]] if core else ["pushmem_stream_in", "pushmem_stream_out"]
+    cores = re.findall(r"(\w+) (?:u_pe|u_memory|u_register_file) \(", text) or ["pushmem_stream_in", "pushmem_stream_out"]
     body = "\n".join(f"    {line}" for line in lines)
-    return f"module {kind}_tile_proof (\n    " + ",\n    ".join(inputs) + f"\n);\n{body}\nendmodule\n", found
+    return f"module {kind}_tile_proof (\n    " + ",\n    ".join(inputs) + f"\n);\n{body}\nendmodule\n", cores
 
 
 def stub(text: str) -> str:

@@ -2,8 +2,8 @@
 
 Usage: build/venv/bin/python rtl-tests/bus/simulate.py FOLDER BUILD TESTS SCALE
 
-FOLDER is what `pushmem build PROGRAM -o FOLDER --bus …` wrote, BUILD a folder for the model, TESTS the name of a module of tests in
-this folder, SCALE multiplies the random parts. Exit code: 0 when all tests pass.
+FOLDER is what `pushmem build PROGRAM -o FOLDER --bus …` wrote, BUILD a folder for the model, TESTS the names of modules of tests in
+this folder, with commas between them, SCALE multiplies the random parts. Exit code: 0 when all tests pass.
 """
 
 import os

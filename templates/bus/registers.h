@@ -7,7 +7,7 @@
 #ifndef PUSHMEM_{{ prefix }}_REGISTERS_H
 #define PUSHMEM_{{ prefix }}_REGISTERS_H
 
-/* What the register IDENTITY reads: hardware with another one is of another program, or of other tiles. */
+/* What the register IDENTITY reads: hardware with another one is of another {% if shell.programmed %}array, or has other streams{% else %}program, or of other tiles{% endif %}. */
 #define {{ prefix }}_IDENTITY_EXPECTED 0x{{ "{:08x}"|format(shell.identity) }}u
 #define {{ prefix }}_BYTES 0x{{ "{:x}"|format(self.0.bytes()) }}u
 {%- for register in self.0.registers %}
@@ -18,9 +18,20 @@
 #define {{ prefix }}_{{ name }}_OFFSET 0x{{ "{:03x}"|format(register.offset) }}u
 {{ register.c_fields(self::macro_name(prefix, name))|trim }}
 {%- endfor %}
+{%- if !shell.programmed %}
+{%- for image in shell.images %}
+{%- let name = self::upper(image.name) %}
+
+/* The image `{{ image.name }}`, {% for size in image.shape %}{% if !loop.first %} x {% endif %}{{ size }}{% endfor %} words of 16 bits, the innermost dimension first: bytes where it has no gaps. */
+#define {{ prefix }}_{{ name }}_BYTES 0x{{ "{:x}"|format(image.bytes()) }}u
+{%- for stride in image.strides %}
+#define {{ prefix }}_{{ name }}_STRIDE_{{ stride.dimension }}_DENSE 0x{{ "{:x}"|format(stride.dense) }}u
+{%- endfor %}
+{%- endfor %}
+{%- endif %}
 {%- if let Some(window) = self.0.window() %}
 
-/* The window to the configuration port of the accelerator: 0x{{ "{:x}"|format(self.0.window_bytes()) }} bytes. */
+/* The window to the {% if shell.programmed %}registers above that are of the program{% else %}configuration port of the accelerator{% endif %}: 0x{{ "{:x}"|format(self.0.window_bytes()) }} bytes. */
 #define {{ prefix }}_WINDOW_OFFSET 0x{{ "{:x}"|format(window) }}u
 {%- endif %}
 

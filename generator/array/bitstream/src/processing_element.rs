@@ -48,7 +48,7 @@ impl ProcessingElement {
         let constant = |layer: Layer, operand: u32| value(Meaning::Constant { layer, operand });
         let opcode = value(Meaning::Operation);
         ProcessingElement {
-            operation: spec.pe.operations.get(opcode as usize).copied().ok_or(opcode),
+            operation: spec.pe.operation(opcode).ok_or(opcode),
             words: [0, 1, 2].map(|operand| Operand {
                 mode: tile.mode(layout, Layer::Word, operand),
                 constant: constant(Layer::Word, operand),

@@ -193,7 +193,8 @@ impl TileReader<'_> {
         if let Some(name) = &file.operation {
             let path = self.path.key("operation");
             let operations = &self.reader.spec.pe.operations;
-            let known = operations.iter().position(|operation| operation.name() == *name);
+            let known = operations.iter().find(|operation| operation.name() == *name);
+            let known = known.and_then(|operation| self.reader.spec.pe.opcode(*operation));
             let opcode = known.or_else(|| name.strip_prefix(OPCODE)?.parse().ok());
             let Some(opcode) = opcode else {
                 let names = operations.iter().map(|operation| operation.name()).collect_vec();

@@ -9,8 +9,8 @@ use pushmem_resources::{Graph, NodeId};
 
 use crate::control::ControlTree;
 use crate::live::Live;
-use crate::load::{configure_memories, hops, memory_inputs, of_kind, pes, streams};
-use crate::pe::{OPERANDS, PeTile, PeTiles};
+use crate::load::{configure_memories, hops, memory_inputs, of_kind, pes, registers, streams};
+use crate::pe::{PeTile, PeTiles};
 use crate::route::{Routes, Slot, slot};
 use crate::streams::{Beat, Control, StreamIn, StreamOut};
 
@@ -175,6 +175,7 @@ impl Emulator {
         let is_used = |slot: Slot| sources.contains(&slot);
         pes.retain(|pe| is_used(pe.result) || is_used(pe.result_bit) || !pe.enabled.is_empty());
         let mut shown: BTreeSet<Slot> = pes.iter().flat_map(|pe| [pe.result, pe.result_bit]).collect();
+        shown.extend(pes.iter().filter_map(|pe| pe.late).map(|late| late.shown));
         shown.extend(pes.iter().flat_map(|pe| &pe.enabled).map(|word| word.operand));
         shown.extend(self.streams_in.iter().flat_map(|stream| [stream.data, stream.bit]));
         shown.extend(self.memories.iter().flat_map(MemoryTile::shown));
@@ -191,7 +192,7 @@ impl Emulator {
 
     /// Gives registers to operands of processing elements that had none yet. They come before constants, and stay.
     fn add_operand_registers(&mut self, configuration: &Configuration) {
-        let registers = (self.spec.pe.operand_delay as usize) * 2 * OPERANDS;
+        let registers = registers(&self.spec);
         for (place, _) in of_kind(&self.graph, configuration, TileKind::Pe) {
             if !self.operands.contains_key(place) {
                 self.operands.insert(*place, self.values.len() as Slot);

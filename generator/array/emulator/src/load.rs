@@ -11,7 +11,7 @@ use pushmem_resources::{Graph, Node, NodeId, Resource, TileLayout};
 
 use crate::emulator::MemoryTile;
 use crate::live::Step;
-use crate::pe::{Enabled, OPERANDS, PeTile};
+use crate::pe::{Enabled, Late, OPERANDS, PeTile};
 use crate::route::{Routes, Slot, slot};
 use crate::streams::{StreamIn, StreamOut};
 
@@ -22,6 +22,16 @@ pub fn of_kind<'a>(
     kind: TileKind,
 ) -> impl Iterator<Item = (&'a Place, &'a TileConfiguration)> {
     configuration.tiles.iter().filter(move |(place, _)| graph.kind(**place) == Some(kind))
+}
+
+/// The registers of a processing element: those of its operands, and one of a late product.
+pub fn registers(spec: &ArraySpec) -> usize {
+    product_register(spec) as usize + usize::from(spec.pe.multiplier_cycles > 1)
+}
+
+/// The place of the register of a late product: behind those of operands.
+fn product_register(spec: &ArraySpec) -> Slot {
+    spec.pe.operand_delay * 2 * OPERANDS as u32
 }
 
 /// The processing elements. Their constants are added to the values, the registers of their operands to those that take something. `operands`
@@ -38,8 +48,21 @@ pub fn pes(
         let layout = graph.layout(TileKind::Pe);
         let core = ProcessingElement::of(tile, spec, layout);
         let delay = spec.pe.operand_delay;
-        let [result, result_bit] = Layer::ALL.map(|layer| output(graph, *place, layer, 0));
+        let [shown, result_bit] = Layer::ALL.map(|layer| output(graph, *place, layer, 0));
         let first = operands[place];
+        let operation = core.operation.as_ref().ok().copied();
+        let is_late = operation.is_some_and(|operation| spec.pe.latency(operation) > 0);
+        let late = is_late.then(|| Late { register: first + product_register(spec), shown });
+        // A late product is computed into a slot of its own.
+        let result = match late {
+            Some(Late { register, .. }) => {
+                values.push(0);
+                let computed = values.len() as Slot - 1;
+                taken.push((register, computed));
+                computed
+            }
+            None => shown,
+        };
         let (enable, enabled) = (routes.zero, Vec::new());
         let mut operands =
             Operands { routes, layout, place: *place, first, delay, result, enable, enabled, values, taken };
@@ -50,7 +73,7 @@ pub fn pes(
         operands.enable = bits[ENABLE];
         let words = [0, 1, 2].map(|operand| operands.slot(Layer::Word, operand, core.words[operand]));
         let enabled = operands.enabled;
-        PeTile { operation: core.operation.ok(), lut: core.lut, words, bits, enabled, result, result_bit }
+        PeTile { operation, lut: core.lut, words, bits, enabled, result, result_bit, late }
     };
     of_kind(graph, routes.configuration, TileKind::Pe).map(&mut pe).collect()
 }

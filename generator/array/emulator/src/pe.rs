@@ -20,6 +20,15 @@ pub struct PeTile {
     pub enabled: Vec<Enabled>,
     pub result: Slot,
     pub result_bit: Slot,
+    /// The register that has the word of a late product.
+    pub late: Option<Late>,
+}
+
+/// A register behind the result, and the slot that shows its word to tracks.
+#[derive(Clone, Copy, Debug)]
+pub struct Late {
+    pub register: Slot,
+    pub shown: Slot,
 }
 
 /// An operand that is held or accumulated: the slots of its value, and of the values that it has with the enable and without.
@@ -41,7 +50,9 @@ impl PeTile {
     pub fn slots(&mut self) -> impl Iterator<Item = &mut Slot> {
         let enabled = self.enabled.iter_mut();
         let enabled = enabled.flat_map(|word| [&mut word.operand, &mut word.enable, &mut word.with, &mut word.without]);
-        self.words.iter_mut().chain(&mut self.bits).chain([&mut self.result, &mut self.result_bit]).chain(enabled)
+        let late = self.late.iter_mut().flat_map(|late| [&mut late.register, &mut late.shown]);
+        let results = [&mut self.result, &mut self.result_bit];
+        self.words.iter_mut().chain(&mut self.bits).chain(results).chain(late).chain(enabled)
     }
 }
 
@@ -50,6 +61,7 @@ impl PeTile {
 pub struct PeTiles {
     groups: Vec<(Option<Operation>, Vec<PeTile>)>,
     enabled: Vec<Enabled>,
+    late: Vec<Late>,
 }
 
 /// PE tiles of one operation at work on values.
@@ -64,11 +76,15 @@ impl PeTiles {
         tiles.sort_by_key(|tile| tile.operation);
         let groups = tiles.chunk_by(|one, other| one.operation == other.operation);
         let groups = groups.map(|group| (group[0].operation, group.to_vec())).collect();
-        PeTiles { groups, enabled: tiles.iter().flat_map(|tile| tile.enabled.clone()).collect() }
+        let enabled = tiles.iter().flat_map(|tile| tile.enabled.clone()).collect();
+        PeTiles { groups, enabled, late: tiles.iter().filter_map(|tile| tile.late).collect() }
     }
 
     /// Puts the results into the values. No result is an operand of the same cycle: between them is a register.
     pub fn show(&self, word_bits: u32, values: &mut [u32]) {
+        for late in &self.late {
+            values[late.shown as usize] = values[late.register as usize];
+        }
         for word in &self.enabled {
             let from = if values[word.enable as usize] != 0 { word.with } else { word.without };
             values[word.operand as usize] = values[from as usize];

@@ -4,7 +4,7 @@ use pushmem_assembly::Constraints;
 use pushmem_compiler::{Compiled, compile};
 use pushmem_files::Diagnostic;
 use pushmem_graph::Driver;
-use pushmem_nest::Program;
+use pushmem_nest::{Level, Program};
 use pushmem_placement::check_capacity;
 use pushmem_routing::{Options, Progress};
 
@@ -15,7 +15,9 @@ use crate::times::{Times, timed};
 
 /// Cycles that words travel from stage to stage, one budget after the other, where loops have too few. Memories share no tiles
 /// there, because the memories of a tile start together and so make loops of their own.
-const BUDGETS: [u64; 6] = [0, 1, 2, 3, 4, 6];
+///
+/// The large ones are for recurrences of many cells: their results have all of the loop in one such way.
+const BUDGETS: [u64; 9] = [0, 1, 2, 3, 4, 6, 8, 12, 16];
 
 /// Compiles a program for the memories of an array, with the other kinds of tiles of `beside`, and maps it: without cycles for
 /// routes, and if a loop of cells has too few cycles for its routes, with more and more of them. Stages that were edited belong to one
@@ -39,6 +41,20 @@ pub fn compile_for(
     Ok((compiled, Mapped { times, ..mapped }))
 }
 
+/// Compiles a program for the memories of an array as [`compile_for`] does at first, without places and routes: whether it fits the
+/// array does not matter.
+///
+/// # Errors
+/// When the compiler refuses the program, or programs do not run on the array.
+pub fn compile_unplaced(
+    program: &Program,
+    target: &ArrayTarget,
+    beside: &pushmem_graph::Target,
+    constraints: &Constraints,
+) -> Result<Compiled, Diagnostic> {
+    compile(program.clone(), &hardware(target, beside)?, constraints).map_err(Diagnostic::from)
+}
+
 /// Bits of the words of programs, in streams and memories.
 const PROGRAM_WORD_BITS: u32 = u16::BITS;
 
@@ -52,6 +68,17 @@ pub(crate) fn within_budgets<Found>(
     is_unedited: bool,
     map: &mut dyn FnMut(&Compiled) -> Result<Found, MapError>,
 ) -> Result<(Compiled, Found, Times), Diagnostic> {
+    let hardware = hardware(target, beside)?;
+    let found = attempts(program, &hardware, constraints, map);
+    // Words that wait are no reason why an edited stage is refused.
+    found.map_err(|refused| match is_unedited && !hardware.hold_words {
+        true => missing_holds(program, target, &hardware, constraints).unwrap_or(refused),
+        false => refused,
+    })
+}
+
+/// The hardware that an array is for the compiler: memory tiles are its only level of memory.
+fn hardware(target: &ArrayTarget, beside: &pushmem_graph::Target) -> Result<pushmem_graph::Target, Diagnostic> {
     let Some(memory) = &target.spec.memory else {
         let message = format!("`{}` has no memory tiles", target.spec.name);
         return Err(Diagnostic::new(message).with_help("programs need some: add `memory` to the specification"));
@@ -62,13 +89,9 @@ pub(crate) fn within_budgets<Found>(
         return Err(Diagnostic::new(message).with_help(help));
     }
     let hold_words = target.spec.pe.held_operands;
-    let hardware = pushmem_graph::Target { hold_words, ..beside.clone().with_memory(memory.tile.clone()) };
-    let found = attempts(program, &hardware, constraints, map);
-    // Words that wait are no reason why an edited stage is refused.
-    found.map_err(|refused| match is_unedited && !hold_words {
-        true => missing_holds(program, target, &hardware, constraints).unwrap_or(refused),
-        false => refused,
-    })
+    let hardware = beside.clone().with_memory(memory.tile.clone());
+    let hardware = hardware.with_level(Level::GlobalBuffer, None).with_level(Level::RegisterFile, None);
+    Ok(pushmem_graph::Target { hold_words, ..hardware })
 }
 
 /// As [`within_budgets`], for hardware with the memories of the array.

@@ -16,7 +16,7 @@ mod side_by_side;
 mod streams;
 mod times;
 
-pub use compile::compile_for;
+pub use compile::{compile_for, compile_unplaced};
 pub use edited::Edited;
 pub use execution::{Execution, Occupant, execute, execute_observed};
 pub use header::header;

@@ -1,27 +1,33 @@
 //! From an accelerator to a netlist.
 
 mod holds;
+mod merge;
+mod repeats;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use index_vec::IndexVec;
 use pushmem_compiler::Compiled;
 use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
-use pushmem_fabric::{ArraySpec, Layer};
+use pushmem_fabric::{ArraySpec, Layer, TileKind};
 use pushmem_files::Diagnostic;
 use pushmem_graph::{
     Accelerator, Case, Counter, CounterId, DatapathId, Driver, Kernel, KernelId, OperationDatapath, Source, TileId,
     Variable, WireId,
 };
-use pushmem_kernels::DatapathGraph;
-use pushmem_nest::{Level, Program};
+use pushmem_kernels::{ArrayRanges, DatapathGraph};
+use pushmem_nest::Program;
 use pushmem_netlist::{Cell, CellId, Core, Net, Netlist, Port, Sink};
 use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Operation, PeSpec};
-use pushmem_selection::{Bit, BitSource, Cell as PeCell, Cells, Fetch, Refused, Sequence, Word, select};
-use pushmem_tile::timing;
+use pushmem_placement::check_capacity;
+use pushmem_selection::{
+    Bit, BitSource, Cell as PeCell, Cells, Fetch, Refused, Sequence, Table, TableTiles, Word, select,
+};
+use pushmem_tile::{Role, timing};
 
 use crate::predicates::Firings;
 use holds::HoldCell;
+use repeats::{Repeat, repeats};
 
 /// The most cycles by which a bit of loop indices is later than another that is the same: so few registers of a track of bits are less
 /// than a controller.
@@ -82,21 +88,80 @@ impl Signal {
 /// # Errors
 /// When the array cannot compute an operation, or has no part that the program needs: the place in the program, and why.
 pub fn lower(compiled: &Compiled, spec: &ArraySpec) -> Result<Lowered, Diagnostic> {
-    let operations = select_all(&compiled.program, &spec.pe)?;
+    let tables = table_tiles(spec);
+    let lowered = lower_with(compiled, spec, tables)?;
+    // Tables of reciprocals save elements. They are none where the tiles that are left cannot be them.
+    let has_own = lowered.operations.iter().any(|cells| !cells.tables.is_empty());
+    let fits = |lowered: &Lowered| check_capacity(&lowered.netlist, spec).is_ok() && tables_have_levels(lowered, spec);
+    if !has_own || fits(&lowered) {
+        return Ok(lowered);
+    }
+    let without = lower_with(compiled, spec, None)?;
+    Ok(if fits(&without) { without } else { lowered })
+}
+
+/// The memory tiles of an array as tables. A tile is worth the elements that the array has for each.
+fn table_tiles(spec: &ArraySpec) -> Option<TableTiles> {
+    let words = spec.memory.as_ref()?.tile.content_words()?;
+    let elements = spec.count(TileKind::Pe) / spec.count(TileKind::Memory).max(1);
+    Some(TableTiles { words, elements })
+}
+
+/// Whether the controllers of tables have as many levels as the loops around the look-ups.
+fn tables_have_levels(lowered: &Lowered, spec: &ArraySpec) -> bool {
+    let controllers = spec.memory.as_ref().map(|memory| memory.tile.controllers()).unwrap_or_default();
+    let levels = |role: Role| controllers.iter().find(|of| of.role == role).map(|of| (of.name.clone(), of.levels));
+    let Some((name, levels)) = levels(Role::Rom2Out) else { return true };
+    let fits = |cell: &Cell| match &cell.core {
+        Core::Memory(memory) => memory.controllers.get(&name).is_none_or(|of| of.extent.len() <= levels as usize),
+        _ => true,
+    };
+    lowered.netlist.cells.iter().all(fits)
+}
+
+/// The same with these memory tiles as tables of reciprocals, if there are some.
+fn lower_with(compiled: &Compiled, spec: &ArraySpec, tables: Option<TableTiles>) -> Result<Lowered, Diagnostic> {
+    let operations = select_all(&compiled.program, &spec.pe, tables)?;
     check_memories(compiled, spec)?;
     check_tables(&compiled.program, &operations, spec)?;
     check_predicates(compiled, &operations, spec)?;
-    let lowering = Lowering {
+    let lowered = |repeats: Vec<Repeat>| {
+        let Parts { netlist, inputs, outputs, stages } = lowering(compiled, spec, &operations, repeats).run();
+        Lowered { operations: operations.clone(), netlist, inputs, outputs, stages }
+    };
+    let simple = lowered(Vec::new());
+    let memory = spec.memory.as_ref().map(|memory| &memory.tile);
+    let repeats = memory.map_or_else(Vec::new, |tile| repeats(&compiled.accelerator, tile));
+    if repeats.is_empty() {
+        return Ok(simple);
+    }
+    // A memory that takes the place of no other costs more than it saves.
+    let repeating = lowered(repeats);
+    let elements = table_tiles(spec).map_or(1, |tiles| tiles.elements as usize);
+    let cost = |of: &Lowered| of.netlist.count(TileKind::Pe) + elements * of.netlist.count(TileKind::Memory);
+    Ok(if cost(&repeating) < cost(&simple) { repeating } else { simple })
+}
+
+/// The lowering of a program with these cells of its operations, and these memories in place of selections.
+fn lowering<'a>(
+    compiled: &'a Compiled,
+    spec: &'a ArraySpec,
+    operations: &'a [Cells],
+    repeats: Vec<Repeat>,
+) -> Lowering<'a> {
+    Lowering {
         program: &compiled.program,
         accelerator: &compiled.accelerator,
         spec,
-        selected: &operations,
+        selected: operations,
         netlist: Netlist { name: compiled.program.name.clone(), ..Netlist::default() },
         names: lane_names(&compiled.accelerator).collect(),
         nets: BTreeMap::new(),
         kernels: IndexVec::new(),
         tables: IndexVec::new(),
         selections: BTreeMap::new(),
+        repeats: repeats.into_iter().map(|repeat| (repeat.selection, repeat)).collect(),
+        repeating: BTreeMap::new(),
         holds: BTreeMap::new(),
         hold_cells: Vec::new(),
         enables: BTreeMap::new(),
@@ -107,13 +172,11 @@ pub fn lower(compiled: &Compiled, spec: &ArraySpec) -> Result<Lowered, Diagnosti
         sequences: IndexVec::new(),
         memories_of_sequences: Vec::new(),
         constants: BTreeMap::new(),
-    };
-    let Parts { netlist, inputs, outputs, stages } = lowering.run();
-    Ok(Lowered { operations, netlist, inputs, outputs, stages })
+    }
 }
 
 /// The cells of each operation.
-fn select_all(program: &Program, pe: &PeSpec) -> Result<Vec<Cells>, Diagnostic> {
+fn select_all(program: &Program, pe: &PeSpec, tables: Option<TableTiles>) -> Result<Vec<Cells>, Diagnostic> {
     let selected = |graph: DatapathGraph| {
         let refused = |why: Refused| {
             let help = match why {
@@ -122,24 +185,14 @@ fn select_all(program: &Program, pe: &PeSpec) -> Result<Vec<Cells>, Diagnostic> 
             };
             program.diagnostic(graph.operation().span, why.to_string()).with_help(help)
         };
-        select(&graph, pe).map_err(refused)
+        select(&graph, pe, tables).map_err(refused)
     };
-    DatapathGraph::all(program).map(selected).collect()
+    DatapathGraph::all_within(program, ArrayRanges::of_operations(program)).map(selected).collect()
 }
 
 /// Checks that all memories of a program are memory tiles of the array, and that they can be joined.
 fn check_memories(compiled: &Compiled, spec: &ArraySpec) -> Result<(), Diagnostic> {
-    let (program, accelerator) = (&compiled.program, &compiled.accelerator);
-    if let Some(stored) =
-        accelerator.arrays.iter().find(|stored| accelerator.tiles[stored.first_tile].level != Level::Memory)
-    {
-        let level = accelerator.tiles[stored.first_tile].level;
-        let array = &program.arrays[stored.array];
-        let message = format!("`{}` is in the {}, which `{}` does not have", array.name, level.name(), spec.name);
-        let help = "use smaller arrays, or divide the work into tiles that memory tiles hold";
-        return Err(program.diagnostic(array.span, message).with_help(help));
-    }
-    let chained = accelerator.tiles.iter().find(|tile| tile.chain_from.is_some());
+    let chained = compiled.accelerator.tiles.iter().find(|tile| tile.chain_from.is_some());
     if let Some(tile) = chained.filter(|_| spec.pe.opcode(Operation::Or).is_none()) {
         let message = format!("`{}` is one of several tiles of a memory, which operations `or` join", tile.name);
         return Err(Diagnostic::new(message).with_help("choose an array whose `pe` has it"));
@@ -151,7 +204,9 @@ fn check_memories(compiled: &Compiled, spec: &ArraySpec) -> Result<(), Diagnosti
 fn check_tables(program: &Program, operations: &[Cells], spec: &ArraySpec) -> Result<(), Diagnostic> {
     let memory = spec.memory.as_ref().map(|memory| &memory.tile);
     for fetch in operations.iter().flat_map(|cells| &cells.fetches) {
-        let table = &program.tables[fetch.table];
+        // Selection makes tables that tiles can hold.
+        let Table::Program(table) = fetch.table else { continue };
+        let table = &program.tables[table];
         let refused = |message: String, help: &str| Err(program.diagnostic(table.span, message).with_help(help));
         match memory.and_then(|tile| tile.content_words().map(|words| (tile, words))) {
             None => {
@@ -247,6 +302,9 @@ struct Lowering<'a> {
     tables: IndexVec<KernelId, Vec<CellId>>,
     /// The cells of each wire that is a selection, of all its cases but the last.
     selections: BTreeMap<WireId, Vec<CellId>>,
+    /// The memories in place of selections, and their cells.
+    repeats: BTreeMap<WireId, Repeat>,
+    repeating: BTreeMap<WireId, CellId>,
     /// The cell of each wire that is a hold register, and those that hold words.
     holds: BTreeMap<WireId, CellId>,
     hold_cells: Vec<HoldCell>,
@@ -291,7 +349,11 @@ impl<'a> Lowering<'a> {
             self.sequences.push(sequences);
         }
         for (wire, driver) in self.accelerator.wires.iter_enumerated() {
-            if let Driver::Select { cases, .. } = &driver.driver {
+            if let Some(repeat) = self.repeats.get(&wire) {
+                let core = Core::Memory(repeat.configuration.clone());
+                let cell = self.add(format!("{}_memory", driver.name), core);
+                self.repeating.insert(wire, cell);
+            } else if let Driver::Select { cases, .. } = &driver.driver {
                 let cells = (1..cases.len()).map(|number| {
                     let select = Core::Pe(self.pe(Operation::Select, None));
                     self.add(format!("{}_{number}", driver.name), select)
@@ -310,6 +372,7 @@ impl<'a> Lowering<'a> {
         }
         for (wire, driver) in self.accelerator.wires.iter_enumerated() {
             match &driver.driver {
+                Driver::Select { .. } if self.repeats.contains_key(&wire) => self.connect_repeat(wire),
                 Driver::Select { counter, cases } => self.connect_selection(wire, *counter, cases),
                 Driver::Hold { of, counter, conditions } => self.connect_hold(wire, *of, *counter, conditions),
                 _ => {}
@@ -323,7 +386,11 @@ impl<'a> Lowering<'a> {
             }
         }
         let outputs = self.connect_outputs();
-        let folded = self.fold_holds();
+        let mut removed = self.fold_holds();
+        removed.extend(self.merge_equal());
+        if !self.repeats.is_empty() {
+            removed.extend(self.without_readers(&removed));
+        }
         self.connect_enables();
         let stages = self.stages();
         let nets = self.nets.into_iter().map(|(port, sinks)| Net {
@@ -332,8 +399,27 @@ impl<'a> Lowering<'a> {
             port: port.port,
             sinks,
         });
-        let netlist = Netlist { nets: nets.collect(), ..self.netlist };
-        Parts { netlist, inputs: self.inputs, outputs, stages }.without(&folded)
+        let netlist = Netlist { nets: nets.collect(), ..self.netlist }.without_latency(&self.spec.pe);
+        Parts { netlist, inputs: self.inputs, outputs, stages }.without(&removed)
+    }
+
+    /// Memories of the program that nothing reads, and the elements that join them; what they read is read no more.
+    fn without_readers(&mut self, removed: &BTreeSet<CellId>) -> BTreeSet<CellId> {
+        let mut unread = BTreeSet::new();
+        loop {
+            let sources: BTreeSet<CellId> = self.nets.keys().map(|port| port.cell).collect();
+            let is_unread = |cell: &CellId| {
+                let can_go = matches!(self.netlist.cells[*cell].core, Core::Memory(_) | Core::Pe(_));
+                can_go && !sources.contains(cell) && !unread.contains(cell) && !removed.contains(cell)
+            };
+            let found: Vec<CellId> = self.netlist.cells.indices().filter(is_unread).collect();
+            if found.is_empty() {
+                return unread;
+            }
+            unread.extend(found);
+            self.nets.values_mut().for_each(|sinks| sinks.retain(|sink| !unread.contains(&sink.cell)));
+            self.nets.retain(|_, sinks| !sinks.is_empty());
+        }
     }
 
     /// The cells of the kernels of each datapath.
@@ -429,14 +515,18 @@ impl<'a> Lowering<'a> {
         let Some(memory) = &self.spec.memory else { return Vec::new() };
         let mask = u64::from(u32::MAX) >> (u32::BITS - self.spec.word_bits());
         let firings = Firings::of_conditions(&kernel.iterations, &[]);
-        let fetches = &self.cells_of(kernel).fetches;
+        let cells = self.cells_of(kernel);
         let place = |(number, fetch): (usize, &Fetch)| {
-            let table = &self.program.tables[fetch.table];
-            let contents = table.values.iter().map(|value| *value as u64 & mask).collect();
+            let entries = cells.contents(self.program, fetch.table);
+            let contents = entries.iter().map(|value| *value as u64 & mask).collect();
             let core = Core::Memory(firings.table(&memory.tile, contents));
-            self.add(format!("{}_{}_{number}", kernel.name, table.name), core)
+            let name = match fetch.table {
+                Table::Program(table) => &self.program.tables[table].name,
+                Table::Selected(_) => "reciprocal",
+            };
+            self.add(format!("{}_{name}_{number}", kernel.name), core)
         };
-        fetches.iter().enumerate().map(place).collect()
+        cells.fetches.iter().enumerate().map(place).collect()
     }
 
     /// Adds the memories of the functions of loop variables of a kernel. Kernels that take the same words at the same time share one.
@@ -501,11 +591,15 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A word within a kernel, in the cycle in which the kernel takes its operands.
+    /// A word within a kernel, in the cycle in which the kernel begins an iteration.
     fn word(&self, kernel: KernelId, word: Word) -> Signal {
         match word {
             Word::Constant(constant) => Signal::Constant(constant as u16),
-            Word::Load(load) => self.source(self.accelerator.kernels[kernel].operands[load]),
+            Word::Load(load) => {
+                let Kernel { datapath, operands, .. } = &self.accelerator.kernels[kernel];
+                let arrival = self.accelerator.datapaths[*datapath].datapath.arrival(load);
+                self.source(operands[load]).ago(-(arrival as i64))
+            }
             Word::Cell(cell) => Signal::word(self.kernels[kernel][cell], 0),
             // A table has the word some cycles after its index.
             Word::Fetch(fetch) => Signal::word(self.tables[kernel][fetch], 0).ago(-self.table_latency()),
@@ -546,6 +640,10 @@ impl<'a> Lowering<'a> {
                         word => self.word(*kernel, word),
                     }
                 }
+                Driver::Select { .. } if self.repeats.contains_key(&wire) => {
+                    let Repeat { output, late, .. } = &self.repeats[&wire];
+                    Signal::word(self.repeating[&wire], *output).ago(-late)
+                }
                 Driver::Select { cases, .. } => match self.selections[&wire].first() {
                     Some(cell) => Signal::word(*cell, 0),
                     None => {
@@ -558,6 +656,12 @@ impl<'a> Lowering<'a> {
             };
             return signal.ago(cycles);
         }
+    }
+
+    /// Connects the memory in place of a selection.
+    fn connect_repeat(&mut self, wire: WireId) {
+        let Repeat { of, input, .. } = self.repeats[&wire];
+        self.connect_tile(of, self.repeating[&wire], input);
     }
 
     /// Connects the cells of a selection: each chooses the source of its case, or gives the result of the next cell.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use itertools::Itertools;
 use pushmem_bitstream::{Netlist as Connections, ProcessingElement, TileConfiguration};
-use pushmem_compiler::Compiled;
+use pushmem_compiler::{Compiled, InitiationInterval};
 use pushmem_fabric::{Direction, Layer, TileKind};
 use pushmem_netlist::Core;
 use pushmem_pe::Mode;
@@ -64,6 +64,9 @@ pub struct Report {
     pub held_operands: usize,
     /// Writes of the bitstream.
     pub bitstream_words: usize,
+    /// The initiation interval of a raster scan with recurrences, with the routes of these; left out where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initiation_interval: Option<InitiationInterval>,
     /// Cycles of a run in hardware of its own, by the schedule.
     pub schedule_cycles: u64,
     /// Cycles from the start of a run to the first word that leaves, on the array.
@@ -130,6 +133,7 @@ impl Report {
             operand_registers: modes.iter().filter(|mode| mode.delay() > 0).count(),
             held_operands: modes.iter().filter(|mode| **mode == Mode::Held).count(),
             bitstream_words: mapped.bitstream.writes.len(),
+            initiation_interval: InitiationInterval::of(compiled),
             schedule_cycles: accelerator.length,
             first_word: first.unwrap_or(0) as u64,
             cycles: last.unwrap_or(-1) as u64 + 1,
@@ -154,7 +158,7 @@ impl Report {
         if self.held_operands > 0 {
             registers += &format!(", {} that hold words", self.held_operands);
         }
-        vec![
+        let mut lines = vec![
             ("array", self.array.clone()),
             ("processing elements", self.processing_elements.to_string()),
             ("memory tiles", memories),
@@ -168,7 +172,12 @@ impl Report {
             ("cycles", cycles),
             ("seed", self.seed.to_string()),
             ("proof", proof),
-        ]
+        ];
+        if let Some(interval) = &self.initiation_interval {
+            let before_cycles = lines.iter().position(|(name, _)| *name == "cycles").unwrap_or(lines.len());
+            lines.insert(before_cycles, ("initiation interval", interval.to_string()));
+        }
+        lines
     }
 }
 

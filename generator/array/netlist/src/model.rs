@@ -4,47 +4,73 @@ use std::collections::BTreeMap;
 
 use index_vec::IndexVec;
 use pushmem_configuration::Configuration as MemoryConfiguration;
-use pushmem_fabric::Layer;
+use pushmem_fabric::{ArraySpec, Layer};
 use pushmem_model::{Inputs, TileModel, Violation};
 use pushmem_pe::{Configuration as PeConfiguration, ENABLE, Mode, Semantics};
 use pushmem_tile::TileSpec;
 
 use crate::netlist::{CellId, Core, Netlist, Port, only_predicate};
 
+/// The place of the register of a late product: behind those of the words that are operands.
+const PRODUCT: usize = 3;
+
 /// Where an input takes its value: an output, and how many cycles ago.
 type Taken = Option<(usize, usize)>;
 
-/// The cycle-accurate model of a netlist, in which each connection takes its cycles and cells take none.
+/// The ports of a cell, by layer and number.
+type Ports<T> = [Vec<T>; 2];
+
+/// The values of an output of this cycle and of those before it: a ring, as long as a power of two.
+struct History {
+    values: Vec<u32>,
+    mask: usize,
+}
+
+impl History {
+    /// Room for the values of so many cycles.
+    fn of(cycles: usize) -> Self {
+        let length = cycles.next_power_of_two();
+        History { values: vec![0; length], mask: length - 1 }
+    }
+}
+
+/// The cycle-accurate model of a netlist, in which each connection takes its cycles and cells take none, but for elements whose
+/// products are late.
 pub struct Machine<'a, S> {
     netlist: &'a Netlist,
     semantics: S,
-    /// The number of each output that drives a net.
-    outputs: BTreeMap<Port, usize>,
+    /// For each cell the numbers of its outputs that drive a net.
+    outputs: IndexVec<CellId, Ports<Option<usize>>>,
     /// For each cell what its words and its bits take.
-    inputs: IndexVec<CellId, [Vec<Taken>; 2]>,
-    /// The values of each output, of this cycle and of those before it.
-    history: Vec<Vec<u32>>,
+    inputs: IndexVec<CellId, Ports<Taken>>,
+    /// The values of each output.
+    history: Vec<History>,
     /// The processing elements, each after those whose results it takes in the same cycle.
     order: Vec<CellId>,
     tiles: Vec<(CellId, TileModel)>,
     /// For each processing element with held or accumulated words what their registers have.
     registers: BTreeMap<CellId, [u32; 3]>,
+    /// The words of late products.
+    products: BTreeMap<CellId, u32>,
     now: usize,
 }
 
 impl<'a, S: Semantics> Machine<'a, S> {
-    /// A machine before its first cycle. Memories are tiles of this specification; without one there are none.
+    /// A machine before its first cycle, with the elements and the memories of an array.
     ///
     /// # Panics
-    /// If a connection takes less than no cycles, or if there is a memory and no specification.
-    pub fn new(netlist: &'a Netlist, memory: Option<&TileSpec>, semantics: S) -> Self {
-        let mut outputs = BTreeMap::new();
-        let mut inputs: IndexVec<CellId, [Vec<Taken>; 2]> =
+    /// If a connection takes less than no cycles, or if there is a memory and the array has none.
+    pub fn new(netlist: &'a Netlist, array: &ArraySpec, semantics: S) -> Self {
+        let mut outputs: IndexVec<CellId, Ports<Option<usize>>> =
+            netlist.cells.iter().map(|_| Ports::default()).collect();
+        let mut inputs: IndexVec<CellId, Ports<Taken>> =
             netlist.cells.iter().map(|_| [vec![None; 4], vec![None; 4]]).collect();
         let mut history = Vec::new();
         let mut earlier: IndexVec<CellId, Vec<CellId>> = netlist.cells.iter().map(|_| Vec::new()).collect();
         for net in &netlist.nets {
-            outputs.insert(Port { cell: net.source, layer: net.layer, port: net.port }, history.len());
+            let ports = &mut outputs[net.source][net.layer as usize];
+            ports.resize(ports.len().max(net.port as usize + 1), None);
+            ports[net.port as usize] = Some(history.len());
             for sink in &net.sinks {
                 let cycles = usize::try_from(sink.cycles).expect("no connection is early");
                 inputs[sink.cell][net.layer as usize][sink.port as usize] = Some((history.len(), cycles));
@@ -53,9 +79,10 @@ impl<'a, S: Semantics> Machine<'a, S> {
                 }
             }
             let longest = net.sinks.iter().map(|sink| sink.cycles as usize).max().unwrap_or(0);
-            history.push(vec![0; longest + 1]);
+            history.push(History::of(longest + 1));
         }
-        let spec = || memory.expect("a netlist with memories is for an array with some");
+        let spec =
+            || -> &TileSpec { &array.memory.as_ref().expect("a netlist with memories is for an array with some").tile };
         let configured = |configuration: &MemoryConfiguration| {
             let mut tile = TileModel::new(spec());
             tile.configure(configuration);
@@ -77,8 +104,11 @@ impl<'a, S: Semantics> Machine<'a, S> {
             _ => None,
         };
         let cores = netlist.cells.iter_enumerated().map(|(cell, content)| (cell, &content.core));
-        let registers = cores.filter_map(registers).collect();
-        Machine { netlist, semantics, outputs, inputs, history, order, tiles, registers, now: 0 }
+        let registers = cores.clone().filter_map(registers).collect();
+        let is_late = |core: &Core| matches!(core, Core::Pe(pe) if array.pe.latency(pe.operation) > 0);
+        let product = |cell: CellId| (cell, semantics.unknown(cell.raw(), PRODUCT));
+        let products = cores.filter(|(_, core)| is_late(core)).map(|(cell, _)| product(cell)).collect();
+        Machine { netlist, semantics, outputs, inputs, history, order, tiles, registers, products, now: 0 }
     }
 
     /// Puts a word on the output of a cell, if that drives a net.
@@ -87,17 +117,18 @@ impl<'a, S: Semantics> Machine<'a, S> {
     }
 
     fn put(&mut self, port: Port, value: u32) {
-        if let Some(&output) = self.outputs.get(&port) {
-            let length = self.history[output].len();
-            self.history[output][self.now % length] = value;
+        let output = self.outputs[port.cell][port.layer as usize].get(port.port as usize);
+        if let Some(output) = output.copied().flatten() {
+            let History { values, mask } = &mut self.history[output];
+            values[self.now & *mask] = value;
         }
     }
 
     fn taken(&self, taken: Taken) -> u32 {
         taken.map_or(0, |(output, cycles)| {
-            let history = &self.history[output];
+            let History { values, mask } = &self.history[output];
             // Before the start there was nothing.
-            self.now.checked_sub(cycles).map_or(0, |then| history[then % history.len()])
+            self.now.checked_sub(cycles).map_or(0, |then| values[then & mask])
         })
     }
 
@@ -129,6 +160,7 @@ impl<'a, S: Semantics> Machine<'a, S> {
             let Core::Pe(configuration) = &self.netlist.cells[cell].core else { continue };
             let (words, bits) = self.operands(cell, configuration);
             let (word, bit) = self.semantics.outcome(configuration, words, bits);
+            let word = self.products.get(&cell).copied().unwrap_or(word);
             self.put(Port { cell, layer: Layer::Word, port: 0 }, word);
             self.put(Port { cell, layer: Layer::Bit, port: 0 }, bit);
         }
@@ -156,13 +188,18 @@ impl<'a, S: Semantics> Machine<'a, S> {
         (words, bits)
     }
 
-    /// The words of the registers of a processing element in the next cycle.
-    fn next_registers(&self, cell: CellId) -> [u32; 3] {
+    /// The configuration of a cell with registers, its words, and the word of its operation.
+    fn computed(&self, cell: CellId) -> (&PeConfiguration, [u32; 3], u32) {
         let Core::Pe(configuration) = &self.netlist.cells[cell].core else {
             unreachable!("only elements have registers")
         };
         let (words, bits) = self.operands(cell, configuration);
-        let (result, _) = self.semantics.outcome(configuration, words, bits);
+        (configuration, words, self.semantics.outcome(configuration, words, bits).0)
+    }
+
+    /// The words of the registers of operands of a processing element in the next cycle.
+    fn next_registers(&self, cell: CellId) -> [u32; 3] {
+        let (configuration, words, result) = self.computed(cell);
         [0, 1, 2].map(|operand| match configuration.words[operand].mode {
             Mode::Accumulated => result,
             _ => words[operand],
@@ -176,7 +213,9 @@ impl<'a, S: Semantics> Machine<'a, S> {
             tile.clock(inputs);
         }
         let next = |(cell, _): (&CellId, &[u32; 3])| (*cell, self.next_registers(*cell));
-        self.registers = self.registers.iter().map(next).collect();
+        let registers = self.registers.iter().map(next).collect();
+        self.products = self.products.keys().map(|cell| (*cell, self.computed(*cell).2)).collect();
+        self.registers = registers;
         self.now += 1;
     }
 
@@ -184,7 +223,7 @@ impl<'a, S: Semantics> Machine<'a, S> {
     pub fn take_violations(&mut self) -> Vec<(CellId, Violation)> {
         let of_tile = |(cell, tile): &mut (CellId, TileModel)| {
             let cell = *cell;
-            tile.take_violations().into_iter().map(move |violation| (cell, violation)).collect::<Vec<_>>()
+            tile.take_certain_violations().into_iter().map(move |violation| (cell, violation)).collect::<Vec<_>>()
         };
         self.tiles.iter_mut().flat_map(of_tile).collect()
     }

@@ -3,7 +3,7 @@
 use index_vec::IndexVec;
 use pushmem_configuration::{Configuration as MemoryConfiguration, ControllerConfiguration};
 use pushmem_fabric::{Layer, TileKind};
-use pushmem_pe::Configuration as PeConfiguration;
+use pushmem_pe::{Configuration as PeConfiguration, PeSpec};
 use pushmem_tile::{Role, TileSpec};
 
 index_vec::define_index_type! {
@@ -130,6 +130,17 @@ impl Netlist {
             Core::Pe(pe) => Some(pe.operation.name()),
             Core::Memory(_) | Core::Predicate(_) | Core::Input | Core::Output => None,
         })
+    }
+
+    /// Takes from each connection of a word the cycles that its element itself takes: those of late products.
+    pub fn without_latency(mut self, pe: &PeSpec) -> Self {
+        for net in self.nets.iter_mut().filter(|net| net.layer == Layer::Word) {
+            if let Core::Pe(source) = &self.cells[net.source].core {
+                let latency = i64::from(pe.latency(source.operation));
+                net.sinks.iter_mut().for_each(|sink| sink.cycles -= latency);
+            }
+        }
+        self
     }
 
     /// How many tiles of processing elements or memories it needs: predicates take tiles of their own only where there are more

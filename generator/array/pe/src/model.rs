@@ -47,6 +47,9 @@ pub struct Pe {
     pub configuration: Configuration,
     words: [Vec<u32>; 3],
     bits: [Vec<bool>; 3],
+    /// Whether words of products come from a register, and its word.
+    products_are_late: bool,
+    product: u32,
 }
 
 impl Pe {
@@ -59,11 +62,24 @@ impl Pe {
             configuration,
             words: std::array::from_fn(|_| vec![0; delay]),
             bits: std::array::from_fn(|_| vec![false; delay]),
+            products_are_late: spec.multiplier_cycles > 1,
+            product: 0,
         }
     }
 
     /// The results while the tracks have these values.
     pub fn results(&self, words: [u32; 3], bits: [bool; 3]) -> Outcome {
+        let outcome = self.computed(words, bits);
+        if self.has_late_product() { Outcome { word: self.product, ..outcome } } else { outcome }
+    }
+
+    /// Whether the word is a product that leaves a cycle later.
+    fn has_late_product(&self) -> bool {
+        self.products_are_late && self.configuration.operation.is_product()
+    }
+
+    /// The results of the operands that are there.
+    fn computed(&self, words: [u32; 3], bits: [bool; 3]) -> Outcome {
         let Configuration { operation, lut, .. } = self.configuration;
         // Of operands that the result does not depend on, any value does.
         let needed_words = self.operands.0.min(operation.words());
@@ -85,7 +101,10 @@ impl Pe {
 
     /// Ends a cycle in which the tracks have these values.
     pub fn step(&mut self, words: [u32; 3], bits: [bool; 3]) {
-        let (result, enable) = (self.results(words, bits).word, self.bit(ENABLE, bits));
+        let (result, enable) = (self.computed(words, bits).word, self.bit(ENABLE, bits));
+        if self.has_late_product() {
+            self.product = result;
+        }
         for place in 0..3 {
             let mode = self.configuration.words[place].mode;
             match mode {

@@ -186,6 +186,20 @@ impl Operation {
         )
     }
 
+    /// Whether the word is one of a product, or of a product and a word: a result of the multiplier.
+    pub fn is_product(self) -> bool {
+        use Operation::*;
+        matches!(
+            self,
+            Multiply
+                | MultiplyAdd
+                | MultiplyMiddleUnsigned
+                | MultiplyMiddleSigned
+                | MultiplyHighUnsigned
+                | MultiplyHighSigned
+        )
+    }
+
     /// The number of words that the result depends on: `a`, then `b`, then `c`.
     pub fn words(self) -> usize {
         use Operation::*;

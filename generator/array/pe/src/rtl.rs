@@ -77,6 +77,8 @@ struct Pe<'a> {
     /// The modes of words beside the delays.
     held: Option<u32>,
     accumulated: Option<u32>,
+    /// Whether words of products leave a step later.
+    late_products: bool,
     opcode_bits: u32,
     mode_bits: u32,
     sum_bits: u32,
@@ -89,6 +91,7 @@ struct Pe<'a> {
 /// A branch of the case statement that chooses the result.
 struct Action {
     constant: String,
+    opcode: usize,
     action: String,
 }
 
@@ -157,7 +160,11 @@ impl<'a> Pe<'a> {
         let actions = spec
             .operations
             .iter()
-            .map(|&operation| Action { constant: constant(operation), action: action(operation, w) })
+            .map(|&operation| Action {
+                constant: constant(operation),
+                opcode: spec.opcode(operation).expect("an operation of the specification"),
+                action: action(operation, w),
+            })
             .collect();
         Self {
             spec,
@@ -171,6 +178,7 @@ impl<'a> Pe<'a> {
             word_ranges: word_ranges(spec),
             held: modes.held.then(|| modes.number(Mode::Held)),
             accumulated: modes.accumulator.map(|_| modes.number(Mode::Accumulated)),
+            late_products: spec.multiplier_cycles > 1,
             opcode_bits: spec.opcode_bits(),
             mode_bits: spec.mode_bits(),
             sum_bits: w + u32::from(carry_out),
@@ -213,6 +221,11 @@ impl<'a> Pe<'a> {
     /// The opcode is that of an operation with carry.
     fn carrying(&self) -> String {
         self.any_of(&[Operation::AddCarry, Operation::SubtractCarry])
+    }
+
+    /// The opcode is that of an operation whose word is one of a product.
+    fn products(&self) -> String {
+        self.any_of(&Operation::ALL.into_iter().filter(|operation| operation.is_product()).collect_vec())
     }
 
     /// A factor as wide as the product.

@@ -1,6 +1,9 @@
 //! The words that processing elements compute with: numbers, or tokens that tell the origin of a word.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::cell::LazyCell;
+use std::hash::{BuildHasher, Hash};
+
+use foldhash::quality::FixedState;
 
 use crate::model::Configuration;
 use crate::operation::Operation;
@@ -53,14 +56,21 @@ pub struct Tokens {
 impl Tokens {
     /// The token of anything.
     pub fn token(&self, of: impl Hash) -> u32 {
-        let mut hasher = DefaultHasher::new();
-        (self.seed, of).hash(&mut hasher);
-        hasher.finish() as u32 & (u32::MAX >> (u32::BITS - self.word_bits))
+        self.word(self.digest(of))
     }
 
-    /// The token of a bit: neither 0 nor 1.
-    fn bit(&self, of: impl Hash) -> u32 {
-        self.token(of) + 2
+    fn digest(&self, of: impl Hash) -> u64 {
+        FixedState::with_seed(self.seed).hash_one(of)
+    }
+
+    /// The token of a word with this digest.
+    fn word(&self, digest: u64) -> u32 {
+        digest as u32 & (u32::MAX >> (u32::BITS - self.word_bits))
+    }
+
+    /// The token of a bit with this digest: neither 0 nor 1, and not that of the word.
+    fn bit(&self, digest: u64) -> u32 {
+        self.word(digest >> 32) + 2
     }
 
     /// A function of three bits, of which some are tokens.
@@ -77,7 +87,10 @@ impl Tokens {
         let entries: Vec<u8> = (0..1 << free.len()).map(entry).collect();
         match entries.as_slice() {
             [first, rest @ ..] if rest.iter().all(|other| other == first) => (*first).into(),
-            _ => self.bit(("table", entries, free.iter().map(|place| bits[*place]).collect::<Vec<_>>())),
+            _ => {
+                let tokens: Vec<u32> = free.iter().map(|place| bits[*place]).collect();
+                self.bit(self.digest(("table", entries, tokens)))
+            }
         }
     }
 }
@@ -87,7 +100,9 @@ impl Semantics for Tokens {
         let operation = configuration.operation;
         let [a, b, _] = words;
         let d = bits[0];
-        let used = &words[..operation.words()];
+        let used: [u32; 3] = std::array::from_fn(|place| if place < operation.words() { words[place] } else { 0 });
+        // Most results are tokens: one digest gives the word and the bit.
+        let digest = LazyCell::new(|| self.digest((operation, used, if operation.uses_bit() { d } else { 0 })));
         let word = match operation {
             Operation::Pass => a,
             // Constants enter so where no operation passes a word, and so do the words of memories of several tiles.
@@ -100,14 +115,12 @@ impl Semantics for Tokens {
                     b
                 }
             }
-            _ if operation.uses_bit() => self.token((operation, used, d)),
-            _ => self.token((operation, used)),
+            _ => self.word(*digest),
         };
         let bit = match (configuration.lut, operation) {
             (Some(table), _) => self.table(table, bits),
             (None, Operation::Pass | Operation::Select) => d,
-            (None, _) if operation.uses_bit() => self.bit(("bit", operation, used, d)),
-            (None, _) => self.bit(("bit", operation, used)),
+            (None, _) => self.bit(*digest),
         };
         (word, bit)
     }

@@ -31,6 +31,10 @@ const WIDE_PRODUCTS: [Operation; 4] = [
 
 const DEFAULT_WORD_BITS: u32 = 16;
 const DEFAULT_OPERAND_DELAY: u32 = 1;
+const DEFAULT_MULTIPLIER_CYCLES: u32 = 1;
+
+/// The most cycles that a product takes.
+const MAX_MULTIPLIER_CYCLES: u32 = 2;
 
 /// The specification of a processing element (PE): what it computes, and how late its operands may be taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +43,7 @@ pub struct PeSpec {
     pub name: String,
     /// Bits of a word, an even number from 4 to 32.
     pub word_bits: u32,
-    /// The operations, in the order of [`Operation::ALL`]: the place of each is its opcode.
+    /// The operations, in the order of [`Operation::ALL`], which is that of their [opcodes](PeSpec::opcode).
     pub operations: Vec<Operation>,
     /// The most cycles by which an operand can be delayed, 1 to 8.
     pub operand_delay: u32,
@@ -49,6 +53,8 @@ pub struct PeSpec {
     pub held_operands: bool,
     /// The word whose register can take the result, so that results accumulate. Only with held operands.
     pub accumulator: Option<char>,
+    /// The cycles that words of products take, 1 or 2. In the second they come from a register.
+    pub multiplier_cycles: u32,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -66,6 +72,8 @@ struct PeFile {
     held_operands: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     accumulator: Option<char>,
+    #[serde(default = "default_multiplier_cycles", skip_serializing_if = "is_default_multiplier_cycles")]
+    multiplier_cycles: u32,
     operations: Vec<Operation>,
 }
 
@@ -81,6 +89,15 @@ fn default_word_bits() -> u32 {
 
 fn default_operand_delay() -> u32 {
     DEFAULT_OPERAND_DELAY
+}
+
+fn default_multiplier_cycles() -> u32 {
+    DEFAULT_MULTIPLIER_CYCLES
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde gives a reference
+fn is_default_multiplier_cycles(cycles: &u32) -> bool {
+    *cycles == DEFAULT_MULTIPLIER_CYCLES
 }
 
 impl PeSpec {
@@ -133,13 +150,33 @@ impl PeSpec {
             let message = format!("`{}` without the low word of the product", file.operations[place].name());
             return refuse(operations.index(place), message, "add `multiply`: the multiplier computes it anyway");
         }
+        let cycles = FieldPath::root().key("multiplier_cycles");
+        if !(1..=MAX_MULTIPLIER_CYCLES).contains(&file.multiplier_cycles) {
+            let message = format!("a product cannot take {} cycles", file.multiplier_cycles);
+            return refuse(cycles, message, &format!("give 1 to {MAX_MULTIPLIER_CYCLES} cycles"));
+        }
+        if file.multiplier_cycles > 1 && !file.operations.iter().any(|operation| operation.is_product()) {
+            let message = "cycles of a multiplier that is not there".to_owned();
+            return refuse(cycles, message, "add `multiply` to the operations, or leave it out");
+        }
         if file.held_operands && !file.lut {
             let message = "held operands without a table: the bit that enables them is one of its bits".to_owned();
             return refuse(FieldPath::root().key("held_operands"), message, "set `lut: true`, or hold no operands");
         }
-        let PeFile { name, word_bits, operand_delay, lut, held_operands, accumulator, operations, .. } = file;
+        let PeFile {
+            name,
+            word_bits,
+            operand_delay,
+            lut,
+            held_operands,
+            accumulator,
+            multiplier_cycles,
+            operations,
+            ..
+        } = file;
         let operations = operations.into_iter().sorted().collect();
-        let spec = Self { name, word_bits, operations, operand_delay, lut, held_operands, accumulator };
+        let spec =
+            Self { name, word_bits, operations, operand_delay, lut, held_operands, accumulator, multiplier_cycles };
         let field = FieldPath::root().key("accumulator");
         if accumulator.is_some() && !held_operands {
             let message = "an accumulator without held operands".to_owned();
@@ -157,14 +194,25 @@ impl PeSpec {
 
     /// The completed specification as YAML. Reading it gives the same specification.
     pub fn to_yaml(&self) -> String {
-        let Self { name, word_bits, operations, operand_delay, lut, held_operands, accumulator } = self.clone();
         let kind = KindName::ProcessingElement;
-        let file = PeFile { name, kind, word_bits, operand_delay, lut, held_operands, accumulator, operations };
+        let Self { name, word_bits, operations, operand_delay, lut, held_operands, accumulator, multiplier_cycles } =
+            self.clone();
+        let file = PeFile {
+            name,
+            kind,
+            word_bits,
+            operand_delay,
+            lut,
+            held_operands,
+            accumulator,
+            multiplier_cycles,
+            operations,
+        };
         serde_yaml::to_string(&file).expect("a specification is plain data")
     }
 
     /// SHA-256, in lower-case hexadecimal, of the values on which configurations depend: bits of a word, delay of operands,
-    /// table, operations, and the modes that some have: held and accumulated.
+    /// table, operations, the modes that some have: held and accumulated, and the cycles of a multiplier that takes more than one.
     pub fn digest(&self) -> String {
         let Self { word_bits, operand_delay, lut, operations, .. } = self;
         let operations = operations.iter().map(|operation| operation.name()).join(",");
@@ -176,12 +224,33 @@ impl PeSpec {
         if let Some(accumulator) = self.accumulator {
             canonical.push_str(&format!("accumulator={accumulator}\n"));
         }
+        if self.multiplier_cycles != DEFAULT_MULTIPLIER_CYCLES {
+            canonical.push_str(&format!("multiplier_cycles={}\n", self.multiplier_cycles));
+        }
         Sha256::digest(canonical).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// The opcode of an operation, if there is the operation.
     pub fn opcode(&self, operation: Operation) -> Option<usize> {
-        self.operations.iter().position(|other| *other == operation)
+        let place = self.operations.iter().position(|other| *other == operation)?;
+        Some(self.first_opcode() + place)
+    }
+
+    /// The operation of an opcode, if it is that of one.
+    pub fn operation(&self, opcode: u32) -> Option<Operation> {
+        let place = (opcode as usize).checked_sub(self.first_opcode())?;
+        self.operations.get(place).copied()
+    }
+
+    /// The opcode of the first operation. Where that is a late product, 0 is the opcode of none: the register of products keeps its word
+    /// while the tile has no configuration.
+    fn first_opcode(&self) -> usize {
+        self.operations.first().is_some_and(|first| self.latency(*first) > 0).into()
+    }
+
+    /// The cycles of `step` by which the word of an operation is later than its operands.
+    pub fn latency(&self, operation: Operation) -> u32 {
+        if operation.is_product() { self.multiplier_cycles - 1 } else { 0 }
     }
 
     /// Whether there is one of these operations.
@@ -200,7 +269,7 @@ impl PeSpec {
     /// The opcodes as a table in Markdown.
     pub fn to_markdown(&self) -> String {
         let Self { name, word_bits, operand_delay, .. } = self;
-        let rows = self.operations.iter().enumerate().map(|(opcode, operation)| {
+        let rows = (self.first_opcode()..).zip(&self.operations).map(|(opcode, operation)| {
             let bit = if operation.uses_bit() { " and a bit" } else { "" };
             let words = counted(operation.words(), "word");
             format!("| {opcode} | `{}` | {words}{bit} |\n", operation.name())
@@ -208,8 +277,9 @@ impl PeSpec {
         let held = if self.held_operands { " Words can be held, enabled by `f`." } else { "" };
         let accumulated =
             self.accumulator.map_or(String::new(), |name| format!(" Results can accumulate in `{name}`."));
+        let late = if self.multiplier_cycles > 1 { " Words of products leave a cycle later." } else { "" };
         format!(
-            "# Operations of `{name}`\n\nWords have {word_bits} bits. Operands come up to {} late.{held}{accumulated}\n\n\
+            "# Operations of `{name}`\n\nWords have {word_bits} bits. Operands come up to {} late.{held}{accumulated}{late}\n\n\
              | Opcode | Operation | Operands |\n|---|---|---|\n{}",
             counted(*operand_delay as usize, "cycle"),
             rows.collect::<String>()
@@ -229,7 +299,7 @@ impl PeSpec {
 
     /// Bits of an opcode, at least 1.
     pub fn opcode_bits(&self) -> u32 {
-        bits_for(self.operations.len() as u32)
+        bits_for((self.first_opcode() + self.operations.len()) as u32)
     }
 
     /// Names of the words that are operands.

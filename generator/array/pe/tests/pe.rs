@@ -22,6 +22,11 @@ fn holding(word_bits: u32, delay: u32, accumulator: Option<char>) -> PeSpec {
     PeSpec { held_operands: true, accumulator, ..all(word_bits, delay) }
 }
 
+/// The same with products that take two cycles.
+fn late_products(spec: PeSpec) -> PeSpec {
+    PeSpec { multiplier_cycles: 2, ..spec }
+}
+
 #[test]
 fn rtl_of_all_operations_is_clean_veryl() {
     for word_bits in [4, 8, 16, 32] {
@@ -47,7 +52,9 @@ fn every_operation_is_lint_clean_alone() {
     }
     for accumulator in [None, Some('a'), Some('b'), Some('c')] {
         Bench::lint(&holding(8, 2, accumulator));
+        Bench::lint(&late_products(holding(8, 2, accumulator)));
     }
+    Bench::lint(&late_products(spec("alone", 16, 1, false, [Operation::Multiply])));
 }
 
 /// Every operation on all pairs of words of 8 bits.
@@ -62,6 +69,7 @@ fn operations_are_what_they_mean_on_random_words() {
     for spec in [all(16, 1), holding(16, 3, Some('a')), holding(32, 1, None), holding(4, 2, Some('c'))] {
         Bench::new(&spec).random(200_000);
     }
+    Bench::new(&late_products(holding(16, 1, Some('c')))).random(200_000);
 }
 
 #[test]
@@ -98,6 +106,11 @@ fn errors_point_at_the_key() {
         ),
         ("name: a\nkind: processing_element\noperations: [add, multiply_high_signed]", "without the low word"),
         ("name: a\nkind: processing_element\nword_bits: 8\noperations: [add, bfloat_add]", "needs words of 16 bits"),
+        ("name: a\nkind: processing_element\nmultiplier_cycles: 3\noperations: [multiply]", "cannot take 3 cycles"),
+        (
+            "name: a\nkind: processing_element\nmultiplier_cycles: 2\noperations: [add]",
+            "a multiplier that is not there",
+        ),
         ("name: a\nkind: processing_element\noperations: [extend_signed]", "no operation takes a whole word"),
         ("name: a\nkind: processing_element\nheld_operands: true\noperations: [add]", "without a table"),
         ("name: a\nkind: processing_element\naccumulator: b\noperations: [add]", "without held operands"),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use pushmem_pe::{Operation, PeSpec};
 
-use crate::cell::{Bit, BitSource, Cell, Fetch, Sequence, Word};
+use crate::cell::{Bit, BitSource, Cell, Fetch, Sequence, Table, Word};
 use crate::predicate::Predicate;
 
 /// No operand.
@@ -15,6 +15,7 @@ pub(crate) struct Builder<'a> {
     pub spec: &'a PeSpec,
     pub cells: Vec<Cell>,
     pub fetches: Vec<Fetch>,
+    pub tables: Vec<Vec<i64>>,
     pub sequences: Vec<Sequence>,
     pub predicates: Vec<Predicate>,
     known: HashMap<Cell, usize>,
@@ -26,6 +27,7 @@ impl<'a> Builder<'a> {
             spec,
             cells: Vec::new(),
             fetches: Vec::new(),
+            tables: Vec::new(),
             sequences: Vec::new(),
             predicates: Vec::new(),
             known: HashMap::new(),
@@ -184,6 +186,11 @@ impl<'a> Builder<'a> {
 
     /// `a & b`, `a | b` or `a ^ b`.
     pub fn bitwise(&mut self, operation: Operation, a: Word, b: Word) -> Word {
+        if let (Operation::And, [a, Word::Constant(mask)]) = (operation, Self::ordered(a, b))
+            && let Some(shifted) = self.masked_shift(a, mask)
+        {
+            return shifted;
+        }
         let ones = self.ones();
         match (operation, Self::ordered(a, b)) {
             (Operation::And, [_, zero @ Word::Constant(0)]) => zero,
@@ -193,6 +200,19 @@ impl<'a> Builder<'a> {
             (Operation::And | Operation::Or, [a, b]) if a == b => a,
             (_, [a, b]) => self.binary(operation, a, b),
         }
+    }
+
+    /// The low bits of a word that was shifted to the right by a constant: no mask is needed if these are the bits that remain of
+    /// the word before, whose sign does not matter.
+    fn masked_shift(&mut self, a: Word, mask: u32) -> Option<Word> {
+        let Word::Cell(cell) = a else { return None };
+        let Cell { operation, words: [shifted, Word::Constant(amount), _], lut: None, .. } = self.cells[cell] else {
+            return None;
+        };
+        let is_right = matches!(operation, Operation::ShiftRightSigned | Operation::ShiftRightUnsigned);
+        let is_all = is_right && amount < self.spec.word_bits && mask == self.mask() >> amount;
+        let has = self.has(Operation::ShiftRightUnsigned);
+        (is_all && has).then(|| self.shift(Operation::ShiftRightUnsigned, shifted, amount))
     }
 
     /// `a` if `d`, else `b`.
@@ -311,6 +331,9 @@ impl<'a> Builder<'a> {
         if bits >= word_bits {
             return a;
         }
+        if let Some(shifted) = (!signed).then(|| self.masked_shift(a, (1 << bits) - 1)).flatten() {
+            return shifted;
+        }
         if bits == word_bits / 2 && self.has(operation) {
             return self.binary(operation, a, NONE);
         }
@@ -321,8 +344,17 @@ impl<'a> Builder<'a> {
         self.bitwise(Operation::And, a, Word::Constant((1 << bits) - 1))
     }
 
-    /// The entry of a table of the program.
-    pub fn fetch(&mut self, table: usize, index: Word) -> Word {
+    /// The table of these entries, which is no table of the program.
+    pub fn table(&mut self, entries: Vec<i64>) -> Table {
+        let place = self.tables.iter().position(|other| *other == entries);
+        Table::Selected(place.unwrap_or_else(|| {
+            self.tables.push(entries);
+            self.tables.len() - 1
+        }))
+    }
+
+    /// The entry of a table.
+    pub fn fetch(&mut self, table: Table, index: Word) -> Word {
         let fetch = Fetch { table, index };
         let place = self.fetches.iter().position(|other| *other == fetch);
         Word::Fetch(place.unwrap_or_else(|| {

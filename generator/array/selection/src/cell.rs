@@ -1,5 +1,6 @@
 //! Cells: operations of processing elements, and where their operands come from.
 
+use pushmem_nest::Program;
 use pushmem_pe::{Configuration, Mode, Operand, Operation, Semantics};
 
 use crate::predicate::Predicate;
@@ -77,11 +78,20 @@ pub struct Cell {
     pub lut: Option<u8>,
 }
 
-/// A look-up in a table of the program: a memory gives the entry.
+/// A table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Table {
+    /// One of the program, an index of [`Program::tables`].
+    Program(usize),
+    /// One that selection made, an index of [`Cells::tables`].
+    Selected(usize),
+}
+
+/// A look-up in a table: a memory gives the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fetch {
-    /// The table, an index of [`Program::tables`](pushmem_nest::Program::tables).
-    pub table: usize,
+    /// The table.
+    pub table: Table,
     /// The number of the entry.
     pub index: Word,
 }
@@ -114,6 +124,8 @@ pub struct Cells {
     pub cells: Vec<Cell>,
     /// The look-ups. The index of one comes from cells and from look-ups before it.
     pub fetches: Vec<Fetch>,
+    /// The entries of tables that are none of the program, words without sign.
+    pub tables: Vec<Vec<i64>>,
     /// The functions of a loop variable.
     pub sequences: Vec<Sequence>,
     /// The boxes of loop variables that decide.
@@ -145,15 +157,23 @@ impl Cell {
 }
 
 impl Cells {
+    /// The entries of a table, for the cells of an operation of this program.
+    pub fn contents<'a>(&'a self, program: &'a Program, table: Table) -> &'a [i64] {
+        match table {
+            Table::Program(table) => &program.tables[table].values,
+            Table::Selected(table) => &self.tables[table],
+        }
+    }
+
     /// The word of the result for these words of the loads and these values of the loop variables.
     ///
-    /// `entry` gives the entry of a table of the program.
+    /// `entry` gives the entry of a table, whose entries are [`contents`](Cells::contents).
     pub fn evaluate(
         &self,
         semantics: &impl Semantics,
         loads: &[u32],
         variables: &[i64],
-        entry: impl Fn(usize, u32) -> u32,
+        entry: impl Fn(Table, u32) -> u32,
     ) -> u32 {
         let mut run = Run { cells: self, loads, variables, entry, outcomes: Vec::new() };
         for cell in &self.cells {
@@ -174,7 +194,7 @@ struct Run<'a, Entry> {
     outcomes: Vec<(u32, u32)>,
 }
 
-impl<Entry: Fn(usize, u32) -> u32> Run<'_, Entry> {
+impl<Entry: Fn(Table, u32) -> u32> Run<'_, Entry> {
     fn word(&self, word: Word) -> u32 {
         match word {
             Word::Constant(constant) => constant,

@@ -5,13 +5,13 @@ use pushmem_pe::{Operation, PeSpec};
 use crate::cell::{Bit, BitSource, Cell, Cells, Word};
 
 /// How often the word and the bit of each cell are used.
-struct Uses {
-    words: Vec<usize>,
-    bits: Vec<usize>,
+pub(crate) struct Uses {
+    pub words: Vec<usize>,
+    pub bits: Vec<usize>,
 }
 
 impl Uses {
-    fn of(cells: &Cells) -> Self {
+    pub fn of(cells: &Cells) -> Self {
         let mut uses = Uses { words: vec![0; cells.cells.len()], bits: vec![0; cells.cells.len()] };
         let mut word = |word: Word| {
             if let Word::Cell(cell) = word {
@@ -30,7 +30,7 @@ impl Uses {
     }
 
     /// Whether a cell has one user, of its word.
-    fn is_single(&self, cell: usize) -> bool {
+    pub fn is_single(&self, cell: usize) -> bool {
         self.words[cell] == 1 && self.bits[cell] == 0
     }
 }

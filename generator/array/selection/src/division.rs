@@ -1,7 +1,8 @@
 //! Division and modulo.
 //!
 //! By a constant, a quotient is the high word of a product (Granlund and Montgomery, "Division by invariant integers using
-//! multiplication", PLDI 1994). By another value it takes a row of processing elements for each of its bits.
+//! multiplication", PLDI 1994). By another value it is a product with a [reciprocal](crate::reciprocal) from a table, or takes a row
+//! of processing elements for each of its bits.
 
 use pushmem_pe::Operation;
 
@@ -37,7 +38,14 @@ impl Legalizer<'_, '_> {
         let quotient = self.quotient_by_constant(word, greatest, size);
         let quotient = self.builder.bitwise(Operation::Xor, quotient, sign);
         let size = self.builder.constant(size as i64);
-        Ok(self.finished(node, is_modulo, dividend, quotient, size, divisor < 0))
+        Ok(match (is_modulo, divisor < 0) {
+            (true, _) => {
+                let remainder = self.remainder(dividend, quotient, size);
+                self.fitted(node, remainder)
+            }
+            (false, true) => self.opposite(node, quotient, sign),
+            (false, false) => self.fitted(node, quotient),
+        })
     }
 
     /// A value modulo a power of two.
@@ -55,7 +63,7 @@ impl Legalizer<'_, '_> {
 
     /// A value without its sign, its sign as a mask, and the greatest value that it can have: `n` of `n >= 0` and `-n - 1` of
     /// others. Their quotients differ by the mask, too, because division rounds down.
-    fn without_sign(&mut self, node: usize, word: Word) -> (Word, Word, u64) {
+    pub(crate) fn without_sign(&mut self, node: usize, word: Word) -> (Word, Word, u64) {
         let (least, greatest) = self.range(node);
         if least >= 0 {
             return (word, Word::Constant(0), greatest as u64);
@@ -105,27 +113,82 @@ impl Legalizer<'_, '_> {
         if !self.is_narrow(left) || !self.is_narrow(right) {
             return Err(Unsupported::Wide(if is_modulo { "%" } else { "/" }));
         }
+        if let Some(plan) = self.plan_of_tables(is_modulo, left, right) {
+            return self.division_by_tables(node, is_modulo, left, right, plan);
+        }
         let (dividend, divisor) = (self.low(left)?, self.low(right)?);
-        let size = if self.is_natural(right) { divisor } else { self.builder.absolute(divisor) };
+        let size = self.size(right, divisor);
         let (word, sign, greatest) = self.without_sign(left, dividend);
         let quotient = self.long_division(word, greatest, size, self.range(right));
         let quotient = self.builder.bitwise(Operation::Xor, quotient, sign);
-        let (least, most) = self.range(right);
-        let result = match (is_modulo, least < 0) {
+        self.finished_by_value(node, is_modulo, (left, right), (quotient, sign), self.may_be_zero(right))
+    }
+
+    /// The absolute value of a divisor.
+    pub(crate) fn size(&mut self, node: usize, divisor: Word) -> Word {
+        if self.is_natural(node) { divisor } else { self.builder.absolute(divisor) }
+    }
+
+    /// The quotient with the sign of a divisor that is a value, or the remainder; 0 if the divisor is 0 and that is not so yet.
+    /// `sign` is the high word of the quotient by the divisor without its sign.
+    pub(crate) fn finished_by_value(
+        &mut self,
+        node: usize,
+        is_modulo: bool,
+        (left, right): (usize, usize),
+        (quotient, sign): (Word, Word),
+        fixes_zero: bool,
+    ) -> Result<Legal, Unsupported> {
+        let (dividend, divisor) = (self.low(left)?, self.low(right)?);
+        let size = self.size(right, divisor);
+        let result = match (is_modulo, !self.is_natural(right)) {
             (false, true) => {
-                let opposite = self.builder.subtract(Word::Constant(0), quotient).0;
+                let opposite = self.opposite(node, quotient, sign);
                 let is_negative = self.builder.less(divisor, Word::Constant(0), true);
-                self.builder.select(is_negative, opposite, quotient)
+                let same = if matches!(opposite, Legal::Pair(..)) {
+                    Legal::Pair(quotient, sign)
+                } else {
+                    Legal::Word(quotient)
+                };
+                self.either(is_negative, opposite, same)
             }
-            (false, false) => quotient,
-            (true, _) => self.remainder(dividend, quotient, size),
+            (false, false) => self.fitted(node, quotient),
+            (true, _) => {
+                let remainder = self.remainder(dividend, quotient, size);
+                self.fitted(node, remainder)
+            }
         };
-        if least > 0 || most < 0 {
-            return Ok(self.fitted(node, result));
+        if !fixes_zero {
+            return Ok(result);
         }
         let is_zero = self.builder.equal(divisor, Word::Constant(0));
-        let result = self.builder.select(is_zero, Word::Constant(0), result);
-        Ok(self.fitted(node, result))
+        let zero = match result {
+            Legal::Pair(..) => Legal::Pair(Word::Constant(0), Word::Constant(0)),
+            _ => Legal::Word(Word::Constant(0)),
+        };
+        Ok(self.either(is_zero, zero, result))
+    }
+
+    /// A quotient with the other sign, of two words if its type needs them: -32768 / -1 and 65535 / -1 fit no word. `sign` is the
+    /// high word of the quotient.
+    fn opposite(&mut self, node: usize, quotient: Word, sign: Word) -> Legal {
+        let (low, no_borrow) = self.builder.subtract(Word::Constant(0), quotient);
+        if self.is_narrow(node) {
+            return self.fitted(node, low);
+        }
+        let high = self.builder.subtract_carry(Word::Constant(0), sign, no_borrow).0;
+        Legal::Pair(low, high)
+    }
+
+    /// One of two values with as many words each.
+    fn either(&mut self, bit: Bit, one: Legal, other: Legal) -> Legal {
+        match (one, other) {
+            (Legal::Pair(low, high), Legal::Pair(other_low, other_high)) => {
+                Legal::Pair(self.builder.select(bit, low, other_low), self.builder.select(bit, high, other_high))
+            }
+            (Legal::Word(one), Legal::Word(other)) => Legal::Word(self.builder.select(bit, one, other)),
+            _ => unreachable!("both have one word, or both have two"),
+        }
     }
 
     /// The quotient of words without sign, a bit after the other. Any word if the divisor is 0.
@@ -151,31 +214,16 @@ impl Legalizer<'_, '_> {
         self.builder.add_carry(both, both, is_in).0
     }
 
-    /// The quotient with the sign of the divisor, or the remainder.
-    fn finished(
-        &mut self,
-        node: usize,
-        is_modulo: bool,
-        dividend: Word,
-        quotient: Word,
-        size: Word,
-        is_negative: bool,
-    ) -> Legal {
-        let result = match (is_modulo, is_negative) {
-            (true, _) => self.remainder(dividend, quotient, size),
-            (false, true) => self.builder.subtract(Word::Constant(0), quotient).0,
-            (false, false) => quotient,
-        };
-        self.fitted(node, result)
-    }
-
     fn remainder(&mut self, dividend: Word, quotient: Word, size: Word) -> Word {
         let product = self.builder.multiply(quotient, size);
         self.builder.subtract(dividend, product).0
     }
 
-    /// A result of words as a value of its type: only the quotient of the least number by -1 wraps.
+    /// A word as a value of its type, which fits a word: only the quotient of the least number of the type by -1 wraps.
     fn fitted(&mut self, node: usize, word: Word) -> Legal {
+        if self.is_natural(node) {
+            return Legal::Word(word);
+        }
         let value = self.values.values[node].value;
         Legal::Word(self.builder.extended(word, value.bits().min(self.builder.spec.word_bits), value.is_signed()))
     }

@@ -8,8 +8,9 @@ use pushmem_nest::{Binary, Type, Unary};
 use pushmem_pe::{Operation, PeSpec};
 
 use crate::builder::Builder;
-use crate::cell::{Bit, Sequence, Word};
+use crate::cell::{Bit, Sequence, Table, Word};
 use crate::predicate::{self, Decided};
+use crate::reciprocal::TableTiles;
 
 /// A value on the array.
 #[derive(Clone, Copy, Debug)]
@@ -35,14 +36,16 @@ pub(crate) enum Unsupported {
 pub(crate) struct Legalizer<'a, 'b> {
     pub builder: &'a mut Builder<'b>,
     pub values: &'a Values,
+    /// The memory tiles that can be tables, if there are some.
+    pub tables: Option<TableTiles>,
     legal: Vec<Legal>,
     /// For each value, the only loop variable that it depends on.
     variables: Vec<Option<usize>>,
 }
 
 impl<'a, 'b> Legalizer<'a, 'b> {
-    pub fn new(builder: &'a mut Builder<'b>, values: &'a Values) -> Self {
-        Legalizer { builder, values, legal: Vec::new(), variables: predicate::variables(values) }
+    pub fn new(builder: &'a mut Builder<'b>, values: &'a Values, tables: Option<TableTiles>) -> Self {
+        Legalizer { builder, values, tables, legal: Vec::new(), variables: predicate::variables(values) }
     }
 
     /// The word of the result.
@@ -197,7 +200,7 @@ impl<'a, 'b> Legalizer<'a, 'b> {
             NodeKind::Variable(_) => unreachable!("a loop variable depends on itself only"),
             NodeKind::Lookup { table, index } | NodeKind::Fetch { table, index, .. } => {
                 let index = self.low(index)?;
-                Ok(Legal::Word(self.builder.fetch(table, index)))
+                Ok(Legal::Word(self.builder.fetch(Table::Program(table), index)))
             }
             NodeKind::Unary { operator, operand } => self.unary(node, operator, operand),
             NodeKind::Binary { operator, left, right } => self.binary(node, operator, left, right),

@@ -12,9 +12,12 @@ mod legalize;
 mod logic;
 mod operators;
 mod predicate;
+mod products;
+mod reciprocal;
 mod select;
 
-pub use cell::{Bit, BitSource, Cell, Cells, Fetch, Sequence, Word};
+pub use cell::{Bit, BitSource, Cell, Cells, Fetch, Sequence, Table, Word};
 pub use operators::PeOperators;
 pub use predicate::{Predicate, Steps};
+pub use reciprocal::TableTiles;
 pub use select::{Refused, select};

@@ -26,6 +26,10 @@ impl Operators for PeOperators<'_> {
         0
     }
 
+    fn shifts_are_wires(&self) -> bool {
+        false
+    }
+
     /// Selection itself says which operators it cannot legalize.
     fn computes(&self, _: &Operator) -> bool {
         true

@@ -100,44 +100,50 @@ pub(crate) fn decide(values: &Values, node: usize, variable: usize) -> Option<De
 
 /// A value that depends only on one loop variable: the least value of the variable, and the value for it and those after it.
 pub(crate) fn tabulated(values: &Values, node: usize) -> Option<(i64, Vec<i64>)> {
-    let needed = needed(values, node);
-    let (low, high) = needed.iter().find_map(|&each| match values.values[each].kind {
-        NodeKind::Variable(_) => Some(values.values[each].range),
-        _ => None,
-    })?;
+    let is_variable = |each: &usize| matches!(values.values[*each].kind, NodeKind::Variable(_));
+    let variable = needed(values, node, None).into_iter().find(is_variable)?;
+    Some((values.values[variable].range.0, results(values, node, variable)))
+}
+
+/// A value that depends on one other value only, for the least of that value and each after it.
+pub(crate) fn results(values: &Values, node: usize, of: usize) -> Vec<i64> {
+    let needed = needed(values, node, Some(of));
     let mut results = vec![0; values.values.len()];
-    let value = |index: i64| {
-        for &each in &needed {
-            results[each] = evaluate(values, each, index, &results);
+    let (low, high) = values.values[of].range;
+    let result = |value: i64| {
+        results[of] = value;
+        for &each in needed.iter().filter(|each| **each != of) {
+            results[each] = evaluate(values, each, &results);
         }
         results[node]
     };
-    Some((low, (low..=high).map(value).collect()))
+    (low..=high).map(result).collect()
 }
 
-/// The values that a value depends on, and itself, in their order.
-fn needed(values: &Values, node: usize) -> Vec<usize> {
+/// The values that a value depends on, and itself, in their order; not those that `of` depends on.
+fn needed(values: &Values, node: usize, of: Option<usize>) -> Vec<usize> {
     let mut needed = std::collections::BTreeSet::from([node]);
     let mut open = vec![node];
     while let Some(next) = open.pop() {
-        open.extend(values.values[next].kind.operands().filter(|operand| needed.insert(*operand)));
+        if Some(next) != of {
+            open.extend(values.values[next].kind.operands().filter(|operand| needed.insert(*operand)));
+        }
     }
     needed.into_iter().collect()
 }
 
-fn evaluate(values: &Values, node: usize, variable: i64, results: &[i64]) -> i64 {
+fn evaluate(values: &Values, node: usize, results: &[i64]) -> i64 {
     let operand_type = |operand: usize| values.values[operand].value;
     match values.values[node].kind {
         NodeKind::Constant(number) => number,
-        NodeKind::Variable(_) => variable,
         NodeKind::Unary { operator, operand } => operator.apply(operand_type(operand), results[operand]),
         NodeKind::Binary { operator, left, right } => operator.apply(operand_type(left), results[left], results[right]),
         NodeKind::Select { condition, then, otherwise } => {
             results[if results[condition] != 0 { then } else { otherwise }]
         }
         NodeKind::Cast(operand) => values.values[node].value.wrap(results[operand]),
-        NodeKind::Load(_) | NodeKind::Lookup { .. } | NodeKind::Fetch { .. } => {
-            unreachable!("the value depends on a loop variable only")
+        NodeKind::Variable(_) | NodeKind::Load(_) | NodeKind::Lookup { .. } | NodeKind::Fetch { .. } => {
+            unreachable!("the value depends on one other value only")
         }
     }
 }

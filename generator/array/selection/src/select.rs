@@ -1,7 +1,7 @@
 //! From the values of an operation to cells.
 
 use pushmem_kernels::{DatapathGraph, Values};
-use pushmem_pe::PeSpec;
+use pushmem_pe::{Operation, PeSpec};
 use thiserror::Error;
 
 use crate::builder::Builder;
@@ -9,6 +9,8 @@ use crate::cell::{BitSource, Cell, Cells, Word};
 use crate::cover::cover;
 use crate::legalize::{Legalizer, Unsupported};
 use crate::operators::PeOperators;
+use crate::products::in_rows;
+use crate::reciprocal::TableTiles;
 
 /// An operation that the processing element cannot compute.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -37,23 +39,30 @@ pub enum Refused {
     },
 }
 
-/// The cells that compute an operation on processing elements of this specification.
+/// The cells that compute an operation on processing elements of this specification, and in these memory tiles as tables if there
+/// are some.
 ///
 /// # Errors
 /// If the processing element lacks an operation, or if the operation needs what no cell computes.
-pub fn select(graph: &DatapathGraph, spec: &PeSpec) -> Result<Cells, Refused> {
-    select_values(&graph.balanced(&PeOperators(spec)), spec)
+pub fn select(graph: &DatapathGraph, spec: &PeSpec, tables: Option<TableTiles>) -> Result<Cells, Refused> {
+    select_values(&graph.balanced(&PeOperators(spec)), spec, tables)
 }
 
-fn select_values(values: &Values, spec: &PeSpec) -> Result<Cells, Refused> {
+fn select_values(values: &Values, spec: &PeSpec, tables: Option<TableTiles>) -> Result<Cells, Refused> {
     let mut builder = Builder::new(spec);
-    let result = Legalizer::new(&mut builder, values).run().map_err(|why| match why {
+    let result = Legalizer::new(&mut builder, values, tables).run().map_err(|why| match why {
         Unsupported::Wide(operator) => Refused::Wide { operator, word_bits: spec.word_bits },
     })?;
-    let Builder { cells, fetches, sequences, predicates, .. } = builder;
-    let mut cells = needed(&Cells { cells, fetches, sequences, predicates, result: Some(result) });
-    cover(&mut cells, spec);
-    let cells = needed(&cells);
+    let Builder { cells, fetches, tables, sequences, predicates, .. } = builder;
+    let cells = needed(&Cells { cells, fetches, tables, sequences, predicates, result: Some(result) });
+    let covered = |mut cells: Cells| {
+        cover(&mut cells, spec);
+        needed(&cells)
+    };
+    let multiplies_and_adds = spec.opcode(Operation::MultiplyAdd).is_some();
+    let rows = multiplies_and_adds.then(|| covered(in_rows(&cells)));
+    let balanced = covered(cells);
+    let cells = rows.filter(|rows| rows.cells.len() < balanced.cells.len()).unwrap_or(balanced);
     check(&cells, spec)?;
     Ok(cells)
 }
@@ -114,6 +123,7 @@ fn needed(cells: &Cells) -> Cells {
         fetches: kept(&cells.fetches, &keep.fetches)
             .map(|fetch| crate::Fetch { index: word(fetch.index), ..*fetch })
             .collect(),
+        tables: cells.tables.clone(),
         sequences: kept(&cells.sequences, &keep.sequences).cloned().collect(),
         predicates: kept(&cells.predicates, &keep.predicates).cloned().collect(),
         result: cells.result.map(word),

@@ -1,41 +1,164 @@
 //! The cells of operations against their datapaths.
 
+use itertools::Itertools;
 use pushmem_graph::OperationDatapath;
-use pushmem_kernels::Evaluator;
-use pushmem_nest::{Loop, Program, Type};
+use pushmem_kernels::{Datapath, Evaluator};
+use pushmem_nest::{Access, ArrayKind, Loop, Operation, Program, Type};
 use pushmem_pe::Numbers;
-use pushmem_selection::Cells;
+use pushmem_selection::{Cells, Table};
 use rand::Rng;
+use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// Random operands for which the cells of an operation are compared.
+/// Random operands for which the cells of an operation are compared, and for which they are if some cells look up what selection
+/// computed before.
 const SAMPLES: usize = 256;
+const SAMPLES_OF_TABLES: usize = 4096;
 
-/// The operands for which the cells of an operation in these loops and its datapath give different words; nothing if there are none.
-///
-/// Operands are often extremes of their types, or near 0.
-pub fn difference(
-    program: &Program,
-    loops: &[&Loop],
-    of: &OperationDatapath,
-    cells: &Cells,
-    word_bits: u32,
-    random: &mut ChaCha8Rng,
-) -> Option<Vec<i64>> {
-    let mut evaluator = Evaluator::new(&of.datapath, &program.tables);
-    let mask = u32::MAX >> (u32::BITS - word_bits);
-    let entry = |table: usize, index: u32| {
-        let values = &program.tables[table].values;
-        values.get(index as usize).map_or(0, |entry| *entry as u32 & mask)
-    };
-    (0..SAMPLES).find_map(|_| {
-        let loads: Vec<i64> = of.datapath.loads().iter().map(|of| operand(*of, random)).collect();
-        let variables: Vec<i64> = loops.iter().map(|each| random.random_range(each.min..=each.max())).collect();
-        let words: Vec<u32> = loads.iter().map(|load| *load as u32 & mask).collect();
-        let expected = evaluator.evaluate(&loads, &variables) as u32 & mask;
-        let found = cells.evaluate(&Numbers { word_bits }, &words, &variables, entry);
-        (found != expected).then_some(loads)
-    })
+/// The most ways in which extremes of operands are combined: those of four operands.
+const MOST_EXTREMES: usize = 625;
+
+/// An end of what an element may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Corner {
+    Least,
+    Greatest,
+}
+
+/// Values of each array that are made of those of each operation, and how often all operations make some: values that depend on
+/// themselves, as sums do, are then sums of a few.
+const VALUES: usize = 256;
+const ROUNDS: usize = 3;
+
+/// Values that elements of each array may have: of inputs any, of others what operations compute of such values. Cells need not
+/// compute anything from other ones.
+pub(crate) struct Samples<'a> {
+    program: &'a Program,
+    /// Of arrays that are no inputs, ascending.
+    values: Vec<Vec<i64>>,
+}
+
+impl<'a> Samples<'a> {
+    /// The samples of a program.
+    pub fn of(program: &'a Program, random: &mut ChaCha8Rng) -> Self {
+        let mut samples = Samples { program, values: vec![Vec::new(); program.arrays.len()] };
+        let nests = program.operations();
+        let mut evaluators = nests
+            .iter()
+            .map(|(_, operation)| Evaluator::new(&Datapath::of(program, operation), &program.tables))
+            .collect_vec();
+        let accesses = nests.iter().map(|(_, operation)| Datapath::accesses(program, operation)).collect_vec();
+        for _ in 0..ROUNDS {
+            for (((loops, operation), accesses), evaluator) in nests.iter().zip(&accesses).zip(&mut evaluators) {
+                let computed = (0..VALUES).map_while(|_| {
+                    let loads = samples.loads(operation, accesses, random)?;
+                    Some(evaluator.evaluate(&loads, &variables(loops, random)))
+                });
+                let computed = computed.collect_vec();
+                let values = &mut samples.values[operation.target.array];
+                values.extend(computed);
+                values.sort_unstable();
+                values.dedup();
+            }
+        }
+        samples
+    }
+
+    /// Values of the loads of an operation; nothing if none are known yet.
+    fn loads(&self, operation: &Operation, accesses: &[Access], random: &mut ChaCha8Rng) -> Option<Vec<i64>> {
+        // Sums are extreme where all that is added is.
+        let corner = match random.random_range(0..8) {
+            0 => Some(Corner::Least),
+            1 => Some(Corner::Greatest),
+            _ => None,
+        };
+        let load = |(number, access): (usize, &Access)| {
+            let load = number.checked_rem(operation.loads.len()).map(|number| &operation.loads[number]);
+            match load.and_then(|load| load.outside) {
+                Some(outside) if random.random_range(0..8) == 0 => Some(outside),
+                _ => self.element(access.array, corner, random),
+            }
+        };
+        accesses.iter().enumerate().map(load).collect()
+    }
+
+    /// All ways to give each load one of the extremes of its array, if there are few: operations fail where two meet, as the
+    /// least number and -1 in a division.
+    fn extremes(&self, accesses: &[Access]) -> Vec<Vec<i64>> {
+        let of_array = |access: &Access| {
+            let array = &self.program.arrays[access.array];
+            let known = &self.values[access.array];
+            let ends = match array.kind {
+                ArrayKind::Input => [Some(array.element.min()), Some(array.element.max())],
+                _ => [known.first().copied(), known.last().copied()],
+            };
+            let is_possible = |value: &i64| match array.kind {
+                ArrayKind::Input => array.element.holds(*value),
+                _ => known.binary_search(value).is_ok(),
+            };
+            ends.into_iter().flatten().chain([-1, 0, 1].into_iter().filter(is_possible)).unique().collect_vec()
+        };
+        let of_loads = accesses.iter().map(of_array).collect_vec();
+        let ways = of_loads.iter().try_fold(1_usize, |ways, values| ways.checked_mul(values.len()));
+        match ways {
+            Some(ways) if ways <= MOST_EXTREMES => of_loads.into_iter().multi_cartesian_product().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A value of an element, often an extreme one.
+    fn element(&self, array: usize, corner: Option<Corner>, random: &mut ChaCha8Rng) -> Option<i64> {
+        let of = &self.program.arrays[array];
+        let values = &self.values[array];
+        match (of.kind, corner) {
+            (ArrayKind::Input, Some(Corner::Least)) => Some(of.element.min()),
+            (ArrayKind::Input, Some(Corner::Greatest)) => Some(of.element.max()),
+            (ArrayKind::Input, None) => Some(operand(of.element, random)),
+            (_, Some(Corner::Least)) => values.first().copied(),
+            (_, Some(Corner::Greatest)) => values.last().copied(),
+            (_, None) => match random.random_range(0..4) {
+                0 => values.first().copied(),
+                1 => values.last().copied(),
+                _ => values.choose(random).copied(),
+            },
+        }
+    }
+
+    /// The operands for which the cells of an operation in these loops and its datapath give different words; nothing if there are
+    /// none.
+    pub fn difference(
+        &self,
+        (loops, operation): &(Vec<&Loop>, &Operation),
+        of: &OperationDatapath,
+        cells: &Cells,
+        word_bits: u32,
+        random: &mut ChaCha8Rng,
+    ) -> Option<Vec<i64>> {
+        let program = self.program;
+        let mut evaluator = Evaluator::new(&of.datapath, &program.tables);
+        let accesses = Datapath::accesses(program, operation);
+        let mask = u32::MAX >> (u32::BITS - word_bits);
+        let entry = |table: Table, index: u32| {
+            let values = cells.contents(program, table);
+            values.get(index as usize).map_or(0, |entry| *entry as u32 & mask)
+        };
+        let samples = if cells.tables.is_empty() { SAMPLES } else { SAMPLES_OF_TABLES };
+        let extremes = self.extremes(&accesses);
+        let drawn = (0..samples).map(|_| None);
+        extremes.into_iter().map(Some).chain(drawn).find_map(|loads| {
+            let loads = loads.or_else(|| self.loads(operation, &accesses, random))?;
+            let variables = variables(loops, random);
+            let words: Vec<u32> = loads.iter().map(|load| *load as u32 & mask).collect();
+            let expected = evaluator.evaluate(&loads, &variables) as u32 & mask;
+            let found = cells.evaluate(&Numbers { word_bits }, &words, &variables, entry);
+            (found != expected).then_some(loads)
+        })
+    }
+}
+
+/// Values of these loops.
+fn variables(loops: &[&Loop], random: &mut ChaCha8Rng) -> Vec<i64> {
+    loops.iter().map(|each| random.random_range(each.min..=each.max())).collect()
 }
 
 /// A number of a type, often an extreme or a small one.

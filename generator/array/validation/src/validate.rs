@@ -6,11 +6,11 @@ use itertools::Itertools;
 use pushmem_bitstream::{Bitstream, DecodeError, TileName, decode};
 use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
 use pushmem_graph::{Accelerator, Beats, Function, KernelId, Stream, deinterleaved, interleaved};
-use pushmem_nest::Program;
+use pushmem_nest::{Operation, Program};
 use pushmem_netlist::{CellId, Core, Lane, Machine, run};
 use pushmem_pe::Tokens;
 use pushmem_resources::Graph;
-use pushmem_selection::Cells;
+use pushmem_selection::{Cells, Table};
 use pushmem_tile::TileSpec;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::lift::{LiftError, lift, not_loaded};
-use crate::operations::difference;
+use crate::operations::Samples;
 
 /// Runs on different tokens. A wrong word that is a token of 16 bits is equal in all of them once in 2^64.
 const RUNS: u64 = 4;
@@ -124,10 +124,17 @@ pub fn validate(
 ) -> Result<Proof, Invalid> {
     let mut random = ChaCha8Rng::seed_from_u64(0);
     let nests = program.operations();
+    let samples = Samples::of(program, &mut random);
     for of in &accelerator.datapaths {
-        let (loops, _) = &nests[of.operation];
-        if let Some(operands) = difference(program, loops, of, &cells[of.operation], spec.word_bits(), &mut random) {
-            return Err(Invalid::Operation { operation: of.name.clone(), operands });
+        // The operations of a unit have the datapath of the first.
+        let first = nests[of.operation].1;
+        let computes =
+            |(number, nest): &(usize, &(_, &Operation))| *number == of.operation || nest.1.shares_unit(first);
+        for (_, nest) in nests.iter().enumerate().filter(computes) {
+            let cells = &cells[of.operation];
+            if let Some(operands) = samples.difference(nest, of, cells, spec.word_bits(), &mut random) {
+                return Err(Invalid::Operation { operation: of.name.clone(), operands });
+            }
         }
     }
     let configuration = decode(bitstream, spec, graph).map_err(Invalid::Undecodable)?;
@@ -164,7 +171,7 @@ pub fn validate(
         let words: Vec<Vec<u32>> = entering.iter().map(|lane| random_words(lane.cycles.len(), &mut random)).collect();
         let memory = spec.memory.as_ref().map(|memory| &memory.tile);
         let expected = tokens_of_program(program, accelerator, cells, tokens, memory, &words);
-        let mut machine = Machine::new(&netlist, memory, tokens);
+        let mut machine = Machine::new(&netlist, spec, tokens);
         let found = run(&mut machine, &entering, &words, &leaving);
         if let Some((cell, violation)) = machine.take_violations().into_iter().next() {
             let tile = netlist.cells[cell].name.clone();
@@ -220,8 +227,8 @@ fn tokens_of_program(
             let loads: Vec<u32> = loads.iter().map(|load| u32::from(*load)).collect();
             // Tables have their words, so that a memory with a wrong one is found. Indices wrap at its end, and what is left of a
             // table's last row is 0.
-            let entry = |table: usize, index: u32| {
-                let (values, address) = (&program.tables[table].values, index % table_words);
+            let entry = |table: Table, index: u32| {
+                let (values, address) = (cells.contents(program, table), index % table_words);
                 let is_loaded = (address as usize) < values.len().next_multiple_of(row_words);
                 match values.get(address as usize) {
                     Some(entry) => (*entry as u16).into(),

@@ -35,11 +35,13 @@ const LONGEST_MESSAGE: usize = 2000;
 /// assert_eq!(problem.message(), "the width is 0");
 /// assert_eq!(problem.location(), Some(("tile.yaml".to_owned(), 2, 8)));
 /// ```
+#[derive(Clone)]
 pub struct Diagnostic {
     // Boxed so that a `Result` with this error stays small.
     content: Box<Content>,
 }
 
+#[derive(Clone)]
 struct Content {
     severity: Severity,
     is_fault: bool,
@@ -52,6 +54,7 @@ struct Content {
 }
 
 /// Bytes `span`, on character boundaries, of a named text.
+#[derive(Clone)]
 struct Place {
     source: NamedSource<Arc<str>>,
     span: Range<usize>,

@@ -84,13 +84,17 @@ pub fn application_graph(
         builder.add_array(kept);
     }
     builder.add_inputs();
+    // Results that come back are there before all that takes them.
+    let carried = plan::carried(scheduled, &reads, &builder.outcomes)?;
+    carried.iter().for_each(|&stage| builder.announce_kernel(stage));
     for (stage, reads) in reads.iter().enumerate() {
         if builder.outcomes[stage] != Outcome::At(Place { stage, delay: 0 }) {
             builder.add_wireless(stage);
-        } else if matches!(extraction.origins[stage], Origin::Operation { .. }) {
+        } else if matches!(extraction.origins[stage], Origin::Operation { .. }) && !carried.contains(&stage) {
             builder.add_kernel(stage, reads);
         }
     }
+    carried.iter().for_each(|&stage| builder.connect_kernel(stage, &reads[stage]));
     builder.connect_arrays();
     builder.add_units();
     builder.add_outputs(&final_stages);
@@ -112,6 +116,14 @@ struct Builder<'a> {
 }
 
 impl Scheduled<'_> {
+    /// Cycles after the begin of an iteration in which a stage takes the word of one of its reads.
+    fn arrival(self, stage: usize, read: usize) -> i64 {
+        match &self.extraction.origins[stage] {
+            Origin::Input { .. } => 0,
+            Origin::Operation { operation, .. } => self.datapaths[*operation].arrival(read) as i64,
+        }
+    }
+
     /// Whether the result of a stage depends on one of its reads.
     fn uses(self, stage: usize, read: usize) -> bool {
         match &self.extraction.origins[stage] {

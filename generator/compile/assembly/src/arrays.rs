@@ -76,7 +76,7 @@ pub(crate) fn ports(
     reads: &[ReadOf],
     divisors: &[i64],
 ) -> ArrayPorts {
-    let writers = (0..pipeline.stages.len()).filter(|&stage| pipeline.stages[stage].write.array == array).collect_vec();
+    let writers = writers_of(pipeline, array);
     let versions = version_loops(pipeline, array);
     let port = |stage: usize, access: &Access, iterations: &Iterations, late: i64, name: String, direction| {
         let (content, scheduled) = (&pipeline.stages[stage], &schedule.stages[stage]);
@@ -103,7 +103,9 @@ pub(crate) fn ports(
         let all = Iterations::all(content);
         ports.push(port(stage, &content.write, &all, content.latency as i64, name, Direction::Write));
     }
-    let residues = residues(pipeline, &writers, reads).into_iter().chain(vec![1; versions]);
+    // All groups stay in residues of a divisor that they have in common.
+    let common = |of_groups: Vec<i64>| of_groups.into_iter().reduce(gcd).unwrap_or(1);
+    let residues = residues(pipeline, &writers, reads).into_iter().map(common).chain(vec![1; versions]);
     let residues = residues.zip_longest(divisors).map(|pair| pair.or(1, &1)).map(|(of, by)| lcm(of, *by)).collect_vec();
     let array_name = &pipeline.arrays[array].name;
     let mut shared = SharedPorts::default();
@@ -120,6 +122,11 @@ pub(crate) fn ports(
         of_reads.push((read, parts));
     }
     ArrayPorts { buffer: UnifiedBuffer { name: array_name.clone(), ports }, writers, reads: of_reads }
+}
+
+/// The stages that write an array.
+fn writers_of(pipeline: &Pipeline, array: usize) -> Vec<usize> {
+    pipeline.stages.iter().positions(|stage| stage.write.array == array).collect()
 }
 
 /// How many of the outermost loops make an array anew: all its accesses are in them, none of its subscripts follows them, and
@@ -149,8 +156,9 @@ fn version_coefficients(depth: usize, outer: usize) -> Vec<i64> {
     (0..depth).map(|level| i64::from(level == depth - 1 - outer)).collect()
 }
 
-/// For each dimension, the number of residues among which the lanes of unrolled stages are divided: 1 if they are not.
-fn residues(pipeline: &Pipeline, writers: &[usize], reads: &[ReadOf]) -> Vec<i64> {
+/// For each dimension, the numbers of residues among which the lanes of unrolled stages are divided, one for each group of
+/// accesses that has lanes there.
+fn residues(pipeline: &Pipeline, writers: &[usize], reads: &[ReadOf]) -> Vec<Vec<i64>> {
     let written = writers.iter().map(|&stage| (stage, &pipeline.stages[stage].write));
     let read = reads.iter().map(|read| (read.stage, &pipeline.stages[read.stage].reads[read.read]));
     let accesses = written.chain(read).collect_vec();
@@ -173,13 +181,17 @@ fn residues(pipeline: &Pipeline, writers: &[usize], reads: &[ReadOf]) -> Vec<i64
             let factor = if strides == 0 { high - low + 1 } else { strides };
             (constants > 1 && factor > 1).then_some(factor)
         };
-        groups.values().filter_map(of_group).reduce(gcd).unwrap_or(1)
+        groups.values().filter_map(of_group).sorted().collect()
     };
     (0..dimensions).map(of_dimension).collect()
 }
 
-/// Ways to divide an array beyond its lanes, each as divisors for [`ports`]: by the strides of the fastest loops of its reads,
-/// so that each part is read without gaps; by even and odd iterations of the loop that makes it anew, so that a part is
+/// Most residues of a dimension among which an array is divided for lanes of several numbers: a read has a port for each.
+const MOST_RESIDUES: i64 = 64;
+
+/// Ways to divide an array beyond its lanes, each as divisors for [`ports`]: where stages have lanes in different numbers, by
+/// the least common multiple of these, so that no two lanes of a stage use a part; by the strides of the fastest loops of its
+/// reads, so that each part is read without gaps; by even and odd iterations of the loop that makes it anew, so that a part is
 /// written or read, but not both at the same time; by both.
 pub(crate) fn divisions(pipeline: &Pipeline, schedule: &Schedule, array: usize, reads: &[ReadOf]) -> Vec<Vec<i64>> {
     let dimensions = pipeline.stages[reads[0].stage].reads[reads[0].read].subscripts.len();
@@ -200,7 +212,12 @@ pub(crate) fn divisions(pipeline: &Pipeline, schedule: &Schedule, array: usize, 
         divisors[dimensions] = 2;
         divisors
     };
-    let mut divisions = vec![strides.clone()];
+    let multiple = |of_groups: Vec<i64>| {
+        let multiple = of_groups.into_iter().fold(1, lcm);
+        if multiple <= MOST_RESIDUES { multiple } else { 1 }
+    };
+    let lanes = residues(pipeline, &writers_of(pipeline, array), reads).into_iter().map(multiple).collect_vec();
+    let mut divisions = vec![lanes, strides.clone()];
     if versions > 0 {
         divisions.extend([even_and_odd(&vec![1; dimensions]), even_and_odd(&strides)]);
     }

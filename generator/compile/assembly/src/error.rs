@@ -28,6 +28,8 @@ pub enum AssemblyError {
         level: Level,
         /// The mappings that were tried.
         error: Box<MappingError>,
+        /// Other arrays that the tiles cannot keep.
+        others: Vec<usize>,
         /// Schedules for which the array was mapped in vain, where the search was given up after so many.
         given_up: Option<usize>,
     },

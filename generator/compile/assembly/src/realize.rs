@@ -67,13 +67,27 @@ pub fn realize(
     };
     realizer.add_arrays()?;
     realizer.add_inputs();
+    let carried = realizer.carried();
+    for &(net, kernel) in &carried {
+        realizer.add_kernel(net, kernel, Vec::new());
+        realizer.add_delays(net)?;
+    }
     for (_, net) in realizer.results() {
+        if carried.iter().any(|(other, _)| *other == net) {
+            continue;
+        }
         match graph.words[net].driver {
-            WordDriver::Kernel(kernel) => realizer.add_kernel(net, kernel)?,
+            WordDriver::Kernel(kernel) => {
+                let operands = realizer.sources(&graph.kernels[kernel].operands)?;
+                realizer.add_kernel(net, kernel, operands);
+            }
             WordDriver::Select(_) | WordDriver::Hold(_) => _ = realizer.wire(net, 0)?,
             WordDriver::Input { .. } | WordDriver::Port { .. } => {}
         }
         realizer.add_delays(net)?;
+    }
+    for &(_, kernel) in &carried {
+        realizer.connect_kernel(kernel)?;
     }
     realizer.connect_arrays()?;
     realizer.add_units()?;
@@ -126,6 +140,44 @@ impl Realizer<'_> {
         let nets = inputs.chain(kernels).chain(copies);
         let stage = |net: WordId| self.graph.words[net].result.as_ref().map(|result| (result.stage, net));
         nets.filter_map(stage).sorted().dedup().collect()
+    }
+
+    /// The kernels with registers whose results come back: their own operands, or those of stages above, are some of them.
+    fn carried(&self) -> Vec<(WordId, KernelId)> {
+        let places: BTreeMap<WordId, usize> = self.results().into_iter().map(|(stage, net)| (net, stage)).collect();
+        let mut carried = BTreeSet::new();
+        for (&net, &stage) in &places {
+            let mut open = self.taken(net);
+            let mut known = BTreeSet::new();
+            while let Some(source) = open.pop() {
+                match places.get(&source) {
+                    Some(&producer) if producer < stage => {}
+                    Some(_) => _ = carried.insert(source),
+                    None if known.insert(source) => open.extend(self.taken(source)),
+                    None => {}
+                }
+            }
+        }
+        let kernel = |net: WordId| match self.graph.words[net].driver {
+            WordDriver::Kernel(kernel) if self.graph.kernels[kernel].latency > 0 => Some((net, kernel)),
+            _ => None,
+        };
+        carried.into_iter().filter_map(kernel).collect()
+    }
+
+    /// The nets that a net takes words of.
+    fn taken(&self, net: WordId) -> Vec<WordId> {
+        let edges = match &self.graph.words[net].driver {
+            WordDriver::Kernel(kernel) => self.graph.kernels[*kernel].operands.clone(),
+            WordDriver::Select(choices) => choices.iter().map(|choice| choice.edge).collect(),
+            WordDriver::Hold(hold) => vec![hold.edge],
+            WordDriver::Input { .. } | WordDriver::Port { .. } => Vec::new(),
+        };
+        let net = |edge: Edge| match edge {
+            Edge::Net { net, .. } => Some(net),
+            Edge::Constant(_) => None,
+        };
+        edges.into_iter().filter_map(net).collect()
     }
 
     /// The wire of a net some cycles ago. Selections and hold registers get theirs when they are first asked for.
@@ -230,9 +282,17 @@ impl Realizer<'_> {
         Ok(())
     }
 
-    fn add_kernel(&mut self, net: WordId, number: KernelId) -> Result<(), AssemblyError> {
+    /// Connects the operands of a kernel that was added without.
+    fn connect_kernel(&mut self, number: KernelId) -> Result<(), AssemblyError> {
+        let graph = self.graph;
+        let operands = self.sources(&graph.kernels[number].operands)?;
+        let kernel = self.kernel_of[number].expect("the kernel was added");
+        self.accelerator.kernels[kernel].operands = operands;
+        Ok(())
+    }
+
+    fn add_kernel(&mut self, net: WordId, number: KernelId, operands: Vec<Source>) {
         let node = &self.graph.kernels[number];
-        let operands = self.sources(&node.operands)?;
         let datapath = self.datapath(node.operation);
         let content = &self.graph.words[net];
         let kernel = self.accelerator.kernels.push(Kernel {
@@ -247,13 +307,13 @@ impl Realizer<'_> {
         self.kernel_of[number] = Some(kernel);
         let wire = self.add_wire(content.name.clone(), Driver::Kernel { kernel });
         self.wires.insert((net, 0), wire);
-        Ok(())
     }
 
     /// The datapath of an operation, which its copies share, and all operations of its unit.
     fn datapath(&mut self, operation: usize) -> DatapathId {
-        let unit = self.operations[operation].1.unit();
-        let in_unit = |(_, other): &(Vec<&Loop>, &Operation)| unit.is_some() && other.unit() == unit;
+        let first = self.operations[operation].1;
+        let unit = first.unit();
+        let in_unit = |(_, other): &(Vec<&Loop>, &Operation)| other.shares_unit(first);
         let operation = self.operations.iter().position(in_unit).unwrap_or(operation);
         if let Some(&number) = self.datapath_of.get(&operation) {
             return number;

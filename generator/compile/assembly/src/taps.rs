@@ -77,8 +77,9 @@ pub(crate) fn taps(
     read: &Access,
 ) -> Result<Vec<TapCase>, TapError> {
     let Reader { stage, content: reader, schedule: times } = reader;
-    // An update reads the results of the stages before it.
-    let producers = writers.of_access(reader, read).into_iter().filter(|&other| other < stage).collect_vec();
+    // An update reads the results of the stages before it. Other reads may take results of earlier iterations.
+    let feeds = |&other: &usize| other < stage || *read != reader.write;
+    let producers = writers.of_access(reader, read).into_iter().filter(feeds).collect_vec();
     let loops = |access: &Access| access.subscripts.iter().map(loop_of).collect();
     let read_loops = loops(read);
     let written_loops = producers.iter().map(|&producer| loops(&pipeline.stages[producer].write)).collect();

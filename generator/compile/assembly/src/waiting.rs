@@ -31,6 +31,8 @@ pub struct Waits {
     pub each: BTreeSet<(usize, usize)>,
     /// In memories that keep all words of an array.
     pub memories: BTreeSet<(usize, usize)>,
+    /// Those in memories that come in the opposite order of their writes along a loop: no delay serves them.
+    pub turned: BTreeSet<(usize, usize)>,
 }
 
 /// Where the words of a read wait.
@@ -59,8 +61,13 @@ impl Waits {
         let is_constant = |&stage: &usize| datapath(stage).is_some_and(|datapath| datapath.constant().is_some());
         for (stage, content) in pipeline.stages.iter().enumerate() {
             for (number, read) in content.reads.iter().enumerate() {
-                let used = datapath(stage).is_some_and(|datapath| datapath.uses(number));
+                // A word of a recurrence is taken out of a delay.
+                let used =
+                    datapath(stage).is_some_and(|datapath| datapath.uses(number) && datapath.arrival(number) == 0);
+                let against = |writer: usize| turns(&pipeline.stages[writer], content, read);
+                let is_turned = is_scan && writers.of_access(content, read).into_iter().any(against);
                 let place = match is_scan {
+                    true if is_turned => Some(Place::Memory),
                     true => place(content, read),
                     // Other words are kept in memories.
                     false => is_one_word(content, read).then_some(Place::Register),
@@ -77,7 +84,10 @@ impl Waits {
                     _ if !is_scan && (producers.len() != 1 || producers.iter().any(is_kept)) => continue,
                     Place::Register => waits.registers.insert((stage, number)),
                     Place::RegisterEach => waits.each.insert((stage, number)),
-                    Place::Memory if are_lanes(writers.all(read.array)) && is_affine(read) => {
+                    Place::Memory if (is_turned || are_lanes(writers.all(read.array))) && is_affine(read) => {
+                        if is_turned {
+                            waits.turned.insert((stage, number));
+                        }
                         waits.memories.insert((stage, number))
                     }
                     Place::Memory => continue,
@@ -89,7 +99,7 @@ impl Waits {
 
     /// The same without memories.
     pub fn in_registers(&self) -> Self {
-        Waits { memories: BTreeSet::new(), ..self.clone() }
+        Waits { memories: BTreeSet::new(), turned: BTreeSet::new(), ..self.clone() }
     }
 }
 
@@ -107,6 +117,17 @@ fn place(stage: &Stage, read: &Access) -> Option<Place> {
         (false, true) => Place::RegisterEach,
         (false, false) => Place::Memory,
     })
+}
+
+/// Whether a read goes along a dimension of its array in the opposite direction of a writer.
+fn turns(writer: &Stage, reader: &Stage, read: &Access) -> bool {
+    let direction = |stage: &Stage, subscript: &Subscript| {
+        let level = subscript.single_loop().ok().flatten()?;
+        (stage.loops[level].extent > 1).then(|| subscript.coefficients[level].signum())
+    };
+    let dimensions = writer.write.subscripts.iter().zip(&read.subscripts);
+    let directions = dimensions.map(|(written, read)| direction(writer, written).zip(direction(reader, read)));
+    directions.flatten().any(|(one, other)| one != other)
 }
 
 /// Whether a read takes the same element in all iterations.

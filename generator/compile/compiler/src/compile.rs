@@ -1,5 +1,7 @@
 //! The passes in their order.
 
+use std::collections::BTreeSet;
+
 use itertools::Itertools;
 use pushmem_assembly::{Constraints, Tiles, realize};
 use pushmem_extraction::{Extraction, extract};
@@ -10,11 +12,12 @@ use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Policy, Program};
 use pushmem_proof::{prove, prove_graph, prove_roms};
 use pushmem_replay::replay;
-use pushmem_schedule::{Coarse, CoarseOptions, Schedule, Stage, sequential};
+use pushmem_schedule::{Coarse, CoarseOptions, Recurrence, Schedule, Stage, sequential};
 use pushmem_tile::{Kind, TileSpec, timing};
 
 use crate::compute_sharing;
 use crate::error::CompileError;
+use crate::recurrences;
 use crate::refusal::refusal;
 use crate::search::{Passes, Planned, Search};
 use crate::trial::Trial;
@@ -30,6 +33,8 @@ pub struct Compiled {
     pub extraction: Extraction,
     /// When they run.
     pub schedule: Schedule,
+    /// Of a raster scan in which stages take results of earlier iterations: its initiation interval, and why it is not shorter.
+    pub recurrence: Option<Recurrence>,
     /// The schedules that were tried, in their order, with the arrays at the levels where they are.
     pub trials: Vec<Trial>,
     /// How the schedule of a coarse pipeline came about.
@@ -42,6 +47,10 @@ pub struct Compiled {
     pub accelerator: Accelerator,
     /// Constraints on the hardware.
     pub constraints: Constraints,
+    /// Why stages of a program that names no schedule cannot all follow one scan, where they run as a coarse pipeline instead.
+    pub no_scan: Option<Diagnostic>,
+    /// Arrays in memory tiles whose level the target does not have, each with that level.
+    pub without_level: Vec<(usize, Level)>,
     /// Figures of the proof.
     pub proof: Proof,
 }
@@ -86,7 +95,45 @@ pub fn compile_observed(
 ) -> Result<Compiled, CompileError> {
     check_tiles(target.memory(), target.rom())?;
     let tiles = Tiles { target, mappings: &Mappings::default() };
-    let mut source = program;
+    let (program, without_level) = at_levels_of(program, target);
+    let compiled = |program: Program| {
+        let compiled = compile_with_moves(program, tiles, constraints, observe)?;
+        Ok(Compiled { without_level: without_level.clone(), ..compiled })
+    };
+    if program.schedule.is_some() || program.policy() == Policy::Dnn {
+        return compiled(program);
+    }
+    // The rule for the schedule looks at reductions alone. Where no scan serves all stages, whole nests may run one after the other.
+    let refused = match compiled(program.clone()) {
+        Err(refused @ (CompileError::Refused(_) | CompileError::Unmapped { .. })) => refused,
+        done => return done,
+    };
+    match compiled(Program { schedule: Some(Policy::Dnn), ..program }) {
+        Ok(compiled) => Ok(Compiled { no_scan: Some(refused.into()), ..compiled }),
+        // The first refusal is the one of the schedule that the rule chooses.
+        Err(_) => Err(refused),
+    }
+}
+
+/// The program with arrays in memory tiles whose level the target does not have, and these arrays with that level.
+fn at_levels_of(mut program: Program, target: &Target) -> (Program, Vec<(usize, Level)>) {
+    let mut without = Vec::new();
+    for (number, array) in program.arrays.iter_mut().enumerate() {
+        if let Some(level) = array.level.filter(|level| target.at(*level).is_none()) {
+            array.level = Some(Level::Memory);
+            without.push((number, level));
+        }
+    }
+    (program, without)
+}
+
+/// Compiles a program, with arrays that memory tiles have no room for in the global buffer.
+fn compile_with_moves(
+    mut source: Program,
+    tiles: Tiles,
+    constraints: &Constraints,
+    observe: &dyn Fn(&Trial),
+) -> Result<Compiled, CompileError> {
     loop {
         match compile_at_levels(&source, tiles, constraints, observe)? {
             AtLevels::Compiled(compiled) => return Ok(*compiled),
@@ -129,24 +176,34 @@ fn compile_at_levels(
         logic_words: constraints.table_logic_words,
         latency: timing::sram_to_output(tiles.target.rom().sram_latency),
     };
-    let datapath = |graph: DatapathGraph| {
-        let datapath = graph.pipelined(tiles.target.operators.as_ref(), memories);
-        // An update travels to its memory, and from there to the next one: the schedule of a stage knows no distance to itself.
-        let distance = if graph.operation().updates() { tiles.target.transport } else { 0 };
+    let recurrent = recurrences::loads(&program);
+    let datapath = |(graph, recurrent): (DatapathGraph, &BTreeSet<usize>)| {
+        let datapath = graph.pipelined_around(tiles.target.operators.as_ref(), memories, recurrent);
+        // An update travels to its memory, and from there to the next one: the schedule of a stage knows no distance to itself. So
+        // does a result that comes back: all of its way but the delays is part of the kernel.
+        let comes_back = graph.operation().updates() || !recurrent.is_empty();
+        let distance = if comes_back { tiles.target.transport } else { 0 };
         let datapath = datapath.map(|datapath| datapath.later(distance));
         datapath.map_err(|error| program.diagnostic(graph.operation().span, error.to_string()))
     };
-    let datapaths: Vec<Datapath> = DatapathGraph::all(&program).map(datapath).try_collect()?;
+    let datapaths: Vec<Datapath> = DatapathGraph::all(&program).zip(&recurrent).map(datapath).try_collect()?;
     compute_sharing::check(&program, &datapaths)?;
     let extraction = extract(&program, |operation| datapaths[operation].latency())?;
-    let passes = Passes { program: &program, extraction: &extraction, datapaths: &datapaths, tiles, constraints };
+    let passes = Passes {
+        program: &program,
+        extraction: &extraction,
+        datapaths: &datapaths,
+        recurrent: &recurrent,
+        tiles,
+        constraints,
+    };
     let search = Search::new(&passes, observe);
     let planned = match program.policy() {
         Policy::Stencil => search.stencil(),
         Policy::Dnn => search.coarse(),
     };
     let trials = search.trials();
-    let Planned { schedule, coarse, graph, accelerator } = match planned {
+    let Planned { schedule, recurrence, coarse, graph, accelerator } = match planned {
         Ok(planned) => planned,
         Err(error) => match error.array().filter(|array| moves(source, *array, tiles.target)) {
             Some(array) => return Ok(AtLevels::Moves(array)),
@@ -162,12 +219,15 @@ fn compile_at_levels(
         program,
         extraction,
         schedule,
+        recurrence,
         trials,
         coarse,
         datapaths,
         graph,
         accelerator,
         constraints: constraints.clone(),
+        no_scan: None,
+        without_level: Vec::new(),
         proof: Proof::default(),
     };
     compiled.proof = compiled.prove()?;
@@ -181,7 +241,7 @@ fn moves(source: &Program, array: usize, target: &Target) -> bool {
     free.is_some_and(is_large) && target.at(Level::GlobalBuffer).is_some()
 }
 
-/// Checks that there is each level that the program names, and that an array can be kept there.
+/// Checks that an array can be kept at the level that the program names.
 fn check_levels(program: &Program, target: &Target) -> Result<(), Diagnostic> {
     for array in &program.arrays {
         let Some(level @ (Level::GlobalBuffer | Level::RegisterFile)) = array.level else { continue };
@@ -191,12 +251,8 @@ fn check_levels(program: &Program, target: &Target) -> Result<(), Diagnostic> {
         };
         let help = format!("name a specification with words of at least {WORD_BITS} bits by `{option}`");
         let refuse = |message: String| Err(program.diagnostic(array.span, message).with_help(&help));
-        match target.at(level) {
-            None => return refuse(format!("`{}` is to be in a level that there is not: {}", array.name, level.name())),
-            Some(spec) if spec.kind == Kind::Rom || spec.word_bits < WORD_BITS => {
-                return refuse(format!("`{}` tiles cannot keep `{}`", spec.name, array.name));
-            }
-            Some(_) => {}
+        if let Some(spec) = target.at(level).filter(|spec| spec.kind == Kind::Rom || spec.word_bits < WORD_BITS) {
+            return refuse(format!("`{}` tiles cannot keep `{}`", spec.name, array.name));
         }
     }
     Ok(())
@@ -243,7 +299,29 @@ impl Compiled {
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut warnings = self.extraction.warnings(&self.program);
         warnings.extend(self.slower_than_sequential());
+        warnings.extend(self.without_scan());
+        warnings.extend(self.without_level());
         warnings
+    }
+
+    /// Warnings about arrays in memory tiles whose level the target does not have.
+    fn without_level(&self) -> impl Iterator<Item = Diagnostic> {
+        self.without_level.iter().map(|&(number, level)| {
+            let array = &self.source.arrays[number];
+            let message =
+                format!("`{}` is kept in memory tiles: there is no {}", array.name, level.name().replace('_', " "));
+            let warning = self.source.diagnostic(array.span, message);
+            warning.with_help("say `level: memory` in the program to choose this").as_warning()
+        })
+    }
+
+    /// A warning where a program that names no schedule runs nest by nest, since stages cannot all follow one scan.
+    fn without_scan(&self) -> Option<Diagnostic> {
+        let refused = self.no_scan.clone()?;
+        let message =
+            format!("`{}` runs nest by nest: one scan of the image cannot serve all its stages", self.program.name);
+        let help = "say `schedule: dnn` in the program to choose this, or change the place below so that it streams";
+        Some(Diagnostic::new(message).with_help(help).as_warning().with_related(vec![refused.as_note()]))
     }
 
     /// A warning where the schedule is slower than one stage after the other, with the reason.

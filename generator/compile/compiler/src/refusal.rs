@@ -28,7 +28,7 @@ pub(crate) fn refusal(program: &Program, extraction: &Extraction, error: Assembl
                 "choose a tile with more rows, wider controllers, more words in its buffers, or chaining".to_owned();
             (array, extraction.span(program, stage), done, help, error, Level::Memory, None)
         }
-        AssemblyError::Array { array, level, error, given_up } => {
+        AssemblyError::Array { array, level, error, given_up, .. } => {
             let tiles = memories(level);
             let smaller = "choose a tile with more rows or ports, or with larger `cycle_bits` for a longer schedule, or \
                  divide the work into smaller tiles of the array";

@@ -6,6 +6,7 @@ use pushmem_assembly::Constraints;
 use pushmem_files::counted;
 use pushmem_graph::Stream;
 use pushmem_nest::Level;
+use pushmem_schedule::Circle;
 use serde::Serialize;
 
 use crate::compile::Compiled;
@@ -24,6 +25,9 @@ pub struct Report {
     pub cycles: u64,
     /// The same when one stage runs after the other, with the same memories.
     pub sequential_cycles: u64,
+    /// The initiation interval of a raster scan with recurrences; left out where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initiation_interval: Option<InitiationInterval>,
     /// Whether the accelerator runs that way, because a pipeline would wait for the memories longer.
     pub in_sequence: bool,
     /// Words that are live in SRAM at most.
@@ -71,6 +75,51 @@ pub struct Report {
     pub simulated_cycles: u64,
 }
 
+/// How many cycles after one another the iterations of a raster scan begin.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InitiationInterval {
+    /// The cycles.
+    pub cycles: u64,
+    /// The recurrence that needs so many; nothing if it is one cycle.
+    pub recurrence: Option<RecurrencePath>,
+}
+
+/// Operations of which each takes the result of the one before, and the first that of the last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RecurrencePath {
+    /// The operations.
+    pub operations: Vec<String>,
+    /// Cycles that a word takes around.
+    pub latency: u64,
+    /// Iterations after which it must be back.
+    pub distance: u64,
+}
+
+impl InitiationInterval {
+    /// That of a compiled program; nothing if its stages take no results of earlier iterations, or it is no raster scan.
+    pub fn of(compiled: &Compiled) -> Option<Self> {
+        let recurrence = compiled.recurrence.as_ref()?;
+        let name = |&stage: &usize| compiled.extraction.pipeline.stages[stage].name.clone();
+        let path = |circle: &Circle| RecurrencePath {
+            operations: circle.stages.iter().map(name).collect(),
+            latency: circle.latency,
+            distance: circle.distance,
+        };
+        Some(InitiationInterval { cycles: recurrence.interval, recurrence: recurrence.circle.as_ref().map(path) })
+    }
+}
+
+impl fmt::Display for InitiationInterval {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(RecurrencePath { operations, latency, distance }) = &self.recurrence else {
+            return write!(formatter, "{}", counted(self.cycles, "cycle"));
+        };
+        let (latency, distance) = (counted(*latency, "cycle"), counted(*distance, "iteration"));
+        let path = operations.join(", ");
+        write!(formatter, "{}: {path} takes {latency} for a word of {distance} ago", counted(self.cycles, "cycle"))
+    }
+}
+
 /// For fields that are left out of the JSON where they are 0.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
 fn is_zero(number: &usize) -> bool {
@@ -94,6 +143,7 @@ impl Report {
             constraints: compiled.constraints.clone(),
             cycles: accelerator.length,
             sequential_cycles: compiled.sequential_cycles(),
+            initiation_interval: InitiationInterval::of(compiled),
             in_sequence: compiled.coarse.as_ref().is_some_and(|plan| plan.coarse.is_none()),
             sram_words: accelerator.memory_words(),
             sequential_words: kept.map(|array| compiled.program.arrays[array].size() as u64).sum(),
@@ -130,6 +180,9 @@ impl fmt::Display for Report {
                 false => format!("{} ({} one stage after the other)", self.cycles, self.sequential_cycles),
             },
         )?;
+        if let Some(interval) = &self.initiation_interval {
+            line("initiation interval", interval.to_string())?;
+        }
         let others = [
             (self.global_buffer_banks, self.global_buffer.as_ref()),
             (self.register_files, self.register_file.as_ref()),

@@ -10,7 +10,8 @@ use pushmem_kernels::Datapath;
 use pushmem_mapping::MappingError;
 use pushmem_nest::{Level, Program};
 use pushmem_schedule::{
-    Coarse, CoarseOptions, Options, Schedule, ScheduleError, Transport, coarse, sequential, stencil,
+    Coarse, CoarseOptions, Options, Recurrence, Schedule, ScheduleError, Transport, coarse, recurrence, sequential,
+    stencil,
 };
 use pushmem_tile::{Kind, TileSpec, timing};
 
@@ -23,6 +24,7 @@ use crate::trial::{self, Trial};
 /// The schedule of the stages, and their hardware.
 pub(crate) struct Planned {
     pub schedule: Schedule,
+    pub recurrence: Option<Recurrence>,
     pub coarse: Option<CoarsePlan>,
     pub graph: ApplicationGraph,
     pub accelerator: Accelerator,
@@ -49,20 +51,42 @@ pub(crate) struct Passes<'a> {
     pub program: &'a Program,
     pub extraction: &'a Extraction,
     pub datapaths: &'a [Datapath],
+    /// By operation, the loads of results of earlier iterations.
+    pub recurrent: &'a [BTreeSet<usize>],
     pub tiles: Tiles<'a>,
     pub constraints: &'a Constraints,
 }
 
 impl Passes<'_> {
+    /// The stages that write an array, and whose kernels contain the way of their results.
+    fn writers_with_ways(&self, array: usize) -> impl Iterator<Item = usize> {
+        let stages = self.extraction.pipeline.stages.iter().zip(&self.extraction.origins).enumerate();
+        let has_way = |origin: &Origin| match origin {
+            Origin::Input { .. } => false,
+            Origin::Operation { operation, .. } => !self.recurrent[*operation].is_empty(),
+        };
+        stages
+            .filter(move |(_, (stage, origin))| stage.write.array == array && has_way(origin))
+            .map(|(number, _)| number)
+    }
+
     /// The way of words from stage to stage, and the latencies of operands.
     fn transport(&self) -> Transport {
         let mut transport = Transport::uniform(self.tiles.target.transport);
         for (stage, origin) in self.extraction.origins.iter().enumerate() {
             let Origin::Operation { operation, .. } = origin else { continue };
-            for read in 0..self.extraction.pipeline.stages[stage].reads.len() {
-                match self.datapaths[*operation].operand_latency(read) {
-                    0 => {}
-                    cycles => transport.set_operand(stage, read, cycles),
+            for (read, access) in self.extraction.pipeline.stages[stage].reads.iter().enumerate() {
+                let datapath = &self.datapaths[*operation];
+                if datapath.operand_latency(read) > 0 {
+                    transport.set_operand(stage, read, datapath.operand_latency(read));
+                }
+                if datapath.arrival(read) > 0 {
+                    transport.set_arrival(stage, read, datapath.arrival(read));
+                }
+                // The kernels of results that come back have their ways already.
+                let loads = self.program.operations()[*operation].1.loads.len().max(1);
+                if self.tiles.target.transport > 0 && self.recurrent[*operation].contains(&(read % loads)) {
+                    self.writers_with_ways(access.array).for_each(|producer| transport.set(producer, stage, 0));
                 }
             }
         }
@@ -73,6 +97,8 @@ impl Passes<'_> {
 /// A schedule that the memories may serve.
 pub(crate) struct Candidate {
     schedule: Schedule,
+    /// Of a raster scan, that of results of earlier iterations.
+    recurrence: Option<Recurrence>,
     coarse: Option<CoarsePlan>,
     /// The reads whose words wait.
     waits: Waits,
@@ -82,6 +108,9 @@ pub(crate) struct Candidate {
 /// for the tiles shipped, after 8.
 const MOST_REFUSED: usize = 12;
 
+/// So many arrays are relieved one after the other.
+const RELIEVED_ALONE: usize = 2;
+
 /// A schedule is feasible if the memories serve it. It costs cycles first, then tiles.
 impl Problem for Passes<'_> {
     type Candidate = Candidate;
@@ -90,11 +119,11 @@ impl Problem for Passes<'_> {
     type Record = Trial;
     type Cost = (u64, usize);
 
-    fn solve(&self, Candidate { schedule, coarse, waits }: Candidate) -> Result<Planned, AssemblyError> {
-        let Passes { program, extraction, datapaths, tiles, constraints } = *self;
+    fn solve(&self, Candidate { schedule, recurrence, coarse, waits }: Candidate) -> Result<Planned, AssemblyError> {
+        let Passes { program, extraction, datapaths, tiles, constraints, .. } = *self;
         let graph = application_graph(program, extraction, &schedule, datapaths, &waits, tiles)?;
         let accelerator = realize(program, extraction, datapaths, &graph, tiles, constraints)?;
-        Ok(Planned { schedule, coarse, graph, accelerator })
+        Ok(Planned { schedule, recurrence, coarse, graph, accelerator })
     }
 
     fn cost(planned: &Planned) -> (u64, usize) {
@@ -147,7 +176,7 @@ impl<'a> Search<'a> {
     fn given_up(&self) -> Option<AssemblyError> {
         let refused = self.driver.given_up()?;
         let (array, level, error) = self.last.borrow().clone()?;
-        Some(AssemblyError::Array { array, level, error, given_up: Some(refused) })
+        Some(AssemblyError::Array { array, level, error, others: Vec::new(), given_up: Some(refused) })
     }
 
     /// All stages fused into one raster scan. Words that are read again in each row wait in memories, if the tiles have such
@@ -156,8 +185,12 @@ impl<'a> Search<'a> {
         let Passes { program, extraction, datapaths, tiles, .. } = self.passes;
         let waits = Waits::of(program, extraction, datapaths, tiles.target);
         match self.stencil_with(&waits) {
-            Err(AssemblyError::Array { .. } | AssemblyError::Memory { .. }) if !waits.memories.is_empty() => {
-                self.stencil_with(&waits.in_registers())
+            Err(refused @ (AssemblyError::Array { .. } | AssemblyError::Memory { .. }))
+                if !waits.memories.is_empty() =>
+            {
+                let delayed = self.stencil_with(&waits.in_registers());
+                // Words in the opposite order have no delay: the memory is what is missing.
+                if waits.turned.is_empty() { delayed } else { delayed.map_err(|_| refused) }
             }
             outcome => outcome,
         }
@@ -167,9 +200,11 @@ impl<'a> Search<'a> {
     fn stencil_with(&self, waits: &Waits) -> Result<Planned, AssemblyError> {
         let with_rows = |row_multiple: u64| {
             let options = Options { row_multiple, ..self.stencil_options(waits) };
-            let schedule = stencil(&self.passes.extraction.pipeline, &options);
-            let schedule = self.after_loads(schedule.map_err(|error| self.refused(&error))?, waits);
-            self.attempted(Candidate { schedule, coarse: None, waits: waits.clone() })
+            let pipeline = &self.passes.extraction.pipeline;
+            let recurrence = recurrence(pipeline, &options).map_err(|error| self.refused(&error))?;
+            let schedule = stencil(pipeline, &options).map_err(|error| self.refused(&error))?;
+            let schedule = self.after_loads(schedule, waits);
+            self.attempted(Candidate { schedule, recurrence, coarse: None, waits: waits.clone() })
         };
         // Rows as they are first; if a memory does not fit so, rows of whole fetches.
         match (with_rows(1), self.passes.tiles.target.memory().kind) {
@@ -310,16 +345,27 @@ impl<'a> Search<'a> {
     fn coarse_relieved_in(
         &self,
         mut options: CoarseOptions,
-        mut array: usize,
+        array: usize,
         order: [Relief; 2],
     ) -> Result<Planned, AssemblyError> {
+        let mut arrays = vec![array];
+        let mut trials = 0;
         loop {
-            let relieved = order.iter().any(|relief| match relief {
-                Relief::Turns => options.serialized.insert(array),
-                Relief::Pauses => options.whole_rows.insert(array),
-            });
+            trials += 1;
+            let mut relieve = |array: &usize| {
+                order.iter().any(|relief| match relief {
+                    Relief::Turns => options.serialized.insert(*array),
+                    Relief::Pauses => options.whole_rows.insert(*array),
+                })
+            };
+            // An array without further relief stays refused, whatever the others get.
+            let relieved = arrays.iter().filter(|array| relieve(array)).count() == arrays.len();
             match self.coarse_plan(&options).and_then(|plan| self.coarse_at_once(plan)) {
-                Err(AssemblyError::Array { array: refused, .. }) if relieved => array = refused,
+                // Relief of an array may serve others, too. Where it does not, all get theirs at once.
+                Err(AssemblyError::Array { array, others, .. }) if relieved => {
+                    let all = others.into_iter().filter(|_| trials >= RELIEVED_ALONE);
+                    arrays = all.chain([array]).collect();
+                }
                 outcome => return outcome,
             }
         }
@@ -361,7 +407,7 @@ impl<'a> Search<'a> {
     fn assembled(&self, schedule: Schedule, coarse: Option<CoarsePlan>) -> Result<Planned, AssemblyError> {
         let Passes { program, extraction, datapaths, tiles, .. } = self.passes;
         let waits = Waits::of(program, extraction, datapaths, tiles.target);
-        self.attempted(Candidate { schedule, coarse, waits })
+        self.attempted(Candidate { schedule, recurrence: None, coarse, waits })
     }
 
     fn attempted(&self, candidate: Candidate) -> Result<Planned, AssemblyError> {

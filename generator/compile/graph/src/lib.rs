@@ -9,6 +9,7 @@
 
 mod accelerator;
 mod application;
+mod arrivals;
 mod ids;
 mod lanes;
 mod run;

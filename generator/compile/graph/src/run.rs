@@ -11,6 +11,7 @@ use pushmem_model::{Inputs, Outputs, TileModel, Violation};
 use pushmem_nest::{ArrayKind, Program};
 
 use crate::accelerator::{Accelerator, Case, Condition, Counter, Driver, Source, Stream, Turn};
+use crate::arrivals::Arrivals;
 use crate::ids::{CounterId, InputId, KernelId, TileId, WireId};
 
 /// Result of a run of the model.
@@ -195,6 +196,7 @@ struct KernelState<'a> {
     /// The kernel, or the first of those that share it.
     kernel: KernelId,
     function: Function<'a>,
+    arrivals: Arrivals<u16>,
     /// Results under way, the next to appear first; empty for a kernel without registers.
     results: VecDeque<u16>,
     operands: &'a [Source],
@@ -234,10 +236,13 @@ impl<'a> Machine<'a> {
             instances.push({
                 let operation = &accelerator.datapaths[kernel.datapath];
                 let operands = unit.map_or(&kernel.operands, |unit| &unit.operands);
+                let arrivals = Arrivals::of(&operation.datapath, operation.depth);
+                let latency = operation.datapath.latency().saturating_sub(arrivals.latest());
                 KernelState {
                     kernel: number,
                     function: function(number),
-                    results: VecDeque::from(vec![0; operation.datapath.latency() as usize]),
+                    arrivals,
+                    results: VecDeque::from(vec![0; latency as usize]),
                     operands,
                     loads: vec![0; operands.len()],
                     variables: vec![0; operation.depth],
@@ -363,6 +368,7 @@ impl<'a> Machine<'a> {
     fn evaluate(&mut self, number: usize) -> u16 {
         self.load(number);
         let kernel = &mut self.instances[number];
+        kernel.arrivals.join(&mut kernel.loads, &mut kernel.variables);
         (kernel.function)(&kernel.loads, &kernel.variables)
     }
 
@@ -419,7 +425,7 @@ impl<'a> Machine<'a> {
         let named = self.accelerator.tiles.iter().zip(&mut self.tiles);
         named
             .flat_map(|(content, tile)| {
-                let found: Vec<Violation> = tile.take_violations();
+                let found: Vec<Violation> = tile.take_certain_violations();
                 found.into_iter().map(|violation| (content.name.clone(), violation))
             })
             .collect()

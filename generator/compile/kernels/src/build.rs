@@ -8,14 +8,14 @@ use crate::node::NodeKind;
 use crate::tables::TableMemories;
 
 /// The graph of the copies of an operation that are executed together, and its result: their sum. The types
-/// are those of all their loads.
+/// and the ranges are those of all their loads.
 pub(crate) fn build<'a>(
     program: &'a Program,
     copies: &Copies,
     loads: &[Type],
-    variables: Vec<(i64, i64)>,
+    ranges: Vec<(i64, i64)>,
 ) -> (Graph<'a>, usize) {
-    let mut graph = Graph::new(&program.tables, TableMemories::NONE, variables);
+    let mut graph = Graph::new(&program.tables, TableMemories::NONE, copies.ranges(), ranges);
     let operation = copies.operation;
     let results = (0..copies.len()).map(|number| {
         let mut copy = Copy { graph: &mut graph, copies, number, loads };

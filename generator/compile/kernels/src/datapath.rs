@@ -26,6 +26,8 @@ pub struct Datapath {
     pub(crate) latency: u64,
     /// Of each load.
     pub(crate) operand_latency: Vec<u64>,
+    /// Of each load.
+    pub(crate) arrivals: Vec<u64>,
     pub(crate) loads: Vec<Type>,
     pub(crate) processing_elements: u64,
 }
@@ -120,6 +122,12 @@ impl Datapath {
     /// port.
     pub fn operand_latency(&self, load: usize) -> u64 {
         self.operand_latency[load]
+    }
+
+    /// Cycles after an operation begins in which the word of a load is at its port: 0 but for loads of a recurrence, which come
+    /// in the last stage in which they are in time.
+    pub fn arrival(&self, load: usize) -> u64 {
+        self.arrivals[load]
     }
 
     /// The same, whose result comes so many cycles later: registers for the way to where it is stored.

@@ -1,11 +1,13 @@
 //! The datapath graph of an operation, before any technology.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use itertools::Itertools;
 use pushmem_nest::{Binary, Operation, Printer, Program, Type};
 use thiserror::Error;
 
+use crate::array_ranges::ArrayRanges;
 use crate::copies::Copies;
 use crate::datapath::Datapath;
 use crate::graph::{Graph, Vertex};
@@ -64,18 +66,35 @@ impl<'a> DatapathGraph<'a> {
     /// The graph of an operation of the program. The copies of an unrolled reduction that add to the same element are one
     /// graph, of their sum; their loads are in the order of [`Datapath`].
     pub fn of(program: &'a Program, operation: &'a Operation) -> Self {
-        Self::of_copies(program, &Copies::new(program, operation))
+        let copies = Copies::new(program, operation);
+        let ranges = ArrayRanges::of_types(program).loads(operation, &copies.reads());
+        Self::of_copies(program, &copies, ranges)
     }
 
     /// The graphs of all operations of a program, in their order.
     pub fn all(program: &'a Program) -> impl Iterator<Item = Self> {
-        let operations = program.operations().into_iter();
-        operations.map(|(loops, operation)| Self::of_copies(program, &Copies::within(loops, operation)))
+        Self::all_within(program, ArrayRanges::of_types(program))
     }
 
-    fn of_copies(program: &'a Program, copies: &Copies<'a>) -> Self {
+    /// The same where elements of arrays have these ranges. For words beyond them, the graphs may compute anything.
+    pub fn all_within(program: &'a Program, ranges: ArrayRanges) -> impl Iterator<Item = Self> {
+        let copies = program.operations().into_iter().map(|(loops, operation)| Copies::within(loops, operation));
+        let copies = copies.collect_vec();
+        let loads = copies.iter().map(|of| ranges.loads(of.operation, &of.reads())).collect_vec();
+        let all = (0..copies.len()).map(|number| {
+            // One graph computes all operations of a unit.
+            let sharers =
+                copies.iter().zip(&loads).filter(|(of, _)| of.operation.shares_unit(copies[number].operation));
+            let mut together = loads[number].clone();
+            sharers.for_each(|(_, loads)| ArrayRanges::widen(&mut together, loads));
+            Self::of_copies(program, &copies[number], together)
+        });
+        all.collect_vec().into_iter()
+    }
+
+    fn of_copies(program: &'a Program, copies: &Copies<'a>, ranges: Vec<(i64, i64)>) -> Self {
         let loads = copies.reads().iter().map(|access| program.arrays[access.array].element).collect_vec();
-        let (graph, result) = build::build(program, copies, &loads, copies.ranges());
+        let (graph, result) = build::build(program, copies, &loads, ranges);
         Self { program, operation: copies.operation, graph, result, loads }
     }
 
@@ -108,7 +127,57 @@ impl<'a> DatapathGraph<'a> {
     /// # Errors
     /// If the technology does not compute an operator of the graph.
     pub fn pipelined(&self, operators: &dyn Operators, memories: TableMemories) -> Result<Datapath, Unsupported> {
-        let mut moments = Moments::new(operators);
+        self.pipelined_around(operators, memories, &BTreeSet::new())
+    }
+
+    /// The same where these loads take results of earlier iterations, numbered as those of one copy. The way from them to the
+    /// result is as short as it can be: all else is computed before, and they come in the first stage for which that is so. The
+    /// result comes out of a register.
+    ///
+    /// # Errors
+    /// As [`pipelined`](DatapathGraph::pipelined).
+    pub fn pipelined_around(
+        &self,
+        operators: &dyn Operators,
+        memories: TableMemories,
+        recurrent: &BTreeSet<usize>,
+    ) -> Result<Datapath, Unsupported> {
+        let at = |arrival: u64| self.pipelined_at(operators, memories, recurrent, arrival);
+        let early = at(0)?;
+        if recurrent.is_empty() || early.nodes[early.result].kind.operands().next().is_none() {
+            return Ok(early);
+        }
+        let (early, latest) = match early.latency {
+            0 => (early.later(1), 0),
+            latency => (early, latency),
+        };
+        let shortest = at(latest)?.latency.max(latest + 1) - latest;
+        for arrival in 1..=latest {
+            if early.latency <= shortest {
+                break;
+            }
+            let datapath = at(arrival)?;
+            if datapath.latency == arrival + shortest {
+                return Ok(datapath);
+            }
+        }
+        Ok(early)
+    }
+
+    /// The datapath where these loads come in a stage.
+    fn pipelined_at(
+        &self,
+        operators: &dyn Operators,
+        memories: TableMemories,
+        recurrent: &BTreeSet<usize>,
+        arrival: u64,
+    ) -> Result<Datapath, Unsupported> {
+        let of_copy = self.operation.loads.len().max(1);
+        // The last load of a reduction is the old value of its target.
+        let loads = self.loads.len() - usize::from(self.operation.reduce);
+        let is_late = |load: usize| load < loads && recurrent.contains(&(load % of_copy));
+        let arrivals = (0..self.loads.len()).map(|load| if is_late(load) { arrival } else { 0 }).collect_vec();
+        let mut moments = Moments::with_arrivals(operators, arrivals.clone());
         let (graph, result) = self.rebuilt(memories, &mut moments);
         let uses = graph.uses(result);
         let needed = (0..graph.vertices.len()).filter(|&node| uses[node] > 0).map(|node| graph.operator(node));
@@ -124,7 +193,7 @@ impl<'a> DatapathGraph<'a> {
         let processing_elements = 0;
         let operand_latency = self.loads.iter().map(|load| operators.operand_latency(*load)).collect();
         let loads = self.loads.clone();
-        let mut datapath = Datapath { nodes, result, latency, operand_latency, loads, processing_elements };
+        let mut datapath = Datapath { nodes, result, latency, operand_latency, arrivals, loads, processing_elements };
         datapath.processing_elements = (0..datapath.nodes.len())
             .filter(|&node| !datapath.shares_divider(node))
             .map(|node| operators.processing_elements(&datapath.operator(node)))

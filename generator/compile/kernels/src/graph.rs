@@ -27,17 +27,24 @@ pub(crate) struct Graph<'a> {
     memories: TableMemories,
     /// The least and the greatest value of each loop variable, outermost first.
     variables: Vec<(i64, i64)>,
+    /// The least and the greatest value of each load.
+    loads: Vec<(i64, i64)>,
     known: HashMap<(NodeKind, Type), usize>,
 }
 
 impl<'a> Graph<'a> {
-    pub fn new(tables: &'a [Table], memories: TableMemories, variables: Vec<(i64, i64)>) -> Self {
-        Self { vertices: Vec::new(), tables, memories, variables, known: HashMap::new() }
+    pub fn new(
+        tables: &'a [Table],
+        memories: TableMemories,
+        variables: Vec<(i64, i64)>,
+        loads: Vec<(i64, i64)>,
+    ) -> Self {
+        Self { vertices: Vec::new(), tables, memories, variables, loads, known: HashMap::new() }
     }
 
     /// An empty graph of the same tables and loops, with tables in these memories.
     pub fn fresh(&self, memories: TableMemories) -> Self {
-        Self::new(self.tables, memories, self.variables.clone())
+        Self::new(self.tables, memories, self.variables.clone(), self.loads.clone())
     }
 
     /// The look-up of an entry where its table is.
@@ -58,6 +65,7 @@ impl<'a> Graph<'a> {
         }
         let range = match kind {
             NodeKind::Variable(variable) => self.variables[variable],
+            NodeKind::Load(load) => self.loads[load],
             _ => ranges::range(&kind, value, |operand| (self.vertices[operand].value, self.vertices[operand].range)),
         };
         self.vertices.push(Vertex { kind, value, range });

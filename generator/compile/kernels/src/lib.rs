@@ -28,6 +28,7 @@
 //! assert_eq!(pipeline.result(), 7);
 //! ```
 
+mod array_ranges;
 mod build;
 mod chains;
 mod copies;
@@ -50,6 +51,7 @@ mod stages;
 mod sums;
 mod tables;
 
+pub use array_ranges::ArrayRanges;
 pub use datapath::Datapath;
 pub use datapath_graph::{DatapathGraph, Unsupported, Value, Values};
 pub use evaluate::{Evaluator, OutsideTable};

@@ -118,7 +118,7 @@ impl Datapath {
             description: describe(program, operation),
             latency: self.latency,
             name,
-            ports: declare_ports(program, operation, &ports, &self.fetches()),
+            ports: declare_ports(self, program, operation, &ports),
             tables: writer.tables(),
             unused: writer.unused(),
             stages: (0..=self.latency).map(|stage| writer.stage(stage)).collect(),
@@ -173,7 +173,8 @@ fn describe(program: &Program, operation: &Operation) -> Vec<String> {
     lines
 }
 
-fn declare_ports(program: &Program, operation: &Operation, ports: &Ports, fetches: &[Fetch]) -> Vec<Port> {
+fn declare_ports(datapath: &Datapath, program: &Program, operation: &Operation, ports: &Ports) -> Vec<Port> {
+    let fetches = datapath.fetches();
     let copies = Copies::new(program, operation);
     let loops = &copies.loops;
     let printer = Printer { program, loops, operation };
@@ -185,11 +186,15 @@ fn declare_ports(program: &Program, operation: &Operation, ports: &Ports, fetche
     for (variable, name) in &ports.variables {
         declared.push(("input ", "signed [31:0]".to_owned(), name, format!("loop `{}`", loops[*variable].variable)));
     }
-    for (name, access) in ports.loads.iter().zip(copies.reads()) {
+    for (load, (name, access)) in ports.loads.iter().zip(copies.reads()).enumerate() {
         let element = program.arrays[access.array].element.name();
-        declared.push(("input ", word.clone(), name, format!("{element} {}", printer.access(&access))));
+        let late = match datapath.arrival(load) {
+            0 => String::new(),
+            stage => format!(", in stage {stage}"),
+        };
+        declared.push(("input ", word.clone(), name, format!("{element} {}{late}", printer.access(&access))));
     }
-    for (names, fetch) in ports.fetches.iter().zip(fetches) {
+    for (names, fetch) in ports.fetches.iter().zip(&fetches) {
         let table = &program.tables[fetch.table];
         let latency = match fetch.latency {
             1 => "a cycle".to_owned(),

@@ -1,6 +1,7 @@
 //! When the values of a graph are there, if every operator starts as soon as it can.
 
 use crate::graph::Graph;
+use crate::node::NodeKind;
 use crate::operators::{Delay, Operators};
 
 /// A moment within the pipeline: units after the start of a stage.
@@ -13,13 +14,20 @@ pub(crate) struct Moment {
 /// The moments of the nodes of one graph with the operators of a technology. The graph may grow meanwhile.
 pub(crate) struct Moments<'a> {
     pub operators: &'a dyn Operators,
+    /// The stage in which the words of some loads come; of all others the first.
+    arrivals: Vec<u64>,
     /// For each node known so far, when its computation starts and when its value is there.
     known: Vec<(Moment, Moment)>,
 }
 
 impl<'a> Moments<'a> {
     pub fn new(operators: &'a dyn Operators) -> Self {
-        Self { operators, known: Vec::new() }
+        Self::with_arrivals(operators, Vec::new())
+    }
+
+    /// The moments where loads come in these stages, those beyond the end of the list in the first.
+    pub fn with_arrivals(operators: &'a dyn Operators, arrivals: Vec<u64>) -> Self {
+        Self { operators, arrivals, known: Vec::new() }
     }
 
     /// When the computation of a node starts.
@@ -43,7 +51,7 @@ impl<'a> Moments<'a> {
     /// The moments of a node whose operands are known.
     fn next(&self, graph: &Graph, node: usize) -> (Moment, Moment) {
         let operands = graph.vertices[node].kind.operands();
-        let there = operands.map(|operand| self.known[operand].1).max().unwrap_or_default();
+        let there = operands.map(|operand| self.known[operand].1).max().unwrap_or_else(|| self.arrival(graph, node));
         let next = Moment { stage: there.stage + 1, units: 0 };
         match self.operators.delay(&graph.operator(node)) {
             Delay::Units(units) => {
@@ -55,5 +63,14 @@ impl<'a> Moments<'a> {
                 (start, Moment { stage: start.stage + stages, units: 0 })
             }
         }
+    }
+
+    /// The begin of the stage in which a node without operands is there.
+    fn arrival(&self, graph: &Graph, node: usize) -> Moment {
+        let stage = match graph.vertices[node].kind {
+            NodeKind::Load(load) => self.arrivals.get(load).copied().unwrap_or(0),
+            _ => 0,
+        };
+        Moment { stage, units: 0 }
     }
 }

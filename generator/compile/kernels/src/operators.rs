@@ -46,6 +46,9 @@ pub trait Operators: fmt::Debug + Send + Sync {
     /// and one is left to a multiplier.
     fn adders_per_multiplier(&self) -> usize;
 
+    /// Whether a shift by a constant is but wires, and not an operator of its own.
+    fn shifts_are_wires(&self) -> bool;
+
     /// Whether the technology computes the operator.
     fn computes(&self, operator: &Operator) -> bool;
 
@@ -93,6 +96,10 @@ impl Operators for DedicatedOperators {
 
     fn adders_per_multiplier(&self) -> usize {
         2
+    }
+
+    fn shifts_are_wires(&self) -> bool {
+        true
     }
 
     fn computes(&self, _: &Operator) -> bool {

@@ -38,8 +38,11 @@ pub(crate) fn range(kind: &NodeKind, value: Type, operand: impl Fn(usize) -> (Ty
 /// Bounds before wrapping: those of the program's own check, and some that only hardware gains from.
 fn binary(operator: Binary, operands: Type, left: Range, right: Range) -> Option<Range> {
     operator.range(operands, left, right).or_else(|| match operator {
-        // Division by 0 gives 0.
-        Binary::Divide if right.0 >= 0 && left.0 >= 0 => Some((0, left.1)),
+        // Division by 0 gives 0. Quotients by 1 and by -1 are the furthest from it.
+        Binary::Divide => {
+            let (low, high) = (left.0.min(0), left.1.max(0));
+            Some(if right.0 >= 0 { (low, high) } else { (low.min(-high), high.max(-low)) })
+        }
         Binary::Modulo if right.0 >= 0 => Some((0, (right.1 - 1).max(0))),
         Binary::ShiftLeft if right.0 >= 0 && right.1 < i64::from(operands.bits()) => {
             Some(((left.0 << right.0).min(left.0 << right.1), (left.1 << right.0).max(left.1 << right.1)))

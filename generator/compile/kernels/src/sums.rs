@@ -1,7 +1,8 @@
 //! Sums of multiples, rebuilt with few additions and little delay.
 //!
 //! Additions wrap, so that any order gives the same result. Terms whose factors differ by a power of two only are added
-//! before they are multiplied. A factor becomes shifts and additions if these are cheaper than a multiplier.
+//! before they are multiplied; where a shift is an operator as a multiplication is, those of one factor only. A factor
+//! becomes shifts and additions if these are cheaper than a multiplier.
 
 use std::collections::HashMap;
 
@@ -51,9 +52,13 @@ impl Sum {
         let terms = std::mem::take(&mut self.terms);
         let terms = terms.into_iter().map(|(node, factor)| (node, self.centered(factor)));
         let mut multiples = Vec::new();
-        for (odd, members) in by_odd_part(terms.filter(|(_, factor)| *factor != 0)) {
+        let part = |factor: i64| match moments.operators.shifts_are_wires() {
+            true => factor.abs() >> factor.trailing_zeros(),
+            false => factor.abs(),
+        };
+        for (part, members) in by_part(terms.filter(|(_, factor)| *factor != 0), part) {
             match members.as_slice() {
-                several @ [_, _, ..] if odd > 1 => multiples.push(self.join(graph, moments, odd, several)),
+                several @ [_, _, ..] if part > 1 => multiples.push(self.join(graph, moments, several)),
                 _ => multiples.extend(members),
             }
         }
@@ -84,8 +89,9 @@ impl Sum {
         number << unused >> unused
     }
 
-    /// One term for terms whose factors are `odd` times powers of two.
-    fn join(&self, graph: &mut Graph, moments: &mut Moments, odd: i64, members: &[(usize, i64)]) -> (usize, i64) {
+    /// One term for terms whose factors have one odd part.
+    fn join(&self, graph: &mut Graph, moments: &mut Moments, members: &[(usize, i64)]) -> (usize, i64) {
+        let odd = members[0].1.abs() >> members[0].1.trailing_zeros();
         let shared = members.iter().map(|(_, factor)| factor.trailing_zeros()).min().unwrap_or_default();
         let sign = members[0].1.signum();
         let mut signed = Vec::new();
@@ -137,14 +143,14 @@ impl Sum {
     }
 }
 
-/// The terms grouped by the odd part of their factors, in the order in which these come first.
-fn by_odd_part(terms: impl Iterator<Item = (usize, i64)>) -> Vec<(i64, Vec<(usize, i64)>)> {
+/// The terms grouped by a part of their factors, in the order in which these come first.
+fn by_part(terms: impl Iterator<Item = (usize, i64)>, part: impl Fn(i64) -> i64) -> Vec<(i64, Vec<(usize, i64)>)> {
     let mut groups: Vec<(i64, Vec<(usize, i64)>)> = Vec::new();
     let mut places = HashMap::new();
     for (node, factor) in terms {
-        let odd = factor.abs() >> factor.trailing_zeros();
-        let place = *places.entry(odd).or_insert_with(|| {
-            groups.push((odd, Vec::new()));
+        let part = part(factor);
+        let place = *places.entry(part).or_insert_with(|| {
+            groups.push((part, Vec::new()));
             groups.len() - 1
         });
         groups[place].1.push((node, factor));

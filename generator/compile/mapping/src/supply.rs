@@ -7,7 +7,7 @@ use crate::digits::{Digit, decompose};
 use crate::group::{Read, Space, Stream};
 use crate::nest::Nest;
 use crate::past::firings;
-use crate::vectorization::Storage;
+use crate::vectorization::{Storage, place};
 
 /// Most fetches that are enumerated.
 const ENUMERATION_LIMIT: u128 = 1 << 18;
@@ -58,7 +58,7 @@ fn longest_wait(fetches: &Nest, rows: &Nest) -> Result<i64, String> {
 }
 
 /// For each write of a stream, the least offset of fetches relative to that of its writes of rows, if they take words from
-/// it. `reads` are the words in the order of fetches, as in [`crate::vectorization::Fetch`].
+/// it. `reads` are the words in the order of fetched rows, as in [`crate::vectorization::Fetch`].
 pub(crate) fn after_writes(
     stream: &Stream,
     storage: &Storage,
@@ -82,7 +82,7 @@ pub(crate) fn after_writes(
     for ((firing, cycle), word) in firings(std::slice::from_ref(&nest)).zip(cycles).zip(&followed.words) {
         let age = firing.cycle - word.cycle;
         let (fetch, lane) = (firing.value / storage.fetch_width, firing.value % storage.fetch_width);
-        let fetch = fetches.extent.value_at(&fetches.cycle, fetch as u64);
+        let fetch = fetches.extent.value_at(&fetches.cycle, place(fetches, fetch) as u64);
         // The row could move with its first word, if that took no time.
         let row = cycle - age - lane * storage.fillings[word.write].pace;
         after[word.write] = after[word.write].max(Some(row - fetch + written));

@@ -35,11 +35,12 @@ pub struct DimensionRelation {
     pub samples: Vec<(i64, i64)>,
 }
 
-/// All dependences of a pipeline: every read with the last stages before it that wrote the elements.
+/// All dependences of a pipeline: every read with the last stages before it that wrote the elements. A stage may read what it, or
+/// a stage below it in the same loops, wrote in an earlier iteration: a recurrence.
 ///
 /// # Errors
-/// When a subscript has several loops, a write divides, elements are written twice, or a stage reads elements of later
-/// stages.
+/// When a subscript has several loops, a write divides, elements are written twice, or a stage reads elements that are written only
+/// later.
 pub fn dependences(pipeline: &Pipeline) -> Result<Vec<Dependence>, ScheduleError> {
     let by_elements = Writers::of(pipeline);
     check_writers(pipeline, &by_elements)?;
@@ -77,8 +78,14 @@ pub fn dependences(pipeline: &Pipeline) -> Result<Vec<Dependence>, ScheduleError
                 let Some(dimensions) = relate(pipeline, producer, consumer, read)? else {
                     continue;
                 };
-                if producer >= consumer || is_written_later(pipeline, producer, consumer, &dimensions) {
+                if is_written_later(pipeline, producer, consumer, &dimensions) {
                     return Err(cycle(producer));
+                }
+                if producer >= consumer && !has_plain_indices(access) {
+                    return Err(ScheduleError::Carried {
+                        stage: StageName::of(pipeline, consumer),
+                        array: pipeline.arrays[access.array].name.clone(),
+                    });
                 }
                 let repeats = repeats(&pipeline.stages[producer], reader, &dimensions);
                 found.push(Dependence { array: access.array, producer, consumer, read, dimensions, repeats });
@@ -91,8 +98,8 @@ pub fn dependences(pipeline: &Pipeline) -> Result<Vec<Dependence>, ScheduleError
     Ok(found)
 }
 
-/// Whether some element that one stage reads is written by another one, above it in loops that both are in, only in a later
-/// iteration of these.
+/// Whether some element that one stage reads is written by another one, or by itself, only in a later iteration of the loops that
+/// both are in; or in the same iteration, where the writer does not stand above the reader.
 fn is_written_later(pipeline: &Pipeline, producer: usize, consumer: usize, dimensions: &[DimensionRelation]) -> bool {
     let (writer, reader) = (&pipeline.stages[producer], &pipeline.stages[consumer]);
     for outer in 0..pipeline.shared_loops(producer, consumer).min(writer.loops.len()).min(reader.loops.len()) {
@@ -106,7 +113,78 @@ fn is_written_later(pipeline: &Pipeline, producer: usize, consumer: usize, dimen
             _ => {}
         }
     }
-    false
+    producer >= consumer
+}
+
+/// A read of a group that takes what the group itself wrote in earlier iterations of the loops that are its own; nothing if a
+/// stage of the group writes none of the elements. `depth` is how many of the outermost loops are around other groups, too.
+///
+/// # Errors
+/// When elements are written only later, or are those of iterations of loops around other groups, and when indices do not tell.
+pub(crate) fn carried(
+    pipeline: &Pipeline,
+    producer: usize,
+    consumer: usize,
+    read: usize,
+    depth: usize,
+) -> Result<Option<Dependence>, ScheduleError> {
+    let reader = &pipeline.stages[consumer];
+    let array = reader.reads[read].array;
+    let (stage, name) = (StageName::of(pipeline, consumer), pipeline.arrays[array].name.clone());
+    let Some(dimensions) = relate(pipeline, producer, consumer, read)? else { return Ok(None) };
+    let repeats = repeats(&pipeline.stages[producer], reader, &dimensions);
+    let own = reader.loops.len() - depth;
+    let around = dimensions.iter().find_map(|relation| {
+        let level = relation.consumer_loop.into_iter().chain(relation.producer_loop).find(|&level| level >= own)?;
+        let moves = relation.consumer_loop != relation.producer_loop;
+        (moves || relation.samples.iter().any(|(read, written)| read != written)).then_some(level)
+    });
+    if let Some(level) = around {
+        let variable = reader.loops[level].name.clone();
+        return Err(ScheduleError::Around { stage, array: name, variable });
+    }
+    let writer = StageName::of(pipeline, producer);
+    if producer == consumer && is_written_later(pipeline, producer, consumer, &dimensions) {
+        return Err(ScheduleError::Cycle { stage, writer, array: name });
+    }
+    if !has_plain_indices(&reader.reads[read]) {
+        return Err(ScheduleError::Carried { stage, array: name });
+    }
+    let dependence = Dependence { array, producer, consumer, read, dimensions, repeats };
+    // The loops that are its own, an iteration a cycle.
+    let mut steps = vec![0; reader.loops.len()];
+    let mut period = 1_i64;
+    for (step, bounds) in steps.iter_mut().zip(&reader.loops[..own]) {
+        *step = period;
+        period = period.saturating_mul(bounds.extent as i64);
+    }
+    match dependence.furthest(&steps, &steps) < 0 {
+        true => Ok(Some(dependence)),
+        false => Err(ScheduleError::Chained { stage, writer, array: name }),
+    }
+}
+
+/// Whether a read takes results of earlier iterations of its own group alone, as they come out of its kernels: elements that no
+/// other stage writes, and the group once.
+pub fn takes_own_results(pipeline: &Pipeline, writers: &Writers, consumer: usize, read: usize) -> bool {
+    let reader = &pipeline.stages[consumer];
+    let access = &reader.reads[read];
+    let once =
+        |stage: &Stage| stage.loops_not_written().all(|level| stage.loops[level].extent == 1) && !stage.updates();
+    access.array == reader.write.array
+        && *access != reader.write
+        && writers.all(access.array).iter().all(|&writer| {
+            let writer = &pipeline.stages[writer];
+            writer.group == reader.group && once(writer)
+        })
+}
+
+/// Whether the indices of an access are affine, but for elements outside of the array.
+fn has_plain_indices(access: &Access) -> bool {
+    let is_plain = |subscript: &Subscript| {
+        subscript.divisor == 1 && matches!(subscript.boundary, Boundary::None | Boundary::Outside { .. })
+    };
+    access.subscripts.iter().all(is_plain)
 }
 
 /// By stage, the first one after it that writes all its elements again.
@@ -282,6 +360,11 @@ fn first_where((mut first, last): (i64, i64), condition: impl Fn(i64) -> bool) -
 }
 
 impl Dependence {
+    /// Whether the reader takes the result of an earlier iteration of the loops that both are in.
+    pub fn is_carried(&self) -> bool {
+        self.producer >= self.consumer
+    }
+
     /// The furthest that the producer's time must be ahead of the consumer's: the maximum, over all points of the
     /// consumer, of the producer's linear time for the element it reads less its own linear time. `steps` gives the
     /// linear time of one iteration of each loop, of the producer and of the consumer.

@@ -89,6 +89,31 @@ pub enum ScheduleError {
         /// The array.
         array: String,
     },
+    /// A stage takes results of earlier iterations at an index with a division, `clamp` or `mirror`.
+    Carried {
+        /// The stage.
+        stage: StageName,
+        /// The array.
+        array: String,
+    },
+    /// A stage takes results of earlier iterations of a loop that other stages are in, too.
+    Around {
+        /// The stage.
+        stage: StageName,
+        /// The array.
+        array: String,
+        /// The loop.
+        variable: String,
+    },
+    /// A stage takes, in an iteration, the word of another one that runs in the same cycles: copies of an unrolled recurrence.
+    Chained {
+        /// The stage that reads.
+        stage: StageName,
+        /// The stage that writes.
+        writer: StageName,
+        /// The array.
+        array: String,
+    },
     /// Copies of one operation update the same elements one after the other.
     Serial {
         /// A copy.
@@ -158,6 +183,9 @@ impl ScheduleError {
             ScheduleError::SeveralLoops { stage, .. }
             | ScheduleError::WriteDivides { stage }
             | ScheduleError::Cycle { stage, .. }
+            | ScheduleError::Carried { stage, .. }
+            | ScheduleError::Around { stage, .. }
+            | ScheduleError::Chained { stage, .. }
             | ScheduleError::Serial { stage, .. }
             | ScheduleError::Overwritten { stage, .. }
             | ScheduleError::Reduction { stage, .. }
@@ -173,7 +201,7 @@ impl ScheduleError {
     /// The other stage involved, if there is one.
     pub fn other(&self) -> Option<&StageName> {
         match self {
-            ScheduleError::Cycle { writer, .. } => Some(writer),
+            ScheduleError::Cycle { writer, .. } | ScheduleError::Chained { writer, .. } => Some(writer),
             ScheduleError::Serial { other, .. } => Some(other),
             ScheduleError::Overwritten { first, .. } => Some(first),
             ScheduleError::Unit { other, .. } => Some(other),
@@ -186,7 +214,15 @@ impl ScheduleError {
         match self {
             ScheduleError::SeveralLoops { .. } => "use one loop for each dimension, or unroll all of the others",
             ScheduleError::WriteDivides { .. } => "write at an affine function of the loop variables",
-            ScheduleError::Cycle { .. } => "move what is written to an array of its own, above what reads it",
+            ScheduleError::Cycle { .. } => {
+                "read elements of earlier iterations, or move what is written to an array of its own, above what reads it"
+            }
+            ScheduleError::Carried { .. } => {
+                "read at sums of loop variables and constants, with `outside` where no element is, or write the first elements in \
+                 a nest of their own"
+            }
+            ScheduleError::Around { .. } => "give the statement a nest of its own, with all of its loops",
+            ScheduleError::Chained { .. } => "do not unroll the loop along which each iteration needs the one before",
             ScheduleError::Serial { .. } => {
                 "do not unroll the loops that the target does not follow; only sums, written `+=`, add up copies at once"
             }
@@ -222,10 +258,26 @@ impl ScheduleError {
                 format!("{} writes at an index that has a division or a boundary", named(stage))
             }
             ScheduleError::Cycle { stage, writer, array } if stage == writer => {
-                format!("{} reads `{array}`, which it writes", named(stage))
+                format!("{} reads elements of `{array}` that it writes only later", named(stage))
             }
             ScheduleError::Cycle { stage, writer, array } => {
                 format!("{} reads `{array}`, which {} writes only later", named(stage), named(writer))
+            }
+            ScheduleError::Carried { stage, array } => {
+                let index = "an index that has a division, `clamp` or `mirror`";
+                format!("{} reads elements of `{array}` of its earlier iterations at {index}", named(stage))
+            }
+            ScheduleError::Around { stage, array, variable } => {
+                let stage = named(stage);
+                format!(
+                    "{stage} takes elements of `{array}` from earlier iterations of `{variable}`, a loop around other statements"
+                )
+            }
+            ScheduleError::Chained { stage, writer, array } if named(stage) == named(writer) => {
+                format!("copies of {} need elements of `{array}` of each other, one after the other", named(stage))
+            }
+            ScheduleError::Chained { stage, writer, array } => {
+                format!("{} and {} wait for each other in one iteration, by `{array}`", named(stage), named(writer))
             }
             ScheduleError::Serial { stage, array, .. } => {
                 format!("copies of {} update `{array}` one after the other, not at once", named(stage))

@@ -15,6 +15,7 @@ mod collapse;
 mod dependence_distance;
 mod error;
 mod line_buffers;
+mod recurrence;
 mod schedule;
 mod sequential;
 mod transport;
@@ -26,9 +27,10 @@ pub use coarse::{
     Bound, Coarse, CoarseLoop, CoarseOptions, CoarseStage, Occupancy, Reservation, Resource, UnitOccupancy, coarse,
 };
 pub use coincidence::coincide;
-pub use dependence_distance::{Dependence, dependences};
+pub use dependence_distance::{Dependence, dependences, takes_own_results};
 pub use error::{Along, Collapse, Meets, ScheduleError, StageName};
 pub use pushmem_stages::{Access, Array, Boundary, Loop, Pipeline, Schedule, Stage, Subscript};
+pub use recurrence::{Circle, Recurrence, recurrence};
 pub use schedule::{Options, distances, lifetimes, stencil};
 pub use sequential::sequential;
 pub use transport::Transport;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use pushmem_retiming::{Problem, Variable};
+use pushmem_retiming::{Error, Problem, Variable};
 
 /// A group of consumers must start at least `lead` after a group of producers, whose elements are kept from their write
 /// until the consumers have read them.
@@ -12,7 +12,7 @@ pub(crate) struct Constraint {
     pub array: usize,
     /// The group that writes.
     pub producer: usize,
-    /// Another group, which reads, or the same.
+    /// The group that reads, perhaps the same.
     pub consumer: usize,
     /// Least difference of the delays.
     pub lead: i64,
@@ -34,20 +34,28 @@ pub(crate) struct Apart {
 /// Delays of `groups` of stages that satisfy all constraints and minimize the storage; among those, the earliest. A cycle
 /// of all elements that a group writes of an array costs as much as `weights` says, by array and group.
 ///
-/// A constraint within a group must hold without delay.
+/// # Errors
+/// The groups of a recurrence that would have to run before themselves, each after the one whose words it takes.
 pub(crate) fn solve(
     groups: usize,
     weights: &BTreeMap<(usize, usize), u64>,
     constraints: &[Constraint],
     apart: &[Apart],
-) -> Vec<i64> {
+) -> Result<Vec<i64>, Vec<usize>> {
+    if let Some(own) =
+        constraints.iter().find(|constraint| constraint.producer == constraint.consumer && constraint.lead > 0)
+    {
+        return Err(vec![own.producer]);
+    }
     let mut problem = Problem::new();
     let delays: Vec<Variable> = (0..groups).map(|_| problem.variable()).collect();
     // When the longest-lived word that a group writes of an array is read for the last time.
     let mut ends: BTreeMap<(usize, usize), Variable> = BTreeMap::new();
     for constraint in constraints {
         let (producer, consumer) = (delays[constraint.producer], delays[constraint.consumer]);
-        problem.require(producer, consumer, constraint.lead);
+        if constraint.producer != constraint.consumer {
+            problem.require(producer, consumer, constraint.lead);
+        }
         let Some(kept) = constraint.kept else { continue };
         let end = *ends.entry((constraint.array, constraint.producer)).or_insert_with(|| {
             let end = problem.variable();
@@ -60,7 +68,12 @@ pub(crate) fn solve(
     for apart in apart {
         problem.require(delays[apart.first], delays[apart.second], apart.least);
     }
-    let solution =
-        problem.solve().expect("groups only wait for groups before them, and no word is kept less than no time");
-    delays.into_iter().map(|delay| solution.value(delay)).collect()
+    match problem.solve() {
+        Ok(solution) => Ok(delays.into_iter().map(|delay| solution.value(delay)).collect()),
+        Err(Error::Circle { circle }) => {
+            let group = |variable: &Variable| delays.iter().position(|delay| delay == variable);
+            Err(circle.iter().filter_map(group).collect())
+        }
+        Err(Error::Unbounded) => unreachable!("no word is kept less than no time"),
+    }
 }

@@ -10,7 +10,8 @@ use crate::alignment::Alignment;
 use crate::coincidence::coincide;
 use crate::dependence_distance::{Dependence, dependences};
 use crate::error::{ScheduleError, StageName};
-use crate::line_buffers::{Apart, Constraint, solve};
+use crate::line_buffers::{Apart, Constraint};
+use crate::recurrence::{Paced, Scan};
 use crate::transport::Transport;
 
 /// How to schedule.
@@ -68,52 +69,34 @@ pub(crate) fn starting_at(first: i64, stride: Vec<i64>, stage: &Stage) -> Affine
 }
 
 /// All stages at once, each as soon as the elements that it reads are there, fused into one loop nest, with the least
-/// storage.
+/// storage. Where stages take results of earlier iterations, iterations begin as many cycles after one another as the
+/// [`recurrence`](crate::recurrence()) needs.
 ///
 /// # Errors
 /// When the stages cannot be fused; see [`ScheduleError`].
 pub fn stencil(pipeline: &Pipeline, options: &Options) -> Result<Schedule, ScheduleError> {
     let dependences = dependences(pipeline)?;
-    let alignment = Alignment::of(pipeline, &dependences)?;
-    let mut periods: Vec<i64> = Vec::new();
-    let mut period = 1;
-    for dimension in 0..alignment.dimensions {
-        periods.push(period);
-        let extent = extent(pipeline, &alignment, dimension);
-        // Nothing follows the outermost dimension that would have to be aligned.
-        let multiple = if dimension + 1 == alignment.dimensions { 1 } else { multiple(&alignment, dimension, options) };
-        period *= (extent + multiple - 1) / multiple * multiple;
-    }
-    let steps: Vec<Vec<i64>> = alignment
-        .loops
-        .iter()
-        .map(|loops| loops.iter().map(|&(dimension, rate)| periods[dimension] * rate).collect())
-        .collect();
-    let firsts = first_times(pipeline, &steps);
-    let groups = groups(pipeline);
-    let weights = weights(pipeline, &alignment, &groups);
-    let constraints = constraints(pipeline, &dependences, &groups, &steps, &firsts, options)?;
-    let count = groups.last().map_or(0, |last| last + 1);
+    let scan = Scan::new(pipeline, &dependences, options)?;
+    let Paced { timing, mut delays, .. } = scan.paced()?;
+    let groups = &scan.groups;
     // Where a unit would be needed twice in a cycle, the later operation comes later, until there are no more such cycles.
-    let row = periods.get(1).copied().unwrap_or(period);
-    let sharers = sharers(&options.share, &groups);
+    let sharers = sharers(&options.share, groups);
     let mut apart: Vec<Apart> = Vec::new();
     loop {
-        let by_group = solve(count, &weights, &constraints, &apart);
-        let delays = groups.iter().map(|&group| by_group[group]);
-        let timed = steps.iter().zip(&pipeline.stages).zip(delays);
-        let stages = timed.map(|((stride, stage), delay)| starting_at(delay, stride.clone(), stage)).collect();
+        let timed = timing.steps.iter().zip(&pipeline.stages).zip(groups);
+        let stages = timed.map(|((stride, stage), &group)| starting_at(delays[group], stride.clone(), stage)).collect();
         let schedule = Schedule { stages };
-        let Some(conflict) = conflict(pipeline, &schedule, &sharers, row) else { return Ok(schedule) };
+        let Some(conflict) = conflict(pipeline, &schedule, &sharers, timing.row) else { return Ok(schedule) };
         let (first, second) = (groups[conflict.first], groups[conflict.second]);
-        let Some(later) = conflict.later.filter(|_| apart.len() < MOST_CONFLICTS) else {
-            return Err(ScheduleError::Unit {
-                stage: StageName::of(pipeline, conflict.second),
-                other: StageName::of(pipeline, conflict.first),
-                unit: options.share[conflict.second].clone().unwrap_or_default(),
-            });
+        let unit = || ScheduleError::Unit {
+            stage: StageName::of(pipeline, conflict.second),
+            other: StageName::of(pipeline, conflict.first),
+            unit: options.share[conflict.second].clone().unwrap_or_default(),
         };
-        apart.push(Apart { first, second, least: by_group[second] - by_group[first] + later });
+        let later = conflict.later.filter(|_| apart.len() < MOST_CONFLICTS).ok_or_else(unit)?;
+        apart.push(Apart { first, second, least: delays[second] - delays[first] + later });
+        // Within a recurrence, there may be no cycle in which the operation can come later.
+        delays = scan.delays(&timing, &apart).map_err(|_| unit())?;
     }
 }
 
@@ -159,7 +142,7 @@ fn conflict(pipeline: &Pipeline, schedule: &Schedule, sharers: &[Vec<Vec<usize>>
 
 /// The cost of keeping all elements of an array that a group writes for a cycle, by array and group: the weight of the array
 /// for each element that the group writes in a cycle, as a multiple of a fraction that all have in common.
-fn weights(pipeline: &Pipeline, alignment: &Alignment, groups: &[usize]) -> BTreeMap<(usize, usize), u64> {
+pub(crate) fn weights(pipeline: &Pipeline, alignment: &Alignment, groups: &[usize]) -> BTreeMap<(usize, usize), u64> {
     let slots = |loops: &Vec<(usize, i64)>| loops.iter().map(|(_, rate)| rate.unsigned_abs()).product::<u64>();
     let common = alignment.loops.iter().map(slots).fold(1, lcm);
     let mut weights = BTreeMap::new();
@@ -172,7 +155,7 @@ fn weights(pipeline: &Pipeline, alignment: &Alignment, groups: &[usize]) -> BTre
 
 /// The linear time of each stage's first iteration when its constant term is 0. Delays count from there, so that no stage
 /// has to run before cycle 0.
-fn first_times(pipeline: &Pipeline, steps: &[Vec<i64>]) -> Vec<i64> {
+pub(crate) fn first_times(pipeline: &Pipeline, steps: &[Vec<i64>]) -> Vec<i64> {
     let first = |(stage, steps): (&Stage, &Vec<i64>)| {
         stage.loops.iter().zip(steps).map(|(level, step)| level.min * step).sum::<i64>()
     };
@@ -180,7 +163,7 @@ fn first_times(pipeline: &Pipeline, steps: &[Vec<i64>]) -> Vec<i64> {
 }
 
 /// The number of each stage's group, in order.
-fn groups(pipeline: &Pipeline) -> Vec<usize> {
+pub(crate) fn groups(pipeline: &Pipeline) -> Vec<usize> {
     let starts = pipeline.stages.windows(2).map(|pair| usize::from(pair[0].group != pair[1].group));
     let first = pipeline.stages.first().map(|_| 0);
     first
@@ -194,17 +177,14 @@ fn groups(pipeline: &Pipeline) -> Vec<usize> {
 }
 
 /// The strictest constraint of each two groups that exchange an array.
-///
-/// # Errors
-/// When a stage would have to run after another of its group.
-fn constraints(
+pub(crate) fn constraints(
     pipeline: &Pipeline,
     dependences: &[Dependence],
     groups: &[usize],
     steps: &[Vec<i64>],
     firsts: &[i64],
     options: &Options,
-) -> Result<Vec<Constraint>, ScheduleError> {
+) -> Vec<Constraint> {
     let mut strictest: BTreeMap<(usize, usize, usize), Constraint> = BTreeMap::new();
     for dependence in dependences {
         let Dependence { array, producer, consumer, read, .. } = *dependence;
@@ -217,28 +197,23 @@ fn constraints(
             consumer: groups[consumer],
             lead: dependence.furthest(&steps[producer], &steps[consumer])
                 + shift
-                + options.transport.to_operand(producer, consumer, read) as i64,
-            kept: (!options.free_to_wait.contains(&(consumer, read)))
-                .then(|| dependence.nearest(&steps[producer], &steps[consumer]) + shift),
+                + options.transport.to_operand(producer, consumer, read),
+            kept: (!options.free_to_wait.contains(&(consumer, read))).then(|| {
+                dependence.nearest(&steps[producer], &steps[consumer]) + shift
+                    - options.transport.arrival(consumer, read)
+            }),
         };
-        if constraint.producer == constraint.consumer && constraint.lead > 0 {
-            return Err(ScheduleError::Cycle {
-                stage: StageName::of(pipeline, consumer),
-                writer: StageName::of(pipeline, producer),
-                array: pipeline.arrays[array].name.clone(),
-            });
-        }
         let known = strictest.entry((constraint.producer, constraint.consumer, array)).or_insert(constraint);
         known.lead = known.lead.max(constraint.lead);
         known.kept = known.kept.into_iter().chain(constraint.kept).min();
     }
-    Ok(strictest.into_values().collect())
+    strictest.into_values().collect()
 }
 
 /// The factor of a dimension's period, so that the rows of every stage begin at whole multiples of its rate, and those
 /// of the innermost dimension at whole rows of memory: elements of one row come at a constant rate across its end only
 /// then, and rows of memory have no elements of two rows.
-fn multiple(alignment: &Alignment, dimension: usize, options: &Options) -> i64 {
+pub(crate) fn multiple(alignment: &Alignment, dimension: usize, options: &Options) -> i64 {
     let rates = alignment.loops.iter().flatten().filter(|&&(of, _)| of == dimension).map(|&(_, rate)| rate);
     let rates = rates.fold(1, |multiple, rate| multiple / gcd(multiple, rate) * rate);
     if dimension == 0 { rates * options.row_multiple.max(1) as i64 } else { rates }
@@ -246,7 +221,7 @@ fn multiple(alignment: &Alignment, dimension: usize, options: &Options) -> i64 {
 
 /// How many iterations a dimension of the fused nest has: enough for the loops of every stage at their rates. A stage that
 /// runs late may end its row within the next one.
-fn extent(pipeline: &Pipeline, alignment: &Alignment, dimension: usize) -> i64 {
+pub(crate) fn extent(pipeline: &Pipeline, alignment: &Alignment, dimension: usize) -> i64 {
     let span = |(stage, loops): (&Stage, &Vec<(usize, i64)>)| {
         let along = stage.loops.iter().zip(loops).filter(|(_, (of, _))| *of == dimension);
         along.map(|(level, (_, rate))| (level.extent as i64 - 1) * rate).sum::<i64>() + 1

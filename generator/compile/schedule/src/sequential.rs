@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::coarse::{CoarseOptions, alone};
+use crate::coarse::{CoarseOptions, alone, exchange_results};
 use crate::schedule::starting_at;
 use pushmem_stages::Pipeline;
 use pushmem_stages::Schedule;
@@ -37,11 +37,17 @@ fn body(
         let (together, behind) = rest.split_at(count);
         rest = behind;
         if count == 1 {
-            for number in first.clone() {
-                let (stride, span) = alone(pipeline, number, depth, options);
-                timed.push((now, stride));
-                let latency = i64::try_from(pipeline.stages[number].latency).unwrap_or(i64::MAX);
-                let travel = options.transport.longest(number..number + 1, 0..pipeline.stages.len()) as i64;
+            // Copies that take results of each other run together.
+            let runs = match exchange_results(pipeline, first, depth) {
+                true => vec![first.clone()],
+                false => first.clone().map(|number| number..number + 1).collect(),
+            };
+            for run in runs {
+                let (stride, span) = alone(pipeline, run.clone(), depth, options);
+                timed.extend(run.clone().map(|_| (now, stride.clone())));
+                let latencies = pipeline.stages[run.clone()].iter().map(|stage| stage.latency).max().unwrap_or(0);
+                let latency = i64::try_from(latencies).unwrap_or(i64::MAX);
+                let travel = options.transport.longest(run, 0..pipeline.stages.len()) as i64;
                 now = now.saturating_add(span).saturating_add(latency).saturating_add(travel);
             }
             continue;

@@ -13,6 +13,7 @@ pub struct Transport {
     everywhere: u64,
     routes: BTreeMap<(usize, usize), u64>,
     operands: BTreeMap<(usize, usize), u64>,
+    arrivals: BTreeMap<(usize, usize), u64>,
 }
 
 impl Transport {
@@ -31,6 +32,17 @@ impl Transport {
         self.operands.insert((consumer, read), cycles);
     }
 
+    /// Sets how many cycles after the begin of an iteration a read takes its word.
+    pub fn set_arrival(&mut self, consumer: usize, read: usize, cycles: u64) {
+        self.arrivals.insert((consumer, read), cycles);
+    }
+
+    /// Cycles after the begin of an iteration in which a read takes its word: 0 but in recurrences, whose words enter the
+    /// pipeline of a stage as late as they can.
+    pub fn arrival(&self, consumer: usize, read: usize) -> i64 {
+        self.arrivals.get(&(consumer, read)).copied().unwrap_or(0) as i64
+    }
+
     /// Cycles from a producer to one of its consumers, both indices of the pipeline's stages, without those of the operand.
     pub fn between(&self, producer: usize, consumer: usize) -> u64 {
         self.routes.get(&(producer, consumer)).copied().unwrap_or(self.everywhere)
@@ -41,9 +53,10 @@ impl Transport {
         self.operands.get(&(consumer, read)).copied().unwrap_or(0)
     }
 
-    /// Cycles from a producer to a read of one of its consumers, that of the operand among them.
-    pub fn to_operand(&self, producer: usize, consumer: usize, read: usize) -> u64 {
-        self.between(producer, consumer) + self.operand(consumer, read)
+    /// Cycles from a producer to the begin of the iteration of one of its consumers that has the read: the way, and the latency
+    /// of the operand, less its arrival.
+    pub fn to_operand(&self, producer: usize, consumer: usize, read: usize) -> i64 {
+        (self.between(producer, consumer) + self.operand(consumer, read)) as i64 - self.arrival(consumer, read)
     }
 
     /// The greatest number of cycles from one of some producers to any operand of one of some consumers; there is one of each.

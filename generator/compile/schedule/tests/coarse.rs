@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use programs::Builder;
 use proptest::prelude::*;
 use pushmem_schedule::{
-    Bound, Coarse, CoarseOptions, Pipeline, Resource, Schedule, ScheduleError, Stage, Subscript, coarse, sequential,
-    stencil,
+    Bound, Coarse, CoarseOptions, Pipeline, Resource, Schedule, ScheduleError, Stage, Subscript, Writers, coarse,
+    sequential, stencil, takes_own_results,
 };
 
 fn scheduled(pipeline: &Pipeline, options: &CoarseOptions) -> Coarse {
@@ -206,6 +206,24 @@ fn an_untiled_layer_loads_everything_at_once() {
     assert_eq!(starts(&ports), [0, 0, 0, update, update + 8 * 784 + 3 + 1]);
 }
 
+/// Two nests, each a loop over rows around two stages: the second begins as soon as the rows are there that it reads.
+#[test]
+fn loops_overlap_those_that_write_what_they_read() {
+    let mut program = Builder::default();
+    program.operation("line", "y:30 x:30", 0, &[], "line[x]");
+    program.operation("layer", "y:30 x:30", 1, &["line[x]"], "layer[x,y]");
+    program.operation("sums", "y:28 x:28", 0, &["layer[x,y]", "layer[x+2,y+2]"], "sums[x]");
+    program.operation("output", "y:28 x:28", 1, &["sums[x]"], "output[x,y]");
+    let pipeline = program.pipeline;
+    let apart = scheduled(&pipeline, &CoarseOptions::default());
+    let starts = |coarse: &Coarse| coarse.loops.iter().map(|level| (level.start, level.interval)).collect::<Vec<_>>();
+    assert_eq!(starts(&apart), [(0, 30), (900, 28)]);
+    let early = scheduled(&pipeline, &CoarseOptions { overlap: true, ..CoarseOptions::default() });
+    // Rows of 28 cycles catch up with rows of 30: the last element is read in the cycle after its write.
+    let last = |interval: u64, rows: u64| interval * (rows - 1) + rows - 1;
+    assert_eq!(starts(&early), [(0, 30), (last(30, 30) + 1 - last(28, 28), 28)]);
+}
+
 #[test]
 fn a_row_multiple_pads_the_fastest_loop() {
     let mut program = Builder::default();
@@ -257,7 +275,7 @@ fn updates_that_nothing_tells_apart_wait_for_each_other() {
     program.join();
     program.pipeline.stages[1].latency = 2;
     program.pipeline.stages[2].latency = 2;
-    assert!(matches!(coarse(&program.pipeline, &CoarseOptions::default()), Err(ScheduleError::Cycle { .. })));
+    assert!(matches!(coarse(&program.pipeline, &CoarseOptions::default()), Err(ScheduleError::Chained { .. })));
 
     // Copies of an unrolled loop, each of which needs the other's result for the same element.
     let mut program = Builder::default();
@@ -369,6 +387,25 @@ fn copies_in_place_follow_the_stream() {
     assert_eq!(turns.stages[2].start, 602);
 }
 
+/// A result comes back out of the kernel, a row later out of a delay, and out of the memory where another stage writes elements, too.
+#[test]
+fn results_of_earlier_iterations_come_back_in_time() {
+    let interval = |reads: &[&str], first: bool| {
+        let mut program = Builder::default();
+        if first {
+            program.operation("first", "y:6", 0, &[], "sum[2,y+1]");
+        }
+        program.operation("scan", "y:6 x:10", 0, reads, "sum[x+3,y+1]");
+        program.pipeline.stages[usize::from(first)].latency = 3;
+        let options = CoarseOptions { round_trip: 4, ..CoarseOptions::default() };
+        scheduled(&program.pipeline, &options).stages[usize::from(first)].interval
+    };
+    assert_eq!(interval(&["sum[x+2,y+1]"], false), 3);
+    assert_eq!(interval(&["sum[x+1,y+1]"], false), 2);
+    assert_eq!(interval(&["sum[x+3,y]"], false), 1);
+    assert_eq!(interval(&["sum[x+2,y+1]"], true), 3 + 1 + 4);
+}
+
 #[test]
 fn what_cannot_be_scheduled_is_refused() {
     let mut program = Builder::default();
@@ -377,9 +414,9 @@ fn what_cannot_be_scheduled_is_refused() {
     assert!(matches!(coarse(&program.pipeline, &CoarseOptions::default()), Err(ScheduleError::Cycle { .. })));
 
     let mut program = Builder::default();
-    program.operation("scan", "x:4", 0, &["sum[x]", "in[x]"], "sum[x+1]");
+    program.operation("scan", "x:4", 0, &["sum[x+1]", "in[x]"], "sum[x]");
     let error = coarse(&program.pipeline, &CoarseOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "scan reads `sum`, which it writes");
+    assert_eq!(error.to_string(), "scan reads elements of `sum` that it writes only later");
 
     let mut program = Builder::default();
     program.operation("long", "z:1000000000 y:1000000000 x:1000000000", 0, &[], "a[x,y,z]");
@@ -521,6 +558,8 @@ struct Event {
     read: Option<i64>,
     /// Latency of the operand that it reads.
     operand: i64,
+    /// Whether it reads a result of its own group out of the kernel.
+    comes_back: bool,
     write: Option<i64>,
     version: i64,
 }
@@ -585,6 +624,7 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
         })
         .collect();
 
+    let writers = Writers::of(pipeline);
     let mut order: Vec<(usize, Vec<i64>)> = Vec::new();
     enumerate(pipeline, &groups, 0, 0..groups.len(), &mut Vec::new(), &mut order);
     let mut elements: HashMap<(usize, Vec<i64>), Vec<Event>> = HashMap::new();
@@ -629,6 +669,7 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
                     stage: number,
                     read: Some(now),
                     operand: operand(number, number_of_read),
+                    comes_back: takes_own_results(pipeline, &writers, number, number_of_read),
                     write: None,
                     version: version(access.array),
                 };
@@ -645,6 +686,7 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
                 stage: number,
                 read: updates.then_some(now),
                 operand: update.map_or(0, |read| operand(number, read)),
+                comes_back: false,
                 write: Some(written),
                 version,
             };
@@ -704,7 +746,7 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
                         let least = round_trip + transport(one.stage, two.stage) + two.operand;
                         assert!(gap > least, "{} updated twice within {gap}", name());
                     } else {
-                        let gap = if follows(event, other.group) { 0 } else { 1 + round_trip };
+                        let gap = if event.comes_back || follows(event, other.group) { 0 } else { 1 + round_trip };
                         let gap = gap + transport(other.stage, event.stage) + event.operand;
                         assert!(
                             read >= written + gap,
@@ -784,7 +826,18 @@ proptest! {
         let (pipeline, options) = programs::random(seed);
         match coarse(&pipeline, &options) {
             Ok(found) => check(&pipeline, &found.schedule, Some((&found, &options))),
-            Err(error) => prop_assert!(matches!(error, ScheduleError::Cycle { .. }), "{}", error),
+            Err(error) => {
+                let comes_early = matches!(
+                    error,
+                    ScheduleError::Cycle { .. }
+                        | ScheduleError::Chained { .. }
+                        | ScheduleError::Around { .. }
+                        | ScheduleError::Carried { .. }
+                        | ScheduleError::SeveralLoops { .. }
+                        | ScheduleError::Collapsed { .. }
+                );
+                prop_assert!(comes_early, "{}", error);
+            }
         }
     }
 
@@ -795,7 +848,18 @@ proptest! {
         match coarse(&pipeline, &options) {
             Ok(found) => check(&pipeline, &found.schedule, Some((&found, &options))),
             // Nothing that is read was written.
-            Err(error) => prop_assert!(matches!(error, ScheduleError::Cycle { .. }), "{}", error),
+            Err(error) => {
+                let comes_early = matches!(
+                    error,
+                    ScheduleError::Cycle { .. }
+                        | ScheduleError::Chained { .. }
+                        | ScheduleError::Around { .. }
+                        | ScheduleError::Carried { .. }
+                        | ScheduleError::SeveralLoops { .. }
+                        | ScheduleError::Collapsed { .. }
+                );
+                prop_assert!(comes_early, "{}", error);
+            }
         }
     }
 

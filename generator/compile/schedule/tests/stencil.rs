@@ -216,7 +216,7 @@ fn copies_run_in_the_same_cycles() {
     let mut chained = two_lanes();
     chained.stages[2].latency = 1;
     chained.stages[3].reads = vec![chained.stages[2].write.clone()];
-    assert!(matches!(stencil(&chained), Err(ScheduleError::Cycle { .. })));
+    assert!(matches!(stencil(&chained), Err(ScheduleError::Chained { .. })));
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn words_travel_before_they_are_read() {
         let schedule = pushmem_schedule::stencil(&pipeline, &options).unwrap();
         for dependence in dependences(&pipeline).unwrap() {
             let Dependence { producer, consumer, read, .. } = dependence;
-            let travels = options.transport.to_operand(producer, consumer, read) as i64;
+            let travels = options.transport.to_operand(producer, consumer, read);
             assert!(distances(&schedule, &pipeline, &dependence).0 >= travels);
         }
         schedule.stages.iter().map(|stage| stage.start).collect::<Vec<_>>()

@@ -4,19 +4,38 @@
 //! configuration registers of an AXI4-Lite subordinate, and ports that are neither pass as they are. Beside the RTL there are what tools want
 //! to know of the shell: IP-XACT, a package of FuseSoC, the kernel description of Vitis, and the registers in C.
 //!
+//! [`axi`] gives each stream a manager of AXI4 instead, which reads or writes an image in memory: addresses and strides are arguments of a run.
+//!
+//! [`array_axis`] and [`array_axi`] do the same for a reconfigurable array. Such a shell serves every bitstream whose streams are as
+//! many as it has: which IO tile a stream belongs to, its beats, and its walk through an image are registers, which [`Program`] has values for.
+//!
 //! Hardware that varies by parameters alone is a module in `templates/bus/library`; the shell is printed.
 
+mod array;
+mod driver;
+mod image;
+mod managers;
+mod program;
 mod registers;
+mod tiles;
+
+use std::ops::Deref;
 
 use askama::Template;
 use itertools::Itertools;
-use pushmem_csr::{Access, Register, upper};
+use pushmem_csr::{Access, Register, WORD_BYTES, upper};
 use pushmem_rtl::name_resets;
 use pushmem_systemverilog::{File, Port, file_list, files_of, is_header, ports_of};
 use pushmem_tile::Reset;
 use pushmem_veryl::{CompileError, Source};
 
-pub use registers::{registers, window};
+pub use array::{Array, array_axi, array_axis};
+pub use image::{Elements, WalkError};
+use managers::Image;
+pub use managers::Memory;
+pub use program::{Lane, Program, ProgramError, ProgramImage};
+pub use registers::{manager_registers, registers, window};
+pub use tiles::tile_files;
 
 /// The accelerator that a shell is for.
 #[derive(Clone, Debug)]
@@ -71,6 +90,38 @@ pub enum BusError {
         /// Bits of the configuration port.
         bits: u32,
     },
+    /// A stream goes through its array in an order that no manager follows.
+    #[error("no manager of AXI4 follows the stream `{stream}`: {error}")]
+    Walk {
+        /// Name of the stream.
+        stream: String,
+        /// Why not.
+        error: WalkError,
+    },
+    /// There are more images than a register has bits, or than there are addresses for their arguments.
+    #[error(
+        "{images} images with {words} words of arguments are more than the {limit} that the shell has registers for"
+    )]
+    Images {
+        /// Input and output images.
+        images: usize,
+        /// Words of their addresses and strides.
+        words: usize,
+        /// The most images.
+        limit: usize,
+    },
+    /// There are more streams than columns, or than there are registers for.
+    #[error("{readers} sources and {writers} sinks are more than the {limit} of `{array}`")]
+    Streams {
+        /// Name of the array.
+        array: String,
+        /// Sources that were asked for.
+        readers: u32,
+        /// Sinks that were asked for.
+        writers: u32,
+        /// The most of either, or of both together.
+        limit: String,
+    },
     /// A fault of a template.
     #[error(transparent)]
     Veryl(#[from] CompileError),
@@ -100,15 +151,15 @@ struct Stream {
 /// A channel with rules: a name, bits of its payload, and the expressions of `valid`, `ready` and the payload.
 type Channel = (String, u32, String, String, String);
 
-/// The shell with streams, in Veryl.
-#[derive(Template)]
-#[template(path = "axis.veryl", escape = "none")]
-struct Axis<'a> {
+/// A shell, as templates print it.
+struct View<'a> {
     accelerator: &'a str,
     module: String,
     address_bits: u32,
     config_bits: u32,
     config_latency: u32,
+    /// Cycles from an access to the configuration port to its error.
+    error_latency: u32,
     identity: u32,
     /// Widths of the vectors of streams by direction.
     inputs: usize,
@@ -116,15 +167,60 @@ struct Axis<'a> {
     streams: Vec<Stream>,
     passed: Vec<Port>,
     reset: Reset,
+    /// The bus to memory, if streams are images there, and the image of each stream.
+    memory: Memory,
+    images: Vec<Image>,
+    /// Words of the arguments of a run.
+    argument_words: usize,
+    /// Whether beats and walks are registers, those of the host of an array.
+    programmed: bool,
 }
 
+/// The shell with streams, in Veryl.
+#[derive(Template)]
+#[template(path = "axis.veryl", escape = "none")]
+struct Axis<'a>(&'a View<'a>);
+
+/// The shell with images, in Veryl.
+#[derive(Template)]
+#[template(path = "axi.veryl", escape = "none")]
+struct Axi<'a>(&'a View<'a>);
+
+impl<'a> Deref for Axis<'a> {
+    type Target = View<'a>;
+
+    fn deref(&self) -> &View<'a> {
+        self.0
+    }
+}
+
+impl<'a> Deref for Axi<'a> {
+    type Target = View<'a>;
+
+    fn deref(&self) -> &View<'a> {
+        self.0
+    }
+}
+
+/// The control of runs; whether their streams are images in memory.
 #[derive(Template)]
 #[template(path = "control.veryl", escape = "none")]
-struct Control;
+struct Control {
+    managers: bool,
+}
+
+/// An argument of a kernel of Vitis.
+struct KernelArgument {
+    name: String,
+    /// Whether it is the address of an image; else it is a number.
+    address: bool,
+    port: String,
+    offset: u32,
+}
 
 /// The contents of the files that tools read.
 struct Description<'a> {
-    shell: &'a Axis<'a>,
+    shell: &'a View<'a>,
     registers: Vec<Register<()>>,
     ports: Vec<Port>,
     sources: Vec<String>,
@@ -147,46 +243,135 @@ struct FuseSoc<'a>(&'a Description<'a>);
 #[template(path = "registers.h", escape = "none")]
 struct Header<'a>(&'a Description<'a>);
 
+/// The modules of managers, whose beats and walks are parameters or registers.
+macro_rules! managers {
+    ($($template:ident: $path:literal, $end:literal);*) => {
+        $(
+            #[derive(Template)]
+            #[template(path = $path, escape = "none")]
+            struct $template {
+                programmed: bool,
+            }
+
+            impl $template {
+                fn module(&self) -> String {
+                    format!("pushmem_axi_{}{}", style(self.programmed), $end)
+                }
+            }
+        )*
+    };
+}
+
+managers! {
+    Bursts: "library/axi_bursts.veryl", "bursts";
+    Reader: "library/axi_reader.veryl", "reader";
+    Writer: "library/axi_writer.veryl", "writer"
+}
+
+impl Bursts {
+    fn lasts(&self) -> &'static str {
+        if self.programmed { "lasts_i" } else { "Lasts" }
+    }
+
+    fn sizes(&self) -> &'static str {
+        if self.programmed { "sizes_i" } else { "Sizes" }
+    }
+}
+
+/// The beats of a run, as an expression of a manager.
+fn beats(programmed: bool) -> &'static str {
+    if programmed { "beats_q" } else { "Beats as BeatBits" }
+}
+
+impl Reader {
+    fn bursts(&self) -> String {
+        Bursts { programmed: self.programmed }.module()
+    }
+
+    fn beats(&self) -> &'static str {
+        beats(self.programmed)
+    }
+}
+
+impl Writer {
+    fn bursts(&self) -> String {
+        Bursts { programmed: self.programmed }.module()
+    }
+
+    fn beats(&self) -> &'static str {
+        beats(self.programmed)
+    }
+}
+
+/// A part of the names of managers.
+fn style(programmed: bool) -> &'static str {
+    if programmed { "programmed_" } else { "" }
+}
+
 macro_rules! library {
     ($($name:literal),*) => {
         [$((concat!("pushmem_", $name), include_str!(concat!("../../../../templates/bus/library/", $name, ".veryl")))),*]
     };
 }
 
-/// The modules of the library: name and Veryl text.
-const LIBRARY: [(&str, &str); 4] = library!("channel_rules", "axi_lite", "stream_in_frame", "stream_out_frame");
-
-/// The module of the control of runs.
-const CONTROL: &str = "pushmem_bus_control";
+/// Modules of every shell, of one with streams, and of one with images beside the managers: name and Veryl text.
+const LIBRARY: [(&str, &str); 2] = library!("channel_rules", "axi_lite");
+const OF_STREAMS: [(&str, &str); 2] = library!("stream_in_frame", "stream_out_frame");
+const OF_IMAGES: [(&str, &str); 1] = library!("fifo");
 
 /// The shell of an accelerator with AXI4-Stream for its streams.
 ///
 /// # Errors
 /// When the ports are not those of an accelerator, or its configuration leaves no address for the shell.
 pub fn axis(accelerator: &Accelerator) -> Result<Shell, BusError> {
-    let shell = Axis::of(accelerator)?;
-    let library = LIBRARY.map(|(name, text)| (name.to_owned(), text.to_owned()));
-    let printed = [(CONTROL.to_owned(), render(&Control)), (shell.module.clone(), render(&shell))];
-    let sources = library.into_iter().chain(printed).map(|(name, text)| Source { name, text }).collect();
-    let mut modules = pushmem_rtl::compile(sources, accelerator.reset)?;
-    for module in &mut modules {
-        module.text = accelerator.reset.of_system_verilog(&module.text);
-    }
-    name_resets(&mut modules, accelerator.reset);
-    let modules = files_of(modules).into_iter().map(|(name, text)| (format!("rtl/{name}"), text));
-    // The accelerator has the header of the macros, too.
-    let mut files = modules.filter(|(path, _)| accelerator.rtl.iter().all(|(other, _)| other != path)).collect_vec();
-    let top = files.last().map_or("", |(_, text)| text);
-    let ports = ports_of(&shell.module, top).expect("Veryl prints a port a line");
-    let sources = accelerator.rtl.iter().chain(&files).map(|(path, _)| path.clone()).collect_vec();
-    let registers = registers(shell.inputs as u32);
-    let description = Description { registers, ports, sources, version: accelerator.version, shell: &shell };
-    files.extend(description.files());
-    Ok(Shell { module: shell.module.clone(), files })
+    let view = View::of(accelerator, &format!("{}_axis", accelerator.module))?;
+    shell(accelerator, &view, registers(view.inputs as u32), |_| Vec::new())
 }
 
-impl<'a> Axis<'a> {
-    fn of(accelerator: &Accelerator<'a>) -> Result<Self, BusError> {
+/// The shell of an accelerator with a manager of AXI4 for each stream, which reads its words from an image in memory or writes them there:
+/// `images` are those of the inputs, then those of the outputs.
+///
+/// # Errors
+/// As [`axis`], and when a stream is no walk through an image, or there are too many.
+pub fn axi(accelerator: &Accelerator, images: &[Elements], memory: Memory) -> Result<Shell, BusError> {
+    let view = View::of(accelerator, &format!("{}_axi", accelerator.module))?.with_images(images, memory)?;
+    let registers = manager_registers(view.images.len() as u32, &view.arguments());
+    shell(accelerator, &view, registers, |description| description.driver().to_vec())
+}
+
+/// The files of a shell: the library, the control, the shell as it is printed, what tools want to know, and those of firmware.
+fn shell(
+    accelerator: &Accelerator,
+    view: &View,
+    registers: Vec<Register<()>>,
+    firmware: impl FnOnce(&Description) -> Vec<File>,
+) -> Result<Shell, BusError> {
+    let compiled = compiled(view.sources(), accelerator.reset)?;
+    // The accelerator has the header of the macros, too.
+    let is_new = |(path, _): &File| accelerator.rtl.iter().all(|(other, _)| other != path);
+    let mut files = compiled.into_iter().filter(is_new).collect_vec();
+    let top = files.last().map_or("", |(_, text)| text);
+    let ports = ports_of(&view.module, top).expect("Veryl prints a port a line");
+    let sources = accelerator.rtl.iter().chain(&files).map(|(path, _)| path.clone()).collect_vec();
+    let description = Description { registers, ports, sources, version: accelerator.version, shell: view };
+    files.extend(description.files());
+    files.extend(firmware(&description));
+    Ok(Shell { module: view.module.clone(), files })
+}
+
+/// The SystemVerilog files of modules, in the folder `rtl`.
+fn compiled(sources: Vec<Source>, reset: Reset) -> Result<Vec<File>, BusError> {
+    let mut modules = pushmem_rtl::compile(sources, reset)?;
+    for module in &mut modules {
+        module.text = reset.of_system_verilog(&module.text);
+    }
+    name_resets(&mut modules, reset);
+    Ok(files_of(modules).into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect())
+}
+
+impl<'a> View<'a> {
+    /// The shell with streams, of this name if no module of the accelerator has it.
+    fn of(accelerator: &Accelerator<'a>, name: &str) -> Result<Self, BusError> {
         let (inputs, outputs) = (accelerator.inputs.len(), accelerator.outputs.len());
         let module = accelerator.module;
         let wrong = || BusError::Ports { module: module.to_owned(), inputs, outputs };
@@ -201,26 +386,65 @@ impl<'a> Axis<'a> {
         if config_bits >= u32::BITS {
             return Err(BusError::Addresses { module: module.to_owned(), bits: config_bits });
         }
-        Ok(Axis {
+        Ok(View {
             accelerator: module,
-            module: free_name(accelerator),
+            module: free_name(accelerator, name),
             address_bits: window(config_bits).ilog2() + 1,
             config_bits,
             config_latency: accelerator.config_latency,
+            error_latency: 1,
             identity: accelerator.identity,
             inputs: inputs.max(1),
             outputs,
             passed: ports.into_iter().filter(|port| !is_known(&port.name, &streams)).collect(),
             streams,
             reset: accelerator.reset,
+            memory: Memory::default(),
+            images: Vec::new(),
+            argument_words: 0,
+            programmed: false,
         })
     }
 
-    /// The type of the reset, which Veryl must know where it goes into SystemVerilog.
+    /// Veryl of the library, the control, and the shell.
+    fn sources(&self) -> Vec<Source> {
+        let (programmed, has_images) = (self.programmed, !self.images.is_empty());
+        let library: &[(&str, &str)] = match (has_images, programmed) {
+            (true, _) => &OF_IMAGES,
+            (false, true) => &[],
+            (false, false) => &OF_STREAMS,
+        };
+        let source = |(name, text): &(&str, &str)| Source { name: (*name).to_owned(), text: (*text).to_owned() };
+        let mut sources = LIBRARY.iter().chain(library).map(source).collect_vec();
+        let mut printed = Vec::new();
+        if has_images {
+            let (bursts, reader, writer) = (Bursts { programmed }, Reader { programmed }, Writer { programmed });
+            printed.push((bursts.module(), render(&bursts)));
+            printed.push((reader.module(), render(&reader)));
+            printed.push((writer.module(), render(&writer)));
+        }
+        let control = Control { managers: has_images };
+        printed.push((control.module().to_owned(), render(&control)));
+        let text = if has_images { render(&Axi(self)) } else { render(&Axis(self)) };
+        printed.push((self.module.clone(), text));
+        sources.extend(printed.into_iter().map(|(name, text)| Source { name, text }));
+        sources
+    }
+
+    /// A part of the names of its managers.
+    fn style(&self) -> &'static str {
+        style(self.programmed)
+    }
+
     fn reset_type(&self) -> &'static str {
-        match self.reset {
-            Reset::Asynchronous => "reset_async_low",
-            Reset::Synchronous => "reset_sync_low",
+        reset_type(self.reset)
+    }
+
+    /// The hardware that it is of, for people.
+    fn of_hardware(&self) -> String {
+        match self.accelerator.strip_suffix("_host").filter(|_| self.programmed) {
+            Some(array) => format!("array `{array}`"),
+            None => format!("accelerator `{}`", self.accelerator),
         }
     }
 
@@ -239,25 +463,48 @@ impl<'a> Axis<'a> {
             let signal = |end: &str| format!("s_axi_control_{name}{end}");
             (signal(""), bits, signal("valid"), signal("ready"), payload)
         });
+        let lite = lite.collect_vec();
+        if !self.images.is_empty() {
+            return lite.into_iter().chain(self.image_channels()).collect();
+        }
         let streams = self.streams.iter().map(|Stream { port, bits, .. }| {
             let payload = format!("{{{port}_tlast, {port}_tkeep, {port}_tdata}}");
             (port.clone(), bits + bits / 8 + 1, format!("{port}_tvalid"), format!("{port}_tready"), payload)
         });
-        lite.chain(streams).collect()
+        lite.into_iter().chain(streams).collect()
     }
 }
 
 impl Control {
+    fn module(&self) -> &'static str {
+        if self.managers { "pushmem_manager_control" } else { "pushmem_bus_control" }
+    }
+
+    /// Bits of the number of a register: those of images have a page for their arguments.
+    fn number_bits(&self) -> u32 {
+        if self.managers { 10 } else { 6 }
+    }
+
     /// Number of a register as a literal.
     fn at(&self, name: &str) -> String {
-        format!("6'd{}", registers::word(name))
+        format!("{}'d{}", self.number_bits(), registers::word(name, self.managers))
+    }
+
+    /// Number of the first argument.
+    fn arguments(&self) -> u32 {
+        registers::ARGUMENTS / WORD_BYTES
+    }
+
+    /// Interrupts that there are.
+    fn interrupts(&self) -> usize {
+        registers::interrupts("", self.managers).len()
     }
 }
 
 impl Description<'_> {
-    fn files(&self) -> [File; 5] {
+    fn files(&self) -> Vec<File> {
         let module = &self.shell.module;
-        [
+        vec![
             ("filelist_bus.f".to_owned(), file_list(self.sources.iter().map(String::as_str))),
             (format!("{module}.core"), render(&FuseSoc(self))),
             (format!("{module}.xml"), render(&Component(self))),
@@ -285,9 +532,43 @@ impl Description<'_> {
         self.signals("s_axi_control_")
     }
 
-    /// The same of a stream.
-    fn of_stream(&self, stream: &Stream) -> Vec<(String, &str)> {
-        self.signals(&format!("{}_", stream.port))
+    /// The same of a stream, or of the manager of an image.
+    fn of_stream(&self, port: &str) -> Vec<(String, &str)> {
+        self.signals(&format!("{port}_"))
+    }
+
+    /// The arguments of a kernel of Vitis: addresses are pointers, strides numbers.
+    fn kernel_arguments(&self) -> Vec<KernelArgument> {
+        let argument = |name: String, address: bool, port: String, word: usize| {
+            let offset = registers::ARGUMENTS + WORD_BYTES * word as u32;
+            KernelArgument { name, address, port, offset }
+        };
+        let of_image = |image: &Image| {
+            let address = argument(image.name.clone(), true, self.shell.port(image), image.address_word);
+            let strides = image.strides.iter().map(|stride| {
+                let name = format!("{}_stride_{}", image.name, stride.dimension);
+                argument(name, false, "s_axi_control".to_owned(), stride.word)
+            });
+            [address].into_iter().chain(strides).collect_vec()
+        };
+        self.shell.images.iter().flat_map(of_image).collect()
+    }
+
+    /// Bytes of the registers, without the window.
+    fn register_bytes(&self) -> u32 {
+        let end = self.registers.iter().map(|register| register.offset + WORD_BYTES).max().unwrap_or(WORD_BYTES);
+        end.next_power_of_two()
+    }
+
+    /// The hardware that the shell is of, for people.
+    fn of_hardware(&self) -> String {
+        let of = self.shell.of_hardware();
+        of[..1].to_uppercase() + &of[1..]
+    }
+
+    /// The bus that the shell connects to, for people.
+    fn buses(&self) -> &'static str {
+        if self.shell.images.is_empty() { "AXI4-Lite and AXI4-Stream" } else { "AXI4-Lite and AXI4" }
     }
 
     /// Signals by their names in the standard, and the ports.
@@ -325,19 +606,28 @@ fn streams(ports: &[Port], accelerator: &Accelerator) -> Vec<Stream> {
 fn is_known(port: &str, streams: &[Stream]) -> bool {
     const CONTROL: [&str; 5] = ["clk_i", "rst_ni", "start_i", "busy_o", "done_o"];
     let of_stream = |stream: &Stream| {
-        let ends = ["_valid_i", "_valid_o", "_ready_i", "_ready_o", "_data_i", "_data_o"];
-        port.strip_prefix(stream.name.as_str()).is_some_and(|end| ends.contains(&end))
+        let ends =
+            ["_valid_i", "_valid_o", "_ready_i", "_ready_o", "_data_i", "_data_o"].into_iter().chain(array::OF_STREAM);
+        port.strip_prefix(stream.name.as_str()).is_some_and(|end| ends.clone().contains(&end))
     };
     CONTROL.contains(&port) || port.starts_with("config_") || streams.iter().any(of_stream)
 }
 
 /// A name for the shell that no module of the accelerator has.
-fn free_name(accelerator: &Accelerator) -> String {
-    let mut name = format!("{}_axis", accelerator.module);
+fn free_name(accelerator: &Accelerator, name: &str) -> String {
+    let mut name = name.to_owned();
     while accelerator.text_of(&name).is_some() {
         name.push_str("_shell");
     }
     name
+}
+
+/// The type of the reset, which Veryl must know where it goes into SystemVerilog.
+fn reset_type(reset: Reset) -> &'static str {
+    match reset {
+        Reset::Asynchronous => "reset_async_low",
+        Reset::Synchronous => "reset_sync_low",
+    }
 }
 
 /// The name of a macro of the C header.

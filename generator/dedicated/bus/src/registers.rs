@@ -5,11 +5,76 @@ use pushmem_csr::{Access, Field, Register, WORD_BYTES};
 /// The least number of address bits of the window's offset, so that all registers are below it and pages of 4 kB hold them.
 const PAGE_BITS: u32 = 12;
 
-/// The registers of a shell with so many input streams. The first four are those of kernels of Vitis (`ap_ctrl_hs`); the registers
-/// of the shell follow the addresses of arguments.
+/// Byte offset of the first argument of a run, as in kernels of Vitis.
+pub(crate) const ARGUMENTS: u32 = 0x10;
+
+/// Byte offset of a shell's own registers, above the arguments: where there are few, and where there are many.
+const OWN: u32 = 0x80;
+const OWN_ABOVE_IMAGES: u32 = 0xf80;
+
+/// The most words of arguments that there are addresses for.
+pub(crate) const MOST_ARGUMENTS: usize = ((OWN_ABOVE_IMAGES - ARGUMENTS) / WORD_BYTES) as usize;
+
+/// The registers of a shell with streams, so many of which are inputs. The first four are those of kernels of Vitis (`ap_ctrl_hs`);
+/// the registers of the shell follow the addresses of arguments.
 pub fn registers(inputs: u32) -> Vec<Register<()>> {
-    let whole = |description: &str| vec![field("value", 0, 32, description)];
     let streams = |description: &str| vec![field("streams", 0, inputs, description)];
+    let mut registers = control(false);
+    registers.extend(own(OWN));
+    registers.extend([
+        register(
+            "misplaced_last",
+            OWN + 0x0c,
+            Access::ReadWrite,
+            "Ones that are written clear.",
+            streams("TLAST was not at the last beat of a run, for each input stream"),
+        ),
+        register(
+            "incomplete_beats",
+            OWN + 0x10,
+            Access::ReadWrite,
+            "Ones that are written clear.",
+            streams("A beat came without all its bytes, for each input stream"),
+        ),
+    ]);
+    registers
+}
+
+/// The registers of a shell that reads and writes so many images in memory, with the arguments of a run: name and description of each
+/// word.
+pub fn manager_registers(images: u32, arguments: &[(String, String)]) -> Vec<Register<()>> {
+    let mut registers = control(true);
+    let words = arguments.iter().zip((ARGUMENTS..).step_by(WORD_BYTES as usize));
+    registers.extend(words.map(|((name, description), offset)| {
+        register(name, offset, Access::ReadWrite, "An argument of the next run.", whole(description))
+    }));
+    registers.extend(own(OWN_ABOVE_IMAGES));
+    registers.extend([
+        register(
+            "error",
+            OWN_ABOVE_IMAGES + 0x0c,
+            Access::ReadOnly,
+            "Why the last run failed; 0 if it did not. The next start clears it.",
+            vec![
+                field("misaligned", 0, 1, "An address or a stride is odd: there was no run"),
+                field("read", 1, 1, "Memory answered a read with an error"),
+                field("write", 2, 1, "Memory answered a write with an error"),
+                field("decode", 3, 1, "One of the errors was DECERR: there is no memory"),
+            ],
+        ),
+        register(
+            "failed_images",
+            OWN_ABOVE_IMAGES + 0x10,
+            Access::ReadOnly,
+            "The images with these errors. The next start clears it.",
+            vec![field("images", 0, images, "The image, in the order of the arguments")],
+        ),
+    ]);
+    registers
+}
+
+/// The registers of kernels of Vitis; whether there is an interrupt for errors.
+fn control(errors: bool) -> Vec<Register<()>> {
     vec![
         register(
             "control",
@@ -32,42 +97,34 @@ pub fn registers(inputs: u32) -> Vec<Register<()>> {
             "",
             vec![field("enable", 0, 1, "The interrupt is high while one is pending")],
         ),
-        register("interrupt_enable", 0x08, Access::ReadWrite, "", interrupts("is noticed from now on")),
+        register("interrupt_enable", 0x08, Access::ReadWrite, "", interrupts("is noticed from now on", errors)),
         register(
             "interrupt_status",
             0x0c,
             Access::ReadWrite,
             "Ones that are written toggle.",
-            interrupts("is pending"),
+            interrupts("is pending", errors),
         ),
-        register("identity", 0x80, Access::ReadOnly, "", whole("First 32 bits of the digest of program and tiles")),
+    ]
+}
+
+/// The registers of a shell from an offset on.
+fn own(base: u32) -> [Register<()>; 3] {
+    [
+        register("identity", base, Access::ReadOnly, "", whole("First 32 bits of the digest of program and tiles")),
         register(
             "cycles",
-            0x84,
+            base + 0x04,
             Access::ReadOnly,
             "",
             whole("Cycles of the current or the last run, until all results were taken"),
         ),
         register(
             "refused_accesses",
-            0x88,
+            base + 0x08,
             Access::ReadWrite,
             "Ones that are written clear.",
             vec![field("any", 0, 1, "An access was answered with an error")],
-        ),
-        register(
-            "misplaced_last",
-            0x8c,
-            Access::ReadWrite,
-            "Ones that are written clear.",
-            streams("TLAST was not at the last beat of a run, for each input stream"),
-        ),
-        register(
-            "incomplete_beats",
-            0x90,
-            Access::ReadWrite,
-            "Ones that are written clear.",
-            streams("A beat came without all its bytes, for each input stream"),
         ),
     ]
 }
@@ -77,17 +134,26 @@ pub fn window(config_bits: u32) -> u64 {
     1 << config_bits.max(PAGE_BITS)
 }
 
-/// Number of the register of that name, in words.
-pub(crate) fn word(name: &str) -> u32 {
-    let found = registers(1).into_iter().find(|register| register.name == name);
+/// Number of the register of that name, in words; whether the shell reads and writes images.
+pub(crate) fn word(name: &str, images: bool) -> u32 {
+    let registers = if images { manager_registers(1, &[]) } else { registers(1) };
+    let found = registers.into_iter().find(|register| register.name == name);
     found.unwrap_or_else(|| panic!("no register `{name}`")).offset / WORD_BYTES
 }
 
-fn interrupts(what: &str) -> Vec<Field<()>> {
-    vec![
+fn whole(description: &str) -> Vec<Field<()>> {
+    vec![field("value", 0, 32, description)]
+}
+
+pub(crate) fn interrupts(what: &str, errors: bool) -> Vec<Field<()>> {
+    let mut fields = vec![
         field("done", 0, 1, &format!("The end of a run {what}")),
         field("ready", 1, 1, &format!("That the next run may be asked for {what}")),
-    ]
+    ];
+    if errors {
+        fields.push(field("error", 2, 1, &format!("That a run fails {what}")));
+    }
+    fields
 }
 
 fn field(name: &str, low: u32, bits: u32, description: &str) -> Field<()> {
@@ -104,10 +170,16 @@ mod tests {
 
     #[test]
     fn registers_are_apart_and_below_the_window() {
-        let registers = registers(32);
+        let most = vec![(String::new(), String::new()); MOST_ARGUMENTS];
+        for registers in [registers(32), manager_registers(32, &most)] {
+            check(&registers);
+        }
+    }
+
+    fn check(registers: &[Register<()>]) {
         let increasing = registers.windows(2).all(|pair| pair[0].offset + WORD_BYTES <= pair[1].offset);
         assert!(increasing && registers.iter().all(|register| u64::from(register.offset) < window(0)));
-        for register in &registers {
+        for register in registers {
             let bits =
                 register.fields.iter().fold(0, |end, field| if field.low == end { end + field.bits } else { 33 });
             assert!(bits <= 32, "{}", register.name);

@@ -1,6 +1,8 @@
 //! Shells of modules that have the ports of accelerators.
 
-use pushmem_bus::{Accelerator, BusError, axis, registers, window};
+use pushmem_bus::{
+    Accelerator, BusError, Elements, Memory, WalkError, axi, axis, manager_registers, registers, window,
+};
 use pushmem_systemverilog::ports_of;
 use pushmem_tile::Reset;
 
@@ -147,4 +149,74 @@ fn streams_may_be_called_as_channels_are() {
             .unwrap_or_else(|error| panic!("{input}: {error}"));
         assert_eq!(shell, "blur_axis");
     }
+}
+
+/// A stream of pixels of three words, of an image with 10 x 10 of them, and one of words of 8 x 8.
+fn images() -> Vec<Elements> {
+    let pixels = vec![(10, vec![3; 3]), (10, vec![30; 3])];
+    let words = vec![(8, vec![1]), (8, vec![8])];
+    vec![
+        Elements { shape: vec![3, 10, 10], lanes: vec![0, 1, 2], loops: pixels },
+        Elements { shape: vec![8, 8], lanes: vec![0], loops: words },
+    ]
+}
+
+#[test]
+fn a_shell_with_images_has_a_manager_for_each_stream() {
+    let rtl = files(module(9, ""));
+    let memory = Memory { bits: 128, ..Memory::default() };
+    let shell = axi(&accelerator(&rtl), &images(), memory).unwrap();
+    assert_eq!(shell.module, "blur_axi");
+    let ports = ports_of("blur_axi", text(&shell.files, "rtl/blur_axi.sv")).unwrap();
+    let bits = |name: &str| ports.iter().find(|port| port.name == name).map(|port| (port.output, port.bits));
+    assert_eq!(bits("m_axi_in_araddr"), Some((true, 64)));
+    assert_eq!(bits("m_axi_in_rdata"), Some((false, 128)));
+    assert_eq!(bits("m_axi_in_awaddr"), None);
+    assert_eq!(bits("m_axi_out_wstrb"), Some((true, 16)));
+    assert_eq!(bits("m_axi_out_bresp"), Some((false, 2)));
+    let top = text(&shell.files, "rtl/blur_axi.sv");
+    assert!(top.contains("pushmem_axi_reader #") && top.contains("pushmem_axi_writer #"), "{top}");
+    let list = text(&shell.files, "filelist_bus.f");
+    assert!(list.contains("pushmem_axi_bursts.sv") && !list.contains("stream_in_frame"), "{list}");
+}
+
+/// Registers, header, kernel description and driver have one map.
+#[test]
+fn arguments_are_where_the_register_map_has_them() {
+    let rtl = files(module(9, ""));
+    let shell = axi(&accelerator(&rtl), &images(), Memory::default()).unwrap();
+    let names = [
+        "in_address_low",
+        "in_address_high",
+        "in_stride_1",
+        "in_stride_2",
+        "out_address_low",
+        "out_address_high",
+        "out_stride_1",
+    ];
+    let arguments = names.map(|name| (name.to_owned(), String::new()));
+    let header = text(&shell.files, "blur_axi_registers.h");
+    for register in manager_registers(2, &arguments) {
+        let offset = format!("#define BLUR_AXI_{}_OFFSET 0x{:03x}u", register.name.to_uppercase(), register.offset);
+        assert!(header.contains(&offset), "{offset}");
+    }
+    assert!(header.contains("_IN_STRIDE_1_DENSE 0x6u") && header.contains("_IN_STRIDE_2_DENSE 0x3cu"), "{header}");
+    let kernel = text(&shell.files, "kernel.xml");
+    for (name, offset) in
+        [("in", 0x10), ("in_stride_1", 0x18), ("in_stride_2", 0x1c), ("out", 0x20), ("out_stride_1", 0x28)]
+    {
+        let argument = kernel.lines().find(|line| line.contains(&format!("arg name=\"{name}\""))).unwrap();
+        assert!(argument.contains(&format!("offset=\"0x{offset:x}\"")), "{argument}");
+    }
+    let driver = text(&shell.files, "driver/blur_axi_driver.c");
+    assert!(driver.contains("{BLUR_AXI_IN_STRIDE_1_OFFSET, BLUR_AXI_IN_STRIDE_2_OFFSET}"), "{driver}");
+}
+
+#[test]
+fn a_stream_that_walks_through_no_image_has_no_manager() {
+    let rtl = files(module(9, ""));
+    let mut diagonal = images();
+    diagonal[1].loops = vec![(64, vec![9])];
+    let error = axi(&accelerator(&rtl), &diagonal, Memory::default()).unwrap_err();
+    assert!(matches!(&error, BusError::Walk { stream, error: WalkError::Dimensions } if stream == "out"), "{error}");
 }

@@ -1,6 +1,7 @@
 //! Parts that commands on applications share: the program, the tile, the images, the files of an accelerator and the run of its RTL.
 
 pub mod array_rtl;
+pub mod array_shell;
 pub mod arrays;
 pub mod choices;
 pub mod folder;
@@ -9,6 +10,7 @@ pub mod pes;
 pub mod program;
 pub mod rtl;
 pub mod tiles;
+pub mod tiles_of_images;
 
 use std::collections::BTreeMap;
 

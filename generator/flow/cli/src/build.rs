@@ -1,5 +1,6 @@
 //! `pushmem build`.
 
+mod bus;
 mod on_array;
 mod side_by_side;
 
@@ -9,6 +10,7 @@ use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use itertools::Itertools;
+use pushmem_bus::tile_files;
 use pushmem_compiler::{CompileStage, Compiled, Report, Trial};
 use pushmem_composition::Files;
 use pushmem_files::{Diagnostic, Document, check_output};
@@ -19,6 +21,7 @@ use pushmem_packaging::Design;
 use pushmem_report::RtlCheck;
 use serde::Serialize;
 
+use self::bus::{Bus, MemoryBus, ShellOptions, Size, size};
 use crate::application::choices::Choices;
 use crate::application::rtl::{RtlResult, RtlRun};
 use crate::application::{folder, images, program, rtl, run_model};
@@ -42,7 +45,7 @@ pub struct Build {
     choices: Choices,
     /// Array to run on, in place of hardware of its own: a specification, or the name of one in `constraints/arrays`. Its memory tile
     /// takes the place of `--tile`.
-    #[arg(long, value_name = "SPEC", conflicts_with_all = ["tile", "wave", "prefix", "package", "sram", "clock_gate", "stall_latency", "bus"])]
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["tile", "wave", "prefix", "package", "sram", "clock_gate", "stall_latency"])]
     pub array: Option<PathBuf>,
     /// Clock period in picoseconds that the array is to have: refused where its timing model has a longer path.
     #[arg(long, value_name = "PS", requires = "array")]
@@ -84,10 +87,16 @@ pub struct Build {
     /// Prefix of the names of all modules: two versions of pushmem have their accelerators in one chip.
     #[arg(long, value_name = "PREFIX", value_parser = origin::prefix, requires = FOLDER)]
     prefix: Option<String>,
-    /// Also write a shell that connects the accelerator to the buses of a system, and what tools want to know of it: IP-XACT, a package
-    /// for FuseSoC, the kernel description of Vitis, its registers in C.
+    /// Also write a shell that connects the accelerator, or the array, to the buses of a system, and what tools want to know of it:
+    /// IP-XACT, a package for FuseSoC, the kernel description of Vitis, its registers in C.
     #[arg(long, value_enum, value_name = "BUS", requires = FOLDER)]
     bus: Option<Bus>,
+    #[command(flatten)]
+    memory: MemoryBus,
+    /// With `--bus axi`: the size of a larger output, in all its dimensions, the innermost first, of which the program computes a tile.
+    /// The driver has the places of all tiles.
+    #[arg(long, value_name = "SIZE", value_parser = size, requires = "bus")]
+    image: Option<Size>,
     #[command(flatten)]
     package: Package,
     /// Report as JSON.
@@ -114,13 +123,6 @@ struct EditedStages {
     /// of the placement.
     #[arg(long, value_name = "FILE", requires = "placement", conflicts_with = "routing")]
     configuration: Option<PathBuf>,
-}
-
-/// Buses by the names of the command line.
-#[derive(Clone, Copy, ValueEnum)]
-enum Bus {
-    /// AXI4-Stream for streams, AXI4-Lite for control and configuration.
-    Axis,
 }
 
 /// Stages by the names of the command line.
@@ -187,6 +189,8 @@ impl Build {
             graph: None,
             prefix: None,
             bus: None,
+            memory: MemoryBus::default(),
+            image: None,
             package: Package::default(),
             json: false,
             is_run: false,
@@ -211,6 +215,8 @@ impl Build {
         }
         let program = programs.remove(0);
         self.package.check(&chosen.specs())?;
+        // Before the compile, which may be long.
+        let shell = self.shell(&program)?;
         if let Some(folder) = &self.folder {
             check_output(folder)?;
         }
@@ -240,7 +246,7 @@ impl Build {
         let trials = compiled.trials.clone();
         let mut outcome = Outcome { report, trials, checked_by_model: false, rtl: None };
         if self.runs() || self.simulates() {
-            self.run_and_write(&compiled, &inputs, &mut outcome, &spinner)?;
+            self.run_and_write(&compiled, &inputs, &mut outcome, shell.as_ref(), &spinner)?;
         }
         drop(spinner);
         if self.json {
@@ -264,6 +270,7 @@ impl Build {
         compiled: &Compiled,
         inputs: &BTreeMap<String, Image>,
         outcome: &mut Outcome,
+        shell: Option<&ShellOptions>,
         spinner: &Spinner,
     ) -> Result<(), Diagnostic> {
         spinner.say("running the model");
@@ -288,9 +295,12 @@ impl Build {
                     blocks,
                     ..package::accelerator(compiled, &files, technology)
                 })?;
-                if let Some(Bus::Axis) = self.bus {
-                    for (path, text) in folder::axis(compiled, &files)?.files {
-                        written.add(path, text);
+                if let Some(ShellOptions { memory, tiling }) = shell {
+                    let shell = folder::shell(compiled, &files, *memory)?;
+                    shell.files.into_iter().for_each(|(path, text)| written.add(path, text));
+                    if let Some(tiling) = tiling {
+                        let files = tile_files(&tiling.of_images(folder::images(compiled)), &shell.module, None);
+                        self.add_tiles(&mut written, compiled, tiling, files, spinner)?;
                     }
                 }
                 folder::origin(compiled).sign(&mut written);

@@ -82,7 +82,7 @@ Exit codes: 0 all is well; 1 something is wrong with the input or a test failed;
 #[derive(Subcommand)]
 enum Command {
     /// Compile a program: schedule, memories, kernels and registers, proven; write the accelerator.
-    Build(build::Build),
+    Build(Box<build::Build>),
     /// Run images through a program: build it, and write its outputs.
     Run(run::Run),
     /// Run images through an accelerator that was built: interpreter, model and RTL, compared word by word.

@@ -17,7 +17,8 @@ const LICENCE: &str = "0BSD";
 const LIBRARY: &str = "pushmem_";
 
 /// Files, and folders of files, that keep the names of what they were made from.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 13] = [
+    "driver",
     "spec.yaml",
     "tile.yaml",
     "program.yaml",

@@ -831,6 +831,79 @@ fn build_writes_a_shell_for_a_bus() {
 }
 
 #[test]
+fn build_writes_a_shell_with_images_and_its_driver() {
+    let folder = Folder::new();
+    let out = folder.path("blur");
+    succeeds(&["build", BLUR, "-o", &out, "--bus", "axi", "--bus-width", "128", "--prefix", "v1_"]);
+    let text = |name: &str| fs::read_to_string(Path::new(&out).join(name)).unwrap_or_else(|_| panic!("no {name}"));
+    assert!(text("filelist_bus.f").ends_with("rtl/v1_brighten_blur_axi.sv\n"));
+    assert!(text("kernel.xml").contains("name=\"m_axi_input\" mode=\"master\""));
+    // The driver's files have the names that they include.
+    assert!(text("driver/brighten_blur_axi_driver.c").contains("#include \"../brighten_blur.h\""));
+    assert!(!text("brighten_blur.h").is_empty());
+    // Options that no bus has.
+    let wide = fails(&["build", BLUR, "-o", &out, "--bus", "axi", "--bus-width", "1024", "--bus-burst", "64"]);
+    assert!(wide.err.contains("8192 bytes: AXI4 allows 4096") && wide.err.contains("--bus-burst 32"), "{}", wide.err);
+    let streams = fails(&["build", BLUR, "-o", &out, "--bus", "axis", "--bus-width", "128"]);
+    assert!(streams.err.contains("choose `--bus axi`"), "{}", streams.err);
+    ends(2, &mut pushmem(&["build", BLUR, "-o", &out, "--bus", "axi", "--bus-width", "48"]));
+}
+
+/// The shell of an array is the same for each program that fits it.
+#[test]
+fn build_writes_a_shell_for_an_array() {
+    let folder = Folder::new();
+    let (blur, point) = (folder.path("blur"), folder.path("point"));
+    let streams = ["--array", "small", "--bus", "axi", "--bus-readers", "1", "--bus-writers", "2"];
+    succeeds(&[&["build", BLUR, "-o", &blur], &streams[..]].concat());
+    succeeds(&[&["build", "apps/pointwise.yaml", "-o", &point], &streams[..]].concat());
+    let text =
+        |out: &str, name: &str| fs::read_to_string(Path::new(out).join(name)).unwrap_or_else(|_| panic!("no {name}"));
+    let list = text(&blur, "filelist_bus.f");
+    assert!(list.ends_with("rtl/small_axi.sv\n"), "{list}");
+    for name in list.lines().filter(|line| !line.starts_with('+')).chain(["driver/small_axi_driver.c", "kernel.xml"]) {
+        assert_eq!(text(&blur, name), text(&point, name), "{name}");
+    }
+    assert_ne!(text(&blur, "configuration/writes.hex"), text(&point, "configuration/writes.hex"));
+    assert!(text(&blur, "driver/brighten_blur_program.c").contains("brighten_blur_program = {"));
+    // Streams that the shell lacks, or the array.
+    let two = folder.file("two.yaml", TWO_INPUTS);
+    let few = fails(&[&["build", &two, "-o", &folder.path("two")], &streams[..]].concat());
+    assert!(few.err.contains("2 streams into the array") && few.err.contains("`--bus-readers 2`"), "{}", few.err);
+    let many = fails(&["build", BLUR, "-o", &blur, "--array", "small", "--bus", "axi", "--bus-readers", "5"]);
+    assert!(many.err.contains("4 of either"), "{}", many.err);
+    ends(2, &mut pushmem(&["build", BLUR, "-o", &blur, "--bus", "axi", "--bus-readers", "1"]));
+    let programs = ["build", BLUR, "apps/pointwise.yaml", "-o", &blur, "--array", "amber", "--bus", "axi"];
+    assert!(fails(&programs).err.contains("a shell for a bus belongs to one program"));
+}
+
+const TWO_INPUTS: &str = "
+name: two
+inputs: {one: {type: u16, shape: [8, 8]}, other: {type: u16, shape: [8, 8]}}
+outputs: {output: {type: u16, shape: [8, 8]}}
+nest:
+  - for y in 0..8:
+    - for x in 0..8:
+      - output[x, y] = one[x, y] + other[x, y]
+";
+
+#[test]
+fn build_plans_the_tiles_of_an_image() {
+    let folder = Folder::new();
+    let out = folder.path("blur");
+    let build = |image: &str, bus: &str| pushmem(&["build", BLUR, "-o", &out, "--bus", bus, "--image", image]);
+    let said = ends(0, &mut build("100x63", "axi"));
+    assert!(said.out.contains("2 of 63 x 63; 2 of them in the model"), "{}", said.out);
+    let plan = fs::read_to_string(Path::new(&out).join("tiles.json")).unwrap();
+    assert!(plan.contains("\"tiles\":[{\"offsets\":[[0,0],[0,0]]},{\"offsets\":[[37,0],[37,0]]}]"), "{plan}");
+    assert!(Path::new(&out).join("driver/brighten_blur_axi_tiles.c").is_file());
+    assert!(ends(1, &mut build("100x63", "axis")).err.contains("choose `--bus axi`"));
+    assert!(ends(1, &mut build("100", "axi")).err.contains("has 1 dimensions"));
+    assert!(ends(2, &mut build("100by63", "axi")).err.contains("`100by63` is no size"));
+    ends(2, &mut pushmem(&["build", BLUR, "--image", "100x63"]));
+}
+
+#[test]
 fn build_runs_images() {
     let folder = Folder::new();
     let input: String = (0..64 * 64).map(|word| format!("{word:04x}\n")).collect();
@@ -989,15 +1062,35 @@ fn build_says_what_cannot_be_built() {
     let said = fails(&["build", BLUR, "--tile", &narrow]);
     assert!(said.err.contains("words of 8 bits") && said.err.contains("16"), "{}", said.err);
 
-    let transposed = folder.file(
-        "transposed.yaml",
-        "name: transposed\ninputs: {input: {type: u16, shape: [8, 8]}}\noutputs: {output: {type: u16, shape: [8, 8]}}\n\
-         buffers: {other: {type: u16, shape: [8, 8]}}\n\
-         nest:\n  - for y in 0..8:\n    - for x in 0..8:\n      - other[x, y] = input[x, y]\n\
-         \x20 - for y in 0..8:\n    - for x in 0..8:\n      - output[x, y] = other[y, x] + other[x, y]\n",
-    );
+    let transposed = folder.file("transposed.yaml", format!("schedule: stencil\n{TRANSPOSED}"));
     let said = fails(&["build", &transposed]);
     assert!(said.err.contains("transposed.yaml:"), "{}", said.err);
+}
+
+/// An image, and beside it the same image transposed.
+const TRANSPOSED: &str = "name: transposed
+inputs: {input: {type: u16, shape: [8, 8]}}
+outputs: {output: {type: u16, shape: [8, 8]}}
+buffers: {other: {type: u16, shape: [8, 8]}}
+nest:
+  - for y in 0..8:
+    - for x in 0..8:
+      - other[x, y] = input[x, y]
+  - for y in 0..8:
+    - for x in 0..8:
+      - output[x, y] = other[y, x] + other[x, y]
+";
+
+#[test]
+fn build_runs_nest_by_nest_what_no_scan_serves() {
+    let folder = Folder::new();
+    let transposed = folder.file("transposed.yaml", TRANSPOSED);
+    for array in [&[][..], &["--array", "amber"]] {
+        let said = succeeds(&[&["build", &transposed][..], array].concat());
+        assert!(said.err.contains("runs nest by nest") && said.err.contains("transposed.yaml:11"), "{}", said.err);
+    }
+    let asked = folder.file("asked.yaml", format!("schedule: dnn\n{TRANSPOSED}"));
+    assert_eq!(succeeds(&["build", &asked]).err, "");
 }
 
 #[test]

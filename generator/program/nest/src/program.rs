@@ -215,6 +215,11 @@ impl Operation {
         self.share.as_ref().map(|share| share.name.as_str())
     }
 
+    /// Whether it and another operation, or it itself, share a compute unit.
+    pub fn shares_unit(&self, other: &Operation) -> bool {
+        self.unit().is_some() && self.unit() == other.unit()
+    }
+
     /// Whether it reads the element that it writes.
     pub fn updates(&self) -> bool {
         let target = |access: &Access| access.array == self.target.array && access.indices == self.target.indices;

@@ -1,10 +1,12 @@
-//! Writes random programs: in the folder named first, `random_SEED.yaml`, `parameters_SEED.yaml` and
-//! `network_SEED.yaml` for each seed that follows.
+//! Writes random programs: in the folder named first, `random_SEED.yaml`, `parameters_SEED.yaml`,
+//! `recurrences_SEED.yaml` and `network_SEED.yaml` for each seed that follows.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use pushmem_programs::{random_network, random_program, random_program_with_parameters};
+use pushmem_programs::{
+    random_network, random_program, random_program_with_parameters, random_program_with_recurrences,
+};
 
 fn write(folder: &Path, seeds: &[String]) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -13,6 +15,7 @@ fn write(folder: &Path, seeds: &[String]) -> Result<(), String> {
         let texts = [
             ("random", random_program(seed)),
             ("parameters", random_program_with_parameters(seed)),
+            ("recurrences", random_program_with_recurrences(seed)),
             ("network", random_network(seed)),
         ];
         texts.into_iter().try_for_each(|(kind, text)| {

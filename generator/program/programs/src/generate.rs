@@ -9,6 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::expression::{ELEMENTS, Term, expression};
 use crate::parameters::Parameters;
+use crate::recurrences::Recurrences;
 
 /// Names of the loops, innermost first.
 const LOOPS: [&str; 3] = ["x", "y", "z"];
@@ -60,6 +61,14 @@ pub fn random_program_with_parameters(seed: u64) -> String {
     generator.program()
 }
 
+/// As [`random_program`], with stages that take results of their own earlier iterations.
+pub fn random_program_with_recurrences(seed: u64) -> String {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut generator = Generator::new(&mut random, seed);
+    generator.recurrences = Some(Recurrences::new(seed));
+    generator.program()
+}
+
 struct Generator<'a> {
     random: &'a mut ChaCha8Rng,
     name: String,
@@ -72,6 +81,7 @@ struct Generator<'a> {
     /// How often the innermost loops are unrolled where their extents allow it.
     unroll: i64,
     parameters: Option<Parameters>,
+    recurrences: Option<Recurrences>,
     body: String,
 }
 
@@ -87,6 +97,7 @@ impl<'a> Generator<'a> {
             has_table: random.random_ratio(1, 4),
             unroll: *[1, 1, 1, 1, 2, 4].choose(random).expect("there are some"),
             parameters: None,
+            recurrences: None,
             body: String::new(),
             random,
         }
@@ -187,9 +198,12 @@ impl<'a> Generator<'a> {
             terms.extend(parameters.terms(&LOOPS[..self.dimensions], &extents, &scale));
         }
         let type_name = self.element();
+        let name = format!("stage_{number}");
+        if let Some(recurrences) = self.recurrences.as_mut().filter(|_| reduction.is_none()) {
+            terms.extend(recurrences.terms(&name, type_name, &LOOPS[..self.dimensions], unrolled));
+        }
         let table = self.has_table.then_some("curve");
         let value = expression(self.random, &terms, type_name, table);
-        let name = format!("stage_{number}");
         let target = format!("{name}[{}]", LOOPS[..self.dimensions].iter().join(", "));
         let loops = (0..self.dimensions).rev().map(|dimension| {
             let unroll = if dimension == 0 && unrolled { format!(" unroll {}", self.unroll) } else { String::new() };

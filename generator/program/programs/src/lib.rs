@@ -7,6 +7,8 @@
 //! [`random_program_with_parameters`] writes such a program whose stages also read parameters that come at run time: scalars,
 //! weights, and words for each row or each plane of an image.
 //!
+//! [`random_program_with_recurrences`] writes such a program whose stages also take results of their own earlier iterations.
+//!
 //! [`random_network`] writes one whose reductions are loops: imperfect nests in up to two loops over tiles, with loads,
 //! initializations, updates in any order of the loops, windows and strides, transposed reads, residual connections, updates
 //! in place, and sums over all tiles.
@@ -17,6 +19,7 @@ mod expression;
 mod generate;
 mod networks;
 mod parameters;
+mod recurrences;
 
-pub use generate::{random_program, random_program_with_parameters};
+pub use generate::{random_program, random_program_with_parameters, random_program_with_recurrences};
 pub use networks::random_network;

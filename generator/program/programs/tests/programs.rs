@@ -2,7 +2,9 @@
 
 use pushmem_files::Document;
 use pushmem_nest::{Policy, Program};
-use pushmem_programs::{random_network, random_program, random_program_with_parameters};
+use pushmem_programs::{
+    random_network, random_program, random_program_with_parameters, random_program_with_recurrences,
+};
 
 fn accepted(text: &str) -> Program {
     let document = Document::parse("random.yaml", text).unwrap_or_else(|error| panic!("{text}\n{error:?}"));
@@ -20,6 +22,13 @@ fn every_random_program_is_accepted() {
 fn every_random_program_with_parameters_is_accepted() {
     for seed in 0..500 {
         accepted(&random_program_with_parameters(seed));
+    }
+}
+
+#[test]
+fn every_random_program_with_recurrences_is_accepted() {
+    for seed in 0..500 {
+        accepted(&random_program_with_recurrences(seed));
     }
 }
 

@@ -60,7 +60,8 @@ impl<'a> Dependences<'a> {
     }
 
     /// Checks that operations write and read elements in the order in which they stand: that an element has the value of the
-    /// last one above the reader that writes it, and is written once by each.
+    /// last one above the reader that writes it, and is written once by each. Of an operation itself, or one below the reader, all
+    /// that is read is written before, in earlier iterations of the loops around both, or all of it after.
     ///
     /// # Errors
     /// The first operation that does not.
@@ -80,8 +81,9 @@ impl<'a> Dependences<'a> {
         for reader in 0..operations.len() {
             for (array, read) in self.sequence.reads_of_operation(reader) {
                 let ordered = self.operations[array].iter().all(|&writer| {
-                    let wanted = if writer < reader { Ordering::Less } else { Ordering::Greater };
-                    self.is_ordered(&self.sequence.write_of_operation(writer), &read, wanted)
+                    let write = self.sequence.write_of_operation(writer);
+                    let is = |wanted: Ordering| self.is_ordered(&write, &read, wanted);
+                    is(Ordering::Less) || (writer >= reader && is(Ordering::Greater))
                 });
                 require_order(ordered, reader)?;
             }

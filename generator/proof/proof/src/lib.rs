@@ -8,6 +8,7 @@
 
 mod counters;
 mod dependence;
+mod digits;
 mod error;
 mod holds;
 mod memories;
@@ -59,8 +60,8 @@ pub fn prove(
     outputs::check(program, staged, &dependences, accelerator)?;
     provenance::check_memories(program, staged, &dependences, schedule, accelerator)?;
     let datapath = |kernel: usize| &accelerator.datapaths[accelerator.kernels[kernel].datapath].datapath;
-    let uses = |kernel: usize, load: usize| datapath(kernel).uses(load);
-    provenance::prove(program, staged, &dependences, schedule, accelerator, uses)
+    let taken = |kernel: usize, load: usize| datapath(kernel).uses(load).then(|| datapath(kernel).arrival(load));
+    provenance::prove(program, staged, &dependences, schedule, accelerator, taken)
 }
 
 /// Proves that an application graph computes the program, before any hardware realizes it, given that `datapaths` are those
@@ -80,6 +81,7 @@ pub fn prove_graph(
     nodes::check(staged, schedule, datapaths, graph)?;
     let dependences = Dependences::new(sequence, staged);
     outputs::check(program, staged, &dependences, graph)?;
-    let uses = |kernel: usize, load: usize| datapaths[graph.kernels[kernel].operation].uses(load);
-    provenance::prove(program, staged, &dependences, schedule, graph, uses)
+    let datapath = |kernel: usize| &datapaths[graph.kernels[kernel].operation];
+    let taken = |kernel: usize, load: usize| datapath(kernel).uses(load).then(|| datapath(kernel).arrival(load));
+    provenance::prove(program, staged, &dependences, schedule, graph, taken)
 }

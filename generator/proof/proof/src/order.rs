@@ -4,6 +4,8 @@
 //! Accesses of one version of the array are walked through in the order of the program. Versions are made by loops around all
 //! accesses, so that each is the one before some cycles later, at elements of its own.
 
+use std::collections::HashSet;
+
 use itertools::Itertools;
 use pushmem_stages::Staged;
 use pushmem_stages::{Access, Pipeline, Schedule};
@@ -48,6 +50,7 @@ pub(crate) fn check(staged: Staged, schedule: &Schedule, sequence: &Sequence, ke
     let stages = (0..pipeline.stages.len()).filter(|&stage| accesses(stage).next().is_some()).collect_vec();
     let Some(first) = stages.iter().find_map(|&stage| accesses(stage).next()) else { return Ok(()) };
     check_versions(staged, schedule, sequence, kept, &stages)?;
+    let kept = &Kept { reads: without_repeats(staged, schedule, sequence, kept), ..*kept };
     let mut box_of_elements = vec![(i64::MAX, i64::MIN); first.subscripts.len()];
     for (&stage, access) in stages.iter().flat_map(|stage| accesses(*stage).map(move |access| (stage, access))) {
         for (bounds, subscript) in box_of_elements.iter_mut().zip(&access.subscripts) {
@@ -99,6 +102,28 @@ fn check_versions(
     let around =
         stages.iter().all(|&stage| staged.is_input(kept.array) || sequence.shared(stages[0], stage) >= kept.versions);
     require(around, name, "its versions are not those of one loop")
+}
+
+/// The reads of each stage without those that another one makes of the same elements, in the same cycles, before the next write:
+/// copies of an operation, all in the same iteration of the loops that they share with a writer; and of an input, which is not written
+/// again, any.
+fn without_repeats(staged: Staged, schedule: &Schedule, sequence: &Sequence, kept: &Kept) -> Vec<Vec<usize>> {
+    let stages = &staged.pipeline.stages;
+    let writers = stages.iter().positions(|stage| stage.write.array == kept.array).collect_vec();
+    let is_input = staged.is_input(kept.array);
+    let mut seen = HashSet::new();
+    let mut new_reads = |(number, reads): (usize, &Vec<usize>)| {
+        let stage = &stages[number];
+        let loops = sequence.operation(number).map_or(&[][..], |(loops, _)| loops.as_slice());
+        let before_lanes = loops.iter().take_while(|level| level.unroll == 1).count();
+        let alike = is_input || writers.iter().all(|&writer| sequence.shared(writer, number) <= before_lanes);
+        let who = if is_input { None } else { sequence.number(number) };
+        let bounds = stage.loops.iter().map(|level| (level.min, level.extent)).collect_vec();
+        let mut is_new =
+            |read: &usize| !alike || seen.insert((who, &stage.reads[*read], bounds.clone(), &schedule.stages[number]));
+        reads.iter().copied().filter(|read| is_new(read)).collect()
+    };
+    kept.reads.iter().enumerate().map(&mut new_reads).collect()
 }
 
 /// The order of these stages, which have the first loops in common.
@@ -154,32 +179,47 @@ impl Walk<'_> {
     /// come any time after the first.
     fn input(&mut self, stages: &[usize]) -> Result<(), PartError> {
         for &stage in stages.iter().filter(|&&stage| self.pipeline.stages[stage].write.array == self.kept.array) {
-            self.each_iteration(stage, |walk, index, cycle| {
-                let element = walk.element(&walk.pipeline.stages[stage].write, index);
-                let written = &mut walk.elements[element].written;
-                *written = Some(written.map_or(cycle, |before| before.min(cycle)));
-                Ok(())
-            })?;
+            self.each_iteration(
+                stage,
+                |_| false,
+                |walk, index, cycle| {
+                    let element = walk.element(&walk.pipeline.stages[stage].write, index);
+                    let written = &mut walk.elements[element].written;
+                    *written = Some(written.map_or(cycle, |before| before.min(cycle)));
+                    Ok(())
+                },
+            )?;
         }
-        stages
-            .iter()
-            .try_for_each(|&stage| self.each_iteration(stage, |walk, index, cycle| walk.reads(stage, index, cycle)))
+        stages.iter().try_for_each(|&stage| {
+            let reads = &self.kept.reads[stage];
+            let repeats =
+                |level: usize| !reads.iter().any(|&read| self.pipeline.stages[stage].reads[read].follows(level));
+            self.each_iteration(stage, repeats, |walk, index, cycle| walk.reads(stage, index, cycle))
+        })
     }
 
-    /// Calls with each iteration of a stage in one version, and its cycle.
+    /// Calls with each iteration of a stage in one version, and its cycle; of loops that only repeat, with the earliest.
     fn each_iteration(
         &mut self,
         stage: usize,
+        repeats: impl Fn(usize) -> bool,
         mut visit: impl FnMut(&mut Self, &[i64], i64) -> Result<(), PartError>,
     ) -> Result<(), PartError> {
         let loops = &self.pipeline.stages[stage].loops;
         let inner = loops.len() - self.kept.versions;
+        let strides = &self.schedule.stages[stage].stride;
+        let (walked, repeating): (Vec<usize>, Vec<usize>) = (0..inner).partition(|&level| !repeats(level));
         let mut index = loops.iter().map(|level| level.min).collect_vec();
+        for level in repeating.into_iter().filter(|&level| strides[level] < 0) {
+            index[level] = loops[level].max();
+        }
         loop {
             visit(self, &index, self.schedule.stages[stage].value(&index))?;
-            let Some(level) = (0..inner).find(|&level| index[level] < loops[level].max()) else { return Ok(()) };
-            index[level] += 1;
-            index.iter_mut().zip(&loops[..level]).for_each(|(index, inner)| *index = inner.min);
+            let Some(place) = walked.iter().position(|&level| index[level] < loops[level].max()) else {
+                return Ok(());
+            };
+            index[walked[place]] += 1;
+            walked[..place].iter().for_each(|&level| index[level] = loops[level].min);
         }
     }
 

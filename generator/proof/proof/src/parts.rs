@@ -116,9 +116,19 @@ impl Checker<'_> {
                     listed && outputs.insert((*tile, *output))
                 }
                 Driver::Kernel { kernel } => {
-                    let operands = accelerator.kernels.get(*kernel).map(|kernel| &kernel.operands);
-                    operands.is_some_and(|operands| operands.iter().all(|&operand| before(operand)))
-                        && kernels.insert(*kernel)
+                    let found = accelerator.kernels.get(*kernel);
+                    let of = found.and_then(|kernel| accelerator.datapaths.get(kernel.datapath));
+                    // Behind a register, words may come back.
+                    let right = |load: usize, operand: Source| {
+                        let late = of.is_some_and(|of| of.datapath.latency() > of.datapath.arrival(load));
+                        before(operand) || (late && operand.wire().is_none_or(|wire| self.is_wire(wire)))
+                    };
+                    let in_order = |kernel: &Kernel| {
+                        let loads = of.map_or(0, |of| of.datapath.loads().len());
+                        kernel.operands.len() == loads
+                            && kernel.operands.iter().enumerate().all(|(load, &operand)| right(load, operand))
+                    };
+                    found.is_some_and(in_order) && kernels.insert(*kernel)
                 }
                 Driver::Turns { turns } => {
                     let right = |turn: &Turn| before(turn.source) && turn.counter.index() < accelerator.counters.len();

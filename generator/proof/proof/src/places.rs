@@ -2,8 +2,9 @@
 //!
 //! Two accesses meet where a linear equation for each dimension of their array has a solution within their loops. The test
 //! is the classical one: for each way in which the iterations of both may relate (direction vectors), the greatest common
-//! divisor of the coefficients must divide the constant, and the constant must lie between the bounds of the sum (Banerjee).
-//! It may say that accesses meet that do not, never the reverse.
+//! divisor of the coefficients must divide the constant, and the constant must lie between the bounds of the sum (Banerjee),
+//! once for all variables, and again for those that remain below each choice of the one with the greatest coefficient. It may
+//! say that accesses meet that do not, never the reverse.
 
 use std::cmp::Ordering;
 
@@ -11,6 +12,8 @@ use itertools::Itertools;
 use num_integer::gcd;
 use pushmem_nest::{Access as NestAccess, Array, Loop, ranges};
 use pushmem_stages::{Access, Boundary, Stage, Subscript};
+
+use crate::digits::Digits;
 
 /// How an iteration of one access relates to one of another: by the outermost loops, counted alike by both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +140,7 @@ impl Places {
         else {
             return None;
         };
-        let mut sum = Linear { constant: i128::from(constant - from), ..Linear::default() };
+        let mut sum = Linear { least: i128::from(constant - from), ..Linear::default() };
         let common = direction.equal + usize::from(direction.then.is_some());
         for (outer, pair) in
             coefficients.iter().zip(&self.domain).zip_longest(steps.iter().zip(&other.domain)).enumerate()
@@ -164,33 +167,25 @@ impl Places {
     }
 }
 
-/// A linear function `Σ coefficient · variable + constant`, each variable within an interval of its own.
+/// A linear function `constant + Σ coefficient · variable`, each variable within an interval of its own.
 #[derive(Clone, Debug, Default)]
 struct Linear {
-    constant: i128,
+    /// The least value.
     least: i128,
-    greatest: i128,
-    /// The greatest common divisor of the coefficients of variables with several values.
-    divisor: i128,
+    digits: Digits,
 }
 
 impl Linear {
     fn add(&mut self, coefficient: i64, (low, high): (i64, i64)) {
         let coefficient = i128::from(coefficient);
         let ends = [coefficient * i128::from(low), coefficient * i128::from(high)];
-        self.constant += ends[0];
-        self.least += ends[0].min(ends[1]) - ends[0];
-        self.greatest += ends[0].max(ends[1]) - ends[0];
-        if low != high {
-            self.divisor = gcd(self.divisor, coefficient);
-        }
+        self.least += ends[0].min(ends[1]);
+        self.digits.add(coefficient.abs(), i128::from(high) - i128::from(low));
     }
 
-    /// Whether it is 0 somewhere, as far as bounds and divisors tell.
+    /// Whether it is 0 somewhere, as far as the test tells.
     fn may_be_zero(&self) -> bool {
-        let wanted = -self.constant;
-        let divides = if self.divisor == 0 { wanted == 0 } else { wanted % self.divisor == 0 };
-        (self.least..=self.greatest).contains(&wanted) && divides
+        self.digits.may_make(-self.least)
     }
 }
 

@@ -24,7 +24,7 @@ use pushmem_stages::{Access, Schedule, Stage, Subscript};
 use crate::dependence::Dependences;
 use crate::error::{PartError, ProofError, ProvenanceError, require};
 use crate::holds::{Shown, Word};
-use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetLane, NetSource};
+use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetLane, NetOperand, NetSource};
 use crate::places::{Places, is_affine_access};
 use crate::{counters, holds, memories, order, stored};
 use pushmem_graph::{Accelerator, Condition, CounterId, DelayMemory};
@@ -34,6 +34,14 @@ use pushmem_graph::{Accelerator, Condition, CounterId, DelayMemory};
 pub(crate) struct Past {
     pub stage: usize,
     pub cycles: i64,
+}
+
+/// A read of a stage, which takes its word some cycles after the begin of each iteration.
+#[derive(Clone, Copy, Debug)]
+struct Read {
+    stage: usize,
+    load: usize,
+    late: u64,
 }
 
 struct Prover<'a> {
@@ -58,8 +66,8 @@ struct Prover<'a> {
     copies: HashMap<usize, NetCopy>,
 }
 
-/// Proves that all kernels and outputs of a graph see the values of the program. All references lead somewhere. `uses` says
-/// whether a kernel's result depends on a load.
+/// Proves that all kernels and outputs of a graph see the values of the program. All references lead somewhere. `taken` says how
+/// many cycles after the begin of an iteration a kernel takes a load, if its result depends on it.
 ///
 /// # Errors
 /// The first memory that takes other words than those of its stages, and the first operand or output that is not the value of
@@ -70,7 +78,7 @@ pub(crate) fn prove(
     dependences: &Dependences,
     schedule: &Schedule,
     graph: &dyn NetGraph,
-    uses: impl Fn(usize, usize) -> bool,
+    taken: impl Fn(usize, usize) -> Option<u64>,
 ) -> Result<(), ProofError> {
     let mut prover = Prover::new(program, staged, dependences, schedule, graph);
     if !prover.is_stored() {
@@ -83,15 +91,17 @@ pub(crate) fn prove(
     for (copy, net) in copies.iter().filter_map(|copy| Some((copy, copy.selection?))) {
         // Its own net stands for its result; its cases are checked here.
         let result = prover.nets[net].take();
-        prover.operand(copy.stage, copy.load, NetSource::Net { net, delay: 0 })?;
+        prover.operand(Read { stage: copy.stage, load: copy.load, late: 0 }, NetSource::Net { net, delay: 0 })?;
         prover.nets[net] = result;
     }
     // Where arrays are kept, results are passed on iteration by iteration.
     for copy in copies.iter().filter(|copy| copy.selection.is_none() && !prover.is_stored()) {
         prover.copy(copy)?;
     }
-    for operand in graph.operands().iter().filter(|operand| uses(operand.kernel, operand.load)) {
-        prover.operand(operand.stage, operand.load, operand.source)?;
+    for NetOperand { kernel, stage, load, source } in graph.operands() {
+        if let Some(late) = taken(kernel, load) {
+            prover.operand(Read { stage, load, late }, source)?;
+        }
     }
     for lane in &graph.lanes() {
         prover.lane(lane)?;
@@ -199,7 +209,11 @@ impl Prover<'_> {
         for (&stage, &source) in array.writers.iter().zip(&array.writes) {
             let first: Vec<i64> = pipeline.stages[stage].loops.iter().map(|level| level.min).collect();
             let written = self.schedule.stages[stage].value(&first) + pipeline.stages[stage].latency as i64;
-            let right = self.results(stage, &first).iter().any(|expected| self.carries(source, written, expected));
+            let results = match self.is_stored() {
+                true => self.results(stage, &first),
+                false => self.produced_by(stage, &first).into_iter().collect(),
+            };
+            let right = results.iter().any(|expected| self.carries(source, written, expected));
             require(right, || pipeline.stages[stage].name.clone(), "the memory takes another word than its result")?;
         }
         let reads = self.reads_in_memory(array);
@@ -268,8 +282,9 @@ impl Prover<'_> {
 
     /// Checks an operand at all iterations: that it is the result of a stage, be it one that selects or reads a memory itself,
     /// or else that each case of its selection is right.
-    fn operand(&self, stage: usize, load: usize, operand: NetSource) -> Result<(), ProofError> {
-        let point = |index: &[i64], ranks: &[u64], source| self.point(stage, load, index, ranks, source);
+    fn operand(&self, read: Read, operand: NetSource) -> Result<(), ProofError> {
+        let Read { stage, load, late } = read;
+        let point = |index: &[i64], ranks: &[u64], source| self.point(read, index, ranks, source);
         let whole = [NetCase { conditions: Vec::new(), source: operand }];
         let is_result = matches!(operand, NetSource::Constant(_)) || self.past(operand).is_some();
         if is_result && self.for_each_point(stage, load, &whole, &[], point).is_ok() {
@@ -278,13 +293,13 @@ impl Prover<'_> {
         let cases = self.cases_of(operand);
         let levels = match cases.iter().all(|case| case.conditions.is_empty()) {
             true => Vec::new(),
-            false => self.selects_by_loops_of(stage, operand)?,
+            false => self.selects_by_loops_of(stage, operand, late)?,
         };
         let is_held =
             |source: NetSource| source.direct().filter(|&net| matches!(self.drivers[net], NetDriver::Hold(_)));
         // Where arrays are kept in memories, a constant is the word of an element that is written once, as in a hold register.
         let is_kept_constant = self.is_stored() && matches!(operand, NetSource::Constant(_));
-        if is_kept_constant || cases.iter().any(|case| is_held(case.source).is_some()) {
+        if late == 0 && (is_kept_constant || cases.iter().any(|case| is_held(case.source).is_some())) {
             return self.held(stage, load, &cases, &levels);
         }
         self.for_each_point(stage, load, &cases, &levels, point)?;
@@ -348,7 +363,7 @@ impl Prover<'_> {
         let read = &self.staged.pipeline.stages[stage].reads[load];
         match element(read, index) {
             Some(element) if self.is_stored() => self.produced_once(read.array, element),
-            Some(element) => self.produced(read.array, element, stage),
+            Some(element) => self.produced(read.array, &element, (stage, index)),
             None => Some(Expected::Constant(self.outside(stage, load))),
         }
     }
@@ -397,7 +412,8 @@ impl Prover<'_> {
         let read = &content.reads[copy.load];
         let mut first = None;
         self.for_each_point(copy.stage, copy.load, &[], &[], |index, _, _| {
-            let produced = element(read, index).and_then(|element| self.produced(read.array, element, copy.stage));
+            let reader = (copy.stage, index);
+            let produced = element(read, index).and_then(|element| self.produced(read.array, &element, reader));
             let past = produced.map(|produced| match produced {
                 Expected::Result { stage, cycle } => {
                     (Some(stage), self.schedule.stages[copy.stage].value(index) - cycle)
@@ -424,7 +440,7 @@ impl Prover<'_> {
         let content = &self.staged.pipeline.stages[stage];
         let read = &content.reads[load];
         // A memory keeps the elements of all writers.
-        let kept = self.is_stored()
+        let kept = (self.is_stored() && !is_carried(content, read))
             || (!cases.is_empty() && cases.iter().all(|case| self.port(read.array, case.source).is_some()));
         let affine = is_affine_access(read) && (kept || self.has_affine_times(read.array));
         let writers = match kept {
@@ -510,10 +526,10 @@ impl Prover<'_> {
     }
 
     /// The loops of the stage that uses a selection at which it looks.
-    fn selects_by_loops_of(&self, stage: usize, operand: NetSource) -> Result<Vec<usize>, PartError> {
+    fn selects_by_loops_of(&self, stage: usize, operand: NetSource, late: u64) -> Result<Vec<usize>, PartError> {
         let net = operand.direct();
         let levels = net.and_then(|net| match self.drivers[net] {
-            NetDriver::Select { counter: Some(counter), .. } => self.counted(counter, stage, 0),
+            NetDriver::Select { counter: Some(counter), .. } => self.counted(counter, stage, late),
             _ => None,
         });
         let name = || net.map_or(String::new(), |net| self.graph.name(net).to_owned());
@@ -550,14 +566,13 @@ impl Prover<'_> {
     /// Checks an operand at one iteration.
     fn point(
         &self,
-        stage: usize,
-        load: usize,
+        Read { stage, load, late }: Read,
         index: &[i64],
         ranks: &[u64],
         source: Option<NetSource>,
     ) -> Result<(), ProvenanceError> {
         let content = &self.staged.pipeline.stages[stage];
-        let cycle = self.schedule.stages[stage].value(index);
+        let cycle = self.schedule.stages[stage].value(index) + late as i64;
         let error = |expected: String| ProvenanceError {
             reader: content.name.clone(),
             load,
@@ -568,17 +583,22 @@ impl Prover<'_> {
         };
         let read = &content.reads[load];
         let element = element(read, index);
-        if let (Some(element), Some(port)) = (&element, source.and_then(|source| self.port(read.array, source)))
+        // The walk through the program dates reads of a memory with the iteration: a word that comes later would have another date.
+        let port = source.filter(|_| late == 0).and_then(|source| self.port(read.array, source));
+        if let (Some(element), Some(port)) = (&element, port)
             && self.shows(port, ranks, index, element, cycle, content)
         {
             return Ok(());
         }
         let expected = match element {
-            Some(_) if self.is_stored() => {
+            Some(element) if self.is_stored() => {
                 let producers = self.producers(stage, load).into_iter();
-                producers.flat_map(|producer| self.results(producer, index)).collect()
+                let carried = is_carried(content, read);
+                let is_there = |own: &Expected| carried || matches!(own, Expected::Constant(_));
+                let own = self.produced_once(read.array, element).filter(is_there);
+                producers.flat_map(|producer| self.results(producer, index)).chain(own).collect()
             }
-            Some(element) => self.produced(read.array, element, stage).into_iter().collect_vec(),
+            Some(element) => self.produced(read.array, &element, (stage, index)).into_iter().collect_vec(),
             None => vec![Expected::Constant(self.outside(stage, load))],
         };
         let right = expected.iter().any(|expected| match (expected, source) {
@@ -663,7 +683,8 @@ impl Prover<'_> {
                 .filter(|element| i128::from(self.number(content.write.array, element)) == lane.element.at(&counts));
             let expected = match element {
                 Some(_) if self.is_stored() => self.results(lane.stage, &index),
-                Some(element) => self.produced(content.write.array, element, usize::MAX).into_iter().collect_vec(),
+                // The last value: that of this stage, as all that goes outside.
+                Some(_) => self.produced_by(lane.stage, &index).into_iter().collect_vec(),
                 None => Vec::new(),
             };
             if !expected.iter().any(|expected| self.carries(lane.source, cycle, expected)) {
@@ -699,28 +720,29 @@ impl Prover<'_> {
         places.fold(0, |number, ((index, min), extent)| number * extent + index - min)
     }
 
-    /// Which stage's result an element is for readers before stage `before` runs, and from which cycle on, or which
-    /// constant, followed through plain copies.
-    fn produced(&self, mut array: usize, mut element: Vec<i64>, mut before: usize) -> Option<Expected> {
-        loop {
-            let stages = &self.staged.pipeline.stages;
-            let writers = self.dependences.writers.of_element(array, &element).into_iter().rev();
-            let (stage, index) = writers
-                .filter(|&writer| writer < before)
-                .find_map(|stage| Some((stage, iteration(&stages[stage], &element)?)))?;
-            if self.owners.contains(&stage) {
-                let cycle = self.schedule.stages[stage].value(&index) + stages[stage].latency as i64;
-                return Some(Expected::Result { stage, cycle });
-            }
-            if let Some(&word) = self.constants.get(&stage) {
-                return Some(Expected::Constant(word));
-            }
-            let copy = self.copies.get(&stage)?;
-            let read = &stages[stage].reads[copy.load];
-            element = self::element(read, &index)?;
-            array = read.array;
-            before = stage;
+    /// Which stage's result an element is for an iteration of a stage, and from which cycle on, or which constant, followed through
+    /// plain copies: that of the last statement before in the order of the program that writes it.
+    fn produced(&self, array: usize, element: &[i64], reader: (usize, &[i64])) -> Option<Expected> {
+        let stages = &self.staged.pipeline.stages;
+        let writers = self.dependences.writers.of_element(array, element).into_iter().rev();
+        let mut writes = writers.filter_map(|stage| Some((stage, iteration(&stages[stage], element)?)));
+        let sequence = &self.dependences.sequence;
+        let (stage, index) = writes.find(|(writer, index)| sequence.precedes((*writer, index.as_slice()), reader))?;
+        self.produced_by(stage, &index)
+    }
+
+    /// Which stage's result, or which constant, the element is that a stage writes in an iteration.
+    fn produced_by(&self, stage: usize, index: &[i64]) -> Option<Expected> {
+        let content = &self.staged.pipeline.stages[stage];
+        if self.owners.contains(&stage) {
+            let cycle = self.schedule.stages[stage].value(index) + content.latency as i64;
+            return Some(Expected::Result { stage, cycle });
         }
+        if let Some(&word) = self.constants.get(&stage) {
+            return Some(Expected::Constant(word));
+        }
+        let read = &content.reads[self.copies.get(&stage)?.load];
+        self.produced(read.array, &element(read, index)?, (stage, index))
     }
 
     /// As [`Prover::produced`], of an element that is written once in the whole program, so that it is there for all readers.
@@ -788,6 +810,11 @@ enum Expected {
     Result { stage: usize, cycle: i64 },
     /// This word: a load outside of its array, or the result of a stage that is always the same.
     Constant(u16),
+}
+
+/// Whether a read may take what its own stage wrote in earlier iterations.
+fn is_carried(stage: &Stage, read: &Access) -> bool {
+    read.array == stage.write.array && *read != stage.write
 }
 
 /// The element that an access touches at an iteration.

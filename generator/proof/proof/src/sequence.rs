@@ -175,6 +175,25 @@ impl<'a> Sequence<'a> {
         self.shared_by_operations(one.operation, other.operation)
     }
 
+    /// Whether the write of an iteration of a stage comes before the reads of an iteration of another stage, or of the same one.
+    /// Iterations are given innermost loop first. Words of inputs are there before everything.
+    pub fn precedes(&self, (writer, written): (usize, &[i64]), (reader, read): (usize, &[i64])) -> bool {
+        let (Some(from), Some(to)) = (&self.places[writer], &self.places[reader]) else {
+            return self.places[writer].is_none();
+        };
+        let loops = &self.operations[from.operation].0;
+        let step = |place: &Place, index: &[i64], outer: usize| {
+            // A sum over all lanes of a loop is written with the last.
+            let lane = place.lanes[outer].unwrap_or(loops[outer].unroll - 1);
+            index[index.len() - 1 - outer] * loops[outer].unroll + lane
+        };
+        let shared = self.shared_by_operations(Some(from.operation), Some(to.operation));
+        let by_loop = (0..shared).map(|outer| step(from, written, outer).cmp(&step(to, read, outer)));
+        // In one iteration a statement reads before it writes, and statements follow one another.
+        let by_statement = (from.operation, true).cmp(&(to.operation, false));
+        by_loop.fold(Ordering::Equal, Ordering::then).then(by_statement) == Ordering::Less
+    }
+
     /// When an access comes, seen from another one, in iterations that relate so.
     pub fn compare(&self, one: &Instance, other: &Instance, direction: Direction) -> Possible {
         let (Some(number), Some(from)) = (one.operation, other.operation) else { return Possible::EITHER };

@@ -8,6 +8,7 @@ mod chained;
 mod error;
 mod expectation;
 mod memory;
+mod parts;
 mod recurrence;
 mod replay;
 mod report;

@@ -3,9 +3,11 @@
 use pushmem_buffers::{Direction, UnifiedBuffer};
 use pushmem_buffers::{MappedBuffer, Source};
 use pushmem_tile::{Kind, TileSpec};
+use rayon::prelude::*;
 
 use crate::chained::folded;
 use crate::error::{Fault, ReplayError};
+use crate::parts;
 use crate::report::ReplayReport;
 use crate::simulation::Simulation;
 
@@ -32,9 +34,31 @@ fn run(
     spec: &TileSpec,
     may_skip: bool,
 ) -> Result<ReplayReport, ReplayError> {
-    let malformed =
-        |reason| ReplayError { cycle: 0, tile: None, controller: None, read: None, fault: Fault::Malformed(reason) };
     check(buffer, mapped, spec).map_err(malformed)?;
+    if may_skip && let Some(parts) = parts::distinct(buffer, mapped) {
+        let reports = parts.par_iter().map(|part| whole(&part.buffer, &part.mapped, spec, may_skip));
+        // All parts together name the first fault in time, by the tiles and ports of the buffer.
+        if let Ok(reports) = reports.collect::<Result<Vec<_>, _>>() {
+            let words = buffer.reads().map(|(_, port)| port.iterations() as u64).sum();
+            return Ok(reports
+                .into_iter()
+                .fold(ReplayReport { words, ..ReplayReport::default() }, ReplayReport::beside));
+        }
+    }
+    whole(buffer, mapped, spec, may_skip)
+}
+
+fn malformed(reason: String) -> ReplayError {
+    ReplayError { cycle: 0, tile: None, controller: None, read: None, fault: Fault::Malformed(reason) }
+}
+
+/// Runs all tiles together.
+fn whole(
+    buffer: &UnifiedBuffer,
+    mapped: &MappedBuffer,
+    spec: &TileSpec,
+    may_skip: bool,
+) -> Result<ReplayReport, ReplayError> {
     let folded = folded(mapped, spec);
     if may_skip && folded.iter().any(Option::is_some) {
         // A fault of a folded chain may be none of its tiles, and has no tile to name.

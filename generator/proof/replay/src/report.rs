@@ -1,7 +1,7 @@
 //! Figures of a replay.
 
 /// A successful replay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplayReport {
     /// Cycles of the run, to the last word that is read.
     pub cycles_total: u64,
@@ -11,4 +11,16 @@ pub struct ReplayReport {
     pub words: u64,
     /// Times that repetitions were skipped.
     pub skips: u32,
+}
+
+impl ReplayReport {
+    /// The figures of a buffer with a part more, which runs beside the others: cycles are those of the part that needs most.
+    pub(crate) fn beside(self, part: ReplayReport) -> ReplayReport {
+        ReplayReport {
+            cycles_total: self.cycles_total.max(part.cycles_total),
+            cycles_simulated: self.cycles_simulated.max(part.cycles_simulated),
+            words: self.words,
+            skips: self.skips + part.skips,
+        }
+    }
 }

@@ -171,6 +171,7 @@ impl Parts {
             net.source = numbers[&net.source];
             net.sinks.iter_mut().for_each(|sink| sink.cell = numbers[&sink.cell]);
         }
+        self.stages.iter_mut().for_each(|stage| stage.cells.retain(|cell| numbers.contains_key(cell)));
         let streams = self.inputs.iter_mut().chain(&mut self.outputs).flatten();
         let of_stages = self.stages.iter_mut().flat_map(|stage| &mut stage.cells);
         streams.chain(of_stages).for_each(|cell| *cell = numbers[cell]);

@@ -7,6 +7,7 @@ use pushmem_files::Diagnostic;
 use pushmem_mapper::{ArrayTarget, Edited, compile_for, execute};
 use pushmem_resources::Meaning;
 use pushmem_routing::Options;
+use pushmem_selection::Cells;
 use pushmem_validation::{Invalid, validate};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -89,6 +90,28 @@ fn planted_faults_are_found() {
         }
     }
     assert!(found >= 150, "{found} faults were found, {harmless} are harmless");
+}
+
+/// A reciprocal that is too small by one gives another quotient of few operands only, which are among those that are compared.
+#[test]
+fn wrong_reciprocals_are_found() {
+    let target = ArrayTarget::new(array("amber"));
+    let (program, options) = (app("unsharp"), Options::default());
+    let (compiled, mapped) =
+        compile_for(&program, &target, &beside(), &Constraints::default(), &Edited::default(), options, &|_| ())
+            .unwrap();
+    let validated = |cells: &[Cells]| {
+        let (site, accelerator) = (mapped.site(), &compiled.accelerator);
+        validate(&compiled.program, accelerator, cells, &target.spec, &target.graph, &mapped.bitstream, &site)
+    };
+    validated(&mapped.lowered.operations).unwrap();
+    let divides = mapped.lowered.operations.iter().position(|cells| !cells.tables.is_empty()).unwrap();
+    for divisor in [0, 255] {
+        let mut wrong = mapped.lowered.operations.clone();
+        wrong[divides].tables[0][divisor] -= 1;
+        let verdict = validated(&wrong);
+        assert!(matches!(verdict, Err(Invalid::Operation { .. })), "{divisor}: {verdict:?}");
+    }
 }
 
 /// Values of fields that mean nothing are refused: opcodes of no operation, and modes that an operand does not have.

@@ -140,6 +140,7 @@ fn an_array_without_held_operands_is_told() {
     let target = ArrayTarget::new(array("tracks_3"));
     let text = "
 name: parametric
+schedule: stencil
 inputs: {input: {type: u16, shape: [400, 24]}, gain: {type: u16, shape: [1]}}
 outputs: {output: {type: u16, shape: [400, 24]}}
 nest:
@@ -252,8 +253,7 @@ nets:
     let netlist = Netlist::from_document(&Document::parse("netlist.yaml", text).unwrap(), &spec).unwrap();
     let again = Document::parse("netlist.yaml", netlist.to_yaml(&spec)).unwrap();
     assert_eq!(Netlist::from_document(&again, &spec).unwrap(), netlist);
-    let memory = spec.memory.as_ref().map(|memory| &memory.tile);
-    let mut machine = Machine::new(&netlist, memory, Numbers { word_bits: 16 });
+    let mut machine = Machine::new(&netlist, &spec, Numbers { word_bits: 16 });
     let lane = |cell: usize| Lane { cell: cell.into(), cycles: (3..23).collect() };
     let words: Vec<u32> = (1..=20).collect();
     let expected: Vec<u32> =

@@ -71,9 +71,9 @@ fn a_fault_is_that_of_the_program_whose_tile_it_is_in() {
 #[test]
 fn programs_that_do_not_fit_side_by_side_are_refused() {
     let target = ArrayTarget::new(array("amber"));
-    let message = built(&target, &["camera_pipeline", "exposure_fusion"]).unwrap_err().to_string();
-    assert!(message.contains("does not fit the 16 of 32 columns of `amber` that are left"), "{message}");
-    assert!(message.contains("needs 204 PE tiles"), "{message}");
+    let message = built(&target, &["exposure_fusion", "harris_unroll4"]).unwrap_err().to_string();
+    assert!(message.contains("does not fit the 12 of 32 columns of `amber` that are left"), "{message}");
+    assert!(message.contains("needs 280 PE tiles"), "{message}");
     let message = built(&target, &["rom", "rom"]).unwrap_err().to_string();
     assert!(message.contains("two programs are called `rom`"), "{message}");
 }

@@ -20,8 +20,16 @@ pub fn spec(
     operations: impl IntoIterator<Item = Operation>,
 ) -> PeSpec {
     let operations = operations.into_iter().collect();
-    let (held_operands, accumulator) = (false, None);
-    PeSpec { name: name.to_owned(), word_bits, operations, operand_delay, lut, held_operands, accumulator }
+    PeSpec {
+        name: name.to_owned(),
+        word_bits,
+        operations,
+        operand_delay,
+        lut,
+        held_operands: false,
+        accumulator: None,
+        multiplier_cycles: 1,
+    }
 }
 
 /// The inputs of a cycle.

@@ -84,8 +84,7 @@ impl Array {
                 Core::Pe(_) | Core::Input | Core::Output => {}
             }
         }
-        let memory = self.spec.memory.as_ref().map(|columns| &columns.tile);
-        let mut machine = Machine::new(&late, memory, Numbers { word_bits: self.spec.word_bits() });
+        let mut machine = Machine::new(&late, &self.spec, Numbers { word_bits: self.spec.word_bits() });
         let mut words: BTreeMap<CellId, Vec<u32>> =
             of_core(netlist, &Core::Output).map(|cell| (cell, Vec::new())).collect();
         for cycle in 0..cycles {

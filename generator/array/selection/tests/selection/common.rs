@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use pushmem_files::Document;
 use pushmem_images::Image;
-use pushmem_kernels::{Datapath, DatapathGraph};
+use pushmem_kernels::{ArrayRanges, Datapath, DatapathGraph};
 use pushmem_nest::{ArrayKind, Observer, Program, Type};
 use pushmem_pe::{Numbers, PeSpec};
-use pushmem_selection::{Cells, Refused, select};
+use pushmem_selection::{Cells, Refused, Table, TableTiles, select};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -43,18 +43,21 @@ pub fn random_value(value: Type, random: &mut ChaCha8Rng) -> i64 {
     }
 }
 
+/// The tables of the array `amber`.
+pub const TABLES: TableTiles = TableTiles { words: 2048, elements: 3 };
+
 /// The cells of each operation of a program.
 pub fn selected(program: &Program, spec: &PeSpec) -> Vec<Result<Cells, Refused>> {
-    DatapathGraph::all(program).map(|graph| select(&graph, spec)).collect()
+    let graphs = DatapathGraph::all_within(program, ArrayRanges::of_operations(program));
+    graphs.map(|graph| select(&graph, spec, Some(TABLES))).collect()
 }
 
 /// Runs a program on random images, and compares each execution of an operation with its cells. Returns how many were.
 pub fn compare(program: &Program, spec: &PeSpec, seed: u64) -> usize {
     let cells = selected(program, spec);
-    let tables = program.tables.iter().map(|table| table.values.clone()).collect();
     let loads =
         program.operations().iter().map(|(_, operation)| Datapath::accesses(program, operation).len()).collect();
-    let mut comparison = Comparison { program, spec, cells, loads, tables, compared: 0 };
+    let mut comparison = Comparison { program, spec, cells, loads, compared: 0 };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut image = |array: &pushmem_nest::Array| {
         let shape: Vec<usize> = array.shape.iter().map(|&extent| extent as usize).collect();
@@ -74,7 +77,6 @@ struct Comparison<'a> {
     cells: Vec<Result<Cells, Refused>>,
     /// Loads of each operation.
     loads: Vec<usize>,
-    tables: Vec<Vec<i64>>,
     compared: usize,
 }
 
@@ -88,8 +90,9 @@ impl Observer for Comparison<'_> {
         let word_bits = self.spec.word_bits;
         let mask = u32::MAX >> (32 - word_bits);
         let words: Vec<u32> = loads.iter().map(|&load| load as u32 & mask).collect();
-        let entry =
-            |table: usize, index: u32| self.tables[table].get(index as usize).map_or(0, |entry| *entry as u32 & mask);
+        let entry = |table: Table, index: u32| {
+            cells.contents(self.program, table).get(index as usize).map_or(0, |entry| *entry as u32 & mask)
+        };
         let found = cells.evaluate(&Numbers { word_bits }, &words, variables, entry);
         let expected = stored as u32 & mask;
         assert_eq!(found, expected, "{} of {loads:?} at {variables:?}: {cells:#?}", self.program);

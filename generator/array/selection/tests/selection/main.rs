@@ -4,3 +4,4 @@ mod applications;
 mod common;
 mod operators;
 mod random;
+mod reciprocals;

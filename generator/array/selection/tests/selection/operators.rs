@@ -141,6 +141,17 @@ fn truth_values_share_tables() {
     assert_eq!(compare(&program, &spec, 1), 400);
 }
 
+/// Eight products take an element each, and the sum of two rows and a word one more. A tree would take 11.
+#[test]
+fn products_are_added_in_rows() {
+    let lean = pe("lean_pe");
+    let products = (0..8).map(|number| format!("a[x] * b[{number}]"));
+    let expression = products.chain(["a[9]".to_owned()]).join(" + ");
+    let program = read(&program(&expression, Type::U16, Type::U16, Type::U16));
+    assert_eq!(selected(&program, &lean)[0].as_ref().unwrap().cells.len(), 9, "{expression}");
+    assert_eq!(compare(&program, &lean, 1), 400);
+}
+
 #[test]
 fn two_operations_become_one_where_the_processing_element_has_it() {
     let largest = pe("largest_pe");

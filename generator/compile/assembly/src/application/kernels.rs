@@ -2,6 +2,7 @@
 
 use itertools::Itertools;
 use pushmem_extraction::Origin;
+use pushmem_kernels::Datapath;
 use pushmem_nest::Policy;
 
 use super::plan::{Outcome, ReadSource, at, copied_load};
@@ -10,6 +11,20 @@ use crate::taps::{Tap, TapCase};
 use pushmem_graph::{
     BitDriver, Choice, ConstantNode, CopyNode, Edge, KernelNode, Variable, WordDriver, WordId, WordNet,
 };
+
+impl<'a> Builder<'a> {
+    /// The operation of a stage that is no input, and which copy of it the stage is.
+    fn origin(&self, stage: usize) -> (usize, &'a [i64]) {
+        let Origin::Operation { operation, lanes } = &self.scheduled.extraction.origins[stage] else {
+            unreachable!("inputs have no kernel");
+        };
+        (*operation, lanes)
+    }
+
+    fn datapath(&self, stage: usize) -> &'a Datapath {
+        &self.scheduled.datapaths[self.origin(stage).0]
+    }
+}
 
 impl Builder<'_> {
     /// Notes a stage that has no net of its own: its result is that of another one, or constant.
@@ -32,64 +47,97 @@ impl Builder<'_> {
         self.add_net(self.stage_name(stage).to_owned(), WordDriver::Select(choices), result)
     }
 
+    /// The kernel of a stage, or the net of its load if it only passes that on.
     pub(super) fn add_kernel(&mut self, stage: usize, reads: &[ReadSource]) {
-        let Origin::Operation { operation, lanes } = &self.scheduled.extraction.origins[stage] else {
-            unreachable!("inputs have no kernel");
-        };
-        let name = self.stage_name(stage).to_owned();
-        let (loops, content) = &self.scheduled.operations[*operation];
-        let datapath = &self.scheduled.datapaths[*operation];
-        let outside = |read: usize| content.load_of_read(loops, read).and_then(|load| load.outside).unwrap_or(0);
-        let operands = reads
-            .iter()
-            .enumerate()
-            .map(|(read, source)| match source {
-                _ if !datapath.uses(read) => Edge::Constant(0),
-                ReadSource::Taps(cases) => {
-                    let edges = cases.iter().map(|case| self.edge_of_tap(case.tap, outside(read))).collect_vec();
-                    self.chosen(self.timed(stage), &format!("{name}_load_{read}"), cases, &edges)
-                }
-                ReadSource::Held(held) => self.held(stage, read, outside(read), held),
-                ReadSource::HeldEach(words) => self.held_each(stage, read, outside(read), words),
-            })
-            .collect_vec();
-        if let Some(load) = copied_load(datapath) {
-            // The selection itself is the result.
-            let net = match operands[load] {
-                Edge::Net { net, delay: 0 } if self.is_free_selection(net) => net,
-                // All of it lies outside of the array.
-                Edge::Constant(word) => self.add_constant_net(stage, word),
-                edge @ Edge::Net { .. } => {
-                    let driver = WordDriver::Select(vec![Choice { when: None, edge }]);
-                    self.add_net(name, driver, None)
-                }
-            };
-            // A later copy or kernel has a selection of its own: the net of this one is the result of the stage.
-            self.selections.retain(|(_, other)| *other != net);
-            if self.graph.words[net].result.is_none() {
-                self.graph.words[net].result = self.result(stage);
+        let operands = self.operands(stage, reads);
+        match copied_load(self.datapath(stage)) {
+            Some(load) => self.add_copy(stage, load, operands[load]),
+            None => {
+                let kernel = self.kernel(stage, operands);
+                self.push_kernel(stage, kernel);
             }
-            self.graph.copies.push(CopyNode { stage, load, net: Some(net) });
-            self.nets.insert(stage, net);
-            return;
         }
-        let variables = datapath
-            .variables()
-            .into_iter()
-            .map(|variable| {
-                let level = loops.len() - 1 - variable;
-                let (of, lane) = (loops[variable], lanes[level]);
-                let iterated = self.scheduled.extraction.pipeline.stages[stage].loops[level].extent > 1;
-                let counted = iterated.then(|| self.timed(stage).level(level));
-                Variable { level: counted, scale: of.unroll, offset: of.min + lane }
-            })
-            .collect_vec();
+    }
+
+    /// The kernel of a stage whose result comes back, without its operands.
+    pub(super) fn announce_kernel(&mut self, stage: usize) {
+        let kernel = self.kernel(stage, Vec::new());
+        self.push_kernel(stage, kernel);
+    }
+
+    /// Connects the operands of a kernel that was announced.
+    pub(super) fn connect_kernel(&mut self, stage: usize, reads: &[ReadSource]) {
+        let operands = self.operands(stage, reads);
+        let net = self.nets[&stage];
+        let kernel = self.graph.kernels.iter_mut().find(|kernel| kernel.net == net);
+        kernel.expect("the kernel was announced").operands = operands;
+    }
+
+    /// The sources of the loads of a stage.
+    fn operands(&mut self, stage: usize, reads: &[ReadSource]) -> Vec<Edge> {
+        let scheduled = self.scheduled;
+        let name = self.stage_name(stage).to_owned();
+        let operation = self.origin(stage).0;
+        let (loops, content) = &scheduled.operations[operation];
+        let datapath = &scheduled.datapaths[operation];
+        let outside = |read: usize| content.load_of_read(loops, read).and_then(|load| load.outside).unwrap_or(0);
+        let operand = |(read, source): (usize, &ReadSource)| match source {
+            _ if !datapath.uses(read) => Edge::Constant(0),
+            ReadSource::Taps(cases) => {
+                let edges = cases.iter().map(|case| self.edge_of_tap(case.tap, outside(read))).collect_vec();
+                let Timed { content, cycle } = self.timed(stage);
+                let cycle = &cycle.shifted(scheduled.arrival(stage, read));
+                self.chosen(Timed { content, cycle }, &format!("{name}_load_{read}"), cases, &edges)
+            }
+            ReadSource::Held(held) => self.held(stage, read, outside(read), held),
+            ReadSource::HeldEach(words) => self.held_each(stage, read, outside(read), words),
+        };
+        reads.iter().enumerate().map(operand).collect()
+    }
+
+    /// The net of a stage that only passes on a load: the selection itself is the result.
+    fn add_copy(&mut self, stage: usize, load: usize, operand: Edge) {
+        let net = match operand {
+            Edge::Net { net, delay: 0 } if self.is_free_selection(net) => net,
+            // All of it lies outside of the array.
+            Edge::Constant(word) => self.add_constant_net(stage, word),
+            edge @ Edge::Net { .. } => {
+                let driver = WordDriver::Select(vec![Choice { when: None, edge }]);
+                self.add_net(self.stage_name(stage).to_owned(), driver, None)
+            }
+        };
+        // A later copy or kernel has a selection of its own: the net of this one is the result of the stage.
+        self.selections.retain(|(_, other)| *other != net);
+        if self.graph.words[net].result.is_none() {
+            self.graph.words[net].result = self.result(stage);
+        }
+        self.graph.copies.push(CopyNode { stage, load, net: Some(net) });
+        self.nets.insert(stage, net);
+    }
+
+    fn kernel(&mut self, stage: usize, operands: Vec<Edge>) -> KernelNode {
+        let scheduled = self.scheduled;
+        let (operation, lanes) = self.origin(stage);
+        let loops = &scheduled.operations[operation].0;
+        let variable = |variable: usize| {
+            let level = loops.len() - 1 - variable;
+            let (of, lane) = (loops[variable], lanes[level]);
+            let iterated = scheduled.extraction.pipeline.stages[stage].loops[level].extent > 1;
+            let counted = iterated.then(|| self.timed(stage).level(level));
+            Variable { level: counted, scale: of.unroll, offset: of.min + lane }
+        };
+        let datapath = &scheduled.datapaths[operation];
+        let variables = datapath.variables().into_iter().map(variable).collect_vec();
         let counter = variables.iter().any(|variable| variable.level.is_some()).then(|| self.counter(stage, 0));
         let iterations = self.iterations(stage, 0);
-        let (net, operation, latency) = (self.graph.words.next_idx(), *operation, datapath.latency());
-        let kernel = KernelNode { net, operation, latency, iterations, counter, operands, variables };
+        let (net, latency) = (self.graph.words.next_idx(), datapath.latency());
+        KernelNode { net, operation, latency, iterations, counter, operands, variables }
+    }
+
+    fn push_kernel(&mut self, stage: usize, kernel: KernelNode) {
+        let net = kernel.net;
         let driver = WordDriver::Kernel(self.graph.kernels.push(kernel));
-        let result = self.result(stage);
+        let (name, result) = (self.stage_name(stage).to_owned(), self.result(stage));
         self.add_net(name, driver, result);
         self.nets.insert(stage, net);
     }

@@ -1,6 +1,6 @@
 //! Words required of each stage: the sources of its reads, and the place of its result.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::Itertools;
 use pushmem_affine::Affine;
@@ -9,7 +9,7 @@ use pushmem_files::Diagnostic;
 use pushmem_kernels::{Datapath, NodeKind};
 use pushmem_mapping::{MappingError, Mappings, check_waits};
 use pushmem_nest::{Level, Policy};
-use pushmem_schedule::{Access, Boundary, Stage, Subscript, is_outside};
+use pushmem_schedule::{Access, Boundary, Stage, Subscript, is_outside, takes_own_results};
 use pushmem_tile::TileSpec;
 
 use super::{Scheduled, Tiles};
@@ -109,7 +109,8 @@ fn streamed(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArra
                 words.collect::<Result<_, _>>().map(ReadSource::HeldEach)
             }
             None => {
-                let reader = Reader { stage, content: &stages[stage], schedule: &schedule.stages[stage] };
+                let taken = schedule.stages[stage].shifted(scheduled.arrival(stage, number));
+                let reader = Reader { stage, content: &stages[stage], schedule: &taken };
                 tapped(scheduled, reader, read).map(ReadSource::Taps)
             }
         };
@@ -152,6 +153,9 @@ fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>
                 _ if is_outside(content, access) => always(Tap::Outside),
                 Some((producer, delay)) => always(Tap::Stage { producer, delay }),
                 None if !scheduled.uses(stage, read) => ReadSource::Taps(Vec::new()),
+                None if takes_own_results(pipeline, scheduled.writers, stage, read) => {
+                    ReadSource::Taps(own_results(scheduled, stage, read)?)
+                }
                 None => match held_once(scheduled, stage, read) {
                     Some(held) => ReadSource::Held(held),
                     None => {
@@ -169,6 +173,14 @@ fn stored(scheduled: Scheduled, tiles: Tiles) -> Result<(Sources, Vec<KeptArray>
         sources[of.stage][of.read] = ReadSource::Taps(cases);
     }
     Ok((sources, arrays))
+}
+
+/// The words of a read of what its own stage wrote in earlier iterations, as its kernels gave them.
+fn own_results(scheduled: Scheduled, stage: usize, read: usize) -> Result<Vec<TapCase>, AssemblyError> {
+    let content = &scheduled.extraction.pipeline.stages[stage];
+    let taken = scheduled.schedule.stages[stage].shifted(scheduled.arrival(stage, read));
+    let cases = tapped(scheduled, Reader { stage, content, schedule: &taken }, &content.reads[read]);
+    cases.map_err(|error| AssemblyError::Program(Box::new(explain(scheduled, stage, read, &error))))
 }
 
 /// The read of a hold register, if its word waits in one, and comes before it is read for the first time.
@@ -197,9 +209,17 @@ fn kept(
     // Checks that no mapping can influence come first: the search for mappings takes its time.
     arrays_to_keep.iter().try_for_each(Keeping::check_time)?;
     let (mut of_ports, mut arrays) = (BTreeMap::new(), Vec::new());
-    for keeping in arrays_to_keep {
-        let array = keeping.array;
-        let kept = keeping.kept()?;
+    let (found, mut refused): (Vec<KeptArray>, Vec<AssemblyError>) =
+        arrays_to_keep.into_iter().map(Keeping::kept).partition_result();
+    let also_refused = refused.iter().skip(1).filter_map(AssemblyError::array).collect_vec();
+    if let Some(AssemblyError::Array { others, .. }) = refused.first_mut() {
+        *others = also_refused;
+    }
+    if !refused.is_empty() {
+        return Err(refused.swap_remove(0));
+    }
+    for kept in found {
+        let array = kept.array;
         for (of, parts) in &kept.ports.reads {
             let case = |part: &Part| TapCase {
                 conditions: part.conditions.clone(),
@@ -237,7 +257,8 @@ impl<'a> Keeping<'a> {
     }
 
     fn refused(&self, error: MappingError) -> AssemblyError {
-        AssemblyError::Array { array: self.array, level: self.level, error: Box::new(error), given_up: None }
+        let (array, level, error) = (self.array, self.level, Box::new(error));
+        AssemblyError::Array { array, level, error, others: Vec::new(), given_up: None }
     }
 
     /// Checks that its tiles can wait as long as its reads do, be it that their time begins with its first access.
@@ -317,7 +338,7 @@ pub(super) fn outcomes(scheduled: Scheduled, reads: &Sources) -> Vec<Outcome> {
                 });
                 match (datapath.constant(), copied) {
                     (Some(number), _) => Outcome::Constant(number as u16),
-                    (_, Some([TapCase { tap: Tap::Stage { producer, delay }, .. }])) => {
+                    (_, Some([TapCase { tap: Tap::Stage { producer, delay }, .. }])) if *producer < stage => {
                         at(&outcomes, *producer, *delay)
                     }
                     _ => own,
@@ -327,6 +348,53 @@ pub(super) fn outcomes(scheduled: Scheduled, reads: &Sources) -> Vec<Outcome> {
         outcomes.push(outcome);
     }
     outcomes
+}
+
+/// The stages whose results come back: they or stages above them take some. They have kernels with registers.
+///
+/// # Errors
+/// When such a stage only passes on what comes back.
+pub(super) fn carried(
+    scheduled: Scheduled,
+    reads: &Sources,
+    outcomes: &[Outcome],
+) -> Result<BTreeSet<usize>, AssemblyError> {
+    let mut carried = BTreeSet::new();
+    for (stage, sources) in reads.iter().enumerate() {
+        for (read, source) in sources.iter().enumerate().filter(|&(read, _)| scheduled.uses(stage, read)) {
+            let taps = source.cases().filter_map(|case| match case.tap {
+                Tap::Stage { producer, .. } => Some(producer),
+                Tap::Outside | Tap::Port { .. } => None,
+            });
+            let places = taps.filter_map(|producer| match outcomes[producer] {
+                Outcome::At(place) => Some(place.stage),
+                Outcome::Constant(_) => None,
+            });
+            for producer in places.filter(|&producer| producer >= stage) {
+                if let Origin::Operation { operation, .. } = &scheduled.extraction.origins[producer]
+                    && copied_load(&scheduled.datapaths[*operation]).is_some()
+                {
+                    let message = "this word comes from a statement that only passes on words of later iterations";
+                    let diagnostic = scheduled.program.diagnostic(scheduled.span_of_read(stage, read), message);
+                    let diagnostic = diagnostic.with_help("read the array that the words are from");
+                    return Err(AssemblyError::Program(Box::new(diagnostic)));
+                }
+                carried.insert(producer);
+            }
+        }
+    }
+    Ok(carried)
+}
+
+impl ReadSource {
+    /// The words that it takes at any time.
+    fn cases(&self) -> Box<dyn Iterator<Item = &TapCase> + '_> {
+        match self {
+            ReadSource::Taps(cases) => Box::new(cases.iter()),
+            ReadSource::Held(held) => Box::new(held.cases.iter()),
+            ReadSource::HeldEach(words) => Box::new(words.iter().flat_map(|word| &word.held.cases)),
+        }
+    }
 }
 
 /// The place of the result of a stage some cycles ago.

@@ -27,6 +27,7 @@ impl Realizer<'_> {
             array,
             level,
             error: Box::new(error),
+            others: Vec::new(),
             given_up: None,
         })?;
         let first_tile = self.accelerator.tiles.next_idx();

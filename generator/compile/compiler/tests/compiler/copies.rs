@@ -140,3 +140,108 @@ fn random_copies_and_kernels_of_lanes_share_them() {
         compare(&compiled(program(&text), tile));
     }
 }
+
+/// Stages with lanes in numbers of which neither divides the other exchange an array at full rate: it is divided by the least common
+/// multiple.
+#[test]
+fn lanes_of_any_two_numbers_exchange_an_array() {
+    for (writers, readers) in [(4, 2), (2, 4), (3, 2), (2, 3), (4, 3), (12, 3), (6, 4)] {
+        let text = format!(
+            "name: lanes
+schedule: dnn
+inputs: {{i: {{type: u16, shape: [24, 24]}}}}
+outputs: {{o: {{type: u16, shape: [24, 24]}}}}
+buffers: {{s: {{type: u16, shape: [24, 24]}}}}
+nest:
+  - for y in 0..24:
+    - for x in 0..24 unroll {writers}:
+      - s[x, y] = i[x, y] + 1
+  - for y in 0..24:
+    - for x in 0..24 unroll {readers}:
+      - o[x, y] = s[x, 23 - y] * 3
+"
+        );
+        for tile in ["amber", "dual_port"] {
+            let found = compiled(program(&text), tile);
+            compare(&found);
+            // The reader begins with the last row.
+            let both = 24 * 24 / writers + 24 * 24 / readers;
+            assert!(found.accelerator.length <= both + 64, "{writers} -> {readers}: {}", found.accelerator.length);
+        }
+    }
+}
+
+/// Rows that are read backwards from the middle of a row of memory; an array of a scan that two statements copy into, one of them a
+/// column; a copy of a copy of a constant; and channels in the innermost loop, whose rows are fetched again and again.
+#[test]
+fn copies_and_reads_in_other_orders_are_what_the_interpreter_computes() {
+    let programs = [
+        "
+name: rev1
+inputs: {input: {type: u16, shape: [12]}}
+outputs: {output: {type: u16, shape: [11]}}
+nest:
+  - for x in 0..11:
+    - output[x] = input[10-x]
+",
+        "
+name: c4
+inputs: {input: {type: u16, shape: [2, 2]}}
+outputs: {output: {type: u16, shape: [2, 2]}}
+buffers: {b: {type: u16, shape: [2, 2]}}
+nest:
+  - for y in 0..2:
+    - b[0, y] = input[0, y]
+    - for x in 1..2:
+      - b[x, y] = input[x, y]
+  - for y in 0..2:
+    - for x in 0..2:
+      - output[x, y] = b[x, 1-y]
+",
+        "
+name: f4
+schedule: dnn
+inputs: {input: {type: u8, shape: [4]}}
+outputs: {output: {type: u8, shape: [4]}}
+buffers: {b: {type: u8, shape: [4]}, c: {type: u8, shape: [4]}}
+nest:
+  - for x in 0..4:
+    - b[x] = 3
+  - for x in 0..4:
+    - c[x] = b[x]
+  - output[0] = c[1]
+  - for x in 1..4:
+    - output[x] = input[x]
+",
+        "
+name: z7
+schedule: dnn
+inputs:
+  input: {type: i16, shape: [4, 3, 3]}
+  weights: {type: i16, shape: [4, 1, 2, 2]}
+outputs:
+  output: {type: i16, shape: [1, 2, 2]}
+buffers:
+  sums: {type: i16, shape: [1, 2]}
+nest:
+  - for y in 0..2:
+    - for x in 0..2:
+      - for w in 0..1:
+        - sums[w, x] = 0
+    - for ry in 0..2:
+      - for rx in 0..2:
+        - for x in 0..2:
+          - for w in 0..1:
+            - for z in 0..4:
+              - sums[w, x] += input[z, x+rx, y+ry] * weights[z, w, rx, ry]
+    - for x in 0..2:
+      - for w in 0..1:
+        - output[w, x, y] = max(sums[w, x] >> 2, 0)
+",
+    ];
+    for text in programs {
+        for tile in ["amber", "dual_port"] {
+            compare(&compiled(program(text), tile));
+        }
+    }
+}

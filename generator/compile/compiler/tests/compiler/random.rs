@@ -1,6 +1,6 @@
 //! Random programs: the compiled accelerator computes the same as the interpreter.
 
-use pushmem_programs::{random_program, random_program_with_parameters};
+use pushmem_programs::{random_program, random_program_with_parameters, random_program_with_recurrences};
 
 use crate::outcome::check;
 
@@ -34,4 +34,22 @@ fn random_programs_with_parameters_compute_what_they_say() {
 #[ignore = "takes minutes"]
 fn many_random_programs_with_parameters_compute_what_they_say() {
     check(PROGRAMS..PROGRAMS + MANY_PROGRAMS, &TILES, random_program_with_parameters, MOST_REFUSED);
+}
+
+#[test]
+fn random_programs_with_recurrences_compute_what_they_say() {
+    check(0..PROGRAMS / 2, &TILES, random_program_with_recurrences, MOST_REFUSED);
+}
+
+/// Most of these have boundaries, which kept arrays do not.
+#[test]
+fn random_programs_with_recurrences_run_nest_by_nest() {
+    let nests = |seed: u64| random_program_with_recurrences(seed).replace("\ninputs:", "\nschedule: dnn\ninputs:");
+    check(0..PROGRAMS / 2, &["dual_port", "quad_port", "amber"], nests, 90);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn many_random_programs_with_recurrences_compute_what_they_say() {
+    check(PROGRAMS..PROGRAMS + MANY_PROGRAMS, &TILES, random_program_with_recurrences, MOST_REFUSED);
 }

@@ -82,7 +82,8 @@ fn targets_may_have_no_hold_registers() {
     let report = Report::of(&compiled.unwrap_or_else(|error| panic!("{error:?}")));
     assert!((report.hold_registers, report.shift_register_words > 100) == (0, true));
     let large = text.replace("40, 24", "400, 24").replace("38, 22", "380, 22").replace("0..38", "0..380");
-    let refused = pushmem_compiler::compile(program(&large), &target, &pushmem_assembly::Constraints::default());
+    let scan = large.replace("nest:", "schedule: stencil\nnest:");
+    let refused = pushmem_compiler::compile(program(&scan), &target, &pushmem_assembly::Constraints::default());
     assert!(refused.is_err_and(|error| error.to_string().contains("needs another delay")));
     assert!(try_compile(program(&large), "amber").is_ok());
 }

@@ -14,6 +14,7 @@ use pushmem_nest::{Program, Type};
 
 use super::{ApplicationGraph, BitDriver, Choice, Edge, InputNode, OutputNode, WordDriver};
 use crate::accelerator::Counter;
+use crate::arrivals::Arrivals;
 use crate::ids::{ArrayId, BitId, CounterId, InputId, KernelId, WordId};
 use crate::run::{Beats, CounterState, for_each_beat, input_arrays, output_images};
 
@@ -97,6 +98,7 @@ type Memory = HashMap<Vec<i128>, u16>;
 /// The pipeline of an operation.
 struct KernelState<'a> {
     evaluator: Evaluator,
+    arrivals: Arrivals<i64>,
     /// Results under way, the next to appear first; empty for an operation without registers.
     results: VecDeque<u16>,
     /// Types of the loads.
@@ -142,13 +144,16 @@ impl<'a> Machine<'a> {
         let kernels = graph.kernels.indices().zip(iterations).map(|(number, _)| {
             let kernel = &graph.kernels[number];
             let datapath = &datapaths[kernel.operation];
+            let depth = operations[kernel.operation].0.len();
+            let arrivals = Arrivals::of(datapath, depth);
             KernelState {
                 evaluator: Evaluator::new(datapath, &program.tables),
-                results: VecDeque::from(vec![0; kernel.latency as usize]),
+                results: VecDeque::from(vec![0; kernel.latency.saturating_sub(arrivals.latest()) as usize]),
+                arrivals,
                 types: datapath.loads(),
                 loads: vec![0; kernel.operands.len()],
                 used: datapath.variables(),
-                variables: vec![0; operations[kernel.operation].0.len()],
+                variables: vec![0; depth],
             }
         });
         Machine {
@@ -289,6 +294,7 @@ impl<'a> Machine<'a> {
             };
             state.variables[slot] = variable.offset + variable.scale * index;
         }
+        state.arrivals.join(&mut state.loads, &mut state.variables);
         state.evaluator.evaluate(&state.loads, &state.variables) as u16
     }
 }

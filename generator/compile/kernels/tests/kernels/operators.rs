@@ -27,6 +27,10 @@ impl Operators for Elements {
         0
     }
 
+    fn shifts_are_wires(&self) -> bool {
+        false
+    }
+
     fn computes(&self, operator: &Operator) -> bool {
         !operator.kind.is_division()
     }
@@ -57,6 +61,20 @@ fn operators_decide_on_stages_and_cost() {
     assert_eq!([&elements, &dedicated].map(|datapath| datapath.operand_latency(0)), [2, 0]);
     for (a, b) in [(0, 0), (7, 65535), (65535, 1)] {
         assert_eq!(elements.evaluate(&[a, b], &[0], &[]), dedicated.evaluate(&[a, b], &[0], &[]));
+    }
+}
+
+/// Four terms of each of two factors: three additions and a product each, and the sum, without a shift of each term.
+#[test]
+fn shifts_that_are_operators_are_few() {
+    let sum = |factor: i64, first: i64| {
+        (first..first + 4).map(|x| format!("{factor} * a[{x}, y]")).collect::<Vec<_>>().join(" + ")
+    };
+    for factor in [8, 14] {
+        let program = read(&program(&format!("{} + {}", sum(7, 0), sum(factor, 4)), Type::U16));
+        let operation = program.operations()[0].1;
+        let elements = Datapath::with(&program, operation, &Elements, TableMemories::NONE).unwrap();
+        assert_eq!(elements.processing_elements(), 9, "{factor}");
     }
 }
 

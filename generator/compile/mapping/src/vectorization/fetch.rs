@@ -28,10 +28,11 @@ pub(crate) struct Shape {
 pub(crate) struct Fetch {
     /// Its name in messages.
     pub name: String,
-    /// The fetches; functions: number of the row in memory, and number of the fetch. In time they are still where the
+    /// The fetches; functions: number of the row in memory, and number of the fetched row. In time they are still where the
     /// reads are; [`Fetch::window`] says how far they must move.
     pub fetches: Nest,
-    /// The reads; function: the word, counted through all fetched rows in the order of fetches.
+    /// The reads; function: the word, counted through all fetched rows in the order of their numbers: that of the fetches, but
+    /// where these go backwards, upwards in each round.
     pub reads: Nest,
     /// The earliest and the latest offset of the fetches.
     pub window: (i64, i64),
@@ -68,7 +69,7 @@ enum Walk {
 fn walks(read: &Nest, shape: Shape, inside: usize) -> Vec<Walk> {
     let mut walks = Vec::new();
     if inside < read.depth() {
-        let step = function(read).stride[inside];
+        let step = function(read).stride[inside].abs();
         let turn = read.cycle.stride[inside] * shape.fetch_width;
         if (1..=shape.fetch_width).contains(&step) && turn % step == 0 {
             let pace = turn / step;
@@ -124,10 +125,18 @@ fn plan(read: &Nest, shape: Shape, inside: usize, walk: Walk) -> Result<(Nest, N
     {
         return Err(format!("its inner loops need {rows} rows at once; the transpose buffer has {}", shape.rows));
     }
+    // A loop that walks backwards begins with the last row.
+    let (begin, step) = match walk {
+        Walk::Along(_) if word.stride[inside] < 0 => (rows - 1, -1),
+        Walk::Along(_) | Walk::Window(_) => (0, 1),
+    };
     let mut fetches = Nest {
         extent: vec![rows as u64].into(),
         cycle: Affine { start: read.cycle.start, stride: vec![pace] },
-        functions: vec![Affine { start: first_row, stride: vec![1] }, Affine { start: 0, stride: vec![1] }],
+        functions: vec![
+            Affine { start: first_row + begin, stride: vec![step] },
+            Affine { start: begin, stride: vec![step] },
+        ],
     };
     let mut reads = read.clone();
     reads.functions[0].start -= first_row * width;
@@ -164,6 +173,9 @@ fn candidate(read: &Nest, shape: Shape, inside: usize, walk: Walk) -> Result<Fet
         return Err("its loops are too irregular to analyse".to_owned());
     }
     let (short_fetches, short_reads) = plan(&short, shape, inside, walk)?;
+    if !takes_turns(&short_fetches, shape) {
+        return Err("rows fetched backwards would take the places of others in the transpose buffer".to_owned());
+    }
     let (window, wasteful) = window(&short_fetches, &short_reads, shape);
     let name = match walk {
         Walk::Along(_) => format!("fetch along loop {inside}"),
@@ -174,6 +186,27 @@ fn candidate(read: &Nest, shape: Shape, inside: usize, walk: Walk) -> Result<Fet
         return Err(format!("{name}: the transpose buffer of {words} words would be overwritten before the last read"));
     }
     Ok(Fetch { name, fetches, reads, window, wasteful })
+}
+
+/// The numbers of the fetched rows, in the order of the fetches.
+fn numbers(fetches: &Nest) -> Vec<i64> {
+    fetches.extent.values(&fetches.functions[1]).collect()
+}
+
+/// Whether each row has the place in the transpose buffer that the row fetched longest ago had.
+fn takes_turns(fetches: &Nest, shape: Shape) -> bool {
+    let places = numbers(fetches).into_iter().map(|number| number.rem_euclid(shape.rows)).collect_vec();
+    let turn = places.len().min(shape.rows as usize);
+    places[..turn].iter().all_unique() && places.iter().zip(&places[turn..]).all(|(place, next)| place == next)
+}
+
+/// Which of the fetches brings the row of a number. Memories without rows are read word by word.
+pub(crate) fn place(fetches: &Nest, number: i64) -> i64 {
+    let step = fetches.functions.get(1).and_then(|numbers| numbers.stride.first());
+    match (step, fetches.extent.first()) {
+        (Some(-1), Some(&rows)) => number + rows as i64 - 1 - 2 * number.rem_euclid(rows as i64),
+        _ => number,
+    }
 }
 
 /// Few enough iterations to enumerate, with all that can happen between neighbours.
@@ -208,6 +241,7 @@ fn window(fetches: &Nest, reads: &Nest, shape: Shape) -> ((i64, i64), bool) {
         let uses = &mut uses[(word / shape.fetch_width) as usize];
         *uses = Some(uses.map_or((cycle, cycle), |(first, _)| (first, cycle)));
     }
+    let uses = numbers(fetches).into_iter().map(|number| uses[number as usize]).collect_vec();
     let arrival = timing::sram_to_transpose_buffer(shape.latency) as i64;
     let latest = fetched.iter().zip(&uses).filter_map(|(fetch, uses)| Some((*uses)?.0 - arrival - fetch)).min();
     // A row written at the end of a cycle replaces the row that is read in that cycle.

@@ -3,5 +3,5 @@
 mod fetch;
 mod storage;
 
-pub(crate) use fetch::{Fetch, Shape, candidates};
+pub(crate) use fetch::{Fetch, Shape, candidates, place};
 pub(crate) use storage::{Filling, Storage};

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::body::Timing;
 use super::nest::{Nest, follows};
 use super::tree::{Group, Tree};
 use pushmem_stages::{Access, Boundary, Pipeline, Stage, Subscript};
@@ -330,16 +331,15 @@ pub(crate) fn pointwise(
 pub(crate) fn lead(
     pipeline: &Pipeline,
     tree: &Tree,
-    (producer, producer_nest): (usize, &Nest),
-    (consumer, consumer_nest): (usize, &Nest),
+    (producer, written): (usize, &Timing),
+    (consumer, wanted): (usize, &Timing),
     array: usize,
     transport: u64,
 ) -> Option<i64> {
     let mut greatest: Option<i128> = None;
     for write in touches(pipeline, tree, producer, array, true) {
         for read in touches(pipeline, tree, consumer, array, false).filter(|&read| may_meet(write, read)) {
-            let own = (tree.groups[producer].own(), tree.groups[consumer].own());
-            let found = furthest(write, &producer_nest.strides[..own.0], read, &consumer_nest.strides[..own.1])?
+            let found = furthest(write, &written.strides, read, &wanted.strides)?
                 + i128::from(write.stage.latency)
                 + i128::from(transport);
             greatest = Some(greatest.map_or(found, |known| known.max(found)));

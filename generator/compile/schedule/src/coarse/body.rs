@@ -49,6 +49,15 @@ impl Window {
     }
 }
 
+/// The iterations of a group, in the loops around it that are scheduled so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Timing {
+    /// Cycles from the start of the outermost of these loops to its first iteration.
+    pub start: i64,
+    /// Cycles of a step of each loop, innermost first: its own loops, then the shared ones.
+    pub strides: Vec<i64>,
+}
+
 /// A dependence within an iteration that waits less if both are fused.
 #[derive(Clone, Copy, Debug)]
 struct Wait {
@@ -61,6 +70,8 @@ struct Wait {
 #[derive(Clone, Debug)]
 pub(crate) struct Bodies {
     pub nests: Vec<Nest>,
+    /// By group, when it runs in the whole pipeline.
+    pub timings: Vec<Timing>,
     pub loops: Vec<Body>,
     pub root: Body,
     pub resources: Vec<Resource>,
@@ -76,6 +87,8 @@ struct Context<'a> {
     tree: &'a Tree,
     options: &'a CoarseOptions,
     nests: Vec<Nest>,
+    /// By group.
+    timings: Vec<Timing>,
     resources: Vec<Resource>,
     ports: Vec<usize>,
     units: Vec<usize>,
@@ -96,11 +109,13 @@ impl Bodies {
             let found = nest(pipeline, group, gap, options);
             nests.push(found.ok_or_else(|| too_long(pipeline, tree, &Child::Group(nests.len())))?);
         }
+        let timings = nests.iter().map(|nest: &Nest| Timing { start: 0, strides: nest.strides.clone() }).collect();
         let mut context = Context {
             pipeline,
             tree,
             options,
             nests,
+            timings,
             resources: Vec::new(),
             ports: Vec::new(),
             units: Vec::new(),
@@ -116,6 +131,7 @@ impl Bodies {
         let root = context.body(None, &tree.roots, &bodies)?;
         Ok(Bodies {
             nests: context.nests,
+            timings: context.timings,
             loops: bodies.into_iter().flatten().collect(),
             root,
             resources: context.resources,
@@ -275,6 +291,7 @@ impl Context<'_> {
             body.starts.push((*child, start));
             body.windows.extend(windows[number].iter().map(|window| window.moved(start, start)));
         }
+        self.place(&body, level);
         for (node, uses) in nodes.iter().enumerate() {
             let start = solution.starts[node];
             for ((taken, &port), &child) in uses.iter().zip(&solution.ports[node]).zip(&of_node[node]) {
@@ -298,6 +315,20 @@ impl Context<'_> {
         Ok(body)
     }
 
+    /// Notes when groups run in all iterations of a loop.
+    fn place(&mut self, body: &Body, level: Option<usize>) {
+        for &(child, start) in &body.starts {
+            let inside = |group: usize| match child {
+                Child::Group(only) => group == only,
+                Child::Loop(inner) => self.tree.below(group, Some(inner)),
+            };
+            for group in (0..self.tree.groups.len()).filter(|&group| inside(group)) {
+                self.timings[group].start += start;
+                self.timings[group].strides.extend(level.map(|_| body.interval));
+            }
+        }
+    }
+
     /// Schedules an iteration with so many versions of some arrays, two of the others.
     fn plan(&self, contents: &Contents, versions: Versions) -> Plan {
         let Contents { level, children, inner, windows } = *contents;
@@ -306,7 +337,7 @@ impl Context<'_> {
         let least = inner.iter().flatten().map(|inner| inner.dense).max().unwrap_or(0);
         let (nodes, of_node) = self.nodes(children, inner, &waits, &clusters);
         let edges: Vec<Edge> = waits.iter().filter_map(|wait| clusters.contracted(wait)).collect();
-        let problem = Problem { nodes, edges, ports: &self.ports, repeats: level.is_some(), least };
+        let mut problem = Problem { nodes, edges, ports: &self.ports, repeats: level.is_some(), least };
         // A perfect nest is one long loop.
         let perfect = self.options.flatten && level.is_some() && matches!(children, [Child::Loop(_)]);
         let solution = match perfect {
@@ -316,9 +347,23 @@ impl Context<'_> {
                 starts: vec![0],
                 ports: inner.iter().flatten().map(|inner| inner.ports.clone()).collect(),
             },
-            false => problem.solve(),
+            false => self.solved(&mut problem),
         };
         Plan { waits, clusters, nodes: problem.nodes, of_node, solution, versions }
+    }
+
+    /// A solution. Where memories are read by whole rows, each iteration begins at the same place in the turn of their accesses: the
+    /// interval is a multiple of the words of a row.
+    fn solved(&self, problem: &mut Problem) -> Solution {
+        let turn = if self.options.whole_rows.is_empty() { 1 } else { self.options.row_multiple.max(1) as i64 };
+        loop {
+            let solution = problem.solve();
+            let late = solution.period.rem_euclid(turn);
+            if late == 0 || !problem.repeats || solution.period > LIMIT {
+                return solution;
+            }
+            problem.least = solution.period + turn - late;
+        }
     }
 
     fn bound(&self, limit: Limit) -> Bound {
@@ -385,6 +430,13 @@ impl Context<'_> {
         self.options.transport.longest(stages(producer), stages(consumer))
     }
 
+    /// Cycles that a word needs through the memory of an array. Where reads begin anywhere in a row, its fetch is earlier by as many
+    /// cycles as a row has words.
+    fn round_trip(&self, array: usize) -> i64 {
+        let earlier = if self.options.whole_rows.contains(&array) { self.options.row_multiple } else { 0 };
+        (self.options.round_trip + earlier) as i64
+    }
+
     /// Whether two groups may touch the same element of an array.
     fn meet(&self, (one, writes): (usize, bool), (other, other_writes): (usize, bool), array: usize) -> bool {
         touches(self.pipeline, self.tree, one, array, writes).any(|touch| {
@@ -402,7 +454,7 @@ impl Context<'_> {
         room: Room,
         waits: &mut Vec<Wait>,
     ) {
-        let (array, round_trip) = (first.array, self.options.round_trip as i64);
+        let (array, round_trip) = (first.array, self.round_trip(first.array));
         let edge = |weight: i64| Edge { from, to, weight, distance: 0, array };
         let meet = |writes: bool, later: bool| self.meet((first.group, writes), (second.group, later), array);
         let groups = matches!((children[from], children[to]), (Child::Group(_), Child::Group(_)));
@@ -414,9 +466,14 @@ impl Context<'_> {
             let travel = transport as i64;
             let whole = end + round_trip + travel - start;
             // With values of an iteration before, an element may not be the producer's of this one.
-            let may_overlap = self.options.overlap && groups && (room.versions > 1 || room.spacing.is_none());
+            let may_overlap = self.options.overlap && (room.versions > 1 || room.spacing.is_none());
+            let timings = (&self.timings[first.group], &self.timings[second.group]);
+            let pair = ((first.group, timings.0), (second.group, timings.1));
             let early = may_overlap.then(|| lead(self.pipeline, self.tree, pair.0, pair.1, array, transport)).flatten();
-            let early = early.map(|lead| lead.max(self.tree.groups[first.group].latency.0 + travel) + 1 + round_trip);
+            let early = early.map(|lead| {
+                let between = lead.max(self.tree.groups[first.group].latency.0 + travel) + 1 + round_trip;
+                timings.0.start + between - timings.1.start
+            });
             let weight = early.map_or(whole, |early| early.min(whole));
             let latency = self.tree.groups[first.group].latency.1 + travel;
             waits.push(Wait { edge: edge(weight), fused: fused.then_some(latency) });

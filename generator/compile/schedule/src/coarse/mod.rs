@@ -16,7 +16,9 @@ mod reservation_table;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
+use crate::dependence_distance::carried;
 use crate::error::{ScheduleError, StageName};
 use crate::schedule::starting_at;
 use crate::transport::Transport;
@@ -267,13 +269,8 @@ pub fn coarse(pipeline: &Pipeline, options: &CoarseOptions) -> Result<Coarse, Sc
     let mut stages = Vec::new();
     let mut schedules = Vec::new();
     for (number, (group, nest)) in tree.groups.iter().zip(&bodies.nests).enumerate() {
-        let around: Vec<usize> = tree.upwards(group.parent).collect();
-        let first = starts[number] + around.iter().map(|&level| loops[level].start as i64).sum::<i64>();
-        let shared = around.iter().map(|&level| loops[level].interval as i64);
-        let stride: Vec<i64> = nest.strides.iter().copied().chain(shared).collect();
-        for stage in group.members(pipeline) {
-            schedules.push(starting_at(first, stride.clone(), stage));
-        }
+        let body::Timing { start, strides } = &bodies.timings[number];
+        schedules.extend(group.members(pipeline).iter().map(|stage| starting_at(*start, strides.clone(), stage)));
         let iterations = group.extents.iter().take(group.own()).product::<i64>();
         stages.push(CoarseStage {
             name: pipeline.stages[group.stages.start].name.clone(),
@@ -307,11 +304,11 @@ fn table(pipeline: &Pipeline, tree: &Tree, units: &[Resource], place: Option<usi
     entries.into_values().collect()
 }
 
-/// Checks that elements are written before they are read, and that only updates read elements of their own group.
+/// Checks that elements are written before they are read: by groups above, or by the own group in earlier iterations.
 fn check_order(pipeline: &Pipeline, tree: &Tree) -> Result<(), ScheduleError> {
     for (number, group) in tree.groups.iter().enumerate() {
         for consumer in group.stages.clone() {
-            for access in &pipeline.stages[consumer].reads {
+            for (read_number, access) in pipeline.stages[consumer].reads.iter().enumerate() {
                 let cycle = |writer: usize| ScheduleError::Cycle {
                     stage: StageName::of(pipeline, consumer),
                     writer: StageName::of(pipeline, writer),
@@ -337,8 +334,10 @@ fn check_order(pipeline: &Pipeline, tree: &Tree) -> Result<(), ScheduleError> {
                                 array: pipeline.arrays[access.array].name.clone(),
                             });
                         }
+                        // A group may take results of its own earlier iterations.
                         if other == number && !updates {
-                            return Err(cycle(writer));
+                            carried(pipeline, writer, consumer, read_number, group.depth)?;
+                            continue;
                         }
                         earlier |= other < number;
                         later = later.or((other >= number).then_some(writer));
@@ -353,19 +352,26 @@ fn check_order(pipeline: &Pipeline, tree: &Tree) -> Result<(), ScheduleError> {
     Ok(())
 }
 
+pub(crate) use nest::exchange_results;
 pub(crate) use tree::runs;
 
-/// Strides of the loops of a stage but the outermost `depth`, in the order of the program, and its cycles from the first
-/// iteration to the last.
-pub(crate) fn alone(pipeline: &Pipeline, number: usize, depth: usize, waits: &CoarseOptions) -> (Vec<i64>, i64) {
-    let stage = &pipeline.stages[number];
-    let extents: Vec<i64> = stage.loops.iter().map(|level| i64::try_from(level.extent).unwrap_or(i64::MAX)).collect();
-    let latency = i64::try_from(stage.latency).unwrap_or(i64::MAX);
+/// Strides of the loops of stages that run together but the outermost `depth`, in the order of the program, and their cycles from
+/// the first iteration to the last.
+pub(crate) fn alone(pipeline: &Pipeline, stages: Range<usize>, depth: usize, waits: &CoarseOptions) -> (Vec<i64>, i64) {
+    let members = || pipeline.stages[stages.clone()].iter();
+    let extent = |level: usize| {
+        let extents = members().map(|stage| i64::try_from(stage.loops[level].extent).unwrap_or(i64::MAX));
+        extents.max().unwrap_or(1)
+    };
+    let extents: Vec<i64> = (0..pipeline.stages[stages.start].loops.len()).map(extent).collect();
+    let latency = members().map(|stage| i64::try_from(stage.latency).unwrap_or(i64::MAX)).max().unwrap_or(0);
     let depth = depth.min(extents.len());
     let own = extents.len() - depth;
-    let group = tree::Group { stages: number..number + 1, depth, parent: None, extents, latency: (latency, latency) };
-    let options = CoarseOptions { interchange: false, ..CoarseOptions::default() };
-    let travel = waits.round_trip.saturating_add(waits.transport.longest(number..number + 1, number..number + 1));
+    let travel = waits.round_trip.saturating_add(waits.transport.longest(stages.clone(), stages.clone()));
+    let group = tree::Group { stages, depth, parent: None, extents, latency: (latency, latency) };
+    let transport = waits.transport.clone();
+    let options =
+        CoarseOptions { interchange: false, round_trip: waits.round_trip, transport, ..CoarseOptions::default() };
     let gap = latency.saturating_add(1).saturating_add(i64::try_from(travel).unwrap_or(i64::MAX));
     match nest::nest(pipeline, &group, gap.min(LIMIT), &options) {
         Some(nest) => (nest.strides, nest.span),

@@ -1,9 +1,13 @@
 //! How a group runs its own loops: in which order, and how many cycles from one iteration to the next.
 
+use std::ops::Range;
+
 use super::arrays::{Digit, separated};
 use super::tree::Group;
 use super::{CoarseOptions, LIMIT};
-use pushmem_stages::{Boundary, Pipeline};
+use crate::dependence_distance::{Dependence, carried, takes_own_results};
+use crate::writers::Writers;
+use pushmem_stages::{Access, Boundary, Pipeline, Stage};
 
 /// The times of a group's own loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +16,7 @@ pub(crate) struct Nest {
     pub strides: Vec<i64>,
     /// Cycles from one iteration of the fastest loop to the next.
     pub interval: i64,
-    /// Cycles from the first iteration to the last, both included.
+    /// Cycles from the first iteration to the last, both included, and those in which the last rows of memory are fetched.
     pub span: i64,
     /// Whether the loops run in another order than the program has them.
     pub interchanged: bool,
@@ -33,16 +37,17 @@ pub(crate) fn nest(pipeline: &Pipeline, group: &Group, gap: i64, options: &Coars
     let rows = &Rows::of(pipeline, group, options)?;
     let program: Vec<usize> = (0..group.own()).collect();
     let dense = layout(group, &program, 1, rows)?;
-    let Some(updates) = updates(pipeline, group) else { return Some(dense) };
+    let returns = returns(pipeline, group, options);
+    let Some(updates) = updates(pipeline, group) else { return paced(group, &returns, 1, rows) };
     let interval = |nest: &Nest| {
         let nearest = nearest(group, nest, &updates);
         gap / nearest + i64::from(gap % nearest > 0)
     };
     let needed = interval(&dense).max(1);
-    if needed == 1 {
+    if needed == 1 && returns.is_empty() {
         return Some(dense);
     }
-    if options.interchange {
+    if options.interchange && returns.is_empty() {
         // Sums may be added up in any order, for they wrap around. With the loops that revisit elements outside of the
         // others, an element comes again only after all others have.
         let (outer, inner): (Vec<usize>, Vec<usize>) = program.iter().partition(|&&level| updates.reductions[level]);
@@ -54,7 +59,77 @@ pub(crate) fn nest(pipeline: &Pipeline, group: &Group, gap: i64, options: &Coars
             return Some(Nest { interchanged: order != program, ..nest });
         }
     }
-    layout(group, &program, needed, rows)
+    paced(group, &returns, needed, rows)
+}
+
+/// Loops in the order of the program, with the fewest cycles for an iteration, at least so many, in which results come back in
+/// time.
+fn paced(group: &Group, returns: &[Return], least: i64, rows: &Rows) -> Option<Nest> {
+    let program: Vec<usize> = (0..group.own()).collect();
+    let late = |nest: &Nest| returns.iter().map(|of| of.late(group, nest)).max().unwrap_or(0);
+    let first = layout(group, &program, least, rows)?;
+    // Each cycle more for an iteration is one for each result at least.
+    let most = least.saturating_add(late(&first).max(0));
+    let nests = (least..=most).map_while(|interval| layout(group, &program, interval, rows));
+    nests.into_iter().find(|nest| late(nest) <= 0)
+}
+
+/// A read that takes results of earlier iterations of its group, and the cycles until these can be read.
+struct Return {
+    dependence: Dependence,
+    latency: i64,
+}
+
+impl Return {
+    /// By how many cycles a result comes too late.
+    fn late(&self, group: &Group, nest: &Nest) -> i64 {
+        // The loops around are in the same iteration.
+        let steps: Vec<i64> = nest.strides.iter().copied().chain(std::iter::repeat_n(0, group.depth)).collect();
+        self.dependence.furthest(&steps, &steps) + self.latency
+    }
+}
+
+/// The reads of a group of its own earlier results: out of its kernels, or out of the memory of the array.
+fn returns(pipeline: &Pipeline, group: &Group, options: &CoarseOptions) -> Vec<Return> {
+    let members = group.members(pipeline);
+    let is_own =
+        |stage: &Stage, read: &Access| *read != stage.write && members.iter().any(|of| of.write.array == read.array);
+    if !members.iter().any(|stage| stage.reads.iter().any(|read| is_own(stage, read))) {
+        return Vec::new();
+    }
+    let writers = Writers::of(pipeline);
+    let mut returns = Vec::new();
+    for (consumer, stage) in group.stages.clone().zip(members) {
+        for read in (0..stage.reads.len()).filter(|&read| is_own(stage, &stage.reads[read])) {
+            let through_memory = match takes_own_results(pipeline, &writers, consumer, read) {
+                true => 0,
+                false => 1 + options.round_trip as i64,
+            };
+            for producer in group.stages.clone() {
+                let same_array = pipeline.stages[producer].write.array == stage.reads[read].array;
+                let found = same_array.then(|| carried(pipeline, producer, consumer, read, group.depth).ok().flatten());
+                if let Some(dependence) = found.flatten() {
+                    let travel = options.transport.to_operand(producer, consumer, read);
+                    let latency = pipeline.stages[producer].latency as i64 + travel + through_memory;
+                    returns.push(Return { dependence, latency });
+                }
+            }
+        }
+    }
+    returns
+}
+
+/// Whether stages that run together take results of each other, of earlier iterations.
+pub(crate) fn exchange_results(pipeline: &Pipeline, stages: &Range<usize>, depth: usize) -> bool {
+    let takes = |consumer: usize, producer: usize| {
+        let (reader, written) = (&pipeline.stages[consumer], pipeline.stages[producer].write.array);
+        let is_other = |read: &Access| read.array == written && *read != reader.write;
+        let mut reads = (0..reader.reads.len()).filter(|&read| is_other(&reader.reads[read]));
+        let depth = depth.min(reader.loops.len());
+        consumer != producer
+            && reads.any(|read| matches!(carried(pipeline, producer, consumer, read, depth), Ok(Some(_))))
+    };
+    stages.clone().any(|consumer| stages.clone().any(|producer| takes(consumer, producer)))
 }
 
 /// Rows of memory, and how a group goes along them.
@@ -106,6 +181,10 @@ fn layout(group: &Group, order: &[usize], interval: i64, rows: &Rows) -> Option<
         strides[level] = period;
         span = span.checked_add(period.checked_mul(extent - 1)?)?;
         let padded = if row == Some(level) { rows.padded(level, extent)? } else { extent };
+        if row == Some(level) && rows.steps[level] > 0 {
+            // The rows of the last round are fetched, too, before others are.
+            span = span.checked_add(period.checked_mul(padded - extent)?)?;
+        }
         period = period.checked_mul(padded).filter(|period| *period <= LIMIT)?;
     }
     Some(Nest { strides, interval, span, interchanged: false }).filter(|nest| nest.span <= LIMIT)

@@ -11,7 +11,7 @@ use pushmem_assembly::Constraints;
 use pushmem_compiler::{CompileError, Compiled, Trial, compile, compile_observed};
 use pushmem_files::Diagnostic;
 use pushmem_graph::Target;
-use pushmem_mapper::{ArrayTarget, Edited, Mapped, SideBySide, compile_for, compile_side_by_side};
+use pushmem_mapper::{ArrayTarget, Edited, Mapped, SideBySide, compile_for, compile_side_by_side, compile_unplaced};
 use pushmem_nest::Program;
 use pushmem_routing::{Options, Progress};
 use pushmem_tile::TileSpec;
@@ -143,6 +143,14 @@ impl Chosen {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<(Compiled, Mapped), Diagnostic> {
         compile_for(program, array, &self.target, &self.constraints_on_arrays(), edited, options, progress)
+    }
+
+    /// Compiles a program for an array that it may not fit.
+    ///
+    /// # Errors
+    /// As [`compile_unplaced`].
+    pub fn compile_unplaced(&self, program: &Program, array: &ArrayTarget) -> Result<Compiled, Diagnostic> {
+        compile_unplaced(program, array, &self.target, &self.constraints_on_arrays())
     }
 
     /// Compiles programs for columns of an array.

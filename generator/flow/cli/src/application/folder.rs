@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use pushmem_bus::{BusError, Shell};
+use pushmem_bus::{BusError, Elements, Memory, Shell};
 use pushmem_compiler::{CompileStage, Compiled, Report};
 use pushmem_composition::{CompositionError, Files, compose, read_cycles, tile_bytes};
 use pushmem_files::{Diagnostic, OutputFolder};
@@ -27,18 +27,22 @@ pub fn tiles(compiled: &Compiled) -> Vec<&TileSpec> {
     accelerator.specs_in_use().chain(rom).collect()
 }
 
-/// The shell that connects it to buses: AXI4-Stream for its streams, AXI4-Lite for its registers.
+/// The shell that connects it to buses: AXI4-Lite for its registers, and for its streams AXI4-Stream, or AXI4 with this memory.
 ///
 /// # Errors
-/// When its configuration takes all addresses.
-pub fn axis(compiled: &Compiled, files: &Files) -> Result<Shell, Diagnostic> {
+/// When its configuration takes all addresses, or a stream is in an order in which no manager reads or writes an image.
+pub fn shell(compiled: &Compiled, files: &Files, memory: Option<Memory>) -> Result<Shell, Diagnostic> {
     let Compiled { program, accelerator, .. } = compiled;
     let beats = |streams: &[Stream]| {
         streams.iter().map(|stream| accelerator.counters[stream.counter].iterations()).collect_vec()
     };
-    let texts = tiles(compiled).into_iter().map(TileSpec::to_yaml).chain([program.to_string()]).collect_vec();
-    let [first, second, third, fourth, ..] = *Sha256::digest(texts.concat()) else { unreachable!("32 bytes") };
-    let shell = pushmem_bus::axis(&pushmem_bus::Accelerator {
+    // Firmware of one bus is not that of another.
+    let bus = memory.map(|_| "axi".to_owned());
+    let texts = tiles(compiled).into_iter().map(TileSpec::to_yaml).chain([program.to_string()]).chain(bus);
+    let [first, second, third, fourth, ..] = *Sha256::digest(texts.collect_vec().concat()) else {
+        unreachable!("32 bytes")
+    };
+    let wrapped = pushmem_bus::Accelerator {
         module: &files.top_module,
         rtl: &files.rtl,
         inputs: beats(accelerator.inputs.as_raw_slice()),
@@ -47,16 +51,48 @@ pub fn axis(compiled: &Compiled, files: &Files) -> Result<Shell, Diagnostic> {
         reset: accelerator.target.memory().reset,
         identity: u32::from_be_bytes([first, second, third, fourth]),
         version: env!("CARGO_PKG_VERSION"),
-    });
+    };
+    let shell = match memory {
+        None => pushmem_bus::axis(&wrapped),
+        Some(memory) => {
+            let streams = accelerator.inputs.iter().chain(&accelerator.outputs);
+            let images = streams.map(|stream| elements(compiled, stream)).collect_vec();
+            pushmem_bus::axi(&wrapped, &images, memory)
+        }
+    };
     shell.map_err(|error| {
         let refused = Diagnostic::new(format!("`{}` has no shell for a bus: {error}", program.name));
         match error {
             BusError::Addresses { .. } => {
                 refused.with_help("choose a tile with more rows or ports, so that there are fewer tiles")
             }
-            BusError::Ports { .. } | BusError::Veryl(_) => refused.as_fault("program"),
+            BusError::Walk { .. } | BusError::Images { .. } => {
+                refused.with_help("choose `--bus axis`, whose streams a DMA of the system feeds in any order")
+            }
+            BusError::Ports { .. } | BusError::Streams { .. } | BusError::Veryl(_) => refused.as_fault("program"),
         }
     })
+}
+
+/// The names of the images of its shell, in their order.
+pub fn images(compiled: &Compiled) -> impl Iterator<Item = &str> {
+    let streams = compiled.accelerator.inputs.iter().chain(&compiled.accelerator.outputs);
+    streams.map(|stream| compiled.program.arrays[stream.array].name.as_str())
+}
+
+/// The elements of its array that a stream carries.
+fn elements(compiled: &Compiled, stream: &Stream) -> Elements {
+    let counter = &compiled.accelerator.counters[stream.counter];
+    let strides = |level: usize| stream.lanes.iter().map(|lane| lane.element.stride[level]).collect_vec();
+    let mut shape = compiled.program.arrays[stream.array].shape.clone();
+    if shape.is_empty() {
+        shape.push(1);
+    }
+    Elements {
+        shape,
+        lanes: stream.lanes.iter().map(|lane| lane.element.start).collect(),
+        loops: counter.extent.iter().enumerate().map(|(level, &extent)| (extent, strides(level))).collect(),
+    }
 }
 
 /// The origin of its files.

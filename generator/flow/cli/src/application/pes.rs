@@ -14,6 +14,7 @@ pub const PES: Shipped = shipped![
     "lean_pe",
     "network_pe",
     "onyx_pe",
+    "pipelined_pe",
     "smallest_pe",
     "word32_pe",
 ];

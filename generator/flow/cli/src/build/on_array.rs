@@ -8,13 +8,14 @@ use std::time::Instant;
 
 use itertools::Itertools;
 use pushmem_bitstream::Configuration;
+use pushmem_bus::tile_files;
 use pushmem_compiler::Compiled;
 use pushmem_emulator::{Emulator, Inputs, StreamOutputs};
 use pushmem_fabric::{ArraySpec, TimingModel};
 use pushmem_files::{Diagnostic, Document, OutputFolder, check_output};
 use pushmem_images::Image;
 use pushmem_lockstep::{Agreement, Lockstep};
-use pushmem_mapper::{ArrayTarget, Edited, Mapped, Occupant, Report, Times, execute_observed, header};
+use pushmem_mapper::{ArrayTarget, Edited, Mapped, Occupant, Report, Times, execute_observed, header, lower};
 use pushmem_nest::Program;
 use pushmem_netlist::Netlist;
 use pushmem_report::array_page;
@@ -22,7 +23,7 @@ use pushmem_routing::{Options, Progress};
 use serde::Serialize;
 
 use crate::application::choices::Chosen;
-use crate::application::{array_rtl, arrays, images};
+use crate::application::{array_rtl, array_shell, arrays, images};
 use crate::build::{Build, EditedStages, Emit, line};
 use crate::output;
 use crate::progress::Spinner;
@@ -68,6 +69,7 @@ impl Build {
         if let Some(folder) = &self.folder {
             check_output(folder)?;
         }
+        let shell = self.shell(&program)?;
         let target = ArrayTarget::new(arrays::read_named(array)?);
         let timing = self.timing(&target.spec)?;
         images::check_outputs(&program, &self.inputs, &self.outputs)?;
@@ -77,8 +79,19 @@ impl Build {
         let started = Instant::now();
         let options = Options { seed: self.seed, ..Options::default() };
         let edited = self.edited.read(&target)?;
-        let (compiled, mapped) = chosen.compile_for(&program, &target, &edited, options, &shown(&spinner))?;
+        let found = chosen.compile_for(&program, &target, &edited, options, &shown(&spinner));
+        let (compiled, mapped) = match found {
+            Err(refused) if edited.is_empty() => {
+                let unplaced = || unplaced_text(self.emit?, &chosen.compile_unplaced(&program, &target).ok()?, &target);
+                let text = unplaced().ok_or(refused)?;
+                drop(spinner);
+                output::print(&text)?;
+                return Ok(ExitCode::SUCCESS);
+            }
+            found => found?,
+        };
         let seconds = started.elapsed().as_secs_f64();
+        spinner.above(|| compiled.warnings().into_iter().for_each(output::report));
         let clock = self.clock(&target.spec, timing, [&mapped.lowered.netlist])?;
         if let Some(emit) = self.emit {
             drop(spinner);
@@ -104,9 +117,21 @@ impl Build {
             self.say_rtl(&spinner, rtl)?;
             images::write(&self.outputs, &outputs[0])?;
         }
+        let expected = ran.as_ref().map(|ran| ran.outputs[0].clone()).unwrap_or_default();
         let outcome = Outcome { report, course: Course::of(clock, seconds, steps, ran) };
         if let Some(path) = &self.folder {
-            folder(&compiled, &mapped, &target, &outcome.report).write(path)?;
+            let mut written = folder(&compiled, &mapped, &target, &outcome.report);
+            if let Some(shell) = &shell {
+                spinner.say("generating RTL");
+                let (compiled, mapped, target) = (&compiled, &mapped, &target);
+                let work = array_shell::Work { compiled, mapped, target, inputs: &inputs, outputs: &expected };
+                let module = array_shell::add(&mut written, &work, self.array_shape(shell))?;
+                if let Some(tiling) = &shell.tiling {
+                    let files = tile_files(tiling, &module, Some(&mapped.lowered.netlist.name));
+                    self.add_tiles(&mut written, compiled, tiling, files, &spinner)?;
+                }
+            }
+            written.write(path)?;
             self.say(&spinner, || line("written to", &path.display().to_string()))?;
         }
         drop(spinner);
@@ -249,6 +274,15 @@ fn text(emit: Emit, compiled: &Compiled, mapped: &Mapped, ArrayTarget { spec, gr
         Emit::Bitstream => mapped.bitstream.to_text(&spec.name),
         Emit::Config => mapped.configuration.to_yaml(spec, graph),
         other => other.stage().expect("all others are stages of the compiler").text(compiled),
+    }
+}
+
+/// A stage before placement as text, of a program that may have no place on the array; nothing if the stage is a later one, or if
+/// the array cannot compute the program.
+fn unplaced_text(emit: Emit, compiled: &Compiled, ArrayTarget { spec, .. }: &ArrayTarget) -> Option<String> {
+    match emit {
+        Emit::Netlist => Some(lower(compiled, spec).ok()?.netlist.to_yaml(spec)),
+        other => Some(other.stage()?.text(compiled)),
     }
 }
 

@@ -67,6 +67,8 @@ impl Build {
         let together = chosen.compile_side_by_side(programs, &target, options, &shown(&spinner))?;
         let seconds = started.elapsed().as_secs_f64();
         let netlists = together.regions.iter().map(|region| &region.mapped.lowered.netlist);
+        let warnings = together.regions.iter().flat_map(|region| region.compiled.warnings());
+        spinner.above(|| warnings.for_each(output::report));
         let clock = self.clock(&target.spec, timing, netlists)?;
         if let Some(emit) = self.emit {
             drop(spinner);
@@ -130,6 +132,9 @@ impl Build {
         };
         if self.edited.netlist.is_some() || self.edited.placement.is_some() {
             return refused("edited stages belong");
+        }
+        if self.bus.is_some() {
+            return refused("a shell for a bus belongs");
         }
         match self.emit {
             None | Some(Emit::Config | Emit::Bitstream) => Ok(()),

@@ -94,8 +94,9 @@ fn processing_element(word_bits: u32, random: &mut ChaCha8Rng) -> String {
         }
         false => "",
     };
+    let late = if random.random_bool(0.3) { "multiplier_cycles: 2\n" } else { "" };
     format!(
-        "name: random_pe\nkind: processing_element\nword_bits: {word_bits}\noperand_delay: {}\nlut: {lut}\n{held}\
+        "name: random_pe\nkind: processing_element\nword_bits: {word_bits}\noperand_delay: {}\nlut: {lut}\n{held}{late}\
          operations: [{operations}]\n",
         random.random_range(1..=3),
     )

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use itertools::Itertools;
 use pushmem_bitstream::{Configuration, Net, Source};
 use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::{ArraySpec, Direction, Place, Side, TileKind};
@@ -107,13 +108,13 @@ pub fn routed_bitstream(spec: &ArraySpec, graph: &Graph, random: &mut ChaCha8Rng
 /// Gives each processing element an operation, and often constants and a table.
 fn add_operations(spec: &ArraySpec, graph: &Graph, configuration: &mut Configuration, random: &mut ChaCha8Rng) {
     let layout = graph.layout(TileKind::Pe);
-    let operations = spec.pe.operations.len() as u32;
+    let opcodes = spec.pe.operations.iter().filter_map(|operation| spec.pe.opcode(*operation)).collect_vec();
     for place in of_kind(spec, TileKind::Pe) {
         let has_table = random.random_bool(0.3);
         let tile = configuration.tile_mut(graph, place);
         for (value, field) in tile.fields.iter_mut().zip(&layout.fields) {
             match field.meaning {
-                Meaning::Operation => *value = random.random_range(0..operations),
+                Meaning::Operation => *value = opcodes[random.random_range(0..opcodes.len())] as u32,
                 Meaning::Constant { .. } if random.random_bool(0.6) => {
                     *value = field.value(random.random::<u32>() << field.low);
                 }

@@ -150,6 +150,7 @@ fn is_written_before(places: &[Place], number: usize, read: &Access, clip: Optio
             },
         }
     }
+    add_own(reader, read, &mut groups);
     for (common, regions) in &groups {
         let mut candidates = vec![enclosing_region(&read.indices, *common, &reader.ranges)];
         match clip {
@@ -176,6 +177,45 @@ fn is_written_before(places: &[Place], number: usize, read: &Access, clip: Optio
         Some(Cover::Missing(element)) => Answer::No(element),
         _ => Answer::Unknown,
     }
+}
+
+/// Adds what the reader itself writes, if all that is read of that was written in earlier iterations: within those loops around
+/// groups that are in the same iteration then.
+fn add_own(reader: &Place, read: &Access, groups: &mut Vec<(usize, Vec<Region>)>) {
+    let target = &reader.operation.target;
+    if target.array != read.array || target.indices == read.indices {
+        return;
+    }
+    let Some(ago) = iterations_ago(reader, read) else { return };
+    let Some(outermost) = ago.iter().position(|&iterations| iterations != 0).filter(|&level| ago[level] > 0) else {
+        return;
+    };
+    if groups.iter().all(|(common, _)| *common != 0) {
+        groups.push((0, Vec::new()));
+    }
+    for (common, regions) in groups.iter_mut().filter(|(common, _)| *common <= outermost) {
+        regions.extend(exact_region(&target.indices, *common, &reader.ranges));
+    }
+}
+
+/// How many iterations of each loop ago, outermost first, an operation wrote what it reads: of accesses along the same loops, one
+/// for each dimension, and all of them.
+fn iterations_ago(reader: &Place, read: &Access) -> Option<Vec<i64>> {
+    let mut ago: Vec<Option<i64>> = reader.loops.iter().map(|each| (each.extent == 1).then_some(0)).collect();
+    for (written, read) in reader.operation.target.indices.iter().zip(&read.indices) {
+        let (written, read) = (written.as_affine()?, read.as_affine()?);
+        let apart = written.constant - read.constant;
+        match (written.terms.as_slice(), read.terms.as_slice()) {
+            ([], []) if apart == 0 => {}
+            (&[(variable, step)], &[other]) if other == (variable, step) && apart % step == 0 => {
+                if ago[variable].replace(apart / step).is_some() {
+                    return None;
+                }
+            }
+            _ => return None,
+        }
+    }
+    ago.into_iter().collect()
 }
 
 /// How many loops are around both.
@@ -228,10 +268,12 @@ mod tests {
         };
         let element = move |variables| (index(variables), index(variables)).prop_map(|(x, y)| format!("[{x}, {y}]"));
         let statement = move |variables| {
-            (element(variables), element(variables), 0..5).prop_map(|(target, read, kind)| match kind {
+            (element(variables), element(variables), 0..7).prop_map(|(target, read, kind)| match kind {
                 0 | 1 => format!("b{target} = 1"),
                 2 => format!("o{target} = b{read}"),
                 3 => format!("o{target} = outside(b{read}, 7)"),
+                4 => format!("b{target} = b{read}"),
+                5 => format!("b{target} = outside(b{read}, 7)"),
                 _ => format!("b{target} += 1"),
             })
         };

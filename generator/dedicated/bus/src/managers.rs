@@ -1,0 +1,336 @@
+//! The images that a shell reads from memory and writes there, as templates print them.
+
+use itertools::Itertools;
+
+use crate::array::{COUNT_BITS, LINE_BITS};
+use crate::image::{ELEMENT_BYTES, Elements, Walk, have_addresses};
+use crate::{BusError, Channel, Stream, View};
+
+/// Bits of an address, and of a stride when it is added to one.
+const ADDRESS_BITS: u32 = 64;
+
+/// The most images: a register has a bit for each.
+const MOST_IMAGES: usize = 32;
+
+/// The buses to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// Bits of their data, a power of two from 32 to 1024.
+    pub bits: u32,
+    /// Beats of the longest burst, a power of two up to 256.
+    pub burst_beats: u32,
+    /// The most bursts on their way, of each image.
+    pub bursts: u32,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory { bits: 64, burst_beats: 16, bursts: 4 }
+    }
+}
+
+impl Memory {
+    /// Bytes that a burst may have.
+    pub const BURST_BYTES: u32 = 4096;
+
+    /// Bytes of a beat as AXI encodes them.
+    pub(crate) fn size(self) -> u32 {
+        (self.bits / 8).ilog2()
+    }
+}
+
+/// A signal of a manager: its name in the standard, whether it is an input, and its bits.
+type Signal = (&'static str, bool, u32);
+
+/// A stride that is an argument.
+pub(crate) struct Stride {
+    pub dimension: usize,
+    /// Its word among the arguments.
+    pub word: usize,
+    /// Bytes where the image has no gaps.
+    pub dense: u64,
+}
+
+/// A loop over lines.
+pub(crate) struct Loop {
+    /// Bytes from one iteration to the next, as an expression.
+    pub stride: String,
+}
+
+/// An image, and its manager.
+pub(crate) struct Image {
+    pub name: String,
+    pub output: bool,
+    /// Its number, inputs first.
+    pub number: usize,
+    /// Bits of a beat of its stream, and beats of a run.
+    pub bits: u32,
+    pub beats: u64,
+    /// The word of the address among the arguments.
+    pub address_word: usize,
+    pub strides: Vec<Stride>,
+    /// Bytes from the address to the first word, as an expression to be added.
+    pub start: String,
+    pub levels: Vec<Loop>,
+    /// Widths and values of the parameters of its manager.
+    pub count_bits: u32,
+    pub line_bits: u32,
+    pub lasts: String,
+    pub sizes: String,
+    pub signals: Vec<Signal>,
+    /// Elements in each dimension.
+    pub shape: Vec<i64>,
+}
+
+impl Image {
+    /// Signals between the port and the manager: the others are constants.
+    pub fn connected(&self) -> impl Iterator<Item = &Signal> {
+        const CONSTANT: [&str; 12] = [
+            "arid", "arsize", "arburst", "arcache", "arprot", "rid", "awid", "awsize", "awburst", "awcache", "awprot",
+            "bid",
+        ];
+        self.signals.iter().filter(|(name, ..)| !CONSTANT.contains(name))
+    }
+
+    /// The beginning of the names of the channel of its addresses.
+    pub fn address_channel(&self) -> &'static str {
+        if self.output { "aw" } else { "ar" }
+    }
+
+    /// Bytes of the image where it has no gaps.
+    pub fn bytes(&self) -> u64 {
+        ELEMENT_BYTES * self.shape.iter().product::<i64>() as u64
+    }
+
+    /// The manager of a stream whose walk has so many loops, which registers describe.
+    fn walked(stream: &Stream, number: usize, levels: u32, memory: Memory) -> Self {
+        let address_word = number * (2 + levels as usize);
+        let stride = |level: usize| Stride { dimension: level + 1, word: address_word + 2 + level, dense: 0 };
+        let strides = (0..levels as usize).map(stride).collect_vec();
+        let level = |stride: &Stride| Loop { stride: format!("image_{}_stride_{}", stream.name, stride.dimension) };
+        Image {
+            name: stream.name.clone(),
+            output: stream.output,
+            number,
+            bits: stream.bits,
+            beats: stream.beats,
+            address_word,
+            levels: strides.iter().map(level).collect(),
+            strides,
+            start: String::new(),
+            count_bits: COUNT_BITS,
+            line_bits: LINE_BITS,
+            lasts: String::new(),
+            sizes: String::new(),
+            signals: signals(stream.output, memory),
+            shape: Vec::new(),
+        }
+    }
+
+    fn of(stream: &Stream, number: usize, walk: &Walk, elements: &Elements, words: &mut usize) -> Self {
+        let address_word = *words;
+        *words += 2;
+        let strides = walk.strides().map(|dimension| {
+            let word = *words;
+            *words += 1;
+            let inside = elements.shape[..dimension].iter().product::<i64>() as u64;
+            Stride { dimension, word, dense: ELEMENT_BYTES * inside }
+        });
+        let strides = strides.collect_vec();
+        let expression = |steps: &[i64]| bytes_of(&stream.name, steps);
+        let start = walk.start.iter().any(|index| *index != 0).then(|| format!(" + {}", expression(&walk.start)));
+        let mut levels = walk.levels.iter().map(|level| (level.extent, expression(&level.steps))).collect_vec();
+        if levels.is_empty() {
+            levels.push((1, "64'd0".to_owned()));
+        }
+        let total: u64 = walk.words * levels.iter().map(|(extent, _)| extent).product::<u64>() * ELEMENT_BYTES;
+        let (count_bits, line_bits) = (bits(levels.iter().map(|level| level.0).max().unwrap_or(1)), bits(total));
+        let sizes = levels.iter().scan(walk.words * ELEMENT_BYTES, |size, (extent, _)| {
+            *size *= extent;
+            Some(*size)
+        });
+        let sizes = std::iter::once(walk.words * ELEMENT_BYTES).chain(sizes).collect_vec();
+        Image {
+            name: stream.name.clone(),
+            output: stream.output,
+            number,
+            bits: stream.bits,
+            beats: stream.beats,
+            address_word,
+            strides,
+            start: start.unwrap_or_default(),
+            lasts: packed(count_bits, levels.iter().map(|level| level.0 - 1)),
+            sizes: packed(line_bits, sizes.into_iter()),
+            levels: levels.into_iter().map(|(_, stride)| Loop { stride }).collect(),
+            count_bits,
+            line_bits,
+            signals: Vec::new(),
+            shape: elements.shape.clone(),
+        }
+    }
+}
+
+/// Bits of a number, at least one.
+fn bits(number: u64) -> u32 {
+    number.checked_ilog2().map_or(1, |highest| highest + 1)
+}
+
+/// Numbers in a vector, the first one lowest.
+fn packed(bits: u32, numbers: impl DoubleEndedIterator<Item = u64>) -> String {
+    format!("{{{}}}", numbers.rev().map(|number| format!("{bits}'d{number}")).join(", "))
+}
+
+/// Bytes of steps in each dimension of an image, as an expression of its strides.
+fn bytes_of(image: &str, steps: &[i64]) -> String {
+    let term = |(dimension, &step): (usize, &i64)| match (dimension, step) {
+        (_, 0) => None,
+        (0, step) => Some(literal(step * ELEMENT_BYTES as i64)),
+        (_, 1) => Some(format!("image_{image}_stride_{dimension}")),
+        (_, step) => Some(format!("image_{image}_stride_{dimension} * {}", literal(step))),
+    };
+    let terms = steps.iter().enumerate().filter_map(term).collect_vec();
+    if terms.is_empty() { literal(0) } else { terms.join(" + ") }
+}
+
+/// A number of bytes, modulo the addresses.
+fn literal(number: i64) -> String {
+    if number < 0 { format!("{ADDRESS_BITS}'h{:x}", number as u64) } else { format!("{ADDRESS_BITS}'d{number}") }
+}
+
+/// The signals of a manager that reads, or writes.
+fn signals(output: bool, memory: Memory) -> Vec<Signal> {
+    let address = |names: [&'static str; 9]| {
+        let [id, address, length, size, burst, cache, protection, valid, ready] = names;
+        let of_manager =
+            [(address, ADDRESS_BITS), (length, 8), (size, 3), (burst, 2), (cache, 4), (protection, 3), (valid, 1)];
+        let outputs = of_manager.map(|(name, bits)| (name, false, bits));
+        [(id, false, 1)].into_iter().chain(outputs).chain([(ready, true, 1)]).collect_vec()
+    };
+    let data = memory.bits;
+    let (mut signals, rest) = if output {
+        let names = ["awid", "awaddr", "awlen", "awsize", "awburst", "awcache", "awprot", "awvalid", "awready"];
+        let write = [
+            ("wdata", false, data),
+            ("wstrb", false, data / 8),
+            ("wlast", false, 1),
+            ("wvalid", false, 1),
+            ("wready", true, 1),
+        ];
+        let response = [("bid", true, 1), ("bresp", true, 2), ("bvalid", true, 1), ("bready", false, 1)];
+        (address(names), write.into_iter().chain(response).collect_vec())
+    } else {
+        let names = ["arid", "araddr", "arlen", "arsize", "arburst", "arcache", "arprot", "arvalid", "arready"];
+        let read = [
+            ("rid", true, 1),
+            ("rdata", true, data),
+            ("rresp", true, 2),
+            ("rlast", true, 1),
+            ("rvalid", true, 1),
+            ("rready", false, 1),
+        ];
+        (address(names), read.to_vec())
+    };
+    signals.extend(rest);
+    signals
+}
+
+impl View<'_> {
+    /// The shell with an image of each stream, inputs first.
+    pub(crate) fn with_images(mut self, elements: &[Elements], memory: Memory) -> Result<Self, BusError> {
+        let ordered = self.streams.iter().sorted_by_key(|stream| (stream.output, stream.number));
+        let mut words = 0;
+        let images = ordered.zip(elements).enumerate().map(|(number, (stream, elements))| {
+            let failed = |error| BusError::Walk { stream: stream.name.clone(), error };
+            let walk = elements.walk().map_err(failed)?;
+            let image = Image::of(stream, number, &walk, elements, &mut words);
+            Ok(Image { signals: signals(stream.output, memory), ..image })
+        });
+        let images = images.collect::<Result<Vec<Image>, BusError>>()?;
+        if images.len() > MOST_IMAGES || !have_addresses(words) {
+            return Err(BusError::Images { images: images.len(), words, limit: MOST_IMAGES });
+        }
+        self.memory = memory;
+        self.images = images;
+        self.argument_words = words;
+        Ok(self)
+    }
+
+    /// The shell with a manager of each stream, whose walk has so many loops outside of a line: their strides in bytes are arguments.
+    pub(crate) fn with_walks(mut self, levels: u32, memory: Memory) -> Result<Self, BusError> {
+        let words = 2 + levels as usize;
+        let ordered = self.streams.iter().sorted_by_key(|stream| (stream.output, stream.number));
+        let images =
+            ordered.enumerate().map(|(number, stream)| Image::walked(stream, number, levels, memory)).collect_vec();
+        self.argument_words = words * images.len();
+        if images.len() > MOST_IMAGES || !have_addresses(self.argument_words) {
+            return Err(BusError::Images { images: images.len(), words: self.argument_words, limit: MOST_IMAGES });
+        }
+        self.memory = memory;
+        self.images = images;
+        Ok(self)
+    }
+
+    /// Name and description of each word of the arguments of a run.
+    pub(crate) fn arguments(&self) -> Vec<(String, String)> {
+        let of_image = |image: &Image| {
+            let Image { name, .. } = image;
+            let first = if self.programmed { "word" } else { "element" };
+            let address = ["low", "high"].map(|half| {
+                (
+                    format!("{name}_address_{half}"),
+                    format!("Byte address of the first {first} of `{name}`, {half} half; even"),
+                )
+            });
+            let stride = |stride: &Stride| {
+                let (dimension, dense) = (stride.dimension, stride.dense);
+                let what = match self.programmed {
+                    true => format!("Bytes to the next iteration of loop {} of `{name}`, signed, even", dimension - 1),
+                    false => format!(
+                        "Bytes to the next element of dimension {dimension} of `{name}`, signed, even; {dense} without gaps"
+                    ),
+                };
+                (format!("{name}_stride_{dimension}"), what)
+            };
+            address.into_iter().chain(image.strides.iter().map(stride)).collect_vec()
+        };
+        self.images.iter().flat_map(of_image).collect()
+    }
+
+    /// The prefix of the ports of an image.
+    pub(crate) fn port(&self, image: &Image) -> String {
+        format!("m_axi_{}", image.name)
+    }
+
+    /// Whether an image of this direction fails, as an expression.
+    pub(crate) fn any_failed(&self, output: bool) -> String {
+        let of = self.images.iter().filter(|image| image.output == output);
+        let failed = of.map(|image| format!("failed[{}]", image.number)).collect_vec();
+        if failed.is_empty() { "1'b0".to_owned() } else { format!("({})", failed.join(" || ")) }
+    }
+
+    /// The channels of managers, whose rules are watched.
+    pub(crate) fn image_channels(&self) -> Vec<Channel> {
+        let data = self.memory.bits;
+        let channels = |image: &Image| {
+            let port = self.port(image);
+            let channel = |name: &str, bits: u32, payload: &[&str]| {
+                let payload = payload.iter().map(|signal| format!("{port}_{signal}")).join(", ");
+                let end = |end: &str| format!("{port}_{name}{end}");
+                (end(""), bits, end("valid"), end("ready"), format!("{{{payload}}}"))
+            };
+            if image.output {
+                vec![
+                    channel("aw", ADDRESS_BITS + 8, &["awaddr", "awlen"]),
+                    channel("w", data + data / 8 + 1, &["wdata", "wstrb", "wlast"]),
+                    channel("b", 2, &["bresp"]),
+                ]
+            } else {
+                vec![
+                    channel("ar", ADDRESS_BITS + 8, &["araddr", "arlen"]),
+                    channel("r", data + 3, &["rdata", "rresp", "rlast"]),
+                ]
+            }
+        };
+        self.images.iter().flat_map(channels).collect()
+    }
+}

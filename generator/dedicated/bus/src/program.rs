@@ -1,0 +1,323 @@
+//! Programs of an array behind a shell: what firmware writes before their runs, and how their images become arguments.
+
+use askama::Template;
+use itertools::Itertools;
+use pushmem_csr::{WORD_BYTES, upper};
+use pushmem_systemverilog::File;
+use serde::Serialize;
+
+use crate::array::{
+    Array, COUNT_BITS, LINE_BITS, at_column, host_offset, of_host, of_stream, stream_name, stream_offset,
+};
+use crate::driver::{ARRAY_DIMENSIONS, HostPlan, Makefile};
+use crate::image::{ELEMENT_BYTES, Elements, WalkError};
+use crate::render;
+
+/// The most bytes of a stream, and iterations less one of a loop outside of a line.
+const MOST_BYTES: u64 = (1 << LINE_BITS) - 1;
+const MOST_LAST: u64 = (1 << COUNT_BITS) - 1;
+
+/// An image of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProgramImage {
+    /// Its name.
+    pub name: String,
+    /// Whether the program writes it.
+    pub output: bool,
+    /// Elements in each dimension, the innermost first.
+    pub shape: Vec<i64>,
+}
+
+/// A stream at an IO tile: one word of each beat of a stream of the program.
+#[derive(Clone, Debug)]
+pub struct Lane {
+    /// Number of its image.
+    pub image: usize,
+    /// Column of the IO tile.
+    pub column: u32,
+    /// The elements that it carries, one a beat.
+    pub elements: Elements,
+}
+
+/// A program of an array.
+#[derive(Clone, Debug)]
+pub struct Program<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Address and data of each write of its bitstream.
+    pub bitstream: Vec<(u32, u32)>,
+    /// Cycles that a run goes on after its last beat, until all inputs are taken.
+    pub tail: u64,
+    /// Cycles of a run, without waits.
+    pub cycles: u64,
+    /// Its images.
+    pub images: Vec<ProgramImage>,
+    /// The streams at IO tiles, those into the array before those out of it.
+    pub lanes: Vec<Lane>,
+}
+
+/// Why a program does not run behind a shell.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProgramError {
+    /// It has more streams than the shell.
+    #[error("it has {wanted} streams {way} the array, each a word wide, and the shell has {limit}")]
+    Streams {
+        /// `into` or `out of`.
+        way: &'static str,
+        /// Streams of the program.
+        wanted: usize,
+        /// Streams of the shell.
+        limit: u32,
+    },
+    /// A stream is no walk through its image.
+    #[error("no manager of AXI4 follows a stream of `{image}`: {error}")]
+    Walk {
+        /// Name of the image.
+        image: String,
+        /// Why not.
+        error: WalkError,
+    },
+    /// A walk has more loops than the registers.
+    #[error("a stream of `{image}` walks in {loops} loops outside of a line, and the shell has registers for {limit}")]
+    Loops {
+        /// Name of the image.
+        image: String,
+        /// Its loops.
+        loops: usize,
+        /// Loops of the shell.
+        limit: u32,
+    },
+    /// A number of a walk is too large for its register.
+    #[error("a stream of `{image}` has {what} {value}, and the shell has registers for numbers up to {limit}")]
+    Number {
+        /// Name of the image.
+        image: String,
+        /// Meaning of the number.
+        what: &'static str,
+        /// The number.
+        value: u64,
+        /// The largest.
+        limit: u64,
+    },
+}
+
+/// A stream with its walk, as tables have it.
+#[derive(Clone, Debug, Serialize)]
+struct Walked {
+    output: bool,
+    /// Its number in its direction.
+    number: u32,
+    image: usize,
+    column: u32,
+    beats: u64,
+    /// Index of the first word in each dimension.
+    start: Vec<i64>,
+    /// Iterations less one of each loop outside of a line, and the steps in each dimension.
+    lasts: Vec<u64>,
+    steps: Vec<Vec<i64>>,
+    /// Bytes of a line with so many of the loops in it.
+    sizes: Vec<u64>,
+}
+
+/// The tables of a program, for firmware.
+#[derive(Template)]
+#[template(path = "driver/program.h", escape = "none")]
+struct Header<'a>(&'a Tables<'a>);
+
+#[derive(Template)]
+#[template(path = "driver/program.c", escape = "none")]
+struct Source<'a>(&'a Tables<'a>);
+
+#[derive(Template)]
+#[template(path = "driver/array_check.c", escape = "none")]
+struct Check<'a>(&'a Tables<'a>);
+
+/// The tables of a program.
+struct Tables<'a> {
+    program: &'a Program<'a>,
+    /// Name of the shell.
+    module: &'a str,
+    array: &'a Array<'a>,
+    walks: Vec<Walked>,
+}
+
+/// A program as other hosts read it.
+#[derive(Serialize)]
+struct Described<'a> {
+    program: &'a str,
+    array: &'a str,
+    digest: u32,
+    tail: u64,
+    /// Of a run whose streams never wait.
+    cycles: u64,
+    images: &'a [ProgramImage],
+    streams: Vec<DescribedStream<'a>>,
+}
+
+/// A stream with the name and the number of its manager.
+#[derive(Serialize)]
+struct DescribedStream<'a> {
+    name: String,
+    manager: u32,
+    #[serde(flatten)]
+    walked: &'a Walked,
+}
+
+impl Tables<'_> {
+    fn description(&self) -> Described<'_> {
+        let Program { name, tail, cycles, images, .. } = self.program;
+        let stream = |walked| DescribedStream { name: self.name_of(walked), manager: self.manager(walked), walked };
+        let streams = self.walks.iter().map(stream).collect();
+        let (array, digest) = (self.array.name, self.array.digest);
+        Described { program: name, array, digest, tail: *tail, cycles: *cycles, images, streams }
+    }
+
+    /// The number of the manager of a stream.
+    fn manager(&self, walked: &Walked) -> u32 {
+        walked.number + if walked.output { self.array.readers } else { 0 }
+    }
+
+    /// The name of its ports.
+    fn name_of(&self, walked: &Walked) -> String {
+        stream_name(walked.output, walked.number)
+    }
+
+    /// The beginning of the names of the driver.
+    fn lower(&self) -> String {
+        self.module.to_lowercase()
+    }
+
+    fn upper(&self) -> String {
+        upper(self.module)
+    }
+
+    fn list<T: ToString>(&self, numbers: &[T]) -> String {
+        numbers.iter().map(T::to_string).join(", ")
+    }
+}
+
+impl Program<'_> {
+    /// The files of the program for the shell of an array, whose module has this name: the writes of its configuration, what hosts read
+    /// of it, and with `walks`, where streams are images in memory, the tables and a test for the driver.
+    ///
+    /// # Errors
+    /// When it has more streams than the shell, or a stream that no manager follows.
+    pub fn files(&self, array: &Array, module: &str, walks: bool) -> Result<Vec<File>, ProgramError> {
+        let tables = Tables { program: self, module, array, walks: self.walked(array, walks)? };
+        let description = serde_json::to_string_pretty(&tables.description()).expect("figures are numbers and names");
+        let mut files = vec![
+            ("configuration/writes.hex".to_owned(), self.writes(&tables, walks)),
+            ("program.json".to_owned(), description + "\n"),
+        ];
+        if walks {
+            let named = |end: &str| format!("driver/{}_program.{end}", self.name);
+            let makefile = Makefile {
+                of: format!("the array `{}`", array.name),
+                name: tables.lower(),
+                headers: vec![format!("{module}_registers.h")],
+                program: Some(self.name),
+            };
+            files.push((named("h"), render(&Header(&tables))));
+            files.push((named("c"), render(&Source(&tables))));
+            files.push(("driver/check.c".to_owned(), render(&Check(&tables))));
+            files.push(("driver/Makefile".to_owned(), render(&makefile)));
+            let host = HostPlan {
+                of: format!("`{}` on the array `{}`", self.name, array.name),
+                driver: &tables.lower(),
+                stem: self.name,
+                images: self.images.clone(),
+                most_images: (array.readers + array.writers) as usize,
+                strides: ARRAY_DIMENSIONS - 1,
+                program: Some(self.name),
+            };
+            files.push(host.file());
+        }
+        Ok(files)
+    }
+
+    /// The walk of each stream; without `walks` only where it is, and its beats.
+    fn walked(&self, array: &Array, walks: bool) -> Result<Vec<Walked>, ProgramError> {
+        let is_output = |lane: &&Lane| self.images[lane.image].output;
+        let of = |output: bool| self.lanes.iter().filter(move |lane| is_output(lane) == output).collect_vec();
+        let mut found = Vec::new();
+        for (output, limit) in [(false, array.readers), (true, array.writers)] {
+            let lanes = of(output);
+            if lanes.len() > limit as usize {
+                let way = if output { "out of" } else { "into" };
+                return Err(ProgramError::Streams { way, wanted: lanes.len(), limit });
+            }
+            for (lane, number) in lanes.into_iter().zip(0..) {
+                found.push(self.walk(lane, number, output, array.levels, walks)?);
+            }
+        }
+        Ok(found)
+    }
+
+    fn walk(&self, lane: &Lane, number: u32, output: bool, levels: u32, walks: bool) -> Result<Walked, ProgramError> {
+        let image = self.images[lane.image].name.clone();
+        let beats: u64 = lane.elements.loops.iter().map(|(extent, _)| extent).product();
+        let fits = |what: &'static str, value: u64, limit: u64| {
+            let error = || ProgramError::Number { image: image.clone(), what, value, limit };
+            if value <= limit { Ok(value) } else { Err(error()) }
+        };
+        fits("a number of bytes of", ELEMENT_BYTES * beats, MOST_BYTES)?;
+        let mut walked = Walked {
+            output,
+            number,
+            image: lane.image,
+            column: lane.column,
+            beats,
+            start: Vec::new(),
+            lasts: Vec::new(),
+            sizes: Vec::new(),
+            steps: Vec::new(),
+        };
+        if !walks {
+            return Ok(walked);
+        }
+        let walk = lane.elements.walk().map_err(|error| ProgramError::Walk { image: image.clone(), error })?;
+        fits("a number of dimensions of", walk.start.len() as u64, ARRAY_DIMENSIONS as u64)?;
+        if walk.levels.len() > levels as usize {
+            return Err(ProgramError::Loops { image, loops: walk.levels.len(), limit: levels });
+        }
+        let still = vec![0; walk.start.len()];
+        walked.sizes.push(walk.words * ELEMENT_BYTES);
+        for level in 0..levels as usize {
+            // Loops that a walk does not have are of one iteration.
+            let (extent, steps) = walk.levels.get(level).map_or((1, &still), |level| (level.extent, &level.steps));
+            walked.lasts.push(fits("a loop of iterations less one of", extent - 1, MOST_LAST)?);
+            walked.sizes.push(walked.sizes[level] * extent);
+            walked.steps.push(steps.clone());
+        }
+        walked.start = walk.start;
+        Ok(walked)
+    }
+
+    /// The writes in the window that load the program: its bitstream, and the registers of all streams.
+    fn writes(&self, tables: &Tables, walks: bool) -> String {
+        let array = tables.array;
+        let host = |name: &str| host_offset(of_host(name));
+        let mut writes = Vec::new();
+        for (address, data) in &self.bitstream {
+            writes.extend([(host("array_address"), *address), (host("array_data"), *data)]);
+        }
+        writes.push((host("tail"), self.tail as u32));
+        writes.extend((0..array.readers + array.writers).map(|stream| (stream_offset(stream, 0), 0)));
+        for walk in &tables.walks {
+            let stream = tables.manager(walk);
+            let at = |name: &str| stream_offset(stream, of_stream(name, array.levels));
+            writes.push((at("stream"), at_column(walk.column)));
+            writes.push((at("beats"), walk.beats as u32));
+            if walks {
+                let words = |first: u32, values: &[u64]| {
+                    let offsets = (first..).step_by(WORD_BYTES as usize);
+                    offsets.zip(values.iter().map(|value| *value as u32).collect_vec()).collect_vec()
+                };
+                writes.extend(words(at("lasts"), &walk.lasts));
+                writes.extend(words(at("sizes"), &walk.sizes));
+            }
+        }
+        let head = format!("// Program `{}` in the window of `{}`: offset data\n", self.name, tables.module);
+        head + &writes.iter().map(|(offset, data)| format!("{offset:08x} {data:08x}\n")).join("")
+    }
+}

@@ -1,0 +1,57 @@
+//! Large images in tiles, for the driver.
+
+use askama::Template;
+use pushmem_csr::upper;
+use pushmem_systemverilog::File;
+use pushmem_tiling::{Tile, Tiling};
+use serde::Serialize;
+
+use crate::render;
+
+/// The tiles of an image, for a driver.
+struct Plan<'a> {
+    tiling: &'a Tiling,
+    /// The beginning of the names of the driver, and of those of the tiles.
+    driver: &'a str,
+    stem: &'a str,
+    /// The header with the driver's types.
+    header: String,
+}
+
+#[derive(Template)]
+#[template(path = "driver/tiles.h", escape = "none")]
+struct Header<'a>(&'a Plan<'a>);
+
+#[derive(Template)]
+#[template(path = "driver/tiles.c", escape = "none")]
+struct Source<'a>(&'a Plan<'a>);
+
+impl Plan<'_> {
+    /// Axes of the tables: at least one.
+    fn axes(&self) -> usize {
+        self.tiling.axes.len().max(1)
+    }
+}
+
+/// The plan as other hosts read it.
+#[derive(Serialize)]
+struct Described<'a> {
+    axes: &'a [pushmem_tiling::Axis],
+    images: &'a [pushmem_tiling::TiledImage],
+    tiles: Vec<Tile>,
+}
+
+/// The files of the tiles of an image, for the driver of a shell: in C, and as JSON. `module` is that of the shell, `program` the name
+/// of the program where the driver loads one.
+pub fn tile_files(tiling: &Tiling, module: &str, program: Option<&str>) -> Vec<File> {
+    let driver = module.to_lowercase();
+    let header = program.map_or_else(|| format!("{driver}_driver.h"), |program| format!("{program}_program.h"));
+    let plan = Plan { tiling, driver: &driver, stem: program.unwrap_or(&driver), header };
+    let described = Described { axes: &tiling.axes, images: &tiling.images, tiles: tiling.tiles().collect() };
+    let json = serde_json::to_string(&described).expect("figures are numbers and names");
+    vec![
+        (format!("driver/{}_tiles.h", plan.stem), render(&Header(&plan))),
+        (format!("driver/{}_tiles.c", plan.stem), render(&Source(&plan))),
+        ("tiles.json".to_owned(), json + "\n"),
+    ]
+}

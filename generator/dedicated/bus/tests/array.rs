@@ -1,0 +1,169 @@
+//! Shells of arrays, and programs for them.
+
+use pushmem_bus::{
+    Array, BusError, Elements, Lane, Memory, Program, ProgramError, ProgramImage, WalkError, array_axi, array_axis,
+};
+use pushmem_systemverilog::ports_of;
+use pushmem_tile::Reset;
+
+/// The header of an array of so many columns.
+fn module(columns: u32, more: &str) -> String {
+    let high = columns - 1;
+    let data = 16 * columns - 1;
+    format!(
+        "module quartet_array (\n    input  logic clk_i,\n    input  logic rst_ni,\n{more}    input  logic flush_i,\n    input  logic stall_i,\n    \
+         input  logic config_write_i,\n    input  logic config_read_i,\n    input  logic [31:0] config_address_i,\n    input  logic [31:0] \
+         config_write_data_i,\n    output logic [31:0] config_read_data_o,\n    output logic config_error_o,\n    input  logic [{data}:0] \
+         data_i,\n    input  logic [{high}:0] bit_i,\n    input  logic [{high}:0] valid_i,\n    output logic [{high}:0] ready_o,\n    output \
+         logic [{data}:0] data_o,\n    output logic [{high}:0] bit_o,\n    output logic [{high}:0] valid_o,\n    input  logic [{high}:0] \
+         ready_i\n);\nendmodule\n"
+    )
+}
+
+fn files(text: String) -> Vec<(String, String)> {
+    vec![("rtl/quartet_array.sv".to_owned(), text)]
+}
+
+fn array(rtl: &[(String, String)]) -> Array<'_> {
+    Array {
+        name: "quartet",
+        module: "quartet_array",
+        rtl,
+        columns: 4,
+        digest: 0xbaed_3450,
+        digest_address: 0xffff_0000,
+        latency: 5,
+        levels: 6,
+        readers: 2,
+        writers: 1,
+        reset: Reset::Asynchronous,
+        identity: 0x1234_5678,
+        version: "1.0.0",
+    }
+}
+
+/// The text of a file.
+fn text<'a>(files: &'a [(String, String)], path: &str) -> &'a str {
+    &files.iter().find(|(name, _)| name == path).unwrap_or_else(|| panic!("no {path}")).1
+}
+
+/// Adds two images of 8 x 6 words, of which the second is read in columns.
+fn program() -> Program<'static> {
+    let image = |name: &str, output: bool| ProgramImage { name: name.to_owned(), output, shape: vec![8, 6] };
+    let lines = Elements { shape: vec![8, 6], lanes: vec![0], loops: vec![(8, vec![1]), (6, vec![8])] };
+    let columns = Elements { loops: vec![(6, vec![8]), (8, vec![1])], ..lines.clone() };
+    Program {
+        name: "sum",
+        bitstream: vec![(0xffff_0000, 0xbaed_3450), (0x0101_0000, 7)],
+        tail: 3,
+        cycles: 60,
+        images: vec![image("one", false), image("other", false), image("output", true)],
+        lanes: vec![
+            Lane { image: 0, column: 1, elements: lines.clone() },
+            Lane { image: 1, column: 0, elements: columns },
+            Lane { image: 2, column: 3, elements: lines },
+        ],
+    }
+}
+
+#[test]
+fn a_shell_has_the_managers_that_were_asked_for() {
+    let rtl = files(module(4, "    input  logic test_enable_i,\n"));
+    let shell = array_axi(&array(&rtl), Memory::default()).unwrap();
+    assert_eq!(shell.module, "quartet_axi");
+    let ports = ports_of("quartet_axi", text(&shell.files, "rtl/quartet_axi.sv")).unwrap();
+    let bits = |name: &str| ports.iter().find(|port| port.name == name).map(|port| (port.output, port.bits));
+    assert_eq!(bits("m_axi_in_1_araddr"), Some((true, 64)));
+    assert_eq!(bits("m_axi_out_0_awaddr"), Some((true, 64)));
+    assert_eq!((bits("m_axi_in_2_araddr"), bits("m_axi_out_1_awaddr")), (None, None));
+    assert_eq!(bits("test_enable_i"), Some((false, 1)));
+    let header = text(&shell.files, "quartet_axi_registers.h");
+    for register in ["ARRAY_ADDRESS_OFFSET 0x1000u", "IN_1_STREAM_OFFSET 0x1100u", "OUT_0_SIZE_6_OFFSET 0x11b8u"] {
+        assert!(header.contains(register), "{register}");
+    }
+    let list: Vec<&str> = text(&shell.files, "filelist_bus.f").lines().collect();
+    let place = |path: &str| list.iter().position(|line| *line == path).unwrap_or_else(|| panic!("no {path}"));
+    assert!(place("rtl/quartet_array.sv") < place("rtl/quartet_host.sv"));
+    assert_eq!(list.last(), Some(&"rtl/quartet_axi.sv"));
+}
+
+#[test]
+fn streams_take_the_place_of_managers() {
+    let rtl = files(module(4, ""));
+    let shell = array_axis(&Array { reset: Reset::Synchronous, ..array(&rtl) }).unwrap();
+    let top = text(&shell.files, "rtl/quartet_axis.sv");
+    let ports = ports_of("quartet_axis", top).unwrap();
+    let bits = |name: &str| ports.iter().find(|port| port.name == name).map(|port| (port.output, port.bits));
+    assert_eq!((bits("s_axis_in_1_tdata"), bits("m_axis_out_0_tlast")), (Some((false, 16)), Some((true, 1))));
+    let host = text(&shell.files, "rtl/quartet_host.sv");
+    assert!(!host.contains("lasts") && !host.contains("negedge"), "{host}");
+}
+
+/// A program is the same whatever shell it runs behind, but for the places of registers.
+#[test]
+fn programs_are_tables_for_the_driver() {
+    let rtl = files(module(4, ""));
+    let files = program().files(&array(&rtl), "quartet_axi", true).unwrap();
+    let writes = text(&files, "configuration/writes.hex");
+    let expected = [
+        "00000000 ffff0000",
+        "00000004 baed3450",
+        "00000000 01010000",
+        "00000004 00000007",
+        "00000014 00000003",
+        // The first stream: its column and beats, lines of 16 bytes, of which there are six.
+        "00000080 00000101",
+        "00000084 00000030",
+        "00000088 00000005",
+        "000000a0 00000010",
+        "000000a4 00000060",
+        // The second one reads words one by one, in six lines of eight.
+        "00000100 00000100",
+        "00000108 00000005",
+        "0000010c 00000007",
+        "00000120 00000002",
+        "00000128 00000060",
+        "00000180 00000103",
+    ];
+    for line in expected {
+        assert!(writes.lines().any(|other| other == line), "{line} in {writes}");
+    }
+    let source = text(&files, "driver/sum_program.c");
+    assert!(source.contains(".steps = {{0, 1}, {1, 0}, {0, 0}"), "{source}");
+    assert!(source.contains(".digest = 0xbaed3450u"), "{source}");
+    assert!(text(&files, "program.json").contains("\"name\": \"out_0\""));
+}
+
+#[test]
+fn programs_that_do_not_fit_are_refused() {
+    let rtl = files(module(4, ""));
+    let (whole, one) = (array(&rtl), Array { readers: 1, ..array(&rtl) });
+    let error = program().files(&one, "quartet_axi", true).unwrap_err();
+    assert_eq!(error, ProgramError::Streams { way: "into", wanted: 2, limit: 1 });
+    let mut diagonal = program();
+    diagonal.lanes[0].elements.loops = vec![(48, vec![9])];
+    let error = diagonal.files(&whole, "quartet_axi", true).unwrap_err();
+    assert_eq!(error, ProgramError::Walk { image: "one".to_owned(), error: WalkError::Dimensions });
+    assert!(diagonal.files(&whole, "quartet_axis", false).is_ok());
+    let shallow = Array { levels: 1, ..array(&rtl) };
+    let error = program().files(&shallow, "quartet_axi", true).unwrap_err();
+    assert_eq!(error, ProgramError::Loops { image: "other".to_owned(), loops: 2, limit: 1 });
+    let mut long = program();
+    let elements = Elements { shape: vec![2, 70_000], lanes: vec![0], loops: vec![(70_000, vec![2])] };
+    long.images[0].shape = elements.shape.clone();
+    long.lanes[0].elements = elements;
+    let error = long.files(&whole, "quartet_axi", true).unwrap_err();
+    assert!(matches!(error, ProgramError::Number { value: 69_999, limit: 65_535, .. }), "{error}");
+}
+
+#[test]
+fn shells_that_an_array_cannot_have_are_refused() {
+    let rtl = files(module(4, ""));
+    let error = array_axi(&Array { readers: 5, ..array(&rtl) }, Memory::default()).unwrap_err();
+    assert!(error.to_string().contains("4 of either"), "{error}");
+    let wide = files(module(64, ""));
+    let error = array_axis(&Array { readers: 20, writers: 20, columns: 64, ..array(&wide) }).unwrap_err();
+    assert!(error.to_string().contains("32 of both"), "{error}");
+    let error = array_axis(&Array { module: "other", ..array(&rtl) }).unwrap_err();
+    assert!(matches!(error, BusError::Ports { .. }), "{error}");
+}

@@ -1,0 +1,208 @@
+//! The shell of an array, and a program for it.
+
+use std::collections::BTreeMap;
+
+use itertools::Itertools;
+use pushmem_bus::{Array, BusError, Elements, Lane, Memory, Program, ProgramImage, Shell, array_axi, array_axis};
+use pushmem_compiler::Compiled;
+use pushmem_fabric::ArraySpec;
+use pushmem_files::{Diagnostic, OutputFolder};
+use pushmem_graph::Stream;
+use pushmem_images::Image;
+use pushmem_interconnect::{answer_latency, array_module};
+use pushmem_mapper::{ArrayTarget, Mapped, StreamLane, split};
+use pushmem_nest::ArrayKind;
+use pushmem_resources::DIGEST;
+use sha2::{Digest, Sha256};
+
+use crate::application::arrays;
+use crate::origin::Origin;
+
+/// The streams of a shell where none are asked for: as many columns as a small array has.
+const STREAMS: u32 = 4;
+
+/// Options of the shell of an array.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// The bus to memory; without it streams are AXI4-Stream.
+    pub memory: Option<Memory>,
+    /// Streams into the array, if they were asked for.
+    pub readers: Option<u32>,
+    /// Streams out of the array, likewise.
+    pub writers: Option<u32>,
+}
+
+/// A program on an array, with its images.
+pub struct Work<'a> {
+    pub compiled: &'a Compiled,
+    pub mapped: &'a Mapped,
+    pub target: &'a ArrayTarget,
+    pub inputs: &'a BTreeMap<String, Image>,
+    pub outputs: &'a BTreeMap<String, Image>,
+}
+
+/// Adds the RTL of the array and of its shell, and what firmware needs for the program and its images. Returns the name of the shell.
+///
+/// # Errors
+/// When the array has fewer columns than the shell streams, or the program more streams than the shell.
+pub fn add(folder: &mut OutputFolder, work: &Work, shape: Shape) -> Result<String, Diagnostic> {
+    let spec = &work.target.spec;
+    let name = &work.compiled.program.name;
+    let files = arrays::rtl_files(spec)?.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect_vec();
+    let module = array_module(spec);
+    let array = Array {
+        name: &spec.name,
+        module: &module,
+        rtl: &files,
+        columns: spec.columns,
+        digest: spec.digest_word(),
+        digest_address: DIGEST.word(),
+        latency: answer_latency(spec),
+        levels: spec.io.controller.levels,
+        readers: shape.readers.unwrap_or(STREAMS.min(spec.columns)),
+        writers: shape.writers.unwrap_or(STREAMS.min(spec.columns)),
+        reset: spec.reset(),
+        identity: 0,
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let array = Array { identity: identity(spec, &array, shape), ..array };
+    let shell = match shape.memory {
+        Some(memory) => array_axi(&array, memory),
+        None => array_axis(&array),
+    };
+    let Shell { module, files } = shell.map_err(|error| {
+        let refused = Diagnostic::new(format!("`{}` has no shell for a bus: {error}", spec.name));
+        match error {
+            BusError::Streams { .. } => refused.with_help("ask for fewer with `--bus-readers` and `--bus-writers`"),
+            BusError::Images { .. } => refused.with_help("ask for fewer managers, or an array with fewer `io: levels`"),
+            _ => refused.as_fault("specification"),
+        }
+    })?;
+    let program = program(work);
+    let of_program = program.files(&array, &module, shape.memory.is_some()).map_err(|error| {
+        let refused = Diagnostic::new(format!("`{name}` does not run behind the shell of `{}`: {error}", spec.name));
+        refused.with_help(help(&error))
+    })?;
+    let mut signed = OutputFolder::new();
+    files.into_iter().chain(of_program).for_each(|(path, text)| signed.add(path, text));
+    Origin::of_array(spec).sign(&mut signed);
+    signed.files().for_each(|(path, text)| folder.add(path, text));
+    for (path, words) in if shape.memory.is_some() { images(work) } else { streams(work) } {
+        folder.add(path, words.iter().map(|word| format!("{word:04x}\n")).join(""));
+    }
+    // Where `make` works.
+    folder.add_workspace("build");
+    Ok(module)
+}
+
+/// The way out of a refusal.
+fn help(error: &pushmem_bus::ProgramError) -> String {
+    use pushmem_bus::ProgramError;
+    match error {
+        ProgramError::Streams { way, wanted, .. } => {
+            let option = if *way == "into" { "--bus-readers" } else { "--bus-writers" };
+            format!("ask for `{option} {wanted}`")
+        }
+        ProgramError::Walk { .. } => {
+            "choose `--bus axis`, whose streams a DMA of the system feeds in any order".to_owned()
+        }
+        ProgramError::Loops { loops, .. } => {
+            format!("choose an array with `io: {{levels: {loops}}}`, or `--bus axis`")
+        }
+        ProgramError::Number { .. } => "run the program on a smaller part of the image at a time".to_owned(),
+    }
+}
+
+/// The identity of a shell: of the array, its streams and the bus.
+fn identity(spec: &ArraySpec, array: &Array, shape: Shape) -> u32 {
+    let bus = if shape.memory.is_some() { "axi" } else { "axis" };
+    let text = format!("{} {bus} {} {}", spec.digest(), array.readers, array.writers);
+    let [first, second, third, fourth, ..] = *Sha256::digest(text) else { unreachable!("32 bytes") };
+    u32::from_be_bytes([first, second, third, fourth])
+}
+
+/// The words of the images of the testbench, element by element.
+fn images(work: &Work) -> Vec<(String, Vec<u32>)> {
+    let words = |image: &Image| image.values().iter().map(|value| u32::from(*value as u16)).collect_vec();
+    let inputs = work.inputs.iter().map(|(name, image)| (format!("testbench/{name}.hex"), words(image)));
+    let outputs = work.outputs.iter().map(|(name, image)| (format!("testbench/{name}.expected.hex"), words(image)));
+    inputs.chain(outputs).collect()
+}
+
+/// The words of the streams of the testbench, beat by beat.
+fn streams(work: &Work) -> Vec<(String, Vec<u32>)> {
+    let Compiled { program, accelerator, .. } = work.compiled;
+    let beats = |streams: &[Stream], images: &BTreeMap<String, Image>| {
+        let numbered = program.arrays.iter().enumerate();
+        let arrays = numbered.filter_map(|(number, array)| Some((number, images.get(&array.name)?))).collect();
+        split(&accelerator.beats(streams, &arrays), streams.iter().map(|stream| stream.lanes.len()))
+    };
+    let named = |lanes: Vec<Vec<u32>>, name: &str, end: &str| {
+        let file = |(number, words): (usize, Vec<u32>)| (format!("testbench/{name}_{number}.{end}hex"), words);
+        lanes.into_iter().enumerate().map(file).collect_vec()
+    };
+    let mut files = named(beats(accelerator.inputs.as_raw_slice(), work.inputs), "in", "");
+    files.extend(named(beats(&accelerator.outputs, work.outputs), "out", "expected."));
+    files
+}
+
+/// The program as firmware knows it.
+fn program<'a>(work: &'a Work) -> Program<'a> {
+    let Work { compiled, mapped, target, .. } = work;
+    let (accelerator, program) = (&compiled.accelerator, &compiled.program);
+    let arrays = [ArrayKind::Input, ArrayKind::Output].into_iter().flat_map(|kind| program.arrays_of(kind));
+    let images = arrays.map(|array| ProgramImage {
+        name: array.name.clone(),
+        output: array.kind == ArrayKind::Output,
+        shape: if array.shape.is_empty() { vec![1] } else { array.shape.clone() },
+    });
+    let images = images.collect_vec();
+    let (inputs, outputs) = (mapped.lowered.input_lanes(accelerator), mapped.lowered.output_lanes(accelerator));
+    let lane = |lane: &StreamLane, stream: &Stream| {
+        let name = &program.arrays[stream.array].name;
+        let image = images.iter().position(|image| image.name == *name).expect("streams are of images");
+        Lane {
+            image,
+            column: mapped.place(lane.cell).column,
+            elements: elements(compiled, lane, stream, &images[image]),
+        }
+    };
+    let sources = inputs.iter().map(|one| lane(one, &accelerator.inputs.as_raw_slice()[one.stream]));
+    let sinks = outputs.iter().map(|one| lane(one, &accelerator.outputs[one.stream]));
+    let lanes = sources.chain(sinks).collect_vec();
+    let span = mapped.implementation.routing.lags.iter().copied().max().unwrap_or(0).max(0);
+    Program {
+        name: &mapped.lowered.netlist.name,
+        bitstream: mapped.bitstream.writes.iter().map(|write| (write.address, write.data)).collect(),
+        tail: tail(work, &inputs, &outputs),
+        cycles: accelerator.length + span as u64 + u64::from(3 * target.spec.stall_latency()),
+        images,
+        lanes,
+    }
+}
+
+/// The elements that a lane of a stream carries.
+fn elements(compiled: &Compiled, lane: &StreamLane, stream: &Stream, image: &ProgramImage) -> Elements {
+    let counter = &compiled.accelerator.counters[lane.counter];
+    let element = &stream.lanes[lane.lane].element;
+    let loops = counter.extent.iter().zip(&element.stride).map(|(&extent, &stride)| (extent, vec![stride]));
+    Elements { shape: image.shape.clone(), lanes: vec![element.start], loops: loops.collect() }
+}
+
+/// Cycles that a run goes on after its last beat. When the last result leaves, all inputs that were due before it are taken; one that is
+/// due later would be the first of the next run.
+fn tail(work: &Work, inputs: &[StreamLane], outputs: &[StreamLane]) -> u64 {
+    let accelerator = &work.compiled.accelerator;
+    let last = |lanes: &[StreamLane]| {
+        let last = |lane: &StreamLane| {
+            let counter = &accelerator.counters[lane.counter];
+            let lag = work.mapped.implementation.routing.lags[lane.cell];
+            *counter.extent.range(&counter.cycle).end() + i128::from(lag)
+        };
+        lanes.iter().map(last).max().unwrap_or(0)
+    };
+    let later = last(inputs) - last(outputs);
+    // A request to stall may be on its way when the last beat comes, and another one while streams decide ahead.
+    let stalls = 4 * i128::from(work.target.spec.stall_latency() + 2);
+    if later > 0 { (later + stalls) as u64 } else { 0 }
+}

@@ -1,0 +1,201 @@
+{%- let tables = self.0 -%}
+{%- let name = tables.lower() -%}
+{%- let prefix = tables.upper() -%}
+{%- let program = tables.program.name -%}
+/* Loads the program `{{ program }}` into the Verilated array by the driver, and runs the images of the testbench, with gaps between lines,
+ * two jobs at a time; then what goes wrong. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "{{ program }}_program.h"
+#include "simulation.h"
+
+/* Cycles after which a job should be over, by far. */
+#define TIMEOUT (40u * {{ self::upper(program) }}_RUN_CYCLES + 10000u)
+/* Bytes between lines. */
+#define GAP 6u
+
+static int failures;
+
+static void expect(const char *what, int result, int expected)
+{
+    if (result != expected) {
+        printf("%s: %s; expected: %s\n", what, {{ name }}_text(result), {{ name }}_text(expected));
+        ++failures;
+    }
+}
+
+/* Calls `act` for each element of an image, with its place in memory. */
+static void for_each(unsigned number, const struct {{ name }}_image *image, void (*act)(uint8_t *place, unsigned word))
+{
+    const struct {{ name }}_shape *shape = &{{ program }}_program.image[number];
+    char path[256];
+    char text[64];
+    size_t elements = 1;
+    size_t element;
+    uint32_t dimension;
+    FILE *file;
+    snprintf(path, sizeof path, "../testbench/%s.%shex", shape->name, shape->output != 0 ? "expected." : "");
+    file = fopen(path, "r");
+    if (file == NULL) {
+        perror(path);
+        exit(2);
+    }
+    for (dimension = 0; dimension < shape->dimensions; ++dimension) {
+        elements *= shape->size[dimension];
+    }
+    for (element = 0; element < elements; ++element) {
+        size_t left = element;
+        int64_t offset = 0;
+        for (dimension = 0; dimension < shape->dimensions; ++dimension) {
+            offset += (int64_t)(left % shape->size[dimension]) * (dimension == 0 ? 2 : image->stride[dimension - 1]);
+            left /= shape->size[dimension];
+        }
+        do {
+            if (fscanf(file, "%63s", text) != 1) {
+                fprintf(stderr, "%s has too few words\n", path);
+                exit(2);
+            }
+        } while (text[0] == '/' || text[0] == '#');
+        act(simulation_memory() + (int64_t)(image->address - SIMULATION_MEMORY) + offset, (unsigned)strtoul(text, NULL, 16));
+    }
+    fclose(file);
+}
+
+static void store(uint8_t *place, unsigned word)
+{
+    place[0] = (uint8_t)word;
+    place[1] = (uint8_t)(word >> 8);
+}
+
+static size_t wrong;
+static size_t compared;
+
+static void compare(uint8_t *place, unsigned word)
+{
+    wrong += (unsigned)(place[0] | place[1] << 8) != word;
+    ++compared;
+}
+
+/* Places images of a job one after another from an offset on, with gaps, perhaps with the outermost lines inside of the others; returns
+ * the end. */
+static uint64_t place_job(struct {{ name }}_job *job, uint64_t offset, bool shrinks)
+{
+    unsigned number;
+    for (number = 0; number < {{ self::upper(program) }}_IMAGES; ++number) {
+        const struct {{ name }}_shape *shape = &{{ program }}_program.image[number];
+        struct {{ name }}_image image = {{ name }}_dense(&{{ program }}_program, number, SIMULATION_MEMORY + offset + 2u);
+        uint64_t bytes = 2u * (uint64_t)shape->size[0];
+        uint32_t step;
+        for (step = 1; step < shape->dimensions; ++step) {
+            const uint32_t dimension = shrinks ? shape->dimensions - step : step;
+            image.stride[dimension - 1] = (int32_t)(bytes + GAP);
+            bytes = (bytes + GAP) * shape->size[dimension];
+        }
+        image.bytes = bytes;
+        job->image[number] = image;
+        offset += bytes + 2u + GAP;
+    }
+    return offset;
+}
+
+static void fill(const struct {{ name }}_job *job, bool outputs)
+{
+    unsigned number;
+    for (number = 0; number < {{ self::upper(program) }}_IMAGES; ++number) {
+        if (({{ program }}_program.image[number].output != 0) == outputs) {
+            for_each(number, &job->image[number], outputs ? compare : store);
+        }
+    }
+}
+
+static void run_jobs(struct {{ name }} *device)
+{
+    struct {{ name }}_job jobs[2];
+    uint32_t begin;
+    uint32_t both;
+    place_job(&jobs[1], place_job(&jobs[0], 0, false), true);
+    fill(&jobs[0], false);
+    fill(&jobs[1], false);
+    begin = simulation_cycles(NULL);
+    expect("first job", {{ name }}_submit(device, &jobs[0]), {{ prefix }}_OK);
+    expect("next job", {{ name }}_submit(device, &jobs[1]), {{ prefix }}_OK);
+    expect("a third job", {{ name }}_submit(device, &jobs[0]), {{ prefix }}_BUSY);
+    expect("configuration in a run", {{ name }}_configure(device, &{{ program }}_program), {{ prefix }}_BUSY);
+    expect("first job", {{ name }}_wait(device, TIMEOUT), {{ prefix }}_OK);
+    {{ name }}_acknowledge(device);
+    fill(&jobs[0], true);
+    expect("next job", {{ name }}_wait(device, TIMEOUT), {{ prefix }}_OK);
+    {{ name }}_acknowledge(device);
+    both = simulation_cycles(NULL) - begin;
+    fill(&jobs[1], true);
+    expect("no job", {{ name }}_poll(device), {{ prefix }}_NO_JOB);
+    printf("two jobs: %zu words compared, %zu wrong; %u cycles, the last run %u\n", compared, wrong, both, {{ name }}_cycles(device));
+    failures += wrong != 0;
+}
+
+/* An error of memory at an image, after which the next job is right. */
+static void run_into_error(struct {{ name }} *device, unsigned number)
+{
+    const bool output = {{ program }}_program.image[number].output != 0;
+    struct {{ name }}_job job;
+    place_job(&job, 0, false);
+    fill(&job, false);
+    job.image[number].address = SIMULATION_MEMORY + SIMULATION_BYTES;
+    expect("a job without memory", {{ name }}_submit(device, &job), {{ prefix }}_OK);
+    expect("a job without memory", {{ name }}_wait(device, TIMEOUT), output ? {{ prefix }}_WRITE_ERROR : {{ prefix }}_READ_ERROR);
+    expect("the image without memory", (int){{ name }}_failed(device), 1 << number);
+    {{ name }}_acknowledge(device);
+    place_job(&job, 0, false);
+    expect("the job after it", {{ name }}_submit(device, &job), {{ prefix }}_OK);
+    expect("the job after it", {{ name }}_wait(device, TIMEOUT), {{ prefix }}_OK);
+    {{ name }}_acknowledge(device);
+    fill(&job, true);
+    failures += wrong != 0;
+}
+
+/* Jobs and programs that are refused. */
+static void refused(struct {{ name }} *device)
+{
+    struct {{ name }}_program other = {{ program }}_program;
+    struct {{ name }}_job job;
+    place_job(&job, 0, false);
+    ++job.image[0].address;
+    expect("an odd address", {{ name }}_submit(device, &job), {{ prefix }}_MISALIGNED);
+    place_job(&job, 0, false);
+    job.image[0].bytes = 0;
+    expect("too little memory", {{ name }}_submit(device, &job), {{ prefix }}_WRONG_SIZE);
+    other.digest ^= 1u;
+    expect("a program of another array", {{ name }}_configure(device, &other), {{ prefix }}_WRONG_PROGRAM);
+    expect("a job without a program", {{ name }}_submit(device, &job), {{ prefix }}_NO_PROGRAM);
+}
+
+static uint32_t other_hardware(void *context, uint32_t offset)
+{
+    return ~simulation_read(context, offset);
+}
+
+int main(void)
+{
+    const struct {{ name }}_port port = {simulation_read, simulation_write, simulation_wait, simulation_cycles, NULL};
+    struct {{ name }}_port other = port;
+    struct {{ name }} device;
+    unsigned number;
+    other.read = other_hardware;
+    expect("other hardware", {{ name }}_open(&device, other), {{ prefix }}_WRONG_HARDWARE);
+    expect("open", {{ name }}_open(&device, port), {{ prefix }}_OK);
+    expect("configure", {{ name }}_configure(&device, &{{ program }}_program), {{ prefix }}_OK);
+    {{ name }}_enable_interrupt(&device, true);
+    memset(simulation_memory(), 0xa5, SIMULATION_BYTES);
+    run_jobs(&device);
+    for (number = 0; number < {{ self::upper(program) }}_IMAGES; ++number) {
+        run_into_error(&device, number);
+    }
+    refused(&device);
+    /* A program that is loaded again, over itself. */
+    expect("configure again", {{ name }}_configure(&device, &{{ program }}_program), {{ prefix }}_OK);
+    run_jobs(&device);
+    printf("%s\n", failures == 0 ? "PASS" : "FAIL");
+    return failures == 0 ? 0 : 1;
+}

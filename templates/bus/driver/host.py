@@ -1,0 +1,185 @@
+{%- let plan = self.0 -%}
+{%- let name = plan.driver -%}
+"""Host of {{ plan.of }} in Python: the driver in C through ctypes.
+
+    with Host.simulated() as host:
+        results = host.run({"{{ plan.first_input() }}": words})
+
+`make library` in this folder builds the driver, `make simulation` the Verilated shell with a memory. Images are sequences of words in
+the order of memory, or arrays of numpy, outermost dimension first; results are arrays of numpy where it is there.
+"""
+
+import array
+import ctypes
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+HERE = Path(__file__).resolve().parent
+BUILD = HERE.parent / "build" / "driver"
+# Images by their names: whether the hardware writes them, and their elements in each dimension, innermost first.
+IMAGES: dict[str, tuple[bool, list[int]]] = {
+{%- for image in plan.images %}
+    "{{ image.name }}": ({% if image.output %}True{% else %}False{% endif %}, [{% for size in image.shape %}{% if !loop.first %}, {% endif %}{{ size }}{% endfor %}]),
+{%- endfor %}
+}
+# Those of the large image, if the driver has tiles of one.
+TILES = json.loads((HERE.parent / "tiles.json").read_text()) if (HERE.parent / "tiles.json").exists() else None
+STRIDES = {{ plan.strides }}
+ALIGNMENT = 4096
+OK = 0
+
+
+class Image(ctypes.Structure):
+    """An image: the address of its first element, the bytes of memory from there on, and the strides of its dimensions but the first."""
+
+    _fields_ = [("address", ctypes.c_uint64), ("bytes", ctypes.c_uint64), ("stride", ctypes.c_int32 * STRIDES)]
+
+
+class Job(ctypes.Structure):
+    """An image for each of `IMAGES`, in their order."""
+
+    _fields_ = [("image", Image * {{ plan.most_images }})]
+
+
+class Port(ctypes.Structure):
+    """The functions by which the driver reaches the registers."""
+
+    _fields_ = [(name, ctypes.c_void_p) for name in ("read", "write", "wait", "ticks", "context")]
+
+
+class Memory:
+    """Memory that the hardware and the host share: its address for the hardware, and its bytes for the host."""
+
+    def __init__(self, address: int, view: memoryview):
+        self.address, self.view, self.used = address, view, 0
+
+    def take(self, size: int) -> int:
+        """The offset of so many free bytes."""
+        begin = -(-self.used // ALIGNMENT) * ALIGNMENT
+        if begin + size > len(self.view):
+            raise MemoryError(f"{size} bytes do not fit the {len(self.view) - begin} of {len(self.view)} that are left")
+        self.used = begin + size
+        return begin
+
+
+class HostError(RuntimeError):
+    """A result of the driver that is not all well."""
+
+
+class Host:
+    """The hardware with its driver, and a memory for images."""
+
+    def __init__(self, library: ctypes.CDLL, port: Port, memory: Memory):
+        self.library, self.memory, self.port = library, memory, port
+        self.device = ctypes.create_string_buffer(DEVICE_BYTES)
+        library.{{ name }}_text.restype = ctypes.c_char_p
+        self.call("open", self.port)
+        self.configure()
+
+    @classmethod
+    def simulated(cls) -> "Host":
+        """The Verilated shell, with a memory of its own."""
+        library = ctypes.CDLL(str(BUILD / "libsimulation.so"))
+        library.simulation_memory.restype = ctypes.POINTER(ctypes.c_uint8)
+        size, address = library.simulation_bytes, library.simulation_address
+        size.restype = address.restype = ctypes.c_uint64
+        bytes_of = ctypes.cast(library.simulation_memory(), ctypes.POINTER(ctypes.c_uint8 * size())).contents
+        pointers = [ctypes.cast(getattr(library, f"simulation_{name}"), ctypes.c_void_p) for name in ("read", "write", "wait", "cycles")]
+        return cls(library, Port(*pointers, None), Memory(address(), memoryview(bytes_of).cast("B")))
+
+    @classmethod
+    def mapped(cls, registers: int, memory: Memory) -> "Host":
+        """Hardware whose registers this process has mapped at an address, as from /dev/uio0, and a memory that both reach."""
+        library = ctypes.CDLL(str(BUILD / "lib{{ name }}.so"))
+        library.{{ name }}_mapped.restype, library.{{ name }}_mapped.argtypes = Port, [ctypes.c_void_p]
+        return cls(library, library.{{ name }}_mapped(registers), memory)
+
+    def __enter__(self) -> "Host":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.memory.view.release()
+
+    def call(self, function: str, *arguments) -> None:
+        """Calls a function of the driver for the device."""
+        self.check(getattr(self.library, f"{{ name }}_{function}")(self.device, *arguments))
+
+    def check(self, result: int) -> None:
+        if result != OK:
+            raise HostError(self.library.{{ name }}_text(result).decode())
+
+    def configure(self) -> None:
+        """Writes the configuration: after each reset."""
+{%- if let Some(program) = plan.program %}
+        self.call("configure", ctypes.byref(ctypes.c_char.in_dll(self.library, "{{ program }}_program")))
+{%- else %}
+        self.call("configure")
+{%- endif %}
+
+    def shapes(self, large: bool = False) -> dict[str, list[int]]:
+        """Elements of the images, or of the large ones that tiles are of."""
+        if not large:
+            return {name: shape for name, (_, shape) in IMAGES.items()}
+        if TILES is None:
+            raise HostError("the driver has no tiles: `pushmem build` makes them with `--image`")
+        return {image["name"]: image["size"] for image in TILES["images"]}
+
+    def place(self, shape: Sequence[int]) -> Image:
+        """An image without gaps in memory that is free."""
+        size = 2 * math.prod(shape)
+        strides = [2 * math.prod(shape[:dimension]) for dimension in range(1, len(shape))]
+        address = self.memory.address + self.memory.take(size)
+        return Image(address, size, (ctypes.c_int32 * STRIDES)(*strides))
+
+    def words(self, image: Image) -> memoryview:
+        """The words of an image without gaps."""
+        begin = image.address - self.memory.address
+        return self.memory.view[begin:begin + image.bytes].cast("H")
+
+    def run(self, inputs: Mapping[str, Sequence[int]], timeout: int = 1 << 30) -> dict[str, Sequence[int]]:
+        """Runs a job on these inputs: the outputs."""
+        return self.run_job(inputs, False, lambda job: (self.call("submit", ctypes.byref(job)), self.call("wait", timeout)))
+
+    def run_tiles(self, inputs: Mapping[str, Sequence[int]], timeout: int = 1 << 30) -> dict[str, Sequence[int]]:
+        """Runs the tiles of a large image, two jobs at a time: the outputs. The time is that of a job."""
+        run = getattr(self.library, "{{ plan.stem }}_run_tiles", None)
+        return self.run_job(inputs, True, lambda job: self.check(run(self.device, ctypes.byref(job), timeout)))
+
+    def run_job(self, inputs: Mapping[str, Sequence[int]], large: bool, run: Callable[[Job], object]) -> dict[str, Sequence[int]]:
+        """Places images, lets a function run jobs of them, and takes the outputs."""
+        shapes, job = self.shapes(large), Job()
+        self.memory.used = 0
+        for number, (name, (output, _)) in enumerate(IMAGES.items()):
+            job.image[number] = self.place(shapes[name])
+            if not output:
+                self.words(job.image[number])[:] = memoryview(as_words(name, inputs[name], shapes[name]))
+        run(job)
+        found = {}
+        for number, (name, (output, _)) in enumerate(IMAGES.items()):
+            if output:
+                words = array.array("H", bytes(self.words(job.image[number])))
+                found[name] = words if numpy is None else numpy.frombuffer(words, "<u2").reshape(shapes[name][::-1])
+        return found
+
+    def cycles(self) -> int:
+        """Cycles of the last job."""
+        return self.library.{{ name }}_cycles(self.device)
+
+
+# More than the driver's own data on any machine.
+DEVICE_BYTES = 256
+
+
+def as_words(name: str, values: Sequence[int], shape: Sequence[int]) -> array.array:
+    """An image as words of 16 bits."""
+    flat = values.reshape(-1).tolist() if hasattr(values, "reshape") else values
+    if len(flat) != math.prod(shape):
+        raise ValueError(f"`{name}` has {len(flat)} words; {' x '.join(map(str, shape))} are expected")
+    return array.array("H", [value & 0xffff for value in flat])

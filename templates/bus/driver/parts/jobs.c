@@ -1,0 +1,68 @@
+int {{ name }}_poll(struct {{ name }} *device)
+{
+    uint32_t error;
+    if (device->jobs == 0) {
+        return {{ prefix }}_NO_JOB;
+    }
+    if ((get(device, {{ registers }}_CONTROL_OFFSET) & {{ registers }}_CONTROL_DONE_MASK) == 0) {
+        return {{ prefix }}_RUNNING;
+    }
+    /* The next start clears them. */
+    error = get(device, {{ registers }}_ERROR_OFFSET);
+    device->failed = {% if shell.programmed %}images_of(device, {% endif %}get(device, {{ registers }}_FAILED_IMAGES_OFFSET){% if shell.programmed %}){% endif %};
+    device->cycles = get(device, {{ registers }}_CYCLES_OFFSET);
+    --device->jobs;
+    if (device->jobs != 0) {
+        start(device);
+    }
+    if ((error & {{ registers }}_ERROR_MISALIGNED_MASK) != 0) {
+        return {{ prefix }}_MISALIGNED;
+    }
+    if ((error & {{ registers }}_ERROR_READ_MASK) != 0) {
+        return {{ prefix }}_READ_ERROR;
+    }
+    return (error & {{ registers }}_ERROR_WRITE_MASK) != 0 ? {{ prefix }}_WRITE_ERROR : {{ prefix }}_OK;
+}
+
+int {{ name }}_wait(struct {{ name }} *device, uint32_t timeout)
+{
+    const struct {{ name }}_port *port = &device->port;
+    const uint32_t begin = port->ticks != NULL ? port->ticks(port->context) : 0;
+    uint32_t polls = 0;
+    for (;;) {
+        const int result = {{ name }}_poll(device);
+        if (result != {{ prefix }}_RUNNING) {
+            return result;
+        }
+        ++polls;
+        if ((port->ticks != NULL ? port->ticks(port->context) - begin : polls) >= timeout) {
+            return {{ prefix }}_TIMEOUT;
+        }
+        if (port->wait != NULL) {
+            port->wait(port->context);
+        }
+    }
+}
+
+void {{ name }}_enable_interrupt(struct {{ name }} *device, bool enable)
+{
+    {{ name }}_acknowledge(device);
+    set(device, {{ registers }}_INTERRUPT_ENABLE_OFFSET, enable ? {{ registers }}_INTERRUPT_ENABLE_DONE_MASK : 0u);
+    set(device, {{ registers }}_GLOBAL_INTERRUPT_ENABLE_OFFSET, enable ? {{ registers }}_GLOBAL_INTERRUPT_ENABLE_ENABLE_MASK : 0u);
+}
+
+void {{ name }}_acknowledge(struct {{ name }} *device)
+{
+    /* Ones that are written toggle. */
+    set(device, {{ registers }}_INTERRUPT_STATUS_OFFSET, get(device, {{ registers }}_INTERRUPT_STATUS_OFFSET));
+}
+
+uint32_t {{ name }}_failed(const struct {{ name }} *device)
+{
+    return device->failed;
+}
+
+uint32_t {{ name }}_cycles(const struct {{ name }} *device)
+{
+    return device->cycles;
+}

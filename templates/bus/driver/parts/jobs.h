@@ -1,0 +1,26 @@
+/* Starts a job, or makes it the next one. */
+int {{ name }}_submit(struct {{ name }} *device, const struct {{ name }}_job *job);
+
+/* Whether the older job is over, and how it ended: then the next one is started. */
+int {{ name }}_poll(struct {{ name }} *device);
+
+/* Waits for the end of the older job, for so many ticks, or polls where there are no ticks. */
+int {{ name }}_wait(struct {{ name }} *device, uint32_t timeout);
+
+/* Makes the interrupt follow the ends of jobs, or none. */
+void {{ name }}_enable_interrupt(struct {{ name }} *device, bool enable);
+
+/* Takes the interrupt back, so that the next one can come. */
+void {{ name }}_acknowledge(struct {{ name }} *device);
+
+/* The images of the last job that ended which failed, a bit for each number. */
+uint32_t {{ name }}_failed(const struct {{ name }} *device);
+
+/* Cycles of the last job that ended. */
+uint32_t {{ name }}_cycles(const struct {{ name }} *device);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,43 @@
+/* The Verilated shell with a memory, for a driver: its registers through AXI4-Lite, its managers served from an array. */
+#ifndef PUSHMEM_SIMULATION_H
+#define PUSHMEM_SIMULATION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where memory begins as the managers see it, and its bytes. There is nothing at other addresses: DECERR. */
+#define SIMULATION_MEMORY UINT64_C(0x740000000)
+#define SIMULATION_BYTES (UINT64_C(1) << 22)
+
+/* Memory, as the processor sees it. */
+uint8_t *simulation_memory(void);
+
+/* The same for programs that do not include this. */
+uint64_t simulation_address(void);
+uint64_t simulation_bytes(void);
+
+/* Resets the shell. */
+void simulation_reset(void);
+
+/* Accesses to registers, each some cycles; an access that is answered with an error ends the simulation. */
+uint32_t simulation_read(void *context, uint32_t offset);
+void simulation_write(void *context, uint32_t offset, uint32_t value);
+
+/* Waits for the interrupt, or some hundred cycles. */
+void simulation_wait(void *context);
+
+/* Cycles since the reset. */
+uint32_t simulation_cycles(void *context);
+
+/* Whether the interrupt is high. */
+int simulation_interrupt(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

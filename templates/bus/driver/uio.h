@@ -1,0 +1,22 @@
+{%- let name = self.0.lower() -%}
+/* The driver's port on Linux, by UIO: no kernel module of its own. */
+#ifndef PUSHMEM_{{ self.0.upper() }}_UIO_H
+#define PUSHMEM_{{ self.0.upper() }}_UIO_H
+
+#include "{{ name }}_driver.h"
+
+struct {{ name }}_uio {
+    int file;
+    volatile void *registers;
+};
+
+/* Maps the registers of a device, as "/dev/uio0". 0, or -1 with errno. */
+int {{ name }}_uio_open(struct {{ name }}_uio *uio, const char *path);
+
+/* A port that waits for the interrupt, and whose ticks are milliseconds. `uio` outlives it. Enable the interrupt of the driver, and
+ * acknowledge it after each job. */
+struct {{ name }}_port {{ name }}_uio_port(struct {{ name }}_uio *uio);
+
+void {{ name }}_uio_close(struct {{ name }}_uio *uio);
+
+#endif
