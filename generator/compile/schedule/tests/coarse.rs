@@ -923,3 +923,11 @@ fn stencils_run_whole_stage_by_whole_stage() {
     let fused = stencil(&pipeline, &pushmem_schedule::Options::default()).unwrap();
     assert!(fused.length(&pipeline) < found.schedule.length(&pipeline));
 }
+
+/// One lane has an iteration of the shared loop less than the other: the reader of both takes its last element twice.
+#[test]
+fn elements_of_shorter_lanes_are_kept() {
+    let (pipeline, options) = programs::random(13_868_299_382_382_497_906);
+    let found = coarse(&pipeline, &options).unwrap();
+    check(&pipeline, &found.schedule, Some((&found, &options)));
+}

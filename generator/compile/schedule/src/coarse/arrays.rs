@@ -235,7 +235,12 @@ pub(crate) fn is_private(pipeline: &Pipeline, tree: &Tree, array: usize, level: 
 fn covers(pipeline: &Pipeline, tree: &Tree, writer: usize, read: Touch<'_>, array: usize) -> bool {
     let common = tree.common(tree.groups[writer].parent, tree.groups[read.group].parent);
     let depth = tree.upwards(common).count();
-    let writes: Vec<Touch<'_>> = touches(pipeline, tree, writer, array, true).collect();
+    // A lane may have an iteration of a shared loop less than the reader, which then reads the element of the iteration before.
+    let in_each = |write: &Touch<'_>| {
+        let shared = write.stage.loops.iter().rev().zip(read.stage.loops.iter().rev()).take(depth);
+        shared.into_iter().all(|(written, wanted)| written.extent >= wanted.extent)
+    };
+    let writes: Vec<Touch<'_>> = touches(pipeline, tree, writer, array, true).filter(in_each).collect();
     let Some(first) = writes.first() else { return false };
     let inner = |stage: &Stage| stage.loops.len() - depth;
     let around = |stage: &Stage, subscript: &Subscript| subscript.coefficients[inner(stage)..].to_vec();
