@@ -7,9 +7,10 @@ use num_integer::gcd;
 use pushmem_extraction::{Extraction, Origin};
 use pushmem_schedule::{Access, Boundary, Pipeline, Schedule, Stage, Subscript, Writers};
 
-/// The stage whose result a read takes in the same iteration: the only writer of the element, in the same loops. The
-/// element is still there, because each iteration of the writer writes another element, except for loops around both.
-/// Of an input it may be one of several lanes that bring the element, all of them the same word.
+/// The stage whose result a read takes in the same iteration: the only writer of the element, in the same loops; or in the
+/// iteration of the writer's innermost loops that writes the element, as of the last of a running sum. The element is still there,
+/// because each iteration of the writer writes another element, except for loops around both. Of an input it may be one of
+/// several lanes that bring the element, all of them the same word.
 pub(crate) fn pointwise_producer(
     extraction: &Extraction,
     writers: &Writers,
@@ -29,19 +30,62 @@ pub(crate) fn pointwise_producer(
         false => writers.exactly_one().ok()?,
     };
     let writer = &pipeline.stages[producer];
-    let bounds = |stage: &Stage| stage.loops.iter().map(|level| (level.min, level.extent)).collect_vec();
     let own = || 0..writer.loops.len() - pipeline.shared_loops(producer, stage).min(writer.loops.len());
-    let same = producer < stage && writer.write == *read && bounds(writer) == bounds(reader);
+    let same = producer < stage && iteration_of(writer, reader, read).is_some();
     (same && writes_once(writer, own())).then_some(producer)
 }
 
+/// The iteration of the innermost loops of a stage, which the reader does not have, that writes the element of a read in the same
+/// iteration of the others; nothing if there is none.
+fn iteration_of(writer: &Stage, reader: &Stage, read: &Access) -> Option<Vec<i64>> {
+    let bounds = |stage: &Stage| stage.loops.iter().map(|level| (level.min, level.extent)).collect_vec();
+    let more = writer.loops.len().checked_sub(reader.loops.len())?;
+    if bounds(writer)[more..] != bounds(reader) {
+        return None;
+    }
+    let mut indices = writer.loops[..more].iter().map(|level| (level.extent == 1).then_some(level.min)).collect_vec();
+    for (target, wanted) in writer.write.subscripts.iter().zip(&read.subscripts) {
+        let (inner, outer) = target.coefficients.split_at(more);
+        let plain = |subscript: &Subscript| subscript.divisor == 1 && subscript.boundary == Boundary::None;
+        match inner.iter().positions(|step| *step != 0).collect_vec()[..] {
+            [] if target.constant + target.offset == wanted.constant + wanted.offset => {}
+            // One loop alone runs along the dimension, and the read stays in one place of it.
+            [level] if outer.iter().all(|step| *step == 0) && plain(target) && plain(wanted) => {
+                let from = wanted.constant + wanted.offset - target.constant - target.offset;
+                let (step, bounds) = (inner[level], &writer.loops[level]);
+                let index = from / step;
+                let written = from % step == 0 && (bounds.min..=bounds.max()).contains(&index);
+                if !written || indices[level].is_some_and(|known| known != index) {
+                    return None;
+                }
+                indices[level] = Some(index);
+            }
+            _ => return None,
+        }
+        let of_outer = Subscript { coefficients: outer.to_vec(), ..wanted.clone() };
+        if of_outer != *wanted || (target.divisor, target.boundary) != (wanted.divisor, wanted.boundary) {
+            return None;
+        }
+    }
+    indices.into_iter().collect()
+}
+
 /// How many cycles after its write a pointwise read comes, if it is the same for all iterations.
-fn pointwise_delay(pipeline: &Pipeline, schedule: &Schedule, producer: usize, stage: usize) -> Option<i64> {
+fn pointwise_delay(
+    pipeline: &Pipeline,
+    schedule: &Schedule,
+    producer: usize,
+    stage: usize,
+    read: &Access,
+) -> Option<i64> {
     let (writer, reader) = (&schedule.stages[producer], &schedule.stages[stage]);
-    let repeating = pipeline.stages[stage].loops.iter().positions(|level| level.extent > 1);
-    let same = repeating.into_iter().all(|level| writer.stride[level] == reader.stride[level]);
-    let first = |number: usize| pipeline.stages[number].first_cycle(&schedule.stages[number]);
-    let delay = first(stage) - first(producer) - pipeline.stages[producer].latency as i64;
+    let (of_writer, of_reader) = (&pipeline.stages[producer], &pipeline.stages[stage]);
+    let inner = iteration_of(of_writer, of_reader, read)?;
+    let repeating = of_reader.loops.iter().positions(|level| level.extent > 1);
+    let same = repeating.into_iter().all(|level| writer.stride[inner.len() + level] == reader.stride[level]);
+    let outer = of_reader.loops.iter().map(|level| level.min);
+    let iteration = inner.iter().copied().chain(outer).collect_vec();
+    let delay = of_reader.first_cycle(reader) - writer.value(&iteration) - of_writer.latency as i64;
     (same && delay >= 0).then_some(delay)
 }
 
@@ -54,7 +98,7 @@ pub(crate) fn followed(
     read: &Access,
 ) -> Option<(usize, i64)> {
     let producer = pointwise_producer(extraction, writers, stage, read)?;
-    Some((producer, pointwise_delay(&extraction.pipeline, schedule, producer, stage)?))
+    Some((producer, pointwise_delay(&extraction.pipeline, schedule, producer, stage, read)?))
 }
 
 /// Whether each iteration of these loops of a stage writes another element while the other loops stay, digit by digit.

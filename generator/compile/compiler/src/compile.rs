@@ -15,6 +15,7 @@ use pushmem_replay::replay;
 use pushmem_schedule::{Coarse, CoarseOptions, Recurrence, Schedule, Stage, sequential};
 use pushmem_tile::{Kind, TileSpec, timing};
 
+use crate::accumulators;
 use crate::compute_sharing;
 use crate::error::CompileError;
 use crate::recurrences;
@@ -97,7 +98,7 @@ pub fn compile_observed(
     let tiles = Tiles { target, mappings: &Mappings::default() };
     let (program, without_level) = at_levels_of(program, target);
     let compiled = |program: Program| {
-        let compiled = compile_with_moves(program, tiles, constraints, observe)?;
+        let compiled = compile_with_accumulators(program, tiles, constraints, observe)?;
         Ok(Compiled { without_level: without_level.clone(), ..compiled })
     };
     if program.schedule.is_some() || program.policy() == Policy::Dnn {
@@ -125,6 +126,35 @@ fn at_levels_of(mut program: Program, target: &Target) -> (Program, Vec<(usize, 
         }
     }
     (program, without)
+}
+
+/// Compiles a program. Sums of reductions are kept in registers where that is faster, or as fast with fewer tiles: those that wait
+/// for memories, or all.
+fn compile_with_accumulators(
+    source: Program,
+    tiles: Tiles,
+    constraints: &Constraints,
+    observe: &dyn Fn(&Trial),
+) -> Result<Compiled, CompileError> {
+    let mut best = compile_with_moves(source.clone(), tiles, constraints, observe);
+    if source.policy() != Policy::Dnn {
+        return best;
+    }
+    let slow = accumulators::slow(&source, &best);
+    let of_slow = source.clone().with_accumulators(|operation| slow.contains(&accumulators::place(operation)));
+    let of_all = source.clone().with_accumulators(|_| true);
+    let divided = if of_slow == of_all { vec![of_all] } else { vec![of_slow, of_all] };
+    for divided in divided.into_iter().filter(|divided| *divided != source) {
+        let Ok(found) = compile_with_moves(divided, tiles, constraints, observe) else { continue };
+        let cost = |compiled: &Compiled| (compiled.accelerator.length, compiled.accelerator.tiles.len());
+        if best.as_ref().is_ok_and(|best| cost(best) <= cost(&found)) {
+            continue;
+        }
+        let mut written = source.clone();
+        written.arrays.iter_mut().zip(&found.source.arrays).for_each(|(array, moved)| array.level = moved.level);
+        best = Ok(Compiled { source: written, ..found });
+    }
+    best
 }
 
 /// Compiles a program, with arrays that memory tiles have no room for in the global buffer.
@@ -170,7 +200,7 @@ fn compile_at_levels(
     constraints: &Constraints,
     observe: &dyn Fn(&Trial),
 ) -> Result<AtLevels, CompileError> {
-    let program = source.clone().with_copies();
+    let program = accumulators::with_complete_outputs(source.clone()).with_copies();
     check_levels(&program, tiles.target)?;
     let memories = TableMemories {
         logic_words: constraints.table_logic_words,

@@ -3,6 +3,7 @@
 //! [`compile`] runs the passes one after the other, each a function from one stage to the next: extraction, schedule,
 //! kernels, assembly with mapping, proof. [`Compiled`] holds all stages; [`CompileStage`] prints each of them.
 
+mod accumulators;
 mod compile;
 mod compute_sharing;
 mod driver;

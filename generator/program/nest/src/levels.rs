@@ -163,7 +163,7 @@ impl Program {
     }
 
     /// A name like this that no array, no table and none of these loops has.
-    fn unused_name(&self, like: &str, around: &[&str]) -> String {
+    pub(crate) fn unused_name(&self, like: &str, around: &[&str]) -> String {
         let declared = self.arrays.iter().map(|array| &array.name).chain(self.tables.iter().map(|table| &table.name));
         let taken = declared.map(String::as_str).chain(around.iter().copied()).collect_vec();
         let numbered = (1..).map(|number: usize| format!("{like}_{number}"));
@@ -189,10 +189,19 @@ impl Node {
         }
     }
 
-    fn uses(&self, array: usize) -> bool {
+    /// Whether it reads or writes an array.
+    pub(crate) fn uses(&self, array: usize) -> bool {
         let mut found = Vec::new();
         self.accesses(array, &mut found);
         !found.is_empty()
+    }
+
+    /// Whether it writes an array.
+    pub(crate) fn writes(&self, array: usize) -> bool {
+        match self {
+            Node::Operation(operation) => operation.target.array == array,
+            Node::Loop(inner) => inner.body.iter().any(|node| node.writes(array)),
+        }
     }
 }
 

@@ -27,6 +27,7 @@
 //! Dimension 0 of an array is the innermost. Loops are numbered from the outermost, which is 0, because that number means
 //! the same for everything in a loop; [`AffineIndex::over`] lists them innermost first.
 
+mod accumulators;
 mod bound;
 mod builder;
 mod check;

@@ -104,13 +104,15 @@ impl<'a> Dependences<'a> {
         }
     }
 
-    /// Whether no element of an array is written twice.
-    fn is_single(&self, array: usize) -> bool {
+    /// Whether operations write an array, and none of its elements twice.
+    pub fn is_single(&self, array: usize) -> bool {
         *self.single.borrow_mut().entry(array).or_insert_with(|| {
             let writes =
                 self.operations[array].iter().map(|&writer| self.sequence.write_of_operation(writer)).collect_vec();
             let apart = |[one, other]: [&Instance; 2]| !one.places.meet(&other.places, Direction::ANY);
-            writes.iter().all(|write| self.writes_once(write)) && writes.iter().array_combinations().all(apart)
+            !writes.is_empty()
+                && writes.iter().all(|write| self.writes_once(write))
+                && writes.iter().array_combinations().all(apart)
         })
     }
 

@@ -172,6 +172,21 @@ impl Prover<'_> {
         known.entry((stage, load)).or_insert_with(|| self.dependences.producers(stage, load)).clone()
     }
 
+    /// The result that a read takes of an array that is written once, in another iteration than its own, as the last one of a
+    /// running sum: one stage writes all its elements, each in one iteration.
+    fn written_once(&self, stage: usize, load: usize, element: &[i64]) -> Vec<Expected> {
+        let content = &self.staged.pipeline.stages[stage];
+        let read = &content.reads[load];
+        if !self.is_stored() || !self.dependences.is_single(read.array) || !is_affine_access(read) {
+            return Vec::new();
+        }
+        let [writer] = self.dependences.writers.of_access(read.array, &Places::of_stage(content, read))[..] else {
+            return Vec::new();
+        };
+        let index = iteration(&self.staged.pipeline.stages[writer], element).filter(|_| writer != stage);
+        index.map_or(Vec::new(), |index| self.results(writer, &index))
+    }
+
     /// Follows every net back to the stage whose result it is.
     fn trace(&self) -> Vec<Option<Past>> {
         let selections = self.graph.copies().into_iter().rev();
@@ -595,8 +610,9 @@ impl Prover<'_> {
                 let producers = self.producers(stage, load).into_iter();
                 let carried = is_carried(content, read);
                 let is_there = |own: &Expected| carried || matches!(own, Expected::Constant(_));
+                let once = self.written_once(stage, load, &element);
                 let own = self.produced_once(read.array, element).filter(is_there);
-                producers.flat_map(|producer| self.results(producer, index)).chain(own).collect()
+                producers.flat_map(|producer| self.results(producer, index)).chain(own).chain(once).collect()
             }
             Some(element) => self.produced(read.array, &element, (stage, index)).into_iter().collect_vec(),
             None => vec![Expected::Constant(self.outside(stage, load))],
@@ -646,9 +662,13 @@ impl Prover<'_> {
         if let Some(&word) = self.constants.get(&stage) {
             return vec![Expected::Constant(word)];
         }
-        let copy = self.copies.get(&stage);
-        let producers = copy.map_or(Vec::new(), |copy| self.producers(stage, copy.load));
-        producers.into_iter().flat_map(|producer| self.results(producer, index)).collect()
+        let Some(copy) = self.copies.get(&stage) else { return Vec::new() };
+        let producers = self.producers(stage, copy.load);
+        let element = || element(&self.staged.pipeline.stages[stage].reads[copy.load], index);
+        match producers.is_empty() {
+            true => element().map_or(Vec::new(), |element| self.written_once(stage, copy.load, &element)),
+            false => producers.into_iter().flat_map(|producer| self.results(producer, index)).collect(),
+        }
     }
 
     /// The stage that names the wire of a stage: copies that select alike share one.

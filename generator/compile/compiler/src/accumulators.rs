@@ -1,0 +1,62 @@
+//! Which reductions keep their sums in registers.
+
+use std::collections::BTreeSet;
+
+use pushmem_extraction::Origin;
+use pushmem_nest::{ArrayKind, Level, Operation, Program};
+use pushmem_schedule::Bound;
+
+use crate::compile::Compiled;
+use crate::error::CompileError;
+
+/// The reductions of a compiled program whose iterations wait for the memory of their sums; of a program that is refused, all.
+///
+/// Where other loops run inside of those that add to one element, it is touched again only after a while, and nothing waits.
+pub(crate) fn slow(program: &Program, outcome: &Result<Compiled, CompileError>) -> BTreeSet<Place> {
+    let all = || program.operations().into_iter().filter(|(_, operation)| operation.reduce).map(|(_, of)| place(of));
+    let Ok(compiled) = outcome else { return all().collect() };
+    let Some(plan) = &compiled.coarse else { return BTreeSet::new() };
+    let Some(coarse) = &plan.coarse else { return all().collect() };
+    // Within a stage, and in a loop around several, whose iterations wait for the sums of one.
+    let operations = compiled.program.operations();
+    let stages = coarse.stages.iter().filter(|stage| stage.interval > 1);
+    let waits = stages.filter_map(|stage| match &compiled.extraction.origins[stage.stages.start] {
+        Origin::Operation { operation, .. } => Some(operations[*operation].1),
+        Origin::Input { .. } => None,
+    });
+    let arrays: BTreeSet<&String> = coarse.loops.iter().flat_map(|level| arrays_of(&level.bound)).collect();
+    let in_loops = operations
+        .iter()
+        .map(|(_, operation)| *operation)
+        .filter(|operation| arrays.contains(&compiled.program.arrays[operation.target.array].name));
+    waits.chain(in_loops).filter(|operation| operation.reduce).map(place).collect()
+}
+
+/// The arrays that bound an interval.
+fn arrays_of(bound: &Bound) -> &[String] {
+    match bound {
+        Bound::Arrays(names) => names,
+        _ => &[],
+    }
+}
+
+/// Where a statement stands in the text of the program.
+pub(crate) type Place = (usize, usize);
+
+/// The place of a statement.
+pub(crate) fn place(operation: &Operation) -> Place {
+    (operation.span.start, operation.span.end)
+}
+
+/// A program in which outputs that statements update are kept in memory tiles until they are complete.
+pub(crate) fn with_complete_outputs(mut program: Program) -> Program {
+    let updated: BTreeSet<usize> =
+        program.operations().iter().filter(|(_, of)| of.updates()).map(|(_, of)| of.target.array).collect();
+    for array in updated {
+        let declared = &mut program.arrays[array];
+        if declared.kind == ArrayKind::Output && declared.level.is_none() {
+            declared.level = Some(Level::Memory);
+        }
+    }
+    program
+}

@@ -1,0 +1,339 @@
+//! Accumulators in registers: a reduction whose innermost loop adds to one element again and again.
+
+use itertools::Itertools;
+
+use crate::index::{AffineIndex, Index};
+use crate::operators::Binary;
+use crate::program::{Access, Array, ArrayKind, Expression, ExpressionKind, Load, Loop, Node, Operation, Program};
+use crate::read::{LARGEST_ARRAY, MOST_DIMENSIONS};
+use crate::source::Span;
+use crate::types::Type;
+
+/// The most copies of a statement that become one expression.
+const MOST_COPIES: i64 = 256;
+
+impl Program {
+    /// Lets reductions keep their sums in registers. The innermost loop of such a statement writes the running sum to an array of its
+    /// own, a [recurrence](crate): each iteration takes the result of the one before, out of the kernel that computes it, and begins
+    /// with the constant outside of the array. After the loop a statement takes the last one, so that the element in memory is
+    /// touched once for the whole loop. A reduction over several loops goes through them from the innermost to the outermost.
+    ///
+    /// `chosen` tells which statements these are. One whose array another statement of its loop uses, or that shares a unit, stays
+    /// as it is.
+    #[must_use]
+    pub fn with_accumulators(mut self, chosen: impl Fn(&Operation) -> bool) -> Program {
+        let nest = std::mem::take(&mut self.nest);
+        let declared = self.arrays.len();
+        let mut pass = Accumulators { program: self, declared, around: Vec::new(), chosen: &chosen };
+        let nest = pass.body(nest);
+        let mut program = pass.program;
+        program.nest = nest;
+        program
+    }
+}
+
+/// The pass, within some loops.
+struct Accumulators<'a> {
+    program: Program,
+    /// How many arrays the program declares; those after them are running sums.
+    declared: usize,
+    /// The loops around, outermost first, without their bodies.
+    around: Vec<Loop>,
+    chosen: &'a dyn Fn(&Operation) -> bool,
+}
+
+impl Accumulators<'_> {
+    /// The nodes of a loop, or of the program.
+    fn body(&mut self, nodes: Vec<Node>) -> Vec<Node> {
+        let mut done: Vec<Node> = Vec::new();
+        for node in nodes {
+            let Node::Loop(mut inner) = node else {
+                done.push(node);
+                continue;
+            };
+            let header = Loop { body: Vec::new(), ..inner.clone() };
+            self.around.push(header);
+            inner.body = self.body(std::mem::take(&mut inner.body));
+            self.around.pop();
+            let after = self.accumulate(&mut inner, &mut done);
+            if !inner.body.is_empty() {
+                done.push(Node::Loop(inner));
+            }
+            done.extend(after);
+        }
+        done
+    }
+
+    /// Lets the statements of a loop that can keep their sums in registers do so, each in a loop of its own. Gives what comes after
+    /// the loop: other such loops, and the statements that take the sums. Those before it are `before`, from which the first
+    /// values of elements are taken.
+    fn accumulate(&mut self, inner: &mut Loop, before: &mut Vec<Node>) -> Vec<Node> {
+        let mut after = Vec::new();
+        let mut place = 0;
+        while place < inner.body.len() {
+            let Some(update) = self.update(inner, place) else {
+                place += 1;
+                continue;
+            };
+            let first = first_value(before, inner, &update);
+            let Some((statement, taken)) = self.divided(inner, update, first.as_ref()) else {
+                place += 1;
+                continue;
+            };
+            if first.is_some() {
+                let place = before.iter().rposition(|node| node.uses(taken.target.array)).expect("it was found there");
+                before.remove(place);
+            }
+            let statement = Node::Operation(Box::new(statement));
+            let (min, extent) =
+                if inner.unroll > 1 { (0, inner.extent / inner.unroll) } else { (inner.min, inner.extent) };
+            let own = Loop { min, extent, unroll: 1, body: vec![statement], ..inner.clone() };
+            inner.body.remove(place);
+            after.extend([Node::Loop(own), Node::Operation(Box::new(taken))]);
+        }
+        after
+    }
+
+    /// The reduction at a place of a loop, as one statement for all its copies, if its sum may be kept in a register.
+    fn update(&self, inner: &Loop, place: usize) -> Option<Operation> {
+        let variable = self.around.len();
+        let mut unrolled = Vec::new();
+        let mut node = &inner.body[place];
+        // Loops that are unrolled as a whole are copies.
+        while let Node::Loop(copies) = node {
+            if copies.unroll != copies.extent || copies.body.len() != 1 {
+                return None;
+            }
+            unrolled.push(copies);
+            node = &copies.body[0];
+        }
+        let Node::Operation(operation) = node else { return None };
+        let target = &operation.target;
+        let alone = inner.body.iter().enumerate().all(|(other, node)| other == place || !node.uses(target.array));
+        // The statement comes after the others of its loop, when all of their iterations are done.
+        let movable = operation.loads.iter().all(|load| self.is_kept(inner, place, &load.access));
+        let merged_around = (0..variable).any(|level| operation.merges(level) && self.around[level].unroll > 1);
+        let all_merge = (0..unrolled.len()).all(|level| operation.merges(variable + 1 + level));
+        let runs = inner.extent > inner.unroll && operation.merges(variable);
+        let reads_itself = operation.loads.iter().any(|load| load.access.array == target.array);
+        let is_chosen = (self.chosen)(operation);
+        let fits = runs && alone && movable && all_merge && !merged_around && !reads_itself;
+        if !is_chosen || !fits || operation.share.is_some() {
+            return None;
+        }
+        let copies = inner.unroll.checked_mul(unrolled.iter().map(|copies| copies.unroll).product())?;
+        if copies > MOST_COPIES { None } else { in_one(operation, variable, inner, &unrolled) }
+    }
+
+    /// Whether an element that the statement at a place of a loop reads is the same after all iterations of the loop.
+    fn is_kept(&self, inner: &Loop, place: usize, read: &Access) -> bool {
+        let variable = self.around.len();
+        let follows = |index: &Index| index.as_affine().is_some_and(|affine| affine.coefficient(variable) != 0);
+        let kept = |(other, node): (usize, &Node)| match node {
+            _ if other == place || !node.writes(read.array) => true,
+            // Each element of a running sum is written once.
+            _ if read.array >= self.declared => other < place,
+            Node::Operation(writer) => {
+                other < place && writer.target.indices == read.indices && read.indices.iter().any(follows)
+            }
+            Node::Loop(_) => false,
+        };
+        inner.body.iter().enumerate().all(kept)
+    }
+
+    /// The statement of the loop, which writes the running sum, and the one after it, which takes the last; nothing if there is no
+    /// room for the array of running sums.
+    fn divided(
+        &mut self,
+        inner: &Loop,
+        update: Operation,
+        first: Option<&Operation>,
+    ) -> Option<(Operation, Operation)> {
+        let (variable, span, value) = (self.around.len(), update.span, update.expression.value);
+        let turns = inner.extent / inner.unroll;
+        let least = if inner.unroll > 1 { 0 } else { inner.min };
+        let levels = self.around.iter().rev();
+        let shape = std::iter::once(turns).chain(levels.clone().map(|level| level.extent)).collect_vec();
+        let min = std::iter::once(least).chain(levels.map(|level| level.min)).collect_vec();
+        let elements = shape.iter().try_fold(1_i64, |size, extent| size.checked_mul(*extent))?;
+        if shape.len() > MOST_DIMENSIONS || elements > LARGEST_ARRAY {
+            return None;
+        }
+        let name = self.program.unused_name(&format!("{}_sum", self.program.arrays[update.target.array].name), &[]);
+        let array = self.program.arrays.len();
+        let declared =
+            Array { name: name.clone(), kind: ArrayKind::Buffer, element: value, shape, min, level: None, span };
+        self.program.arrays.push(declared);
+        let around = (0..variable).rev().map(Index::variable);
+        let at = |index: Index| Access { array, indices: std::iter::once(index).chain(around.clone()).collect(), span };
+        let before = Index::variable(variable).plus(&Index::constant(-1), 1)?;
+        let constant = first.and_then(|first| first.expression.as_constant());
+        let sum = Operation {
+            name,
+            target: at(Index::variable(variable)),
+            reduce: false,
+            ..plus(update.clone(), Load { access: at(before), outside: Some(constant.unwrap_or(0)) })
+        };
+        let last = Load { access: at(Index::constant(least + turns - 1)), outside: None };
+        let taken = match first {
+            Some(first) if constant.is_none() => plus(Operation { name: update.name.clone(), ..first.clone() }, last),
+            _ => Operation {
+                reduce: update.reduce && first.is_none(),
+                loads: vec![last],
+                expression: Expression { kind: ExpressionKind::Load(0), value, span },
+                ..update
+            },
+        };
+        Some((sum, taken))
+    }
+}
+
+/// A statement with an operand more, which is added.
+fn plus(operation: Operation, load: Load) -> Operation {
+    let Operation { mut loads, expression, .. } = operation;
+    let (value, span) = (expression.value, expression.span);
+    let number = loads.iter().position(|known| *known == load).unwrap_or(loads.len());
+    if number == loads.len() {
+        loads.push(load);
+    }
+    let operand = Expression { kind: ExpressionKind::Load(number), value, span };
+    let kind = ExpressionKind::Binary { operator: Binary::Add, left: Box::new(operand), right: Box::new(expression) };
+    Operation { loads, expression: Expression { kind, value, span }, ..operation }
+}
+
+/// The statement that gives the elements of a reduction their first values: the last one before it that uses the array, if that
+/// writes just the element, and its operands are the same after the loop.
+fn first_value(before: &[Node], inner: &Loop, update: &Operation) -> Option<Operation> {
+    let place = before.iter().rposition(|node| node.uses(update.target.array))?;
+    let Node::Operation(first) = &before[place] else { return None };
+    let writes = first.target.array == update.target.array && first.target.indices == update.target.indices;
+    let between = || before[place + 1..].iter().chain(&inner.body);
+    let kept = |load: &Load| !between().any(|node| node.writes(load.access.array));
+    let own = |load: &Load| load.access.array == update.target.array;
+    let plain = !first.reduce && first.share.is_none() && !first.loads.iter().any(own);
+    (writes && plain && first.loads.iter().all(kept)).then(|| (**first).clone())
+}
+
+/// All copies of a reduction along a loop and loops in it, which are unrolled as a whole, as one statement: their sum.
+fn in_one(operation: &Operation, variable: usize, inner: &Loop, unrolled: &[&Loop]) -> Option<Operation> {
+    let lanes = std::iter::once(inner.unroll).chain(unrolled.iter().map(|copies| copies.unroll));
+    let lanes = lanes.map(|lanes| 0..lanes).multi_cartesian_product();
+    let mut sum: Option<Operation> = None;
+    for lanes in lanes {
+        // The value of each variable in this copy.
+        let place = |level: usize| match level {
+            0 if inner.unroll == 1 => Some(Index::variable(variable)),
+            0 => Index::constant(inner.min + lanes[0]).plus(&Index::variable(variable), inner.unroll),
+            _ => Some(Index::constant(unrolled[level - 1].min + lanes[level])),
+        };
+        let places = (0..lanes.len()).map(place).collect::<Option<Vec<_>>>()?;
+        let copy = moved(operation, variable, &places)?;
+        sum = Some(match sum {
+            None => copy,
+            Some(sum) => added(sum, &copy),
+        });
+    }
+    sum
+}
+
+/// A statement with other indices in place of the variables of its innermost loops, from `first` on.
+fn moved(operation: &Operation, first: usize, places: &[Index]) -> Option<Operation> {
+    // All at once: a variable may stand in its own place.
+    let index = |index: &Index| {
+        let mut moved = index.clone();
+        for (level, place) in places.iter().enumerate().rev() {
+            moved = moved.substituted(first + level, place)?;
+        }
+        Some(moved)
+    };
+    let access = |access: &Access| {
+        Some(Access { indices: access.indices.iter().map(index).collect::<Option<_>>()?, ..access.clone() })
+    };
+    let loads = operation.loads.iter().map(|load| Some(Load { access: access(&load.access)?, ..load.clone() }));
+    let loads = loads.collect::<Option<_>>()?;
+    let expression = operation.expression.with_places(first, places)?;
+    Some(Operation { target: access(&operation.target)?, loads, expression, ..operation.clone() })
+}
+
+/// The sum of two statements.
+fn added(mut sum: Operation, other: &Operation) -> Operation {
+    let numbers = other.loads.iter().map(|load| {
+        let known = sum.loads.iter().position(|known| known == load);
+        known.unwrap_or_else(|| {
+            sum.loads.push(load.clone());
+            sum.loads.len() - 1
+        })
+    });
+    let numbers = numbers.collect_vec();
+    let (value, span) = (sum.expression.value, sum.expression.span);
+    let right = Box::new(other.expression.renumbered(&numbers));
+    let left = Box::new(sum.expression);
+    let kind = ExpressionKind::Binary { operator: Binary::Add, left, right };
+    Operation { expression: Expression { kind, value, span }, ..sum }
+}
+
+impl Expression {
+    /// The constant that it is, if it is one.
+    fn as_constant(&self) -> Option<i64> {
+        match self.kind {
+            ExpressionKind::Constant(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// The same with other numbers of loads.
+    fn renumbered(&self, numbers: &[usize]) -> Expression {
+        let leaf = |kind: &ExpressionKind| match kind {
+            ExpressionKind::Load(load) => Some(ExpressionKind::Load(numbers[*load])),
+            kind => Some(kind.clone()),
+        };
+        self.rebuilt(&leaf).expect("each load has a number")
+    }
+
+    /// The same with affine indices in place of the variables from `first` on; nothing if one of them is not affine.
+    fn with_places(&self, first: usize, places: &[Index]) -> Option<Expression> {
+        let leaf = |kind: &ExpressionKind| match kind {
+            ExpressionKind::Variable(variable) if *variable >= first => {
+                as_expression(places.get(variable - first)?, self.span)
+            }
+            kind => Some(kind.clone()),
+        };
+        self.rebuilt(&leaf)
+    }
+
+    /// The same with other leaves; nothing if there is none for one of them.
+    fn rebuilt(&self, leaf: &dyn Fn(&ExpressionKind) -> Option<ExpressionKind>) -> Option<Expression> {
+        let with = |operand: &Expression| operand.rebuilt(leaf).map(Box::new);
+        let kind = match &self.kind {
+            ExpressionKind::Constant(_) | ExpressionKind::Variable(_) | ExpressionKind::Load(_) => leaf(&self.kind)?,
+            ExpressionKind::Lookup { table, index } => ExpressionKind::Lookup { table: *table, index: with(index)? },
+            ExpressionKind::Unary { operator, operand } => {
+                ExpressionKind::Unary { operator: *operator, operand: with(operand)? }
+            }
+            ExpressionKind::Binary { operator, left, right } => {
+                ExpressionKind::Binary { operator: *operator, left: with(left)?, right: with(right)? }
+            }
+            ExpressionKind::Select { condition, then, otherwise } => {
+                ExpressionKind::Select { condition: with(condition)?, then: with(then)?, otherwise: with(otherwise)? }
+            }
+            ExpressionKind::Cast(inner) => ExpressionKind::Cast(with(inner)?),
+        };
+        Some(Expression { kind, ..self.clone() })
+    }
+}
+
+/// A loop variable's value, as far as it is a number or a multiple of the variable and a number more.
+fn as_expression(index: &Index, span: Span) -> Option<ExpressionKind> {
+    let AffineIndex { constant, terms } = index.as_affine()?;
+    let number = |number: i64| Expression { kind: ExpressionKind::Constant(number), value: Type::I32, span };
+    let binary = |operator: Binary, left: Expression, right: Expression| Expression {
+        kind: ExpressionKind::Binary { operator, left: Box::new(left), right: Box::new(right) },
+        value: Type::I32,
+        span,
+    };
+    let sum = terms.iter().fold(number(*constant), |sum, &(variable, factor)| {
+        let variable = Expression { kind: ExpressionKind::Variable(variable), value: Type::I32, span };
+        binary(Binary::Add, sum, binary(Binary::Multiply, variable, number(factor)))
+    });
+    Some(sum.kind)
+}
