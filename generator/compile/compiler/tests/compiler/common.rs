@@ -63,7 +63,7 @@ pub fn compiled(program: Program, tile: &str) -> Compiled {
 pub fn difference(compiled: &Compiled, seed: u64) -> Option<String> {
     let Compiled { program, accelerator, .. } = compiled;
     let inputs = program.random_inputs(&mut ChaCha8Rng::seed_from_u64(seed));
-    let expected = program.run(&inputs).unwrap_or_else(|error| panic!("{error:?}"));
+    let expected = compiled.source.run(&inputs).unwrap_or_else(|error| panic!("{error:?}"));
     let run = accelerator.run(program, &inputs).unwrap_or_else(|error| panic!("{error:?}"));
     if let Some((name, violation)) = run.violations.first() {
         return Some(format!("{name}: {violation}"));

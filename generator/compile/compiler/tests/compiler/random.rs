@@ -1,6 +1,8 @@
 //! Random programs: the compiled accelerator computes the same as the interpreter.
 
-use pushmem_programs::{random_program, random_program_with_parameters, random_program_with_recurrences};
+use pushmem_programs::{
+    random_program, random_program_with_parameters, random_program_with_recurrences, random_reductions,
+};
 
 use crate::outcome::check;
 
@@ -52,4 +54,16 @@ fn random_programs_with_recurrences_run_nest_by_nest() {
 #[ignore = "takes minutes"]
 fn many_random_programs_with_recurrences_compute_what_they_say() {
     check(PROGRAMS..PROGRAMS + MANY_PROGRAMS, &TILES, random_program_with_recurrences, MOST_REFUSED);
+}
+
+/// Sums in the innermost loops, which stay in registers, and others, which do not.
+#[test]
+fn random_reductions_compute_what_they_say() {
+    check(0..PROGRAMS, &TILES, random_reductions, MOST_REFUSED);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn many_random_reductions_compute_what_they_say() {
+    check(PROGRAMS..PROGRAMS + MANY_PROGRAMS, &TILES, random_reductions, MOST_REFUSED);
 }
