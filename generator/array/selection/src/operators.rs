@@ -30,6 +30,11 @@ impl Operators for PeOperators<'_> {
         false
     }
 
+    /// Selection divides by constants with products of words.
+    fn divides_by_products(&self) -> bool {
+        false
+    }
+
     /// Selection itself says which operators it cannot legalize.
     fn computes(&self, _: &Operator) -> bool {
         true

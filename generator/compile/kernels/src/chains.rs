@@ -51,7 +51,12 @@ pub(crate) fn rebuild<'a>(
                 collect_operands(old, node, &absorbed, &mut |node| operands.push(places[node]));
                 balance(&mut new, moments, operator, operands)
             }
-            None => new.node(vertex.kind.map(|operand| places[operand]), vertex.value),
+            None => {
+                let kind = vertex.kind.map(|operand| places[operand]);
+                let by_product = moments.operators.divides_by_products();
+                let quotient = by_product.then(|| new.divided_by_constant(moments, kind)).flatten();
+                quotient.unwrap_or_else(|| new.node(kind, vertex.value))
+            }
         };
     }
     (new, places[result])

@@ -45,6 +45,7 @@ mod names;
 mod node;
 mod operators;
 mod pipeline;
+mod quotients;
 mod ranges;
 mod simplify;
 mod stages;

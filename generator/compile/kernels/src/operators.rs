@@ -49,6 +49,9 @@ pub trait Operators: fmt::Debug + Send + Sync {
     /// Whether a shift by a constant is but wires, and not an operator of its own.
     fn shifts_are_wires(&self) -> bool;
 
+    /// Whether a division by a constant becomes a product of 32 bits, which is smaller than a divider.
+    fn divides_by_products(&self) -> bool;
+
     /// Whether the technology computes the operator.
     fn computes(&self, operator: &Operator) -> bool;
 
@@ -99,6 +102,10 @@ impl Operators for DedicatedOperators {
     }
 
     fn shifts_are_wires(&self) -> bool {
+        true
+    }
+
+    fn divides_by_products(&self) -> bool {
         true
     }
 

@@ -207,53 +207,19 @@ impl Graph<'_> {
         low <= range.0 && range.1 <= high
     }
 
-    /// Division by a constant: powers of two are shifts, which round down as division does, and others products.
+    /// Division by a constant: powers of two are shifts, which round down as division does.
     fn quotient(&mut self, left: usize, divisor: i64) -> Option<usize> {
         let value = self.value(left);
         if divisor == 0 {
             return Some(self.constant(0, value));
         }
         if !divisor.unsigned_abs().is_power_of_two() {
-            let quotient = self.quotient_by_product(left, divisor.abs())?;
-            return Some(if divisor < 0 { self.unary(Unary::Negate, quotient) } else { quotient });
+            return None;
         }
         let amount = self.constant(i64::from(divisor.unsigned_abs().trailing_zeros()), value);
         let shifted = self.binary(Binary::ShiftRight, left, amount);
         // The remainder is not negative, so that the quotient by -d is the negative of the quotient by d.
         Some(if divisor < 0 { self.unary(Unary::Negate, shifted) } else { shifted })
-    }
-
-    /// The quotient by a positive constant as the high bits of a product; nothing if the product does not fit 32 bits.
-    fn quotient_by_product(&mut self, left: usize, divisor: i64) -> Option<usize> {
-        let (value, (low, high)) = (self.value(left), self.vertices[left].range);
-        // Counted from a multiple of the divisor no number is negative.
-        let turns = if low < 0 { (-low + divisor - 1) / divisor } else { 0 };
-        let greatest = high.checked_add(turns.checked_mul(divisor)?)?;
-        let reciprocal = Reciprocal::of(divisor, greatest)?;
-        let number = match turns {
-            0 => self.cast(left, Type::U32),
-            _ => {
-                let wide = self.cast(left, Type::I32);
-                let offset = self.constant(turns * divisor, Type::I32);
-                let natural = self.binary(Binary::Add, wide, offset);
-                self.cast(natural, Type::U32)
-            }
-        };
-        let factor = self.constant(reciprocal.factor, Type::U32);
-        let mut quotient = self.binary(Binary::Multiply, number, factor);
-        if reciprocal.first_shift > 0 {
-            let shift = self.constant(reciprocal.first_shift, Type::U32);
-            let high_bits = self.binary(Binary::ShiftRight, quotient, shift);
-            quotient = self.binary(Binary::Add, high_bits, number);
-        }
-        let shift = self.constant(reciprocal.shift, Type::U32);
-        quotient = self.binary(Binary::ShiftRight, quotient, shift);
-        if turns > 0 {
-            let turns = self.constant(turns, Type::I32);
-            let natural = self.cast(quotient, Type::I32);
-            quotient = self.binary(Binary::Subtract, natural, turns);
-        }
-        Some(self.cast(quotient, value))
     }
 
     /// Modulo a constant: of powers of two the low bits, whatever the signs.
@@ -263,11 +229,7 @@ impl Graph<'_> {
             return Some(self.constant(0, value));
         }
         if !divisor.unsigned_abs().is_power_of_two() {
-            // The remainder has the sign of none of the two.
-            let quotient = self.quotient_by_product(left, divisor.abs())?;
-            let divisor = self.constant(divisor.abs(), value);
-            let multiple = self.binary(Binary::Multiply, quotient, divisor);
-            return Some(self.binary(Binary::Subtract, left, multiple));
+            return None;
         }
         let mask = self.constant(divisor.abs() - 1, value);
         Some(self.binary(Binary::And, left, mask))
@@ -296,52 +258,6 @@ impl Graph<'_> {
     }
 }
 
-/// A multiplication that divides by a constant (Granlund and Montgomery, *Division by invariant integers using multiplication*,
-/// PLDI 1994).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Reciprocal {
-    factor: i64,
-    /// If it is not 0, the product is shifted by this, and the number is added, before the last shift.
-    first_shift: i64,
-    shift: i64,
-}
-
-impl Reciprocal {
-    /// The one with the smallest factor for numbers from 0 to `greatest`, with products of 32 bits.
-    fn of(divisor: i64, greatest: i64) -> Option<Reciprocal> {
-        let (divisor, greatest, most) = (i128::from(divisor), i128::from(greatest), i128::from(u32::MAX));
-        for shift in 0..48 {
-            let power = 1_i128 << shift;
-            let factor = (power + divisor - 1) / divisor;
-            // The factor is too large by an error that must stay below one step of the quotient.
-            if (factor * divisor - power) * greatest >= power {
-                continue;
-            }
-            let found =
-                |factor: i128, first_shift: i64, shift: i64| Reciprocal { factor: factor as i64, first_shift, shift };
-            if factor * greatest <= most {
-                return Some(found(factor, 0, shift));
-            }
-            // The number itself in place of the highest bit of the factor.
-            let rest = factor - (1 << 16);
-            let fits = (1 << 16..1 << 17).contains(&factor) && rest * greatest <= most && shift > 16;
-            return fits.then(|| found(rest, 16, shift - 16));
-        }
-        None
-    }
-
-    /// The quotient of a number.
-    #[cfg(test)]
-    fn quotient(self, number: i64) -> i64 {
-        let product = number * self.factor;
-        assert!(product <= i64::from(u32::MAX), "{number} times {self:?}");
-        match self.first_shift {
-            0 => product >> self.shift,
-            first => ((product >> first) + number) >> self.shift,
-        }
-    }
-}
-
 /// Whether the operands may be exchanged.
 fn is_commutative(operator: Binary) -> bool {
     matches!(
@@ -357,27 +273,4 @@ fn is_commutative(operator: Binary) -> bool {
             | Binary::Maximum
             | Binary::AbsoluteDifference
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Reciprocal;
-
-    /// All numbers of 16 bits by all divisors that are no powers of two up to 600, by some large ones, and smaller numbers.
-    #[test]
-    fn products_are_quotients() {
-        let divisors = (3_i64..600).chain([641, 1000, 6700, 21_845, 32_767, 43_691, 65_535]);
-        for divisor in divisors.filter(|divisor| !(*divisor as u64).is_power_of_two()) {
-            for greatest in [divisor, 255, 2_295, 32_767, 65_535] {
-                let reciprocal = Reciprocal::of(divisor, greatest).expect("products of 16 bits fit");
-                let wrong = (0..=greatest).find(|number| reciprocal.quotient(*number) != number / divisor);
-                assert_eq!(wrong, None, "by {divisor} up to {greatest}: {reciprocal:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn products_beyond_32_bits_are_none() {
-        assert_eq!(Reciprocal::of(9, i64::from(u32::MAX)), None);
-    }
 }

@@ -31,6 +31,10 @@ impl Operators for Elements {
         false
     }
 
+    fn divides_by_products(&self) -> bool {
+        false
+    }
+
     fn computes(&self, operator: &Operator) -> bool {
         !operator.kind.is_division()
     }
