@@ -119,7 +119,8 @@ fn attempts<Found>(
         match attempt(&pushmem_graph::Target { transport, merge_memories: false, ..hardware.clone() }) {
             Ok((compiled, mapped)) => return Ok((compiled, mapped, before)),
             Err(MapError::Loop(_) | MapError::Wrong(_)) => {}
-            Err(MapError::Refused(_)) => break,
+            // With the cycles that it needs, the program is refused for another reason.
+            Err(MapError::Refused(refused)) => return Err(refused),
         }
     }
     Err(refused)

@@ -207,16 +207,21 @@ fn compile_at_levels(
         latency: timing::sram_to_output(tiles.target.rom().sram_latency),
     };
     let recurrent = recurrences::loads(&program);
-    let datapath = |(graph, recurrent): (DatapathGraph, &BTreeSet<usize>)| {
+    // The memory of an array has one distance from the stages that write it and those that read it.
+    let come_back = match program.policy() {
+        Policy::Dnn => recurrences::come_back(&program),
+        Policy::Stencil => recurrent.iter().map(|loads| !loads.is_empty()).collect_vec(),
+    };
+    let datapath = |((graph, recurrent), comes_back): ((DatapathGraph, &BTreeSet<usize>), &bool)| {
         let datapath = graph.pipelined_around(tiles.target.operators.as_ref(), memories, recurrent);
         // An update travels to its memory, and from there to the next one: the schedule of a stage knows no distance to itself. So
         // does a result that comes back: all of its way but the delays is part of the kernel.
-        let comes_back = graph.operation().updates() || !recurrent.is_empty();
+        let comes_back = graph.operation().updates() || *comes_back;
         let distance = if comes_back { tiles.target.transport } else { 0 };
         let datapath = datapath.map(|datapath| datapath.later(distance));
         datapath.map_err(|error| program.diagnostic(graph.operation().span, error.to_string()))
     };
-    let datapaths: Vec<Datapath> = DatapathGraph::all(&program).zip(&recurrent).map(datapath).try_collect()?;
+    let datapaths: Vec<Datapath> = DatapathGraph::all(&program).zip(&recurrent).zip(&come_back).map(datapath).try_collect()?;
     compute_sharing::check(&program, &datapaths)?;
     let extraction = extract(&program, |operation| datapaths[operation].latency())?;
     let passes = Passes {

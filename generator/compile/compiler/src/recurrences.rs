@@ -37,6 +37,13 @@ pub(crate) fn loads(program: &Program) -> Vec<BTreeSet<usize>> {
     operations.iter().enumerate().map(of_operation).collect()
 }
 
+/// By operation, whether its results come back to it, be it through the memories of arrays.
+pub(crate) fn come_back(program: &Program) -> Vec<bool> {
+    let operations = program.operations().into_iter().map(|(_, operation)| operation).collect_vec();
+    let reached = reached(&operations);
+    (0..operations.len()).map(|number| reached[number].contains(&number)).collect()
+}
+
 /// By operation, those that its results reach through the elements that they read.
 fn reached(operations: &[&Operation]) -> Vec<BTreeSet<usize>> {
     let takes = |from: usize, to: usize| operations[to].reads().any(|read| read.array == operations[from].target.array);
