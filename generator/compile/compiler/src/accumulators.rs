@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use pushmem_extraction::Origin;
-use pushmem_nest::{ArrayKind, Level, Operation, Program};
+use pushmem_nest::{ArrayKind, Level, Operation, Policy, Program};
 use pushmem_schedule::Bound;
 
 use crate::compile::Compiled;
@@ -48,8 +48,12 @@ pub(crate) fn place(operation: &Operation) -> Place {
     (operation.span.start, operation.span.end)
 }
 
-/// A program in which outputs that statements update are kept in memory tiles until they are complete.
+/// A program in which outputs that statements update are kept in memory tiles until they are complete. In a raster scan they are
+/// complete in any case.
 pub(crate) fn with_complete_outputs(mut program: Program) -> Program {
+    if program.policy() == Policy::Stencil {
+        return program;
+    }
     let updated: BTreeSet<usize> =
         program.operations().iter().filter(|(_, of)| of.updates()).map(|(_, of)| of.target.array).collect();
     for array in updated {

@@ -221,7 +221,8 @@ fn compile_at_levels(
         let datapath = datapath.map(|datapath| datapath.later(distance));
         datapath.map_err(|error| program.diagnostic(graph.operation().span, error.to_string()))
     };
-    let datapaths: Vec<Datapath> = DatapathGraph::all(&program).zip(&recurrent).zip(&come_back).map(datapath).try_collect()?;
+    let datapaths: Vec<Datapath> =
+        DatapathGraph::all(&program).zip(&recurrent).zip(&come_back).map(datapath).try_collect()?;
     compute_sharing::check(&program, &datapaths)?;
     let extraction = extract(&program, |operation| datapaths[operation].latency())?;
     let passes = Passes {
