@@ -141,10 +141,12 @@ fn compile_with_accumulators(
         return best;
     }
     let slow = accumulators::slow(&source, &best);
-    let of_slow = source.clone().with_accumulators(|operation| slow.contains(&accumulators::place(operation)));
-    let of_all = source.clone().with_accumulators(|_| true);
+    // Without the loops that add, the rule for the schedule would choose another.
+    let coarse = Program { schedule: Some(Policy::Dnn), ..source.clone() };
+    let of_slow = coarse.clone().with_accumulators(|operation| slow.contains(&accumulators::place(operation)));
+    let of_all = coarse.clone().with_accumulators(|_| true);
     let divided = if of_slow == of_all { vec![of_all] } else { vec![of_slow, of_all] };
-    for divided in divided.into_iter().filter(|divided| *divided != source) {
+    for divided in divided.into_iter().filter(|divided| *divided != coarse) {
         let Ok(found) = compile_with_moves(divided, tiles, constraints, observe) else { continue };
         let cost = |compiled: &Compiled| (compiled.accelerator.length, compiled.accelerator.tiles.len());
         if best.as_ref().is_ok_and(|best| cost(best) <= cost(&found)) {

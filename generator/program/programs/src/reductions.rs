@@ -133,13 +133,14 @@ impl Draft {
         self.result(sums);
     }
 
-    fn text(self, sums: &[&str]) -> String {
+    fn text(mut self, sums: &[&str]) -> String {
         let Draft { rows, columns, depth, planes, element, .. } = self;
         let buffers = sums.iter().filter(|sum| **sum != "output");
         let buffers = buffers.map(|sum| format!("  {sum}: {{type: {element}, shape: [{columns}, {rows}]}}\n")).join("");
+        let schedule = if self.random.random_bool(0.5) { "schedule: dnn\n" } else { "" };
         let buffers = if buffers.is_empty() { buffers } else { format!("buffers:\n{buffers}") };
         format!(
-            "name: reductions\nschedule: dnn\ninputs:\n  a: {{type: {element}, shape: [{depth}, {planes}, {rows}]}}\n  \
+            "name: reductions\n{schedule}inputs:\n  a: {{type: {element}, shape: [{depth}, {planes}, {rows}]}}\n  \
              b: {{type: {element}, shape: [{depth}, {columns}]}}\n  c: {{type: {element}, shape: [{rows}]}}\noutputs:\n  \
              output: {{type: {element}, shape: [{columns}, {rows}]}}\n{buffers}nest:\n{}\n",
             self.nest.join("\n")
