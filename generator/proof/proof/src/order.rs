@@ -60,7 +60,9 @@ pub(crate) fn check(staged: Staged, schedule: &Schedule, sequence: &Sequence, ke
     }
     let size = box_of_elements.iter().map(|(low, high)| (high - low + 1) as usize).product();
     let elements = vec![Last { written: None, read: i64::MIN }; size];
-    let mut walk = Walk { pipeline, schedule, kept, box_of_elements, elements, outer: vec![0; kept.versions] };
+    let numbered = |stage: usize| Numbered::of_stage(pipeline, kept, stage, &box_of_elements);
+    let numbers = (0..pipeline.stages.len()).map(numbered).collect();
+    let mut walk = Walk { pipeline, schedule, kept, numbers, elements, outer: vec![0; kept.versions] };
     if staged.is_input(kept.array) {
         return walk.input(&stages);
     }
@@ -149,12 +151,47 @@ fn steps(sequence: &Sequence, stages: &[usize], depth: usize) -> Vec<Step> {
     steps
 }
 
+/// The elements of an access, by their numbers in a box: an affine function of the loops.
+struct Numbered {
+    first: i64,
+    strides: Vec<i64>,
+}
+
+impl Numbered {
+    /// The reads of a stage that take words from the memory, then its write if that is to the array. The box has the least and the
+    /// greatest index of each dimension.
+    fn of_stage(pipeline: &Pipeline, kept: &Kept, stage: usize, box_of_elements: &[(i64, i64)]) -> Vec<Numbered> {
+        let content = &pipeline.stages[stage];
+        let first = content.loops.iter().map(|level| level.min).collect_vec();
+        let numbered = |access: &Access| {
+            let mut found = Numbered { first: 0, strides: vec![0; first.len()] };
+            for (subscript, (low, high)) in access.subscripts.iter().zip(box_of_elements).rev() {
+                let extent = high - low + 1;
+                let place = subscript.at(&first).expect("kept arrays have affine accesses") - low;
+                found.first = found.first * extent + place;
+                for (stride, coefficient) in found.strides.iter_mut().zip(&subscript.coefficients) {
+                    *stride = *stride * extent + coefficient;
+                }
+            }
+            // Counted from index 0 of each loop.
+            found.first -= found.strides.iter().zip(&first).map(|(stride, first)| stride * first).sum::<i64>();
+            found
+        };
+        accesses(pipeline, kept, stage).map(numbered).collect()
+    }
+
+    /// The number of the element at an iteration.
+    fn at(&self, index: &[i64]) -> usize {
+        (self.first + self.strides.iter().zip(index).map(|(stride, index)| stride * index).sum::<i64>()) as usize
+    }
+}
+
 struct Walk<'a> {
     pipeline: &'a Pipeline,
     schedule: &'a Schedule,
     kept: &'a Kept,
-    /// The least and the greatest index of each dimension.
-    box_of_elements: Vec<(i64, i64)>,
+    /// By stage, its accesses of the memory: the reads, then the write.
+    numbers: Vec<Vec<Numbered>>,
     elements: Vec<Last>,
     /// The iteration of the loops around, counted from 0, outermost first.
     outer: Vec<i64>,
@@ -183,7 +220,7 @@ impl Walk<'_> {
                 stage,
                 |_| false,
                 |walk, index, cycle| {
-                    let element = walk.element(&walk.pipeline.stages[stage].write, index);
+                    let element = walk.write(stage).at(index);
                     let written = &mut walk.elements[element].written;
                     *written = Some(written.map_or(cycle, |before| before.min(cycle)));
                     Ok(())
@@ -226,8 +263,8 @@ impl Walk<'_> {
     /// The reads of one iteration of a stage.
     fn reads(&mut self, number: usize, index: &[i64], cycle: i64) -> Result<(), PartError> {
         let stage = &self.pipeline.stages[number];
-        for &read in &self.kept.reads[number] {
-            let element = self.element(&stage.reads[read], index);
+        for read in &self.numbers[number][..self.kept.reads[number].len()] {
+            let element = read.at(index);
             let last = &mut self.elements[element];
             let in_time = last.written.is_some_and(|written| written < cycle);
             require(in_time, || stage.name.clone(), "it reads an element before it is written")?;
@@ -244,7 +281,7 @@ impl Walk<'_> {
         self.reads(number, &index, cycle)?;
         if stage.write.array == self.kept.array {
             let written = cycle + stage.latency as i64;
-            let element = self.element(&stage.write, &index);
+            let element = self.write(number).at(&index);
             let last = &mut self.elements[element];
             let in_order = last.read <= written && last.written.is_none_or(|before| before < written);
             require(
@@ -257,14 +294,9 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The number of an element in the box.
-    fn element(&self, access: &Access, index: &[i64]) -> usize {
-        let places = access.subscripts.iter().zip(&self.box_of_elements).rev();
-        let number = places.fold(0, |number, (subscript, (low, high))| {
-            let place = subscript.at(index).expect("kept arrays have affine accesses") - low;
-            number * (high - low + 1) + place
-        });
-        number as usize
+    /// The elements that a stage writes to the array.
+    fn write(&self, stage: usize) -> &Numbered {
+        self.numbers[stage].last().expect("it writes the array")
     }
 }
 

@@ -272,23 +272,22 @@ impl Expectation {
         }
     }
 
-    /// The number of further periods, at most `limit`, in which the expected words are the same again, later, from
+    /// The number of further periods, at most `limit`, in which the expected words are the same again, `age` later by tokens, from
     /// cycle `now` on: readers are given with where they were at the mark, if they moved.
     pub fn repetitions(
         &mut self,
         marks: &[Mark],
         readers: &[Option<(&Walker, &Mark)>],
         now: u64,
-        period: u64,
+        (period, age): (u64, u64),
         limit: u64,
     ) -> u64 {
         self.follow(now);
-        let age = period * self.writers;
         match &self.source {
             Source::Inverse { .. } => {
                 let moving = readers.iter().enumerate().filter_map(|(number, reader)| Some((number, (*reader)?)));
                 moving.fold(limit, |limit, (number, (walker, mark))| {
-                    limit.min(self.repetitions_of_reader(number, walker, mark, period))
+                    limit.min(self.repetitions_of_reader(number, walker, mark, (period, age)))
                 })
             }
             Source::Table { walkers, table: Table::Array(memory) } => {
@@ -298,6 +297,9 @@ impl Expectation {
                 let mut periods = limit;
                 for (walker, mark) in walkers.iter().zip(marks) {
                     let Some(advance) = walker.advance_since(mark, period) else { return 0 };
+                    if age == 0 && advance != Advance::Rests {
+                        return 0;
+                    }
                     periods = periods.min(walker.repetitions(&advance, now, period));
                     if advance != Advance::Rests {
                         moved.push(walker.moved(mark, 0));
@@ -314,8 +316,7 @@ impl Expectation {
     }
 
     /// Moves on by whole periods, of which there are as many.
-    pub fn skip(&mut self, marks: &[Mark], period: u64, periods: u64) {
-        let age = period * self.writers;
+    pub fn skip(&mut self, marks: &[Mark], (period, age): (u64, u64), periods: u64) {
         let Source::Table { walkers, table: Table::Array(memory) } = &mut self.source else { return };
         let mut by = 0;
         for (walker, mark) in walkers.iter_mut().zip(marks) {
@@ -329,9 +330,13 @@ impl Expectation {
     }
 
     /// For how many more periods the tokens that a reader expects move on with time, given how its elements moved.
-    fn repetitions_of_reader(&self, reader: usize, walker: &Walker, mark: &Mark, period: u64) -> u64 {
+    fn repetitions_of_reader(&self, reader: usize, walker: &Walker, mark: &Mark, (period, age): (u64, u64)) -> u64 {
         let Source::Inverse { writers, largest, used } = &self.source else { return 0 };
         let moved = walker.moved(mark, 0);
+        if age == 0 {
+            // The same elements again, whose words are the same.
+            return if moved == 0 { u64::MAX } else { 0 };
+        }
         let period = period as i64;
         let of_writer = |number: usize| -> u64 {
             // The write that moves by the same elements in the same time: a number of steps of one loop, within it.

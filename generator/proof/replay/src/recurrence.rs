@@ -18,6 +18,9 @@
 //!   is a memory like any other, which write ports write and read ports read, and all have moved by the same number of
 //!   elements.
 //!
+//! In a period in which no memory takes a word from outside, words are not later in the next one, but the same: weights that are read
+//! again and again.
+//!
 //! By induction over the periods each then reads the same words as the one before, later, and so writes the same words,
 //! later: a place that a period needs was last written either before the second moment, and then was looked at, or by the
 //! repetition of a write that was looked at. All checks of a skipped period come out as in the first. Memories after the
@@ -149,7 +152,6 @@ impl Simulation {
     /// Skips as many periods as are sure to repeat, if that saves enough. Gives the cycles skipped.
     fn skip(&mut self, snapshot: &Snapshot, now: u64, last_skip: u64) -> Option<u64> {
         let period = now - snapshot.cycle;
-        let age = period * self.expectation.tokens_per_cycle();
         let readers: Vec<Advance> = self
             .readers
             .iter()
@@ -167,16 +169,19 @@ impl Simulation {
         let moving: Vec<Option<(&Walker, &Mark)>> = moving
             .map(|((reader, mark), advance)| (*advance != Advance::Rests).then_some((&reader.walker, mark)))
             .collect();
-        periods = self.expectation.repetitions(&snapshot.writers, &moving, now, period, periods);
-        if !self.is_worthwhile(periods.saturating_mul(period), now, last_skip) {
-            return None;
-        }
         let advances: Vec<TileAdvance> = self
             .tiles
             .iter()
             .zip(&snapshot.tiles)
             .map(|(tile, mark)| tile.advance_since(mark, period))
             .collect::<Option<_>>()?;
+        // Without a new word, all words stay as old as they are.
+        let writes = self.tiles.iter().zip(&advances).any(|(tile, advance)| tile.takes_words(advance));
+        let age = if writes { period * self.expectation.tokens_per_cycle() } else { 0 };
+        periods = self.expectation.repetitions(&snapshot.writers, &moving, now, (period, age), periods);
+        if !self.is_worthwhile(periods.saturating_mul(period), now, last_skip) {
+            return None;
+        }
         for (tile, advance) in self.tiles.iter().zip(&advances) {
             for (walker, advance) in tile.walkers().iter().zip(&advance.walkers) {
                 periods = periods.min(walker.repetitions(advance, now, period));
@@ -197,7 +202,7 @@ impl Simulation {
         for ((reader, mark), advance) in self.readers.iter_mut().zip(&snapshot.readers).zip(&readers) {
             reader.walker.skip(mark, advance, period, periods);
         }
-        self.expectation.skip(&snapshot.writers, period, periods);
+        self.expectation.skip(&snapshot.writers, (period, age), periods);
         Some(period * periods)
     }
 }

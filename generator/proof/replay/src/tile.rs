@@ -341,6 +341,11 @@ impl ReplayedTile {
         Some(TileAdvance { walkers, moved })
     }
 
+    /// Whether a period has words from outside that the tile keeps.
+    pub fn takes_words(&self, advance: &TileAdvance) -> bool {
+        advance.walkers[..self.inputs].iter().any(|walker| *walker != Advance::Rests)
+    }
+
     /// The number of further periods, at most `limit`, in which the controllers find the same again, `age` later by
     /// tokens.
     pub fn repetitions(&self, mark: &TileMark, advance: &TileAdvance, period: u64, age: u64, limit: u64) -> u64 {
