@@ -73,6 +73,7 @@ impl Passes<'_> {
     /// The way of words from stage to stage, and the latencies of operands.
     fn transport(&self) -> Transport {
         let mut transport = Transport::uniform(self.tiles.target.transport);
+        let operations = self.program.operations();
         for (stage, origin) in self.extraction.origins.iter().enumerate() {
             let Origin::Operation { operation, .. } = origin else { continue };
             for (read, access) in self.extraction.pipeline.stages[stage].reads.iter().enumerate() {
@@ -84,7 +85,7 @@ impl Passes<'_> {
                     transport.set_arrival(stage, read, datapath.arrival(read));
                 }
                 // The kernels of results that come back have their ways already.
-                let loads = self.program.operations()[*operation].1.loads.len().max(1);
+                let loads = operations[*operation].1.loads.len().max(1);
                 if self.tiles.target.transport > 0 && self.recurrent[*operation].contains(&(read % loads)) {
                     self.writers_with_ways(access.array).for_each(|producer| transport.set(producer, stage, 0));
                 }

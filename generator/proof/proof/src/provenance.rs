@@ -46,6 +46,8 @@ struct Read {
 
 struct Prover<'a> {
     program: &'a Program,
+    /// Whether arrays are kept in memories.
+    stored: bool,
     staged: Staged<'a>,
     dependences: &'a Dependences<'a>,
     /// The producers of reads, as far as they were asked for.
@@ -148,6 +150,7 @@ impl<'a> Prover<'a> {
         let selected = copies.iter().filter(|copy| copy.selection.is_some()).map(|copy| copy.stage);
         let mut prover = Prover {
             program,
+            stored: program.policy() == Policy::Dnn,
             staged,
             dependences,
             producers: RefCell::default(),
@@ -627,7 +630,7 @@ impl Prover<'_> {
 
     /// Whether arrays are kept: then reads that have no port follow their writes iteration by iteration.
     fn is_stored(&self) -> bool {
-        self.program.policy() == Policy::Dnn
+        self.stored
     }
 
     /// The port of the memory of an array that a source is.
