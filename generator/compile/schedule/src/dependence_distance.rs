@@ -151,6 +151,7 @@ pub(crate) fn carried(
         return Err(ScheduleError::Carried { stage, array: name });
     }
     let dependence = Dependence { array, producer, consumer, read, dimensions, repeats };
+    let dependence = of_last_write(dependence, &pipeline.stages[producer]);
     // The loops that are its own, an iteration a cycle.
     let mut steps = vec![0; reader.loops.len()];
     let mut period = 1_i64;
@@ -162,6 +163,33 @@ pub(crate) fn carried(
         true => Ok(Some(dependence)),
         false => Err(ScheduleError::Chained { stage, writer, array: name }),
     }
+}
+
+/// A dependence on the last write of an element before the read, where loops of the producer write it again and again: in the same
+/// iteration of those around the loop that carries the value, and in the last one of those inside.
+fn of_last_write(mut dependence: Dependence, writer: &Stage) -> Dependence {
+    let moves = |relation: &&DimensionRelation| {
+        relation.producer_loop == relation.consumer_loop
+            && relation.samples.iter().any(|(read, written)| read != written)
+    };
+    let carrying = dependence.dimensions.iter().filter(moves).filter_map(|relation| relation.producer_loop).max();
+    let again = |level: usize| {
+        let follows = dependence.dimensions.iter().any(|relation| relation.producer_loop == Some(level));
+        !follows && writer.loops[level].extent > 1
+    };
+    let around: Vec<usize> =
+        (0..writer.loops.len()).filter(|&level| again(level) && carrying.is_some_and(|inner| level > inner)).collect();
+    for relation in dependence.dimensions.iter_mut().chain(&mut dependence.repeats) {
+        let is_around = |level: &usize| around.contains(level);
+        relation.producer_loop = relation.producer_loop.filter(|level| !is_around(level));
+        relation.consumer_loop = relation.consumer_loop.filter(|level| !is_around(level));
+    }
+    for relation in &mut dependence.repeats {
+        if let (Some(level), None) = (relation.producer_loop, relation.consumer_loop) {
+            relation.samples = vec![(0, writer.loops[level].max())];
+        }
+    }
+    dependence
 }
 
 /// Whether a read takes results of earlier iterations of its own group alone, as they come out of its kernels: elements that no
