@@ -1,6 +1,7 @@
 //! The passes in their order.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 
 use itertools::Itertools;
 use pushmem_assembly::{Constraints, Tiles, realize};
@@ -10,7 +11,7 @@ use pushmem_graph::{Accelerator, ApplicationGraph, StoredArray, Target, WORD_BIT
 use pushmem_kernels::{Datapath, DatapathGraph, TableMemories};
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Policy, Program};
-use pushmem_proof::{prove, prove_graph, prove_roms};
+use pushmem_proof::{prove, prove_graph, prove_roms, prove_sums};
 use pushmem_replay::replay;
 use pushmem_schedule::{Coarse, CoarseOptions, Recurrence, Schedule, Stage, sequential};
 use pushmem_tile::{Kind, TileSpec, timing};
@@ -147,6 +148,7 @@ fn compile_with_accumulators(
     let of_all = coarse.clone().with_accumulators(|_| true);
     let divided = if of_slow == of_all { vec![of_all] } else { vec![of_slow, of_all] };
     for divided in divided.into_iter().filter(|divided| *divided != coarse) {
+        prove_sums(&source, &divided).map_err(|error| fault(&error))?;
         let Ok(found) = compile_with_moves(divided, tiles, constraints, observe) else { continue };
         let cost = |compiled: &Compiled| (compiled.accelerator.length, compiled.accelerator.tiles.len());
         if best.as_ref().is_ok_and(|best| cost(best) <= cost(&found)) {
@@ -421,20 +423,15 @@ impl Compiled {
     /// # Errors
     /// A fault, when the proof fails.
     pub fn prove(&self) -> Result<Proof, CompileError> {
-        let fault = |error: String| {
-            CompileError::Fault(
-                Diagnostic::new(format!("the compiled accelerator is wrong: {error}")).as_fault("program"),
-            )
-        };
         prove(&self.program, self.extraction.staged(), &self.schedule, &self.datapaths, &self.accelerator)
-            .map_err(|error| fault(error.to_string()))?;
+            .map_err(|error| fault(&error))?;
         prove_roms(&self.program, self.extraction.staged(), &self.schedule, &self.accelerator)
-            .map_err(|error| fault(error.to_string()))?;
+            .map_err(|error| fault(&error))?;
         let mut proof = Proof::default();
         for memory in &self.accelerator.memories {
             let report = replay(&memory.buffer, &memory.mapped, self.accelerator.target.memory()).map_err(|error| {
                 let wires = memory.streams.iter().map(|stream| self.accelerator.wires[stream.of].name.as_str());
-                fault(format!("{}: {error}", wires.collect::<Vec<_>>().join(", ")))
+                fault(&format!("{}: {error}", wires.collect::<Vec<_>>().join(", ")))
             })?;
             proof.memories += 1;
             proof.simulated_cycles += report.cycles_simulated;
@@ -443,13 +440,18 @@ impl Compiled {
         for array in &self.accelerator.arrays {
             let level = self.accelerator.tiles[array.first_tile].level;
             let report = replay(&array.buffer_of_tiles(), &array.mapped, self.accelerator.spec_at(level))
-                .map_err(|error| fault(format!("{}: {error}", array.buffer.name)))?;
+                .map_err(|error| fault(&format!("{}: {error}", array.buffer.name)))?;
             proof.memories += 1;
             proof.simulated_cycles += report.cycles_simulated;
             proof.proven_cycles += report.cycles_total;
         }
         Ok(proof)
     }
+}
+
+/// The error of a proof that fails.
+fn fault(error: &dyn Display) -> CompileError {
+    CompileError::Fault(Diagnostic::new(format!("the compiled accelerator is wrong: {error}")).as_fault("program"))
 }
 
 /// Checks that tiles of one name are the same: their modules have the name, too.

@@ -628,7 +628,7 @@ fn check(pipeline: &Pipeline, schedule: &Schedule, coarse: Option<(&Coarse, &Coa
                 one.into_iter().zip(other).take_while(|(one, other)| one == *other).map(|(one, _)| one).collect()
             };
             let paths: Vec<Vec<usize>> = users.map(|(number, (_, path))| path[..shared(number)].to_vec()).collect();
-            paths.first().map_or(0, |first| paths.iter().fold(first.clone(), |one, other| common(one, other)).len())
+            paths.first().map_or(0, |first| paths.iter().fold(first.clone(), common).len())
         })
         .collect();
 

@@ -23,6 +23,7 @@ mod roms;
 mod sequence;
 mod stages;
 mod stored;
+mod sums;
 mod tiles;
 mod units;
 mod writers;
@@ -35,6 +36,7 @@ use pushmem_stages::Staged;
 pub use error::{PartError, ProofError, ProvenanceError};
 pub use nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetHold, NetLane, NetOperand, NetSource};
 pub use roms::{RomError, RomFault, prove_roms};
+pub use sums::prove_sums;
 
 use crate::dependence::Dependences;
 use crate::parts::Compilation;

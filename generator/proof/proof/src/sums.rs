@@ -1,0 +1,511 @@
+//! The proof that a program whose sums stay in registers computes what the program says.
+//!
+//! Of each reduction that is divided, the loops that add and the statement that takes the last sum are put together again: all that is
+//! added in all iterations must be what the reduction adds, and no statement may come between that would see or change a value.
+
+use std::collections::BTreeSet;
+
+use itertools::Itertools;
+use pushmem_nest::{
+    Access, AffineIndex, Binary, Expression, ExpressionKind, Index, Load, Loop, Operation, Program, Type,
+};
+
+use crate::error::{PartError, require};
+
+/// An operation with the loops around it, outermost first.
+type Placed<'a> = (Vec<&'a Loop>, &'a Operation);
+
+/// Proves that `divided`, which has running sums after the arrays of `source`, computes the same outputs.
+///
+/// # Errors
+/// The first operation that does not compute its part.
+pub fn prove_sums(source: &Program, divided: &Program) -> Result<(), PartError> {
+    let (old, new) = (source.operations(), divided.operations());
+    let whole = || "the program".to_owned();
+    let count = source.arrays.len();
+    require(divided.arrays.len() >= count && divided.tables == source.tables, whole, "arrays or tables are missing")?;
+    let same = source.arrays.iter().zip(&divided.arrays).all(|(one, other)| {
+        (&one.name, one.kind, one.element, &one.shape, &one.min)
+            == (&other.name, other.kind, other.element, &other.shape, &other.min)
+    });
+    require(same, whole, "an array is another")?;
+    let takes_sum =
+        |(_, of): &&Placed| of.target.array < count && of.loads.iter().any(|load| load.access.array >= count);
+    let takers = new.iter().filter(takes_sum).collect_vec();
+    let mut gone = BTreeSet::new();
+    for taker in &takers {
+        let name = || taker.1.name.clone();
+        let sum = Sum { source: &old, divided: &new, count }.of(taker);
+        let replaced = sum.map_err(|reason| PartError { part: name(), reason: reason.to_owned() })?;
+        gone.extend(replaced);
+    }
+    // All other statements are those of the program, in its order.
+    let kept = old.iter().filter(|(_, of)| !gone.contains(of.name.as_str()));
+    let is_other = |(_, of): &&Placed| of.target.array < count && !takers.iter().any(|taker| taker.1.name == of.name);
+    let others = new.iter().filter(is_other);
+    for pair in kept.zip_longest(others) {
+        let same = pair.both().is_some_and(|(one, other)| one.1 == other.1 && headers(&one.0) == headers(&other.0));
+        require(same, whole, "a statement is another, or stands elsewhere")?;
+    }
+    Ok(())
+}
+
+/// The bounds of loops.
+fn headers(loops: &[&Loop]) -> Vec<(String, i64, i64, i64)> {
+    loops.iter().map(|level| (level.variable.clone(), level.min, level.extent, level.unroll)).collect()
+}
+
+/// The search for what a divided reduction was.
+struct Sum<'a> {
+    source: &'a [Placed<'a>],
+    divided: &'a [Placed<'a>],
+    /// How many arrays the program has without running sums.
+    count: usize,
+}
+
+/// A running sum as a whole: the loops that add, outermost first, what they add, and where it begins.
+struct Whole<'a> {
+    loops: Vec<&'a Loop>,
+    writers: Vec<&'a Operation>,
+    addends: Vec<String>,
+    first: i64,
+}
+
+impl<'a> Sum<'a> {
+    /// Checks a statement that takes a sum. Gives the names of the operations of the program that it stands for.
+    fn of(&self, (loops, taker): &Placed<'a>) -> Result<Vec<&'a str>, &'static str> {
+        let place =
+            self.source.iter().position(|(_, of)| of.name == taker.name).ok_or("the program has no such sum")?;
+        let (all, update) = &self.source[place];
+        let depth = loops.len();
+        let reduces = update.reduce && all.len() > depth && headers(&all[..depth]) == headers(loops);
+        if !reduces
+            || !same_element(&update.target, &taker.target)
+            || (depth..all.len()).any(|level| !update.merges(level))
+        {
+            return Err("it is no sum over these loops");
+        }
+        let (load, rest) = self.without_sum(taker).ok_or("it takes more than one sum")?;
+        let whole = self.whole(loops, load).ok_or("the running sum is none")?;
+        self.check_addends(&all[depth..], depth, update, &whole)?;
+        let first = self.source[..place].iter().rposition(|(_, of)| uses(of, update.target.array));
+        let begins = first.filter(|_| !taker.reduce).map(|first| &self.source[first]);
+        match begins {
+            // The element has its old value.
+            None if taker.reduce && whole.first == 0 && rest.is_empty() => {}
+            Some((around, begins))
+                if pointers(around) == pointers(&all[..depth])
+                    && same_element(&begins.target, &update.target)
+                    && !begins.reduce =>
+            {
+                let expected = match begins.expression.kind {
+                    ExpressionKind::Constant(number) if rest.is_empty() => whole.first == number,
+                    _ => whole.first == 0 && terms(begins, &[]) == rest,
+                };
+                if !expected {
+                    return Err("it begins with another value");
+                }
+            }
+            _ => return Err("it begins with another value"),
+        }
+        self.check_between(first.filter(|_| !taker.reduce), place, depth)?;
+        self.check_position(place, loops, taker, &whole)?;
+        let names = begins.map(|(_, begins)| begins.name.as_str());
+        Ok(names.into_iter().chain([update.name.as_str()]).collect())
+    }
+
+    /// The only load of a running sum, and the other terms.
+    fn without_sum(&self, taker: &'a Operation) -> Option<(&'a Load, Vec<String>)> {
+        let is_sum = |load: &&Load| load.access.array >= self.count;
+        let load = taker.loads.iter().filter(is_sum).exactly_one().ok()?;
+        let mut rest = terms(taker, &[]);
+        let own = term_of(taker, &ExpressionKind::Load(taker.loads.iter().position(|of| of == load)?), &[]);
+        rest.remove(rest.iter().position(|term| *term == own)?);
+        Some((load, rest))
+    }
+
+    /// The running sum whose last one is loaded in these loops.
+    fn whole(&self, around: &[&'a Loop], load: &Load) -> Option<Whole<'a>> {
+        let mut writers = self.divided.iter().filter(|(_, of)| of.target.array == load.access.array);
+        let ((loops, writer), None) = (writers.next()?, writers.next()) else { return None };
+        let readers = self.divided.iter().flat_map(|(_, of)| &of.loads);
+        let variable = around.len();
+        let inner = *loops.get(variable).filter(|_| loops.len() == variable + 1)?;
+        if headers(&loops[..variable]) != headers(around) {
+            return None;
+        }
+        // One element for each iteration of all loops, of which the one before is read.
+        let outer = (0..variable).rev().map(Index::variable).collect_vec();
+        let at = |index: Index| std::iter::once(index).chain(outer.clone()).collect_vec();
+        let before = Index::variable(variable).plus(&Index::constant(-1), 1)?;
+        let own = writer.loads.iter().position(|of| of.access.array == writer.target.array)?;
+        let right = inner.unroll == 1
+            && !writer.reduce
+            && readers.filter(|of| of.access.array == writer.target.array).count() == 2
+            && writer.target.indices == at(Index::variable(variable))
+            && writer.loads[own].access.indices == at(before)
+            && load.outside.is_none()
+            && load.access.indices == at(Index::constant(inner.max()));
+        let first = writer.loads[own].outside.filter(|_| right)?;
+        let mut addends = terms(writer, &[]);
+        addends.remove(addends.iter().position(|term| *term == term_of(writer, &ExpressionKind::Load(own), &[]))?);
+        // Sums of sums.
+        if let Some((load, rest)) = self.nested(writer, own) {
+            let within = self.whole(loops, load).filter(|within| rest && within.first == 0)?;
+            let loops = std::iter::once(inner).chain(within.loops).collect();
+            let writers = std::iter::once(*writer).chain(within.writers).collect();
+            return Some(Whole { loops, writers, addends: within.addends, first });
+        }
+        Some(Whole { loops: vec![inner], writers: vec![*writer], addends, first })
+    }
+
+    /// The running sum that a running sum adds, and whether it adds nothing else.
+    fn nested(&self, writer: &'a Operation, own: usize) -> Option<(&'a Load, bool)> {
+        let others = writer.loads.iter().enumerate().filter(|(number, _)| *number != own);
+        let sums = others.filter(|(_, load)| load.access.array >= self.count).map(|(_, load)| load).collect_vec();
+        Some((*sums.first()?, writer.loads.len() == 2 && terms(writer, &[]).len() == 2))
+    }
+
+    /// Checks that the loops of a sum add what all copies of the update add in its loops.
+    fn check_addends(
+        &self,
+        levels: &[&Loop],
+        depth: usize,
+        update: &Operation,
+        whole: &Whole,
+    ) -> Result<(), &'static str> {
+        let mut adding = whole.loops.iter();
+        let (mut places, mut next) = (Vec::new(), depth);
+        for level in levels {
+            if level.unroll == level.extent {
+                let numbers = level.min..level.min + level.extent;
+                places.push(numbers.map(|number| Some(Index::constant(number))).collect_vec());
+                continue;
+            }
+            let runs = adding.next().ok_or("a loop that adds is missing")?;
+            let least = if level.unroll > 1 { 0 } else { level.min };
+            if (runs.min, runs.extent) != (least, level.extent / level.unroll) {
+                return Err("a loop that adds has other bounds");
+            }
+            let variable = Index::variable(next);
+            next += 1;
+            places.push(match level.unroll {
+                1 => vec![Some(variable)],
+                unroll => {
+                    let lane = |lane: i64| Index::constant(level.min + lane).plus(&variable, unroll);
+                    (0..unroll).map(lane).collect()
+                }
+            });
+        }
+        if adding.next().is_some() {
+            return Err("a loop adds more than once");
+        }
+        let mut wanted = Vec::new();
+        for copy in places.into_iter().multi_cartesian_product() {
+            let copy = copy.into_iter().collect::<Option<Vec<_>>>().ok_or("an index is too large")?;
+            wanted.extend(terms(update, &numbered(depth, copy)));
+        }
+        let mut found = whole.addends.clone();
+        wanted.sort_unstable();
+        found.sort_unstable();
+        if wanted == found { Ok(()) } else { Err("it adds other values") }
+    }
+
+    /// Checks that the loops of a sum are where the reduction was, or behind what was in its loop.
+    fn check_position(
+        &self,
+        place: usize,
+        loops: &[&Loop],
+        taker: &Operation,
+        whole: &Whole,
+    ) -> Result<(), &'static str> {
+        let position = |name: &str| self.divided.iter().position(|(_, of)| of.name == name);
+        let outermost = self.source[place].0[loops.len()];
+        let inside = |(loops_of, _): &Placed| loops_of.get(loops.len()).is_some_and(|of| std::ptr::eq(*of, outermost));
+        let end = self.source.iter().rposition(inside).ok_or("its loop is missing")?;
+        let last = position(&taker.name).ok_or("it is missing")?;
+        for writer in &whole.writers {
+            let at = position(&writer.name).ok_or("a loop that adds is missing")?;
+            let around = &self.divided[at].0;
+            let others =
+                self.source.iter().enumerate().filter_map(|(number, (_, of))| Some((number, position(&of.name)?)));
+            // Another sum of the same loop stands behind it, too.
+            let is_sum = |at: usize| self.divided[at].1.loads.iter().any(|load| load.access.array >= self.count);
+            let others =
+                others.filter(|(number, at)| *number != place && !(*number <= end && is_sum(*at))).collect_vec();
+            let right = at < last
+                && pointers(&around[..loops.len()]) == pointers(loops)
+                && others.iter().all(|(number, other)| if *number <= end { *other < at } else { *other > last });
+            if !right {
+                return Err("its loops stand elsewhere");
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that between the first value of a sum and the end of its loops no other statement uses the array, or writes what the
+    /// statements read that are moved behind the loops; but for elements that later iterations leave as they are.
+    fn check_between(&self, first: Option<usize>, place: usize, depth: usize) -> Result<(), &'static str> {
+        let (all, update) = &self.source[place];
+        let outermost = all[depth];
+        let inside = |(loops, _): &Placed| loops.get(depth).is_some_and(|level| std::ptr::eq(*level, outermost));
+        let end = self.source.iter().rposition(inside).ok_or("its loop is missing")?;
+        let begin = first.unwrap_or_else(|| self.source.iter().position(inside).unwrap_or(place));
+        for (number, (loops, other)) in self.source.iter().enumerate().take(end + 1).skip(begin) {
+            if number == place || Some(number) == first {
+                continue;
+            }
+            if uses(other, update.target.array) {
+                return Err("another statement uses its element meanwhile");
+            }
+            let writes = |load: &&Load| load.access.array == other.target.array;
+            if first.is_some_and(|first| self.source[first].1.loads.iter().any(|load| writes(&load))) {
+                return Err("its first value changes meanwhile");
+            }
+            let in_loop = inside(&(loops.clone(), other));
+            for load in update.loads.iter().filter(writes).filter(|_| in_loop) {
+                // Each iteration of all loops that both share writes an element of its own, above the read.
+                let shared = loops.iter().zip(all).take_while(|(one, other)| std::ptr::eq(**one, **other)).count();
+                let own = (depth..shared).all(|level| load.access.follows(level)) && shared == loops.len();
+                let plain =
+                    load.access.indices.iter().all(|index| index.as_affine().is_some_and(|of| of.terms.len() <= 1));
+                if number > place || !own || !plain || load.access.indices != other.target.indices {
+                    return Err("what it adds changes meanwhile");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The identities of loops.
+fn pointers(loops: &[&Loop]) -> Vec<*const Loop> {
+    loops.iter().map(|level| std::ptr::from_ref(*level)).collect()
+}
+
+fn same_element(one: &Access, other: &Access) -> bool {
+    (one.array, &one.indices) == (other.array, &other.indices)
+}
+
+fn uses(operation: &Operation, array: usize) -> bool {
+    operation.target.array == array || operation.loads.iter().any(|load| load.access.array == array)
+}
+
+/// Indices in place of the variables from `first` on.
+fn numbered(first: usize, indices: Vec<Index>) -> Vec<(usize, Index)> {
+    indices.into_iter().enumerate().map(|(place, index)| (first + place, index)).collect()
+}
+
+/// The terms that the expression of an operation adds, each as a text that is the same for the same value, with indices in place of
+/// variables.
+fn terms(operation: &Operation, places: &[(usize, Index)]) -> Vec<String> {
+    fn visit(operation: &Operation, of: &Expression, sum: Type, places: &[(usize, Index)], found: &mut Vec<String>) {
+        match &of.kind {
+            ExpressionKind::Binary { operator: Binary::Add, left, right } if of.value == sum => {
+                visit(operation, left, sum, places, found);
+                visit(operation, right, sum, places, found);
+            }
+            kind => found.push(term_of(operation, kind, places)),
+        }
+    }
+    let mut found = Vec::new();
+    visit(operation, &operation.expression, operation.expression.value, places, &mut found);
+    found.sort_unstable();
+    found
+}
+
+/// A term as a text.
+fn term_of(operation: &Operation, kind: &ExpressionKind, places: &[(usize, Index)]) -> String {
+    let of = |expression: &Expression| match affine(expression, places) {
+        Some(AffineIndex { constant, terms }) => format!("{constant}+{terms:?}"),
+        None => format!("{:?} {}", expression.value, term_of(operation, &expression.kind, places)),
+    };
+    match kind {
+        ExpressionKind::Constant(number) => format!("{number}"),
+        ExpressionKind::Variable(_) => "a variable beyond its range".to_owned(),
+        ExpressionKind::Load(load) => {
+            let Load { access, outside } = &operation.loads[*load];
+            format!("{}{:?} {outside:?}", access.array, substituted(access, places))
+        }
+        ExpressionKind::Lookup { table, index } => format!("table {table} [{}]", of(index)),
+        ExpressionKind::Unary { operator, operand } => format!("{operator:?}({})", of(operand)),
+        ExpressionKind::Binary { operator, left, right } => format!("{operator:?}({}, {})", of(left), of(right)),
+        ExpressionKind::Select { condition, then, otherwise } => {
+            format!("select({}, {}, {})", of(condition), of(then), of(otherwise))
+        }
+        ExpressionKind::Cast(inner) => format!("cast({})", of(inner)),
+    }
+}
+
+/// The indices of an access with others in place of variables; nothing where one becomes too large.
+fn substituted(access: &Access, places: &[(usize, Index)]) -> Option<Vec<Index>> {
+    let index = |index: &Index| {
+        // From the outermost on: what stands in the place of a variable has none with a greater number.
+        places.iter().try_fold(index.clone(), |index, (variable, by)| index.substituted(*variable, by))
+    };
+    access.indices.iter().map(index).collect()
+}
+
+/// An expression of loop variables as one affine function, if it is one.
+fn affine(expression: &Expression, places: &[(usize, Index)]) -> Option<AffineIndex> {
+    let index = |of: &Expression| affine(of, places).map(|affine| Index { affine, pieces: Vec::new() });
+    if expression.value != Type::I32 {
+        return None;
+    }
+    let found = match &expression.kind {
+        ExpressionKind::Constant(number) => Index::constant(*number),
+        ExpressionKind::Variable(variable) => {
+            let placed = places.iter().find(|(place, _)| place == variable);
+            placed.map_or_else(|| Index::variable(*variable), |(_, index)| index.clone())
+        }
+        ExpressionKind::Binary { operator: Binary::Add, left, right } => index(left)?.plus(&index(right)?, 1)?,
+        ExpressionKind::Binary { operator: Binary::Multiply, left, right } => {
+            match (index(left)?.as_constant(), index(right)?.as_constant()) {
+                (Some(factor), _) => index(right)?.times(factor)?,
+                (_, Some(factor)) => index(left)?.times(factor)?,
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    found.as_affine().cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use pushmem_files::Document;
+    use pushmem_nest::Node;
+
+    use super::*;
+
+    /// A product of matrices that begins with another one, over a loop of two lanes and one inside, and the sum of what it reads.
+    const PRODUCT: &str = "
+name: product
+schedule: dnn
+inputs:
+  a: {type: i16, shape: [8, 3, 5]}
+  b: {type: i16, shape: [8, 6]}
+  c: {type: i16, shape: [6, 5]}
+outputs: {output: {type: i16, shape: [6, 5]}, weight: {type: i16, shape: [6, 5]}}
+nest:
+  - for i in 0..5:
+    - for j in 0..6:
+      - weight[j, i] = 7
+      - output[j, i] = 2 * c[j, i]
+      - for l in 0..3:
+        - for k in 0..8 unroll 2:
+          - output[j, i] += a[k, l, i] * b[k, j] + (k as i16)
+      - for k in 0..8:
+        - weight[j, i] += b[k, j]
+";
+
+    fn divided() -> (Program, Program) {
+        let program = Program::from_document(&Document::parse("product.yaml", PRODUCT).unwrap()).unwrap().program;
+        let divided = program.clone().with_accumulators(|_| true);
+        assert_eq!(divided.arrays.len(), program.arrays.len() + 3);
+        (program, divided)
+    }
+
+    fn operations(nodes: &mut [Node]) -> Vec<&mut Operation> {
+        let mut found = Vec::new();
+        for node in nodes {
+            match node {
+                Node::Operation(operation) => found.push(operation.as_mut()),
+                Node::Loop(inner) => found.extend(operations(&mut inner.body)),
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn divided_sums_are_those_of_the_program() {
+        let (program, divided) = divided();
+        assert_eq!(prove_sums(&program, &divided).map_err(|error| error.to_string()), Ok(()));
+    }
+
+    /// Each constant, each index and each bound of a loop is one more; each statement is gone, or each loop.
+    #[test]
+    fn other_sums_are_refused() {
+        let (program, divided) = divided();
+        let is_refused = |change: &dyn Fn(&mut Program)| {
+            let mut changed = divided.clone();
+            change(&mut changed);
+            assert_ne!(changed, divided);
+            prove_sums(&program, &changed).is_err()
+        };
+        let count = divided.operations().len();
+        for number in 0..count {
+            let loads = divided.operations()[number].1.loads.len();
+            for load in 0..loads {
+                assert!(is_refused(&|of| {
+                    let outside = &mut operations(&mut of.nest)[number].loads[load].outside;
+                    *outside = Some(outside.unwrap_or(0) + 1);
+                }));
+                let indices = divided.operations()[number].1.loads[load].access.indices.len();
+                for index in 0..indices {
+                    assert!(is_refused(&|of| {
+                        operations(&mut of.nest)[number].loads[load].access.indices[index].affine.constant += 1;
+                    }));
+                }
+            }
+            assert!(is_refused(&|of| operations(&mut of.nest)[number].target.indices[0].affine.constant += 1));
+            assert!(is_refused(&|of| operations(&mut of.nest)[number].reduce ^= true));
+            assert!(is_refused(&|of| {
+                let expression = &mut operations(&mut of.nest)[number].expression;
+                let value = expression.value;
+                let one = Expression { kind: ExpressionKind::Constant(1), ..expression.clone() };
+                let (left, right) = (Box::new(expression.clone()), Box::new(one));
+                *expression = Expression {
+                    kind: ExpressionKind::Binary { operator: Binary::Add, left, right },
+                    value,
+                    span: expression.span,
+                };
+            }));
+        }
+        // Nodes of each body, by the path of places that leads there.
+        let places = paths(&divided.nest, &[]);
+        for path in &places {
+            assert!(is_refused(&|of| drop(body(&mut of.nest, path).remove(path[path.len() - 1]))), "{path:?}");
+            assert!(
+                !matches!(at(&divided.nest, path), Node::Loop(_))
+                    || is_refused(&|of| {
+                        let Node::Loop(inner) = &mut body(&mut of.nest, path)[path[path.len() - 1]] else {
+                            unreachable!()
+                        };
+                        inner.extent += 1;
+                    })
+            );
+        }
+    }
+
+    fn paths(nodes: &[Node], before: &[usize]) -> Vec<Vec<usize>> {
+        let of_node = |(place, node): (usize, &Node)| {
+            let path = before.iter().copied().chain([place]).collect_vec();
+            let inner = match node {
+                Node::Loop(inner) => paths(&inner.body, &path),
+                Node::Operation(_) => Vec::new(),
+            };
+            std::iter::once(path).chain(inner).collect_vec()
+        };
+        nodes.iter().enumerate().flat_map(of_node).collect()
+    }
+
+    fn at<'a>(nodes: &'a [Node], path: &[usize]) -> &'a Node {
+        match (&nodes[path[0]], &path[1..]) {
+            (node, []) => node,
+            (Node::Loop(inner), rest) => at(&inner.body, rest),
+            _ => unreachable!("a path goes through loops"),
+        }
+    }
+
+    fn body<'a>(nodes: &'a mut Vec<Node>, path: &[usize]) -> &'a mut Vec<Node> {
+        match path {
+            [_] => nodes,
+            [place, rest @ ..] => match &mut nodes[*place] {
+                Node::Loop(inner) => body(&mut inner.body, rest),
+                Node::Operation(_) => unreachable!("a path goes through loops"),
+            },
+            [] => unreachable!("a path has a place"),
+        }
+    }
+}
