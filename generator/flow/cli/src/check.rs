@@ -183,6 +183,7 @@ impl Check {
             Some(
                 FileKind::PassMutantList
                 | FileKind::Statement
+                | FileKind::Pipeline
                 | FileKind::Words
                 | FileKind::Image
                 | FileKind::Python

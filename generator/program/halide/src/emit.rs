@@ -11,8 +11,8 @@ use crate::fault::Result;
 use crate::merge::{Merged, tidied};
 use crate::program::Stores;
 use crate::shapes::{Shape, no_table};
-use crate::unfold::{Level, Unfolded};
 use crate::text::{Printer, identifier, tables_of};
+use crate::unfold::{Level, Unfolded};
 use crate::value::Variable;
 
 /// The text of a nest, and the places that its parts come from.

@@ -9,7 +9,7 @@ use crate::kinds::{self, FileKind};
 use crate::output;
 use crate::progress::Spinner;
 
-/// Reads a program, a loop nest or a lowered statement of Halide, and reports its warnings.
+/// Reads a program, a loop nest, or a pipeline or lowered statement of Halide, and reports its warnings.
 ///
 /// # Errors
 /// A located message when it is neither; with what to do where it is for another command.
@@ -21,7 +21,7 @@ pub fn read(path: &Path) -> Result<Program, Diagnostic> {
     Ok(reported(checked))
 }
 
-/// Reads a lowered statement of Halide, and shows on a terminal what is being done.
+/// Reads a pipeline or a lowered statement of Halide, and shows on a terminal what is being done.
 ///
 /// # Errors
 /// As [`pushmem_halide::read`].

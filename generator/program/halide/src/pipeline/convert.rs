@@ -55,9 +55,7 @@ impl Converter<'_> {
                 let of = self.within(of, used, known)?;
                 if self.type_of(&of) == Some(*to) { (*of).clone() } else { Value::Cast(*to, of) }
             }
-            Value::Select(condition, then, otherwise) => {
-                self.select(condition, [then, otherwise], used, known)?
-            }
+            Value::Select(condition, then, otherwise) => self.select(condition, [then, otherwise], used, known)?,
         };
         let value = Rc::new(value);
         known.insert(place, value.clone());
@@ -131,10 +129,10 @@ impl Converter<'_> {
             indices.push(of);
         }
         let tells = |each: &Index| each.range(self.ranges).0 < 0;
-        let same = |one: &[Index], other: &[Index]| one.iter().filter(|each| tells(each)).all(|each| other.contains(each));
-        (same(&said, &needed) && same(&needed, &said)).then(|| {
-            Value::Load(Element::Array { array: point.array, indices, outside: Some(constant), place: point.place })
-        })
+        let same =
+            |one: &[Index], other: &[Index]| one.iter().filter(|each| tells(each)).all(|each| other.contains(each));
+        let load = Element::Array { array: point.array, indices, outside: Some(constant), place: point.place };
+        (same(&said, &needed) && same(&needed, &said)).then_some(Value::Load(load))
     }
 
     fn load(&self, point: &Point, used: &Box, known: &mut HashMap<usize, Converted>) -> Result<Value<Element>> {

@@ -64,7 +64,8 @@ impl<'a> Bytes<'a> {
 
     fn table(&'a self, at: usize) -> Result<Table<'a>> {
         let left = self.tables_left.get().checked_sub(1);
-        self.tables_left.set(left.ok_or_else(|| self.malformed(at, "there are more tables than the file has room for"))?);
+        self.tables_left
+            .set(left.ok_or_else(|| self.malformed(at, "there are more tables than the file has room for"))?);
         let back = i64::from(i32::from_le_bytes(self.bytes(at)?));
         let start = (at as i64).checked_sub(back).and_then(|start| usize::try_from(start).ok());
         let start = start.ok_or_else(|| self.malformed(at, "a virtual table lies before the file"))?;

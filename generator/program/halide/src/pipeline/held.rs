@@ -34,10 +34,10 @@ pub(crate) fn held(plan: &Plan, boxes: &[Option<Box>]) -> Vec<Option<Type>> {
 fn type_of(array: &Array, (low, high): (i64, i64)) -> Option<Type> {
     match array.value {
         Type::Bool => Some(Type::U8),
-        Type::U32 | Type::I32 => {
-            NARROW.into_iter().filter(|of| of.bits() == 16 || matches!(array.storage, Storage::Constants(_)))
-                .find(|of| of.holds(low) && of.holds(high))
-        }
+        Type::U32 | Type::I32 => NARROW
+            .into_iter()
+            .filter(|of| of.bits() == 16 || matches!(array.storage, Storage::Constants(_)))
+            .find(|of| of.holds(low) && of.holds(high)),
         narrow => Some(narrow),
     }
 }
@@ -78,7 +78,10 @@ fn found(plan: &Plan, stages: &[&Stage], boxes: &[Option<Box>], values: &mut [(i
                     let (low, high) = before[place]?;
                     let Some(value) = value else { return Some((low, high)) };
                     let (down, up) = growth.of(value, place)?;
-                    Some((low.saturating_add(down.min(0).saturating_mul(count)), high.saturating_add(up.max(0).saturating_mul(count))))
+                    Some((
+                        low.saturating_add(down.min(0).saturating_mul(count)),
+                        high.saturating_add(up.max(0).saturating_mul(count)),
+                    ))
                 };
                 stage.values.iter().enumerate().map(grown).collect()
             }

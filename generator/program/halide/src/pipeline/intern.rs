@@ -73,12 +73,40 @@ impl Interner {
             // As Halide leaves them away.
             (_, Value::Number(0, _)) if matches!(operator, Binary::Add | Binary::Subtract) => left,
             (Value::Number(0, _), _) if operator == Binary::Add => right,
-            (_, Value::Number(1, _)) if matches!(operator, Binary::Multiply | Binary::Divide) && result != Type::Bool => left,
+            (_, Value::Number(1, _))
+                if matches!(operator, Binary::Multiply | Binary::Divide) && result != Type::Bool =>
+            {
+                left
+            }
             (Value::Number(1, _), _) if operator == Binary::Multiply => right,
-            (Value::Number(truth, Type::Bool), _) if operator == Binary::And => if *truth != 0 { right } else { left },
-            (_, Value::Number(truth, Type::Bool)) if operator == Binary::And => if *truth != 0 { left } else { right },
-            (Value::Number(truth, Type::Bool), _) if operator == Binary::Or => if *truth != 0 { left } else { right },
-            (_, Value::Number(truth, Type::Bool)) if operator == Binary::Or => if *truth != 0 { right } else { left },
+            (Value::Number(truth, Type::Bool), _) if operator == Binary::And => {
+                if *truth != 0 {
+                    right
+                } else {
+                    left
+                }
+            }
+            (_, Value::Number(truth, Type::Bool)) if operator == Binary::And => {
+                if *truth != 0 {
+                    left
+                } else {
+                    right
+                }
+            }
+            (Value::Number(truth, Type::Bool), _) if operator == Binary::Or => {
+                if *truth != 0 {
+                    left
+                } else {
+                    right
+                }
+            }
+            (_, Value::Number(truth, Type::Bool)) if operator == Binary::Or => {
+                if *truth != 0 {
+                    right
+                } else {
+                    left
+                }
+            }
             _ => self.keep(Value::Binary(operator, left, right), result),
         }
     }
@@ -89,6 +117,16 @@ impl Interner {
             Value::Number(0, _) => otherwise,
             Value::Number(..) => then,
             _ if Rc::ptr_eq(&then, &otherwise) => then,
+            Value::Binary(Binary::Less | Binary::LessEqual, ref left, ref right)
+                if Rc::ptr_eq(left, &otherwise) && Rc::ptr_eq(right, &then) =>
+            {
+                self.binary(Binary::Maximum, otherwise, then)
+            }
+            Value::Binary(Binary::Less | Binary::LessEqual, ref left, ref right)
+                if Rc::ptr_eq(left, &then) && Rc::ptr_eq(right, &otherwise) =>
+            {
+                self.binary(Binary::Minimum, then, otherwise)
+            }
             _ => self.keep(Value::Select(condition, then, otherwise), result),
         }
     }

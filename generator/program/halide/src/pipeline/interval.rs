@@ -96,7 +96,16 @@ fn combined(operator: Binary, left: (i64, i64), right: (i64, i64)) -> Option<(i6
         Binary::Maximum => (left.0.max(right.0), left.1.max(right.1)),
         Binary::AbsoluteDifference => {
             let (low, high) = (left.0 - right.1, left.1 - right.0);
-            (if low > 0 { low } else if high < 0 { -high } else { 0 }, high.max(-low))
+            (
+                if low > 0 {
+                    low
+                } else if high < 0 {
+                    -high
+                } else {
+                    0
+                },
+                high.max(-low),
+            )
         }
         operator if operator.is_comparison() => (0, 1),
         _ => return None,

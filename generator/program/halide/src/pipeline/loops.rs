@@ -90,8 +90,10 @@ const OUTERMOST: &str = "__outermost";
 
 #[cfg(test)]
 mod tests {
-    use super::super::syntax::{Definition, Dimension, Element, Execution, Expression, Kind, Split, SplitKind, TypeCode};
     use super::super::plan::Unroll;
+    use super::super::syntax::{
+        Definition, Dimension, Element, Execution, Expression, Kind, Split, SplitKind, TypeCode,
+    };
     use super::order;
 
     fn definition(splits: &[(&str, &str, &str, i64)], loops: &[(&str, Execution)]) -> Definition {
@@ -109,7 +111,10 @@ mod tests {
             arguments: Vec::new(),
             domain: Vec::new(),
             splits: splits.iter().map(split).collect(),
-            loops: loops.iter().map(|(name, execution)| Dimension { name: (*name).to_owned(), execution: *execution }).collect(),
+            loops: loops
+                .iter()
+                .map(|(name, execution)| Dimension { name: (*name).to_owned(), execution: *execution })
+                .collect(),
             specializations: 0,
             span: Default::default(),
         }

@@ -37,11 +37,12 @@ use sizes::{Declarations, Sizes};
 /// Turns a serialized pipeline into a program, which is named like the file `name`, without its ending.
 ///
 /// # Errors
-/// Where the bytes are no pipeline, at the byte. Otherwise at the place in the text of the pipeline: types that have no hardware, sizes that
+/// Where the bytes are no pipeline, with the byte. Otherwise at the place in the text of the pipeline: types that have no hardware, sizes that
 /// are not known, addresses that depend on data, and all that [`Program::read`] finds.
 pub fn import_pipeline(name: &str, bytes: &[u8]) -> Result<Checked, Diagnostic> {
     let declarations = Declarations::read(bytes).map_err(|problem| {
-        Diagnostic::new(format!("`{name}`: {problem}")).with_help("write `// input: 64, 64` with the extent of each dimension, innermost first")
+        Diagnostic::new(format!("`{name}`: {problem}"))
+            .with_help("write `// input: 64, 64` with the extent of each dimension, innermost first")
     })?;
     let mut pipeline = read::pipeline(bytes).map_err(|malformed| {
         Diagnostic::new(format!("`{name}` is no pipeline of Halide: at byte {}, {}", malformed.at, malformed.what))
@@ -50,7 +51,8 @@ pub fn import_pipeline(name: &str, bytes: &[u8]) -> Result<Checked, Diagnostic> 
     })?;
     let (text, names) = print::text(&mut pipeline);
     let source = Source::new(name, &text, Language::Halide);
-    let made = made(&Sizes { pipeline: &pipeline, names: &names, declarations: &declarations }).map_err(|fault| crate::located(&source, fault))?;
+    let made = made(&Sizes { pipeline: &pipeline, names: &names, declarations: &declarations })
+        .map_err(|fault| crate::located(&source, fault))?;
     let nest = text::Nest {
         name: &crate::stem(name),
         schedule: declarations.schedule,
@@ -86,12 +88,14 @@ fn made(sizes: &Sizes) -> Result<Made> {
         let plan = Lowering::plan(sizes, &inline)?;
         let boxes = regions::regions(&plan)?;
         let held = held::held(&plan, &boxes);
-        let missing: Vec<usize> = (0..held.len()).filter(|array| held[*array].is_none() && boxes[*array].is_some()).collect();
+        let missing: Vec<usize> =
+            (0..held.len()).filter(|array| held[*array].is_none() && boxes[*array].is_some()).collect();
         let Some(first) = missing.first() else {
             let held = held.into_iter().map(|of| of.unwrap_or(Type::I16)).collect();
             return Ok(Made { plan, boxes, held });
         };
-        let func = |array: usize| plan.stages.iter().find(|stage| stage.arrays.contains(&array)).map(|stage| stage.func);
+        let func =
+            |array: usize| plan.stages.iter().find(|stage| stage.arrays.contains(&array)).map(|stage| stage.func);
         let found: Vec<usize> = missing
             .iter()
             .filter(|array| plan.arrays[**array].storage == Storage::Buffer)

@@ -29,7 +29,8 @@ fn stem(name: &str) -> String {
 impl Names {
     fn new(pipeline: &Pipeline) -> Self {
         let funcs = pipeline.funcs.iter().map(|func| &func.name);
-        let others = pipeline.parameters.iter().map(|each| &each.name).chain(pipeline.buffers.iter().map(|each| &each.name));
+        let others =
+            pipeline.parameters.iter().map(|each| &each.name).chain(pipeline.buffers.iter().map(|each| &each.name));
         let all: Vec<&String> = funcs.chain(others).unique().collect();
         let counts = all.iter().map(|name| stem(name)).counts();
         let shown = |name: &str| if counts[&stem(name)] == 1 { stem(name) } else { name.to_owned() };
@@ -45,7 +46,9 @@ impl Names {
 /// The name of a variable as the user knows it: `r.x` of `r12$x`.
 pub(crate) fn variable(name: &str) -> String {
     match name.split_once('$') {
-        Some((domain, dimension)) if !dimension.is_empty() && !dimension.starts_with(|first: char| first.is_ascii_digit()) => {
+        Some((domain, dimension))
+            if !dimension.is_empty() && !dimension.starts_with(|first: char| first.is_ascii_digit()) =>
+        {
             format!("{}.{dimension}", domain.trim_end_matches(|character: char| character.is_ascii_digit()))
         }
         Some((name, _)) => name.to_owned(),
@@ -59,7 +62,8 @@ pub(crate) fn text(pipeline: &mut Pipeline) -> (String, Names) {
     for parameter in &mut pipeline.parameters {
         let start = printer.text.len();
         let shown = printer.names.shown(&parameter.name).to_owned();
-        let dimensions = if parameter.is_buffer { format!(", {} dimensions", parameter.dimensions) } else { String::new() };
+        let dimensions =
+            if parameter.is_buffer { format!(", {} dimensions", parameter.dimensions) } else { String::new() };
         let kind = if parameter.is_buffer { "ImageParam" } else { "Param" };
         printer.line(&format!("{kind} {shown}: {}{dimensions}", parameter.element));
         parameter.span = printer.span(start);

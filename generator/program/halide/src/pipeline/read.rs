@@ -6,8 +6,8 @@ use pushmem_nest::Binary;
 
 use super::flat::{Bytes, Malformed, Result, Table};
 use super::syntax::{
-    Bound, Call, Called, Constants, Constraint, Definition, Dimension, Element, Execution, Expression, Func, FuncSchedule, Kind,
-    Level, Parameter, Pipeline, Reduction, Split, SplitKind, TypeCode,
+    Bound, Call, Called, Constants, Constraint, Definition, Dimension, Element, Execution, Expression, Func,
+    FuncSchedule, Kind, Level, Parameter, Pipeline, Reduction, Split, SplitKind, TypeCode,
 };
 
 /// The major version of the schema that is read. It tells a pipeline, too: not all versions of Halide write the identifier of the format.
@@ -147,7 +147,8 @@ fn parameter(table: &Table) -> Result<Parameter> {
     Ok(Parameter {
         is_buffer: table.flag(1)?,
         element: element(&table.needed(2, "the type of a parameter")?)?,
-        dimensions: usize::try_from(table.i32(3)?).map_err(|_| table.malformed("a parameter has fewer than 0 dimensions"))?,
+        dimensions: usize::try_from(table.i32(3)?)
+            .map_err(|_| table.malformed("a parameter has fewer than 0 dimensions"))?,
         name: table.text(4)?,
         constraints: table.tables(6)?.iter().map(constraint).collect::<Result<_>>()?,
         span: Default::default(),
@@ -159,7 +160,8 @@ fn external(table: &Table) -> Result<Parameter> {
     Ok(Parameter {
         is_buffer: table.flag(0)?,
         element: element(&table.needed(1, "the type of a parameter")?)?,
-        dimensions: usize::try_from(table.i32(2)?).map_err(|_| table.malformed("a parameter has fewer than 0 dimensions"))?,
+        dimensions: usize::try_from(table.i32(2)?)
+            .map_err(|_| table.malformed("a parameter has fewer than 0 dimensions"))?,
         name: table.text(3)?,
         constraints: Vec::new(),
         span: Default::default(),
@@ -186,7 +188,9 @@ fn constants(table: &Table) -> Result<Constants> {
     for each in &dimensions {
         let (least, extent, stride) = (i64::from(each.i32(0)?), i64::from(each.i32(1)?), i64::from(each.i32(2)?));
         if extent < 1 || stride < 1 {
-            return Err(each.malformed(format!("a buffer has {extent} elements along a dimension, at distances of {stride}")));
+            return Err(
+                each.malformed(format!("a buffer has {extent} elements along a dimension, at distances of {stride}"))
+            );
         }
         shape.push((least, extent));
         strides.push(stride);

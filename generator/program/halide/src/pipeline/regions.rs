@@ -45,7 +45,7 @@ pub(crate) fn regions(plan: &Plan) -> Result<Vec<Option<Box>>> {
 }
 
 fn check(array: &Array, found: Option<&Box>) -> Result<()> {
-    let too_wide = found.into_iter().flatten().find(|(low, high)| high - low >= pushmem_nest::LARGEST_ARRAY as i64);
+    let too_wide = found.into_iter().flatten().find(|(low, high)| high - low >= pushmem_nest::LARGEST_ARRAY);
     match too_wide {
         Some((low, high)) => {
             let message = format!("`{}` is read from {low} to {high} along a dimension", array.name);

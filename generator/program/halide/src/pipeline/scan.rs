@@ -33,7 +33,8 @@ pub(crate) fn follow_streams(blocks: &mut [Block], boxes: &[Option<Box>]) -> boo
         }
         // Dimensions that nothing says the place of are outermost, the last one first.
         let own = block.statements.first().map_or(&[][..], |statement| &statement.target);
-        let others = own.iter().rev().filter_map(|index| followed(index, block)).filter(|variable| !longest.contains(variable));
+        let others =
+            own.iter().rev().filter_map(|index| followed(index, block)).filter(|variable| !longest.contains(variable));
         let order: Vec<Variable> = others.chain(longest.iter().copied()).unique().collect();
         for statement in &block.statements {
             let place = |dimension: &usize| {

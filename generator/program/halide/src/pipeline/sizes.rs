@@ -88,7 +88,8 @@ impl<'a> Sizes<'a> {
                 .ok_or_else(|| {
                     let name = self.names.shown(&func.name);
                     let message = format!("the size of the output `{name}` along `{argument}` is not known");
-                    Fault::new(func.span, message).with_help(format!("say it before the pipeline is written: `{name}.bound({argument}, 0, 64)`"))
+                    Fault::new(func.span, message)
+                        .with_help(format!("say it before the pipeline is written: `{name}.bound({argument}, 0, 64)`"))
                 })
         };
         func.arguments.iter().enumerate().map(of).collect()
@@ -119,7 +120,8 @@ impl<'a> Sizes<'a> {
         let mut parts = name.rsplitn(3, '.');
         let (dimension, what, image) = (parts.next()?.parse::<usize>().ok()?, parts.next()?, parts.next()?);
         let parameter = self.pipeline.parameters.iter().find(|parameter| parameter.name == image);
-        let buffer = || Some(self.pipeline.buffers.iter().find(|buffer| buffer.name == image)?.shape.get(dimension).copied());
+        let buffer =
+            || Some(self.pipeline.buffers.iter().find(|buffer| buffer.name == image)?.shape.get(dimension).copied());
         let (low, high) = match parameter {
             Some(parameter) => *self.image(parameter)?.get(dimension)?,
             None => buffer()?.map(|(least, extent)| (least, least + extent - 1))?,

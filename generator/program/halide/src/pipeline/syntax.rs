@@ -254,6 +254,22 @@ impl Expression {
         Self { kind, span: Span::default() }
     }
 
+    /// Shows the expression and all its parts.
+    pub fn visit<'a>(&'a self, show: &mut impl FnMut(&'a Expression)) {
+        show(self);
+        match &self.kind {
+            Kind::Integer(..) | Kind::Real(..) | Kind::Text(_) | Kind::Variable(_) | Kind::Other(_) => {}
+            Kind::Cast(_, of) | Kind::Reinterpret(_, of) | Kind::Not(of) => of.visit(show),
+            Kind::Binary(_, left, right) => {
+                left.visit(show);
+                right.visit(show);
+            }
+            Kind::Select(parts) => parts.iter().for_each(|part| part.visit(show)),
+            Kind::Let(_, parts) => parts.iter().for_each(|part| part.visit(show)),
+            Kind::Call(call) => call.arguments.iter().for_each(|argument| argument.visit(show)),
+        }
+    }
+
     /// The number, if it is one.
     pub fn number(&self) -> Option<i64> {
         match &self.kind {

@@ -17,6 +17,9 @@ use crate::fault::Result;
 use crate::text::{Printer, identifier, tables_of};
 use crate::value::{Element, Place, Value, Variable};
 
+/// The fewest choices by one coordinate for which the values of it have blocks of their own.
+const FEWEST_CHOICES: i64 = 16;
+
 /// A loop with its iterations.
 #[derive(Clone, Debug)]
 pub(crate) struct Loop {
@@ -82,10 +85,12 @@ impl Block {
 
     fn accumulates(&self) -> bool {
         let follows = |each: &Loop| {
-            let of = |statement: &Statement| statement.target.iter().any(|index| index.variables().contains(&each.variable));
+            let of =
+                |statement: &Statement| statement.target.iter().any(|index| index.variables().contains(&each.variable));
             self.statements.iter().all(of)
         };
-        self.statements.iter().any(|statement| statement.updates) && self.loops.iter().any(|each| each.is_rolled() && !follows(each))
+        self.statements.iter().any(|statement| statement.updates)
+            && self.loops.iter().any(|each| each.is_rolled() && !follows(each))
     }
 }
 
@@ -130,6 +135,7 @@ impl Nest<'_> {
                 self.blocks(stage, &mut blocks)?;
             }
         }
+        self.trim(&mut blocks);
         let is_pipeline = match self.schedule {
             Some(policy) => policy == Policy::Stencil,
             None => !blocks.iter().any(Block::accumulates),
@@ -150,11 +156,22 @@ impl Nest<'_> {
         Ok(emitted)
     }
 
-    /// The blocks of a stage: of a first definition, each value has its own.
+    /// The blocks of a stage. Where a value chooses between many by a coordinate, each of its values has blocks of its own.
     fn blocks(&self, stage: &Stage, blocks: &mut Vec<Block>) -> Result<()> {
         let all = ranges(self.plan, stage, self.boxes);
+        let Some(variable) = chooser(stage, &all) else { return self.blocks_in(stage, &all, blocks) };
+        for at in all[variable].0..=all[variable].1 {
+            let mut one = all.clone();
+            one[variable] = (at, at);
+            self.blocks_in(stage, &one, blocks)?;
+        }
+        Ok(())
+    }
+
+    /// The blocks of a stage for these values of the variables: of a first definition, each value has its own.
+    fn blocks_in(&self, stage: &Stage, all: &Box, blocks: &mut Vec<Block>) -> Result<()> {
         let mut converter =
-            Converter { plan: self.plan, boxes: self.boxes, held: self.held, ranges: &all, known: HashMap::new() };
+            Converter { plan: self.plan, boxes: self.boxes, held: self.held, ranges: all, known: HashMap::new() };
         let loops = stage.loops.iter().map(|each| {
             let range = all[each.variable];
             let unroll = unrolled(each.unroll, range.1 - range.0 + 1);
@@ -174,9 +191,35 @@ impl Nest<'_> {
             let statements = in_turns(statements, span)?;
             blocks.push(Block { loops, statements, span });
         } else {
-            blocks.extend(statements.into_iter().map(|each| Block { loops: loops.clone(), statements: vec![each], span }));
+            blocks.extend(statements.into_iter().map(|each| Block {
+                loops: loops.clone(),
+                statements: vec![each],
+                span,
+            }));
         }
         Ok(())
+    }
+
+    /// Removes what is stored and not read, as values of tuples may be.
+    fn trim(&self, blocks: &mut Vec<Block>) {
+        let mut wanted: BTreeSet<usize> =
+            (0..self.plan.arrays.len()).filter(|array| self.plan.arrays[*array].storage == Storage::Output).collect();
+        for block in blocks.iter_mut().rev() {
+            // What a statement reads of its own array is wanted if the array is; a later statement of the block may read an earlier one.
+            loop {
+                let before = wanted.len();
+                for statement in
+                    block.statements.iter().filter(|statement| wanted.contains(&statement.array)).collect_vec()
+                {
+                    wanted.extend(statement.value.array_loads().into_iter().map(|(array, _)| array));
+                }
+                if wanted.len() == before {
+                    break;
+                }
+            }
+            block.statements.retain(|statement| wanted.contains(&statement.array));
+        }
+        blocks.retain(|block| !block.statements.is_empty());
     }
 
     /// Names for all arrays: those that the user gave them, where they can be names.
@@ -207,7 +250,8 @@ impl Nest<'_> {
             });
             used.extend(statement.value.array_loads().into_iter().map(|(array, _)| array));
         }
-        for (title, storage) in [("inputs", Storage::Input), ("outputs", Storage::Output), ("buffers", Storage::Buffer)] {
+        for (title, storage) in [("inputs", Storage::Input), ("outputs", Storage::Output), ("buffers", Storage::Buffer)]
+        {
             let arrays: Vec<usize> =
                 used.iter().copied().filter(|array| self.plan.arrays[*array].storage == storage).collect();
             if !arrays.is_empty() {
@@ -256,7 +300,8 @@ impl Nest<'_> {
             let Some(name) = [wanted.clone()].into_iter().chain(numbered).find(|name| !taken(name)) else { continue };
             let unroll = if each.unroll > 1 { format!(" unroll {}", each.unroll) } else { String::new() };
             let (low, high) = each.range;
-            emitted.line(&format!("{:1$}- for {name} in {low}..{2}{unroll}:\n", "", 2 + 2 * depth, high + 1), block.span);
+            emitted
+                .line(&format!("{:1$}- for {name} in {low}..{2}{unroll}:\n", "", 2 + 2 * depth, high + 1), block.span);
             variables.insert(each.variable, name);
             depth += 1;
         }
@@ -269,6 +314,28 @@ impl Nest<'_> {
     }
 }
 
+/// The coordinate that a first definition chooses between many values by.
+fn chooser(stage: &Stage, ranges: &Box) -> Option<Variable> {
+    let mut counts: BTreeMap<Variable, i64> = BTreeMap::new();
+    let mut seen = HashSet::new();
+    for value in stage.values.iter().flatten() {
+        value.visit(&mut seen, &mut |part| {
+            if let Value::Select(condition, ..) = part
+                && let Value::Binary(Binary::Equal, left, right) = &**condition
+                && let (Value::Variable(variable), Value::Number(..)) = (&**left, &**right)
+            {
+                *counts.entry(*variable).or_default() += 1;
+            }
+        });
+    }
+    let is_free = |variable: &Variable| {
+        let extent = ranges[*variable].1 - ranges[*variable].0 + 1;
+        let along = stage.loops.iter().any(|each| each.variable == *variable && each.dimension.is_some());
+        along && !stage.updates && extent <= 2 * counts[variable]
+    };
+    counts.keys().find(|variable| counts[variable] >= FEWEST_CHOICES && is_free(variable)).copied()
+}
+
 /// The value as memories hold it. Low bits of sums are sums of low bits, so that reductions remain what they are.
 fn stored(value: &Converted, of: Type, held: Type) -> Converted {
     if of == held {
@@ -279,11 +346,7 @@ fn stored(value: &Converted, of: Type, held: Type) -> Converted {
             Value::binary(*operator, stored(left, of, held), stored(right, of, held))
         }
         Value::Cast(_, inner) if matches!(**inner, Value::Load(Element::Array { .. })) && of != Type::Bool => {
-            let same = Rc::new(Value::Cast(held, inner.clone()));
-            match &**inner {
-                Value::Load(Element::Array { .. }) => same,
-                _ => value.clone(),
-            }
+            Rc::new(Value::Cast(held, inner.clone()))
         }
         Value::Number(number, _) => Rc::new(Value::Number(held.wrap(*number), held)),
         _ => Rc::new(Value::Cast(held, value.clone())),

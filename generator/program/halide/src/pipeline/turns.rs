@@ -10,7 +10,13 @@ use crate::fault::{Fault, Result};
 /// The statements in an order in which none reads what another has stored before.
 pub(crate) fn in_turns(mut statements: Vec<Statement>, span: Span) -> Result<Vec<Statement>> {
     let reads = |statement: &Statement| -> BTreeSet<usize> {
-        statement.value.array_loads().into_iter().map(|(array, _)| array).filter(|array| *array != statement.array).collect()
+        statement
+            .value
+            .array_loads()
+            .into_iter()
+            .map(|(array, _)| array)
+            .filter(|array| *array != statement.array)
+            .collect()
     };
     let mut ordered = Vec::new();
     while !statements.is_empty() {

@@ -33,15 +33,17 @@ pub(crate) fn arrays(term: &Term, seen: &mut HashSet<usize>, found: &mut BTreeSe
     term.operands().into_iter().for_each(|operand| arrays(operand, seen, found));
 }
 
+/// What is done with a load, and the ranges that the variables have there.
+type OnLoad<'a> = dyn FnMut(&Point, &[(i64, i64)]) + 'a;
+
 /// A walk over the loads of terms.
 pub(crate) struct Walk<'a> {
-    /// What is done with each load, and the ranges that the variables have there.
-    pub load: &'a mut dyn FnMut(&Point, &[(i64, i64)]),
+    load: &'a mut OnLoad<'a>,
     left: usize,
 }
 
 impl<'a> Walk<'a> {
-    pub fn new(load: &'a mut dyn FnMut(&Point, &[(i64, i64)])) -> Self {
+    pub fn new(load: &'a mut OnLoad<'a>) -> Self {
         Self { load, left: MOST_GUARDED }
     }
 
@@ -77,16 +79,18 @@ pub(crate) fn refined(condition: &Term, truth: bool, ranges: &Box) -> Option<Box
     match &**condition {
         Value::Number(number, _) => ((*number != 0) == truth).then(|| ranges.clone()),
         Value::Unary(Unary::Not, of) => refined(of, !truth, ranges),
-        Value::Binary(operator @ (Binary::And | Binary::Or), left, right) => match (*operator == Binary::And) == truth {
-            true => refined(right, truth, &refined(left, truth, ranges)?),
-            false => match (refined(left, truth, ranges), refined(right, truth, ranges)) {
-                (Some(one), Some(other)) => {
-                    let hull = one.iter().zip(&other).map(|(one, other)| (one.0.min(other.0), one.1.max(other.1)));
-                    Some(hull.collect())
-                }
-                (one, other) => one.or(other),
-            },
-        },
+        Value::Binary(operator @ (Binary::And | Binary::Or), left, right) => {
+            match (*operator == Binary::And) == truth {
+                true => refined(right, truth, &refined(left, truth, ranges)?),
+                false => match (refined(left, truth, ranges), refined(right, truth, ranges)) {
+                    (Some(one), Some(other)) => {
+                        let hull = one.iter().zip(&other).map(|(one, other)| (one.0.min(other.0), one.1.max(other.1)));
+                        Some(hull.collect())
+                    }
+                    (one, other) => one.or(other),
+                },
+            }
+        }
         Value::Binary(operator, left, right) if operator.is_comparison() => {
             let compared = compared(*operator, left, right, truth, ranges);
             compared.unwrap_or_else(|| Some(ranges.clone()))
