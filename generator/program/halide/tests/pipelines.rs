@@ -72,10 +72,10 @@ fn nests_say_what_the_schedules_say() {
         ("nearest", "least_0: {type: u16, shape: [16, 8]}"),
         ("accumulated", "output[x, y] = output_so_far[x, y]"),
         ("greatest", "most[x, y] = max(most[x, y], input[r_x + x, r_y + y])"),
-        ("without_inputs", "curve: {type: u8, values: [0, 0, 0,"),
+        ("without_inputs", "  curve:\n    type: u8\n    values: [0, 0, 0,"),
         ("gained", "gain: {type: u8, shape: [1]}"),
         // Nine values of 8 bits fit 16 bits.
-        ("wide_sums", "sums: {type: i16, shape: [16, 8]}"),
+        ("wide_sums", "sums: {type: u16, shape: [16, 8]}"),
     ] {
         let nest = nest(name);
         assert!(nest.contains(expected), "{name}: {expected}\n{nest}");

@@ -1,6 +1,7 @@
 //! The types of what memories hold: 8 or 16 bits, also for values of 32 bits where these are always few.
 
 use std::collections::{BTreeSet, HashSet};
+use std::rc::Rc;
 
 use pushmem_nest::{Binary, Type};
 
@@ -73,7 +74,8 @@ fn found(plan: &Plan, stages: &[&Stage], boxes: &[Option<Box>], values: &mut [(i
             false => {
                 let of_array = |array: usize| (values[array], plan.arrays[array].value);
                 let of_variable = |variable: usize| all[variable];
-                let mut growth = Growth { arrays, intervals: Intervals::new(&of_variable, &of_array) };
+                let mut growth =
+                    Growth { arrays, targets: &stage.targets, intervals: Intervals::new(&of_variable, &of_array) };
                 let grown = |(place, value): (usize, &Option<Term>)| {
                     let (low, high) = before[place]?;
                     let Some(value) = value else { return Some((low, high)) };
@@ -92,16 +94,19 @@ fn found(plan: &Plan, stages: &[&Stage], boxes: &[Option<Box>], values: &mut [(i
     }
 }
 
-/// How often an element may be updated.
+/// How often an element may be updated: loops along dimensions go to other elements.
 fn iterations(stage: &Stage, ranges: &Box) -> i64 {
     let extent = |variable: usize| ranges[variable].1 - ranges[variable].0 + 1;
-    stage.loops.iter().fold(1, |count: i64, each| count.saturating_mul(extent(each.variable)))
+    let again = stage.loops.iter().filter(|each| each.dimension.is_none());
+    again.fold(1, |count: i64, each| count.saturating_mul(extent(each.variable)))
 }
 
 /// By how much an update changes a value that was there before.
 struct Growth<'a> {
     /// The arrays that are updated.
     arrays: &'a [usize],
+    /// The element that is written.
+    targets: &'a [Term],
     intervals: Intervals<'a>,
 }
 
@@ -110,7 +115,13 @@ impl Growth<'_> {
     fn of(&mut self, term: &Term, place: usize) -> Option<(i64, i64)> {
         match &**term {
             Value::Cast(_, of) => match &**of {
-                Value::Load(point) if point.array == self.arrays[place] => Some((0, 0)),
+                // Of the element that is written.
+                Value::Load(point)
+                    if point.array == self.arrays[place]
+                        && point.indices.iter().zip(self.targets).all(|(one, other)| Rc::ptr_eq(one, other)) =>
+                {
+                    Some((0, 0))
+                }
                 _ => None,
             },
             Value::Binary(Binary::Add, left, right) => {
