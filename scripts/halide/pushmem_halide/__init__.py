@@ -10,8 +10,8 @@
     unroll(blur, x, 2)
     hw_accelerate(blur, [64, 64], [image]).write("blur.stmt")    # pushmem build blur.stmt
 
-An accelerator computes one tile. `hw_accelerate` compiles the tile to a lowered statement, with bounds that are
-constants; whatever calls the tile, and whatever makes its inputs, stays with the CPU.
+An accelerator computes one tile. `hw_accelerate` writes the tile as a lowered statement, or as the pipeline before
+lowering, `blur.hlpipe`, with bounds that are constants; whatever calls the tile, and whatever makes its inputs, stays with the CPU.
 """
 
 from __future__ import annotations
@@ -97,11 +97,14 @@ class Accelerator:
     schedule: str | None = None
 
     def write(self, file: str | Path) -> None:
-        """Writes the tile as a lowered statement. Lines before it say the types and shapes of what is streamed, and the
-        entries of tables, none of which Halide prints."""
+        """Writes the tile: as the pipeline before lowering, to a file `.hlpipe`, or else as a lowered statement. Lines say
+        what Halide does not write: the types and shapes of what is streamed, and of statements the entries of tables."""
         for parameter, box in self.inputs:
             fix(parameter, box)
         fix(self.output.output_buffer(), [(0, extent) for extent in self.extents])
+        if Path(file).suffix == ".hlpipe":
+            self.write_pipeline(Path(file))
+            return
         parameters = [parameter for parameter, _ in self.inputs]
         self.output.compile_to_lowered_stmt(str(file), parameters, hl.StmtOutputFormat.Text, hl.Target(TARGET))
         streams = [(parameter.name(), parameter.type(), [extent for _, extent in box]) for parameter, box in self.inputs]
@@ -113,6 +116,17 @@ class Accelerator:
             entries = ", ".join(str(value) for value in memoryview_of(table))
             lines.append(f"// {table.name()}: {type_name(table.name(), table.type())}{extents} = {entries}\n")
         Path(file).write_text("".join(lines) + Path(file).read_text())
+
+
+    def write_pipeline(self, file: Path) -> None:
+        """Writes the tile as Funcs and schedules, with the box of each input behind them."""
+        hl.serialize_pipeline(hl.Pipeline(self.output), str(file))
+        lines = ["// pushmem", *([f"// schedule: {self.schedule}"] if self.schedule else [])]
+        for parameter, box in self.inputs:
+            dimensions = ", ".join(f"{least} {extent}" for least, extent in box)
+            lines.append(f"// {parameter.name().split('$')[0]}: {dimensions}")
+        with file.open("ab") as pipeline:
+            pipeline.write(("\n" + "\n".join(lines) + "\n").encode())
 
 
 def hw_accelerate(output: hl.Func, extents: Iterable[int], inputs: Sequence[hl.ImageParam] = (),

@@ -50,7 +50,16 @@ pub fn unreadable(path: &Path, reason: &std::io::Error) -> Diagnostic {
     }
 }
 
-fn read_text_up_to(path: &Path, limit: u64) -> Result<String, Diagnostic> {
+/// The bytes of the file.
+///
+/// # Errors
+///
+/// If the file is missing, a folder or larger than [`SIZE_LIMIT`].
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Diagnostic> {
+    read_bytes_up_to(path, SIZE_LIMIT).map_err(|problem| problem.or_code(Code::Unreadable))
+}
+
+fn read_bytes_up_to(path: &Path, limit: u64) -> Result<Vec<u8>, Diagnostic> {
     let shown = path.display();
     let refused = |reason| unreadable(path, &reason);
     if path.is_dir() {
@@ -66,6 +75,12 @@ fn read_text_up_to(path: &Path, limit: u64) -> Result<String, Diagnostic> {
         return Err(Diagnostic::new(format!("`{shown}` is larger than {limit} bytes"))
             .with_help("check that this is the intended file"));
     }
+    Ok(bytes)
+}
+
+fn read_text_up_to(path: &Path, limit: u64) -> Result<String, Diagnostic> {
+    let shown = path.display();
+    let bytes = read_bytes_up_to(path, limit)?;
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
         let byte = error.as_bytes()[offset];

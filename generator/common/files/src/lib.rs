@@ -26,7 +26,7 @@ pub use counted::counted;
 pub use diagnostic::{Diagnostic, Span};
 pub use document::Document;
 pub use identifiers::replace_identifiers;
-pub use input::{SIZE_LIMIT, read_text, unreadable};
+pub use input::{SIZE_LIMIT, read_bytes, read_text, unreadable};
 pub use nearest::nearest;
 pub use node::DEPTH_LIMIT;
 pub use output::{MARKER, OutputFolder, check_output, write_all_through, write_file, write_files, write_through};

@@ -108,7 +108,7 @@ impl Check {
         if file.extension().is_some_and(|extension| extension == "hex") {
             return Ok(format!("{} words", read_words(file, u64::BITS)?.len()));
         }
-        if pushmem_halide::is_statement(file) {
+        if pushmem_halide::is_halide(file) {
             return Ok(accept(program::read_statement(file)?));
         }
         let document = kinds::read(file, &CHECKED)?;
@@ -183,6 +183,7 @@ impl Check {
             Some(
                 FileKind::PassMutantList
                 | FileKind::Statement
+                | FileKind::Pipeline
                 | FileKind::Words
                 | FileKind::Image
                 | FileKind::Python

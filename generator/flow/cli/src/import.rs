@@ -19,13 +19,13 @@ pub struct Import {
 
 #[derive(Subcommand)]
 enum From {
-    /// Read a lowered statement, as `Func.compile_to_lowered_stmt` of Halide writes it as text.
+    /// Read a pipeline of Halide, as `halide.serialize_pipeline` writes it, or a lowered statement, as text.
     Halide(Halide),
 }
 
 #[derive(Args)]
 struct Halide {
-    /// Lowered statement: text, named *.stmt.
+    /// Pipeline, named *.hlpipe, or lowered statement: text, named *.stmt.
     statement: PathBuf,
     /// Where to write the loop nest (YAML). Without, it is printed.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
@@ -47,7 +47,7 @@ struct Report<'a> {
 impl Import {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         let From::Halide(Halide { statement, output: file, json }) = &self.from;
-        kinds::expect(statement, &[FileKind::Statement])?;
+        kinds::expect(statement, &[FileKind::Statement, FileKind::Pipeline])?;
         let checked = program::read_statement(statement)?;
         checked.warnings.into_iter().for_each(output::report);
         let text = checked.program.to_string();

@@ -32,6 +32,7 @@ pub enum FileKind {
     Timing,
     TimingModel,
     Statement,
+    Pipeline,
     Words,
     Image,
     Python,
@@ -67,7 +68,7 @@ use ToldBy::{Contents, Endings, Keys, KeysOfTiming, Kind};
 
 /// All kinds. Of documents with keys of several, the first.
 #[rustfmt::skip]
-const KINDS: [Row; 20] = [
+const KINDS: [Row; 21] = [
     Row {
         kind: FileKind::Array, is: "a specification of an array", told_by: Kind { value: "array", or_key: "columns" },
         taken_by: "`pushmem generate` writes its RTL, `pushmem encode` and `pushmem decode` turn its configurations into bitstreams and back, and `pushmem simulate` runs them",
@@ -130,8 +131,12 @@ const KINDS: [Row; 20] = [
         taken_by: "the option --timing of `pushmem generate` and `build` takes it",
     },
     Row {
-        kind: FileKind::Statement, is: "a lowered statement of Halide", told_by: Endings(&["stmt"]),
+        kind: FileKind::Statement, is: "a lowered statement of Halide", told_by: Endings(&["stmt", "hlpipe"]),
         taken_by: "`pushmem build` compiles it, and `pushmem import halide` makes a loop nest of it: name the file *.stmt",
+    },
+    Row {
+        kind: FileKind::Pipeline, is: "a pipeline of Halide", told_by: Endings(&["hlpipe"]),
+        taken_by: "`pushmem build` compiles it, and `pushmem import halide` makes a loop nest of it",
     },
     Row {
         kind: FileKind::Words, is: "a file of words", told_by: Endings(&["hex"]),
@@ -317,6 +322,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for (name, contents, kind) in [
             ("a.stmt", "", "a lowered statement of Halide"),
+            ("a.hlpipe", "", "a pipeline of Halide"),
             ("b.txt", "// input: u16[4]\nmodule name=blur, target=host\n", "a lowered statement of Halide"),
             ("c.PGM", "P2 1 1 1 0", "an image"),
             ("d.py", "import halide as hl", "a Python script"),

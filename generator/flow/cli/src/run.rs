@@ -14,7 +14,7 @@ use crate::build::Build;
 
 #[derive(Args)]
 pub struct Run {
-    /// Program: a loop nest, or a lowered statement of Halide, named *.stmt.
+    /// Program: a loop nest, or one of Halide: a pipeline, named *.hlpipe, or a lowered statement, named *.stmt.
     program: PathBuf,
     /// Image for an input: .npy, .pgm, .ppm, .png or .hex. The name may be left out where there is one input. Inputs without an image are
     /// random.

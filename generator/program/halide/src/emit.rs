@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::rc::Rc;
 
 use itertools::Itertools;
-use pushmem_nest::{Binary, Index, Piece, Policy, Span, Type, Unary, is_reserved};
+use pushmem_nest::{Index, Policy, Span, Type, is_reserved};
 
 use crate::boundaries::Boundaries;
 use crate::fault::Result;
 use crate::merge::{Merged, tidied};
 use crate::program::Stores;
 use crate::shapes::{Shape, no_table};
+use crate::text::{Printer, identifier, tables_of};
 use crate::unfold::{Level, Unfolded};
-use crate::value::{Element, Value, Variable};
+use crate::value::Variable;
 
 /// The text of a nest, and the places that its parts come from.
 #[derive(Debug)]
@@ -231,27 +231,10 @@ impl Nest<'_> {
         for (depth, header) in loops.iter().enumerate() {
             emitted.line(&format!("{:1$}- {header}\n", "", 2 + 2 * depth), merged.span);
         }
-        let printer = Printer { nest: self, names, variables, ranges };
+        let kept: Vec<Vec<usize>> = (0..names.len()).map(|array| self.kept(array)).collect();
+        let printer = Printer { names, types: self.types, kept: &kept, variables, ranges };
         let own: Vec<Index> = coordinates.iter().map(|variable| Index::variable(*variable)).collect();
-        let target = printer.element(merged.array, &own);
-        let is_target = |value: &Value<Element>| match value {
-            Value::Load(Element::Array { array, indices, .. }) => {
-                *array == merged.array && printer.element(*array, indices) == target
-            }
-            _ => false,
-        };
-        let mut terms = Vec::new();
-        sum_terms(&value, false, &mut terms);
-        let added = terms.iter().position(|(term, negative)| is_target(term) && !negative);
-        let statement = match added {
-            Some(place) if merged.updates && terms.len() > 1 => {
-                terms.remove(place);
-                let count = terms.iter().filter(|(term, _)| contains(term, &is_target)).count();
-                (count == 0).then(|| format!("{target} += {}", printer.sum(&terms)))
-            }
-            _ => None,
-        };
-        let statement = statement.unwrap_or_else(|| format!("{target} = {}", printer.value(&value)));
+        let statement = printer.statement(merged.array, &own, &value, merged.updates);
         emitted.line(&format!("{:1$}- {statement}\n", "", 2 + 2 * loops.len()), merged.span);
         Ok(())
     }
@@ -269,13 +252,6 @@ impl Emitted {
         let place = self.places.iter().rfind(|(range, _)| range.start <= span.start);
         place.or(self.places.first()).map_or(Span::default(), |(_, span)| *span)
     }
-}
-
-/// Letters, digits and `_`, beginning with none of the digits.
-fn identifier(name: &str) -> String {
-    let allowed = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
-    let name: String = name.chars().map(allowed).collect();
-    if name.starts_with(|first: char| first.is_ascii_digit()) || name.is_empty() { format!("_{name}") } else { name }
 }
 
 /// The name of a variable of a Func, out of the name of its loop: `x` of `blur.s0.x.rebased`, `r_x` of `sum.s1.r12$x`.
@@ -299,174 +275,4 @@ pub(crate) fn loop_name(name: &str) -> String {
 /// Whether a part of a name is that of a definition of a Func: `s0` is the first, `s1` the first update.
 pub(crate) fn is_stage(part: &str) -> bool {
     part.strip_prefix('s').is_some_and(|number| number.parse::<u32>().is_ok())
-}
-
-/// The terms of a sum with their signs.
-fn sum_terms<'a>(value: &'a Rc<Value<Element>>, negative: bool, found: &mut Vec<(&'a Rc<Value<Element>>, bool)>) {
-    match &**value {
-        Value::Binary(Binary::Add, left, right) => {
-            sum_terms(left, negative, found);
-            sum_terms(right, negative, found);
-        }
-        Value::Binary(Binary::Subtract, left, right) => {
-            sum_terms(left, negative, found);
-            sum_terms(right, !negative, found);
-        }
-        _ => found.push((value, negative)),
-    }
-}
-
-/// The tables that a value looks up, also where the index of another one does.
-fn tables_of(value: &Value<Element>) -> Vec<usize> {
-    let mut loads = Vec::new();
-    value.loads(&mut loads);
-    let of = |load: &Element| match load {
-        Element::Array { .. } => Vec::new(),
-        Element::Table { table, index } => [vec![*table], tables_of(index)].concat(),
-    };
-    loads.into_iter().flat_map(of).collect()
-}
-
-fn contains(value: &Rc<Value<Element>>, wanted: &impl Fn(&Value<Element>) -> bool) -> bool {
-    wanted(value) || value.operands().into_iter().any(|operand| contains(operand, wanted))
-}
-
-struct Printer<'a> {
-    nest: &'a Nest<'a>,
-    names: &'a [String],
-    variables: BTreeMap<Variable, String>,
-    ranges: Vec<(i64, i64)>,
-}
-
-impl Printer<'_> {
-    fn value_type(&self, value: &Value<Element>) -> Type {
-        let load = |load: &Element| match load {
-            Element::Array { array, .. } => Some(self.nest.types[*array]),
-            Element::Table { table, .. } => Some(self.nest.types[*table]),
-        };
-        value.value_type(&load).unwrap_or(Type::I32)
-    }
-
-    fn variable(&self, variable: Variable) -> String {
-        match self.variables.get(&variable) {
-            Some(name) => name.clone(),
-            None => self.ranges[variable].0.to_string(),
-        }
-    }
-
-    fn element(&self, array: usize, indices: &[Index]) -> String {
-        let kept = self.nest.kept(array);
-        let indices =
-            kept.into_iter().map(|dimension| indices.get(dimension).map_or("0".to_owned(), |index| self.index(index)));
-        format!("{}[{}]", self.names[array], { indices }.join(", "))
-    }
-
-    fn index(&self, index: &Index) -> String {
-        let mut terms: Vec<String> = Vec::new();
-        for &(variable, factor) in index.affine.terms.iter().rev() {
-            terms.push(format!("{factor} * {}", self.variable(variable)));
-        }
-        for (factor, piece) in &index.pieces {
-            let of = self.index(piece.of());
-            terms.push(match piece {
-                Piece::Quotient { by, .. } => format!("{factor} * (({of}) / {by})"),
-                Piece::Remainder { by, .. } => format!("{factor} * (({of}) % {by})"),
-                Piece::Clamp { low, high, .. } => format!("{factor} * clamp({of}, {low}, {high})"),
-                Piece::Mirror { low, high, .. } => format!("{factor} * mirror({of}, {low}, {high})"),
-            });
-        }
-        if index.affine.constant != 0 || terms.is_empty() {
-            terms.push(index.affine.constant.to_string());
-        }
-        terms.join(" + ")
-    }
-
-    fn sum(&self, terms: &[(&Rc<Value<Element>>, bool)]) -> String {
-        let mut text = String::new();
-        // A sum begins with what is added, if anything is.
-        let first = terms.iter().position(|(_, negative)| !negative).unwrap_or(0);
-        let order = [first].into_iter().chain((0..terms.len()).filter(|place| *place != first));
-        for place in order {
-            let (term, negative) = &terms[place];
-            text.push_str(match (text.is_empty(), negative) {
-                (true, false) => "",
-                (true, true) => "-",
-                (false, false) => " + ",
-                (false, true) => " - ",
-            });
-            text.push_str(&self.operand(term));
-        }
-        text
-    }
-
-    /// A value, in parentheses if it is an operator.
-    fn operand(&self, value: &Rc<Value<Element>>) -> String {
-        let text = self.value(value);
-        match &**value {
-            Value::Binary(operator, ..) if operator.precedence().is_some() => format!("({text})"),
-            Value::Unary(Unary::Negate | Unary::Not, _) | Value::Cast(..) => format!("({text})"),
-            _ => text,
-        }
-    }
-
-    fn value(&self, value: &Rc<Value<Element>>) -> String {
-        match &**value {
-            Value::Number(number, Type::Bool) => (*number != 0).to_string(),
-            Value::Number(number, of) => format!("{number}{}", of.name()),
-            Value::Variable(variable) => match self.variables.get(variable) {
-                Some(name) => name.clone(),
-                None => format!("{}i32", self.ranges[*variable].0),
-            },
-            Value::Load(Element::Array { array, indices, outside, .. }) => {
-                let element = self.element(*array, indices);
-                match outside {
-                    Some(outside) => format!("outside({element}, {outside})"),
-                    None => element,
-                }
-            }
-            Value::Load(Element::Table { table, index }) => format!("{}[{}]", self.names[*table], self.value(index)),
-            Value::Unary(Unary::Negate, operand) => format!("-{}", self.operand(operand)),
-            Value::Unary(Unary::Not, operand) => format!("!{}", self.operand(operand)),
-            Value::Unary(Unary::Absolute, operand) => format!("abs({})", self.value(operand)),
-            // Halide keeps truth values in bytes, and takes the lowest bit of what becomes one.
-            Value::Cast(Type::Bool, operand) => match self.value_type(operand) {
-                Type::Bool => self.value(operand),
-                _ => format!("({} & 1) != 0", self.operand(operand)),
-            },
-            Value::Cast(to, operand) => format!("{} as {}", self.operand(operand), to.name()),
-            Value::Select(condition, then, otherwise) => {
-                format!("sel({}, {}, {})", self.value(condition), self.value(then), self.value(otherwise))
-            }
-            Value::Binary(Binary::Add | Binary::Subtract, ..) => {
-                let mut terms = Vec::new();
-                sum_terms(value, false, &mut terms);
-                self.sum(&terms)
-            }
-            Value::Binary(operator @ (Binary::And | Binary::Or), ..) => {
-                let symbol = match (self.value_type(value), operator) {
-                    (Type::Bool, Binary::And) => " && ",
-                    (Type::Bool, _) => " || ",
-                    (_, Binary::And) => " & ",
-                    _ => " | ",
-                };
-                let mut operands = Vec::new();
-                chain(*operator, value, &mut operands);
-                operands.into_iter().map(|operand| self.operand(operand)).join(symbol)
-            }
-            Value::Binary(operator, left, right) => match operator.precedence() {
-                Some(_) => format!("{} {} {}", self.operand(left), operator.symbol(), self.operand(right)),
-                None => format!("{}({}, {})", operator.symbol(), self.value(left), self.value(right)),
-            },
-        }
-    }
-}
-
-fn chain<'a>(wanted: Binary, value: &'a Rc<Value<Element>>, found: &mut Vec<&'a Rc<Value<Element>>>) {
-    match &**value {
-        Value::Binary(operator, left, right) if *operator == wanted => {
-            chain(wanted, left, found);
-            chain(wanted, right, found);
-        }
-        _ => found.push(value),
-    }
 }

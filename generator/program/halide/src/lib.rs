@@ -56,11 +56,13 @@ mod lexer;
 mod merge;
 mod order;
 mod parser;
+mod pipeline;
 mod program;
 mod proof;
 mod rebuild;
 mod shapes;
 mod syntax;
+mod text;
 mod trim;
 mod tuples;
 mod turns;
@@ -73,7 +75,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use itertools::Itertools;
-use pushmem_files::{Diagnostic, Document, counted, read_text};
+use pushmem_files::{Diagnostic, Document, counted, read_bytes, read_text};
 use pushmem_nest::{Checked, Language, Policy, Program, Source, Type, is_reserved};
 
 use crate::canonical::Canonical;
@@ -89,9 +91,16 @@ use crate::unfold::Definition;
 /// The most stores of all readings in which the places of a Func are kept apart: some seconds.
 const MOST_GUESSED: usize = 1 << 12;
 
-/// Whether a file is one that Halide wrote: its name ends in `.stmt`.
-pub fn is_statement(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "stmt")
+pub use pipeline::import_pipeline;
+
+/// Whether a file is one that Halide wrote: its name ends in `.stmt` or `.hlpipe`.
+pub fn is_halide(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "stmt") || is_pipeline(path)
+}
+
+/// Whether a file is a pipeline before lowering: its name ends in `.hlpipe`.
+fn is_pipeline(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "hlpipe")
 }
 
 /// Whether a text is a lowered statement, whatever its file is called: comments, and then a module.
@@ -103,7 +112,7 @@ pub fn holds_statement(text: &str) -> bool {
 /// Reads a program from a file that Halide wrote.
 ///
 /// # Errors
-/// As [`import`], and when the file cannot be read.
+/// As [`import`] or [`import_pipeline`], and when the file cannot be read.
 pub fn read(path: &Path) -> Result<Checked, Diagnostic> {
     read_in_steps(path, |_| {})
 }
@@ -113,7 +122,11 @@ pub fn read(path: &Path) -> Result<Checked, Diagnostic> {
 /// # Errors
 /// As [`read`].
 pub fn read_in_steps(path: &Path, step: impl FnMut(&str)) -> Result<Checked, Diagnostic> {
-    import_within(&path.display().to_string(), &read_text(path)?, proof::LIMITS, step)
+    let name = path.display().to_string();
+    match is_pipeline(path) {
+        true => import_pipeline(&name, &read_bytes(path)?),
+        false => import_within(&name, &read_text(path)?, proof::LIMITS, step),
+    }
 }
 
 /// Turns the text of a lowered statement into a program, which is named like the file `name`, without its ending.

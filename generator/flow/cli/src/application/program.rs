@@ -9,19 +9,19 @@ use crate::kinds::{self, FileKind};
 use crate::output;
 use crate::progress::Spinner;
 
-/// Reads a program, a loop nest or a lowered statement of Halide, and reports its warnings.
+/// Reads a program, a loop nest, or a pipeline or lowered statement of Halide, and reports its warnings.
 ///
 /// # Errors
 /// A located message when it is neither; with what to do where it is for another command.
 pub fn read(path: &Path) -> Result<Program, Diagnostic> {
-    let checked = match pushmem_halide::is_statement(path) {
+    let checked = match pushmem_halide::is_halide(path) {
         true => read_statement(path)?,
         false => Program::from_document(&kinds::read(path, &[FileKind::Program])?)?,
     };
     Ok(reported(checked))
 }
 
-/// Reads a lowered statement of Halide, and shows on a terminal what is being done.
+/// Reads a pipeline or a lowered statement of Halide, and shows on a terminal what is being done.
 ///
 /// # Errors
 /// As [`pushmem_halide::read`].
@@ -35,7 +35,7 @@ pub fn read_statement(path: &Path) -> Result<Checked, Diagnostic> {
 /// # Errors
 /// As [`read`].
 pub fn read_unless_specification(path: &Path) -> Result<Option<Program>, Diagnostic> {
-    if pushmem_halide::is_statement(path) {
+    if pushmem_halide::is_halide(path) {
         return read(path).map(Some);
     }
     let document = kinds::read(path, &[FileKind::Program, FileKind::Specification])?;

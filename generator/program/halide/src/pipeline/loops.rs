@@ -1,0 +1,151 @@
+//! The loops of a definition: their order, and how many iterations of each are executed at once.
+//!
+//! Halide's loops are parts of variables: a split makes two of one. Here a variable has one loop. Its place is that of its innermost part
+//! that is not unrolled, and its parts that are unrolled are neighbours if no other part is within them.
+
+use std::collections::BTreeMap;
+
+use super::plan::Unroll;
+use super::syntax::{Definition, Execution, SplitKind};
+
+/// A variable in the order of the loops.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Order {
+    pub name: String,
+    pub unroll: Unroll,
+}
+
+/// A part of a variable.
+#[derive(Clone, Debug)]
+struct Part {
+    roots: Vec<String>,
+    /// How many iterations it has, if it is the inner one of a split.
+    extent: Option<i64>,
+}
+
+/// The variables of a definition, outermost first, and what of the schedule is for processors only.
+pub(crate) fn order(definition: &Definition) -> (Vec<Order>, Vec<&'static str>) {
+    let mut parts: BTreeMap<&str, Part> = BTreeMap::new();
+    let whole = |name: &str| Part { roots: vec![name.to_owned()], extent: None };
+    let mut ignored = Vec::new();
+    for split in &definition.splits {
+        let old = parts.remove(split.old.as_str()).unwrap_or_else(|| whole(&split.old));
+        match split.kind {
+            SplitKind::Split => {
+                let factor = split.factor.as_ref().and_then(|factor| factor.number());
+                parts.insert(&split.outer, Part { extent: None, ..old.clone() });
+                parts.insert(&split.inner, Part { extent: factor, ..old });
+            }
+            SplitKind::Rename | SplitKind::Purify => _ = parts.insert(&split.outer, old),
+            SplitKind::Fuse => {
+                ignored.push("fuse");
+                let inner = parts.remove(split.inner.as_str()).unwrap_or_else(|| whole(&split.inner));
+                let outer = parts.remove(split.outer.as_str()).unwrap_or_else(|| whole(&split.outer));
+                let roots = [inner.roots, outer.roots].concat();
+                parts.insert(&split.old, Part { roots, extent: None });
+            }
+        }
+    }
+    let mut found: Vec<Order> = Vec::new();
+    let mut rolled: Vec<String> = Vec::new();
+    for dimension in &definition.loops {
+        ignored.extend(match dimension.execution {
+            Execution::Serial | Execution::Unrolled => None,
+            Execution::Parallel => Some("parallel"),
+            Execution::Vectorized => Some("vectorize"),
+            Execution::Elsewhere => Some("the loops of a GPU"),
+        });
+        let part = parts.get(dimension.name.as_str()).cloned().unwrap_or_else(|| whole(&dimension.name));
+        let is_unrolled = dimension.execution == Execution::Unrolled && part.roots.len() == 1;
+        for root in part.roots {
+            let place = found.iter().position(|each| each.name == root).unwrap_or(found.len());
+            if place == found.len() {
+                found.push(Order { name: root.clone(), unroll: Unroll::By(1) });
+            }
+            if !is_unrolled {
+                if !rolled.contains(&root) {
+                    // The place of a variable is that of its first part that is a loop.
+                    let here = found.remove(place);
+                    found.push(here);
+                    rolled.push(root);
+                }
+                continue;
+            }
+            // Of a part around one that is a loop, copies are no neighbours.
+            let each = &mut found[place];
+            each.unroll = match (each.unroll, part.extent) {
+                (unroll, _) if rolled.contains(&root) => unroll,
+                (Unroll::By(before), Some(extent)) => Unroll::By(before.saturating_mul(extent.clamp(1, 1 << 24))),
+                _ => Unroll::Whole,
+            };
+        }
+    }
+    found.retain(|each| each.name != OUTERMOST);
+    found.reverse();
+    (found, ignored)
+}
+
+/// The loop around all others, which has one iteration.
+const OUTERMOST: &str = "__outermost";
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::Unroll;
+    use super::super::syntax::{
+        Definition, Dimension, Element, Execution, Expression, Kind, Split, SplitKind, TypeCode,
+    };
+    use super::order;
+
+    fn definition(splits: &[(&str, &str, &str, i64)], loops: &[(&str, Execution)]) -> Definition {
+        let element = Element { code: TypeCode::Int, bits: 32, lanes: 1 };
+        let split = |&(old, outer, inner, factor): &(&str, &str, &str, i64)| Split {
+            kind: SplitKind::Split,
+            old: old.to_owned(),
+            outer: outer.to_owned(),
+            inner: inner.to_owned(),
+            factor: Some(Expression::new(Kind::Integer(factor, element))),
+        };
+        Definition {
+            predicate: None,
+            values: Vec::new(),
+            arguments: Vec::new(),
+            domain: Vec::new(),
+            splits: splits.iter().map(split).collect(),
+            loops: loops
+                .iter()
+                .map(|(name, execution)| Dimension { name: (*name).to_owned(), execution: *execution })
+                .collect(),
+            specializations: 0,
+            span: Default::default(),
+        }
+    }
+
+    fn found(definition: &Definition) -> Vec<(String, Unroll)> {
+        order(definition).0.into_iter().map(|each| (each.name, each.unroll)).collect()
+    }
+
+    #[test]
+    fn parts_of_a_variable_are_one_loop() {
+        use Execution::{Parallel, Serial, Unrolled, Vectorized};
+        let of = |name: &str, unroll| (name.to_owned(), unroll);
+        let plain = definition(&[], &[("x", Serial), ("y", Serial), ("__outermost", Serial)]);
+        assert_eq!(found(&plain), [of("y", Unroll::By(1)), of("x", Unroll::By(1))]);
+        let unrolled = definition(&[("x", "x", "xi", 4)], &[("xi", Unrolled), ("x", Serial), ("y", Parallel)]);
+        assert_eq!(found(&unrolled), [of("y", Unroll::By(1)), of("x", Unroll::By(4))]);
+        assert_eq!(order(&unrolled).1, ["parallel"]);
+        // Unrolled around another loop: it is the inner one of the two still.
+        let around = definition(&[("x", "x", "xi", 4)], &[("y", Serial), ("xi", Unrolled), ("x", Serial)]);
+        assert_eq!(found(&around), [of("x", Unroll::By(4)), of("y", Unroll::By(1))]);
+        let whole = definition(&[], &[("r$x", Unrolled), ("x", Vectorized)]);
+        assert_eq!(found(&whole), [of("x", Unroll::By(1)), of("r$x", Unroll::Whole)]);
+        // Tiles: the loops within a tile are first.
+        let tiled = definition(
+            &[("x", "xo", "xi", 8), ("y", "yo", "yi", 8)],
+            &[("xi", Serial), ("yi", Serial), ("k", Serial), ("xo", Serial), ("yo", Unrolled)],
+        );
+        assert_eq!(found(&tiled), [of("k", Unroll::By(1)), of("y", Unroll::By(1)), of("x", Unroll::By(1))]);
+        // Both parts of a variable.
+        let both = definition(&[("x", "xo", "xi", 8)], &[("xi", Unrolled), ("xo", Unrolled)]);
+        assert_eq!(found(&both), [of("x", Unroll::Whole)]);
+    }
+}

@@ -1,0 +1,112 @@
+//! Pipelines of Halide before lowering: `.hlpipe` files, as `halide.serialize_pipeline` and generators in C++ write them.
+//!
+//! 1. [`read`]: the tables of the file become [Funcs](syntax) as they were written; [`print`] makes a text of them, which messages
+//!    point into.
+//! 2. [`lower`]: calls of Funcs that no array holds become their values, and the others [stages](plan) in order.
+//! 3. [`regions`]: the boxes of all arrays, from those of the outputs on; [`held`]: the types that memories hold.
+//! 4. [`text`]: indices and tables by [`convert`], loops by [`loops`] and [`scan`], and then the nest.
+
+mod convert;
+mod flat;
+mod held;
+mod intern;
+mod interval;
+mod loops;
+mod lower;
+mod plan;
+mod print;
+mod read;
+mod regions;
+mod scan;
+mod sizes;
+mod syntax;
+mod text;
+mod turns;
+mod walk;
+
+use std::collections::BTreeSet;
+
+use pushmem_files::{Code, Diagnostic, Document};
+use pushmem_nest::{Checked, Language, Program, Source, Type};
+
+use crate::fault::{Fault, Result};
+use lower::Lowering;
+use plan::{Box, Plan, Storage};
+use sizes::{Declarations, Sizes};
+
+/// Turns a serialized pipeline into a program, which is named like the file `name`, without its ending.
+///
+/// # Errors
+/// Where the bytes are no pipeline, with the byte. Otherwise at the place in the text of the pipeline: types that have no hardware, sizes that
+/// are not known, addresses that depend on data, and all that [`Program::read`] finds.
+pub fn import_pipeline(name: &str, bytes: &[u8]) -> Result<Checked, Diagnostic> {
+    let declarations = Declarations::read(bytes).map_err(|problem| {
+        Diagnostic::new(format!("`{name}`: {problem}"))
+            .with_help("write `// input: 64, 64` with the extent of each dimension, innermost first")
+    })?;
+    let mut pipeline = read::pipeline(bytes).map_err(|malformed| {
+        Diagnostic::new(format!("`{name}` is no pipeline of Halide: at byte {}, {}", malformed.at, malformed.what))
+            .or_code(Code::Unreadable)
+            .with_help("write it anew, by `halide.serialize_pipeline` of Halide 21")
+    })?;
+    let (text, names) = print::text(&mut pipeline);
+    let source = Source::new(name, &text, Language::Halide);
+    let made = made(&Sizes { pipeline: &pipeline, names: &names, declarations: &declarations })
+        .map_err(|fault| crate::located(&source, fault))?;
+    let nest = text::Nest {
+        name: &crate::stem(name),
+        schedule: declarations.schedule,
+        plan: &made.plan,
+        boxes: &made.boxes,
+        held: &made.held,
+    };
+    let emitted = nest.emit().map_err(|fault| crate::located(&source, fault))?;
+    let document = Document::parse(name, emitted.text.as_str())?;
+    let mut checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
+    for (span, said, name) in &emitted.renamed {
+        let message = format!("`{said}` is called `{name}` in the nest");
+        let help = format!("rename it, or write `{name}` in commands");
+        checked.warnings.push(source.diagnostic(*span, message).with_help(help).as_warning());
+    }
+    for (span, note) in &made.plan.notes {
+        checked.warnings.push(source.diagnostic(*span, note.as_str()).as_warning());
+    }
+    Ok(checked)
+}
+
+/// A plan with the boxes and the types of its arrays.
+struct Made {
+    plan: Plan,
+    boxes: Vec<Option<Box>>,
+    held: Vec<Type>,
+}
+
+/// The plan of a pipeline. Funcs whose values no memory holds become parts of what reads them, one after the other.
+fn made(sizes: &Sizes) -> Result<Made> {
+    let mut inline: BTreeSet<usize> = BTreeSet::new();
+    loop {
+        let plan = Lowering::plan(sizes, &inline)?;
+        let boxes = regions::regions(&plan)?;
+        let held = held::held(&plan, &boxes);
+        let missing: Vec<usize> =
+            (0..held.len()).filter(|array| held[*array].is_none() && boxes[*array].is_some()).collect();
+        let Some(first) = missing.first() else {
+            let held = held.into_iter().map(|of| of.unwrap_or(Type::I16)).collect();
+            return Ok(Made { plan, boxes, held });
+        };
+        let func =
+            |array: usize| plan.stages.iter().find(|stage| stage.arrays.contains(&array)).map(|stage| stage.func);
+        let found: Vec<usize> = missing
+            .iter()
+            .filter(|array| plan.arrays[**array].storage == Storage::Buffer)
+            .filter_map(|array| func(*array))
+            .filter(|func| !inline.contains(func))
+            .collect();
+        if found.is_empty() {
+            let array = &plan.arrays[*first];
+            let message = format!("`{}` is of type {}: memories hold 8 or 16 bits", array.name, array.value.name());
+            return Err(Fault::new(array.span, message).with_help("narrow it to 16 bits"));
+        }
+        inline.extend(found);
+    }
+}

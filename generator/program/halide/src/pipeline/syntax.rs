@@ -1,0 +1,281 @@
+//! A pipeline as Halide has it before lowering: Funcs as they were written, and their schedules.
+
+use std::fmt;
+
+use pushmem_nest::{Binary, Span, Type};
+
+/// A pipeline.
+#[derive(Debug)]
+pub(crate) struct Pipeline {
+    pub funcs: Vec<Func>,
+    /// The names of the Funcs that are computed for others.
+    pub outputs: Vec<String>,
+    /// The names of all Funcs, which wrappers are numbered by.
+    pub names: Vec<String>,
+    pub parameters: Vec<Parameter>,
+    pub buffers: Vec<Constants>,
+}
+
+/// A Func.
+#[derive(Debug)]
+pub(crate) struct Func {
+    pub name: String,
+    pub types: Vec<Element>,
+    pub arguments: Vec<String>,
+    pub schedule: FuncSchedule,
+    /// The first definition; extern functions have none.
+    pub definition: Option<Definition>,
+    pub updates: Vec<Definition>,
+    /// The names of the parameters that have the sizes of its values, if it is an output.
+    pub buffers: Vec<String>,
+    /// The function that computes it elsewhere, if one does.
+    pub extern_name: String,
+    /// Where the Func begins in the text.
+    pub span: Span,
+}
+
+/// A definition of a Func: its values, and at which elements.
+#[derive(Debug)]
+pub(crate) struct Definition {
+    pub predicate: Option<Expression>,
+    pub values: Vec<Expression>,
+    pub arguments: Vec<Expression>,
+    pub domain: Vec<Reduction>,
+    pub splits: Vec<Split>,
+    /// The loops, innermost first.
+    pub loops: Vec<Dimension>,
+    /// How many specializations there are.
+    pub specializations: usize,
+    pub span: Span,
+}
+
+/// A variable of a reduction.
+#[derive(Debug)]
+pub(crate) struct Reduction {
+    pub name: String,
+    pub least: Expression,
+    pub extent: Expression,
+}
+
+/// What a `split`, `rename`, `fuse` or a purification of a variable makes of loops.
+#[derive(Debug)]
+pub(crate) struct Split {
+    pub kind: SplitKind,
+    pub old: String,
+    pub outer: String,
+    pub inner: String,
+    pub factor: Option<Expression>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SplitKind {
+    Split,
+    Rename,
+    Fuse,
+    Purify,
+}
+
+/// A loop of a definition.
+#[derive(Debug)]
+pub(crate) struct Dimension {
+    pub name: String,
+    pub execution: Execution,
+}
+
+/// How the iterations of a loop are executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Execution {
+    Serial,
+    Unrolled,
+    Parallel,
+    Vectorized,
+    /// On a GPU.
+    Elsewhere,
+}
+
+/// The schedule of a Func as a whole.
+#[derive(Debug)]
+pub(crate) struct FuncSchedule {
+    /// Where it is computed.
+    pub compute: Level,
+    pub store: Level,
+    pub bounds: Vec<Bound>,
+    pub estimates: Vec<Bound>,
+    /// The Funcs to read in its place: in which Func, or in all others, and the number of the wrapper.
+    pub wrappers: Vec<(String, usize)>,
+    /// What of it is for processors only, as it is called.
+    pub ignored: Vec<&'static str>,
+}
+
+/// A loop level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    Inlined,
+    Root,
+    At { func: String, variable: String },
+}
+
+/// The size of a dimension.
+#[derive(Debug)]
+pub(crate) struct Bound {
+    pub variable: String,
+    pub least: Option<Expression>,
+    pub extent: Option<Expression>,
+}
+
+/// An image or a number from outside.
+#[derive(Debug)]
+pub(crate) struct Parameter {
+    pub name: String,
+    pub is_buffer: bool,
+    pub element: Element,
+    pub dimensions: usize,
+    /// Of each dimension, the least index and the extent, and what they are estimated to be.
+    pub constraints: Vec<Constraint>,
+    pub span: Span,
+}
+
+/// What is said of a dimension of an image.
+#[derive(Debug, Default)]
+pub(crate) struct Constraint {
+    pub least: Option<Expression>,
+    pub extent: Option<Expression>,
+    pub least_estimate: Option<Expression>,
+    pub extent_estimate: Option<Expression>,
+}
+
+/// A buffer of constants.
+#[derive(Debug)]
+pub(crate) struct Constants {
+    pub name: String,
+    pub element: Element,
+    /// Of each dimension, the least index and the extent.
+    pub shape: Vec<(i64, i64)>,
+    /// The entries, innermost dimension first.
+    pub entries: Vec<i64>,
+    pub span: Span,
+}
+
+/// The type of elements and values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Element {
+    pub code: TypeCode,
+    pub bits: u8,
+    pub lanes: i32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TypeCode {
+    Int,
+    Unsigned,
+    Float,
+    Handle,
+    BFloat,
+}
+
+impl Element {
+    /// The type in nests, if there is one.
+    pub fn value(self) -> Option<Type> {
+        match (self.code, self.bits, self.lanes) {
+            (TypeCode::Unsigned, 1, 1) => Some(Type::Bool),
+            (TypeCode::Unsigned, 8, 1) => Some(Type::U8),
+            (TypeCode::Unsigned, 16, 1) => Some(Type::U16),
+            (TypeCode::Unsigned, 32, 1) => Some(Type::U32),
+            (TypeCode::Int, 8, 1) => Some(Type::I8),
+            (TypeCode::Int, 16, 1) => Some(Type::I16),
+            (TypeCode::Int, 32, 1) => Some(Type::I32),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Element {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let code = match self.code {
+            TypeCode::Int => "int",
+            TypeCode::Unsigned if self.bits == 1 => return formatter.write_str("bool"),
+            TypeCode::Unsigned => "uint",
+            TypeCode::Float => "float",
+            TypeCode::Handle => return formatter.write_str("handle"),
+            TypeCode::BFloat => "bfloat",
+        };
+        write!(formatter, "{code}{}", self.bits)?;
+        if self.lanes != 1 { write!(formatter, "x{}", self.lanes) } else { Ok(()) }
+    }
+}
+
+/// An expression, and where it is in the text of the pipeline.
+#[derive(Debug)]
+pub(crate) struct Expression {
+    pub kind: Kind,
+    pub span: Span,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Integer(i64, Element),
+    Real(f64, Element),
+    Text(String),
+    Cast(Element, Box<Expression>),
+    /// The same bits as another type.
+    Reinterpret(Element, Box<Expression>),
+    Binary(Binary, Box<Expression>, Box<Expression>),
+    Not(Box<Expression>),
+    Select(Box<[Expression; 3]>),
+    /// `let name = value in body`
+    Let(String, Box<[Expression; 2]>),
+    Call(Call),
+    Variable(String),
+    /// An expression that no front end has, by its name.
+    Other(&'static str),
+}
+
+/// A call of a Func, an image or a function.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub name: String,
+    pub arguments: Vec<Expression>,
+    pub called: Called,
+    /// Which of the values of a tuple.
+    pub value: usize,
+    pub element: Element,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Called {
+    Image,
+    Func,
+    Intrinsic,
+    Extern,
+}
+
+impl Expression {
+    pub fn new(kind: Kind) -> Self {
+        Self { kind, span: Span::default() }
+    }
+
+    /// Shows the expression and all its parts.
+    pub fn visit<'a>(&'a self, show: &mut impl FnMut(&'a Expression)) {
+        show(self);
+        match &self.kind {
+            Kind::Integer(..) | Kind::Real(..) | Kind::Text(_) | Kind::Variable(_) | Kind::Other(_) => {}
+            Kind::Cast(_, of) | Kind::Reinterpret(_, of) | Kind::Not(of) => of.visit(show),
+            Kind::Binary(_, left, right) => {
+                left.visit(show);
+                right.visit(show);
+            }
+            Kind::Select(parts) => parts.iter().for_each(|part| part.visit(show)),
+            Kind::Let(_, parts) => parts.iter().for_each(|part| part.visit(show)),
+            Kind::Call(call) => call.arguments.iter().for_each(|argument| argument.visit(show)),
+        }
+    }
+
+    /// The number, if it is one.
+    pub fn number(&self) -> Option<i64> {
+        match &self.kind {
+            Kind::Integer(number, _) => Some(*number),
+            Kind::Cast(_, of) => of.number(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! The text of the nest of a pipeline.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+use std::rc::Rc;
+
+use itertools::Itertools;
+use pushmem_nest::{Binary, Index, Policy, Span, Type, is_reserved};
+
+use super::convert::{Converted, Converter};
+use super::held::unrolled;
+use super::plan::{Box, Plan, Point, Stage, Storage};
+use super::regions::ranges;
+use super::scan::follow_streams;
+use super::turns::in_turns;
+use crate::fault::Result;
+use crate::text::{Printer, identifier, tables_of};
+use crate::value::{Element, Place, Value, Variable};
+
+/// The fewest choices by one coordinate for which the values of it have blocks of their own.
+const FEWEST_CHOICES: i64 = 16;
+
+/// A loop with its iterations.
+#[derive(Clone, Debug)]
+pub(crate) struct Loop {
+    pub variable: Variable,
+    pub range: (i64, i64),
+    pub unroll: i64,
+    /// Whether it goes along a dimension, and is none of a reduction.
+    pub is_dimension: bool,
+}
+
+/// A store.
+#[derive(Clone, Debug)]
+pub(crate) struct Statement {
+    pub array: usize,
+    pub target: Vec<Index>,
+    pub value: Converted,
+    pub updates: bool,
+}
+
+/// Loops around statements.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    /// Outermost first.
+    pub loops: Vec<Loop>,
+    pub statements: Vec<Statement>,
+    pub span: Span,
+}
+
+impl Loop {
+    fn extent(&self) -> i64 {
+        self.range.1 - self.range.0 + 1
+    }
+
+    fn is_rolled(&self) -> bool {
+        self.extent() > self.unroll
+    }
+}
+
+impl Block {
+    /// What its values load.
+    pub fn loads(&self) -> Vec<&Element> {
+        let mut loads = Vec::new();
+        self.statements.iter().for_each(|statement| statement.value.loads(&mut loads));
+        loads
+    }
+
+    /// The variables of the loops along dimensions that are not wholly unrolled.
+    pub fn rolled(&self) -> impl Iterator<Item = Variable> {
+        self.loops.iter().filter(|each| each.is_dimension && each.is_rolled()).map(|each| each.variable)
+    }
+
+    /// Puts the loops of these variables into this order, in the places that they have together.
+    pub fn rearrange(&mut self, order: &[Variable]) {
+        let places: Vec<usize> = self.loops.iter().positions(|each| order.contains(&each.variable)).collect();
+        let moved: Vec<Loop> = order
+            .iter()
+            .filter_map(|variable| self.loops.iter().find(|each| each.variable == *variable).cloned())
+            .collect();
+        for (place, each) in places.into_iter().zip(moved) {
+            self.loops[place] = each;
+        }
+    }
+
+    fn accumulates(&self) -> bool {
+        let follows = |each: &Loop| {
+            let of =
+                |statement: &Statement| statement.target.iter().any(|index| index.variables().contains(&each.variable));
+            self.statements.iter().all(of)
+        };
+        self.statements.iter().any(|statement| statement.updates)
+            && self.loops.iter().any(|each| each.is_rolled() && !follows(each))
+    }
+}
+
+/// A nest as text, and the places that its parts come from.
+#[derive(Debug, Default)]
+pub(crate) struct Emitted {
+    pub text: String,
+    places: Vec<(Range<usize>, Span)>,
+    /// Names that are others in the nest, each with its place.
+    pub renamed: Vec<(Span, String, String)>,
+}
+
+impl Emitted {
+    fn line(&mut self, line: &str, span: Span) {
+        let start = self.text.len();
+        self.text.push_str(line);
+        self.places.push((start..self.text.len(), span));
+    }
+
+    /// The place in the text of the pipeline that a part of the text comes from.
+    pub fn place(&self, span: Span) -> Span {
+        let place = self.places.iter().rfind(|(range, _)| range.start <= span.start);
+        place.or(self.places.first()).map_or(Span::default(), |(_, span)| *span)
+    }
+}
+
+/// The parts of a nest.
+pub(crate) struct Nest<'a> {
+    pub name: &'a str,
+    pub schedule: Option<Policy>,
+    pub plan: &'a Plan,
+    pub boxes: &'a [Option<Box>],
+    pub held: &'a [Type],
+}
+
+impl Nest<'_> {
+    /// The text.
+    pub fn emit(&self) -> Result<Emitted> {
+        let mut blocks = Vec::new();
+        for stage in &self.plan.stages {
+            if stage.arrays.iter().any(|array| self.boxes[*array].is_some()) {
+                self.blocks(stage, &mut blocks)?;
+            }
+        }
+        self.trim(&mut blocks);
+        let is_pipeline = match self.schedule {
+            Some(policy) => policy == Policy::Stencil,
+            None => !blocks.iter().any(Block::accumulates),
+        };
+        let is_scan = is_pipeline && follow_streams(&mut blocks, self.boxes);
+        let schedule = self.schedule.or((is_pipeline && !is_scan).then_some(Policy::Dnn));
+        let mut emitted = Emitted::default();
+        emitted.text.push_str(&format!("name: {}\n", identifier(self.name)));
+        if let Some(schedule) = schedule {
+            emitted.text.push_str(&format!("schedule: {}\n", schedule.name()));
+        }
+        let names = self.array_names(&mut emitted);
+        self.declarations(&blocks, &names, &mut emitted);
+        emitted.text.push_str("nest:\n");
+        for block in &blocks {
+            self.block(block, &names, &mut emitted);
+        }
+        Ok(emitted)
+    }
+
+    /// The blocks of a stage. Where a value chooses between many by a coordinate, each of its values has blocks of its own.
+    fn blocks(&self, stage: &Stage, blocks: &mut Vec<Block>) -> Result<()> {
+        let all = ranges(self.plan, stage, self.boxes);
+        let Some(variable) = chooser(stage, &all) else { return self.blocks_in(stage, &all, blocks) };
+        for at in all[variable].0..=all[variable].1 {
+            let mut one = all.clone();
+            one[variable] = (at, at);
+            self.blocks_in(stage, &one, blocks)?;
+        }
+        Ok(())
+    }
+
+    /// The blocks of a stage for these values of the variables: of a first definition, each value has its own.
+    fn blocks_in(&self, stage: &Stage, all: &Box, blocks: &mut Vec<Block>) -> Result<()> {
+        let mut converter =
+            Converter { plan: self.plan, boxes: self.boxes, held: self.held, ranges: all, known: HashMap::new() };
+        let loops = stage.loops.iter().map(|each| {
+            let range = all[each.variable];
+            let unroll = unrolled(each.unroll, range.1 - range.0 + 1);
+            Loop { variable: each.variable, range, unroll, is_dimension: each.dimension.is_some() }
+        });
+        let loops: Vec<Loop> = loops.collect();
+        let mut statements = Vec::new();
+        for (array, value) in stage.arrays.iter().zip(&stage.values) {
+            let Some(value) = value else { continue };
+            let point = Point { array: *array, indices: stage.targets.clone(), place: Place(stage.span) };
+            let target = stage.targets.iter().map(|index| converter.index(&point, index)).collect::<Result<_>>()?;
+            let value = stored(&converter.value(value)?, self.plan.arrays[*array].value, self.held[*array]);
+            statements.push(Statement { array: *array, target, value, updates: stage.updates });
+        }
+        let span = stage.span;
+        if stage.updates {
+            let statements = in_turns(statements, span)?;
+            blocks.push(Block { loops, statements, span });
+        } else {
+            blocks.extend(statements.into_iter().map(|each| Block {
+                loops: loops.clone(),
+                statements: vec![each],
+                span,
+            }));
+        }
+        Ok(())
+    }
+
+    /// Removes what is stored and not read, as values of tuples may be.
+    fn trim(&self, blocks: &mut Vec<Block>) {
+        let mut wanted: BTreeSet<usize> =
+            (0..self.plan.arrays.len()).filter(|array| self.plan.arrays[*array].storage == Storage::Output).collect();
+        for block in blocks.iter_mut().rev() {
+            // What a statement reads of its own array is wanted if the array is; a later statement of the block may read an earlier one.
+            loop {
+                let before = wanted.len();
+                for statement in
+                    block.statements.iter().filter(|statement| wanted.contains(&statement.array)).collect_vec()
+                {
+                    wanted.extend(statement.value.array_loads().into_iter().map(|(array, _)| array));
+                }
+                if wanted.len() == before {
+                    break;
+                }
+            }
+            block.statements.retain(|statement| wanted.contains(&statement.array));
+        }
+        blocks.retain(|block| !block.statements.is_empty());
+    }
+
+    /// Names for all arrays: those that the user gave them, where they can be names.
+    fn array_names(&self, emitted: &mut Emitted) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for array in &self.plan.arrays {
+            let wanted = identifier(&array.name);
+            let taken = |name: &String| names.contains(name) || is_reserved(name);
+            let numbered = (2..).map(|number| format!("{wanted}_{number}"));
+            let free = [wanted.clone()].into_iter().chain(numbered).find(|name| !taken(name)).unwrap_or(wanted);
+            if free != array.name && matches!(array.storage, Storage::Input | Storage::Output) {
+                emitted.renamed.push((array.span, array.name.clone(), free.clone()));
+            }
+            names.push(free);
+        }
+        names
+    }
+
+    fn declarations(&self, blocks: &[Block], names: &[String], emitted: &mut Emitted) {
+        let statements = || blocks.iter().flat_map(|block| &block.statements);
+        let mut seen = HashSet::new();
+        let mut used: BTreeSet<usize> = statements().map(|statement| statement.array).collect();
+        for statement in statements() {
+            statement.value.visit(&mut seen, &mut |part| match part {
+                Value::Load(Element::Array { array, .. }) => _ = used.insert(*array),
+                Value::Load(Element::Table { .. }) => used.extend(tables_of(part)),
+                _ => {}
+            });
+            used.extend(statement.value.array_loads().into_iter().map(|(array, _)| array));
+        }
+        for (title, storage) in [("inputs", Storage::Input), ("outputs", Storage::Output), ("buffers", Storage::Buffer)]
+        {
+            let arrays: Vec<usize> =
+                used.iter().copied().filter(|array| self.plan.arrays[*array].storage == storage).collect();
+            if !arrays.is_empty() {
+                emitted.text.push_str(&format!("{title}:\n"));
+            }
+            for array in arrays {
+                let region = self.boxes[array].clone().unwrap_or_default();
+                let shape = region.iter().map(|(low, high)| high - low + 1).join(", ");
+                let mut line = format!("  {}: {{type: {}, shape: [{shape}]", names[array], self.held[array].name());
+                if region.iter().any(|(low, _)| *low != 0) {
+                    line.push_str(&format!(", min: [{}]", region.iter().map(|(low, _)| low).join(", ")));
+                }
+                emitted.line(&format!("{line}}}\n"), self.plan.arrays[array].span);
+            }
+        }
+        let tables = used.iter().filter_map(|array| match &self.plan.arrays[*array].storage {
+            Storage::Constants(entries) => Some((*array, entries)),
+            _ => None,
+        });
+        for (place, (table, entries)) in tables.enumerate() {
+            if place == 0 {
+                emitted.text.push_str("tables:\n");
+            }
+            let line = format!(
+                "  {}: {{type: {}, values: [{}]}}\n",
+                names[table],
+                self.held[table].name(),
+                entries.iter().join(", ")
+            );
+            emitted.line(&line, self.plan.arrays[table].span);
+        }
+    }
+
+    fn block(&self, block: &Block, names: &[String], emitted: &mut Emitted) {
+        let mut variables: BTreeMap<Variable, String> = BTreeMap::new();
+        let mut ranges: Box = vec![(0, 0); self.plan.variables.len()];
+        let mut depth = 0;
+        for each in &block.loops {
+            ranges[each.variable] = each.range;
+            if each.extent() == 1 {
+                continue;
+            }
+            let wanted = loop_name(&self.plan.variables[each.variable].0);
+            let taken = |name: &String| variables.values().contains(name) || names.contains(name) || is_reserved(name);
+            let numbered = (1..).map(|number| format!("{wanted}{number}"));
+            let Some(name) = [wanted.clone()].into_iter().chain(numbered).find(|name| !taken(name)) else { continue };
+            let unroll = if each.unroll > 1 { format!(" unroll {}", each.unroll) } else { String::new() };
+            let (low, high) = each.range;
+            emitted
+                .line(&format!("{:1$}- for {name} in {low}..{2}{unroll}:\n", "", 2 + 2 * depth, high + 1), block.span);
+            variables.insert(each.variable, name);
+            depth += 1;
+        }
+        let kept: Vec<Vec<usize>> = self.plan.arrays.iter().map(|array| (0..array.dimensions).collect()).collect();
+        let printer = Printer { names, types: self.held, kept: &kept, variables, ranges };
+        for Statement { array, target, value, updates } in &block.statements {
+            let statement = printer.statement(*array, target, value, *updates);
+            emitted.line(&format!("{:1$}- {statement}\n", "", 2 + 2 * depth), block.span);
+        }
+    }
+}
+
+/// The coordinate that a first definition chooses between many values by.
+fn chooser(stage: &Stage, ranges: &Box) -> Option<Variable> {
+    let mut counts: BTreeMap<Variable, i64> = BTreeMap::new();
+    let mut seen = HashSet::new();
+    for value in stage.values.iter().flatten() {
+        value.visit(&mut seen, &mut |part| {
+            if let Value::Select(condition, ..) = part
+                && let Value::Binary(Binary::Equal, left, right) = &**condition
+                && let (Value::Variable(variable), Value::Number(..)) = (&**left, &**right)
+            {
+                *counts.entry(*variable).or_default() += 1;
+            }
+        });
+    }
+    let is_free = |variable: &Variable| {
+        let extent = ranges[*variable].1 - ranges[*variable].0 + 1;
+        let along = stage.loops.iter().any(|each| each.variable == *variable && each.dimension.is_some());
+        along && !stage.updates && extent <= 2 * counts[variable]
+    };
+    counts.keys().find(|variable| counts[variable] >= FEWEST_CHOICES && is_free(variable)).copied()
+}
+
+/// The value as memories hold it. Low bits of sums are sums of low bits, so that reductions remain what they are.
+fn stored(value: &Converted, of: Type, held: Type) -> Converted {
+    if of == held {
+        return value.clone();
+    }
+    match &**value {
+        Value::Binary(operator @ (Binary::Add | Binary::Subtract), left, right) if of != Type::Bool => {
+            Value::binary(*operator, stored(left, of, held), stored(right, of, held))
+        }
+        Value::Cast(_, inner) if matches!(**inner, Value::Load(Element::Array { .. })) && of != Type::Bool => {
+            Rc::new(Value::Cast(held, inner.clone()))
+        }
+        Value::Number(number, _) => Rc::new(Value::Number(held.wrap(*number), held)),
+        _ => Rc::new(Value::Cast(held, value.clone())),
+    }
+}
+
+/// The name of a variable in nests: `r_x` of `r.x`, and `i0` of `_0`, as boundary conditions have.
+fn loop_name(name: &str) -> String {
+    let name = identifier(name);
+    if name.starts_with('_') { format!("i{}", name.trim_start_matches('_')) } else { name }
+}

@@ -1,0 +1,213 @@
+//! Values, indices and statements as the text of nests.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use itertools::Itertools;
+use pushmem_nest::{Binary, Index, Piece, Type, Unary};
+
+use crate::value::{Element, Value, Variable};
+
+/// Letters, digits and `_`, beginning with none of the digits.
+pub(crate) fn identifier(name: &str) -> String {
+    let allowed = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
+    let name: String = name.chars().map(allowed).collect();
+    if name.starts_with(|first: char| first.is_ascii_digit()) || name.is_empty() { format!("_{name}") } else { name }
+}
+
+/// The terms of a sum with their signs.
+fn sum_terms<'a>(value: &'a Rc<Value<Element>>, negative: bool, found: &mut Vec<(&'a Rc<Value<Element>>, bool)>) {
+    match &**value {
+        Value::Binary(Binary::Add, left, right) => {
+            sum_terms(left, negative, found);
+            sum_terms(right, negative, found);
+        }
+        Value::Binary(Binary::Subtract, left, right) => {
+            sum_terms(left, negative, found);
+            sum_terms(right, !negative, found);
+        }
+        _ => found.push((value, negative)),
+    }
+}
+
+/// The tables that a value looks up, also where the index of another one does.
+pub(crate) fn tables_of(value: &Value<Element>) -> Vec<usize> {
+    let mut loads = Vec::new();
+    value.loads(&mut loads);
+    let of = |load: &Element| match load {
+        Element::Array { .. } => Vec::new(),
+        Element::Table { table, index } => [vec![*table], tables_of(index)].concat(),
+    };
+    loads.into_iter().flat_map(of).collect()
+}
+
+fn contains(value: &Rc<Value<Element>>, wanted: &impl Fn(&Value<Element>) -> bool) -> bool {
+    wanted(value) || value.operands().into_iter().any(|operand| contains(operand, wanted))
+}
+
+/// The printer of a definition.
+pub(crate) struct Printer<'a> {
+    /// The names, the types and the dimensions that are written of all arrays.
+    pub names: &'a [String],
+    pub types: &'a [Type],
+    pub kept: &'a [Vec<usize>],
+    /// The names of the variables that have loops; the others have one value.
+    pub variables: BTreeMap<Variable, String>,
+    pub ranges: Vec<(i64, i64)>,
+}
+
+impl Printer<'_> {
+    /// The statement that stores a value in an element: as a reduction, where the value is a sum that the element is a term of.
+    pub fn statement(&self, array: usize, own: &[Index], value: &Rc<Value<Element>>, updates: bool) -> String {
+        let target = self.element(array, own);
+        let is_target = |value: &Value<Element>| match value {
+            Value::Load(Element::Array { array: loaded, indices, .. }) => {
+                *loaded == array && self.element(array, indices) == target
+            }
+            _ => false,
+        };
+        let mut terms = Vec::new();
+        sum_terms(value, false, &mut terms);
+        let added = terms.iter().position(|(term, negative)| is_target(term) && !negative);
+        let statement = match added {
+            Some(place) if updates && terms.len() > 1 => {
+                terms.remove(place);
+                let count = terms.iter().filter(|(term, _)| contains(term, &is_target)).count();
+                (count == 0).then(|| format!("{target} += {}", self.sum(&terms)))
+            }
+            _ => None,
+        };
+        statement.unwrap_or_else(|| format!("{target} = {}", self.value(value)))
+    }
+
+    fn value_type(&self, value: &Value<Element>) -> Type {
+        let load = |load: &Element| match load {
+            Element::Array { array, .. } => Some(self.types[*array]),
+            Element::Table { table, .. } => Some(self.types[*table]),
+        };
+        value.value_type(&load).unwrap_or(Type::I32)
+    }
+
+    fn variable(&self, variable: Variable) -> String {
+        match self.variables.get(&variable) {
+            Some(name) => name.clone(),
+            None => self.ranges[variable].0.to_string(),
+        }
+    }
+
+    fn element(&self, array: usize, indices: &[Index]) -> String {
+        let kept = &self.kept[array];
+        let indices =
+            kept.iter().map(|dimension| indices.get(*dimension).map_or("0".to_owned(), |index| self.index(index)));
+        format!("{}[{}]", self.names[array], { indices }.join(", "))
+    }
+
+    fn index(&self, index: &Index) -> String {
+        let mut terms: Vec<String> = Vec::new();
+        for &(variable, factor) in index.affine.terms.iter().rev() {
+            terms.push(format!("{factor} * {}", self.variable(variable)));
+        }
+        for (factor, piece) in &index.pieces {
+            let of = self.index(piece.of());
+            terms.push(match piece {
+                Piece::Quotient { by, .. } => format!("{factor} * (({of}) / {by})"),
+                Piece::Remainder { by, .. } => format!("{factor} * (({of}) % {by})"),
+                Piece::Clamp { low, high, .. } => format!("{factor} * clamp({of}, {low}, {high})"),
+                Piece::Mirror { low, high, .. } => format!("{factor} * mirror({of}, {low}, {high})"),
+            });
+        }
+        if index.affine.constant != 0 || terms.is_empty() {
+            terms.push(index.affine.constant.to_string());
+        }
+        terms.join(" + ")
+    }
+
+    fn sum(&self, terms: &[(&Rc<Value<Element>>, bool)]) -> String {
+        let mut text = String::new();
+        // A sum begins with what is added, if anything is.
+        let first = terms.iter().position(|(_, negative)| !negative).unwrap_or(0);
+        let order = [first].into_iter().chain((0..terms.len()).filter(|place| *place != first));
+        for place in order {
+            let (term, negative) = &terms[place];
+            text.push_str(match (text.is_empty(), negative) {
+                (true, false) => "",
+                (true, true) => "-",
+                (false, false) => " + ",
+                (false, true) => " - ",
+            });
+            text.push_str(&self.operand(term));
+        }
+        text
+    }
+
+    /// A value, in parentheses if it is an operator.
+    fn operand(&self, value: &Rc<Value<Element>>) -> String {
+        let text = self.value(value);
+        match &**value {
+            Value::Binary(operator, ..) if operator.precedence().is_some() => format!("({text})"),
+            Value::Unary(Unary::Negate | Unary::Not, _) | Value::Cast(..) => format!("({text})"),
+            _ => text,
+        }
+    }
+
+    fn value(&self, value: &Rc<Value<Element>>) -> String {
+        match &**value {
+            Value::Number(number, Type::Bool) => (*number != 0).to_string(),
+            Value::Number(number, of) => format!("{number}{}", of.name()),
+            Value::Variable(variable) => match self.variables.get(variable) {
+                Some(name) => name.clone(),
+                None => format!("{}i32", self.ranges[*variable].0),
+            },
+            Value::Load(Element::Array { array, indices, outside, .. }) => {
+                let element = self.element(*array, indices);
+                match outside {
+                    Some(outside) => format!("outside({element}, {outside})"),
+                    None => element,
+                }
+            }
+            Value::Load(Element::Table { table, index }) => format!("{}[{}]", self.names[*table], self.value(index)),
+            Value::Unary(Unary::Negate, operand) => format!("-{}", self.operand(operand)),
+            Value::Unary(Unary::Not, operand) => format!("!{}", self.operand(operand)),
+            Value::Unary(Unary::Absolute, operand) => format!("abs({})", self.value(operand)),
+            // Halide keeps truth values in bytes, and takes the lowest bit of what becomes one.
+            Value::Cast(Type::Bool, operand) => match self.value_type(operand) {
+                Type::Bool => self.value(operand),
+                _ => format!("({} & 1) != 0", self.operand(operand)),
+            },
+            Value::Cast(to, operand) => format!("{} as {}", self.operand(operand), to.name()),
+            Value::Select(condition, then, otherwise) => {
+                format!("sel({}, {}, {})", self.value(condition), self.value(then), self.value(otherwise))
+            }
+            Value::Binary(Binary::Add | Binary::Subtract, ..) => {
+                let mut terms = Vec::new();
+                sum_terms(value, false, &mut terms);
+                self.sum(&terms)
+            }
+            Value::Binary(operator @ (Binary::And | Binary::Or), ..) => {
+                let symbol = match (self.value_type(value), operator) {
+                    (Type::Bool, Binary::And) => " && ",
+                    (Type::Bool, _) => " || ",
+                    (_, Binary::And) => " & ",
+                    _ => " | ",
+                };
+                let mut operands = Vec::new();
+                chain(*operator, value, &mut operands);
+                operands.into_iter().map(|operand| self.operand(operand)).join(symbol)
+            }
+            Value::Binary(operator, left, right) => match operator.precedence() {
+                Some(_) => format!("{} {} {}", self.operand(left), operator.symbol(), self.operand(right)),
+                None => format!("{}({}, {})", operator.symbol(), self.value(left), self.value(right)),
+            },
+        }
+    }
+}
+
+fn chain<'a>(wanted: Binary, value: &'a Rc<Value<Element>>, found: &mut Vec<&'a Rc<Value<Element>>>) {
+    match &**value {
+        Value::Binary(operator, left, right) if *operator == wanted => {
+            chain(wanted, left, found);
+            chain(wanted, right, found);
+        }
+        _ => found.push(value),
+    }
+}

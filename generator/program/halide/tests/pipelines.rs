@@ -1,0 +1,132 @@
+//! Pipelines before lowering, with what Halide computes of them, and bytes that are no pipelines.
+//!
+//! `tests/pipelines/write.py` writes the files.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use pushmem_halide::import_pipeline;
+use pushmem_images::Image;
+use pushmem_nest::ArrayKind;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pipelines")
+}
+
+fn pipelines() -> Vec<String> {
+    let files = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let pipelines = files.filter(|file| file.extension().is_some_and(|extension| extension == "hlpipe"));
+    let mut names: Vec<String> =
+        pipelines.map(|file| file.file_stem().unwrap().to_string_lossy().into_owned()).collect();
+    names.sort();
+    assert!(names.len() > 10);
+    names
+}
+
+fn bytes(name: &str) -> Vec<u8> {
+    fs::read(folder().join(format!("{name}.hlpipe"))).unwrap()
+}
+
+fn image(name: &str, array: &str) -> Image {
+    Image::read_any(&folder().join(format!("{name}.{array}.npy"))).unwrap()
+}
+
+fn nest(name: &str) -> String {
+    import_pipeline(&format!("{name}.hlpipe"), &bytes(name)).unwrap().program.to_string()
+}
+
+#[test]
+fn pipelines_compute_what_halide_computes() {
+    for name in pipelines() {
+        let checked = import_pipeline(&format!("{name}.hlpipe"), &bytes(&name)).unwrap();
+        assert!(checked.warnings.is_empty(), "{name}: {:?}", checked.warnings);
+        let program = checked.program;
+        let inputs: BTreeMap<String, Image> =
+            program.arrays_of(ArrayKind::Input).map(|array| (array.name.clone(), image(&name, &array.name))).collect();
+        let found = program.run(&inputs).unwrap();
+        assert_eq!(found.len(), 1, "{name}");
+        assert_eq!(found.values().next().unwrap().values(), image(&name, "output").values(), "{name}");
+    }
+}
+
+#[test]
+fn nests_say_what_the_schedules_say() {
+    for (name, expected) in [
+        // The producer and its reader have two neighbours at once, and the buffer between them stays a buffer.
+        (
+            "line_buffer_unrolled",
+            "for x in 0..16 unroll 2:\n      - bx[x, y] = (input[x, y] + input[x + 1, y] + input[x + 2, y]) / 3",
+        ),
+        (
+            "line_buffer_unrolled",
+            "for x in 0..16 unroll 2:\n      - by[x, y] = (bx[x, y] + bx[x, y + 1] + bx[x, y + 2]) / 3",
+        ),
+        // Zeros around an image are read once, into an array of their own.
+        ("same_padding", "= outside(input["),
+        ("same_padding", "values: [-4, -3, -2"),
+        // Two steps of the reduction are one sum.
+        ("unrolled_around", "sums[x, y] += input["),
+        // The index of the least element is of 32 bits, and fits 16.
+        ("nearest", "least_0: {type: u16, shape: [16, 8]}"),
+        ("accumulated", "output[x, y] = output_so_far[x, y]"),
+        ("greatest", "most[x, y] = max(most[x, y], input[r_x + x, r_y + y])"),
+        ("without_inputs", "  curve:\n    type: u8\n    values: [0, 0, 0,"),
+        ("gained", "gain: {type: u8, shape: [1]}"),
+        // Nine values of 8 bits fit 16 bits.
+        ("wide_sums", "sums: {type: u16, shape: [16, 8]}"),
+    ] {
+        let nest = nest(name);
+        assert!(nest.contains(expected), "{name}: {expected}\n{nest}");
+    }
+}
+
+#[test]
+fn messages_name_what_the_user_wrote() {
+    // Without the lines behind it, the sizes of images are not known; here they follow from what is read.
+    let whole = bytes("same_padding");
+    let at = whole.windows(10).position(|window| window == b"// pushmem").unwrap();
+    assert!(import_pipeline("same_padding.hlpipe", &whole[..at]).is_ok());
+    let problem = import_pipeline("a.hlpipe", &[&whole[..at], b"\n// pushmem\n// input: many\n"].concat()).unwrap_err();
+    assert_eq!(problem.message(), "`a.hlpipe`: the line `// input: many` behind the pipeline cannot be read");
+    let problem = import_pipeline("a.hlpipe", b"name: program\n").unwrap_err();
+    assert!(problem.message().starts_with("`a.hlpipe` is no pipeline of Halide: at byte "), "{}", problem.message());
+}
+
+/// No part of a file can be left away.
+#[test]
+fn every_part_of_a_file_is_needed() {
+    let whole = bytes("line_buffer_unrolled");
+    let end = whole.windows(10).position(|window| window == b"// pushmem").unwrap();
+    for length in (0..end).step_by(7) {
+        _ = import_pipeline("cut.hlpipe", &whole[..length]);
+    }
+    for length in [0, 3, 4, 8, 40, 100] {
+        assert!(import_pipeline("cut.hlpipe", &whole[..length]).is_err(), "{length} bytes");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Bytes that are changed give a message or another program; they do no harm.
+    #[test]
+    fn changed_bytes_do_no_harm(
+        which in 0_usize..1 << 16,
+        changes in prop::collection::vec((0_usize..1 << 20, any::<u8>()), 1..6),
+    ) {
+        let names = pipelines();
+        let mut changed = bytes(&names[which % names.len()]);
+        for (at, byte) in changes {
+            let length = changed.len();
+            changed[at % length] = byte;
+        }
+        _ = import_pipeline("changed.hlpipe", &changed);
+    }
+
+    #[test]
+    fn any_bytes_are_refused(noise in prop::collection::vec(any::<u8>(), 0..400)) {
+        prop_assert!(import_pipeline("noise.hlpipe", &noise).is_err());
+    }
+}

@@ -1,0 +1,221 @@
+"""Writes the pipelines of this folder, each with random images and what Halide computes of them.
+
+  PYTHONPATH=scripts/halide build/venv/bin/python generator/program/halide/tests/pipelines/write.py
+"""
+
+import sys
+from pathlib import Path
+
+import halide as hl
+import numpy as np
+from pushmem_halide import Accelerator, hw_accelerate
+
+x, y = hl.Var("x"), hl.Var("y")
+U8, U16, I16 = hl.UInt(8), hl.UInt(16), hl.Int(16)
+PROGRAMS = {}
+
+
+def program(build):
+    """Adds a program, which gives the output, the inputs and the extents."""
+    PROGRAMS[build.__name__] = build
+    return build
+
+
+@program
+def line_buffer_unrolled():
+    """The producer by rows, and both with two neighbours at once."""
+    image, bx, by = hl.ImageParam(U16, 2, "input"), hl.Func("bx"), hl.Func("by")
+    bx[x, y] = (image[x, y] + image[x + 1, y] + image[x + 2, y]) / 3
+    by[x, y] = (bx[x, y] + bx[x, y + 1] + bx[x, y + 2]) / 3
+    by.unroll(x, 2)
+    bx.store_root().compute_at(by, y).unroll(x, 2)
+    return by, [image], [16, 8]
+
+
+@program
+def same_padding():
+    """A convolution with zeros around the image, and constant weights, in loops."""
+    image, output, sums = hl.ImageParam(I16, 2, "input"), hl.Func("output"), hl.Func("sums")
+    weights = hl.Buffer(np.arange(-4, 5, dtype=np.int16).reshape(3, 3))
+    padded = hl.BoundaryConditions.constant_exterior(image, hl.i16(0), [(0, 16), (0, 12)])
+    r = hl.RDom([(0, 3), (0, 3)], "r")
+    sums[x, y] += padded[x + r.x - 1, y + r.y - 1] * weights[r.x, r.y]
+    output[x, y] = sums[x, y]
+    sums.compute_root()
+    return output, [image], [16, 12]
+
+
+@program
+def unrolled_around():
+    """Unrolled loops around and within those of a reduction."""
+    image, output, sums = hl.ImageParam(U8, 2, "input"), hl.Func("output"), hl.Func("sums")
+    r = hl.RDom([(0, 4), (0, 3)], "r")
+    sums[x, y] = hl.u16(0)
+    sums[x, y] += hl.u16(image[x + r.x, y + r.y])
+    ri, ro = hl.RVar("ri"), hl.RVar("ro")
+    sums.update().split(r.x, ro, ri, 2).reorder(x, r.y, ri, ro, y).unroll(ri)
+    sums.compute_root()
+    output[x, y] = sums[x, y]
+    return output, [image], [16, 8]
+
+
+@program
+def nearest():
+    """The place of the least element, by `argmin`, of 32 bits."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    r = hl.RDom([(0, 4)], "r")
+    output[x, y] = hl.u8(hl.argmin(image[x + r.x, y], "least")[0])
+    return output, [image], [16, 8]
+
+
+@program
+def accumulated():
+    """The output itself adds up."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    r = hl.RDom([(0, 5)], "r")
+    output[x, y] = hl.u16(1)
+    output[x, y] += hl.u16(image[x + r.x, y])
+    return output, [image], [16, 8]
+
+
+@program
+def greatest():
+    """A reduction by `max`, in loops."""
+    image, output, most = hl.ImageParam(U8, 2, "input"), hl.Func("output"), hl.Func("most")
+    r = hl.RDom([(0, 3), (0, 3)], "r")
+    most[x, y] = hl.u8(0)
+    most[x, y] = hl.max(most[x, y], image[x + r.x, y + r.y])
+    most.compute_root()
+    output[x, y] = most[x, y]
+    return output, [image], [16, 8]
+
+
+@program
+def interleaved():
+    """Even and odd columns of two images."""
+    one, other = hl.ImageParam(U8, 2, "one"), hl.ImageParam(U8, 2, "other")
+    output = hl.Func("output")
+    output[x, y] = hl.select(x % 2 == 0, one[x / 2, y], other[x / 2, y])
+    return output, [one, other], [16, 8]
+
+
+@program
+def reordered():
+    """Pairs of columns apart."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    output[x, y] = image[x / 2 + 8 * (x % 2), y]
+    return output, [image], [16, 8]
+
+
+@program
+def repeated():
+    """An image that is repeated, by `repeat_image`."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    border = hl.BoundaryConditions.repeat_image(image, [(0, 16), (0, 8)])
+    output[x, y] = border[x - 1, y] + border[x + 1, y]
+    return output, [image], [16, 8]
+
+
+@program
+def mirrored():
+    """An image that is reflected without its edge, by `mirror_interior`."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    border = hl.BoundaryConditions.mirror_interior(image, [(0, 16), (0, 8)])
+    output[x, y] = border[x - 2, y] / 2 + border[x + 1, y + 1] / 2
+    return output, [image], [16, 8]
+
+
+@program
+def untaken():
+    """Elements beyond the image, which are not used."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    output[x, y] = hl.select(x == 0, hl.u8(7), image[hl.max(x, 1) - 1, y])
+    return output, [image], [16, 8]
+
+
+@program
+def without_inputs():
+    """A Func of its variables only, and a table that data looks up."""
+    image, output = hl.ImageParam(U8, 2, "input"), hl.Func("output")
+    ramp, curve = hl.Func("ramp"), hl.Func("curve")
+    ramp[x, y] = hl.u8(3 * x + y)
+    curve[x] = hl.u8(x * x / 255)
+    ramp.compute_root()
+    curve.compute_root()
+    output[x, y] = curve[hl.i32(image[x, y])] + ramp[x, y]
+    return output, [image], [16, 8]
+
+
+@program
+def gained():
+    """A number from outside."""
+    image, output, gain = hl.ImageParam(U8, 2, "input"), hl.Func("output"), hl.Param(U8, "gain", 3)
+    output[x, y] = image[x, y] * gain
+    return output, [image], [16, 8]
+
+
+@program
+def square_root():
+    """A square root of integers in eight steps, each of which uses the one before three times."""
+    image, output = hl.ImageParam(U16, 2, "input"), hl.Func("output")
+    root = hl.Func("root_0")
+    root[x, y] = hl.u16(0)
+    for step in range(8):
+        bit = hl.u16(1 << (7 - step))
+        after = hl.Func(f"root_{step + 1}")
+        more = root[x, y] + bit
+        after[x, y] = hl.select(more * more <= image[x, y], more, root[x, y])
+        root = after
+    output[x, y] = hl.u8(root[x, y])
+    return output, [image], [16, 8]
+
+
+@program
+def wide_sums():
+    """Sums of 32 bits that are few enough for 16."""
+    image, output, sums = hl.ImageParam(U8, 2, "input"), hl.Func("output"), hl.Func("sums")
+    r = hl.RDom([(0, 3), (0, 3)], "r")
+    sums[x, y] += hl.i32(image[x + r.x, y + r.y])
+    sums.compute_root()
+    output[x, y] = hl.u8(sums[x, y] / 9)
+    return output, [image], [16, 8]
+
+
+def write(name: str, folder: Path) -> None:
+    output, inputs, extents = PROGRAMS[name]()
+    for parameter in inputs:
+        parameter.reset()
+    output.infer_input_bounds(extents)
+    boxes = {each.name(): [(each.get().dim(d).min(), each.get().dim(d).extent()) for d in range(each.dimensions())]
+             for each in inputs}
+    random = np.random.default_rng(sum(name.encode()))
+    images = []
+    for parameter in inputs:
+        element = ("uint" if parameter.type().is_uint() else "int") + str(parameter.type().bits())
+        shape = [extent for _, extent in reversed(boxes[parameter.name()])]
+        limits = np.iinfo(element)
+        image = random.integers(limits.min, limits.max, shape, dtype=element, endpoint=True)
+        buffer = hl.Buffer(image)
+        buffer.set_min([least for least, _ in boxes[parameter.name()]])
+        parameter.set(buffer)
+        np.save(folder / f"{name}.{parameter.name()}.npy", image)
+        images.append((image, buffer))
+    if name == "gained":
+        np.save(folder / "gained.gain.npy", np.array([3], dtype=np.uint8))
+    np.save(folder / f"{name}.output.npy", np.array(output.realize(extents)))
+    try:
+        accelerator = hw_accelerate(output, extents, inputs)
+    except ValueError:
+        # Statements have no parameters.
+        accelerator = Accelerator(output, extents, [(each, boxes[each.name()]) for each in inputs], [])
+    accelerator.write(folder / f"{name}.hlpipe")
+
+
+def main() -> None:
+    names = sys.argv[1:] or list(PROGRAMS)
+    for name in names:
+        write(name, Path(__file__).parent)
+
+
+if __name__ == "__main__":
+    main()
