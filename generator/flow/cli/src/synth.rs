@@ -2,6 +2,7 @@
 
 mod activity;
 mod array;
+mod fpga;
 
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
@@ -87,6 +88,8 @@ pub struct Synth {
     /// Write the timing model of an array: its longest paths in the library, for `build --clock`.
     #[arg(long, value_name = "FILE")]
     timing_model: Option<PathBuf>,
+    #[command(flatten)]
+    fpga: fpga::Options,
     /// Report as JSON.
     #[arg(long)]
     json: bool,
@@ -129,6 +132,9 @@ impl Synth {
             let other = self.equivalence.as_ref().and_then(Option::as_ref);
             let inputs = [Some(&self.target), Some(&self.library), self.sram.as_ref(), other];
             output::keep_inputs(netlist, inputs.into_iter().flatten().map(PathBuf::as_path))?;
+        }
+        if let Some(family) = self.fpga.family() {
+            return self.run_fpga(target, family);
         }
         let library = Library::find(&self.library)?;
         let tools = Tools::find()?;
