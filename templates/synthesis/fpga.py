@@ -7,8 +7,8 @@ Where there are writes, a simulation makes them through the configuration port, 
 constants, the tables of ROM tiles the initial contents of memories, and the port is gone. Around the accelerator comes a harness of
 four pins: its inputs are those of a shift register, its outputs go through registers into one parity, so that all paths are
 between registers. Writes configured.v, the accelerator with these
-constants and its port; design.json for nextpnr; and result.json: cells of the accelerator by their types, its memories
-and multipliers with what became of each. Progress goes to standard output, a line for each step.
+constants and its port, and inferred.json: its memories and multipliers with what became of each; then, unless a
+large memory is in logic, design.json for nextpnr, and mapped.json: cells of the accelerator by their types. Progress goes to standard output, a line for each step.
 """
 
 import json
@@ -23,7 +23,7 @@ CLOCK, RESET = "clk_i", "rst_ni"
 # Cells that are parts of memories, and multipliers.
 BLOCK_RAMS = {"ecp5": {"DP16KD", "PDPW16KD"}, "gowin": {"SP", "SPX9", "SDPB", "SDPX9B", "DPB", "DPX9B", "pROM", "pROMX9"}}
 MULTIPLIERS = {"ecp5": {"MULT18X18D"}, "gowin": {"MULT9X9", "MULT18X18", "MULT36X36"}}
-SYNTHESIS = {"ecp5": "synth_ecp5", "gowin": "synth_gowin -family gw2a -noiopads"}
+SYNTHESIS = {"ecp5": "synth_ecp5 -top harness", "gowin": "synth_gowin -top harness -family gw2a -noiopads"}
 
 
 def plain(name: object) -> str:
@@ -195,15 +195,9 @@ def parts_of(design: Design, name: str) -> dict[str, int]:
     return counts
 
 
-def main() -> None:
-    with open(sys.argv[1]) as file:
-        job = json.load(file)
+def infer(design: Design, job: dict) -> bool:
+    """Reads the design up to its memories and products: whether all is in blocks that should be, so that mapping the rest makes sense."""
     top, family = job["top"], job["family"]
-    design = Design(top)
-
-    def step(name: str) -> None:
-        print(f"STEP {name}", flush=True)
-
     step("reading")
     design.run(f"read_slang -DSYNTHESIS --keep-hierarchy --top {top} {' '.join(job['files'])}", f"hierarchy -check -top {top}",
                "proc", "setattr -mod -unset keep_hierarchy *", "flatten", "opt_expr", "opt_clean", "memory_collect")
@@ -212,35 +206,51 @@ def main() -> None:
         freeze(design, job["writes"])
     else:
         design.run("write_verilog -noattr configured.v")
-    design.run("opt -full", "opt_clean -purge", "wreduce", "opt_clean")
+    design.run("opt -full", "opt_clean -purge", "wreduce", "opt_clean", "check -assert")
     products = multipliers(design)
     with open("harness.v", "w") as file:
         file.write(harness(design))
     design.run("read_verilog harness.v", f"setattr -mod -set keep_hierarchy 1 {top}")
-
-    def synthesize(begin: str, end: str) -> None:
-        design.run(f"{SYNTHESIS[family]} -top harness -run {begin}:{end}")
-
     step("memories")
-    synthesize("begin", "map_ram")
+    design.run(f"{SYNTHESIS[family]} -run begin:map_ram")
     kept = memories(design)
-    synthesize("map_ram", "map_ffram")
+    design.run(f"{SYNTHESIS[family]} -run map_ram:map_ffram")
     for memory in kept:
         memory["parts"] = parts_of(design, memory["name"])
         memory["blocks"] = sum(count for kind, count in memory["parts"].items() if kind in BLOCK_RAMS[family])
     mapped = {place for cell in design.cells(*MULTIPLIERS[family]) for place in sources(cell)}
     for product in products:
         product["mapped"] = product["at"] in mapped
+    with open("inferred.json", "w") as file:
+        json.dump({"memories": kept, "multipliers": products}, file)
+    # Mapped to flip-flops, a large memory takes minutes.
+    return all(memory["blocks"] > 0 or memory["rows"] * memory["width"] < job["least_block_bits"] for memory in kept)
+
+
+def finish(design: Design, job: dict) -> None:
+    """Maps the rest."""
     step("mapping")
-    synthesize("map_ffram", "")
-    if family == "gowin":
+    design.run(f"{SYNTHESIS[job['family']]} -run map_ffram:")
+    if job["family"] == "gowin":
         design.run("select harness", "iopadmap -bits -inpad IBUF O:I -outpad OBUF I:O", "select -clear")
     cells: dict[str, int] = {}
     for cell in design.module().cells_.values():
         cells[plain(cell.type)] = cells.get(plain(cell.type), 0) + 1
     design.run("write_json design.json")
-    with open("result.json", "w") as file:
-        json.dump({"cells": cells, "memories": kept, "multipliers": products}, file)
+    with open("mapped.json", "w") as file:
+        json.dump(cells, file)
+
+
+def step(name: str) -> None:
+    print(f"STEP {name}", flush=True)
+
+
+def main() -> None:
+    with open(sys.argv[1]) as file:
+        job = json.load(file)
+    design = Design(job["top"])
+    if infer(design, job):
+        finish(design, job)
 
 
 main()

@@ -32,9 +32,10 @@ use crate::kinds;
 use crate::progress::Spinner;
 use crate::{output, package, technology};
 
-/// The commands that run Yosys and OpenSTA, and those that run Verilator, for `doctor`.
+/// The commands that run Yosys and OpenSTA, those that run nextpnr, and those that run Verilator, for `doctor`.
 pub const WITH_SYNTHESIS: &str = "synth";
-pub const WITH_VERILATOR: &str = "synth --check, synth --activity, synth of a program";
+pub const WITH_FPGA: &str = "synth --fpga";
+pub const WITH_VERILATOR: &str = "synth --check, synth --fpga --simulate, synth --activity, synth of a program";
 
 /// Where the programs come from that this needs.
 const TOOLS: &str = "Yosys is that of the Python environment build/venv below the working directory, which scripts/setup --synthesis makes, or

@@ -15,9 +15,9 @@ use pushmem_files::{Code, Diagnostic, write_file};
 use pushmem_packaging::{Design as Package, Timing};
 use serde::{Deserialize, Serialize};
 
-use self::check::check;
+use self::check::{LEAST_BLOCK_BITS, check};
+use self::report::{Cells, Routed};
 pub use self::report::{FpgaPath, FpgaReport, Resource, Throughput};
-use self::report::{Routed, Synthesized};
 use crate::job::sources;
 use crate::process::{execute, read};
 use crate::tools::python_that;
@@ -35,7 +35,8 @@ const INSTALL_HELP: &str = "install it by `scripts/setup --fpga`";
 const SEED: &str = "1";
 
 /// Pins for the harness on the Gowin device, which nextpnr does not choose by itself.
-const GOWIN_PINS: &str = "IO_LOC \"clk_i\" H11;\nIO_LOC \"rst_ni\" T10;\nIO_LOC \"shift_i\" T3;\nIO_LOC \"parity_o\" T2;\n";
+const GOWIN_PINS: &str =
+    "IO_LOC \"clk_i\" H11;\nIO_LOC \"rst_ni\" T10;\nIO_LOC \"shift_i\" T3;\nIO_LOC \"parity_o\" T2;\n";
 const GOWIN_PINS_FILE: &str = "pins.cst";
 
 /// A family of FPGAs that open tools know, with a device of it.
@@ -79,9 +80,7 @@ impl Family {
     fn arguments(self) -> &'static [&'static str] {
         match self {
             Family::Ecp5 => &["--85k", "--package", "CABGA756", "--speed", "6", "--lpf-allow-unconstrained"],
-            Family::Gowin => {
-                &["--device", "GW2A-LV18PG256C8/I7", "--vopt", "family=GW2A-18", "--vopt", "cst=pins.cst"]
-            }
+            Family::Gowin => &["--device", "GW2A-LV18PG256C8/I7", "--vopt", "family=GW2A-18", "--vopt", "cst=pins.cst"],
         }
     }
 }
@@ -105,9 +104,12 @@ impl FpgaTools {
         );
         let (python, versions) = python_that(&asked).ok_or_else(|| {
             let needed = format!("pyosys and {}", package.replace('_', "-"));
-            Diagnostic::new(format!("`--fpga {}` needs the Python packages {needed}, which are not here", family.name()))
-                .or_code(Code::Tool)
-                .with_help(INSTALL_HELP)
+            Diagnostic::new(format!(
+                "`--fpga {}` needs the Python packages {needed}, which are not here",
+                family.name()
+            ))
+            .or_code(Code::Tool)
+            .with_help(INSTALL_HELP)
         })?;
         Ok(FpgaTools { python, versions })
     }
@@ -142,6 +144,7 @@ struct Job<'a> {
     family: &'static str,
     files: Vec<String>,
     writes: &'a [(u32, u32)],
+    least_block_bits: u64,
 }
 
 /// A design on a device.
@@ -165,7 +168,8 @@ pub fn place_and_route(
     let FpgaDesign { package, family, writes, .. } = *design;
     let timing = Timing { clock_period_ps: design.clock_ps, ..Timing::default() };
     let (files, sources) = sources(package, &timing);
-    let job = Job { top: &package.top, family: family.name(), files: sources, writes };
+    let job =
+        Job { top: &package.top, family: family.name(), files: sources, writes, least_block_bits: LEAST_BLOCK_BITS };
     let job = serde_json::to_string(&job).expect("names and numbers");
     let described = format!("{design:?}");
     let mut texts = vec![SYNTHESIZE, &job, &described, &tools.versions, SEED, GOWIN_PINS, env!("PUSHMEM_MADE_BY")];
@@ -181,19 +185,19 @@ pub fn place_and_route(
     all.map(|(path, text)| write_file(&folder.join(path), text.as_bytes())).collect::<Result<(), _>>()?;
     let mut yosys = Command::new(&tools.python);
     execute(yosys.args(["fpga.py", "job.json"]).current_dir(folder), "Yosys", &mut step)?;
-    let synthesized: Synthesized = json(&folder.join("result.json"), "Yosys")?;
-    check(design, &synthesized)?;
+    check(design, &json(&folder.join("inferred.json"), "Yosys")?)?;
+    let cells: Cells = json(&folder.join("mapped.json"), "Yosys")?;
     step("placing and routing");
-    route(design, tools, folder, &synthesized)?;
+    route(design, tools, folder, &cells)?;
     let routed: Routed = json(&folder.join("report.json"), "nextpnr")?;
-    let report = FpgaReport::of(design, synthesized, &routed)?;
+    let report = FpgaReport::of(design, &cells, &routed)?;
     let implementation = FpgaImplementation { report, configured: read(&folder.join("configured.v"))? };
     kept.keep(&implementation);
     Ok(implementation)
 }
 
 /// Runs nextpnr.
-fn route(design: &FpgaDesign, tools: &FpgaTools, folder: &Path, synthesized: &Synthesized) -> Result<(), Diagnostic> {
+fn route(design: &FpgaDesign, tools: &FpgaTools, folder: &Path, cells: &Cells) -> Result<(), Diagnostic> {
     let family = design.family;
     let megahertz = (1e6 / f64::from(design.clock_ps)).to_string();
     let mut nextpnr = Command::new(&tools.python);
@@ -201,7 +205,7 @@ fn route(design: &FpgaDesign, tools: &FpgaTools, folder: &Path, synthesized: &Sy
     nextpnr.args(["--json", "design.json", "--top", "harness", "--report", "report.json", "--seed", SEED, "--quiet"]);
     nextpnr.args(["--timing-allow-fail", "--freq", &megahertz]);
     execute(&mut nextpnr, "nextpnr", &mut |_| {}).map(|_| ()).map_err(|error| {
-        let cells = synthesized.cells.iter().map(|(kind, count)| format!("{count} {kind}")).join(", ");
+        let cells = cells.iter().map(|(kind, count)| format!("{count} {kind}")).join(", ");
         let message = format!("`{}` is not on {}: {error}", design.package.name, family.device());
         Diagnostic::new(message).or_code(Code::Synthesis).with_help(format!(
             "it has {cells}; if the device is too small, choose `--fpga ecp5`, or compile for a smaller tile by `--tile`"

@@ -17,7 +17,7 @@ use crate::application::{folder, images, run_model};
 use crate::progress::Spinner;
 use crate::{output, package};
 
-/// The most elements of an innermost dimension that are the channels of a pixel.
+/// The most elements of a dimension that are the channels of a pixel, where there are three.
 const MOST_CHANNELS: i64 = 4;
 
 /// An FPGA in place of a cell library.
@@ -122,7 +122,8 @@ fn simulate(files: &Files, configured: &str, spinner: &Spinner) -> Result<u64, D
 /// When a flush makes the configuration active, so that writes alone do not.
 fn constants(compiled: &Compiled) -> Result<Vec<(u32, u32)>, Diagnostic> {
     if let Some(spec) = folder::tiles(compiled).into_iter().find(|spec| spec.shadow_registers) {
-        let message = format!("the configuration of `{}` is active from a flush on, so that it is no constants", spec.name);
+        let message =
+            format!("the configuration of `{}` is active from a flush on, so that it is no constants", spec.name);
         return Err(Diagnostic::new(message)
             .or_code(Code::Request)
             .with_help("keep it in registers by `--keep-registers`, or choose a tile without `shadow_registers`"));
@@ -134,9 +135,8 @@ fn constants(compiled: &Compiled) -> Result<Vec<(u32, u32)>, Diagnostic> {
 /// The pixels of the first output: its elements, less the channels of a pixel.
 fn pixels(compiled: &Compiled) -> u64 {
     let of = |array: &Array| {
-        let elements: i64 = array.shape.iter().product();
-        let channels = array.shape.first().filter(|&&channels| array.shape.len() > 2 && channels <= MOST_CHANNELS);
-        elements / channels.copied().unwrap_or(1)
+        let is_pixels = |extent: &&i64| array.shape.len() < 3 || **extent > MOST_CHANNELS;
+        array.shape.iter().filter(is_pixels).product::<i64>()
     };
     compiled.program.arrays_of(ArrayKind::Output).next().map_or(0, of).unsigned_abs()
 }

@@ -3,11 +3,11 @@
 use pushmem_files::{Code, Diagnostic};
 
 use super::FpgaDesign;
-use super::report::{Memory, Product, Synthesized};
+use super::report::{Inferred, Memory, Product};
 
 /// Memories of so many bits belong into block RAM: a quarter of a block of either family. Smaller ones take few LUTs, which have the
 /// better reads for them.
-const LEAST_BLOCK_BITS: u64 = 4096;
+pub(super) const LEAST_BLOCK_BITS: u64 = 4096;
 
 /// Products of two variables of so many bits each belong into multipliers.
 const LEAST_PRODUCT_BITS: u32 = 4;
@@ -16,13 +16,13 @@ const LEAST_PRODUCT_BITS: u32 = 4;
 ///
 /// # Errors
 /// Each such memory and product, its place in the RTL, and why.
-pub(super) fn check(design: &FpgaDesign, synthesized: &Synthesized) -> Result<(), Diagnostic> {
-    let memories = synthesized.memories.iter().filter_map(not_in_blocks);
-    let products = synthesized.multipliers.iter().filter_map(not_in_multipliers);
+pub(super) fn check(design: &FpgaDesign, inferred: &Inferred) -> Result<(), Diagnostic> {
+    let memories = inferred.memories.iter().filter_map(not_in_blocks);
+    let products = inferred.multipliers.iter().filter_map(not_in_multipliers);
     let mut problems = memories.chain(products).map(|text| Diagnostic::new(text).or_code(Code::Synthesis));
     let Some(first) = problems.next() else { return Ok(()) };
     let help = match design.writes.is_empty() {
-        true => "choose another tile by `--tile`, or another kind of FPGA by `--fpga`",
+        true => "leave `--keep-registers` out, or choose another tile by `--tile` or another kind of FPGA by `--fpga`",
         false => "choose another tile by `--tile`, another kind of FPGA by `--fpga`, or `--keep-registers`",
     };
     Err(first.with_help(help).with_related(problems.collect()))
@@ -70,7 +70,10 @@ mod tests {
     #[test]
     fn a_memory_in_logic_is_named_with_why() {
         let asynchronous = not_in_blocks(&memory(1, 1, 1)).unwrap();
-        assert!(asynchronous.contains("`u_sram.rows` (rtl/pushmem_sram.sv:28.23) of 512 rows of 64 bits"), "{asynchronous}");
+        assert!(
+            asynchronous.contains("`u_sram.rows` (rtl/pushmem_sram.sv:28.23) of 512 rows of 64 bits"),
+            "{asynchronous}"
+        );
         assert!(asynchronous.contains("in the same cycle"), "{asynchronous}");
         assert!(not_in_blocks(&memory(2, 2, 0)).unwrap().contains("2 reads and 2 writes"));
         assert!(not_in_blocks(&memory(1, 1, 0)).unwrap().contains("cheaper"));

@@ -39,11 +39,12 @@ pub(super) struct Product {
     pub(super) mapped: bool,
 }
 
-/// The result of Yosys.
+/// Cells of the accelerator by their types.
+pub(super) type Cells = BTreeMap<String, u64>;
+
+/// What Yosys found in an accelerator.
 #[derive(Deserialize)]
-pub(super) struct Synthesized {
-    /// Cells of the accelerator by their types.
-    pub(super) cells: BTreeMap<String, u64>,
+pub(super) struct Inferred {
     pub(super) memories: Vec<Memory>,
     pub(super) multipliers: Vec<Product>,
 }
@@ -156,29 +157,37 @@ type Weights = &'static [(&'static str, u64)];
 
 const LUTS: [Weights; 2] = [
     &[("LUT4", 1), ("CCU2C", 2), ("TRELLIS_DPR16X4", 6)],
-    &[("LUT1", 1), ("LUT2", 1), ("LUT3", 1), ("LUT4", 1), ("ALU", 1), ("RAM16SDP4", 4), ("RAM16SDP2", 2), ("RAM16SDP1", 1)],
+    &[
+        ("LUT1", 1),
+        ("LUT2", 1),
+        ("LUT3", 1),
+        ("LUT4", 1),
+        ("ALU", 1),
+        ("RAM16SDP4", 4),
+        ("RAM16SDP2", 2),
+        ("RAM16SDP1", 1),
+    ],
 ];
 const FLIP_FLOPS: [&str; 2] = ["TRELLIS_FF", "DFF"];
 const BLOCK_RAMS: [Weights; 2] = [
     &[("DP16KD", 1), ("PDPW16KD", 1)],
     &[("SP", 1), ("SPX9", 1), ("SDPB", 1), ("SDPX9B", 1), ("DPB", 1), ("DPX9B", 1), ("pROM", 1), ("pROMX9", 1)],
 ];
-const MULTIPLIERS: [Weights; 2] =
-    [&[("MULT18X18D", 1)], &[("MULT9X9", 1), ("MULT18X18", 1), ("MULT36X36", 4)]];
+const MULTIPLIERS: [Weights; 2] = [&[("MULT18X18D", 1)], &[("MULT9X9", 1), ("MULT18X18", 1), ("MULT36X36", 4)]];
 /// The names that nextpnr has for what a device has of each.
 const AVAILABLE: [[&str; 4]; 2] =
     [["TRELLIS_COMB", "TRELLIS_FF", "DP16KD", "MULT18X18D"], ["LUT4", "DFF", "BSRAM", "MULT18X18"]];
 
 impl FpgaReport {
-    pub(super) fn of(design: &FpgaDesign, found: Synthesized, routed: &Routed) -> Result<Self, Diagnostic> {
+    pub(super) fn of(design: &FpgaDesign, cells: &Cells, routed: &Routed) -> Result<Self, Diagnostic> {
         let family = design.family as usize;
         let [luts, flip_flops, block_rams, multipliers] = AVAILABLE[family];
         let available = |name: &str| routed.utilization.get(name).map_or(0, |found| found.available);
         let weighted = |weights: Weights, name: &str| {
-            let count = |(kind, weight): &(&str, u64)| found.cells.get(*kind).map_or(0, |count| count * weight);
+            let count = |(kind, weight): &(&str, u64)| cells.get(*kind).map_or(0, |count| count * weight);
             Resource { used: weights.iter().map(count).sum(), available: available(name) }
         };
-        let registers = found.cells.iter().filter(|(kind, _)| kind.starts_with(FLIP_FLOPS[family]));
+        let registers = cells.iter().filter(|(kind, _)| kind.starts_with(FLIP_FLOPS[family]));
         let maximum = routed.fmax.values().map(|found| found.achieved).reduce(f64::min);
         let maximum_mhz = maximum.ok_or_else(|| {
             Diagnostic::new("nextpnr reports no frequency: no path is between registers").or_code(Code::Synthesis)
