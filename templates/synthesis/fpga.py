@@ -6,9 +6,9 @@ job.json names the SystemVerilog files, the top module, the family, and the writ
 Where there are writes, a simulation makes them through the configuration port, as firmware would: what the registers hold then are
 constants, the tables of ROM tiles the initial contents of memories, and the port is gone. Around the accelerator comes a harness of
 four pins: its inputs are those of a shift register, its outputs go through registers into one parity, so that all paths are
-between registers. Writes configured.v, the accelerator with these
-constants and its port, and inferred.json: its memories and multipliers with what became of each; then, unless a
-large memory is in logic, design.json for nextpnr, and mapped.json: cells of the accelerator by their types. Progress goes to standard output, a line for each step.
+between registers. Writes configured.v, the accelerator with these constants and its port, and inferred.json: its memories and
+multipliers with what became of each; then, unless a large memory is in logic, design.json for nextpnr, and mapped.json: cells of the
+accelerator by their types. Progress goes to standard output, a line for each step.
 """
 
 import json

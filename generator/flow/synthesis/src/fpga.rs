@@ -181,8 +181,8 @@ pub fn place_and_route(
     let work = tempfile::tempdir().map_err(|error| Diagnostic::new(format!("no temporary folder: {error}")))?;
     let folder = work.path();
     let own = [("job.json", job.as_str()), ("fpga.py", SYNTHESIZE), (GOWIN_PINS_FILE, GOWIN_PINS)];
-    let all = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).chain(own);
-    all.map(|(path, text)| write_file(&folder.join(path), text.as_bytes())).collect::<Result<(), _>>()?;
+    let mut all = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).chain(own);
+    all.try_for_each(|(path, text)| write_file(&folder.join(path), text.as_bytes()))?;
     let mut yosys = Command::new(&tools.python);
     execute(yosys.args(["fpga.py", "job.json"]).current_dir(folder), "Yosys", &mut step)?;
     check(design, &json(&folder.join("inferred.json"), "Yosys")?)?;
