@@ -11,7 +11,9 @@ extern "C" {
 
 /* Where memory begins as the managers see it, and its bytes. There is nothing at other addresses: DECERR. */
 #define SIMULATION_MEMORY UINT64_C(0x740000000)
+#ifndef SIMULATION_BYTES
 #define SIMULATION_BYTES (UINT64_C(1) << 22)
+#endif
 
 /* Memory, as the processor sees it. */
 uint8_t *simulation_memory(void);

@@ -14,6 +14,8 @@ struct Plan<'a> {
     /// The beginning of the names of the driver, and of those of the tiles.
     driver: &'a str,
     stem: &'a str,
+    /// The program, where the driver loads one.
+    program: Option<&'a str>,
     /// The header with the driver's types.
     header: String,
 }
@@ -25,6 +27,10 @@ struct Header<'a>(&'a Plan<'a>);
 #[derive(Template)]
 #[template(path = "driver/tiles.c", escape = "none")]
 struct Source<'a>(&'a Plan<'a>);
+
+#[derive(Template)]
+#[template(path = "driver/run.c", escape = "none")]
+struct Runner<'a>(&'a Plan<'a>);
 
 impl Plan<'_> {
     /// Axes of the tables: at least one.
@@ -46,12 +52,13 @@ struct Described<'a> {
 pub fn tile_files(tiling: &Tiling, module: &str, program: Option<&str>) -> Vec<File> {
     let driver = module.to_lowercase();
     let header = program.map_or_else(|| format!("{driver}_driver.h"), |program| format!("{program}_program.h"));
-    let plan = Plan { tiling, driver: &driver, stem: program.unwrap_or(&driver), header };
+    let plan = Plan { tiling, driver: &driver, stem: program.unwrap_or(&driver), program, header };
     let described = Described { axes: &tiling.axes, images: &tiling.images, tiles: tiling.tiles().collect() };
     let json = serde_json::to_string(&described).expect("figures are numbers and names");
     vec![
         (format!("driver/{}_tiles.h", plan.stem), render(&Header(&plan))),
         (format!("driver/{}_tiles.c", plan.stem), render(&Source(&plan))),
+        ("driver/run.c".to_owned(), render(&Runner(&plan))),
         ("tiles.json".to_owned(), json + "\n"),
     ]
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use pushmem_files::Diagnostic;
 use pushmem_process::Run;
 use pushmem_simulation::Verilator;
-use pushmem_synthesis::{Library, Tools};
+use pushmem_synthesis::{Family, FpgaTools, Library, Tools};
 use serde::Serialize;
 
 use crate::application::rtl;
@@ -14,6 +14,9 @@ use crate::{mutants, output, regress, simulate, synth};
 
 /// The command that installs the tools of synthesis.
 const SYNTHESIS: &str = "scripts/setup --synthesis";
+
+/// The command that installs those for FPGAs.
+const FPGA: &str = "scripts/setup --fpga";
 
 const NOT_FOUND: &str = "not found";
 
@@ -116,12 +119,16 @@ impl Doctor {
         let opensta = "scripts/setup --synthesis, or apt-get install opensta";
         let halide = Tools::package_version("halide").ok_or_else(|| NOT_FOUND.to_owned());
         let browser = BROWSERS.into_iter().find_map(|name| version_of(name).ok()).ok_or_else(|| NOT_FOUND.to_owned());
+        let fpga = synth::WITH_FPGA;
+        let nextpnr = |family| FpgaTools::version(family).ok_or_else(|| NOT_FOUND.to_owned());
         let tools = [
             Tool::new("verilator", with_verilator.join(", "), verilator, "scripts/setup, or apt-get install verilator"),
             Tool::new("g++", "what Verilator writes", version_of("g++"), "scripts/setup, or apt-get install g++"),
             Tool::new("python3", with_python, version_of("python3"), "apt-get install python3 python3-venv"),
             Tool::new("yosys", synth::WITH_SYNTHESIS, yosys, SYNTHESIS),
             Tool::new("sta", synth::WITH_SYNTHESIS, version_of("sta"), opensta),
+            Tool::new("nextpnr-ecp5", fpga, nextpnr(Family::Ecp5), FPGA),
+            Tool::new("nextpnr-gowin", fpga, nextpnr(Family::Gowin), FPGA),
             Tool::new("halide", "programs in Python that write lowered statements", halide, "scripts/setup --halide"),
             Tool::new("chromium", "tests of report.html, which any browser shows", browser, "scripts/setup --report"),
         ];

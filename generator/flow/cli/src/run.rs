@@ -1,5 +1,8 @@
 //! `pushmem run`.
 
+mod peripheral;
+mod whole;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,6 +11,7 @@ use itertools::Itertools;
 use pushmem_files::{Code, Diagnostic};
 use pushmem_nest::{ArrayKind, Program};
 
+use self::whole::Whole;
 use crate::application::choices::Choices;
 use crate::application::program;
 use crate::build::Build;
@@ -17,13 +21,14 @@ pub struct Run {
     /// Program: a loop nest, or one of Halide: a pipeline, named *.hlpipe, or a lowered statement, named *.stmt.
     program: PathBuf,
     /// Image for an input: .npy, .pgm, .ppm, .png or .hex. The name may be left out where there is one input. Inputs without an image are
-    /// random.
+    /// random. Images that are larger than those of the program are run in tiles.
     #[arg(long = "image", value_name = "[NAME=]FILE")]
     images: Vec<String>,
     /// Where to write an output, in the format of the file's ending. The name may be left out where there is one output.
     #[arg(short = 'o', long = "output", value_name = "[NAME=]FILE")]
     outputs: Vec<String>,
-    /// Run the RTL as well, in Verilator, and compare every word.
+    /// Run the images in Verilator: through the driver in C, the bus shell, and the RTL, in place of the model. On an array, run the RTL
+    /// as well, and compare every word.
     #[arg(long)]
     rtl: bool,
     /// Array to run on, in place of hardware of its own: a specification, or the name of one in `constraints/arrays`.
@@ -39,9 +44,13 @@ pub struct Run {
 impl Run {
     pub fn run(&self) -> Result<ExitCode, Diagnostic> {
         let program = program::read(&self.program)?;
+        let inputs = named(&program, ArrayKind::Input, &self.images)?;
+        let outputs = named(&program, ArrayKind::Output, &self.outputs)?;
+        if self.array.is_none() {
+            return Whole { choices: &self.choices, inputs, outputs, rtl: self.rtl, json: self.json }.run(program);
+        }
         let mut build = Build::of(self.choices.clone());
-        build.inputs = named(&program, ArrayKind::Input, &self.images)?;
-        build.outputs = named(&program, ArrayKind::Output, &self.outputs)?;
+        (build.inputs, build.outputs) = (inputs, outputs);
         (build.rtl, build.json, build.is_run) = (self.rtl, self.json, true);
         build.array.clone_from(&self.array);
         build.run_programs(vec![program])

@@ -2,6 +2,7 @@
 
 mod activity;
 mod array;
+mod fpga;
 
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
@@ -31,9 +32,10 @@ use crate::kinds;
 use crate::progress::Spinner;
 use crate::{output, package, technology};
 
-/// The commands that run Yosys and OpenSTA, and those that run Verilator, for `doctor`.
+/// The commands that run Yosys and OpenSTA, those that run nextpnr, and those that run Verilator, for `doctor`.
 pub const WITH_SYNTHESIS: &str = "synth";
-pub const WITH_VERILATOR: &str = "synth --check, synth --activity, synth of a program";
+pub const WITH_FPGA: &str = "synth --fpga";
+pub const WITH_VERILATOR: &str = "synth --check, synth --fpga --simulate, synth --activity, synth of a program";
 
 /// Where the programs come from that this needs.
 const TOOLS: &str = "Yosys is that of the Python environment build/venv below the working directory, which scripts/setup --synthesis makes, or
@@ -87,6 +89,8 @@ pub struct Synth {
     /// Write the timing model of an array: its longest paths in the library, for `build --clock`.
     #[arg(long, value_name = "FILE")]
     timing_model: Option<PathBuf>,
+    #[command(flatten)]
+    fpga: fpga::Options,
     /// Report as JSON.
     #[arg(long)]
     json: bool,
@@ -129,6 +133,9 @@ impl Synth {
             let other = self.equivalence.as_ref().and_then(Option::as_ref);
             let inputs = [Some(&self.target), Some(&self.library), self.sram.as_ref(), other];
             output::keep_inputs(netlist, inputs.into_iter().flatten().map(PathBuf::as_path))?;
+        }
+        if let Some(family) = self.fpga.family() {
+            return self.run_fpga(target, family);
         }
         let library = Library::find(&self.library)?;
         let tools = Tools::find()?;

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use itertools::Itertools;
 use pushmem_files::{Diagnostic, write_file};
 use pushmem_packaging::{Design as Package, Timing, package};
 use pushmem_technology::{Binding, ClockGate};
@@ -88,13 +87,19 @@ impl Job<'_> {
     }
 }
 
-/// The input of the scripts for a design, and the files that they read.
-pub(crate) fn job<'a>(design: &Design<'a>) -> (Job<'a>, Vec<(String, String)>) {
-    let Design { package: made, timing, optimize, operations, .. } = *design;
+/// The files of a design, and what Yosys reads of them.
+pub(crate) fn sources(made: &Package, timing: &Timing) -> (Vec<(String, String)>, Vec<String>) {
     let mut files: Vec<(String, String)> = made.rtl.clone();
     files.extend(package(made, timing));
     let list = files.iter().find(|(path, _)| path == "filelist_synthesis.f").map_or("", |(_, text)| text);
-    let sources = list.lines().map(str::to_owned).collect_vec();
+    let sources = list.lines().map(str::to_owned).collect();
+    (files, sources)
+}
+
+/// The input of the scripts for a design, and the files that they read.
+pub(crate) fn job<'a>(design: &Design<'a>) -> (Job<'a>, Vec<(String, String)>) {
+    let Design { package: made, timing, optimize, operations, .. } = *design;
+    let (files, sources) = sources(made, timing);
     let macros = (0..of_macros(design).count()).map(|number| format!("macro_{number}.lib"));
     let liberty = std::iter::once(CELLS.to_owned()).chain(macros).collect();
     let modules = sources.iter().filter_map(|path| path.rsplit('/').next()?.strip_suffix(".sv"));
@@ -152,6 +157,8 @@ mod tests {
     use pushmem_simulation::rtl_files;
     use pushmem_technology::{Assembly, Technology, TileSram};
     use pushmem_tile::{Reset, TileSpec};
+
+    use itertools::Itertools;
 
     use super::*;
 

@@ -1,11 +1,12 @@
 //! Area, speed and power of a design in a cell library: synthesis by Yosys, block by block, and timing by OpenSTA.
 //!
 //! [`run`] maps a [`Design`] and reads what both say into a [`Report`], beside the netlist. [`measure`] runs an application on
-//! the netlist and says what power that takes.
+//! the netlist and says what power that takes. [`place_and_route`] puts an accelerator on an FPGA.
 
 mod activity;
 mod block;
 mod equivalence;
+mod fpga;
 mod job;
 mod liberty;
 mod path;
@@ -18,6 +19,9 @@ mod tools;
 pub use activity::{Accesses, Activity, Application, BlockPower, Words, measure};
 pub use block::BlockKind;
 pub use equivalence::{ProvenBlock, prove};
+pub use fpga::{
+    Family, FpgaDesign, FpgaImplementation, FpgaPath, FpgaReport, FpgaTools, Resource, Throughput, place_and_route,
+};
 pub use job::{Design, Optimize};
 pub use path::{OperationPaths, Path, Paths};
 pub use report::{Block, Power, Report};

@@ -112,7 +112,7 @@ fn python() -> Option<(PathBuf, String)> {
 }
 
 /// A Python that runs this, and what it prints.
-fn python_that(runs: &str) -> Option<(PathBuf, String)> {
+pub(crate) fn python_that(runs: &str) -> Option<(PathBuf, String)> {
     let named = std::env::var_os(PYTHON_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from);
     let candidates = named.into_iter().chain([PathBuf::from(ENVIRONMENT), PathBuf::from("python3")]);
     candidates.map(absolute).find_map(|python| {

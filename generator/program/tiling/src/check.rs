@@ -37,20 +37,19 @@ fn grow<'a>(nodes: &mut [Node], by: &mut impl Iterator<Item = &'a i64>) {
     }
 }
 
-/// Compares an image that `run` computes tile by tile with what the program of the whole image computes.
+/// Computes an image tile by tile with `run`.
 ///
 /// # Errors
-/// When they differ, which is a fault of the analysis; or those of the runs.
-pub fn check(
+/// When tiles differ where they overlap, or leave a gap, which is a fault of the analysis; or those of the runs.
+pub fn run_tiles(
     program: &Program,
     tiling: &Tiling,
     inputs: &BTreeMap<String, Image>,
     mut run: impl FnMut(&BTreeMap<String, Image>) -> Result<BTreeMap<String, Image>, Diagnostic>,
-) -> Result<(), Diagnostic> {
-    let expected = resized(program, tiling).run(inputs)?;
+) -> Result<BTreeMap<String, Image>, Diagnostic> {
     let mut found: BTreeMap<&str, Vec<Option<i64>>> = BTreeMap::new();
-    for (name, image) in &expected {
-        found.insert(name, vec![None; image.values().len()]);
+    for image in tiling.images.iter().filter(|image| image.output) {
+        found.insert(&image.name, vec![None; image.size.iter().product::<i64>() as usize]);
     }
     for number in 0..tiling.count() {
         let tile = tiling.tile(number);
@@ -72,13 +71,49 @@ pub fn check(
             }
         }
     }
-    for (name, image) in &expected {
-        let differs = image.values().iter().zip(&found[name.as_str()]).position(|(one, other)| Some(*one) != *other);
+    let mut whole = BTreeMap::new();
+    for image in tiling.images.iter().filter(|image| image.output) {
+        let elements = &found[image.name.as_str()];
+        let gap = || wrong(program, &image.name, elements.iter().position(Option::is_none).unwrap_or_default());
+        let values = elements.iter().copied().collect::<Option<Vec<i64>>>().ok_or_else(gap)?;
+        let array = program.array(&image.name).expect("it is an array");
+        let shape = image.size.iter().map(|size| *size as usize).collect_vec();
+        let element = array.element.element().expect("arrays hold elements");
+        whole.insert(image.name.clone(), Image::from_values(element, &shape, values)?.with_min(&array.min));
+    }
+    Ok(whole)
+}
+
+/// Compares an image that was computed in another way, as tile by tile, with what the program of the whole image computes.
+///
+/// # Errors
+/// When they differ, which is a fault of the analysis; or those of the interpreter.
+pub fn compare(
+    program: &Program,
+    tiling: &Tiling,
+    inputs: &BTreeMap<String, Image>,
+    found: &BTreeMap<String, Image>,
+) -> Result<(), Diagnostic> {
+    for (name, image) in &resized(program, tiling).run(inputs)? {
+        let differs = image.values().iter().zip(found[name].values()).position(|(one, other)| one != other);
         if let Some(place) = differs {
             return Err(wrong(program, name, place));
         }
     }
     Ok(())
+}
+
+/// Compares an image that `run` computes tile by tile with what the program of the whole image computes.
+///
+/// # Errors
+/// As [`run_tiles`] and [`compare`].
+pub fn check(
+    program: &Program,
+    tiling: &Tiling,
+    inputs: &BTreeMap<String, Image>,
+    run: impl FnMut(&BTreeMap<String, Image>) -> Result<BTreeMap<String, Image>, Diagnostic>,
+) -> Result<(), Diagnostic> {
+    compare(program, tiling, inputs, &run_tiles(program, tiling, inputs, run)?)
 }
 
 fn wrong(program: &Program, name: &str, place: usize) -> Diagnostic {

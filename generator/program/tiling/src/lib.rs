@@ -30,7 +30,7 @@ mod fraction;
 mod motion;
 mod tiling;
 
-pub use check::{check, resized};
+pub use check::{check, compare, resized, run_tiles};
 pub use fraction::Fraction;
 pub use motion::Motion;
 pub use tiling::{Axis, Tile, TiledImage, Tiling};

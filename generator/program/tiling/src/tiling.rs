@@ -1,7 +1,7 @@
 //! The tiles of an image.
 
 use itertools::Itertools;
-use pushmem_files::Diagnostic;
+use pushmem_files::{Code, Diagnostic};
 use pushmem_nest::{ArrayKind, Program};
 use serde::Serialize;
 
@@ -133,6 +133,49 @@ impl Tiling {
         });
         let images = images.collect();
         Ok(Tiling { axes, images, motions })
+    }
+
+    /// The tiles of the image of which an input has this size: the smallest such image where several have.
+    ///
+    /// # Errors
+    /// As [`Tiling::of`], and when no image has such an input.
+    pub fn of_input(program: &Program, input: &str, size: &[i64]) -> Result<Tiling, Diagnostic> {
+        let array = program.array(input).expect("an input of the program");
+        let output =
+            program.arrays.iter().position(|array| array.kind == ArrayKind::Output).expect("checked programs have one");
+        let number = program.arrays.iter().position(|array| array.name == input).expect("an input of the program");
+        let mut whole = program.arrays[output].shape.clone();
+        let mut refused = None;
+        for (dimension, elements) in whole.iter_mut().enumerate() {
+            if size == array.shape || size.len() != array.shape.len() {
+                break;
+            }
+            // Where tiles cannot move along a dimension, the image is as small as a tile there.
+            let motion = match Motion::along(program, output, dimension) {
+                Ok(motion) => motion,
+                Err(problem) => {
+                    refused.get_or_insert(problem);
+                    continue;
+                }
+            };
+            let moves = motion.arrays[number].iter().zip(size).zip(&array.shape);
+            let more = moves.filter(|((motion, _), _)| motion.numerator > 0);
+            let more = more.map(|((motion, size), tile)| (size - tile) * motion.denominator / motion.numerator);
+            *elements += more.min().unwrap_or(0).max(0);
+        }
+        let wrong = |wanted: &[i64]| {
+            let (given, wanted) = (size.iter().join("x"), wanted.iter().join("x"));
+            let message = format!(
+                "the image for `{input}` has {given} elements, and no tiles of `{}` read so many",
+                program.name
+            );
+            Diagnostic::new(message).or_code(Code::Image).with_help(format!(
+                "give one of {wanted}, or a larger one in dimensions in which the program does the same everywhere"
+            ))
+        };
+        let tiling = Tiling::of(program, &whole)?;
+        let found = tiling.images.iter().find(|image| image.name == input).expect("it has all images");
+        if found.size == size { Ok(tiling) } else { Err(refused.unwrap_or_else(|| wrong(&found.size))) }
     }
 
     /// The same with these images, in their order: hardware may have them in another one than the program, and none for an input that

@@ -64,6 +64,25 @@ fn reduction_and_enlargement_move_by_whole_elements() {
     assert_eq!(error.help(), Some("give 150 or 152"));
 }
 
+#[test]
+fn the_size_of_an_input_says_the_tiles() {
+    let size = |program: &str, input: &[i64]| {
+        Tiling::of_input(&app(program), "input", input)
+            .map(|tiling| tiling.images.last().expect("an output").size.clone())
+    };
+    assert_eq!(size("gaussian", &[102, 152]).unwrap(), [100, 150]);
+    assert_eq!(size("gaussian", &[64, 64]).unwrap(), [62, 62]);
+    assert_eq!(size("down_sample", &[80, 140, 4]).unwrap(), [40, 70, 4]);
+    assert_eq!(size("up_sample", &[75, 128]).unwrap(), [150, 256]);
+    let smaller = size("gaussian", &[64, 63]).unwrap_err();
+    assert_eq!(
+        smaller.to_string(),
+        "the image for `input` has 64x63 elements, and no tiles of `gaussian` read so many"
+    );
+    // Where it may not be larger, the reason is a place in the program.
+    assert!(size("bc_mirror", &[200, 130]).unwrap_err().location().is_some());
+}
+
 /// Reductions over dimensions that do not move are exact, along those of the output.
 #[test]
 fn products_of_matrices_are_exact() {

@@ -1,0 +1,47 @@
+"""The section of docs/src/results.md on accelerators on FPGAs, and checks of it. nextpnr takes some minutes for a large one."""
+
+import tools
+
+HEADING = "## Accelerators on FPGAs"
+PROGRAMS = ["gaussian", "unsharp", "harris", "camera_pipeline", "resnet_tiny", "mobilenet"]
+FAMILIES = ["ecp5", "gowin"]
+
+INTRODUCTION = f"""{HEADING}
+
+Each program on `amber`, its configuration in constants, with [open tools](chip-flow.md#fpgas) on a Lattice LFE5U-85F of speed grade 6 and
+a Gowin GW2A-18 of grade C8/I7. The frequency is that after routing, under a clock of 5 ns that nextpnr tries to meet. Each accelerator
+with these constants was run in Verilator, and gave every word of the interpreter. `scripts/results --fpga` writes this section.
+
+"""
+
+
+def report(pushmem: str, program: str, family: str, *options: str) -> dict:
+    """The figures of a program on an FPGA."""
+    command = [pushmem, "synth", tools.ROOT / "apps" / f"{program}.yaml", "--fpga", family, "--json", *options]
+    found, text = tools.report(command)
+    if found is None:
+        tools.stop(f"{program} on {family}:\n{text}")
+    return found
+
+
+def section(pushmem: str, table) -> str:
+    """The section, from new runs."""
+    rows = []
+    for program in PROGRAMS:
+        for family in FAMILIES:
+            found = report(pushmem, program, family, "--simulate")
+            used = [found[key]["used"] for key in ["luts", "flip_flops", "block_rams", "multipliers"]]
+            rows.append([f"{program}, {family}", *used, f"{found['maximum_mhz']:.1f}", f"{found['pixels_per_cycle']:.3f}",
+                         f"{found['megapixels_per_second']:.1f}"])
+    columns = ["program, FPGA", "LUTs", "flip-flops", "block RAMs", "multipliers", "MHz", "pixels a cycle", "Mpixels a second"]
+    return INTRODUCTION + table(columns, rows)
+
+
+def kept(page: str) -> str:
+    """The section as a page has it."""
+    return HEADING + page.split(HEADING)[1].split("\n## ")[0].rstrip() + "\n\n"
+
+
+def replaced(page: str, text: str) -> str:
+    """A page with another section."""
+    return page.replace(kept(page), text)
