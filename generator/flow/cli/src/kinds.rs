@@ -131,7 +131,7 @@ const KINDS: [Row; 21] = [
         taken_by: "the option --timing of `pushmem generate` and `build` takes it",
     },
     Row {
-        kind: FileKind::Statement, is: "a lowered statement of Halide", told_by: Endings(&["stmt", "hlpipe"]),
+        kind: FileKind::Statement, is: "a lowered statement of Halide", told_by: Endings(&["stmt"]),
         taken_by: "`pushmem build` compiles it, and `pushmem import halide` makes a loop nest of it: name the file *.stmt",
     },
     Row {

@@ -114,8 +114,10 @@ fn every_command_reports_as_one_json_object() {
         // A command may print what another one does.
         let own = row_of(&command);
         let row = own.strip_prefix(" as `").map_or(own, |other| row_of(other.split('`').next().unwrap()));
+        let of_build = if row.contains("what `build` reports") { row_of("build") } else { "" };
         for key in object.keys() {
-            assert!(row.contains(&format!("`{key}`")), "docs/src/command-line.md: `{key}` of `{command} --json`");
+            let is_told = [row, of_build].iter().any(|row| row.contains(&format!("`{key}`")));
+            assert!(is_told, "docs/src/command-line.md: `{key}` of `{command} --json`");
         }
         // Long names and folders are the user's.
         let named = |line: &&str| !line.contains(folder.path().to_str().unwrap()) && !line.contains('/');

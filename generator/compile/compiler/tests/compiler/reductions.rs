@@ -236,33 +236,38 @@ fn mobilenet_computes_what_it_says() {
 /// A window that is added up in loops makes a long schedule of a small image; a warning says how it becomes short.
 #[test]
 fn a_window_that_takes_too_long_is_to_be_unrolled() {
-    let text = |unroll: &str| {
+    let text = |size: i64, unroll: &str| {
+        let wide = size + 4;
         format!(
             "
 name: window
-inputs: {{input: {{type: u16, shape: [36, 36]}}}}
-outputs: {{output: {{type: u16, shape: [32, 32]}}}}
-buffers: {{sums: {{type: u16, shape: [32, 32]}}}}
+inputs: {{input: {{type: u16, shape: [{wide}, {wide}]}}}}
+outputs: {{output: {{type: u16, shape: [{size}, {size}]}}}}
+buffers: {{sums: {{type: u16, shape: [{size}, {size}]}}}}
 nest:
-  - for y in 0..32:
-    - for x in 0..32:
+  - for y in 0..{size}:
+    - for x in 0..{size}:
       - sums[x, y] = 0
-  - for y in 0..32:
-    - for x in 0..32:
+  - for y in 0..{size}:
+    - for x in 0..{size}:
       - for j in 0..5{unroll}:
         - for i in 0..5{unroll}:
           - sums[x, y] += input[x + i, y + j]
-  - for y in 0..32:
-    - for x in 0..32:
+  - for y in 0..{size}:
+    - for x in 0..{size}:
       - output[x, y] = sums[x, y] / 25
 "
         )
     };
-    let error = try_compile(program(&text("")), TILE).expect_err("the controllers do not count so far");
+    // Sums in registers take a cycle for each element of the window.
+    let small = compiled(program(&text(32, "")), TILE);
+    assert!((25_600..26_400).contains(&small.accelerator.length), "{}", small.accelerator.length);
+    compare(&small);
+    let error = try_compile(program(&text(96, "")), TILE).expect_err("the controllers do not count so far");
     let error = error.diagnostic();
     assert!(error.message().contains("schedule of 16 bits"), "{error:?}");
     assert!(error.help().unwrap().starts_with("unroll `j`, `i` fully"), "{error:?}");
     let warning = &error.related()[0];
-    assert!(!warning.is_error() && warning.message().contains("25600 words for 1296 elements"), "{error:?}");
-    compare(&compiled(program(&text(" unroll 5")), TILE));
+    assert!(!warning.is_error() && warning.message().contains("230400 words for 10000 elements"), "{error:?}");
+    compare(&compiled(program(&text(32, " unroll 5")), TILE));
 }
