@@ -36,6 +36,7 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
         .map(|array| Array { name: array.name.clone(), weight: u64::from(array.element.bits()) / 8 })
         .collect();
     let operations = program.operations();
+    check_copies(program, &operations)?;
     let mut extractor = Extractor {
         program,
         operations: &operations,
@@ -73,6 +74,43 @@ pub fn extract(program: &Program, latency: impl Fn(usize) -> u64) -> Result<Extr
         extractor.add_operation(number, shared, latency(number))?;
     }
     Ok(extractor.extraction)
+}
+
+/// Checks that copies of a statement may run at the same time: that no other statement of the unrolled loop takes part in the sum of
+/// merged copies, and that not all copies write one element.
+fn check_copies(program: &Program, operations: &[(Vec<&NestLoop>, &Operation)]) -> Result<(), Diagnostic> {
+    for (loops, operation) in operations {
+        let target = &operation.target;
+        let name = &program.arrays[target.array].name;
+        for (level, unrolled) in loops.iter().enumerate().filter(|(_, level)| level.unroll > 1) {
+            let variable = &unrolled.variable;
+            let refuse = |message: String, help: &str| {
+                let help = format!("leave the loop `{variable}` without `unroll`{help}");
+                Err(program.diagnostic(operation.span, message).with_help(help))
+            };
+            let takes_part = |(others, other): &&(Vec<&NestLoop>, &Operation)| {
+                let beside = others.get(level).is_some_and(|of| std::ptr::eq(*of, *unrolled));
+                let reads = other.loads.iter().any(|load| load.access.array == target.array);
+                beside && (reads || (other.target.array == target.array && !other.reduce))
+            };
+            if operation.merges(level)
+                && let Some((_, other)) = operations.iter().find(takes_part)
+            {
+                let line = program.diagnostic(other.span, "").location().map_or(0, |(_, line, _)| line);
+                let message = format!(
+                    "the copies of this statement are one sum, but the statement in line {line} uses `{name}` in each \
+                     iteration of `{variable}`"
+                );
+                return refuse(message, ", or take one of the two out of it");
+            }
+            let alone = !operation.updates() && !target.follows(level);
+            if alone && program.policy() == Policy::Dnn {
+                let message = format!("all copies of `{variable}` write the same element of `{name}`");
+                return refuse(message, ", or write only the last");
+            }
+        }
+    }
+    Ok(())
 }
 
 impl Extraction {

@@ -9,17 +9,18 @@ use pushmem_kernels::Datapath;
 pub(crate) struct Arrivals<Word> {
     /// By load, the cycles after the begin.
     late: Vec<u64>,
-    /// The loads and variables of earlier cycles, the oldest first: as many as the latest load is late.
-    before: VecDeque<(Vec<Word>, Vec<i64>)>,
+    /// The loads and variables of earlier cycles, the oldest first: as many as the latest load is late. Before the run there are no
+    /// variables.
+    before: VecDeque<(Vec<Word>, Option<Vec<i64>>)>,
 }
 
 impl<Word: Copy + Default> Arrivals<Word> {
-    /// Those of a datapath of an operation with so many loops.
-    pub fn of(datapath: &Datapath, depth: usize) -> Self {
+    /// Those of a datapath.
+    pub fn of(datapath: &Datapath) -> Self {
         let loads = datapath.loads().len();
         let late: Vec<u64> = (0..loads).map(|load| datapath.arrival(load)).collect();
         let most = late.iter().copied().max().unwrap_or(0) as usize;
-        let before = VecDeque::from(vec![(vec![Word::default(); loads], vec![0; depth]); most]);
+        let before = VecDeque::from(vec![(vec![Word::default(); loads], None); most]);
         Arrivals { late, before }
     }
 
@@ -33,11 +34,14 @@ impl<Word: Copy + Default> Arrivals<Word> {
         if self.before.is_empty() {
             return;
         }
-        self.before.push_back((loads.to_vec(), variables.to_vec()));
+        self.before.push_back((loads.to_vec(), Some(variables.to_vec())));
         for (load, (word, late)) in loads.iter_mut().zip(&self.late).enumerate() {
             *word = self.before[*late as usize].0[load];
         }
-        variables.copy_from_slice(&self.before[0].1);
+        // A result of operands before the run is none, but its variables are those of some iteration.
+        if let Some(begun) = &self.before[0].1 {
+            variables.copy_from_slice(begun);
+        }
         self.before.pop_front();
     }
 }

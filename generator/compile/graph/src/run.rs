@@ -236,7 +236,7 @@ impl<'a> Machine<'a> {
             instances.push({
                 let operation = &accelerator.datapaths[kernel.datapath];
                 let operands = unit.map_or(&kernel.operands, |unit| &unit.operands);
-                let arrivals = Arrivals::of(&operation.datapath, operation.depth);
+                let arrivals = Arrivals::of(&operation.datapath);
                 let latency = operation.datapath.latency().saturating_sub(arrivals.latest());
                 KernelState {
                     kernel: number,

@@ -68,19 +68,18 @@ impl Accumulators<'_> {
     /// the loop: other such loops, and the statements that take the sums. Those before it are `before`, from which the first
     /// values of elements are taken.
     fn accumulate(&mut self, inner: &mut Loop, before: &mut Vec<Node>) -> Vec<Node> {
-        let mut after = Vec::new();
-        let mut place = 0;
-        while place < inner.body.len() {
-            let Some(update) = self.update(inner, place) else {
-                place += 1;
+        let (mut kept, mut after) = (Vec::new(), Vec::new());
+        // What a statement sees and changes is said by the loop as it stands in the program.
+        for (place, node) in inner.body.iter().enumerate() {
+            let divided = self.update(inner, place).and_then(|update| {
+                let first = first_value(before, inner, &update);
+                Some((self.divided(inner, update, first.as_ref())?, first.is_some()))
+            });
+            let Some(((statement, taken), begins)) = divided else {
+                kept.push(node.clone());
                 continue;
             };
-            let first = first_value(before, inner, &update);
-            let Some((statement, taken)) = self.divided(inner, update, first.as_ref()) else {
-                place += 1;
-                continue;
-            };
-            if first.is_some() {
+            if begins {
                 let place = before.iter().rposition(|node| node.uses(taken.target.array)).expect("it was found there");
                 before.remove(place);
             }
@@ -88,9 +87,9 @@ impl Accumulators<'_> {
             let (min, extent) =
                 if inner.unroll > 1 { (0, inner.extent / inner.unroll) } else { (inner.min, inner.extent) };
             let own = Loop { min, extent, unroll: 1, body: vec![statement], ..inner.clone() };
-            inner.body.remove(place);
             after.extend([Node::Loop(own), Node::Operation(Box::new(taken))]);
         }
+        inner.body = kept;
         after
     }
 

@@ -42,8 +42,26 @@ pub(crate) fn check(program: &Program, staged: Staged, sequence: &Sequence) -> R
     for (number, (loops, operation)) in sequence.operations.iter().enumerate() {
         let missing = operation.copies_apart(loops).into_iter().any(|lanes| !copies.contains(&(number, lanes)));
         require(!missing, || operation.name.clone(), "a copy of it is missing")?;
+        let seen = loops.iter().enumerate().any(|(level, unrolled)| {
+            unrolled.unroll > 1 && operation.merges(level) && is_seen_within(sequence, number, level)
+        });
+        require(!seen, || operation.name.clone(), "its copies are one sum, which another operation sees in between")?;
     }
     Ok(())
+}
+
+/// Whether, in the iterations of a loop around an operation, another one sees the array that it adds to, or sets it anew.
+fn is_seen_within(sequence: &Sequence, number: usize, level: usize) -> bool {
+    let (loops, operation) = &sequence.operations[number];
+    let array = operation.target.array;
+    sequence.operations.iter().enumerate().any(|(other, (around, content))| {
+        let reads = content.reads().filter(|read| read.array == array).count();
+        // A sum has its own target among its reads, and is in any order with others.
+        let own = usize::from(content.reduce && content.target.array == array);
+        let sets = content.target.array == array && !content.reduce;
+        let is_inside = around.len() > level && std::ptr::eq(around[level], loops[level]);
+        other != number && is_inside && (reads > own || sets)
+    })
 }
 
 /// Whether a stage brings elements of an input.

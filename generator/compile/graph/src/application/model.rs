@@ -145,7 +145,7 @@ impl<'a> Machine<'a> {
             let kernel = &graph.kernels[number];
             let datapath = &datapaths[kernel.operation];
             let depth = operations[kernel.operation].0.len();
-            let arrivals = Arrivals::of(datapath, depth);
+            let arrivals = Arrivals::of(datapath);
             KernelState {
                 evaluator: Evaluator::new(datapath, &program.tables),
                 results: VecDeque::from(vec![0; kernel.latency.saturating_sub(arrivals.latest()) as usize]),
