@@ -130,9 +130,13 @@ impl Datapath {
         self.arrivals[load]
     }
 
-    /// The same, whose result comes so many cycles later: registers for the way to where it is stored.
+    /// The same, whose result comes so many cycles later: registers for the way to where it is stored. A load or a constant is no
+    /// kernel that could have them, and stays as it is.
     pub fn later(self, cycles: u64) -> Datapath {
-        Datapath { latency: self.latency + cycles, ..self }
+        match self.nodes[self.result].kind {
+            NodeKind::Load(_) | NodeKind::Constant(_) => self,
+            _ => Datapath { latency: self.latency + cycles, ..self },
+        }
     }
 
     /// The stage from which on the value of a node is there.

@@ -92,6 +92,8 @@ pub(crate) fn prove(
     let copies = graph.copies();
     for (copy, net) in copies.iter().filter_map(|copy| Some((copy, copy.selection?))) {
         // Its own net stands for its result; its cases are checked here.
+        let content = &staged.pipeline.stages[copy.stage];
+        require(content.latency == 0, || content.name.clone(), "it is a selection with registers, which has none")?;
         let result = prover.nets[net].take();
         prover.operand(Read { stage: copy.stage, load: copy.load, late: 0 }, NetSource::Net { net, delay: 0 })?;
         prover.nets[net] = result;

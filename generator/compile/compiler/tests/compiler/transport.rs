@@ -46,3 +46,41 @@ fn random_programs_are_right_at_all_distances() {
     }
     assert!(right > 40, "{right}");
 }
+
+/// Statements that only pass on a word, on its way from a memory and back to it.
+const PASSED_ON: [&str; 2] = [
+    "
+name: adds_nothing
+schedule: dnn
+outputs: {o: {type: u16, shape: [5]}}
+nest:
+  - for i in 0..5:
+    - o[i] = 0
+    - o[i] += 1
+    - o[i] += 0
+",
+    "
+name: copied_between
+schedule: dnn
+outputs: {s: {type: u16, shape: [3]}, o: {type: u16, shape: [3]}}
+buffers: {t: {type: u16, shape: [3]}}
+nest:
+  - for i in 0..3:
+    - s[i] = 3
+    - t[i] = s[i]
+    - s[i] += t[i]
+    - o[i] = 0
+",
+];
+
+#[test]
+fn words_that_are_passed_on_travel_too() {
+    for text in PASSED_ON {
+        for tile in ["amber", "dual_port", "quad_port"] {
+            for transport in 0..8 {
+                let compiled = with_transport(program(text), tile, transport).unwrap();
+                assert_eq!(difference(&compiled, 1), None, "{text} on {tile} at {transport}");
+            }
+        }
+    }
+}
