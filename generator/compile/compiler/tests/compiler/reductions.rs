@@ -259,9 +259,9 @@ nest:
 "
         )
     };
-    // Sums in registers take a cycle for each element of the window.
+    // Sums in registers take a cycle for each element of the window, whose rows are padded to eight.
     let small = compiled(program(&text(32, "")), TILE);
-    assert!((25_600..26_400).contains(&small.accelerator.length), "{}", small.accelerator.length);
+    assert!((25_600..41_500).contains(&small.accelerator.length), "{}", small.accelerator.length);
     compare(&small);
     let error = try_compile(program(&text(96, "")), TILE).expect_err("the controllers do not count so far");
     let error = error.diagnostic();
