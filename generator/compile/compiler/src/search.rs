@@ -262,11 +262,25 @@ impl<'a> Search<'a> {
             let unpadded = CoarseOptions { row_multiple: 1, ..best.clone() };
             planned = cheaper(Ok(planned), self.coarse_or_slower(&unpadded))?;
         }
+        planned = self.unpadded(&best, planned)?;
         if planned.accelerator.length > cycles {
             let plan = CoarsePlan { coarse: None, options: best };
             planned = cheaper(Ok(planned), self.assembled(baseline, Some(plan)))?;
         }
         Ok(planned)
+    }
+
+    /// The plan, or one with rows as long as the program has them, where that is shorter: padding is for reads of whole rows alone.
+    fn unpadded(&self, best: &CoarseOptions, planned: Planned) -> Result<Planned, AssemblyError> {
+        if best.row_multiple == 1 {
+            return Ok(planned);
+        }
+        let options = CoarseOptions { row_multiple: 1, overlap: true, ..best.clone() };
+        let length = |plan: &Plan| plan.coarse.schedule.length(&self.passes.extraction.pipeline) as u64;
+        match self.coarse_plan(&options) {
+            Ok(plan) if length(&plan) < planned.accelerator.length => cheaper(Ok(planned), self.coarse_at_once(plan)),
+            _ => Ok(planned),
+        }
     }
 
     /// Nests that run at the same time: divided, and with balanced paths, where that is faster; and as the program has the

@@ -259,7 +259,7 @@ nest:
 "
         )
     };
-    // Sums in registers take a cycle for each element of the window, whose rows are padded to eight.
+    // Sums in registers take a cycle for each element of the window, whose rows are padded to whole rows of memory.
     let small = compiled(program(&text(32, "")), TILE);
     assert!((25_600..41_500).contains(&small.accelerator.length), "{}", small.accelerator.length);
     compare(&small);
