@@ -9,7 +9,8 @@ FAMILIES = ["ecp5", "gowin"]
 INTRODUCTION = f"""{HEADING}
 
 Accelerators on `amber`, their configuration in constants, with [open tools](chip-flow.md#fpgas) on a Lattice LFE5U-85F of speed grade 6
-(ecp5) or a Gowin GW2A-18 of grade C8/I7 (gowin), as far as they were measured. The frequency is that after routing, under a clock of 5 ns that nextpnr tries to meet. Each accelerator
+(ecp5) or a Gowin GW2A-18 of grade C8/I7 (gowin), as far as they were measured. The frequency is that after
+routing, under a clock of 5 ns that nextpnr tries to meet. Each accelerator
 with these constants was run in Verilator, and gave every word of the interpreter. `scripts/results --fpga` writes this section.
 
 """
