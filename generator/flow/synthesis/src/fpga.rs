@@ -150,7 +150,7 @@ struct Job<'a> {
 /// A design on a device.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FpgaImplementation {
-    /// What it takes, and how fast it is.
+    /// The resources that it takes, and its speed.
     pub report: FpgaReport,
     /// Verilog of the accelerator before it was mapped, with constants in place of the configuration.
     pub configured: String,

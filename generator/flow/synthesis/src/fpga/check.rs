@@ -28,7 +28,7 @@ pub(super) fn check(design: &FpgaDesign, inferred: &Inferred) -> Result<(), Diag
     Err(first.with_help(help).with_related(problems.collect()))
 }
 
-/// What is wrong with the place of a memory.
+/// The fault in the place of a memory.
 fn not_in_blocks(memory: &Memory) -> Option<String> {
     let Memory { name, at, rows, width, reads, writes, unclocked_reads, blocks, .. } = memory;
     if rows * width < LEAST_BLOCK_BITS || *blocks > 0 {
@@ -46,7 +46,7 @@ fn not_in_blocks(memory: &Memory) -> Option<String> {
     Some(format!("the memory `{name}` ({at}) of {rows} rows of {width} bits is {held}, not in block RAM: {why}"))
 }
 
-/// What is wrong with the place of a product.
+/// The fault in the place of a product.
 fn not_in_multipliers(product: &Product) -> Option<String> {
     let Product { name, at, bits: [one, other], mapped } = product;
     let is_small = one.min(other) < &LEAST_PRODUCT_BITS;

@@ -1,4 +1,4 @@
-//! What a design takes of a device, and how fast it is.
+//! The resources of a device that a design takes, and its speed.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -42,7 +42,7 @@ pub(super) struct Product {
 /// Cells of the accelerator by their types.
 pub(super) type Cells = BTreeMap<String, u64>;
 
-/// What Yosys found in an accelerator.
+/// The findings of Yosys in an accelerator.
 #[derive(Deserialize)]
 pub(super) struct Inferred {
     pub(super) memories: Vec<Memory>,
@@ -119,7 +119,7 @@ pub struct FpgaPath {
     pub routing_ns: f64,
 }
 
-/// What a design takes of a device, and how fast it is.
+/// The resources of a device that a design takes, and its speed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FpgaReport {
     /// The top module.

@@ -153,7 +153,7 @@ impl Converter<'_> {
             })
         };
         let all = |ranges: &Box| (0..indices.len()).all(|number| within(ranges, number));
-        // What is beyond the array is not used.
+        // Elements beyond the array are not used.
         let outside = (!all(self.ranges) && all(used)).then_some(0);
         Ok(Value::Load(Element::Array { array: point.array, indices, outside, place: point.place }))
     }

@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-/// What is wrong with the bytes of a file, and at which of them.
+/// The fault in the bytes of a file, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed {
     pub at: usize,
