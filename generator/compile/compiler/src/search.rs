@@ -257,12 +257,7 @@ impl<'a> Search<'a> {
         let baseline = sequential(pipeline, &best);
         let cycles = baseline.length(pipeline) as u64;
         let mut planned = self.pipelined(&best, cycles)?;
-        if planned.accelerator.length > cycles {
-            // Rows that are as long as the program has them, if reads find all words of their fetches even so.
-            let unpadded = CoarseOptions { row_multiple: 1, ..best.clone() };
-            planned = cheaper(Ok(planned), self.coarse_or_slower(&unpadded))?;
-        }
-        planned = self.unpadded(&best, planned)?;
+        planned = self.unpadded(&best, planned, cycles)?;
         if planned.accelerator.length > cycles {
             let plan = CoarsePlan { coarse: None, options: best };
             planned = cheaper(Ok(planned), self.assembled(baseline, Some(plan)))?;
@@ -271,13 +266,17 @@ impl<'a> Search<'a> {
     }
 
     /// The plan, or one with rows as long as the program has them, where that is shorter: padding is for reads of whole rows alone.
-    fn unpadded(&self, best: &CoarseOptions, planned: Planned) -> Result<Planned, AssemblyError> {
+    /// One stage after the other takes `baseline` cycles: a plan of more may also be relieved without padding.
+    fn unpadded(&self, best: &CoarseOptions, planned: Planned, baseline: u64) -> Result<Planned, AssemblyError> {
+        let options = CoarseOptions { row_multiple: 1, ..best.clone() };
+        if planned.accelerator.length > baseline {
+            return cheaper(Ok(planned), self.coarse_or_slower(&options));
+        }
         if best.row_multiple == 1 {
             return Ok(planned);
         }
-        let options = CoarseOptions { row_multiple: 1, overlap: true, ..best.clone() };
         let length = |plan: &Plan| plan.coarse.schedule.length(&self.passes.extraction.pipeline) as u64;
-        match self.coarse_plan(&options) {
+        match self.coarse_plan(&CoarseOptions { overlap: true, ..options }) {
             Ok(plan) if length(&plan) < planned.accelerator.length => cheaper(Ok(planned), self.coarse_at_once(plan)),
             _ => Ok(planned),
         }

@@ -51,9 +51,9 @@ impl Accumulators<'_> {
                 done.push(node);
                 continue;
             };
-            let header = Loop { body: Vec::new(), ..inner.clone() };
-            self.around.push(header);
-            inner.body = self.body(std::mem::take(&mut inner.body));
+            let body = std::mem::take(&mut inner.body);
+            self.around.push(inner.clone());
+            inner.body = self.body(body);
             self.around.pop();
             let after = self.accumulate(&mut inner, &mut done);
             if !inner.body.is_empty() {

@@ -1,7 +1,7 @@
 //! The bytes of FlatBuffers: tables, vectors and texts, each read with a check that it lies in the file.
 //!
 //! A table begins with the distance back to its virtual table, which has the place of each of its fields, or 0 for one that is
-//! left away. References are distances forward. So no file can make a reader go round in circles, but many references may lead to one
+//! absent. References are distances forward. A reader therefore ends on every file, but many references may lead to one
 //! place: the number of tables that are read is limited by the size of the file.
 
 use std::cell::Cell;
@@ -98,7 +98,7 @@ impl<'a> Table<'a> {
         self.file.malformed(self.at, what)
     }
 
-    /// The place of a field, if it is not left away.
+    /// The place of a field, if the table has it.
     fn place(&self, field: usize) -> Result<Option<usize>> {
         let entry = HEADER + 2 * field;
         if entry + 2 > self.fields.1 {
@@ -132,7 +132,7 @@ impl<'a> Table<'a> {
         Ok(self.scalar(field)?.map_or(0.0, f64::from_le_bytes))
     }
 
-    /// The text of a field; nothing, if it is left away.
+    /// The text of a field; nothing, if the table does not have it.
     pub fn text(&self, field: usize) -> Result<String> {
         match self.place(field)? {
             Some(at) => self.file.text(self.file.reference(at)?),

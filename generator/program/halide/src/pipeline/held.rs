@@ -49,7 +49,7 @@ fn found(plan: &Plan, stages: &[&Stage], boxes: &[Option<Box>], values: &mut [(i
     if arrays.iter().all(|array| plan.arrays[*array].value.bits() < 32) {
         return;
     }
-    // What was there before, if anything was: nothing is read that was not written.
+    // The old value, if there is one: a program reads only elements that it wrote.
     let mut before: Vec<Option<(i64, i64)>> = vec![None; arrays.len()];
     for stage in stages {
         let all = ranges(plan, stage, boxes);

@@ -11,7 +11,7 @@ use pushmem_nest::{Binary, Type, Unary};
 use super::plan::{Point, Term};
 use crate::value::Value;
 
-/// What a value is made of; its operands by their places in memory, as they are kept once themselves.
+/// The structure of a value; its operands by their places in memory, as they are kept once themselves.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Number(i64, Type),

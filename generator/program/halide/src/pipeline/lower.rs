@@ -28,7 +28,7 @@ const MOST_COPIES: i64 = 64;
 /// The most entries of a table, as in nests.
 const MOST_ENTRIES: i64 = 1 << 16;
 
-/// What names stand for in a definition.
+/// The meaning of names in a definition.
 type Scope = HashMap<String, Term>;
 
 /// The values so far of an element of a Func that no array holds, while its updates are computed.

@@ -1,4 +1,4 @@
-//! What of a pipeline is computed: arrays, and the stages that store them.
+//! The computed part of a pipeline: arrays, and the stages that store them.
 
 use std::rc::Rc;
 
@@ -29,7 +29,7 @@ pub(crate) struct Plan {
     /// The names of all variables, and the ranges of those of reductions.
     pub variables: Vec<(String, Option<(i64, i64)>)>,
     pub terms: Interner,
-    /// What of the schedules has no meaning here, each once.
+    /// The directives of schedules without a meaning here, each once.
     pub notes: Vec<(Span, String)>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Plan {
 pub(crate) struct Array {
     pub name: String,
     pub storage: Storage,
-    /// The type of its values in Halide. What holds them may be narrower.
+    /// The type of its values in Halide. Their array may have a narrower one.
     pub value: Type,
     pub dimensions: usize,
     /// The box that is said to be there, if it is.
@@ -46,7 +46,7 @@ pub(crate) struct Array {
     pub span: Span,
 }
 
-/// What an array is.
+/// The kind of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
     Input,
@@ -63,7 +63,7 @@ pub(crate) struct Stage {
     /// The array of each value.
     pub arrays: Vec<usize>,
     pub targets: Vec<Term>,
-    /// The values; those of elements that are not defined are left away.
+    /// The values, without those of undefined elements.
     pub values: Vec<Option<Term>>,
     /// Outermost first.
     pub loops: Vec<Loop>,

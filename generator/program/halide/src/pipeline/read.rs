@@ -155,7 +155,7 @@ fn parameter(table: &Table) -> Result<Parameter> {
     })
 }
 
-/// A parameter that the user made. What is said of its dimensions is not in the file.
+/// A parameter that the user made. The file does not have the bounds of its dimensions.
 fn external(table: &Table) -> Result<Parameter> {
     Ok(Parameter {
         is_buffer: table.flag(0)?,
@@ -228,7 +228,7 @@ fn unknown(table: &Table, what: &str, number: u8) -> Malformed {
     table.malformed(format!("number {number} is not known for {what}"))
 }
 
-/// The expression of a field, if it is not left away.
+/// The expression of a field, if the table has it.
 fn expression_of(table: &Table, field: usize, depth: usize) -> Result<Option<Expression>> {
     match table.union(field)? {
         // An expression that is not defined.

@@ -23,7 +23,7 @@ pub(crate) fn regions(plan: &Plan) -> Result<Vec<Option<Box>>> {
             continue;
         }
         together(stages, &mut boxes);
-        // What the updates write and read of the Func itself belongs to it, too.
+        // The elements that updates write and read of the Func itself belong to it, too.
         for stage in stages {
             let ranges = ranges(plan, stage, &boxes);
             for array in &stage.arrays {

@@ -9,7 +9,7 @@ use super::print::Names;
 use super::syntax::{Constraint, Expression, Func, Parameter, Pipeline};
 use crate::fault::{Fault, Result};
 
-/// What the file of a pipeline says behind it, as Halide writes neither sizes of images nor how to schedule accelerators:
+/// The lines behind the pipeline in its file, as Halide writes neither sizes of images nor how to schedule accelerators:
 /// lines such as `// input: 64, 64` or `// input: -3 64, -3 64`, with least indices, and `// schedule: dnn`.
 #[derive(Default)]
 pub(crate) struct Declarations {

@@ -57,7 +57,7 @@ pub(crate) struct Reduction {
     pub extent: Expression,
 }
 
-/// What a `split`, `rename`, `fuse` or a purification of a variable makes of loops.
+/// The loops that a `split`, `rename`, `fuse` or a purification of a variable makes.
 #[derive(Debug)]
 pub(crate) struct Split {
     pub kind: SplitKind,
@@ -103,7 +103,7 @@ pub(crate) struct FuncSchedule {
     pub estimates: Vec<Bound>,
     /// The Funcs to read in its place: in which Func, or in all others, and the number of the wrapper.
     pub wrappers: Vec<(String, usize)>,
-    /// What of it is for processors only, as it is called.
+    /// Its directives for processors, by their names in Halide.
     pub ignored: Vec<&'static str>,
 }
 
@@ -135,7 +135,7 @@ pub(crate) struct Parameter {
     pub span: Span,
 }
 
-/// What is said of a dimension of an image.
+/// The bounds of a dimension of an image.
 #[derive(Debug, Default)]
 pub(crate) struct Constraint {
     pub least: Option<Expression>,

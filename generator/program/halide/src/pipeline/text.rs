@@ -59,7 +59,7 @@ impl Loop {
 }
 
 impl Block {
-    /// What its values load.
+    /// The loads of its values.
     pub fn loads(&self) -> Vec<&Element> {
         let mut loads = Vec::new();
         self.statements.iter().for_each(|statement| statement.value.loads(&mut loads));
@@ -205,7 +205,7 @@ impl Nest<'_> {
         let mut wanted: BTreeSet<usize> =
             (0..self.plan.arrays.len()).filter(|array| self.plan.arrays[*array].storage == Storage::Output).collect();
         for block in blocks.iter_mut().rev() {
-            // What a statement reads of its own array is wanted if the array is; a later statement of the block may read an earlier one.
+            // The elements that a statement reads of its own array are wanted if the array is; a later statement of the block may read an earlier one.
             loop {
                 let before = wanted.len();
                 for statement in

@@ -33,7 +33,7 @@ pub(crate) fn arrays(term: &Term, seen: &mut HashSet<usize>, found: &mut BTreeSe
     term.operands().into_iter().for_each(|operand| arrays(operand, seen, found));
 }
 
-/// What is done with a load, and the ranges that the variables have there.
+/// The action for a load, and the ranges that the variables have there.
 type OnLoad<'a> = dyn FnMut(&Point, &[(i64, i64)]) + 'a;
 
 /// A walk over the loads of terms.

@@ -321,7 +321,7 @@ fn in_loops(of_name: &HashMap<&str, (usize, Option<usize>)>, order: Vec<Order>) 
         Some(Loop { variable, dimension, unroll })
     });
     let mut loops: Vec<Loop> = known.collect();
-    // What the schedule does not name is outermost, by number.
+    // Dimensions that the schedule does not name are outermost, by number.
     let mut others: Vec<&(usize, Option<usize>)> = of_name.values().collect();
     others.sort();
     for &(variable, dimension) in others {
