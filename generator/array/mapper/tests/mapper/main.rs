@@ -5,4 +5,5 @@ mod common;
 mod edited;
 mod faults;
 mod holds;
+mod random;
 mod side_by_side;
