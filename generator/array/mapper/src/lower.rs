@@ -391,6 +391,7 @@ impl<'a> Lowering<'a> {
         if !self.repeats.is_empty() {
             removed.extend(self.without_readers(&removed));
         }
+        self.enables.retain(|cell, _| !removed.contains(cell));
         self.connect_enables();
         let stages = self.stages();
         let nets = self.nets.into_iter().map(|(port, sinks)| Net {

@@ -48,20 +48,38 @@ impl<'a> Samples<'a> {
             .map(|(_, operation)| Evaluator::new(&Datapath::of(program, operation), &program.tables))
             .collect_vec();
         let accesses = nests.iter().map(|(_, operation)| Datapath::accesses(program, operation)).collect_vec();
-        for _ in 0..ROUNDS {
-            for (((loops, operation), accesses), evaluator) in nests.iter().zip(&accesses).zip(&mut evaluators) {
-                let computed = (0..VALUES).map_while(|_| {
-                    let loads = samples.loads(operation, accesses, random)?;
-                    Some(evaluator.evaluate(&loads, &variables(loops, random)))
-                });
-                let computed = computed.collect_vec();
-                let values = &mut samples.values[operation.target.array];
-                values.extend(computed);
-                values.sort_unstable();
-                values.dedup();
+        let mut rounds = |samples: &mut Self, random: &mut ChaCha8Rng| {
+            for _ in 0..ROUNDS {
+                for (((loops, operation), accesses), evaluator) in nests.iter().zip(&accesses).zip(&mut evaluators) {
+                    let computed = (0..VALUES).filter_map(|_| {
+                        let loads = samples.loads(operation, accesses, random)?;
+                        Some(evaluator.evaluate(&loads, &variables(loops, operation, random)))
+                    });
+                    let computed = computed.collect_vec();
+                    samples.add(operation.target.array, computed);
+                }
             }
+        };
+        rounds(&mut samples, random);
+        // Elements that come from themselves only, as in a recurrence without a first value, may have any value: without one, what
+        // reads them would not be compared.
+        let without = (0..program.arrays.len()).filter(|array| samples.values[*array].is_empty()).collect_vec();
+        if !without.is_empty() {
+            let mut any =
+                |array: usize| (0..VALUES).map(|_| operand(program.arrays[array].element, random)).collect_vec();
+            let drawn = without.iter().map(|array| any(*array)).collect_vec();
+            without.iter().zip(drawn).for_each(|(array, drawn)| samples.add(*array, drawn));
+            rounds(&mut samples, random);
         }
         samples
+    }
+
+    /// Adds values of the elements of an array.
+    fn add(&mut self, array: usize, values: Vec<i64>) {
+        let known = &mut self.values[array];
+        known.extend(values);
+        known.sort_unstable();
+        known.dedup();
     }
 
     /// Values of the loads of an operation; nothing if none are known yet.
@@ -76,7 +94,7 @@ impl<'a> Samples<'a> {
             let load = number.checked_rem(operation.loads.len()).map(|number| &operation.loads[number]);
             match load.and_then(|load| load.outside) {
                 Some(outside) if random.random_range(0..8) == 0 => Some(outside),
-                _ => self.element(access.array, corner, random),
+                outside => self.element(access.array, corner, random).or(outside),
             }
         };
         accesses.iter().enumerate().map(load).collect()
@@ -146,8 +164,9 @@ impl<'a> Samples<'a> {
         let extremes = self.extremes(&accesses);
         let drawn = (0..samples).map(|_| None);
         extremes.into_iter().map(Some).chain(drawn).find_map(|loads| {
-            let loads = loads.or_else(|| self.loads(operation, &accesses, random))?;
-            let variables = variables(loops, random);
+            let drawn = || self.loads(operation, &accesses, random).expect("elements of every array have values");
+            let loads = loads.unwrap_or_else(drawn);
+            let variables = variables(loops, operation, random);
             let words: Vec<u32> = loads.iter().map(|load| *load as u32 & mask).collect();
             let expected = evaluator.evaluate(&loads, &variables) as u32 & mask;
             let found = cells.evaluate(&Numbers { word_bits }, &words, &variables, entry);
@@ -156,9 +175,13 @@ impl<'a> Samples<'a> {
     }
 }
 
-/// Values of these loops.
-fn variables(loops: &[&Loop], random: &mut ChaCha8Rng) -> Vec<i64> {
-    loops.iter().map(|each| random.random_range(each.min..=each.max())).collect()
+/// Values of the loops around an operation, in the first of the copies that are executed together.
+fn variables(loops: &[&Loop], operation: &Operation, random: &mut ChaCha8Rng) -> Vec<i64> {
+    let value = |(variable, level): (usize, &&Loop)| {
+        let step = if operation.merges(variable) { level.unroll } else { 1 };
+        level.min + step * random.random_range(0..level.extent / step)
+    };
+    loops.iter().enumerate().map(value).collect()
 }
 
 /// A number of a type, often an extreme or a small one.

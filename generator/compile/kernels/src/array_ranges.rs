@@ -46,11 +46,20 @@ impl ArrayRanges {
                     grown[array] = true;
                 }
             }
+            if grown.contains(&true) {
+                continue;
+            }
+            // Elements that come from themselves only, as in a recurrence without a first value, may have any value, and their readers
+            // follow.
+            grown = known.iter().map(Option::is_none).collect();
             if !grown.contains(&true) {
                 break;
             }
+            for (known, of_type) in known.iter_mut().zip(&types) {
+                known.get_or_insert(*of_type);
+            }
         }
-        Self(known.into_iter().zip(types).map(|(known, of_type)| known.unwrap_or(of_type)).collect())
+        Self(known.into_iter().map(|known| known.expect("ranges are known at the end")).collect())
     }
 
     /// Widens ranges load by load to those of another operation. One with other loads is refused later.
@@ -62,26 +71,24 @@ impl ArrayRanges {
 
     /// The ranges of the loads of copies of an operation that read these elements.
     pub(crate) fn loads(&self, operation: &Operation, reads: &[Access]) -> Vec<(i64, i64)> {
-        let range = |(number, read): (usize, &Access)| with_outside(operation, number, self.0[read.array]);
-        reads.iter().enumerate().map(range).collect()
+        let range = |(number, read): (usize, &Access)| with_outside(operation, number, Some(self.0[read.array]));
+        reads.iter().enumerate().map(|read| range(read).expect("the range of the elements is known")).collect()
     }
 }
 
-/// The range of a load: of the elements, and of the value outside of the array.
-fn with_outside(operation: &Operation, number: usize, (low, high): (i64, i64)) -> (i64, i64) {
+/// The range of a load: of the elements, as far as it is known, and of the value outside of the array. Nothing if there is neither.
+fn with_outside(operation: &Operation, number: usize, elements: Option<(i64, i64)>) -> Option<(i64, i64)> {
     // The last load of a reduction is the old value of its target.
     let of_copy = number.checked_rem(operation.loads.len()).map(|number| &operation.loads[number]);
-    match of_copy.and_then(|load| load.outside) {
-        Some(outside) => (low.min(outside), high.max(outside)),
-        None => (low, high),
-    }
+    let outside = of_copy.and_then(|load| load.outside).map(|outside| (outside, outside));
+    [elements, outside].into_iter().flatten().reduce(|(low, high), other| (low.min(other.0), high.max(other.1)))
 }
 
 /// The range of what copies of an operation write; nothing while that of an element that they read is unknown.
 fn written(program: &Program, copies: &Copies, reads: &[Access], known: &[Option<(i64, i64)>]) -> Option<(i64, i64)> {
     let operation = copies.operation;
     let types = reads.iter().map(|access| program.arrays[access.array].element).collect_vec();
-    let range = |(number, read): (usize, &Access)| Some(with_outside(operation, number, known[read.array]?));
+    let range = |(number, read): (usize, &Access)| with_outside(operation, number, known[read.array]);
     let ranges: Vec<(i64, i64)> = reads.iter().enumerate().map(range).collect::<Option<_>>()?;
     let (mut graph, mut result) = build::build(program, copies, &types, ranges);
     if let (true, Some(old)) = (operation.reduce, types.len().checked_sub(1)) {

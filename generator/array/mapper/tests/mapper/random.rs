@@ -104,10 +104,11 @@ fn computes(seed: u64) -> Result<bool, String> {
     let generators =
         [random_program, random_program_with_parameters, random_program_with_recurrences, random_reductions];
     let text = generators[seed as usize % generators.len()](seed);
-    let program = Program::from_document(&Document::parse("random.yaml", text).expect("it is YAML"))
+    let program = Program::from_document(&Document::parse("random.yaml", text.clone()).expect("it is YAML"))
         .expect("it is right")
         .program;
-    let (spec, texts) = random_array(random);
+    let (spec, array) = random_array(random);
+    let texts = [array, text].join("---\n");
     let target = ArrayTarget::new(spec);
     let found = compile_for(
         &program,
@@ -135,21 +136,27 @@ fn computes(seed: u64) -> Result<bool, String> {
 }
 
 /// Runs the programs of these seeds, each on an array of its own. Some of them need more than their arrays have.
-fn check(seeds: std::ops::Range<u64>) {
-    let count = seeds.clone().count();
+fn check(seeds: impl IntoIterator<Item = u64>) {
     let outcome =
         |seed| catch_unwind(AssertUnwindSafe(|| computes(seed))).unwrap_or_else(|_| Err("it panics".to_owned()));
-    let outcomes = seeds.map(|seed| (seed, outcome(seed))).collect::<Vec<_>>();
+    let outcomes = seeds.into_iter().map(|seed| (seed, outcome(seed))).collect::<Vec<_>>();
     let wrong = outcomes.iter().filter_map(|(seed, outcome)| Some(format!("{seed}: {}", outcome.as_ref().err()?)));
     let wrong = wrong.collect::<Vec<_>>();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let refused = outcomes.iter().filter(|(_, outcome)| *outcome == Ok(false)).count();
-    assert!(refused * 3 < count, "{refused} of {count} are refused");
+    assert!(refused * 3 < outcomes.len(), "{refused} of {} are refused", outcomes.len());
 }
 
 #[test]
 fn random_programs_compute_what_they_say_on_random_arrays() {
     check(0..40);
+}
+
+/// Recurrences whose readers took their words for the first values of sums; copies of sums that use the value of an unrolled loop; words
+/// that wait for readers that are not there.
+#[test]
+fn random_programs_that_once_failed_compute_what_they_say_on_random_arrays() {
+    check([75, 206, 302, 350, 407, 429, 435, 606, 614, 735, 811, 919, 1_129, 1_290, 1_325]);
 }
 
 #[test]
