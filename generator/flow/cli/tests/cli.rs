@@ -872,7 +872,7 @@ fn build_writes_a_shell_for_an_array() {
     let few = fails(&[&["build", &two, "-o", &folder.path("two")], &streams[..]].concat());
     assert!(few.err.contains("2 streams into the array") && few.err.contains("`--bus-readers 2`"), "{}", few.err);
     // At the image that has none, before anything is said of the build.
-    assert!(few.err.contains("two.yaml:3:38") && few.out.is_empty(), "{}{}", few.out, few.err);
+    assert!(few.err.contains("two.yaml:3:43") && few.out.is_empty(), "{}{}", few.out, few.err);
     let many = fails(&["build", BLUR, "-o", &blur, "--array", "small", "--bus", "axi", "--bus-readers", "5"]);
     assert!(many.err.contains("`--bus-readers 5` is more than the 4 columns") && many.out.is_empty(), "{}", many.err);
     let both = ["--array", "amber", "--bus", "axis", "--bus-readers", "20", "--bus-writers", "20"];
