@@ -9,18 +9,23 @@ FAMILIES = ["ecp5", "gowin"]
 INTRODUCTION = f"""{HEADING}
 
 Accelerators on `amber`, their configuration in constants, with [open tools](chip-flow.md#fpgas) on a Lattice LFE5U-85F of speed grade 6
-(ecp5) or a Gowin GW2A-18 of grade C8/I7 (gowin), as far as they were measured. The frequency is that after
-routing, under a clock of 5 ns that nextpnr tries to meet. Each accelerator
-with these constants was run in Verilator, and gave every word of the interpreter. `scripts/results --fpga` writes this section.
+(ecp5) or a Gowin GW2A-18 of grade C8/I7 (gowin). The frequency is that after
+routing, under a clock of 5 ns that nextpnr tries to meet; nextpnr finds no
+placement where there is a dash. Each accelerator with these constants was run in Verilator, and gave every word of the interpreter.
+`scripts/results --fpga` writes this section.
 
 """
 
 
-def report(pushmem: str, program: str, family: str, *options: str) -> dict:
-    """The figures of a program on an FPGA."""
+# What nextpnr says when the parts of a program have no places.
+UNPLACED = "Unable to find legal placement"
+
+
+def report(pushmem: str, program: str, family: str, *options: str) -> dict | None:
+    """The figures of a program on an FPGA; nothing where nextpnr finds no placement."""
     command = [pushmem, "synth", tools.ROOT / "apps" / f"{program}.yaml", "--fpga", family, "--json", *options]
     found, text = tools.report(command)
-    if found is None:
+    if found is None and UNPLACED not in text:
         tools.stop(f"{program} on {family}:\n{text}")
     return found
 
@@ -31,6 +36,9 @@ def section(pushmem: str, table) -> str:
     for program in PROGRAMS:
         for family in FAMILIES:
             found = report(pushmem, program, family, "--simulate")
+            if found is None:
+                rows.append([f"{program}, {family}", *["–"] * 7])
+                continue
             used = [found[key]["used"] for key in ["luts", "flip_flops", "block_rams", "multipliers"]]
             rows.append([f"{program}, {family}", *used, f"{found['maximum_mhz']:.1f}", f"{found['pixels_per_cycle']:.3f}",
                          f"{found['megapixels_per_second']:.1f}"])

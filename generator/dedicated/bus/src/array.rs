@@ -9,7 +9,7 @@ use pushmem_systemverilog::{File, Port, ports_of};
 use pushmem_tile::Reset;
 use pushmem_veryl::Source;
 
-use crate::managers::Memory;
+use crate::managers::{Memory, check_walks};
 use crate::{
     Accelerator, BusError, Description, Shell, View, compiled, manager_registers, registers, render, shell, window,
 };
@@ -193,7 +193,7 @@ struct Hosted<'a> {
 
 impl<'a> Hosted<'a> {
     fn of(array: &'a Array<'a>, walks: bool) -> Result<Self, BusError> {
-        array.check()?;
+        array.check(walks)?;
         let module = format!("{}_host", array.name);
         let file = format!("rtl/{}.sv", array.module);
         let text = array.rtl.iter().find(|(path, _)| *path == file).map(|(_, text)| text.as_str());
@@ -255,7 +255,11 @@ impl<'a> Hosted<'a> {
 }
 
 impl Array<'_> {
-    fn check(&self) -> Result<(), BusError> {
+    /// Whether there is a shell with its streams; with `walks` their arguments have registers, too. Neither its RTL nor its module matters.
+    ///
+    /// # Errors
+    /// When there are more streams than columns, or than the shell has registers for.
+    pub fn check(&self, walks: bool) -> Result<(), BusError> {
         let Array { readers, writers, columns, .. } = *self;
         let refused = |limit: String| Err(BusError::Streams { array: self.name.to_owned(), readers, writers, limit });
         if readers > columns || writers > columns {
@@ -264,7 +268,7 @@ impl Array<'_> {
         if readers + writers > MOST_STREAMS {
             return refused(format!("{MOST_STREAMS} of both together"));
         }
-        Ok(())
+        if walks { check_walks((readers + writers) as usize, self.levels) } else { Ok(()) }
     }
 
     /// Bits of an address in the window.

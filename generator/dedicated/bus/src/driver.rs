@@ -118,11 +118,11 @@ pub(crate) const ARRAY_DIMENSIONS: usize = 8;
 const SIMULATION_HEADER: &str = include_str!("../../../../templates/bus/driver/simulation.h");
 
 impl Description<'_> {
-    /// The files of the driver.
-    pub(crate) fn driver(&self) -> [File; 9] {
+    /// The files of the driver, and the module of LiteX.
+    pub(crate) fn driver(&self) -> Vec<File> {
         let name = self.lower();
         let named = |end: &str| format!("driver/{name}_{end}");
-        [
+        vec![
             (named("driver.h"), render(&Header(self))),
             (named("driver.c"), render(&Source(self))),
             (named("uio.h"), render(&UioHeader(self))),
@@ -132,6 +132,7 @@ impl Description<'_> {
             ("driver/check.c".to_owned(), render(&Check(self))),
             ("driver/Makefile".to_owned(), render(&self.makefile())),
             self.host(),
+            self.litex(),
         ]
     }
 
@@ -159,7 +160,7 @@ impl Description<'_> {
         Makefile { of: format!("`{accelerator}`"), name: self.lower(), headers, program: None }
     }
 
-    /// The files of the driver of an array, without those of a program.
+    /// The files of the driver of an array, without those of a program, and the module of LiteX.
     pub(crate) fn array_driver(&self, array: &Array) -> Vec<File> {
         let Array { name: of, readers, writers, levels, .. } = *array;
         let driver =
@@ -173,6 +174,7 @@ impl Description<'_> {
             (named("uio.c"), render(&UioSource(self))),
             ("driver/simulation.h".to_owned(), SIMULATION_HEADER.to_owned()),
             ("driver/simulation.cpp".to_owned(), render(&Simulation(self))),
+            self.litex(),
         ]
     }
 

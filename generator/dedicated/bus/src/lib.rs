@@ -5,6 +5,7 @@
 //! to know of the shell: IP-XACT, a package of FuseSoC, the kernel description of Vitis, and the registers in C.
 //!
 //! [`axi`] gives each stream a manager of AXI4 instead, which reads or writes an image in memory: addresses and strides are arguments of a run.
+//! Firmware has a driver, and SoCs of LiteX a module.
 //!
 //! [`array_axis`] and [`array_axi`] do the same for a reconfigurable array. Such a shell serves every bitstream whose streams are as
 //! many as it has: which IO tile a stream belongs to, its beats, and its walk through an image are registers, which [`Program`] has values for.
@@ -14,6 +15,7 @@
 mod array;
 mod driver;
 mod image;
+mod litex;
 mod managers;
 mod program;
 mod registers;
@@ -336,7 +338,7 @@ pub fn axis(accelerator: &Accelerator) -> Result<Shell, BusError> {
 pub fn axi(accelerator: &Accelerator, images: &[Elements], memory: Memory) -> Result<Shell, BusError> {
     let view = View::of(accelerator, &format!("{}_axi", accelerator.module))?.with_images(images, memory)?;
     let registers = manager_registers(view.images.len() as u32, &view.arguments());
-    shell(accelerator, &view, registers, |description| description.driver().to_vec())
+    shell(accelerator, &view, registers, |description| description.driver())
 }
 
 /// The files of a shell: the library, the control, the shell as it is printed, what tools want to know, and those of firmware.

@@ -7,7 +7,7 @@ use crate::image::{ELEMENT_BYTES, Elements, Walk, have_addresses};
 use crate::{BusError, Channel, Stream, View};
 
 /// Bits of an address, and of a stride when it is added to one.
-const ADDRESS_BITS: u32 = 64;
+pub(crate) const ADDRESS_BITS: u32 = 64;
 
 /// The most images: a register has a bit for each.
 const MOST_IMAGES: usize = 32;
@@ -234,6 +234,21 @@ fn signals(output: bool, memory: Memory) -> Vec<Signal> {
     signals
 }
 
+/// Words of the arguments of a manager whose walk has so many loops outside of a line: an address and strides.
+fn walk_words(levels: u32) -> usize {
+    2 + levels as usize
+}
+
+/// Whether there are registers for so many such managers.
+///
+/// # Errors
+/// When there are too many of them, or of their arguments.
+pub(crate) fn check_walks(images: usize, levels: u32) -> Result<(), BusError> {
+    let words = walk_words(levels) * images;
+    let fit = images <= MOST_IMAGES && have_addresses(words);
+    if fit { Ok(()) } else { Err(BusError::Images { images, words, limit: MOST_IMAGES }) }
+}
+
 impl View<'_> {
     /// The shell with an image of each stream, inputs first.
     pub(crate) fn with_images(mut self, elements: &[Elements], memory: Memory) -> Result<Self, BusError> {
@@ -257,14 +272,11 @@ impl View<'_> {
 
     /// The shell with a manager of each stream, whose walk has so many loops outside of a line: their strides in bytes are arguments.
     pub(crate) fn with_walks(mut self, levels: u32, memory: Memory) -> Result<Self, BusError> {
-        let words = 2 + levels as usize;
         let ordered = self.streams.iter().sorted_by_key(|stream| (stream.output, stream.number));
         let images =
             ordered.enumerate().map(|(number, stream)| Image::walked(stream, number, levels, memory)).collect_vec();
-        self.argument_words = words * images.len();
-        if images.len() > MOST_IMAGES || !have_addresses(self.argument_words) {
-            return Err(BusError::Images { images: images.len(), words: self.argument_words, limit: MOST_IMAGES });
-        }
+        check_walks(images.len(), levels)?;
+        self.argument_words = walk_words(levels) * images.len();
         self.memory = memory;
         self.images = images;
         Ok(self)

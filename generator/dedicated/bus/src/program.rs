@@ -62,6 +62,8 @@ pub enum ProgramError {
     /// It has more streams than the shell.
     #[error("it has {wanted} streams {way} the array, each a word wide, and the shell has {limit}")]
     Streams {
+        /// Name of the image of the first stream that the shell does not have.
+        image: String,
         /// `into` or `out of`.
         way: &'static str,
         /// Streams of the program.
@@ -196,7 +198,24 @@ impl Tables<'_> {
     }
 }
 
+impl ProgramError {
+    /// The name of the image that it is about.
+    pub fn image(&self) -> &str {
+        use ProgramError::{Loops, Number, Streams, Walk};
+        let (Streams { image, .. } | Walk { image, .. } | Loops { image, .. } | Number { image, .. }) = self;
+        image
+    }
+}
+
 impl Program<'_> {
+    /// Whether it runs behind the shell of an array; with `walks`, where streams are images in memory.
+    ///
+    /// # Errors
+    /// As [`Program::files`].
+    pub fn check(&self, array: &Array, walks: bool) -> Result<(), ProgramError> {
+        self.walked(array, walks).map(|_| ())
+    }
+
     /// The files of the program for the shell of an array, whose module has this name: the writes of its configuration, what hosts read
     /// of it, and with `walks`, where streams are images in memory, the tables and a test for the driver.
     ///
@@ -244,7 +263,8 @@ impl Program<'_> {
             let lanes = of(output);
             if lanes.len() > limit as usize {
                 let way = if output { "out of" } else { "into" };
-                return Err(ProgramError::Streams { way, wanted: lanes.len(), limit });
+                let image = self.images[lanes[limit as usize].image].name.clone();
+                return Err(ProgramError::Streams { image, way, wanted: lanes.len(), limit });
             }
             for (lane, number) in lanes.into_iter().zip(0..) {
                 found.push(self.walk(lane, number, output, array.levels, walks)?);

@@ -139,7 +139,9 @@ fn programs_that_do_not_fit_are_refused() {
     let rtl = files(module(4, ""));
     let (whole, one) = (array(&rtl), Array { readers: 1, ..array(&rtl) });
     let error = program().files(&one, "quartet_axi", true).unwrap_err();
-    assert_eq!(error, ProgramError::Streams { way: "into", wanted: 2, limit: 1 });
+    assert_eq!(error, ProgramError::Streams { image: "other".to_owned(), way: "into", wanted: 2, limit: 1 });
+    assert_eq!(program().check(&one, true), Err(error));
+    assert_eq!(program().check(&whole, true), Ok(()));
     let mut diagonal = program();
     diagonal.lanes[0].elements.loops = vec![(48, vec![9])];
     let error = diagonal.files(&whole, "quartet_axi", true).unwrap_err();
@@ -161,6 +163,12 @@ fn shells_that_an_array_cannot_have_are_refused() {
     let rtl = files(module(4, ""));
     let error = array_axi(&Array { readers: 5, ..array(&rtl) }, Memory::default()).unwrap_err();
     assert!(error.to_string().contains("4 of either"), "{error}");
+    // So they are without the RTL.
+    let error = Array { readers: 5, ..array(&[]) }.check(true).unwrap_err();
+    assert!(error.to_string().contains("4 of either"), "{error}");
+    let deep = Array { readers: 16, writers: 16, columns: 16, levels: 500, ..array(&[]) };
+    assert!(matches!(deep.check(true), Err(BusError::Images { .. })));
+    assert!(deep.check(false).is_ok());
     let wide = files(module(64, ""));
     let error = array_axis(&Array { readers: 20, writers: 20, columns: 64, ..array(&wide) }).unwrap_err();
     assert!(error.to_string().contains("32 of both"), "{error}");

@@ -182,6 +182,22 @@ fn a_shell_with_images_has_a_manager_for_each_stream() {
 
 /// Registers, header, kernel description and driver have one map.
 #[test]
+fn a_module_of_litex_connects_all_ports() {
+    let rtl = files(module(9, "    input  logic test_enable_i,\n"));
+    let shell = axi(&accelerator(&rtl), &images(), Memory::default()).unwrap();
+    let litex = text(&shell.files, "blur_axi_litex.py");
+    for port in ports_of("blur_axi", text(&shell.files, "rtl/blur_axi.sv")).unwrap() {
+        let named = format!("            {}_{}=", if port.output { "o" } else { "i" }, port.name);
+        assert_eq!(litex.matches(&named).count(), 1, "{named}");
+    }
+    for line in
+        ["class BlurAxi(LiteXModule):", "i_s_axi_control_awaddr=control.aw.addr[:13]", "self.test_enable_i = Signal(1)"]
+    {
+        assert!(litex.contains(line), "{line} in {litex}");
+    }
+}
+
+#[test]
 fn arguments_are_where_the_register_map_has_them() {
     let rtl = files(module(9, ""));
     let shell = axi(&accelerator(&rtl), &images(), Memory::default()).unwrap();

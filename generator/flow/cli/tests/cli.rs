@@ -871,8 +871,13 @@ fn build_writes_a_shell_for_an_array() {
     let two = folder.file("two.yaml", TWO_INPUTS);
     let few = fails(&[&["build", &two, "-o", &folder.path("two")], &streams[..]].concat());
     assert!(few.err.contains("2 streams into the array") && few.err.contains("`--bus-readers 2`"), "{}", few.err);
+    // At the image that has none, before anything is said of the build.
+    assert!(few.err.contains("two.yaml:3:43") && few.out.is_empty(), "{}{}", few.out, few.err);
     let many = fails(&["build", BLUR, "-o", &blur, "--array", "small", "--bus", "axi", "--bus-readers", "5"]);
-    assert!(many.err.contains("4 of either"), "{}", many.err);
+    assert!(many.err.contains("`--bus-readers 5` is more than the 4 columns") && many.out.is_empty(), "{}", many.err);
+    let both = ["--array", "amber", "--bus", "axis", "--bus-readers", "20", "--bus-writers", "20"];
+    let both = fails(&[&["build", BLUR, "-o", &blur], &both[..]].concat());
+    assert!(both.err.contains("32 of both together") && both.out.is_empty(), "{}", both.err);
     ends(2, &mut pushmem(&["build", BLUR, "-o", &blur, "--bus", "axi", "--bus-readers", "1"]));
     let programs = ["build", BLUR, "apps/pointwise.yaml", "-o", &blur, "--array", "amber", "--bus", "axi"];
     assert!(fails(&programs).err.contains("a shell for a bus belongs to one program"));

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools;
-use pushmem_bus::{Array, BusError, Elements, Lane, Memory, Program, ProgramImage, Shell, array_axi, array_axis};
+use pushmem_bus::{
+    Array, BusError, Elements, Lane, Memory, Program, ProgramError, ProgramImage, Shell, array_axi, array_axis,
+};
 use pushmem_compiler::Compiled;
 use pushmem_fabric::ArraySpec;
 use pushmem_files::{Diagnostic, OutputFolder};
@@ -13,6 +15,7 @@ use pushmem_interconnect::{answer_latency, array_module};
 use pushmem_mapper::{ArrayTarget, Mapped, StreamLane, split};
 use pushmem_nest::ArrayKind;
 use pushmem_resources::DIGEST;
+use pushmem_systemverilog::File;
 use sha2::{Digest, Sha256};
 
 use crate::application::arrays;
@@ -41,48 +44,96 @@ pub struct Work<'a> {
     pub outputs: &'a BTreeMap<String, Image>,
 }
 
+impl Shape {
+    /// The array with these streams.
+    fn array<'a>(&self, spec: &'a ArraySpec, module: &'a str, rtl: &'a [File]) -> Array<'a> {
+        let array = Array {
+            name: &spec.name,
+            module,
+            rtl,
+            columns: spec.columns,
+            digest: spec.digest_word(),
+            digest_address: DIGEST.word(),
+            latency: answer_latency(spec),
+            levels: spec.io.controller.levels,
+            readers: self.readers.unwrap_or(STREAMS.min(spec.columns)),
+            writers: self.writers.unwrap_or(STREAMS.min(spec.columns)),
+            reset: spec.reset(),
+            identity: 0,
+            version: env!("CARGO_PKG_VERSION"),
+        };
+        Array { identity: identity(spec, &array, *self), ..array }
+    }
+
+    /// Whether the array has a shell with these streams, which needs no program.
+    ///
+    /// # Errors
+    /// When the array has fewer columns, or the shell no registers for them.
+    pub fn check(&self, spec: &ArraySpec) -> Result<(), Diagnostic> {
+        for (option, streams) in [("--bus-readers", self.readers), ("--bus-writers", self.writers)] {
+            if let Some(streams) = streams.filter(|streams| *streams > spec.columns) {
+                let ArraySpec { name, columns, .. } = spec;
+                let refused = format!(
+                    "`{option} {streams}` is more than the {columns} columns of `{name}`, each with an IO tile"
+                );
+                return Err(Diagnostic::new(refused).with_help(format!("ask for at most `{option} {columns}`")));
+            }
+        }
+        let array = self.array(spec, "", &[]);
+        array.check(self.memory.is_some()).map_err(|error| no_shell(spec, &error))
+    }
+}
+
+/// The refusal of a shell of an array.
+fn no_shell(spec: &ArraySpec, error: &BusError) -> Diagnostic {
+    let refused = Diagnostic::new(format!("`{}` has no shell for a bus: {error}", spec.name));
+    match error {
+        BusError::Streams { .. } => refused.with_help("ask for fewer with `--bus-readers` and `--bus-writers`"),
+        BusError::Images { .. } => refused.with_help(
+            "ask for fewer with `--bus-readers` and `--bus-writers`, or choose an array with fewer `io: levels`",
+        ),
+        _ => refused.as_fault("specification"),
+    }
+}
+
+/// Whether a program runs behind the shell of its array.
+///
+/// # Errors
+/// At the image of which a stream does not.
+pub fn check(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget, shape: Shape) -> Result<(), Diagnostic> {
+    let array = shape.array(&target.spec, "", &[]);
+    let found = program(compiled, mapped, target).check(&array, shape.memory.is_some());
+    found.map_err(|error| not_behind(compiled, &target.spec, &error))
+}
+
+/// The refusal of a program.
+fn not_behind(compiled: &Compiled, spec: &ArraySpec, error: &ProgramError) -> Diagnostic {
+    let program = &compiled.program;
+    let message = format!("`{}` does not run behind the shell of `{}`: {error}", program.name, spec.name);
+    let refused = match program.arrays.iter().find(|array| array.name == error.image()) {
+        Some(image) => program.diagnostic(image.span, message),
+        None => Diagnostic::new(message),
+    };
+    refused.with_help(help(error))
+}
+
 /// Adds the RTL of the array and of its shell, and what firmware needs for the program and its images. Returns the name of the shell.
 ///
 /// # Errors
-/// When the array has fewer columns than the shell streams, or the program more streams than the shell.
+/// As [`Shape::check`] and [`check`].
 pub fn add(folder: &mut OutputFolder, work: &Work, shape: Shape) -> Result<String, Diagnostic> {
-    let spec = &work.target.spec;
-    let name = &work.compiled.program.name;
+    let Work { compiled, mapped, target, .. } = *work;
+    let spec = &target.spec;
     let files = arrays::rtl_files(spec)?.into_iter().map(|(name, text)| (format!("rtl/{name}"), text)).collect_vec();
-    let module = array_module(spec);
-    let array = Array {
-        name: &spec.name,
-        module: &module,
-        rtl: &files,
-        columns: spec.columns,
-        digest: spec.digest_word(),
-        digest_address: DIGEST.word(),
-        latency: answer_latency(spec),
-        levels: spec.io.controller.levels,
-        readers: shape.readers.unwrap_or(STREAMS.min(spec.columns)),
-        writers: shape.writers.unwrap_or(STREAMS.min(spec.columns)),
-        reset: spec.reset(),
-        identity: 0,
-        version: env!("CARGO_PKG_VERSION"),
-    };
-    let array = Array { identity: identity(spec, &array, shape), ..array };
+    let array_module = array_module(spec);
+    let array = shape.array(spec, &array_module, &files);
     let shell = match shape.memory {
         Some(memory) => array_axi(&array, memory),
         None => array_axis(&array),
     };
-    let Shell { module, files } = shell.map_err(|error| {
-        let refused = Diagnostic::new(format!("`{}` has no shell for a bus: {error}", spec.name));
-        match error {
-            BusError::Streams { .. } => refused.with_help("ask for fewer with `--bus-readers` and `--bus-writers`"),
-            BusError::Images { .. } => refused.with_help("ask for fewer managers, or an array with fewer `io: levels`"),
-            _ => refused.as_fault("specification"),
-        }
-    })?;
-    let program = program(work);
-    let of_program = program.files(&array, &module, shape.memory.is_some()).map_err(|error| {
-        let refused = Diagnostic::new(format!("`{name}` does not run behind the shell of `{}`: {error}", spec.name));
-        refused.with_help(help(&error))
-    })?;
+    let Shell { module, files } = shell.map_err(|error| no_shell(spec, &error))?;
+    let of_program = program(compiled, mapped, target).files(&array, &module, shape.memory.is_some());
+    let of_program = of_program.map_err(|error| not_behind(compiled, spec, &error))?;
     let mut signed = OutputFolder::new();
     files.into_iter().chain(of_program).for_each(|(path, text)| signed.add(path, text));
     Origin::of_array(spec).sign(&mut signed);
@@ -96,8 +147,7 @@ pub fn add(folder: &mut OutputFolder, work: &Work, shape: Shape) -> Result<Strin
 }
 
 /// The way out of a refusal.
-fn help(error: &pushmem_bus::ProgramError) -> String {
-    use pushmem_bus::ProgramError;
+fn help(error: &ProgramError) -> String {
     match error {
         ProgramError::Streams { way, wanted, .. } => {
             let option = if *way == "into" { "--bus-readers" } else { "--bus-writers" };
@@ -147,8 +197,7 @@ fn streams(work: &Work) -> Vec<(String, Vec<u32>)> {
 }
 
 /// The program as firmware knows it.
-fn program<'a>(work: &'a Work) -> Program<'a> {
-    let Work { compiled, mapped, target, .. } = work;
+fn program<'a>(compiled: &'a Compiled, mapped: &'a Mapped, target: &ArrayTarget) -> Program<'a> {
     let (accelerator, program) = (&compiled.accelerator, &compiled.program);
     let arrays = [ArrayKind::Input, ArrayKind::Output].into_iter().flat_map(|kind| program.arrays_of(kind));
     let images = arrays.map(|array| ProgramImage {
@@ -174,7 +223,7 @@ fn program<'a>(work: &'a Work) -> Program<'a> {
     Program {
         name: &mapped.lowered.netlist.name,
         bitstream: mapped.bitstream.writes.iter().map(|write| (write.address, write.data)).collect(),
-        tail: tail(work, &inputs, &outputs),
+        tail: tail(compiled, mapped, target, &inputs, &outputs),
         cycles: accelerator.length + span as u64 + u64::from(3 * target.spec.stall_latency()),
         images,
         lanes,
@@ -191,18 +240,24 @@ fn elements(compiled: &Compiled, lane: &StreamLane, stream: &Stream, image: &Pro
 
 /// Cycles that a run goes on after its last beat. When the last result leaves, all inputs that were due before it are taken; one that is
 /// due later would be the first of the next run.
-fn tail(work: &Work, inputs: &[StreamLane], outputs: &[StreamLane]) -> u64 {
-    let accelerator = &work.compiled.accelerator;
+fn tail(
+    compiled: &Compiled,
+    mapped: &Mapped,
+    target: &ArrayTarget,
+    inputs: &[StreamLane],
+    outputs: &[StreamLane],
+) -> u64 {
+    let accelerator = &compiled.accelerator;
     let last = |lanes: &[StreamLane]| {
         let last = |lane: &StreamLane| {
             let counter = &accelerator.counters[lane.counter];
-            let lag = work.mapped.implementation.routing.lags[lane.cell];
+            let lag = mapped.implementation.routing.lags[lane.cell];
             *counter.extent.range(&counter.cycle).end() + i128::from(lag)
         };
         lanes.iter().map(last).max().unwrap_or(0)
     };
     let later = last(inputs) - last(outputs);
     // A request to stall may be on its way when the last beat comes, and another one while streams decide ahead.
-    let stalls = 4 * i128::from(work.target.spec.stall_latency() + 2);
+    let stalls = 4 * i128::from(target.spec.stall_latency() + 2);
     if later > 0 { (later + stalls) as u64 } else { 0 }
 }

@@ -71,6 +71,9 @@ impl Build {
         }
         let shell = self.shell(&program)?;
         let target = ArrayTarget::new(arrays::read_named(array)?);
+        // Before the compile, which may be long.
+        let shape = shell.as_ref().map(|shell| self.array_shape(shell));
+        shape.iter().try_for_each(|shape| shape.check(&target.spec))?;
         let timing = self.timing(&target.spec)?;
         images::check_outputs(&program, &self.inputs, &self.outputs)?;
         let inputs = images::inputs(&program, &self.inputs)?;
@@ -98,6 +101,7 @@ impl Build {
             output::print(&text(emit, &compiled, &mapped, &target))?;
             return Ok(ExitCode::SUCCESS);
         }
+        shape.iter().try_for_each(|shape| array_shell::check(&compiled, &mapped, &target, *shape))?;
         let report = Report::of(&compiled, &mapped, &target);
         self.say(&spinner, || format!("{}\n{report}", report.name))?;
         self.say(&spinner, || line("seconds", &format!("{seconds:.2}")))?;

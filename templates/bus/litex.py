@@ -1,0 +1,78 @@
+{%- let shell = self.0.shell -%}
+"""{{ self.0.of_hardware() }} behind {{ self.0.buses() }}, as a module of a LiteX SoC.
+
+    self.{{ shell.module }} = {{ self.class() }}(platform)
+    self.{{ shell.module }}.add_to(self, "{{ shell.module }}", origin=0x90000000)
+
+adds its registers to the bus of the SoC, its managers as masters, and its interrupt where the processor has some. Firmware finds the
+address of the registers as `{{ shell.module|upper }}_BASE` in what LiteX writes.
+"""
+
+from pathlib import Path
+
+from litex.gen import LiteXModule
+from litex.soc.integration.soc import SoCRegion
+from litex.soc.interconnect import axi
+from litex.soc.interconnect.csr_eventmanager import EventManager, EventSourceLevel
+from migen import ClockSignal, Instance, ResetSignal, Signal
+
+FOLDER = Path(__file__).resolve().parent
+# Bytes of the registers, and bits of an address of a manager: where those of the SoC are narrower, the upper ones are left out.
+BYTES = 0x{{ "{:x}"|format(self.0.bytes()) }}
+ADDRESS_BITS = {{ self.address_bits() }}
+
+
+class {{ self.class() }}(LiteXModule):
+    """The shell `{{ shell.module }}`: `control` is the interface of its registers, `images` has the manager of each {% if shell.programmed %}stream{% else %}image{% endif %}."""
+
+    def __init__(self, platform, address_width=32):
+        self.control = axi.AXILiteInterface(data_width=32, address_width=address_width)
+        self.images = {
+{%- for image in shell.images %}
+            "{{ image.name }}": axi.AXIInterface(data_width={{ shell.memory.bits }}, address_width=address_width, id_width=1),
+{%- endfor %}
+        }
+        # Follows the interrupt of the shell, which firmware acknowledges there.
+        self.ev = EventManager()
+        self.ev.job = EventSourceLevel(description="The end of a job, until it is acknowledged in the registers of the shell.")
+        self.ev.finalize()
+{%- for port in shell.passed %}
+        self.{{ port.name }} = Signal({{ port.bits }})
+{%- endfor %}
+
+        control = self.control
+{%- for image in shell.images %}
+        {{ self.local(image) }} = self.images["{{ image.name }}"]
+        {{ self.local(image) }}_address = Signal(ADDRESS_BITS)
+        self.comb += {{ self.local(image) }}.{{ image.address_channel() }}.addr.eq({{ self.local(image) }}_address)
+{%- endfor %}
+        self.specials += Instance(
+            "{{ shell.module }}",
+            i_ap_clk=ClockSignal(),
+            i_ap_rst_n=~ResetSignal(),
+            o_interrupt_o=self.ev.job.trigger,
+{%- for port in self.control() %}
+            {{ port.0 }}={{ port.1 }},
+{%- endfor %}
+{%- for image in shell.images %}
+{%- for port in self.manager(image) %}
+            {{ port.0 }}={{ port.1 }},
+{%- endfor %}
+{%- endfor %}
+{%- for port in shell.passed %}
+            {% if port.output %}o{% else %}i{% endif %}_{{ port.name }}=self.{{ port.name }},
+{%- endfor %}
+        )
+        for line in (FOLDER / "filelist_bus.f").read_text().split():
+            if line.startswith("+incdir+"):
+                platform.add_verilog_include_path(str(FOLDER / line.removeprefix("+incdir+")))
+            else:
+                platform.add_source(str(FOLDER / line), language="systemverilog")
+
+    def add_to(self, soc, name, origin):
+        """Connects it to a SoC, of which it is the module `name`."""
+        soc.bus.add_slave(name, self.control, SoCRegion(origin=origin, size=BYTES, cached=False))
+        for image, manager in self.images.items():
+            soc.bus.add_master(f"{name}_{image}", manager)
+        if soc.irq.enabled:
+            soc.irq.add(name, use_loc_if_exists=True)
