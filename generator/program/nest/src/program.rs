@@ -1,5 +1,6 @@
 //! Programs: arrays, tables, and loops of operations on them.
 
+use itertools::Itertools;
 use pushmem_files::Diagnostic;
 use serde::Deserialize;
 
@@ -328,14 +329,16 @@ impl Program {
     /// How to schedule it: as the program says, or else by the rule of the papers: as an image pipeline where every
     /// reduction is unrolled completely, as a neural network where some loop adds to the same element again and again
     /// (unified-buffer paper §V-B). A program that says where an array is kept is scheduled as one that keeps arrays: as a
-    /// neural network.
+    /// neural network; likewise one where several statements of a loop add to the same element, though the loop has one iteration.
     pub fn policy(&self) -> Policy {
         let accumulates = |(loops, operation): &(Vec<&Loop>, &Operation)| {
             (0..loops.len())
                 .any(|variable| operation.merges(variable) && loops[variable].extent > loops[variable].unroll)
         };
+        let operations = self.operations();
         let keeps = self.arrays.iter().any(|array| array.level.is_some());
-        let rule = if keeps || self.operations().iter().any(accumulates) { Policy::Dnn } else { Policy::Stencil };
+        let is_network = keeps || operations.iter().any(accumulates) || update_together(&operations);
+        let rule = if is_network { Policy::Dnn } else { Policy::Stencil };
         self.schedule.unwrap_or(rule)
     }
 
@@ -387,6 +390,17 @@ impl Program {
     pub fn diagnostic(&self, span: Span, message: impl Into<String>) -> Diagnostic {
         self.source.diagnostic(span, message)
     }
+}
+
+/// Whether two operations within a loop of one iteration add to the same elements.
+fn update_together(operations: &[(Vec<&Loop>, &Operation)]) -> bool {
+    let updates = operations.iter().filter(|(_, operation)| operation.reduce);
+    let within = |(loops, operation): &(Vec<&Loop>, &Operation)| {
+        let is_around = |(variable, level): &(usize, &&Loop)| level.extent == 1 && operation.merges(*variable);
+        let around = loops.iter().enumerate().filter(is_around);
+        around.map(|(_, level)| (std::ptr::from_ref::<Loop>(level), operation.target.array)).collect_vec()
+    };
+    !updates.flat_map(within).all_unique()
 }
 
 /// The ranges of the variables of these loops, as [`Index::range`] takes them.

@@ -133,6 +133,23 @@ fn a_buffer_is_followed_by_one_nest_and_kept_for_another() {
     );
 }
 
+/// Not the first update is the last, though the loop around both has one iteration.
+#[test]
+fn two_statements_in_a_loop_of_one_iteration_add_to_an_output() {
+    let text = "
+name: network
+inputs: {input: {type: i16, shape: [12, 4]}}
+outputs: {output: {type: i16, shape: [4]}}
+nest:
+  - for y in 0..4:
+    - output[y] = 0
+    - for z in 0..1:
+      - output[y] += input[3, y]
+      - output[y] += input[5, y]
+";
+    compare(&compiled(program(text), "dual_port"));
+}
+
 /// One port shows the words of both writers.
 #[test]
 fn two_nests_write_parts_that_one_reads() {
