@@ -4,7 +4,8 @@
 //!    point into.
 //! 2. [`lower`]: calls of Funcs that no array holds become their values, and the others [stages](plan) in order.
 //! 3. [`regions`]: the boxes of all arrays, from those of the outputs on; [`held`]: the types that memories hold.
-//! 4. [`text`]: indices and tables by [`convert`], loops by [`loops`] and [`scan`], and then the nest.
+//! 4. [`text`]: indices and tables by [`convert`], loops by [`loops`] and [`scan`], and then the nest. Other rates become choices in a
+//!    scan by [`rates`], and all that is no sum of variables becomes copies and loops, where arrays are kept, by [`straight`].
 
 mod convert;
 mod flat;
@@ -15,10 +16,13 @@ mod loops;
 mod lower;
 mod plan;
 mod print;
+mod rates;
 mod read;
 mod regions;
+mod runs;
 mod scan;
 mod sizes;
+mod straight;
 mod syntax;
 mod text;
 mod turns;
@@ -53,13 +57,9 @@ pub fn import_pipeline(name: &str, bytes: &[u8]) -> Result<Checked, Diagnostic> 
     let source = Source::new(name, &text, Language::Halide);
     let made = made(&Sizes { pipeline: &pipeline, names: &names, declarations: &declarations })
         .map_err(|fault| crate::located(&source, fault))?;
-    let nest = text::Nest {
-        name: &crate::stem(name),
-        schedule: declarations.schedule,
-        plan: &made.plan,
-        boxes: &made.boxes,
-        held: &made.held,
-    };
+    let Made { mut plan, boxes, held } = made;
+    let notes = std::mem::take(&mut plan.notes);
+    let nest = text::Nest { name: &crate::stem(name), schedule: declarations.schedule, plan, boxes, held };
     let emitted = nest.emit().map_err(|fault| crate::located(&source, fault))?;
     let document = Document::parse(name, emitted.text.as_str())?;
     let mut checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
@@ -68,7 +68,7 @@ pub fn import_pipeline(name: &str, bytes: &[u8]) -> Result<Checked, Diagnostic> 
         let help = format!("rename it, or write `{name}` in commands");
         checked.warnings.push(source.diagnostic(*span, message).with_help(help).as_warning());
     }
-    for (span, note) in &made.plan.notes {
+    for (span, note) in &notes {
         checked.warnings.push(source.diagnostic(*span, note.as_str()).as_warning());
     }
     Ok(checked)
