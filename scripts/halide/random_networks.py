@@ -9,7 +9,7 @@ import random
 
 import halide as hl
 import numpy as np
-from pipeline import Pipeline, c, x, xi, xo, y, yi, yo
+from pipeline import Pipeline, x, xi, xo, y, yi, yo
 from pushmem_halide import stream_to_accelerator
 
 #: Types of images and Funcs.

@@ -31,9 +31,10 @@ mod walk;
 use std::collections::BTreeSet;
 
 use pushmem_files::{Code, Diagnostic, Document};
-use pushmem_nest::{Checked, Language, Program, Source, Type};
+use pushmem_nest::{Checked, Language, Policy, Program, Source, Type};
 
 use crate::fault::{Fault, Result};
+pub use loops::Loops;
 use lower::Lowering;
 use plan::{Box, Plan, Storage};
 use sizes::{Declarations, Sizes};
@@ -44,6 +45,19 @@ use sizes::{Declarations, Sizes};
 /// Where the bytes are no pipeline, with the byte. Otherwise at the place in the text of the pipeline: types that have no hardware, sizes that
 /// are not known, addresses that depend on data, and all that [`Program::read`] finds.
 pub fn import_pipeline(name: &str, bytes: &[u8]) -> Result<Checked, Diagnostic> {
+    let refused = match import_with_loops(name, bytes, Loops::Scheduled) {
+        Err(refused) => refused,
+        done => return done,
+    };
+    // Boundaries of boundaries may have indices only as arrays of their own.
+    import_with_loops(name, bytes, Loops::Kept).map_err(|_| refused)
+}
+
+/// Turns a serialized pipeline into a program with these loops.
+///
+/// # Errors
+/// As [`import_pipeline`].
+pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops) -> Result<Checked, Diagnostic> {
     let declarations = Declarations::read(bytes).map_err(|problem| {
         Diagnostic::new(format!("`{name}`: {problem}"))
             .with_help("write `// input: 64, 64` with the extent of each dimension, innermost first")
@@ -55,11 +69,13 @@ pub fn import_pipeline(name: &str, bytes: &[u8]) -> Result<Checked, Diagnostic> 
     })?;
     let (text, names) = print::text(&mut pipeline);
     let source = Source::new(name, &text, Language::Halide);
-    let made = made(&Sizes { pipeline: &pipeline, names: &names, declarations: &declarations })
+    let made = made(&Sizes { pipeline: &pipeline, names: &names, declarations: &declarations }, loops)
         .map_err(|fault| crate::located(&source, fault))?;
     let Made { mut plan, boxes, held } = made;
     let notes = std::mem::take(&mut plan.notes);
-    let nest = text::Nest { name: &crate::stem(name), schedule: declarations.schedule, plan, boxes, held };
+    let schedule = declarations.schedule.or((loops == Loops::Kept).then_some(Policy::Dnn));
+    let nest = text::Nest { name: &crate::stem(name), schedule, plan, boxes, held };
+
     let emitted = nest.emit().map_err(|fault| crate::located(&source, fault))?;
     let document = Document::parse(name, emitted.text.as_str())?;
     let mut checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
@@ -82,10 +98,10 @@ struct Made {
 }
 
 /// The plan of a pipeline. Funcs whose values no memory holds become parts of what reads them, one after the other.
-fn made(sizes: &Sizes) -> Result<Made> {
+fn made(sizes: &Sizes, loops: Loops) -> Result<Made> {
     let mut inline: BTreeSet<usize> = BTreeSet::new();
     loop {
-        let plan = Lowering::plan(sizes, &inline)?;
+        let plan = Lowering::plan(sizes, loops, &inline)?;
         let boxes = regions::regions(&plan)?;
         let held = held::held(&plan, &boxes);
         let missing: Vec<usize> =

@@ -8,11 +8,11 @@ use std::rc::Rc;
 use pushmem_nest::{Binary, Index, Piece};
 
 use super::plan::Box;
-use super::runs::period;
+use super::runs::{lines, period};
 use super::straight::OfSum;
 use super::text::Block;
 use crate::rebuild::{rewritten, value_of};
-use crate::value::{Element, Place, Value};
+use crate::value::{Element, Value};
 
 /// The most reads that one becomes.
 const MOST_READS: usize = 4;
@@ -46,67 +46,112 @@ fn is_sum(index: &Index, is_known: &dyn Fn(&Index) -> bool) -> bool {
     index.pieces.iter().all(|(_, piece)| is_known(piece.of()))
 }
 
-/// Lets reads at other rates that do not stream be choices between some that do.
+/// Lets reads at other rates, or beyond an edge, that do not stream be choices between some that do.
 pub(crate) fn in_turns_of_rates(block: &mut Block) {
     let whole = block.clone();
     let variables = block.loops.iter().map(|each| each.variable + 1).max().unwrap_or(0);
     let mut ranges: Box = vec![(0, 0); variables];
     block.loops.iter().for_each(|each| ranges[each.variable] = each.range);
+    let choosing = Choosing { block: &whole, ranges: &ranges };
     for statement in &mut block.statements {
         statement.value = rewritten(&statement.value, &mut HashMap::new(), &mut |value| {
-            let Value::Load(Element::Array { array, indices, outside, place }) = value else { return None };
-            chosen(&whole, &ranges, indices).map(|choices| select(*array, *outside, *place, choices))
+            let Value::Load(Element::Array { array, indices, outside: None, place }) = value else { return None };
+            choosing.other(indices)?;
+            let load = |indices| Value::Load(Element::Array { array: *array, indices, outside: None, place: *place });
+            choosing.value(indices, &load)
         });
     }
 }
 
-/// A read, and when it is the one: where a sum has this remainder by a number.
-type Choice = (Vec<Index>, Option<(Index, i64, i64)>);
+/// A read, and when it is the one.
+type Choice = (Index, Rc<Value<Element>>);
 
-fn select(array: usize, outside: Option<i64>, place: Place, choices: Vec<Choice>) -> Rc<Value<Element>> {
-    let load = |indices| Rc::new(Value::Load(Element::Array { array, indices, outside, place }));
-    let mut choices = choices.into_iter().rev();
-    let last = choices.next().map(|(indices, _)| load(indices)).unwrap_or_else(|| Value::number(0));
-    choices.fold(last, |otherwise, (indices, when)| match when {
-        Some((sum, by, remainder)) => {
-            let turn = Value::binary(Binary::Modulo, value_of(&sum), Value::number(by));
-            let condition = Value::binary(Binary::Equal, turn, Value::number(remainder));
-            Rc::new(Value::Select(condition, load(indices), otherwise))
-        }
-        None => otherwise,
-    })
+/// The reads of a block.
+struct Choosing<'a> {
+    block: &'a Block,
+    ranges: &'a Box,
 }
 
-/// The reads that one becomes in one of its dimensions; nothing, if it streams, or there is no such choice.
-fn chosen(block: &Block, ranges: &Box, indices: &[Index]) -> Option<Vec<Choice>> {
-    let is_known = |index: &Index| {
-        let rolled = |variable: &usize| block.loops.iter().any(|each| each.variable == *variable && each.is_rolled());
-        !index.variables().iter().any(rolled)
-    };
-    let mut other = indices.iter().enumerate().filter(|(_, index)| !streams(index, &is_known, false));
-    let (dimension, index) = other.next()?;
-    if other.next().is_some() {
-        return None;
+impl Choosing<'_> {
+    fn streams(&self, index: &Index) -> bool {
+        let rolled =
+            |variable: &usize| self.block.loops.iter().any(|each| each.variable == *variable && each.is_rolled());
+        streams(index, &|index| !index.variables().iter().any(rolled), false)
     }
-    let of = OfSum::new(index, ranges)?;
-    let (low, high) = of.range;
-    let values: Vec<i64> = (low..=high).map(|at| of.at(at)).collect();
-    let by = period(&values)?;
-    if by as usize > MOST_READS {
-        return None;
+
+    /// The first dimension that does not stream.
+    fn other(&self, indices: &[Index]) -> Option<usize> {
+        indices.iter().position(|index| !self.streams(index))
     }
-    let moves = values[by as usize] - values[0];
-    let choice = |turn: i64| {
-        // `moves * (sum - low - turn) / by + value`, exact in its turn.
-        let value = values[turn as usize];
-        let scaled = of.sum.times(moves)?.plus(&Index::constant(value * by - moves * (low + turn)), 1)?;
-        let mine = || values.iter().skip(turn as usize).step_by(by as usize).copied();
-        let (least, greatest) = (mine().min()?, mine().max()?);
-        let found = scaled.divided(by, ranges)?.clamped(least, greatest, ranges);
-        let mut all = indices.to_vec();
-        all[dimension] = found;
-        Some((all, Some((of.sum.clone(), by, (low + turn).rem_euclid(by)))))
-    };
-    let choices: Option<Vec<Choice>> = (0..by).map(choice).collect();
-    choices.filter(|choices| choices.iter().all(|(indices, _)| streams(&indices[dimension], &is_known, false)))
+
+    /// The read as choices between reads that stream; nothing, if there is no such choice.
+    fn value(&self, indices: &[Index], load: &dyn Fn(Vec<Index>) -> Value<Element>) -> Option<Rc<Value<Element>>> {
+        let Some(dimension) = self.other(indices) else { return Some(Rc::new(load(indices.to_vec()))) };
+        let mut value: Option<Rc<Value<Element>>> = None;
+        for (index, condition) in self.choices(&indices[dimension])?.into_iter().rev() {
+            let mut all = indices.to_vec();
+            all[dimension] = index;
+            let this = self.value(&all, load)?;
+            value = Some(match value {
+                None => this,
+                Some(otherwise) => Rc::new(Value::Select(condition, this, otherwise)),
+            });
+        }
+        value
+    }
+
+    /// The choices of an index.
+    fn choices(&self, index: &Index) -> Option<Vec<Choice>> {
+        let of = OfSum::new(index, self.ranges)?;
+        let (low, high) = of.range;
+        let values: Vec<i64> = (low..=high).map(|at| of.at(at)).collect();
+        let choices = match period(&values) {
+            Some(by) => self.turns(&of, &values, by)?,
+            None => self.edges(&of, &values)?,
+        };
+        choices.iter().all(|(index, _)| self.streams(index)).then_some(choices)
+    }
+
+    /// A choice by the remainder of a sum.
+    fn turns(&self, of: &OfSum, values: &[i64], by: i64) -> Option<Vec<Choice>> {
+        if by as usize > MOST_READS {
+            return None;
+        }
+        let low = of.range.0;
+        let moves = values[by as usize] - values[0];
+        let choice = |turn: i64| {
+            // `moves * (sum - low - turn) / by + value`, exact in its turn.
+            let value = values[turn as usize];
+            let scaled = of.sum.times(moves)?.plus(&Index::constant(value * by - moves * (low + turn)), 1)?;
+            let mine = || values.iter().skip(turn as usize).step_by(by as usize).copied();
+            let (least, greatest) = (mine().min()?, mine().max()?);
+            let found = scaled.divided(by, self.ranges)?.clamped(least, greatest, self.ranges);
+            let remainder = Value::binary(Binary::Modulo, value_of(&of.sum), Value::number(by));
+            Some((found, equal(remainder, (low + turn).rem_euclid(by))))
+        };
+        (0..by).map(choice).collect()
+    }
+
+    /// A choice between elements beyond the edges, each of its own, and the others.
+    fn edges(&self, of: &OfSum, values: &[i64]) -> Option<Vec<Choice>> {
+        let low = of.range.0;
+        let parts = lines(low, values);
+        let most = parts.iter().max_by_key(|part| part.length)?;
+        let (first, last) = most.range();
+        let beyond = (of.range.0..=of.range.1).filter(|at| !(first..=last).contains(at));
+        let constant = |at: i64| (Index::constant(of.at(at)), equal(value_of(&of.sum), at));
+        let mut choices: Vec<Choice> = beyond.take(MOST_READS + 1).map(constant).collect();
+        if choices.len() > MOST_READS {
+            return None;
+        }
+        let line = of.sum.times(most.slope)?.plus(&Index::constant(most.value - most.slope * most.first), 1)?;
+        let end = of.at(last);
+        let inner = line.clamped(most.value.min(end), most.value.max(end), self.ranges);
+        choices.push((inner, Value::number(1)));
+        Some(choices)
+    }
+}
+
+fn equal(value: Rc<Value<Element>>, number: i64) -> Rc<Value<Element>> {
+    Value::binary(Binary::Equal, value, Value::number(number))
 }

@@ -41,6 +41,18 @@ pub(crate) fn runs(function: &dyn Fn(i64) -> i64, (low, high): (i64, i64)) -> Ve
         parts.extend(lines(low + turns * by, rest));
         return parts;
     }
+    // Rates whose index is limited at the ends.
+    let level = |found: usize| if found > 1 { found } else { 0 };
+    let before = level(values.iter().take_while(|value| **value == values[0]).count());
+    let after = level(values.iter().rev().take_while(|value| Some(*value) == values.last()).count());
+    let inner = values.get(before..values.len().saturating_sub(after)).unwrap_or_default();
+    if before + after > 0 && period(inner).is_some() {
+        let first = low + before as i64;
+        let mut parts = runs(function, (first, first + inner.len() as i64 - 1));
+        parts.extend(lines(low, &values[..before]));
+        parts.extend(lines(first + inner.len() as i64, &values[before + inner.len()..]));
+        return parts;
+    }
     let parts = lines(low, &values);
     let [left, middle, right] = &parts[..] else { return parts };
     match edges(function, left, right) {
@@ -50,7 +62,7 @@ pub(crate) fn runs(function: &dyn Fn(i64) -> i64, (low, high): (i64, i64)) -> Ve
 }
 
 /// The values as lines, in their order: the longest first, and so on before and behind it.
-fn lines(first: i64, values: &[i64]) -> Vec<Run> {
+pub(crate) fn lines(first: i64, values: &[i64]) -> Vec<Run> {
     if values.is_empty() {
         return Vec::new();
     }
@@ -157,8 +169,10 @@ mod tests {
     #[test]
     fn other_rates_have_a_part_for_each_line_of_a_period() {
         check(&|at| at / 2 + 8 * (at % 2), (0, 15), 1);
-        check(&|at| at.div_euclid(2), (-3, 9), 1);
+        check(&|at| at.div_euclid(2), (-3, 9), 2);
         check(&|at| 2 * at / 3, (0, 14), 2);
+        check(&|at| (3 * at / 2).clamp(0, 11), (0, 15), 3);
+        check(&|at| at.div_euclid(2).clamp(0, 5), (-3, 15), 4);
         assert_eq!(period(&[0, 0, 1, 2, 2, 3, 4, 4]), Some(3));
         assert_eq!(period(&[0, 1, 2, 3]), None);
     }
