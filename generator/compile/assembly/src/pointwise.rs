@@ -3,9 +3,8 @@
 use std::ops::Range;
 
 use itertools::Itertools;
-use num_integer::gcd;
 use pushmem_extraction::{Extraction, Origin};
-use pushmem_schedule::{Access, Boundary, Pipeline, Schedule, Stage, Subscript, Writers};
+use pushmem_schedule::{Access, Boundary, Pipeline, Schedule, Stage, Subscript, Writers, meet};
 
 /// The stage whose result a read takes in the same iteration: the only writer of the element, in the same loops; or in the
 /// iteration of the writer's innermost loops that writes the element, as of the last of a running sum. The element is still there,
@@ -119,19 +118,11 @@ pub(crate) fn writes_once(stage: &Stage, levels: Range<usize>) -> bool {
     })
 }
 
-/// Whether two accesses never touch the same element, by their ranges or their strides.
+/// Whether two accesses never touch the same element, by one of their dimensions.
 pub(crate) fn apart((one, first): (&Stage, &Access), (other, second): (&Stage, &Access)) -> bool {
     first.subscripts.iter().zip(&second.subscripts).any(|(a, b)| {
-        if [a, b].iter().any(|subscript| subscript.divisor != 1 || subscript.boundary != Boundary::None) {
-            return false;
-        }
-        let ((low, high), (least, greatest)) = (range(one, a), range(other, b));
-        let steps = |stage: &Stage, of: &Subscript| {
-            let moving = stage.loops.iter().zip(&of.coefficients).filter(|(level, _)| level.extent > 1);
-            moving.fold(0, |divisor, (_, step)| gcd(divisor, *step))
-        };
-        let step = gcd(steps(one, a), steps(other, b));
-        high < least || greatest < low || (step != 0 && (low - least) % step != 0)
+        let plain = |subscript: &Subscript| subscript.divisor == 1 && subscript.boundary == Boundary::None;
+        plain(a) && plain(b) && !meet((one, a), (other, b))
     })
 }
 

@@ -1,9 +1,9 @@
-//! Whether two stages run an iteration in the same cycle.
+//! Whether two stages run an iteration in the same cycle, or two accesses have an element in common.
 
 use num_integer::gcd;
 use pushmem_affine::Affine;
 
-use pushmem_stages::Stage;
+use pushmem_stages::{Stage, Subscript};
 
 /// So many combinations of loop indices are looked at, at most.
 const MOST_STEPS: u32 = 1 << 20;
@@ -27,6 +27,15 @@ pub fn coincide(one: (&Stage, &Affine), other: (&Stage, &Affine), later: i64) ->
     }
     let mut sum = Sum::of(terms);
     sum.can_be(0, wanted)
+}
+
+/// Whether two subscripts without division and boundary have a value in common. As exact as [`coincide`].
+pub fn meet(one: (&Stage, &Subscript), other: (&Stage, &Subscript)) -> bool {
+    let values = |subscript: &Subscript| Affine {
+        start: subscript.constant + subscript.offset,
+        stride: subscript.coefficients.clone(),
+    };
+    coincide((one.0, &values(one.1)), (other.0, &values(other.1)), 0)
 }
 
 /// A factor, times 0, 1, … or `most`.
@@ -84,10 +93,10 @@ impl Sum {
 
 #[cfg(test)]
 mod tests {
-    use super::coincide;
+    use super::{coincide, meet};
     use pushmem_affine::Affine;
 
-    use pushmem_stages::{Access, Loop, Stage};
+    use pushmem_stages::{Access, Loop, Stage, Subscript};
 
     /// A stage with these extents and strides, innermost first, and its first cycle.
     fn stage(loops: &[(u64, i64)], start: i64) -> (Stage, Affine) {
@@ -108,6 +117,15 @@ mod tests {
         loops.iter().fold(vec![start], |cycles, &(extent, stride)| {
             cycles.iter().flat_map(|&cycle| (0..extent as i64).map(move |index| cycle + stride * index)).collect()
         })
+    }
+
+    /// Blocks of eight of which each second one is another stage's.
+    #[test]
+    fn blocks_that_take_turns_do_not_meet() {
+        let (blocks, _) = stage(&[(8, 1), (4, 16)], 0);
+        let at = |constant| Subscript::affine(vec![1, 16], constant);
+        assert!(!meet((&blocks, &at(0)), (&blocks, &at(8))));
+        assert!(meet((&blocks, &at(0)), (&blocks, &at(7))));
     }
 
     /// All pairs of some nests at many distances, as counting tells.

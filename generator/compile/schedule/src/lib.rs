@@ -26,7 +26,7 @@ pub use alignment::Alignment;
 pub use coarse::{
     Bound, Coarse, CoarseLoop, CoarseOptions, CoarseStage, Occupancy, Reservation, Resource, UnitOccupancy, coarse,
 };
-pub use coincidence::coincide;
+pub use coincidence::{coincide, meet};
 pub use dependence_distance::{Dependence, dependences, takes_own_results};
 pub use error::{Along, Collapse, Meets, ScheduleError, StageName};
 pub use pushmem_stages::{Access, Array, Boundary, Loop, Pipeline, Schedule, Stage, Subscript};

@@ -2,6 +2,7 @@
 
 use num_integer::gcd;
 
+use crate::coincidence::meet;
 use crate::error::{ScheduleError, StageName};
 use crate::writers::Writers;
 use pushmem_stages::{Boundary, Pipeline, Stage, Subscript};
@@ -142,7 +143,12 @@ pub(crate) fn check_writers(pipeline: &Pipeline, writers: &Writers) -> Result<()
 
 /// Whether an element is written by both stages.
 fn meets(pipeline: &Pipeline, one: usize, other: usize) -> bool {
-    compare(pipeline, one, other, Elements::meets)
+    let exact = || {
+        let (one, other) = (&pipeline.stages[one], &pipeline.stages[other]);
+        let mut subscripts = one.write.subscripts.iter().zip(&other.write.subscripts);
+        subscripts.all(|(first, second)| meet((one, first), (other, second)))
+    };
+    compare(pipeline, one, other, Elements::meets) && exact()
 }
 
 /// Whether `later` writes all elements that `earlier` writes.

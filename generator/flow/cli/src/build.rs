@@ -222,7 +222,10 @@ impl Build {
         }
         let spinner = Spinner::new();
         spinner.say(&format!("compiling `{}`", program.name));
-        let mut compiled = chosen.compile(program)?;
+        let mut compiled = match &self.programs[..] {
+            [file] => chosen.compile_file(program, file)?,
+            _ => chosen.compile(program)?,
+        };
         if let Some(path) = &self.graph {
             let names = ProgramNames::of(&compiled.program, &compiled.extraction.pipeline);
             let graph = ApplicationGraph::from_document(&Document::read(path)?, &names)?;

@@ -47,7 +47,15 @@ impl Run {
         let inputs = named(&program, ArrayKind::Input, &self.images)?;
         let outputs = named(&program, ArrayKind::Output, &self.outputs)?;
         if self.array.is_none() {
-            return Whole { choices: &self.choices, inputs, outputs, rtl: self.rtl, json: self.json }.run(program);
+            return Whole {
+                file: &self.program,
+                choices: &self.choices,
+                inputs,
+                outputs,
+                rtl: self.rtl,
+                json: self.json,
+            }
+            .run(program);
         }
         let mut build = Build::of(self.choices.clone());
         (build.inputs, build.outputs) = (inputs, outputs);

@@ -228,7 +228,7 @@ impl Synth {
     }
 
     fn run_program(&self, program: Program, library: &Library, tools: &Tools) -> Result<ExitCode, Diagnostic> {
-        let compiled = self.choices.read()?.compile(program)?;
+        let compiled = self.choices.read()?.compile_file(program, &self.target)?;
         images::check_outputs(&compiled.program, &self.inputs, &[])?;
         let inputs = images::inputs(&compiled.program, &self.inputs)?;
         let expected = run_model(&compiled, &inputs)?;

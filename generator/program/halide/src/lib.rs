@@ -91,7 +91,7 @@ use crate::unfold::Definition;
 /// The most stores of all readings in which the places of a Func are kept apart: some seconds.
 const MOST_GUESSED: usize = 1 << 12;
 
-pub use pipeline::import_pipeline;
+pub use pipeline::{Loops, import_pipeline, import_with_loops};
 
 /// Whether a file is one that Halide wrote: its name ends in `.stmt` or `.hlpipe`.
 pub fn is_halide(path: &Path) -> bool {
@@ -115,6 +115,15 @@ pub fn holds_statement(text: &str) -> bool {
 /// As [`import`] or [`import_pipeline`], and when the file cannot be read.
 pub fn read(path: &Path) -> Result<Checked, Diagnostic> {
     read_in_steps(path, |_| {})
+}
+
+/// Reads a pipeline before lowering with other loops than its schedule has; nothing of another file.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with_loops(path: &Path, loops: Loops) -> Option<Result<Checked, Diagnostic>> {
+    let read = || import_with_loops(&path.display().to_string(), &read_bytes(path)?, loops);
+    is_pipeline(path).then(read)
 }
 
 /// Reads a program as [`read`] does, and tells `step` in words what it is doing.

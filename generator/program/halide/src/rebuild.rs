@@ -1,6 +1,6 @@
 //! Parts of expressions and indices, put together anew.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use pushmem_nest::{Binary, Index, Piece, Span};
@@ -59,6 +59,27 @@ pub(crate) fn mapped(
             }
         }
     }))
+}
+
+/// The value with other parts, each of which is looked at once, however often it is used.
+pub(crate) fn rewritten(
+    value: &Rc<Value<Element>>,
+    known: &mut HashMap<*const Value<Element>, Rc<Value<Element>>>,
+    part: &mut impl FnMut(&Value<Element>) -> Option<Rc<Value<Element>>>,
+) -> Rc<Value<Element>> {
+    if let Some(known) = known.get(&Rc::as_ptr(value)) {
+        return known.clone();
+    }
+    let new = part(value).unwrap_or_else(|| match &**value {
+        Value::Load(Element::Table { table, index }) => {
+            let index = rewritten(index, known, part);
+            Rc::new(Value::Load(Element::Table { table: *table, index }))
+        }
+        other if other.operands().is_empty() => value.clone(),
+        other => Rc::new(other.with(|operand| rewritten(operand, known, part))),
+    });
+    known.insert(Rc::as_ptr(value), new.clone());
+    new
 }
 
 /// An index as a value.

@@ -64,7 +64,9 @@ fn nests_say_what_the_schedules_say() {
             "for x in 0..16 unroll 2:\n      - by[x, y] = (bx[x, y] + bx[x, y + 1] + bx[x, y + 2]) / 3",
         ),
         // Zeros around an image are read once, into an array of their own.
-        ("same_padding", "= outside(input["),
+        ("same_padding", "constant_exterior[i0, i1] = input[i0, i1]"),
+        // Even and odd columns are two reads, each of which streams.
+        ("reordered", "sel(x % 2 == 0, input[(x/2), y], "),
         ("same_padding", "values: [-4, -3, -2"),
         // Two steps of the reduction are one sum.
         ("unrolled_around", "sums[x, y] += input["),

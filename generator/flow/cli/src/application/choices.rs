@@ -1,6 +1,6 @@
 //! The target of a compile: arguments of `build` and `synth`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use pushmem_assembly::Constraints;
 use pushmem_compiler::{CompileError, Compiled, Trial, compile, compile_observed};
 use pushmem_files::Diagnostic;
 use pushmem_graph::Target;
+use pushmem_halide::Loops;
 use pushmem_mapper::{ArrayTarget, Edited, Mapped, SideBySide, compile_for, compile_side_by_side, compile_unplaced};
 use pushmem_nest::Program;
 use pushmem_routing::{Options, Progress};
@@ -116,18 +117,51 @@ impl Chosen {
     /// # Errors
     /// Those of the compiler.
     pub fn compile(&self, program: Program) -> Result<Compiled, Diagnostic> {
+        self.observed(program.clone()).map_err(|error| self.explained(program, error))
+    }
+
+    fn observed(&self, program: Program) -> Result<Compiled, CompileError> {
         let observe = |trial: &Trial| output::note(&trial.to_string());
-        compile_observed(program.clone(), &self.target, &self.constraints, &observe).map_err(move |error| {
-            let is_unmapped = matches!(error, CompileError::Unmapped { .. });
-            let refused = Diagnostic::from(error);
-            match is_unmapped.then(|| self.suitable(program)).flatten() {
-                Some(name) => {
-                    let help = refused.help().unwrap_or_default().to_owned();
-                    refused.with_help(format!("`--tile {name}` can; else {help}"))
-                }
-                None => refused,
+        compile_observed(program, &self.target, &self.constraints, &observe)
+    }
+
+    /// An error of the compiler, with the tile that could serve the program.
+    fn explained(&self, program: Program, error: CompileError) -> Diagnostic {
+        let is_unmapped = matches!(error, CompileError::Unmapped { .. });
+        let refused = Diagnostic::from(error);
+        match is_unmapped.then(|| self.suitable(program)).flatten() {
+            Some(name) => {
+                let help = refused.help().unwrap_or_default().to_owned();
+                refused.with_help(format!("`--tile {name}` can; else {help}"))
             }
-        })
+            None => refused,
+        }
+    }
+
+    /// Compiles the program of a file. A schedule of Halide says which hardware there is, and never whether there is any: where the
+    /// memories cannot serve its loops, others are tried, and a warning says so.
+    ///
+    /// # Errors
+    /// Those of the compiler for the loops of the schedule.
+    pub fn compile_file(&self, program: Program, file: &Path) -> Result<Compiled, Diagnostic> {
+        let refused = match self.observed(program.clone()) {
+            Err(refused @ (CompileError::Refused(_) | CompileError::Unmapped { .. })) => refused,
+            done => return done.map_err(|error| self.explained(program, error)),
+        };
+        for loops in Loops::ALL.into_iter().skip(1) {
+            let Some(Ok(checked)) = pushmem_halide::read_with_loops(file, loops) else { continue };
+            let name = checked.program.name.clone();
+            if let Ok(compiled) = self.observed(checked.program) {
+                let refused = Diagnostic::from(refused);
+                output::report(
+                    Diagnostic::new(format!("`{name}` has other loops than its schedule: {}", loops.said()))
+                        .with_help(format!("with those of the schedule, {}", refused.message()))
+                        .as_warning(),
+                );
+                return Ok(compiled);
+            }
+        }
+        Err(self.explained(program, refused))
     }
 
     /// Compiles a program for an array.

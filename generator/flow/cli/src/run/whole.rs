@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use itertools::Itertools;
@@ -22,6 +22,8 @@ use crate::table::fit;
 
 /// A run: a program, and where its images are.
 pub(super) struct Whole<'a> {
+    /// The file of the program.
+    pub file: &'a Path,
     pub choices: &'a Choices,
     pub inputs: Vec<(String, PathBuf)>,
     pub outputs: Vec<(String, PathBuf)>,
@@ -63,7 +65,7 @@ impl Whole<'_> {
         let inputs = images::inputs(&whole, &self.inputs)?;
         let spinner = Spinner::new();
         spinner.say(&format!("compiling `{}`", program.name));
-        let compiled = self.choices.read()?.compile(program)?;
+        let compiled = self.choices.read()?.compile_file(program, self.file)?;
         spinner.above(|| compiled.warnings().into_iter().for_each(output::report));
         drop(spinner);
         let (found, peripheral) = match self.rtl {

@@ -74,7 +74,7 @@ impl Synth {
                 .with_help("give a program: its accelerator has the tiles that it needs"));
         };
         let tools = FpgaTools::find(family)?;
-        let compiled = self.choices.read()?.compile(program)?;
+        let compiled = self.choices.read()?.compile_file(program, &self.target)?;
         images::check_outputs(&compiled.program, &self.inputs, &[])?;
         let inputs = images::inputs(&compiled.program, &self.inputs)?;
         let expected = run_model(&compiled, &inputs)?;

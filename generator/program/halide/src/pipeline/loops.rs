@@ -23,8 +23,66 @@ struct Part {
     extent: Option<i64>,
 }
 
+/// The loops that a pipeline gets. Its schedule says which hardware there is, and never whether there is any: where memories cannot
+/// serve the loops of the schedule, they may serve others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loops {
+    /// Those of the schedule.
+    Scheduled,
+    /// Those of the schedule, with whole arrays between them.
+    Kept,
+    /// Rows of a Func around columns, and the loops of reductions within, one iteration at a time.
+    Raster,
+    /// As [`Loops::Raster`], with reductions that are wholly unrolled.
+    Unrolled,
+}
+
+impl Loops {
+    /// All of them, in the order in which they are tried.
+    pub const ALL: [Self; 4] = [Self::Scheduled, Self::Kept, Self::Raster, Self::Unrolled];
+
+    /// What is said of loops that are none of the schedule.
+    pub fn said(self) -> &'static str {
+        match self {
+            Self::Scheduled => "the loops of the schedule",
+            Self::Kept => "whole arrays between its stages",
+            Self::Raster => "rows around columns around the loops of reductions, one iteration at a time",
+            Self::Unrolled => "rows around columns, and reductions wholly unrolled",
+        }
+    }
+
+    /// The variables of a definition of a Func with these arguments, outermost first, and what of the schedule is for
+    /// processors only.
+    pub(crate) fn order(self, definition: &Definition, arguments: &[String]) -> (Vec<Order>, Vec<&'static str>) {
+        let (mut found, ignored) = order(definition);
+        if matches!(self, Self::Scheduled | Self::Kept) {
+            return (found, ignored);
+        }
+        let reduced = |name: &String| definition.domain.iter().rposition(|each| &each.name == name);
+        let place = |each: &Order| {
+            let along = arguments.iter().rposition(|argument| *argument == each.name);
+            let within = reduced(&each.name);
+            (within.is_some(), std::cmp::Reverse(within), std::cmp::Reverse(along))
+        };
+        found.sort_by_key(place);
+        for each in &mut found {
+            each.unroll = match self {
+                Self::Unrolled if reduced(&each.name).is_some() => Unroll::Whole,
+                _ => Unroll::By(1),
+            };
+        }
+        if self == Self::Unrolled {
+            let missing = definition.domain.iter().rev().filter(|each| !found.iter().any(|own| own.name == each.name));
+            let missing = missing.map(|each| Order { name: each.name.clone(), unroll: Unroll::Whole });
+            let missing: Vec<Order> = missing.collect();
+            found.extend(missing);
+        }
+        (found, ignored)
+    }
+}
+
 /// The variables of a definition, outermost first, and what of the schedule is for processors only.
-pub(crate) fn order(definition: &Definition) -> (Vec<Order>, Vec<&'static str>) {
+fn order(definition: &Definition) -> (Vec<Order>, Vec<&'static str>) {
     let mut parts: BTreeMap<&str, Part> = BTreeMap::new();
     let whole = |name: &str| Part { roots: vec![name.to_owned()], extent: None };
     let mut ignored = Vec::new();

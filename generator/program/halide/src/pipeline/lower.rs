@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use pushmem_nest::{Span, Type, Unary};
 
+use super::loops::Loops;
 use super::plan::{Array, Plan, Point, Stage, Storage, Term};
 use super::print::{Names, variable};
 use super::sizes::Sizes;
@@ -46,6 +47,7 @@ pub(crate) struct Lowering<'a> {
     pipeline: &'a Pipeline,
     names: &'a Names,
     sizes: &'a Sizes<'a>,
+    loops: Loops,
     /// Funcs that no array may hold.
     held: &'a BTreeSet<usize>,
     funcs: HashMap<&'a str, usize>,
@@ -68,7 +70,7 @@ pub(crate) struct Lowering<'a> {
 
 impl<'a> Lowering<'a> {
     /// The plan of a pipeline in which no array holds the Funcs `held`.
-    pub fn plan(sizes: &'a Sizes<'a>, held: &'a BTreeSet<usize>) -> Result<Plan> {
+    pub fn plan(sizes: &'a Sizes<'a>, loops: Loops, held: &'a BTreeSet<usize>) -> Result<Plan> {
         let (pipeline, names) = (sizes.pipeline, sizes.names);
         let funcs: HashMap<&str, usize> =
             pipeline.funcs.iter().enumerate().map(|(number, func)| (func.name.as_str(), number)).collect();
@@ -76,6 +78,7 @@ impl<'a> Lowering<'a> {
             pipeline,
             names,
             sizes,
+            loops,
             held,
             funcs,
             plan: Plan::default(),

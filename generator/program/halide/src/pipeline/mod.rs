@@ -4,7 +4,8 @@
 //!    point into.
 //! 2. [`lower`]: calls of Funcs that no array holds become their values, and the others [stages](plan) in order.
 //! 3. [`regions`]: the boxes of all arrays, from those of the outputs on; [`held`]: the types that memories hold.
-//! 4. [`text`]: indices and tables by [`convert`], loops by [`loops`] and [`scan`], and then the nest.
+//! 4. [`text`]: indices and tables by [`convert`], loops by [`loops`] and [`scan`], and then the nest. Other rates become choices in a
+//!    scan by [`rates`], and all that is no sum of variables becomes copies and loops, where arrays are kept, by [`straight`].
 
 mod convert;
 mod flat;
@@ -15,10 +16,13 @@ mod loops;
 mod lower;
 mod plan;
 mod print;
+mod rates;
 mod read;
 mod regions;
+mod runs;
 mod scan;
 mod sizes;
+mod straight;
 mod syntax;
 mod text;
 mod turns;
@@ -27,9 +31,10 @@ mod walk;
 use std::collections::BTreeSet;
 
 use pushmem_files::{Code, Diagnostic, Document};
-use pushmem_nest::{Checked, Language, Program, Source, Type};
+use pushmem_nest::{Checked, Language, Policy, Program, Source, Type};
 
 use crate::fault::{Fault, Result};
+pub use loops::Loops;
 use lower::Lowering;
 use plan::{Box, Plan, Storage};
 use sizes::{Declarations, Sizes};
@@ -40,6 +45,19 @@ use sizes::{Declarations, Sizes};
 /// Where the bytes are no pipeline, with the byte. Otherwise at the place in the text of the pipeline: types that have no hardware, sizes that
 /// are not known, addresses that depend on data, and all that [`Program::read`] finds.
 pub fn import_pipeline(name: &str, bytes: &[u8]) -> Result<Checked, Diagnostic> {
+    let refused = match import_with_loops(name, bytes, Loops::Scheduled) {
+        Err(refused) => refused,
+        done => return done,
+    };
+    // Boundaries of boundaries may have indices only as arrays of their own.
+    import_with_loops(name, bytes, Loops::Kept).map_err(|_| refused)
+}
+
+/// Turns a serialized pipeline into a program with these loops.
+///
+/// # Errors
+/// As [`import_pipeline`].
+pub fn import_with_loops(name: &str, bytes: &[u8], loops: Loops) -> Result<Checked, Diagnostic> {
     let declarations = Declarations::read(bytes).map_err(|problem| {
         Diagnostic::new(format!("`{name}`: {problem}"))
             .with_help("write `// input: 64, 64` with the extent of each dimension, innermost first")
@@ -51,15 +69,13 @@ pub fn import_pipeline(name: &str, bytes: &[u8]) -> Result<Checked, Diagnostic> 
     })?;
     let (text, names) = print::text(&mut pipeline);
     let source = Source::new(name, &text, Language::Halide);
-    let made = made(&Sizes { pipeline: &pipeline, names: &names, declarations: &declarations })
+    let made = made(&Sizes { pipeline: &pipeline, names: &names, declarations: &declarations }, loops)
         .map_err(|fault| crate::located(&source, fault))?;
-    let nest = text::Nest {
-        name: &crate::stem(name),
-        schedule: declarations.schedule,
-        plan: &made.plan,
-        boxes: &made.boxes,
-        held: &made.held,
-    };
+    let Made { mut plan, boxes, held } = made;
+    let notes = std::mem::take(&mut plan.notes);
+    let schedule = declarations.schedule.or((loops == Loops::Kept).then_some(Policy::Dnn));
+    let nest = text::Nest { name: &crate::stem(name), schedule, plan, boxes, held };
+
     let emitted = nest.emit().map_err(|fault| crate::located(&source, fault))?;
     let document = Document::parse(name, emitted.text.as_str())?;
     let mut checked = Program::translated(&document, source.clone(), |span| emitted.place(span))?;
@@ -68,7 +84,7 @@ pub fn import_pipeline(name: &str, bytes: &[u8]) -> Result<Checked, Diagnostic> 
         let help = format!("rename it, or write `{name}` in commands");
         checked.warnings.push(source.diagnostic(*span, message).with_help(help).as_warning());
     }
-    for (span, note) in &made.plan.notes {
+    for (span, note) in &notes {
         checked.warnings.push(source.diagnostic(*span, note.as_str()).as_warning());
     }
     Ok(checked)
@@ -82,10 +98,10 @@ struct Made {
 }
 
 /// The plan of a pipeline. Funcs whose values no memory holds become parts of what reads them, one after the other.
-fn made(sizes: &Sizes) -> Result<Made> {
+fn made(sizes: &Sizes, loops: Loops) -> Result<Made> {
     let mut inline: BTreeSet<usize> = BTreeSet::new();
     loop {
-        let plan = Lowering::plan(sizes, &inline)?;
+        let plan = Lowering::plan(sizes, loops, &inline)?;
         let boxes = regions::regions(&plan)?;
         let held = held::held(&plan, &boxes);
         let missing: Vec<usize> =

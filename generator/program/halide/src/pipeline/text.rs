@@ -10,8 +10,10 @@ use pushmem_nest::{Binary, Index, Policy, Span, Type, is_reserved};
 use super::convert::{Converted, Converter};
 use super::held::unrolled;
 use super::plan::{Box, Plan, Point, Stage, Storage};
+use super::rates::{in_turns_of_rates, is_streamed};
 use super::regions::ranges;
 use super::scan::follow_streams;
+use super::straight::{Arrays, straightened};
 use super::turns::in_turns;
 use crate::fault::Result;
 use crate::text::{Printer, identifier, tables_of};
@@ -53,7 +55,7 @@ impl Loop {
         self.range.1 - self.range.0 + 1
     }
 
-    fn is_rolled(&self) -> bool {
+    pub fn is_rolled(&self) -> bool {
         self.extent() > self.unroll
     }
 }
@@ -121,14 +123,14 @@ impl Emitted {
 pub(crate) struct Nest<'a> {
     pub name: &'a str,
     pub schedule: Option<Policy>,
-    pub plan: &'a Plan,
-    pub boxes: &'a [Option<Box>],
-    pub held: &'a [Type],
+    pub plan: Plan,
+    pub boxes: Vec<Option<Box>>,
+    pub held: Vec<Type>,
 }
 
 impl Nest<'_> {
     /// The text.
-    pub fn emit(&self) -> Result<Emitted> {
+    pub fn emit(mut self) -> Result<Emitted> {
         let mut blocks = Vec::new();
         for stage in &self.plan.stages {
             if stage.arrays.iter().any(|array| self.boxes[*array].is_some()) {
@@ -140,8 +142,16 @@ impl Nest<'_> {
             Some(policy) => policy == Policy::Stencil,
             None => !blocks.iter().any(Block::accumulates),
         };
-        let is_scan = is_pipeline && follow_streams(&mut blocks, self.boxes);
-        let schedule = self.schedule.or((is_pipeline && !is_scan).then_some(Policy::Dnn));
+        if is_pipeline {
+            blocks.iter_mut().for_each(in_turns_of_rates);
+        }
+        let is_streamed = is_pipeline && (self.schedule.is_some() || blocks.iter().all(is_streamed));
+        let is_scan = is_streamed && follow_streams(&mut blocks, &self.boxes);
+        let schedule = self.schedule.or((!is_scan).then_some(Policy::Dnn));
+        if schedule == Some(Policy::Dnn) {
+            let Self { plan, boxes, held, .. } = &mut self;
+            blocks = straightened(blocks, Arrays { plan, boxes, held });
+        }
         let mut emitted = Emitted::default();
         emitted.text.push_str(&format!("name: {}\n", identifier(self.name)));
         if let Some(schedule) = schedule {
@@ -158,7 +168,7 @@ impl Nest<'_> {
 
     /// The blocks of a stage. Where a value chooses between many by a coordinate, each of its values has blocks of its own.
     fn blocks(&self, stage: &Stage, blocks: &mut Vec<Block>) -> Result<()> {
-        let all = ranges(self.plan, stage, self.boxes);
+        let all = ranges(&self.plan, stage, &self.boxes);
         let Some(variable) = chooser(stage, &all) else { return self.blocks_in(stage, &all, blocks) };
         for at in all[variable].0..=all[variable].1 {
             let mut one = all.clone();
@@ -171,7 +181,7 @@ impl Nest<'_> {
     /// The blocks of a stage for these values of the variables: of a first definition, each value has its own.
     fn blocks_in(&self, stage: &Stage, all: &Box, blocks: &mut Vec<Block>) -> Result<()> {
         let mut converter =
-            Converter { plan: self.plan, boxes: self.boxes, held: self.held, ranges: all, known: HashMap::new() };
+            Converter { plan: &self.plan, boxes: &self.boxes, held: &self.held, ranges: all, known: HashMap::new() };
         let loops = stage.loops.iter().map(|each| {
             let range = all[each.variable];
             let unroll = unrolled(each.unroll, range.1 - range.0 + 1);
@@ -306,7 +316,7 @@ impl Nest<'_> {
             depth += 1;
         }
         let kept: Vec<Vec<usize>> = self.plan.arrays.iter().map(|array| (0..array.dimensions).collect()).collect();
-        let printer = Printer { names, types: self.held, kept: &kept, variables, ranges };
+        let printer = Printer { names, types: &self.held, kept: &kept, variables, ranges };
         for Statement { array, target, value, updates } in &block.statements {
             let statement = printer.statement(*array, target, value, *updates);
             emitted.line(&format!("{:1$}- {statement}\n", "", 2 + 2 * depth), block.span);

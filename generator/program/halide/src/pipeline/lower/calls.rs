@@ -5,6 +5,7 @@ use std::rc::Rc;
 use pushmem_nest::{Binary, Span, Type};
 
 use super::super::interval::Intervals;
+use super::super::loops::Loops;
 use super::super::plan::{Array, Storage, Term};
 use super::super::syntax::{Called, Definition, Expression, Kind, Level};
 use super::{Expansion, Lowering, MOST_ENTRIES, MOST_UNROLLED, Scope, type_of};
@@ -47,7 +48,8 @@ impl Lowering<'_> {
         }
         let is_pure = func.updates.is_empty() && func.definition.is_some();
         // Where arrays are kept, addresses are sums of variables: what has others is copied to an array before.
-        let is_copied = self.is_reduction && is_pure && !self.held.contains(&number) && self.is_bent(number, 0);
+        let is_kept = self.is_reduction || self.loops == Loops::Kept;
+        let is_copied = is_kept && is_pure && !self.held.contains(&number) && self.is_bent(number, 0);
         let is_stored = is_copied || self.stored.contains_key(&number);
         if !is_stored
             && (self.held.contains(&number)

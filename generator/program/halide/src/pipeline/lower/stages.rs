@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use pushmem_nest::{Binary, Span, Type};
 
 use super::super::held::unrolled;
-use super::super::loops::{self, Order};
+use super::super::loops::Order;
 use super::super::plan::{Array, Loop, Stage, Storage, Term, Unroll};
 use super::super::print::variable;
 use super::super::syntax::{Called, Definition, Expression, Func, Kind};
@@ -67,7 +67,10 @@ impl<'a> Lowering<'a> {
                 span,
             });
         }
-        let loops = in_loops(&of_name, loops::order(func.definition.as_ref().unwrap_or(&func.updates[0])).0);
+        let loops = in_loops(
+            &of_name,
+            self.loops.order(func.definition.as_ref().unwrap_or(&func.updates[0]), &func.arguments).0,
+        );
         // It belongs to no Func.
         let func = usize::MAX - number;
         let span = self.plan.arrays[arrays[0]].span;
@@ -89,7 +92,7 @@ impl<'a> Lowering<'a> {
             if !own.all(|(name, argument)| matches!(&argument.kind, Kind::Variable(found) if found == name)) {
                 return Ok(false);
             }
-            let (order, _) = loops::order(update);
+            let (order, _) = self.loops.order(update, &func.arguments);
             for reduction in &update.domain {
                 let (low, high) = self.range(&reduction.least, &reduction.extent)?;
                 let unroll =
@@ -107,7 +110,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn whole_stage(&mut self, number: usize, first: &'a Definition) -> Result<()> {
         self.is_reduction = false;
         let func = self.func(number);
-        let (order, _) = loops::order(first);
+        let (order, _) = self.loops.order(first, &func.arguments);
         let (mut scope, mut of_name) = (Scope::new(), HashMap::new());
         for (dimension, argument) in func.arguments.iter().enumerate() {
             self.variable(argument, None, Some(dimension), &mut scope, &mut of_name);
@@ -146,7 +149,7 @@ impl<'a> Lowering<'a> {
         if definition.specializations > 0 {
             self.note(definition.span, "specialize");
         }
-        let (mut order, ignored) = loops::order(definition);
+        let (mut order, ignored) = self.loops.order(definition, &func.arguments);
         for directive in ignored {
             self.note(definition.span, directive);
         }
