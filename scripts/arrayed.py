@@ -17,7 +17,7 @@ MOST_TRACKS = 5
 
 TRACKS = f"""\
 The fewest tracks from a tile to the next with which programs route, of words with {MOST_TRACKS} of bits, and then of bits with these
-of words, found by trying. `scripts/results --tracks` tries all programs, which takes long.
+of words, found by trying.
 
 """
 
@@ -113,15 +113,7 @@ def section(pushmem: str, programs: list[str], table) -> str:
             else:
                 rows.append(row(name, report, seconds))
     return (INTRODUCTION + table(COLUMNS, rows) + "The others do not fit, or need what the array does not have:\n\n"
-            + table(["program", "refusal"], refused).replace("--:", "---") + tracks(pushmem, CHECKED, table))
-
-
-def with_all_tracks(pushmem: str, page: str, table) -> str:
-    """A page with the fewest tracks of all programs that its section has."""
-    before, own = page.split(HEADING)
-    own = own.split(TRACKS)[0]
-    programs = re.findall(r"(?m)^\| (\w+) \| \d", own)
-    return f"{before}{HEADING}{own}{tracks(pushmem, programs, table)}".rstrip() + "\n"
+            + table(["program", "refusal"], refused).replace("--:", "---") + tracks(pushmem, [name for name, *_ in rows], table))
 
 
 def checked(pushmem: str, page: str, table) -> str:
