@@ -117,7 +117,7 @@ impl Chosen {
     /// # Errors
     /// Those of the compiler.
     pub fn compile(&self, program: Program) -> Result<Compiled, Diagnostic> {
-        self.observed(program.clone()).map_err(|error| self.explained(program, error))
+        self.observed(program.clone()).map_err(|error| self.explained(vec![program], error))
     }
 
     fn observed(&self, program: Program) -> Result<Compiled, CompileError> {
@@ -125,11 +125,11 @@ impl Chosen {
         compile_observed(program, &self.target, &self.constraints, &observe)
     }
 
-    /// An error of the compiler, with the tile that could serve the program.
-    fn explained(&self, program: Program, error: CompileError) -> Diagnostic {
+    /// An error of the compiler for a program, the first of these, with the tile that could serve one of them.
+    fn explained(&self, programs: Vec<Program>, error: CompileError) -> Diagnostic {
         let is_unmapped = matches!(error, CompileError::Unmapped { .. });
         let refused = Diagnostic::from(error);
-        match is_unmapped.then(|| self.suitable(program)).flatten() {
+        match is_unmapped.then(|| self.suitable(programs)).flatten() {
             Some(name) => {
                 let help = refused.help().unwrap_or_default().to_owned();
                 refused.with_help(format!("`--tile {name}` can; else {help}"))
@@ -146,22 +146,12 @@ impl Chosen {
     pub fn compile_file(&self, program: Program, file: &Path) -> Result<Compiled, Diagnostic> {
         let refused = match self.observed(program.clone()) {
             Err(refused @ (CompileError::Refused(_) | CompileError::Unmapped { .. })) => refused,
-            done => return done.map_err(|error| self.explained(program, error)),
+            done => return done.map_err(|error| self.explained(vec![program], error)),
         };
-        for loops in Loops::ALL.into_iter().skip(1) {
-            let Some(Ok(checked)) = pushmem_halide::read_with_loops(file, loops) else { continue };
-            let name = checked.program.name.clone();
-            if let Ok(compiled) = self.observed(checked.program) {
-                let refused = Diagnostic::from(refused);
-                output::report(
-                    Diagnostic::new(format!("`{name}` has other loops than its schedule: {}", loops.said()))
-                        .with_help(format!("with those of the schedule, {}", refused.message()))
-                        .as_warning(),
-                );
-                return Ok(compiled);
-            }
-        }
-        Err(self.explained(program, refused))
+        let other = with_other_loops(file, &refused.to_string(), |program| self.observed(program).ok());
+        let programs =
+            || std::iter::once(program).chain(other_programs(file).map(|(_, program)| program)).collect_vec();
+        other.ok_or_else(|| self.explained(programs(), refused))
     }
 
     /// Compiles a program for an array.
@@ -177,6 +167,29 @@ impl Chosen {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<(Compiled, Mapped), Diagnostic> {
         compile_for(program, array, &self.target, &self.constraints_on_arrays(), edited, options, progress)
+    }
+
+    /// Compiles the program of a file for an array, with other loops as [`compile_file`](Self::compile_file) where its memory tiles
+    /// cannot serve those of a schedule.
+    ///
+    /// # Errors
+    /// As [`compile_for`], for the loops of the schedule.
+    pub fn compile_file_for(
+        &self,
+        (program, file): (&Program, &Path),
+        array: &ArrayTarget,
+        edited: &Edited,
+        options: Options,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<(Compiled, Mapped), Diagnostic> {
+        let compiled = |program: &Program| self.compile_for(program, array, edited, options, progress);
+        match compiled(program) {
+            // Edited stages are those of the schedule, and a program that is too large has no other loops that are smaller.
+            Err(refused) if edited.is_empty() && self.compile_unplaced(program, array).is_err() => {
+                with_other_loops(file, refused.message(), |other| compiled(&other).ok()).ok_or(refused)
+            }
+            done => done,
+        }
     }
 
     /// Compiles a program for an array that it may not fit.
@@ -206,24 +219,47 @@ impl Chosen {
         Constraints { table_logic_words: usize::MAX, ..self.constraints.clone() }
     }
 
-    /// The first tile of the project with which a program compiles, of those that differ from the chosen one in nothing but
-    /// what their controllers count to, their memory and their buffers. The refusal waits for it as long as it has patience: the
-    /// compile that is under way then ends with the command.
-    fn suitable(&self, program: Program) -> Option<String> {
-        let TileSpec { name, kind, reset, .. } = self.target.memory().clone();
+    /// The first tile of the project with which one of some programs compiles: of those that differ from the chosen one in nothing but
+    /// what their controllers count to, their memory and their buffers, then of the others with such words. The refusal waits for it as
+    /// long as it has patience: the compile that is under way then ends with the command.
+    fn suitable(&self, programs: Vec<Program>) -> Option<String> {
+        let chosen = self.target.memory().clone();
         let (target, constraints) = (self.target.clone(), self.constraints.clone());
         let (sender, receiver) = mpsc::channel();
         let search = move || {
-            let mut specs = tiles::memories().into_iter();
+            let can_replace = |spec: &TileSpec| {
+                spec.name != chosen.name && spec.reset == chosen.reset && spec.word_bits == chosen.word_bits
+            };
+            let specs =
+                tiles::memories().into_iter().filter(can_replace).sorted_by_key(|spec| spec.kind != chosen.kind);
             let suits = |spec: &TileSpec| {
-                let is_like = spec.name != name && spec.kind == kind && spec.reset == reset;
-                is_like && compile(program.clone(), &target.clone().with_memory(spec.clone()), &constraints).is_ok()
+                let target = target.clone().with_memory(spec.clone());
+                programs.iter().any(|program| compile(program.clone(), &target, &constraints).is_ok())
             };
             // Without a receiver, the time is over.
-            specs.find(suits).map(|spec| sender.send(spec.name))
+            specs.into_iter().find(suits).map(|spec| sender.send(spec.name))
         };
         let thread = thread::Builder::new().name("search of a tile".to_owned()).stack_size(STACK_BYTES);
         thread.spawn(search).ok()?;
         receiver.recv_timeout(PATIENCE).ok()
     }
+}
+
+/// The first result for other loops of the program of a file than those of its schedule, with a warning that says which. Nothing for
+/// files that have no others.
+fn with_other_loops<Found>(file: &Path, refused: &str, compiled: impl Fn(Program) -> Option<Found>) -> Option<Found> {
+    let found = |(loops, program): (Loops, Program)| Some((program.name.clone(), loops, compiled(program)?));
+    let (name, loops, found) = other_programs(file).find_map(found)?;
+    output::report(
+        Diagnostic::new(format!("`{name}` has other loops than its schedule: {}", loops.said()))
+            .with_help(format!("with those of the schedule, {refused}"))
+            .as_warning(),
+    );
+    Some(found)
+}
+
+/// The program of a file with other loops than those of its schedule. None for files that have no others.
+fn other_programs(file: &Path) -> impl Iterator<Item = (Loops, Program)> {
+    let with = |loops: Loops| Some((loops, pushmem_halide::read_with_loops(file, loops)?.ok()?.program));
+    Loops::ALL.into_iter().skip(1).filter_map(with)
 }

@@ -82,7 +82,8 @@ impl Build {
         let started = Instant::now();
         let options = Options { seed: self.seed, ..Options::default() };
         let edited = self.edited.read(&target)?;
-        let found = chosen.compile_for(&program, &target, &edited, options, &shown(&spinner));
+        let file = &self.programs[0];
+        let found = chosen.compile_file_for((&program, file), &target, &edited, options, &shown(&spinner));
         let (compiled, mapped) = match found {
             Err(refused) if edited.is_empty() => {
                 let unplaced = || unplaced_text(self.emit?, &chosen.compile_unplaced(&program, &target).ok()?, &target);
