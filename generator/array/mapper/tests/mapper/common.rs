@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{Compiled, compile};
 use pushmem_fabric::{ArraySpec, Folder};
-use pushmem_files::Document;
+use pushmem_files::{Diagnostic, Document};
 use pushmem_graph::Target;
+use pushmem_mapper::{ArrayTarget, Edited, Mapped, compile_for};
 use pushmem_nest::{Level, Program};
+use pushmem_routing::Options;
 use pushmem_tile::TileSpec;
 
 fn root() -> PathBuf {
@@ -31,6 +33,11 @@ pub fn compiled(program: Program, array: &ArraySpec) -> Compiled {
     let memory = array.memory.as_ref().unwrap().tile.clone();
     let target = Target { hold_words: array.pe.held_operands, ..beside().with_memory(memory) };
     compile(program, &target, &Constraints::default()).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// A program on an array, with the first seed.
+pub fn mapped(program: &Program, target: &ArrayTarget) -> Result<(Compiled, Mapped), Diagnostic> {
+    compile_for(program, target, &beside(), &Constraints::default(), &Edited::default(), Options::default(), &|_| ())
 }
 
 /// A shipped tile.

@@ -3,7 +3,6 @@
 use pushmem_assembly::Constraints;
 use pushmem_bitstream::Configuration;
 use pushmem_fabric::{Layer, Place, TileKind};
-use pushmem_files::Diagnostic;
 use pushmem_mapper::{ArrayTarget, Edited, compile_for, execute};
 use pushmem_resources::Meaning;
 use pushmem_routing::Options;
@@ -12,7 +11,7 @@ use pushmem_validation::{Invalid, validate};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{app, array, beside};
+use crate::common::{app, array, beside, mapped};
 
 /// A configuration with one value changed, and the name of that; nothing where a value is not in use.
 fn planted(
@@ -59,16 +58,7 @@ fn planted_faults_are_found() {
     let random = &mut ChaCha8Rng::seed_from_u64(7);
     let (mut found, mut harmless) = (0, 0);
     for name in ["gaussian", "rom", "bc_const", "up_sample"] {
-        let mapped = compile_for(
-            &app(name),
-            &target,
-            &beside(),
-            &Constraints::default(),
-            &Edited::default(),
-            Options::default(),
-            &|_| (),
-        );
-        let (compiled, mapped) = mapped.unwrap_or_else(|error: Diagnostic| panic!("{error:?}"));
+        let (compiled, mapped) = mapped(&app(name), &target).unwrap_or_else(|error| panic!("{error:?}"));
         let images = compiled.program.random_inputs(random);
         let expected = compiled.source.run(&images).unwrap();
         for number in 0..60 {

@@ -4,19 +4,18 @@ use pushmem_assembly::Constraints;
 use pushmem_bitstream::{Configuration, decode};
 use pushmem_compiler::{Compiled, compile};
 use pushmem_fabric::{Layer, TileKind};
-use pushmem_files::{Diagnostic, Document};
-use pushmem_mapper::{ArrayTarget, Edited, Mapped, compile_for, execute, lower};
+use pushmem_files::Document;
+use pushmem_mapper::{ArrayTarget, Mapped, execute, lower};
 use pushmem_nest::Program;
 use pushmem_netlist::{Core, Lane, Machine, Netlist, run};
 use pushmem_pe::{Mode, Numbers};
 use pushmem_programs::random_program_with_parameters;
 use pushmem_resources::Meaning;
-use pushmem_routing::Options;
 use pushmem_validation::validate;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{app, array, beside, compiled};
+use crate::common::{app, array, beside, compiled, mapped};
 
 fn program(text: &str) -> Program {
     Program::from_document(&Document::parse("program.yaml", text).unwrap())
@@ -42,10 +41,6 @@ nest:
 /// The terms of a sum.
 fn sum(terms: impl IntoIterator<Item = String>) -> String {
     terms.into_iter().collect::<Vec<_>>().join(" + ")
-}
-
-fn mapped(program: &Program, target: &ArrayTarget) -> Result<(Compiled, Mapped), Diagnostic> {
-    compile_for(program, target, &beside(), &Constraints::default(), &Edited::default(), Options::default(), &|_| ())
 }
 
 /// Runs a configuration of a program in the model of the array; whether its images are those of the interpreter.

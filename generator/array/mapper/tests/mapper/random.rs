@@ -3,21 +3,19 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use pushmem_assembly::Constraints;
 use pushmem_bitstream::decode;
 use pushmem_fabric::{ArraySpec, Blocks, Folder};
 use pushmem_files::{Code, Diagnostic, Document};
-use pushmem_mapper::{ArrayTarget, Edited, compile_for, execute};
+use pushmem_mapper::{ArrayTarget, execute};
 use pushmem_nest::Program;
 use pushmem_programs::{
     random_network, random_program, random_program_with_parameters, random_program_with_recurrences, random_reductions,
 };
-use pushmem_routing::Options;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::beside;
+use crate::common::mapped;
 
 /// The shipped blocks, with a processing element and a memory tile in which fields are drawn.
 struct DrawnBlocks {
@@ -107,16 +105,7 @@ fn computes(seed: u64, text: String) -> Result<bool, String> {
     let (spec, array) = random_array(random);
     let texts = [array, text].join("---\n");
     let target = ArrayTarget::new(spec);
-    let found = compile_for(
-        &program,
-        &target,
-        &beside(),
-        &Constraints::default(),
-        &Edited::default(),
-        Options::default(),
-        &|_| (),
-    );
-    let (compiled, mapped) = match found {
+    let (compiled, mapped) = match mapped(&program, &target) {
         Ok(found) => found,
         Err(error) => {
             if error.code() == Some(Code::Fault) {
