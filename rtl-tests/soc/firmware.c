@@ -62,7 +62,7 @@ static void allow_interrupt(int allow)
     __asm__ volatile("csrw 0xbc0, %0" : : "r"(mask));
 }
 
-/* The level goes down when the job's end is acknowledged; until then the interrupt is masked. */
+/* The level goes down when the job's end is polled; until then the interrupt is masked. */
 void take_interrupt(void)
 {
     allow_interrupt(0);
@@ -165,7 +165,6 @@ static void end_of_job(DEVICE *device, const struct test *test)
     allow_interrupt(1);
     expect("a job", DRIVER(wait)(device, TIMEOUT(test)), CODE(OK));
     expect_that("there was no interrupt", interrupts != before);
-    DRIVER(acknowledge)(device);
 }
 
 static void run_jobs(DEVICE *device, const struct test *test)

@@ -32,9 +32,9 @@ class {{ self.class() }}(LiteXModule):
             "{{ image.name }}": axi.AXIInterface(data_width={{ shell.memory.bits }}, address_width=address_width, id_width=1),
 {%- endfor %}
         }
-        # Follows the interrupt of the shell, which firmware acknowledges there.
+        # Follows the interrupt of the shell, which the driver takes back there.
         self.ev = EventManager()
-        self.ev.job = EventSourceLevel(description="The end of a job, until it is acknowledged in the registers of the shell.")
+        self.ev.job = EventSourceLevel(description="The end of a job, until the driver takes it.")
         self.ev.finalize()
 {%- for port in shell.passed %}
         self.{{ port.name }} = Signal({{ port.bits }})

@@ -53,7 +53,6 @@ static int run_tiles(struct {{ name }} *device, const struct {{ name }}_job *who
         } else {
             result = {{ name }}_wait(device, TIMEOUT);
             *busy += {{ name }}_cycles(device);
-            {{ name }}_acknowledge(device);
             printf("tile %u of %u\n", ++ended, {{ self::upper(stem) }}_TILES);
             fflush(stdout);
         }

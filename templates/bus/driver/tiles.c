@@ -96,7 +96,6 @@ int {{ stem }}_run_tiles(struct {{ name }} *device, const struct {{ name }}_job 
             started += result == {{ prefix }}_OK ? 1u : 0u;
         } else {
             result = {{ name }}_wait(device, timeout);
-            {{ name }}_acknowledge(device);
             ++ended;
         }
         first = first == {{ prefix }}_OK ? result : first;

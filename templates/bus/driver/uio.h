@@ -13,8 +13,7 @@ struct {{ name }}_uio {
 /* Maps the registers of a device, as "/dev/uio0". 0, or -1 with errno. */
 int {{ name }}_uio_open(struct {{ name }}_uio *uio, const char *path);
 
-/* A port that waits for the interrupt, and whose ticks are milliseconds. `uio` outlives it. Enable the interrupt of the driver, and
- * acknowledge it after each job. */
+/* A port that waits for the interrupt, and whose ticks are milliseconds. `uio` outlives it. Enable the interrupt of the driver. */
 struct {{ name }}_port {{ name }}_uio_port(struct {{ name }}_uio *uio);
 
 void {{ name }}_uio_close(struct {{ name }}_uio *uio);

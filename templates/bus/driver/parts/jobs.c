@@ -11,6 +11,8 @@ int {{ name }}_poll(struct {{ name }} *device)
     error = get(device, {{ registers }}_ERROR_OFFSET);
     device->failed = {% if shell.programmed %}images_of(device, {% endif %}get(device, {{ registers }}_FAILED_IMAGES_OFFSET){% if shell.programmed %}){% endif %};
     device->cycles = get(device, {{ registers }}_CYCLES_OFFSET);
+    /* Before the next start: after it, the end of that job might be what is taken back. */
+    {{ name }}_acknowledge(device);
     --device->jobs;
     if (device->jobs != 0) {
         start(device);
@@ -54,7 +56,10 @@ void {{ name }}_enable_interrupt(struct {{ name }} *device, bool enable)
 void {{ name }}_acknowledge(struct {{ name }} *device)
 {
     /* Ones that are written toggle. */
-    set(device, {{ registers }}_INTERRUPT_STATUS_OFFSET, get(device, {{ registers }}_INTERRUPT_STATUS_OFFSET));
+    const uint32_t pending = get(device, {{ registers }}_INTERRUPT_STATUS_OFFSET);
+    if (pending != 0) {
+        set(device, {{ registers }}_INTERRUPT_STATUS_OFFSET, pending);
+    }
 }
 
 uint32_t {{ name }}_failed(const struct {{ name }} *device)

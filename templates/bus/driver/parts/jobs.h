@@ -1,7 +1,7 @@
 /* Starts a job, or makes it the next one. */
 int {{ name }}_submit(struct {{ name }} *device, const struct {{ name }}_job *job);
 
-/* Whether the older job is over, and how it ended: then the next one is started. */
+/* Whether the older job is over, and how it ended: then its interrupt is taken back, and the next one is started. */
 int {{ name }}_poll(struct {{ name }} *device);
 
 /* Waits for the end of the older job, for so many ticks, or polls where there are no ticks. */
@@ -10,7 +10,8 @@ int {{ name }}_wait(struct {{ name }} *device, uint32_t timeout);
 /* Makes the interrupt follow the ends of jobs, or none. */
 void {{ name }}_enable_interrupt(struct {{ name }} *device, bool enable);
 
-/* Takes the interrupt back, so that the next one can come. */
+/* Takes the interrupt back, for an interrupt routine that must have the level down before the job's end is polled. Never after a poll or a
+ * wait, which did so: it might take the interrupt of the next job. */
 void {{ name }}_acknowledge(struct {{ name }} *device);
 
 /* The images of the last job that ended which failed, a bit for each number. */
