@@ -25,7 +25,7 @@ use crate::dependence::Dependences;
 use crate::error::{PartError, ProofError, ProvenanceError, require};
 use crate::holds::{Shown, Word};
 use crate::nets::{NetArray, NetCase, NetCopy, NetDriver, NetGraph, NetLane, NetOperand, NetSource};
-use crate::places::{Places, is_affine_access};
+use crate::places::{Direction, Places, is_affine_access};
 use crate::{counters, holds, memories, order, stored};
 use pushmem_graph::{Accelerator, Condition, CounterId, DelayMemory};
 
@@ -185,9 +185,11 @@ impl Prover<'_> {
         if !self.is_stored() || !self.dependences.is_single(read.array) || !is_affine_access(read) {
             return Vec::new();
         }
-        let [writer] = self.dependences.writers.of_access(read.array, &Places::of_stage(content, read))[..] else {
-            return Vec::new();
-        };
+        let places = Places::of_stage(content, read);
+        let sequence = &self.dependences.sequence;
+        let meets = |writer: &usize| sequence.write(*writer).places.meet(&places, Direction::ANY);
+        let writers = self.dependences.writers.of_access(read.array, &places).into_iter();
+        let Ok(writer) = writers.filter(meets).exactly_one() else { return Vec::new() };
         let index = iteration(&self.staged.pipeline.stages[writer], element).filter(|_| writer != stage);
         index.map_or(Vec::new(), |index| self.results(writer, &index))
     }

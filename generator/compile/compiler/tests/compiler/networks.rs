@@ -150,6 +150,49 @@ nest:
     compare(&compiled(program(text), "dual_port"));
 }
 
+/// One of the nests that write parts of an array writes the word that a read takes on its way.
+#[test]
+fn words_of_parts_of_an_array_are_taken_on_their_way() {
+    let blocks = "
+name: blocks
+schedule: dnn
+inputs: {a: {type: u16, shape: [8]}}
+outputs: {output: {type: u16, shape: [8]}}
+buffers: {w: {type: u16, shape: [8]}}
+nest:
+  - for c in 0..2:
+    - for b in 0..2:
+      - w[4*c + b] = a[4*c + b]
+  - for b in 0..2 unroll 2:
+    - for c in 0..2:
+      - w[4*c + b + 2] = a[4*c + b + 2]
+  - for x in 0..6:
+    - output[x] = w[x]
+  - for x in 6..8 unroll 2:
+    - output[x] = w[x] + 1
+";
+    let first = "
+name: first
+schedule: dnn
+inputs: {a: {type: u16, shape: [4]}}
+outputs: {output: {type: u16, shape: [4]}}
+buffers: {w: {type: u16, shape: [4]}}
+nest:
+  - for x in 0..1:
+    - w[x] = a[x]
+  - for x in 1..4:
+    - w[x] = a[x] * 2
+  - output[0] = w[0]
+  - for x in 1..4:
+    - output[x] = w[x] + output[x-1]
+";
+    for text in [blocks, first] {
+        for tile in ["dual_port", "amber"] {
+            compare(&compiled(program(text), tile));
+        }
+    }
+}
+
 /// One port shows the words of both writers.
 #[test]
 fn two_nests_write_parts_that_one_reads() {
