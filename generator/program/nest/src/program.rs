@@ -329,7 +329,7 @@ impl Program {
     /// How to schedule it: as the program says, or else by the rule of the papers: as an image pipeline where every
     /// reduction is unrolled completely, as a neural network where some loop adds to the same element again and again
     /// (unified-buffer paper §V-B). A program that says where an array is kept is scheduled as one that keeps arrays: as a
-    /// neural network; likewise one where several statements of a loop add to the same element, though the loop has one iteration.
+    /// neural network; likewise one where several statements of a loop add to one array, though the loop has one iteration.
     pub fn policy(&self) -> Policy {
         let accumulates = |(loops, operation): &(Vec<&Loop>, &Operation)| {
             (0..loops.len())
@@ -392,7 +392,7 @@ impl Program {
     }
 }
 
-/// Whether two operations within a loop of one iteration add to the same elements.
+/// Whether two operations within a loop of one iteration add to one array.
 fn update_together(operations: &[(Vec<&Loop>, &Operation)]) -> bool {
     let updates = operations.iter().filter(|(_, operation)| operation.reduce);
     let within = |(loops, operation): &(Vec<&Loop>, &Operation)| {
