@@ -169,10 +169,10 @@ impl Emit {
 }
 
 impl Build {
-    /// A build that writes nothing, with these choices.
-    pub fn of(choices: Choices) -> Self {
+    /// A build of the program of a file that writes nothing, with these choices.
+    pub fn of(program: PathBuf, choices: Choices) -> Self {
         Build {
-            programs: Vec::new(),
+            programs: vec![program],
             choices,
             array: None,
             clock: None,
@@ -201,7 +201,7 @@ impl Build {
         self.run_programs(self.programs.iter().map(|path| program::read(path)).try_collect()?)
     }
 
-    /// Builds these programs.
+    /// Builds the programs, which are those of the files.
     pub fn run_programs(&self, mut programs: Vec<Program>) -> Result<ExitCode, Diagnostic> {
         let chosen = self.choices.read()?;
         match (&self.array, programs.len()) {
@@ -222,10 +222,7 @@ impl Build {
         }
         let spinner = Spinner::new();
         spinner.say(&format!("compiling `{}`", program.name));
-        let mut compiled = match &self.programs[..] {
-            [file] => chosen.compile_file(program, file)?,
-            _ => chosen.compile(program)?,
-        };
+        let mut compiled = chosen.compile_file(program, &self.programs[0])?;
         if let Some(path) = &self.graph {
             let names = ProgramNames::of(&compiled.program, &compiled.extraction.pipeline);
             let graph = ApplicationGraph::from_document(&Document::read(path)?, &names)?;

@@ -57,7 +57,7 @@ impl Run {
             }
             .run(program);
         }
-        let mut build = Build::of(self.choices.clone());
+        let mut build = Build::of(self.program.clone(), self.choices.clone());
         (build.inputs, build.outputs) = (inputs, outputs);
         (build.rtl, build.json, build.is_run) = (self.rtl, self.json, true);
         build.array.clone_from(&self.array);

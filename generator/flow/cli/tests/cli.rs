@@ -933,6 +933,19 @@ fn build_runs_images() {
     assert!(!Path::new(&format!("{npy}x.npy")).exists());
 }
 
+/// A pipeline of Halide has other loops to try, on an array as well as without one, and a nest has none.
+#[test]
+fn run_computes_images_on_an_array() {
+    let folder = Folder::new();
+    let output = folder.path("output.npy");
+    for program in [BLUR, "generator/program/halide/tests/pipelines/same_padding.hlpipe"] {
+        let said = succeeds(&["run", program, "--array", "amber", "-o", &output]);
+        assert!(said.out.contains("computes what the interpreter computes"), "{}", said.out);
+        assert!(Path::new(&output).exists());
+        fs::remove_file(&output).unwrap();
+    }
+}
+
 /// An output that cannot be written is refused before anything is.
 #[test]
 fn build_writes_nothing_when_an_output_cannot_be() {

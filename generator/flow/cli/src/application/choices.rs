@@ -113,13 +113,6 @@ impl Chosen {
 
     /// Compiles a program for them. With `--verbose`, each schedule that is tried is a line as soon as it is known whether the
     /// memories serve it.
-    ///
-    /// # Errors
-    /// Those of the compiler.
-    pub fn compile(&self, program: Program) -> Result<Compiled, Diagnostic> {
-        self.observed(program.clone()).map_err(|error| self.explained(vec![program], error))
-    }
-
     fn observed(&self, program: Program) -> Result<Compiled, CompileError> {
         let observe = |trial: &Trial| output::note(&trial.to_string());
         compile_observed(program, &self.target, &self.constraints, &observe)
@@ -148,9 +141,9 @@ impl Chosen {
             Err(refused @ (CompileError::Refused(_) | CompileError::Unmapped { .. })) => refused,
             done => return done.map_err(|error| self.explained(vec![program], error)),
         };
-        let other = with_other_loops(file, &refused.to_string(), |program| self.observed(program).ok());
-        let programs =
-            || std::iter::once(program).chain(other_programs(file).map(|(_, program)| program)).collect_vec();
+        let others = other_programs(file);
+        let other = with_other_loops(&others, &refused.to_string(), |program| self.observed(program.clone()).ok());
+        let programs = || std::iter::once(program).chain(others.into_iter().map(|(_, program)| program)).collect_vec();
         other.ok_or_else(|| self.explained(programs(), refused))
     }
 
@@ -183,13 +176,17 @@ impl Chosen {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<(Compiled, Mapped), Diagnostic> {
         let compiled = |program: &Program| self.compile_for(program, array, edited, options, progress);
-        match compiled(program) {
-            // Edited stages are those of the schedule, and a program that is too large has no other loops that are smaller.
-            Err(refused) if edited.is_empty() && self.compile_unplaced(program, array).is_err() => {
-                with_other_loops(file, refused.message(), |other| compiled(&other).ok()).ok_or(refused)
-            }
-            done => done,
+        let refused = match compiled(program) {
+            // Edited stages are those of the schedule.
+            Err(refused) if edited.is_empty() => refused,
+            done => return done,
+        };
+        let others = other_programs(file);
+        // A program that is too large has no other loops that are smaller.
+        if others.is_empty() || self.compile_unplaced(program, array).is_ok() {
+            return Err(refused);
         }
+        with_other_loops(&others, refused.message(), |other| compiled(other).ok()).ok_or(refused)
     }
 
     /// Compiles a program for an array that it may not fit.
@@ -245,11 +242,14 @@ impl Chosen {
     }
 }
 
-/// The first result for other loops of the program of a file than those of its schedule, with a warning that says which. Nothing for
-/// files that have no others.
-fn with_other_loops<Found>(file: &Path, refused: &str, compiled: impl Fn(Program) -> Option<Found>) -> Option<Found> {
-    let found = |(loops, program): (Loops, Program)| Some((program.name.clone(), loops, compiled(program)?));
-    let (name, loops, found) = other_programs(file).find_map(found)?;
+/// The first result for a program with other loops than those of its schedule, with a warning that says which.
+fn with_other_loops<Found>(
+    others: &[(Loops, Program)],
+    refused: &str,
+    compiled: impl Fn(&Program) -> Option<Found>,
+) -> Option<Found> {
+    let (name, loops, found) =
+        others.iter().find_map(|(loops, program)| Some((&program.name, loops, compiled(program)?)))?;
     output::report(
         Diagnostic::new(format!("`{name}` has other loops than its schedule: {}", loops.said()))
             .with_help(format!("with those of the schedule, {refused}"))
@@ -259,7 +259,7 @@ fn with_other_loops<Found>(file: &Path, refused: &str, compiled: impl Fn(Program
 }
 
 /// The program of a file with other loops than those of its schedule. None for files that have no others.
-fn other_programs(file: &Path) -> impl Iterator<Item = (Loops, Program)> {
+fn other_programs(file: &Path) -> Vec<(Loops, Program)> {
     let with = |loops: Loops| Some((loops, pushmem_halide::read_with_loops(file, loops)?.ok()?.program));
-    Loops::ALL.into_iter().skip(1).filter_map(with)
+    Loops::ALL.into_iter().skip(1).filter_map(with).collect()
 }
