@@ -141,13 +141,13 @@ def compile_firmware(soc: Soc, module: str, programs: list[Program], out: Path) 
     """The contents of the ROM."""
     (out / "soc.h").write_text(soc_header(soc))
     (out / "hardware.h").write_text(hardware_header(module, programs))
-    text = '#include "firmware.h"\nstatic size_t in_order(size_t beat, size_t lane) { return beat + lane; }\n'
+    text = '#include "firmware.h"\n'
+    if programs[0].loaded:
+        text += "static size_t in_order(size_t beat, size_t lane) { return beat + lane; }\n"
     distinct = list({program.name: program for program in programs}.values())
     text += "".join(program.tables() for program in distinct)
     text += f"const struct test tests[] = {{{', '.join(program.entry() for program in programs)}}};\n"
     text += f"const unsigned test_count = {len(programs)};\n"
-    if not programs[0].loaded:
-        text = text.replace("static size_t in_order(size_t beat, size_t lane) { return beat + lane; }\n", "")
     (out / "words.c").write_text(text)
     regions = "".join(f"    {name} : ORIGIN = 0x{region.origin:x}, LENGTH = 0x{region.size:x}\n"
                       for name, region in soc.mem_regions.items() if name in ["rom", "sram"])

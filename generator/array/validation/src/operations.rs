@@ -64,11 +64,11 @@ impl<'a> Samples<'a> {
         // Elements that come from themselves only, as in a recurrence without a first value, may have any value: without one, what
         // reads them would not be compared.
         let without = (0..program.arrays.len()).filter(|array| samples.values[*array].is_empty()).collect_vec();
+        for &array in &without {
+            let any = (0..VALUES).map(|_| operand(program.arrays[array].element, random)).collect_vec();
+            samples.add(array, any);
+        }
         if !without.is_empty() {
-            let mut any =
-                |array: usize| (0..VALUES).map(|_| operand(program.arrays[array].element, random)).collect_vec();
-            let drawn = without.iter().map(|array| any(*array)).collect_vec();
-            without.iter().zip(drawn).for_each(|(array, drawn)| samples.add(*array, drawn));
             rounds(&mut samples, random);
         }
         samples

@@ -180,7 +180,6 @@ fn a_shell_with_images_has_a_manager_for_each_stream() {
     assert!(list.contains("pushmem_axi_bursts.sv") && !list.contains("stream_in_frame"), "{list}");
 }
 
-/// Registers, header, kernel description and driver have one map.
 #[test]
 fn a_module_of_litex_connects_all_ports() {
     let rtl = files(module(9, "    input  logic test_enable_i,\n"));
@@ -197,6 +196,7 @@ fn a_module_of_litex_connects_all_ports() {
     }
 }
 
+/// Registers, header, kernel description and driver have one map.
 #[test]
 fn arguments_are_where_the_register_map_has_them() {
     let rtl = files(module(9, ""));

@@ -41,7 +41,7 @@ impl Loops {
     /// All of them, in the order in which they are tried.
     pub const ALL: [Self; 4] = [Self::Scheduled, Self::Kept, Self::Raster, Self::Unrolled];
 
-    /// What is said of loops that are none of the schedule.
+    /// The words for these loops in messages.
     pub fn said(self) -> &'static str {
         match self {
             Self::Scheduled => "the loops of the schedule",

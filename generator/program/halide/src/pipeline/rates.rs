@@ -10,7 +10,7 @@ use pushmem_nest::{Binary, Index, Piece};
 use super::plan::Box;
 use super::runs::{lines, period};
 use super::straight::OfSum;
-use super::text::Block;
+use super::text::{Block, Loop};
 use crate::rebuild::{rewritten, value_of};
 use crate::value::{Element, Value};
 
@@ -19,12 +19,13 @@ const MOST_READS: usize = 4;
 
 /// Whether all reads of a block stream: each dimension is a sum of variables, a quotient of one, or such a one with a boundary.
 pub(crate) fn is_streamed(block: &Block) -> bool {
-    let is_known = |index: &Index| {
-        let rolled = |variable: &usize| block.loops.iter().any(|each| each.variable == *variable && each.is_rolled());
-        !index.variables().iter().any(rolled)
-    };
-    let indices = block.statements.iter().flat_map(|statement| statement.value.array_loads());
-    { indices }.flat_map(|(_, indices)| indices).all(|index| streams(index, &is_known, false))
+    block.indices().all(|index| streams_in(&block.loops, index))
+}
+
+/// Whether an index streams in these loops: it is known but for those that are not wholly unrolled.
+fn streams_in(loops: &[Loop], index: &Index) -> bool {
+    let rolled = |variable: &usize| loops.iter().any(|each| each.variable == *variable && each.is_rolled());
+    streams(index, &|index| !index.variables().iter().any(rolled), false)
 }
 
 /// Whether an index streams, perhaps one that has a boundary around it already.
@@ -48,11 +49,8 @@ fn is_sum(index: &Index, is_known: &dyn Fn(&Index) -> bool) -> bool {
 
 /// Lets reads at other rates, or beyond an edge, that do not stream be choices between some that do.
 pub(crate) fn in_turns_of_rates(block: &mut Block) {
-    let whole = block.clone();
     let variables = block.loops.iter().map(|each| each.variable + 1).max().unwrap_or(0);
-    let mut ranges: Box = vec![(0, 0); variables];
-    block.loops.iter().for_each(|each| ranges[each.variable] = each.range);
-    let choosing = Choosing { block: &whole, ranges: &ranges };
+    let choosing = Choosing { loops: &block.loops, ranges: block.ranges(variables) };
     for statement in &mut block.statements {
         statement.value = rewritten(&statement.value, &mut HashMap::new(), &mut |value| {
             let Value::Load(Element::Array { array, indices, outside: None, place }) = value else { return None };
@@ -68,15 +66,13 @@ type Choice = (Index, Rc<Value<Element>>);
 
 /// The reads of a block.
 struct Choosing<'a> {
-    block: &'a Block,
-    ranges: &'a Box,
+    loops: &'a [Loop],
+    ranges: Box,
 }
 
 impl Choosing<'_> {
     fn streams(&self, index: &Index) -> bool {
-        let rolled =
-            |variable: &usize| self.block.loops.iter().any(|each| each.variable == *variable && each.is_rolled());
-        streams(index, &|index| !index.variables().iter().any(rolled), false)
+        streams_in(self.loops, index)
     }
 
     /// The first dimension that does not stream.
@@ -102,7 +98,7 @@ impl Choosing<'_> {
 
     /// The choices of an index.
     fn choices(&self, index: &Index) -> Option<Vec<Choice>> {
-        let of = OfSum::new(index, self.ranges)?;
+        let of = OfSum::new(index, &self.ranges)?;
         let (low, high) = of.range;
         let values: Vec<i64> = (low..=high).map(|at| of.at(at)).collect();
         let choices = match period(&values) {
@@ -125,7 +121,7 @@ impl Choosing<'_> {
             let scaled = of.sum.times(moves)?.plus(&Index::constant(value * by - moves * (low + turn)), 1)?;
             let mine = || values.iter().skip(turn as usize).step_by(by as usize).copied();
             let (least, greatest) = (mine().min()?, mine().max()?);
-            let found = scaled.divided(by, self.ranges)?.clamped(least, greatest, self.ranges);
+            let found = scaled.divided(by, &self.ranges)?.clamped(least, greatest, &self.ranges);
             let remainder = Value::binary(Binary::Modulo, value_of(&of.sum), Value::number(by));
             Some((found, equal(remainder, (low + turn).rem_euclid(by))))
         };
@@ -146,7 +142,7 @@ impl Choosing<'_> {
         }
         let line = of.sum.times(most.slope)?.plus(&Index::constant(most.value - most.slope * most.first), 1)?;
         let end = of.at(last);
-        let inner = line.clamped(most.value.min(end), most.value.max(end), self.ranges);
+        let inner = line.clamped(most.value.min(end), most.value.max(end), &self.ranges);
         choices.push((inner, Value::number(1)));
         Some(choices)
     }

@@ -119,12 +119,6 @@ struct Read<'a> {
 }
 
 impl Straight<'_> {
-    fn ranges(&self, block: &Block) -> Box {
-        let mut ranges = vec![(0, 0); self.arrays.plan.variables.len()];
-        block.loops.iter().for_each(|each| ranges[each.variable] = each.range);
-        ranges
-    }
-
     fn variable(&mut self, name: String) -> Variable {
         self.arrays.plan.variables.push((name, None));
         self.arrays.plan.variables.len() - 1
@@ -134,18 +128,16 @@ impl Straight<'_> {
     fn divide_loops(&mut self, block: &mut Block) {
         for place in (0..block.loops.len()).rev() {
             let each = block.loops[place].clone();
-            let indices: Vec<Index> = all_indices(block);
             let periodic: Vec<(Index, i64)> =
-                indices.iter().filter_map(|index| Some((index.clone(), repeated(index, &each)?))).collect();
+                block.indices().filter_map(|index| Some((index.clone(), repeated(index, &each)?))).collect();
             let Some(by) = periodic.iter().map(|(_, by)| *by).max() else { continue };
             let extent = each.range.1 - each.range.0 + 1;
             if extent % by != 0 || by == extent || (each.unroll > 1 && each.unroll % by != 0) {
                 continue;
             }
-            let parts: HashMap<Index, [i64; 3]> = periodic
-                .into_iter()
-                .filter_map(|(index, _)| Some((index.clone(), along(&index, &each, by)?)))
-                .collect();
+            let parts =
+                periodic.into_iter().filter_map(|(index, _)| along(&index, &each, by).map(|part| (index, part)));
+            let parts: HashMap<Index, [i64; 3]> = parts.collect();
             if parts.is_empty() {
                 continue;
             }
@@ -170,7 +162,7 @@ impl Straight<'_> {
 
     /// Adds a block, and before it the copies that it reads.
     fn block(&mut self, mut block: Block) {
-        let ranges = self.ranges(&block);
+        let ranges = block.ranges(self.arrays.plan.variables.len());
         let written: BTreeSet<usize> = block.statements.iter().map(|statement| statement.array).collect();
         if self.is_copied(&block, &ranges) {
             return;
@@ -413,7 +405,7 @@ fn steps(sums: &[Option<OfSum>]) -> Option<Vec<Step>> {
             let room = MOST_WRITERS - usize::from(covered.is_some());
             let mut taken = Vec::new();
             for _ in 0..room.min(parts.len()) {
-                // What is taken over is one range.
+                // A later copy takes over one range.
                 let is_beside = |part: &Run| {
                     let (low, high) = part.range();
                     covered.is_none_or(|(first, last)| low == last + 1 || high + 1 == first)
@@ -436,12 +428,6 @@ fn steps(sums: &[Option<OfSum>]) -> Option<Vec<Step>> {
 fn hull(step: &Step) -> (i64, i64) {
     let ranges = step.parts.iter().map(Run::range).chain(step.covered);
     ranges.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))).unwrap_or((0, 0))
-}
-
-/// All indices of the loads of a block.
-fn all_indices(block: &Block) -> Vec<Index> {
-    let loads = block.statements.iter().flat_map(|statement| statement.value.array_loads());
-    loads.flat_map(|(_, indices)| indices.to_vec()).collect()
 }
 
 /// After how many iterations of a loop an index that depends on it by terms that are no sums moves on by a constant.

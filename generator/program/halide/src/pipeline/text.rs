@@ -68,6 +68,19 @@ impl Block {
         loads
     }
 
+    /// The indices of all loads from arrays, those of which tables are looked up too.
+    pub fn indices(&self) -> impl Iterator<Item = &Index> {
+        let loads = self.statements.iter().flat_map(|statement| statement.value.array_loads());
+        loads.flat_map(|(_, indices)| indices)
+    }
+
+    /// The values of each of so many variables: 0 of one that no loop has.
+    pub fn ranges(&self, variables: usize) -> Box {
+        let mut ranges = vec![(0, 0); variables];
+        self.loops.iter().for_each(|each| ranges[each.variable] = each.range);
+        ranges
+    }
+
     /// The variables of the loops along dimensions that are not wholly unrolled.
     pub fn rolled(&self) -> impl Iterator<Item = Variable> {
         self.loops.iter().filter(|each| each.is_dimension && each.is_rolled()).map(|each| each.variable)
