@@ -41,9 +41,10 @@ pub struct Enabled {
 }
 
 impl PeTile {
-    /// The slots of its operands.
+    /// The slots of its operands, and of what those take that are held.
     pub fn operands(&self) -> impl Iterator<Item = Slot> {
-        self.words.into_iter().chain(self.bits)
+        let held = self.enabled.iter().flat_map(|word| [word.enable, word.with]);
+        self.words.into_iter().chain(self.bits).chain(held)
     }
 
     /// All slots that it reads and writes.
