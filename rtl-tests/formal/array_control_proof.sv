@@ -5,8 +5,10 @@
 //   Writes to other addresses change nothing of that.
 // - Clearing: a write to the register that clears reaches all tiles, or those of the column that it names; one of a locked array, or of a
 //   column that is not there, none.
-// - Holding: a column that is cleared alone is stalled, takes no beats and asks for no stall, until the next flush; others are not.
-// - Time: tiles are stalled where the host stalls, after a flush, and where an IO tile that is not held asked for it.
+// - Holding: a column that is cleared alone, or stopped, is stalled, takes no beats and asks for no stall, until its next start; others are
+//   not.
+// - Starts: a flush reaches the tiles of all columns, a write to the register that starts those of the columns that hold still.
+// - Time: tiles are stalled where the host stalls, after a flush or a start, and where an IO tile that is not held asked for it.
 // - Answers: an access is an error unless a tile has the register, or the array itself took it; what was read is what tiles show.
 module array_control_proof #(
     parameter int unsigned Digest = 0
@@ -44,7 +46,7 @@ module array_control_proof #(
     assign data[c]         = u_array.u_block_``c``_0.u_pe_0_0.config_write_data_i; \
     assign done[c]         = u_array.u_block_``c``_0.u_pe_0_0.config_done_o; \
     assign read_data[c]    = u_array.u_block_``c``_0.u_pe_0_0.config_read_data_o; \
-    assign flush[c]        = u_array.u_block_``c``_0.flush; \
+    assign flush[c]        = u_array.u_block_``c``_0.flushes[0]; \
     assign io_write[c]     = u_array.u_io_``c``.u_io_0_0.config_write_i; \
     assign io_clear[c]     = u_array.u_io_``c``.u_io_0_0.config_clear_i; \
     assign io_stall[c]     = u_array.u_io_``c``.u_io_0_0.stall_i; \
@@ -59,14 +61,16 @@ module array_control_proof #(
     `COLUMN(1)
 
     // Accesses of the array itself.
-    logic of_digest, of_clear, unlocked_q;
+    logic of_digest, of_clear, of_start, of_stop, unlocked_q;
     assign of_digest = config_address_i == 32'hffff0000;
     assign of_clear  = config_address_i inside {32'hffff0001, 32'hff000001, 32'hff010001};
+    assign of_start  = config_address_i == 32'hffff0002;
+    assign of_stop   = config_address_i inside {32'hffff0003, 32'hff000003, 32'hff010003};
 
     // Commands on their way: at the ports, one and two cycles later.
     typedef struct packed {
-        logic        flush, stall, write, read;
-        logic [1:0]  clear;
+        logic        flush, start, stall, write, read;
+        logic [1:0]  clear, stop;
         logic        alone;
     } command_t;
     command_t    given, first_q, second_q;
@@ -79,9 +83,11 @@ module array_control_proof #(
         given.stall = stall_i || asked2_q || wait_q != '0;
         given.write = config_write_i && unlocked_q;
         given.read  = config_read_i;
-        given.alone = of_clear && config_address_i[23:16] != 8'hff;
+        given.start = given.write && of_start;
+        given.alone = config_address_i[23:16] != 8'hff;
         for (int c = 0; c < 2; c++) begin
             given.clear[c] = given.write && of_clear && (!given.alone || config_address_i[23:16] == 8'(c));
+            given.stop[c]  = given.write && of_stop && (!given.alone || config_address_i[23:16] == 8'(c));
         end
     end
 
@@ -101,17 +107,17 @@ module array_control_proof #(
             first_q  <= given;
             second_q <= first_q;
             for (int c = 0; c < 2; c++) begin
-                if (second_q.clear[c] && second_q.alone) held_q[c] <= 1'b1;
-                else if (second_q.flush) held_q[c] <= 1'b0;
+                if (second_q.stop[c] || second_q.clear[c] && second_q.alone) held_q[c] <= 1'b1;
+                else if (second_q.flush || second_q.start) held_q[c] <= 1'b0;
             end
             asked_q  <= io_request & ~held_q;
             asked2_q <= |asked_q;
-            if (flush_i) wait_q <= 3'(Latency);
+            if (flush_i || given.start) wait_q <= 3'(Latency);
             else if (wait_q != '0) wait_q <= wait_q - 1'b1;
 
             asks_q       <= {asks_q[2:0], config_write_i || config_read_i};
             own_q        <= {own_q[2:0], of_digest && (config_read_i || config_write_i && config_write_data_i == Digest)
-                || of_clear && config_write_i && unlocked_q};
+                || (of_clear || of_start || of_stop) && config_write_i && unlocked_q};
             reads_q      <= {reads_q[2:0], config_read_i && of_digest};
             done_q       <= done;
             io_done_q    <= io_done;
@@ -138,7 +144,7 @@ module array_control_proof #(
                     assert (address[c] == address2_q && data[c] == data2_q && io_address[c] == address2_q);
                 end
                 assert (clear[c] == second_q.clear[c] && io_clear[c] == second_q.clear[c]);
-                assert (flush[c] == second_q.flush && io_flush[c] == second_q.flush);
+                assert (flush[c] == (second_q.flush || second_q.start && held_q[c]) && io_flush[c] == flush[c]);
                 assert (stall[c] == (second_q.stall || held_q[c]) && io_stall[c] == stall[c]);
                 assert (io_valid[c] == (valid_i[c] && !held_q[c]));
                 assert (ready_o[c] == (io_ready[c] && !held_q[c]));
@@ -156,7 +162,17 @@ module array_control_proof #(
             assert ({u_array.write_1, u_array.read_1} == {first_q.write, first_q.read});
             assert (u_array.clear_1 == (first_q.clear != '0));
             if (first_q.write || first_q.read) assert (u_array.address_1 == address1_q && u_array.write_data_1 == data1_q);
-            // Commands clear exactly what their addresses name.
+            // Commands clear and stop exactly what their addresses name.
+            assert (first_q.start == (first_q.write && address1_q == 32'hffff0002));
+            assert (second_q.start == (second_q.write && address2_q == 32'hffff0002));
+            if (first_q.write) begin
+                assert (first_q.alone == (address1_q[23:16] != 8'hff));
+                assert (first_q.stop == {address1_q inside {32'hffff0003, 32'hff010003}, address1_q inside {32'hffff0003, 32'hff000003}});
+            end else assert (first_q.stop == '0);
+            if (second_q.write) begin
+                assert (second_q.alone == (address2_q[23:16] != 8'hff));
+                assert (second_q.stop == {address2_q inside {32'hffff0003, 32'hff010003}, address2_q inside {32'hffff0003, 32'hff000003}});
+            end else assert (second_q.stop == '0);
             if (first_q.clear != '0) begin
                 assert (first_q.write && first_q.alone == (address1_q[23:16] != 8'hff));
                 assert (first_q.clear == (first_q.alone ? {address1_q[23:16] == 8'd1, address1_q[23:16] == 8'd0} : 2'b11));

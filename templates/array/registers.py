@@ -10,6 +10,9 @@ from typing import NamedTuple
 DIGEST_ADDRESS, DIGEST = 0x{{ "{:08x}"|format(map.digest_address) }}, 0x{{ &map.spec_digest[..8] }}
 CLEAR_ADDRESS = 0x{{ "{:08x}"|format(map.clear_address) }}
 
+# A write starts the columns that hold still, or stops all columns.
+START_ADDRESS, STOP_ADDRESS = 0x{{ "{:08x}"|format(map.start_address) }}, 0x{{ "{:08x}"|format(map.stop_address) }}
+
 
 class Field(NamedTuple):
     """Bits of a register. After a clear they are 0."""
@@ -78,8 +81,13 @@ def common_address(kind: dict[str, Register], register: str, column: int = 0xFF)
 
 
 def column_clear_address(column: int) -> int:
-    """A write here clears a column, whose tiles hold still to the end of the next flush."""
+    """A write here clears a column, which then holds still to the end of the next flush or start."""
     return CLEAR_ADDRESS & 0xFF00FFFF | column << 16
+
+
+def column_stop_address(column: int) -> int:
+    """A write here stops a column: it holds still to the end of the next flush or start, with its configuration and its beats."""
+    return STOP_ADDRESS & 0xFF00FFFF | column << 16
 
 
 def word(tile: str, register: str, values: dict[str, int]) -> tuple[int, int]:

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use pushmem_fabric::ArraySpec;
 
+use crate::emulator::Inputs;
 use crate::streams::Control;
 
 /// Flush and stall on their way.
@@ -14,7 +15,7 @@ pub struct ControlTree {
     /// Requests in the registers of blocks, and in that of the array.
     of_blocks: bool,
     of_array: bool,
-    /// Cycles of standstill that are left after a flush.
+    /// Cycles of standstill that are left after a flush or a start.
     start: u32,
     latency: u32,
 }
@@ -31,11 +32,11 @@ impl ControlTree {
     }
 
     /// Ends a cycle with these commands on the ports, in which some IO tile requests a stall or none.
-    pub fn clock(&mut self, flush: bool, stall: bool, requests: bool) {
+    pub fn clock(&mut self, &Inputs { flush, start, stall, .. }: &Inputs, requests: bool) {
         self.commands.pop_front();
         self.commands.push_back(Control { flush, stall: stall || self.of_array || self.start > 0 });
         self.of_array = self.of_blocks;
         self.of_blocks = requests;
-        self.start = if flush { self.latency } else { self.start.saturating_sub(1) };
+        self.start = if flush || start { self.latency } else { self.start.saturating_sub(1) };
     }
 }

@@ -12,7 +12,7 @@ use crate::live::Live;
 use crate::load::{configure_memories, hops, memory_inputs, of_kind, pes, registers, streams};
 use crate::pe::{PeTile, PeTiles};
 use crate::route::{Routes, Slot, slot};
-use crate::streams::{Beat, Control, StreamIn, StreamOut};
+use crate::streams::{Beat, Control, Stream, StreamIn, StreamOut};
 
 /// The inputs of a column in a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub struct StreamOutputs {
 pub struct Inputs {
     /// Starts a run.
     pub flush: bool,
+    /// Starts the columns that hold still, by the register for that.
+    pub start: bool,
     /// Holds everything.
     pub stall: bool,
     /// The streams, column by column. In further columns nothing is offered and nothing taken.
@@ -54,6 +56,15 @@ pub struct MemoryTile {
     pub bit: Option<Slot>,
     /// Whether that is the stencil-valid output. If not, it tells in which cycles the first output has a word.
     pub has_stencil_valid: bool,
+}
+
+/// Whether a column that holds still has lost its configuration.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Loss {
+    /// It was cleared.
+    Cleared,
+    /// It was stopped, and has its memories and beats as they were.
+    None,
 }
 
 /// The cycle-accurate model of an array.
@@ -76,8 +87,8 @@ pub struct Emulator {
     streams_in: Vec<StreamIn>,
     streams_out: Vec<StreamOut>,
     control: ControlTree,
-    /// Columns that were cleared alone, and hold still until the next flush.
-    held: BTreeSet<u32>,
+    /// Columns that hold still until the next flush or start, and whether they have lost their configuration.
+    held: BTreeMap<u32, Loss>,
     /// The outputs of streams in this cycle, by column.
     outputs: Vec<StreamOutputs>,
 }
@@ -90,7 +101,7 @@ impl Emulator {
             streams_in: Vec::new(),
             streams_out: Vec::new(),
             control: ControlTree::new(spec),
-            held: BTreeSet::new(),
+            held: BTreeMap::new(),
             values: vec![0; nodes + 1],
             operands: BTreeMap::new(),
             kept: nodes + 1,
@@ -125,24 +136,34 @@ impl Emulator {
     /// Clears some columns, which then hold still; `configuration` is that of the others. They go on as they are.
     pub fn clear_columns(&mut self, configuration: &Configuration, columns: &BTreeSet<u32>) {
         self.replace(configuration, |column| columns.contains(&column));
-        self.held.extend(columns);
+        self.held.extend(columns.iter().map(|column| (*column, Loss::Cleared)));
+        self.show_streams();
     }
 
-    /// Ends the standstill of columns that were cleared, which begin with a new configuration. Do it in the cycle after that in which a flush
-    /// reaches the tiles.
-    pub fn configure_columns(&mut self, configuration: &Configuration) {
+    /// Stops some columns, which then hold still; `configuration` is that of the others. They go on as they are.
+    pub fn stop_columns(&mut self, configuration: &Configuration, columns: &BTreeSet<u32>) {
+        for column in columns {
+            self.held.entry(*column).or_insert(Loss::None);
+        }
+        self.replace(configuration, |_| false);
+    }
+
+    /// Ends the standstill of columns: those that were cleared begin with a new configuration, those that were stopped with theirs. Do it in
+    /// the cycle after that in which a flush or a start reaches the tiles.
+    pub fn start_columns(&mut self, configuration: &Configuration) {
         let held = std::mem::take(&mut self.held);
-        self.replace(configuration, |column| held.contains(&column));
-        let is_new = |column: usize| held.contains(&(column as u32));
+        self.replace(configuration, |column| held.get(&column) == Some(&Loss::Cleared));
+        let is_new = |column: usize| held.contains_key(&(column as u32));
         self.streams_in.iter_mut().filter(|stream| is_new(stream.column)).for_each(StreamIn::flush);
         self.streams_out.iter_mut().filter(|stream| is_new(stream.column)).for_each(StreamOut::flush);
         let flush = Control { flush: true, stall: true };
-        let memories = self.memories.iter_mut().filter(|memory| held.contains(&memory.place.column));
+        let memories = self.memories.iter_mut().filter(|memory| held.contains_key(&memory.place.column));
         memories.for_each(|memory| memory.clock(flush, &self.live.values));
         self.show_streams();
     }
 
-    /// Loads the configuration of some columns, in which streams lose their beats. That of the others stays as it is.
+    /// Loads the configuration of some columns, in which streams lose their beats. That of the others stays as it is, but that they may be
+    /// stopped: then they take part in nothing.
     fn replace(&mut self, configuration: &Configuration, is_loaded: impl Fn(u32) -> bool) {
         self.live.keep(&mut self.values);
         self.values.truncate(self.kept);
@@ -152,21 +173,11 @@ impl Emulator {
         let mut taken = hops(&routes);
         let mut pes = pes(spec, &routes, &self.operands, &mut self.values, &mut taken);
         let (streams_in, streams_out) = streams(spec, &routes);
-        let before = std::mem::replace(&mut self.streams_in, streams_in);
-        let goes_on = |column: usize| !is_loaded(column as u32);
-        for mut stream in before.into_iter().filter(|stream| goes_on(stream.column)) {
-            let now = self.streams_in.iter_mut().find(|now| now.column == stream.column);
-            let now = now.expect("streams of columns that are not loaded stay");
-            (stream.data, stream.bit) = (now.data, now.bit);
-            *now = stream;
-        }
-        let before = std::mem::replace(&mut self.streams_out, streams_out);
-        for mut stream in before.into_iter().filter(|stream| goes_on(stream.column)) {
-            let now = self.streams_out.iter_mut().find(|now| now.column == stream.column);
-            let now = now.expect("streams of columns that are not loaded stay");
-            (stream.data, stream.bit) = (now.data, now.bit);
-            *now = stream;
-        }
+        let before_in = std::mem::replace(&mut self.streams_in, streams_in);
+        let before_out = std::mem::replace(&mut self.streams_out, streams_out);
+        let stays = |column: usize| !is_loaded(column as u32);
+        keep(&mut self.streams_in, before_in.into_iter().filter(|stream| stays(stream.column)), routes.zero);
+        keep(&mut self.streams_out, before_out.into_iter().filter(|stream| stays(stream.column)), routes.zero);
         let mut sources: BTreeSet<Slot> = taken.iter().map(|(_, source)| *source).collect();
         // Without a register between them, operands take words of the register file beside them, and it takes results.
         sources.extend(pes.iter().flat_map(PeTile::operands));
@@ -177,13 +188,14 @@ impl Emulator {
         let mut shown: BTreeSet<Slot> = pes.iter().flat_map(|pe| [pe.result, pe.result_bit]).collect();
         shown.extend(pes.iter().filter_map(|pe| pe.late).map(|late| late.shown));
         shown.extend(pes.iter().flat_map(|pe| &pe.enabled).map(|word| word.operand));
-        shown.extend(self.streams_in.iter().flat_map(|stream| [stream.data, stream.bit]));
+        let shows = |stream: &&StreamIn| !is_held(&self.held, stream.column);
+        shown.extend(self.streams_in.iter().filter(shows).flat_map(|stream| [stream.data, stream.bit]));
         shown.extend(self.memories.iter().flat_map(MemoryTile::shown));
         self.live = Live::new(&taken, |slot| shown.contains(&slot), &self.values);
         let mut place = |slot: &mut Slot| *slot = self.live.place(*slot, &self.values);
         pes.iter_mut().flat_map(PeTile::slots).for_each(&mut place);
-        self.streams_in.iter_mut().flat_map(|stream| [&mut stream.data, &mut stream.bit]).for_each(&mut place);
-        self.streams_out.iter_mut().flat_map(|stream| [&mut stream.data, &mut stream.bit]).for_each(&mut place);
+        self.streams_in.iter_mut().flat_map(Stream::slots).for_each(&mut place);
+        self.streams_out.iter_mut().flat_map(Stream::slots).for_each(&mut place);
         self.memories.iter_mut().flat_map(MemoryTile::slots).for_each(&mut place);
         self.pes = PeTiles::new(pes);
         self.outputs.fill(StreamOutputs::default());
@@ -229,41 +241,72 @@ impl Emulator {
     /// Takes the array to the next cycle.
     pub fn clock(&mut self, inputs: &Inputs) {
         let control = self.control.now();
-        let requests =
-            self.streams_in.iter().any(StreamIn::requests) || self.streams_out.iter().any(StreamOut::requests);
+        let runs = |column: usize| !is_held(&self.held, column);
+        let requests = self.streams_in.iter().any(|stream| runs(stream.column) && stream.requests())
+            || self.streams_out.iter().any(|stream| runs(stream.column) && stream.requests());
         let of_column = |column: usize| inputs.streams.get(column).copied().unwrap_or_default();
         if !control.stall {
             self.show(control);
         }
+        // Beats leave a column that holds still, and none come in.
+        let still = Control { flush: false, stall: true };
         for stream in &mut self.streams_out {
+            let control = if is_held(&self.held, stream.column) { still } else { control };
             stream.clock(control, of_column(stream.column).ready, &self.live.values);
         }
-        for stream in &mut self.streams_in {
+        for stream in self.streams_in.iter_mut().filter(|stream| !is_held(&self.held, stream.column)) {
             stream.clock(control, of_column(stream.column).beat);
         }
         if control.flush || !control.stall {
-            let moves = |memory: &&mut MemoryTile| !self.held.contains(&memory.place.column);
+            let moves = |memory: &&mut MemoryTile| !self.held.contains_key(&memory.place.column);
             self.memories.iter_mut().filter(moves).for_each(|memory| memory.clock(control, &self.live.values));
         }
         if !control.stall {
             self.live.step();
         }
-        self.control.clock(inputs.flush, inputs.stall, requests);
+        self.control.clock(inputs, requests);
         self.show_streams();
     }
 
     /// Puts what cores show in this cycle into the values.
     fn show(&mut self, control: Control) {
         let values = &mut self.live.values;
-        self.streams_in.iter().for_each(|stream| stream.show(values));
+        let runs = |stream: &&StreamIn| !is_held(&self.held, stream.column);
+        self.streams_in.iter().filter(runs).for_each(|stream| stream.show(values));
         self.memories.iter().for_each(|memory| memory.show(control, values));
         self.pes.show(self.spec.word_bits(), values);
     }
 
     /// Puts what streams show in this cycle into the outputs.
     fn show_streams(&mut self) {
-        self.streams_in.iter().for_each(|stream| self.outputs[stream.column].ready = stream.is_ready());
+        for stream in &self.streams_in {
+            self.outputs[stream.column].ready = stream.is_ready() && !is_held(&self.held, stream.column);
+        }
         self.streams_out.iter().for_each(|stream| self.outputs[stream.column].beat = stream.beat());
+    }
+}
+
+/// Whether a column holds still.
+fn is_held(held: &BTreeMap<u32, Loss>, column: usize) -> bool {
+    held.contains_key(&(column as u32))
+}
+
+/// Puts streams with their beats in the place of those of their columns in a new configuration. One of a stopped column has none there: it
+/// stays, tied to nothing.
+fn keep<S: Stream>(now: &mut Vec<S>, before: impl Iterator<Item = S>, nothing: Slot) {
+    for mut stream in before {
+        match now.iter_mut().find(|now| now.column() == stream.column()) {
+            Some(now) => {
+                for (slot, other) in stream.slots().into_iter().zip(now.slots()) {
+                    *slot = *other;
+                }
+                *now = stream;
+            }
+            None => {
+                stream.slots().into_iter().for_each(|slot| *slot = nothing);
+                now.push(stream);
+            }
+        }
     }
 }
 

@@ -37,6 +37,15 @@ impl Sizes {
     }
 }
 
+/// A stream of an IO tile.
+pub trait Stream {
+    /// The column of its tile.
+    fn column(&self) -> usize;
+
+    /// The word and the bit that the core shows, or takes.
+    fn slots(&mut self) -> [&mut Slot; 2];
+}
+
 /// A stream into the array.
 #[derive(Debug)]
 pub struct StreamIn {
@@ -51,6 +60,16 @@ pub struct StreamIn {
     /// The outputs of the core.
     pub data: Slot,
     pub bit: Slot,
+}
+
+impl Stream for StreamIn {
+    fn column(&self) -> usize {
+        self.column
+    }
+
+    fn slots(&mut self) -> [&mut Slot; 2] {
+        [&mut self.data, &mut self.bit]
+    }
 }
 
 impl StreamIn {
@@ -117,6 +136,16 @@ pub struct StreamOut {
     /// The inputs of the core.
     pub data: Slot,
     pub bit: Slot,
+}
+
+impl Stream for StreamOut {
+    fn column(&self) -> usize {
+        self.column
+    }
+
+    fn slots(&mut self) -> [&mut Slot; 2] {
+        [&mut self.data, &mut self.bit]
+    }
 }
 
 impl StreamOut {

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use pushmem_fabric::{ArraySpec, Layer, Side};
-use pushmem_resources::{CLEAR, DIGEST};
+use pushmem_resources::{CLEAR, DIGEST, START, STOP};
 use pushmem_veryl::Source;
 
 use crate::block::{Edge, Shape};
@@ -18,6 +18,9 @@ struct Array<'a> {
     digest_address: String,
     clear_address: String,
     clear_register: u32,
+    start_address: String,
+    stop_address: String,
+    stop_register: u32,
     /// Cycles from an access to its answer.
     answer: u32,
     nets: Vec<Net>,
@@ -52,6 +55,9 @@ pub fn source(spec: &ArraySpec) -> Source {
         digest_address: hexadecimal(DIGEST.word()),
         clear_address: hexadecimal(CLEAR.word()),
         clear_register: CLEAR.register,
+        start_address: hexadecimal(START.word()),
+        stop_address: hexadecimal(STOP.word()),
+        stop_register: STOP.register,
         answer: answer_latency(spec),
         nets,
         blocks,

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use pushmem_fabric::{ArraySpec, Layer, Place, Side, TileKind};
+use pushmem_resources::{START, STOP};
 use pushmem_veryl::Source;
 
 use crate::{block_module, io_block_module, render, takes_flush, tile_module};
@@ -13,6 +14,9 @@ struct Block<'a> {
     module: &'a str,
     description: String,
     is_io: bool,
+    /// The numbers of registers of the array itself.
+    start_register: u32,
+    stop_register: u32,
     edges: Vec<Edge>,
     nets: Vec<Net>,
     tiles: Vec<Tile>,
@@ -191,6 +195,8 @@ fn block(
         module,
         description,
         is_io: shape.sides.len() == 1,
+        start_register: START.register,
+        stop_register: STOP.register,
         edges: shape.edges(spec),
         nets: shape.nets(spec),
         tiles,

@@ -1,5 +1,7 @@
 //! The C header of a program on an array.
 
+use std::ops::Range;
+
 use itertools::Itertools;
 use pushmem_bitstream::Bitstream;
 use pushmem_compiler::Compiled;
@@ -7,15 +9,30 @@ use pushmem_compiler::Compiled;
 use crate::mapping::{ArrayTarget, Mapped};
 use crate::streams::StreamLane;
 
-/// A C header, called `name`, with the writes of a bitstream, and the column and the beats of each stream of the programs that it has.
-pub fn header(name: &str, programs: &[(&Compiled, &Mapped)], bitstream: &Bitstream, target: &ArrayTarget) -> String {
+/// A program of a bitstream.
+pub struct HeaderProgram<'a> {
+    /// The program.
+    pub compiled: &'a Compiled,
+    /// Its places.
+    pub mapped: &'a Mapped,
+    /// Its columns, where other programs have others.
+    pub columns: Option<Range<u32>>,
+}
+
+/// A C header, called `name`, with the writes of a bitstream, and the columns of the programs that it has, and the column and the beats of
+/// each of their streams.
+pub fn header(name: &str, programs: &[HeaderProgram], bitstream: &Bitstream, target: &ArrayTarget) -> String {
     let guard = name.to_uppercase();
     let mut text = format!(
         "// `{name}` on the array `{}`: the bitstream, and the streams.\n\
          #ifndef {guard}_BITSTREAM_H\n#define {guard}_BITSTREAM_H\n\n#include <stdint.h>\n\n",
         target.spec.name
     );
-    for (compiled, mapped) in programs {
+    for HeaderProgram { compiled, mapped, columns } in programs {
+        if let Some(Range { start, end }) = columns {
+            let program = mapped.lowered.netlist.name.to_uppercase();
+            text += &format!("#define {program}_FIRST_COLUMN {start}u\n#define {program}_LAST_COLUMN {}u\n", end - 1);
+        }
         text += &streams("IN", compiled, mapped, mapped.lowered.input_lanes(&compiled.accelerator));
         text += &streams("OUT", compiled, mapped, mapped.lowered.output_lanes(&compiled.accelerator));
     }

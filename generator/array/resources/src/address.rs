@@ -18,6 +18,12 @@ pub const DIGEST: Address = Address { row: WHOLE_ARRAY, column: WHOLE_ARRAY, fea
 /// A write here clears the configuration of all tiles.
 pub const CLEAR: Address = Address { row: WHOLE_ARRAY, column: WHOLE_ARRAY, feature: 0, register: 1 };
 
+/// A write here starts the columns that hold still, as a flush does. The others do not notice it.
+pub const START: Address = Address { row: WHOLE_ARRAY, column: WHOLE_ARRAY, feature: 0, register: 2 };
+
+/// A write here stops all columns: they hold still until the next flush or start.
+pub const STOP: Address = Address { row: WHOLE_ARRAY, column: WHOLE_ARRAY, feature: 0, register: 3 };
+
 /// Bits of a feature within the address of all tiles of a kind; the kind has those above.
 const COMMON_FEATURE_BITS: u32 = 2;
 
@@ -99,7 +105,7 @@ impl Address {
         ((row << PLACE_BITS | column) << FEATURE_BITS | feature) << REGISTER_BITS | register
     }
 
-    /// A write here clears the configuration of the tiles of a column. They hold still until the next flush.
+    /// A write here clears the configuration of the tiles of a column. They hold still until the next flush or start.
     pub fn clear_of(column: u32) -> Self {
         Address { column, ..CLEAR }
     }
@@ -107,6 +113,18 @@ impl Address {
     /// The column that a write here clears, if it is one of [`Address::clear_of`].
     pub fn cleared_column(self) -> Option<u32> {
         (self.column != WHOLE_ARRAY && self == Address::clear_of(self.column)).then_some(self.column)
+    }
+
+    /// A write here stops a column, which keeps its configuration and its beats, and holds still until the next flush or start.
+    pub fn stop_of(column: u32) -> Self {
+        Address { column, ..STOP }
+    }
+
+    /// Whether it is a register of an array itself with so many columns, for all of them or for one.
+    pub fn is_of_array(self, columns: u32) -> bool {
+        let for_all = [DIGEST, CLEAR, START, STOP].contains(&self);
+        for_all
+            || self.column < columns && [Address::clear_of, Address::stop_of].iter().any(|of| of(self.column) == self)
     }
 
     /// The register of all tiles of a kind that it stands for.
@@ -142,6 +160,9 @@ mod tests {
             [DIGEST, CLEAR, address].map(|address| (address.cleared_column(), address.common())),
             [(None, None); 3]
         );
+        assert_eq!([START, STOP, Address::stop_of(3)].map(Address::word), [0xffff_0002, 0xffff_0003, 0xff03_0003]);
+        assert_eq!([2, 3, 4].map(|columns| Address::stop_of(3).is_of_array(columns)), [false, false, true]);
+        assert!(START.is_of_array(1) && !Address { column: 0, ..START }.is_of_array(1) && !address.is_of_array(4));
         for (column, word) in [(None, 0xffff_b004), (Some(2), 0xff02_b004)] {
             let common = Common { kind: TileKind::Memory, column, feature: 3, register: 4 };
             assert_eq!(common.address().word(), word);

@@ -8,7 +8,7 @@ use pushmem_csr::{Access, Field};
 use pushmem_fabric::{ArraySpec, TileKind};
 use pushmem_registers::RegisterMap;
 
-use crate::address::{Address, CLEAR, DIGEST};
+use crate::address::{Address, CLEAR, DIGEST, START, STOP};
 use crate::layout::Feature;
 use crate::map::{ArrayMap, TileMap, offset};
 
@@ -47,7 +47,7 @@ struct MemoryMap<'a> {
     map: &'a ArrayMap,
     bytes: u64,
     /// Name, byte offset and access.
-    of_array: [(&'static str, u64, &'static str); 2],
+    of_array: [(&'static str, u64, &'static str); 4],
     files: Vec<RegisterFile>,
 }
 
@@ -93,7 +93,9 @@ pub(crate) fn memory_map(map: &ArrayMap, spec: &ArraySpec) -> String {
         }
     };
     let files = vec![tiles(TileKind::Io, spec.columns, 0), file("rows", spec.rows, row, row, Vec::new(), columns)];
-    let of_array = [("digest", offset(DIGEST), "read-write"), ("clear", offset(CLEAR), "write-only")];
+    let command = |name, address| (name, offset(address), "write-only");
+    let digest = ("digest", offset(DIGEST), "read-write");
+    let of_array = [digest, command("clear", CLEAR), command("start", START), command("stop", STOP)];
     let whole = MemoryMap { map, bytes: row * u64::from(Address::ROWS), of_array, files };
     whole.render().expect("templates write to memory")
 }

@@ -10,7 +10,7 @@ mod ipxact;
 mod layout;
 mod map;
 
-pub use address::{Address, CLEAR, Common, DIGEST, REGISTER_BITS, WHOLE_ARRAY, kind_number};
+pub use address::{Address, CLEAR, Common, DIGEST, REGISTER_BITS, START, STOP, WHOLE_ARRAY, kind_number};
 pub use graph::{Chosen, Edge, Graph, NodeId, Resource};
 pub use layout::{Choice, Feature, Field, Local, Meaning, Node, Port, TileLayout, registered_phase};
 pub use map::{ArrayMap, memory_folder};

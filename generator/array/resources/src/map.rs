@@ -7,7 +7,7 @@ use pushmem_pe::Mode;
 use pushmem_registers::{Meaning as MemoryMeaning, RegisterMap};
 use serde::{Serialize, Serializer};
 
-use crate::address::{Address, CLEAR, COMMON_FEATURES, DIGEST, kind_number};
+use crate::address::{Address, CLEAR, COMMON_FEATURES, DIGEST, START, STOP, kind_number};
 use crate::ipxact::memory_map;
 use crate::layout::{Choice, Feature, Meaning, Node, TileLayout};
 
@@ -20,6 +20,8 @@ pub struct ArrayMap {
     pub(crate) spec_digest: String,
     digest_address: u32,
     clear_address: u32,
+    start_address: u32,
+    stop_address: u32,
     columns: u32,
     rows: u32,
     tiles: Vec<TileMap>,
@@ -125,6 +127,8 @@ impl ArrayMap {
             spec_digest: spec.digest(),
             digest_address: DIGEST.word(),
             clear_address: CLEAR.word(),
+            start_address: START.word(),
+            stop_address: STOP.word(),
             columns: spec.columns,
             rows: spec.rows,
             tiles: spec.kinds().map(|kind| TileMap::of(spec, kind)).collect(),
@@ -183,8 +187,21 @@ impl ArrayMap {
         CLEAR.register
     }
 
+    /// The register of a column that stops it, as that of the array stops all.
+    fn stop_register(&self) -> u32 {
+        STOP.register
+    }
+
     fn clear_offset(&self) -> u64 {
         offset(CLEAR)
+    }
+
+    fn start_offset(&self) -> u64 {
+        offset(START)
+    }
+
+    fn stop_offset(&self) -> u64 {
+        offset(STOP)
     }
 }
 

@@ -22,9 +22,9 @@ use crate::failure::Failure;
 use crate::scenario::ScenarioCounts;
 
 pub use array::random_array;
-pub use bench::{Bench, Cycle};
+pub use bench::{Bench, Change, Cycle};
 pub use bitstreams::{arbitrary_bitstream, isolated, routed_bitstream};
-pub use life::{common_life, life, loading, reloading};
+pub use life::{common_life, life, loading, reloading, stopping};
 pub use probes::build_probed;
 
 /// Reads the specification of an array. The blocks that it names are in the nearest folder around its own that has them: there, or in
@@ -71,7 +71,13 @@ pub(crate) fn run_bitstreams(
         let configuration = isolated(&graph, &configuration, &columns);
         run(&mut bench, &life(spec, &graph, &configuration, random))?;
         let next = arbitrary_bitstream(spec, &graph, random);
-        run(&mut bench, &reloading(spec, &graph, &configuration, &next, &columns, random).0)?;
+        let (cycles, together) = reloading(spec, &graph, &configuration, &next, &columns, random);
+        run(&mut bench, &cycles)?;
+        // Then these are stopped one by one: nothing takes anything from any of them.
+        let alone = |all, column: &u32| isolated(&graph, &all, &[*column].into());
+        let together = columns.iter().fold(together, alone);
+        run(&mut bench, &loading(spec, &graph, &together))?;
+        run(&mut bench, &stopping(spec, &graph, &together, &columns, random))?;
     }
     Ok(ScenarioCounts { configurations: count.into(), cycles: bench.clock() })
 }

@@ -15,7 +15,9 @@ use pushmem_fabric::{ArraySpec, TimingModel};
 use pushmem_files::{Diagnostic, Document, OutputFolder, check_output};
 use pushmem_images::Image;
 use pushmem_lockstep::{Agreement, Lockstep};
-use pushmem_mapper::{ArrayTarget, Edited, Mapped, Occupant, Report, Times, execute_observed, header, lower};
+use pushmem_mapper::{
+    ArrayTarget, Edited, HeaderProgram, Mapped, Occupant, Report, Times, execute_observed, header, lower,
+};
 use pushmem_nest::Program;
 use pushmem_netlist::Netlist;
 use pushmem_report::array_page;
@@ -297,7 +299,10 @@ pub(super) fn folder(compiled: &Compiled, mapped: &Mapped, target: &ArrayTarget,
     let mut folder = OutputFolder::new();
     let stage = |emit: Emit| text(emit, compiled, mapped, target);
     folder.add(format!("{name}.hex"), stage(Emit::Bitstream));
-    folder.add(format!("{name}.h"), header(name, &[(compiled, mapped)], &mapped.bitstream, target));
+    folder.add(
+        format!("{name}.h"),
+        header(name, &[HeaderProgram { compiled, mapped, columns: None }], &mapped.bitstream, target),
+    );
     folder.add("configuration.yaml", stage(Emit::Config));
     folder.add("netlist.yaml", stage(Emit::Netlist));
     folder.add("placement.yaml", stage(Emit::Placement));

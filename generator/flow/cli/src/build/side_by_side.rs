@@ -8,7 +8,7 @@ use std::time::Instant;
 use itertools::Itertools;
 use pushmem_files::{Diagnostic, OutputFolder, check_output};
 use pushmem_images::Image;
-use pushmem_mapper::{ArrayTarget, Occupant, Region, Report, SideBySide, Times, header};
+use pushmem_mapper::{ArrayTarget, HeaderProgram, Occupant, Region, Report, SideBySide, Times, header};
 use pushmem_nest::Program;
 use pushmem_routing::Options;
 use serde::Serialize;
@@ -188,8 +188,12 @@ fn folder_of_all(
     let name = name_of(programs);
     let mut all = OutputFolder::new();
     all.add(format!("{name}.hex"), bitstream.to_text(&target.spec.name));
-    let pairs = regions.iter().map(|region| (&region.compiled, &region.mapped)).collect_vec();
-    all.add(format!("{name}.h"), header(&name, &pairs, bitstream, target));
+    let program = |region| {
+        let Region { compiled, mapped, columns }: &Region = region;
+        HeaderProgram { compiled, mapped, columns: Some(columns.clone()) }
+    };
+    let in_header = regions.iter().map(program).collect_vec();
+    all.add(format!("{name}.h"), header(&name, &in_header, bitstream, target));
     all.add("configuration.yaml", configuration.to_yaml(&target.spec, &target.graph));
     all.add(format!("{}.yaml", target.spec.name), target.spec.to_yaml());
     all.add("report.txt", reports.iter().map(|report| report.to_text() + "\n").join(""));

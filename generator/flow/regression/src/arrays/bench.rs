@@ -31,14 +31,25 @@ pub struct Cycle {
     pub inputs: Inputs,
     /// The configuration that the tiles have from this cycle on.
     pub configured: Option<Configuration>,
-    /// The same while others run: without the columns that were cleared before this cycle, or with those that a flush has started.
-    pub columns: Option<(BTreeSet<u32>, Configuration)>,
+    /// The same while other columns run.
+    pub columns: Option<Change>,
     /// Whether columns are being loaded: the clocks of their tiles start one by one.
     pub is_partial: bool,
     /// Whether a configuration is being loaded: streams show what they have of it, which is not compared.
     pub is_loading: bool,
     /// The answer that the access is to have: the word that is read, or none for an error. Of a write, any word stands for none.
     pub answer: Option<u32>,
+}
+
+/// A change of some columns while the others run, from a cycle on, with the configuration of the array from then on.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// These were cleared, and hold still.
+    Cleared(BTreeSet<u32>, Configuration),
+    /// These were stopped; the configuration is that of the others.
+    Stopped(BTreeSet<u32>, Configuration),
+    /// All that held still have started.
+    Started(Configuration),
 }
 
 /// The answer of the configuration port in a cycle: whether there is an error, and the word that was read.
@@ -120,12 +131,8 @@ impl Bench {
                 self.model.configure(configuration);
                 self.used = configuration.tiles.keys().copied().collect();
             }
-            if let Some((cleared, configuration)) = &cycle.columns {
-                match cleared.is_empty() {
-                    true => self.model.configure_columns(configuration),
-                    false => self.model.clear_columns(configuration, cleared),
-                }
-                self.used = configuration.tiles.keys().copied().collect();
+            if let Some(change) = &cycle.columns {
+                self.change(change);
             }
             if let Some(sample) = samples.get(number)
                 && let Some(difference) = self.difference(cycle, sample)
@@ -142,6 +149,18 @@ impl Bench {
             self.clock += 1;
         }
         Ok(outputs)
+    }
+
+    fn change(&mut self, change: &Change) {
+        match change {
+            Change::Cleared(columns, configuration) => self.model.clear_columns(configuration, columns),
+            // The clocks of their tiles run on.
+            Change::Stopped(columns, configuration) => return self.model.stop_columns(configuration, columns),
+            Change::Started(configuration) => self.model.start_columns(configuration),
+        }
+        let (Change::Cleared(_, configuration) | Change::Stopped(_, configuration) | Change::Started(configuration)) =
+            change;
+        self.used = configuration.tiles.keys().copied().collect();
     }
 
     /// A tile whose clock runs although nothing uses it, or stands still although something does, in words.

@@ -6,12 +6,12 @@ use pushmem_bitstream::{Bitstream, Configuration, decode};
 use pushmem_configuration::RegisterWrite;
 use pushmem_emulator::{Beat, Inputs, StreamInputs};
 use pushmem_fabric::{ArraySpec, Place};
-use pushmem_resources::{Address, CLEAR, Common, DIGEST, Feature, Graph, WHOLE_ARRAY};
+use pushmem_resources::{Address, Common, DIGEST, Feature, Graph, START, WHOLE_ARRAY};
 use rand::Rng;
 use rand::seq::IteratorRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::bench::Cycle;
+use super::bench::{Change, Cycle};
 
 /// Least and most cycles of a run. The next bitstream is loaded in the middle of it.
 const RUN_CYCLES: std::ops::Range<usize> = 30..90;
@@ -141,10 +141,10 @@ fn random_inputs(spec: &ArraySpec, rates: &[[f64; 2]], random: &mut ChaCha8Rng) 
     };
     let streams = rates.iter().map(|rates| stream(random, *rates)).collect();
     let (flush, stall) = (random.random_bool(FLUSHES), random.random_bool(STALLS));
-    Inputs { flush, stall, streams }
+    Inputs { flush, start: false, stall, streams }
 }
 
-/// The cycles in which the other columns run on while some are cleared, get the tiles of `next`, and start with the next flush; and the
+/// The cycles in which the other columns run on while some are cleared, get the tiles of `next`, and start with the next flush, or alone; and the
 /// configuration of the array from then on. Nothing in the other columns takes anything from those.
 pub fn reloading(
     spec: &ArraySpec,
@@ -180,16 +180,64 @@ pub fn reloading(
     // All have arrived before the flush.
     let depth = spec.control_depth as usize;
     cycles.extend((0..depth + 2).map(|_| cycle(random)));
-    let flush = cycles.len();
-    cycles.extend((0..depth + 2).map(|_| cycle(random)));
-    cycles[flush].inputs.flush = true;
+    cycles.extend(starting(spec, &together, &cycle, random));
     for (place, column) in cleared {
         now.tiles.retain(|tile, _| tile.column != column);
-        cycles[place + depth + 1].columns = Some(([column].into(), now.clone()));
+        cycles[place + depth + 1].columns = Some(Change::Cleared([column].into(), now.clone()));
     }
-    cycles[flush + depth + 1].columns = Some((BTreeSet::new(), together.clone()));
     cycles.extend(run(spec, graph, &together, &rates, random));
     (cycles, together)
+}
+
+/// The cycles in which all columns that hold still start with `together`: with a flush of the array, or alone.
+fn starting(
+    spec: &ArraySpec,
+    together: &Configuration,
+    cycle: &impl Fn(&mut ChaCha8Rng) -> Cycle,
+    random: &mut ChaCha8Rng,
+) -> Vec<Cycle> {
+    let depth = spec.control_depth as usize;
+    let mut cycles: Vec<Cycle> = (0..depth + 2).map(|_| cycle(random)).collect();
+    if random.random() {
+        cycles[0].inputs.flush = true;
+    } else {
+        cycles[0] = Cycle { answer: Some(0), ..access_of(&cycles[0], START.word(), random.random()) };
+        cycles[0].inputs.start = true;
+    }
+    cycles[depth + 1].columns = Some(Change::Started(together.clone()));
+    cycles
+}
+
+/// The cycles in which some columns are stopped one after the other, and start again where they were loaded, while the others run. Nothing in
+/// the others takes anything from those.
+pub fn stopping(
+    spec: &ArraySpec,
+    graph: &Graph,
+    configuration: &Configuration,
+    columns: &BTreeSet<u32>,
+    random: &mut ChaCha8Rng,
+) -> Vec<Cycle> {
+    let rates: Vec<[f64; 2]> = (0..spec.columns).map(|_| [rate(random), rate(random)]).collect();
+    let mut cycles = run(spec, graph, configuration, &rates, random);
+    let cycle = |random: &mut ChaCha8Rng| {
+        let inputs = Inputs { flush: false, ..random_inputs(spec, &rates, random) };
+        Cycle { inputs, ..Cycle::default() }
+    };
+    let depth = spec.control_depth as usize;
+    let mut others = configuration.clone();
+    for column in columns {
+        let place = cycles.len();
+        cycles.push(Cycle {
+            answer: Some(0),
+            ..access_of(&cycle(random), Address::stop_of(*column).word(), random.random())
+        });
+        cycles.extend((0..depth + random.random_range(1..5)).map(|_| cycle(random)));
+        others.tiles.retain(|tile, _| tile.column != *column);
+        cycles[place + depth + 1].columns = Some(Change::Stopped([*column].into(), others.clone()));
+    }
+    cycles.extend(starting(spec, configuration, &cycle, random));
+    cycles.extend(run(spec, graph, configuration, &rates, random));
+    cycles
 }
 
 /// A wrong digest, writes that the array refuses, a clear among them, and the right digest, while time stands still.
@@ -241,7 +289,7 @@ fn access(spec: &ArraySpec, graph: &Graph, configuration: &Configuration, random
         return Cycle::default();
     }
     let answer = read(graph, configuration, address);
-    let write = answer.is_none() && random.random() && address != CLEAR;
+    let write = answer.is_none() && random.random() && !address.is_of_array(spec.columns);
     Cycle { write, read: !write, address: address.word(), data: random.random(), answer, ..Cycle::default() }
 }
 
@@ -250,9 +298,7 @@ fn common_access(spec: &ArraySpec, graph: &Graph, random: &mut ChaCha8Rng) -> Cy
     let column = if random.random() { WHOLE_ARRAY } else { random.random_range(0..=spec.columns) };
     let (feature, register) = (random.random_range(0..16), random.random_range(0..FIRST_REGISTERS));
     let address = Address { row: WHOLE_ARRAY, column, feature, register };
-    let is_own =
-        address == DIGEST || address == CLEAR || address.cleared_column().is_some_and(|column| column < spec.columns);
-    if is_own {
+    if address.is_of_array(spec.columns) {
         return Cycle::default();
     }
     let has = |common: Common, place: Place| {

@@ -97,7 +97,7 @@ fn run(program: &Program, image: &[u32], rates: Rates, random: &mut ChaCha8Rng) 
         let mut streams = vec![StreamInputs::default(); COLUMN_OUT + 1];
         streams[COLUMN_IN].beat = beat;
         streams[COLUMN_OUT].ready = ready;
-        let inputs = Inputs { flush: false, stall: !random.random_bool(rates.host), streams };
+        let inputs = Inputs { stall: !random.random_bool(rates.host), streams, ..Inputs::default() };
         result.extend(model.outputs()[COLUMN_OUT].beat.filter(|_| ready));
         if beat.is_some() && is_ready {
             offered = words.next();
