@@ -49,8 +49,3 @@ def section(pushmem: str, table) -> str:
 def kept(page: str) -> str:
     """The section as a page has it."""
     return HEADING + page.split(HEADING)[1].split("\n## ")[0].rstrip() + "\n\n"
-
-
-def replaced(page: str, text: str) -> str:
-    """A page with another section."""
-    return page.replace(kept(page), text)

@@ -189,6 +189,11 @@ def hold_page(page: Path, text: str, without: str = "") -> None:
     print(f"{page.relative_to(ROOT)} has these figures")
 
 
+def section(page: str, heading: str) -> str:
+    """The section of a page with this heading, to the next one."""
+    return heading + page.split(heading)[1].split("\n## ")[0].rstrip() + "\n\n"
+
+
 def says(pattern: str, line: str) -> bool:
     """Whether a line is this, with anything in the place of what is unknown."""
     return re.fullmatch(".*".join(map(re.escape, pattern.split(UNKNOWN))), line) is not None

@@ -1,6 +1,7 @@
 //! `pushmem build`.
 
 mod bus;
+mod fit;
 mod on_array;
 mod side_by_side;
 
@@ -22,6 +23,7 @@ use pushmem_report::RtlCheck;
 use serde::Serialize;
 
 use self::bus::{Bus, MemoryBus, ShellOptions, Size, size};
+use self::fit::{Fit, Fitted};
 use crate::application::choices::Choices;
 use crate::application::rtl::{RtlResult, RtlRun};
 use crate::application::{folder, images, program, rtl, run_model};
@@ -43,6 +45,8 @@ pub struct Build {
     programs: Vec<PathBuf>,
     #[command(flatten)]
     choices: Choices,
+    #[command(flatten)]
+    fit: Fit,
     /// Array to run on, in place of hardware of its own: a specification, or the name of one in `constraints/arrays`. Its memory tile
     /// takes the place of `--tile`.
     #[arg(long, value_name = "SPEC", conflicts_with_all = ["tile", "wave", "prefix", "package", "sram", "clock_gate", "stall_latency"])]
@@ -174,6 +178,7 @@ impl Build {
         Build {
             programs: vec![program],
             choices,
+            fit: Fit::default(),
             array: None,
             clock: None,
             timing_model: None,
@@ -221,6 +226,7 @@ impl Build {
             check_output(folder)?;
         }
         let spinner = Spinner::new();
+        let (program, fitted) = self.fitted(program, &chosen, None, &spinner)?;
         spinner.say(&format!("compiling `{}`", program.name));
         let mut compiled = chosen.compile_file(program, &self.programs[0])?;
         if let Some(path) = &self.graph {
@@ -242,9 +248,9 @@ impl Build {
         let inputs = images::inputs(&compiled.program, &self.inputs)?;
         let report = Report::of(&compiled);
         // The report is printed before the next piece of work, which may be long.
-        self.say(&spinner, || format!("{}\n{report}", report.name))?;
+        self.say(&spinner, || format!("{}\n{report}{}", report.name, shown(fitted.as_ref())))?;
         let trials = compiled.trials.clone();
-        let mut outcome = Outcome { report, trials, checked_by_model: false, rtl: None };
+        let mut outcome = Outcome { report, fit: fitted, trials, checked_by_model: false, rtl: None };
         if self.runs() || self.simulates() {
             self.run_and_write(&compiled, &inputs, &mut outcome, shell.as_ref(), &spinner)?;
         }
@@ -329,6 +335,11 @@ fn line(name: &str, value: &str) -> String {
     format!("  {name:<22} {value}\n")
 }
 
+/// The lines of the report about unroll factors, if they were chosen.
+fn shown(fitted: Option<&Fitted>) -> String {
+    fitted.map(Fitted::to_string).unwrap_or_default()
+}
+
 /// The results of the RTL, a line for each run.
 fn rtl_lines(name: &str, result: &RtlResult) -> String {
     let prefix = format!("{name}: ");
@@ -340,6 +351,9 @@ fn rtl_lines(name: &str, result: &RtlResult) -> String {
 struct Outcome {
     #[serde(flatten)]
     report: Report,
+    /// The unroll factors, if they were chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fit: Option<Fitted>,
     /// The schedules that were tried.
     trials: Vec<Trial>,
     /// Whether the model computed what the interpreter computes.

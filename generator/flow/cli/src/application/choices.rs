@@ -118,6 +118,14 @@ impl Chosen {
         compile_observed(program, &self.target, &self.constraints, &observe)
     }
 
+    /// Compiles one of several programs that are tried, of which nothing is said.
+    ///
+    /// # Errors
+    /// Those of the compiler.
+    pub fn compile_quietly(&self, program: Program) -> Result<Compiled, Diagnostic> {
+        compile(program, &self.target, &self.constraints).map_err(Diagnostic::from)
+    }
+
     /// An error of the compiler for a program, the first of these, with the tile that could serve one of them.
     fn explained(&self, programs: Vec<Program>, error: CompileError) -> Diagnostic {
         let is_unmapped = matches!(error, CompileError::Unmapped { .. });

@@ -26,7 +26,8 @@ use serde::Serialize;
 
 use crate::application::choices::Chosen;
 use crate::application::{array_rtl, array_shell, arrays, images};
-use crate::build::{Build, EditedStages, Emit, line};
+use crate::build::fit::Fitted;
+use crate::build::{Build, EditedStages, Emit, line, shown as shown_fit};
 use crate::output;
 use crate::progress::Spinner;
 
@@ -35,6 +36,9 @@ use crate::progress::Spinner;
 struct Outcome {
     #[serde(flatten)]
     report: Report,
+    /// The unroll factors, if they were chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fit: Option<Fitted>,
     #[serde(flatten)]
     course: Course,
 }
@@ -80,6 +84,7 @@ impl Build {
         images::check_outputs(&program, &self.inputs, &self.outputs)?;
         let inputs = images::inputs(&program, &self.inputs)?;
         let spinner = Spinner::new();
+        let (program, fitted) = self.fitted(program, chosen, Some(&target), &spinner)?;
         spinner.say(&format!("compiling `{}` for `{}`", program.name, target.spec.name));
         let started = Instant::now();
         let options = Options { seed: self.seed, ..Options::default() };
@@ -106,7 +111,7 @@ impl Build {
         }
         shape.iter().try_for_each(|shape| array_shell::check(&compiled, &mapped, &target, *shape))?;
         let report = Report::of(&compiled, &mapped, &target);
-        self.say(&spinner, || format!("{}\n{report}", report.name))?;
+        self.say(&spinner, || format!("{}\n{report}{}", report.name, shown_fit(fitted.as_ref())))?;
         self.say(&spinner, || line("seconds", &format!("{seconds:.2}")))?;
         if let Some(clock) = &clock {
             self.say(&spinner, || line("clock", &clock.to_string()))?;
@@ -125,7 +130,7 @@ impl Build {
             images::write(&self.outputs, &outputs[0])?;
         }
         let expected = ran.as_ref().map(|ran| ran.outputs[0].clone()).unwrap_or_default();
-        let outcome = Outcome { report, course: Course::of(clock, seconds, steps, ran) };
+        let outcome = Outcome { report, fit: fitted, course: Course::of(clock, seconds, steps, ran) };
         if let Some(path) = &self.folder {
             let mut written = folder(&compiled, &mapped, &target, &outcome.report);
             if let Some(shell) = &shell {

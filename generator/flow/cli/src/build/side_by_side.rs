@@ -133,6 +133,9 @@ impl Build {
         if self.edited.netlist.is_some() || self.edited.placement.is_some() {
             return refused("edited stages belong");
         }
+        if self.fit.is_given() {
+            return refused("a budget of `--fit` belongs");
+        }
         if self.bus.is_some() {
             return refused("a shell for a bus belongs");
         }
