@@ -12,9 +12,9 @@ WITHOUT = {"both": [], "intensity alone": ["connection"], "connection alone": ["
 
 INTRODUCTION = f"""{HEADING}
 
-Programs without unrolled loops on `amber`, and the factors that [`--fit multipliers={BUDGET}`](network-compiler.md#fit) chooses: cycles, with
-multipliers and memory tiles behind them. The choice takes into account the work of nests and the loops of connected ones (both), one of
-these, or neither, as HIDA §5.5 and its ablation. `scripts/results --fit` writes this section.
+Programs without unrolled loops on `amber`, and the factors that [`--fit multipliers={BUDGET}`](network-compiler.md#fit) chooses:
+cycles, with multipliers and memory tiles behind them. The choice takes into account the work of nests and the loops of
+connected ones (both), one of these, or neither, as HIDA §5.5 and its ablation. `scripts/results --fit` writes this section.
 
 """
 

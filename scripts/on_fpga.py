@@ -44,8 +44,3 @@ def section(pushmem: str, table) -> str:
                          f"{found['megapixels_per_second']:.1f}"])
     columns = ["program, FPGA", "LUTs", "flip-flops", "block RAMs", "multipliers", "MHz", "pixels a cycle", "Mpixels a second"]
     return INTRODUCTION + table(columns, rows)
-
-
-def kept(page: str) -> str:
-    """The section as a page has it."""
-    return HEADING + page.split(HEADING)[1].split("\n## ")[0].rstrip() + "\n\n"

@@ -58,13 +58,13 @@ pub struct MemoryTile {
     pub has_stencil_valid: bool,
 }
 
-/// Whether a column that holds still has lost its configuration.
+/// The reason why a column holds still.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Loss {
-    /// It was cleared.
+enum Standstill {
+    /// It was cleared, and has lost its configuration.
     Cleared,
     /// It was stopped, and has its memories and beats as they were.
-    None,
+    Stopped,
 }
 
 /// The cycle-accurate model of an array.
@@ -87,8 +87,8 @@ pub struct Emulator {
     streams_in: Vec<StreamIn>,
     streams_out: Vec<StreamOut>,
     control: ControlTree,
-    /// Columns that hold still until the next flush or start, and whether they have lost their configuration.
-    held: BTreeMap<u32, Loss>,
+    /// Columns that hold still until the next flush or start.
+    held: BTreeMap<u32, Standstill>,
     /// The outputs of streams in this cycle, by column.
     outputs: Vec<StreamOutputs>,
 }
@@ -135,15 +135,14 @@ impl Emulator {
 
     /// Clears some columns, which then hold still; `configuration` is that of the others. They go on as they are.
     pub fn clear_columns(&mut self, configuration: &Configuration, columns: &BTreeSet<u32>) {
+        self.held.extend(columns.iter().map(|column| (*column, Standstill::Cleared)));
         self.replace(configuration, |column| columns.contains(&column));
-        self.held.extend(columns.iter().map(|column| (*column, Loss::Cleared)));
-        self.show_streams();
     }
 
     /// Stops some columns, which then hold still; `configuration` is that of the others. They go on as they are.
     pub fn stop_columns(&mut self, configuration: &Configuration, columns: &BTreeSet<u32>) {
         for column in columns {
-            self.held.entry(*column).or_insert(Loss::None);
+            self.held.entry(*column).or_insert(Standstill::Stopped);
         }
         self.replace(configuration, |_| false);
     }
@@ -152,7 +151,7 @@ impl Emulator {
     /// the cycle after that in which a flush or a start reaches the tiles.
     pub fn start_columns(&mut self, configuration: &Configuration) {
         let held = std::mem::take(&mut self.held);
-        self.replace(configuration, |column| held.get(&column) == Some(&Loss::Cleared));
+        self.replace(configuration, |column| held.get(&column) == Some(&Standstill::Cleared));
         let is_new = |column: usize| held.contains_key(&(column as u32));
         self.streams_in.iter_mut().filter(|stream| is_new(stream.column)).for_each(StreamIn::flush);
         self.streams_out.iter_mut().filter(|stream| is_new(stream.column)).for_each(StreamOut::flush);
@@ -287,7 +286,7 @@ impl Emulator {
 }
 
 /// Whether a column holds still.
-fn is_held(held: &BTreeMap<u32, Loss>, column: usize) -> bool {
+fn is_held(held: &BTreeMap<u32, Standstill>, column: usize) -> bool {
     held.contains_key(&(column as u32))
 }
 

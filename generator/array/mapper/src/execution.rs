@@ -71,19 +71,19 @@ pub fn execute_observed(
     for cycle in 0..most {
         let shown = emulator.outputs();
         hosts.iter_mut().for_each(|host| host.exchange(cycle, shown, &mut inputs));
-        if hosts.iter().all(|host| host.cycles.is_some()) {
+        if hosts.iter().all(Host::is_done) {
             return hosts.iter().map(Host::execution).collect();
         }
         inputs.flush = cycle == 0;
         observe(&inputs, shown);
         emulator.clock(&inputs);
     }
-    let waiting = hosts.iter().find(|host| host.cycles.is_none()).expect("a program waits");
+    let waiting = hosts.iter().find(|host| !host.is_done()).expect("a program waits");
     Err(waiting.missing(most))
 }
 
-/// The host of a program: what it has given, and what it has taken.
-struct Host<'a> {
+/// The host of a program: the words that it has given, and those that it has taken.
+pub struct Host<'a> {
     compiled: &'a Compiled,
     mapped: &'a Mapped,
     /// The words of each lane of the input streams, the columns of these lanes, and how many words were taken of each.
@@ -99,7 +99,11 @@ struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    fn new(&Occupant { compiled, mapped, images }: &Occupant<'a>) -> Result<Self, Diagnostic> {
+    /// The host of a run, which has given nothing yet.
+    ///
+    /// # Errors
+    /// When an input is missing or has another shape than declared.
+    pub fn new(&Occupant { compiled, mapped, images }: &Occupant<'a>) -> Result<Self, Diagnostic> {
         let accelerator = &compiled.accelerator;
         let beats = accelerator.input_beats(&compiled.program, images)?;
         let words = split(&beats, accelerator.inputs.iter().map(|stream| stream.lanes.len()));
@@ -125,7 +129,7 @@ impl<'a> Host<'a> {
     }
 
     /// Offers the next word of each lane that enters, and takes those that leave, until all have left.
-    fn exchange(&mut self, cycle: u64, shown: &[StreamOutputs], inputs: &mut Inputs) {
+    pub fn exchange(&mut self, cycle: u64, shown: &[StreamOutputs], inputs: &mut Inputs) {
         for (lane, &column) in self.sources.iter().enumerate() {
             let word = self.words[lane].get(self.given[lane]);
             inputs.streams[column].beat = word.map(|word| Beat { data: *word, bit: false });
@@ -141,8 +145,19 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// The result of the run, when all words have left.
-    fn execution(&self) -> Result<Execution, Diagnostic> {
+    /// Whether all words have left.
+    pub fn is_done(&self) -> bool {
+        self.cycles.is_some()
+    }
+
+    /// The result of the run.
+    ///
+    /// # Errors
+    /// Never for words of the program's own lanes.
+    ///
+    /// # Panics
+    /// Before all words have left.
+    pub fn execution(&self) -> Result<Execution, Diagnostic> {
         let accelerator = &self.compiled.accelerator;
         let outputs = join(&self.left, accelerator.outputs.iter().map(|stream| stream.lanes.len()));
         let outputs = accelerator.arrays(&self.compiled.program, &outputs)?;

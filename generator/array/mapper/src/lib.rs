@@ -18,7 +18,7 @@ mod times;
 
 pub use compile::{compile_for, compile_unplaced};
 pub use edited::Edited;
-pub use execution::{Execution, Occupant, execute, execute_observed};
+pub use execution::{Execution, Host, Occupant, execute, execute_observed};
 pub use header::{HeaderProgram, header};
 pub use lower::{Lowered, Stage, lower};
 pub use mapping::{ArrayTarget, MapError, Mapped, map};

@@ -248,7 +248,7 @@ impl Build {
         let inputs = images::inputs(&compiled.program, &self.inputs)?;
         let report = Report::of(&compiled);
         // The report is printed before the next piece of work, which may be long.
-        self.say(&spinner, || format!("{}\n{report}{}", report.name, shown(fitted.as_ref())))?;
+        self.say(&spinner, || format!("{}\n{report}{}", report.name, fit::lines(fitted.as_ref())))?;
         let trials = compiled.trials.clone();
         let mut outcome = Outcome { report, fit: fitted, trials, checked_by_model: false, rtl: None };
         if self.runs() || self.simulates() {
@@ -333,11 +333,6 @@ impl Build {
 /// A line of the report.
 fn line(name: &str, value: &str) -> String {
     format!("  {name:<22} {value}\n")
-}
-
-/// The lines of the report about unroll factors, if they were chosen.
-fn shown(fitted: Option<&Fitted>) -> String {
-    fitted.map(Fitted::to_string).unwrap_or_default()
 }
 
 /// The results of the RTL, a line for each run.

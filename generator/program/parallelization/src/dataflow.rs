@@ -1,9 +1,8 @@
 //! The dataflow nodes of a program, and the arrays that connect them (HIDA, §5.5.1, step 1).
 
 use itertools::Itertools;
+use pushmem_affine::Fraction;
 use pushmem_nest::{Access, ArrayKind, Index, Loop, Node, Operation, Policy, Program};
-
-use crate::fraction::Fraction;
 
 /// The dataflow graph of a program.
 #[derive(Clone, Debug)]
@@ -299,7 +298,7 @@ fn connection(nodes: &[DataflowNode], source: usize, target: usize, array: usize
         };
         let scale = Fraction::new(written, taken);
         to_target[of_read].get_or_insert(Alignment { of: of_write, scale });
-        to_source[of_write].get_or_insert(Alignment { of: of_read, scale: scale.inverse() });
+        to_source[of_write].get_or_insert(Alignment { of: of_read, scale: Fraction::ONE.quotient(scale) });
     }
     Some(Connection { source, target, array, to_target, to_source })
 }

@@ -34,11 +34,9 @@
 
 mod apply;
 mod dataflow;
-mod fraction;
 mod partition;
 mod search;
 
 pub use dataflow::{Alignment, Connection, Dataflow, DataflowNode, NodeLoop};
-pub use fraction::Fraction;
 pub use partition::Partition;
 pub use search::{Alternative, Awareness, NodeParallelization, Parallelization};

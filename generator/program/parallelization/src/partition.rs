@@ -38,27 +38,25 @@ pub(crate) fn choices(access: &NodeAccess, unroll: &[i64], extent: impl Fn(usize
     access.dimensions.iter().zip(of_access(access, unroll)).map(of_dimension).product()
 }
 
-/// The banks in each dimension of an array for accesses with the factors of their nodes.
-pub(crate) fn factors<'a>(accesses: impl Iterator<Item = (&'a NodeAccess, &'a [i64])>) -> Vec<i64> {
-    let mut all: Vec<i64> = Vec::new();
-    for (access, unroll) in accesses {
-        let own = of_access(access, unroll);
-        all.resize(own.len(), 1);
-        all.iter_mut().zip(own).for_each(|(all, own)| *all = all.lcm(&own));
-    }
-    all
-}
-
 impl Dataflow {
+    /// The banks in each dimension of an array for the nodes that have factors; none if no access of these is to it.
+    pub(crate) fn factors_of<'a>(&self, array: usize, unroll: impl Fn(usize) -> Option<&'a [i64]>) -> Vec<i64> {
+        let mut all: Vec<i64> = Vec::new();
+        for (number, node) in self.nodes.iter().enumerate() {
+            let Some(unroll) = unroll(number) else { continue };
+            for access in node.accesses().filter(|access| access.array == array) {
+                let own = of_access(access, unroll);
+                all.resize(own.len(), 1);
+                all.iter_mut().zip(own).for_each(|(all, own)| *all = all.lcm(&own));
+            }
+        }
+        all
+    }
+
     /// The banks of each array that some node accesses, with these factors for the loops of each node.
     pub fn partitions(&self, unroll: &[Vec<i64>]) -> Vec<Partition> {
         let of_array = |(array, name): (usize, &String)| {
-            let of_node = |(node, unroll)| {
-                let node: &crate::dataflow::DataflowNode = node;
-                let unroll: &Vec<i64> = unroll;
-                node.accesses().filter(move |access| access.array == array).map(move |access| (access, &unroll[..]))
-            };
-            let factors = factors(self.nodes.iter().zip(unroll).flat_map(of_node));
+            let factors = self.factors_of(array, |node| Some(&unroll[node]));
             let banks = factors.iter().product();
             (!factors.is_empty()).then(|| Partition { array: name.clone(), factors, banks })
         };

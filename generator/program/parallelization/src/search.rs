@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 
 use itertools::Itertools;
+use pushmem_affine::Fraction;
 use serde::Serialize;
 
 use crate::dataflow::{Alignment, Connection, Dataflow, DataflowNode, NodeOperation};
-use crate::fraction::Fraction;
-use crate::partition::{choices, factors};
+use crate::partition::choices;
 
 /// Which facts the choice is aware of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,7 +213,7 @@ impl Search<'_> {
         let extent = self.node().loops[place].extent;
         let agrees = |factor: i64| {
             let of_loop = constraints.iter().filter_map(|constraint| constraint[place]);
-            { of_loop }.all(|constraint| constraint.divides_or_is_divided(factor))
+            { of_loop }.all(|constraint| agree(constraint, factor))
         };
         for factor in (1..=extent.min(own.most as i64)).filter(|factor| extent % factor == 0) {
             unroll[place] = factor;
@@ -228,21 +228,31 @@ impl Search<'_> {
     /// accesses choose from.
     fn banks(&self, unroll: &[i64]) -> i64 {
         let arrays = self.node().accesses().map(|access| access.array).unique();
-        let of_array = |array: usize| {
-            let own = self.node().accesses().map(|access| (access, unroll));
-            let others = self
-                .dataflow
-                .nodes
-                .iter()
-                .zip(self.chosen)
-                .enumerate()
-                .filter(|(node, _)| self.awareness.connection && *node != self.node);
-            let others = others.filter_map(|(_, (node, chosen))| Some((node, chosen.as_ref()?)));
-            let others = others.flat_map(|(node, chosen)| node.accesses().map(move |access| (access, &chosen[..])));
-            factors(own.chain(others).filter(|(access, _)| access.array == array)).into_iter().product::<i64>()
+        let unroll_of = |node: usize| match node == self.node {
+            true => Some(unroll),
+            false => self.chosen[node].as_deref().filter(|_| self.awareness.connection),
         };
+        let of_array = |array: usize| self.dataflow.factors_of(array, unroll_of).into_iter().product::<i64>();
         let extent = |place: usize| self.node().loops[place].extent;
         let lanes = self.node().accesses().map(|access| choices(access, unroll, extent) - 1);
         arrays.map(of_array).sum::<i64>() + lanes.sum::<i64>()
+    }
+}
+
+/// Whether a constraint is a multiple or a divisor of a factor (Algorithm 4, line 15).
+fn agree(constraint: Fraction, factor: i64) -> bool {
+    let quotient = constraint.divided(factor);
+    quotient.numerator == 1 || quotient.denominator == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_agree_with_multiples_and_divisors() {
+        let agrees = |numerator, denominator, factor| agree(Fraction::new(numerator, denominator), factor);
+        assert!(agrees(8, 1, 4) && agrees(4, 1, 8) && agrees(1, 2, 1) && agrees(1, 2, 4) && agrees(3, 2, 3));
+        assert!(!agrees(8, 1, 3) && !agrees(3, 2, 2));
     }
 }

@@ -7,9 +7,9 @@ use pushmem_files::Diagnostic;
 use pushmem_images::Image;
 use pushmem_nest::{Node, Program};
 
-use crate::fraction::Fraction;
 use crate::motion::loops;
 use crate::tiling::{Tiling, moved};
+use pushmem_affine::Fraction;
 
 /// The program that computes the whole image at once: with as many more iterations, and elements, as tiles move.
 pub fn resized(program: &Program, tiling: &Tiling) -> Program {

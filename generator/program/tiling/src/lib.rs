@@ -26,11 +26,9 @@
 //! ```
 
 mod check;
-mod fraction;
 mod motion;
 mod tiling;
 
 pub use check::{check, compare, resized, run_tiles};
-pub use fraction::Fraction;
 pub use motion::Motion;
 pub use tiling::{Axis, Tile, TiledImage, Tiling};

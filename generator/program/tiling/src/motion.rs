@@ -7,7 +7,7 @@ use pushmem_nest::{
     Access, Array, ArrayKind, Binary, Expression, ExpressionKind, Index, Loop, Operation, Piece, Program,
 };
 
-use crate::fraction::Fraction;
+use pushmem_affine::Fraction;
 
 /// The motion of a program along a dimension of its output: iterations of each loop, and elements of each array in each of its dimensions, for
 /// one element of the output.

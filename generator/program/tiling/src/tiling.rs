@@ -5,8 +5,8 @@ use pushmem_files::{Code, Diagnostic};
 use pushmem_nest::{ArrayKind, Program};
 use serde::Serialize;
 
-use crate::fraction::Fraction;
 use crate::motion::Motion;
+use pushmem_affine::Fraction;
 
 /// A dimension of the output along which there are several tiles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

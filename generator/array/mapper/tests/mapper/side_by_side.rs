@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pushmem_assembly::Constraints;
-use pushmem_emulator::{Beat, Emulator, Inputs, StreamInputs, StreamOutputs};
+use pushmem_emulator::{Emulator, Inputs, StreamInputs};
 use pushmem_fabric::TileKind;
 use pushmem_files::Diagnostic;
 use pushmem_images::Image;
-use pushmem_mapper::{ArrayTarget, Occupant, Region, SideBySide, StreamLane, compile_side_by_side, execute_observed};
+use pushmem_mapper::{ArrayTarget, Host, Occupant, Region, SideBySide, compile_side_by_side, execute_observed};
 use pushmem_routing::Options;
 use pushmem_validation::{Site, validate};
 use rand::SeedableRng;
@@ -79,54 +79,14 @@ fn programs_that_do_not_fit_side_by_side_are_refused() {
     assert!(message.contains("two programs are called `rom`"), "{message}");
 }
 
-/// The host of a program with one lane in and one out, for one image after the other.
-struct Host<'a> {
-    region: &'a Region,
-    images: BTreeMap<String, Image>,
-    words: Vec<u32>,
-    given: usize,
-    left: Vec<u32>,
-}
-
-impl<'a> Host<'a> {
-    fn new(region: &'a Region, random: &mut ChaCha8Rng) -> Self {
-        let mut host = Host { region, images: BTreeMap::new(), words: Vec::new(), given: 0, left: Vec::new() };
-        host.next_image(random);
-        host
+/// Whether all words of an image have left, which then are right.
+fn is_done(host: &Host, region: &Region, images: &BTreeMap<String, Image>) -> bool {
+    let Region { compiled, .. } = region;
+    if host.is_done() {
+        let outputs = host.execution().unwrap().outputs;
+        assert_eq!(outputs, compiled.source.run(images).unwrap(), "{}", compiled.program.name);
     }
-
-    fn next_image(&mut self, random: &mut ChaCha8Rng) {
-        let Region { compiled, .. } = self.region;
-        self.images = compiled.program.random_inputs(random);
-        let beats = compiled.accelerator.input_beats(&compiled.program, &self.images).unwrap();
-        self.words = beats[0].iter().copied().map(u32::from).collect();
-        (self.given, self.left) = (0, Vec::new());
-    }
-
-    fn exchange(&mut self, shown: &[StreamOutputs], inputs: &mut Inputs) {
-        let Region { compiled, mapped, .. } = self.region;
-        let column = |lane: &StreamLane| mapped.place(lane.cell).column as usize;
-        let source = column(&mapped.lowered.input_lanes(&compiled.accelerator)[0]);
-        let sink = column(&mapped.lowered.output_lanes(&compiled.accelerator)[0]);
-        let word = self.words.get(self.given);
-        inputs.streams[source].beat = word.map(|word| Beat { data: *word, bit: false });
-        self.given += usize::from(word.is_some() && shown[source].ready);
-        inputs.streams[sink].ready = true;
-        self.left.extend(shown[sink].beat.map(|beat| beat.data));
-    }
-
-    /// Whether all words have left, which then are right.
-    fn is_done(&self) -> bool {
-        let Region { compiled, .. } = self.region;
-        let beats = compiled.accelerator.counters[compiled.accelerator.outputs[0].counter].iterations();
-        let is_done = self.left.len() as u64 >= beats;
-        if is_done {
-            let words: Vec<u16> = self.left.iter().map(|word| *word as u16).collect();
-            let outputs = compiled.accelerator.arrays(&compiled.program, &[words]).unwrap();
-            assert_eq!(outputs, compiled.source.run(&self.images).unwrap(), "{}", compiled.program.name);
-        }
-        is_done
-    }
+    host.is_done()
 }
 
 /// Each program has a start of its own: the second one is loaded and started in the middle of an image of the first, which begins its next
@@ -142,7 +102,17 @@ fn programs_start_by_themselves() {
         configuration
     };
     let random = &mut ChaCha8Rng::seed_from_u64(5);
-    let mut hosts: Vec<Host> = together.regions.iter().map(|region| Host::new(region, random)).collect();
+    let images: [BTreeMap<String, Image>; 3] =
+        [0, 1, 0].map(|place: usize| together.regions[place].compiled.program.random_inputs(random));
+    let host = |place: usize, images| {
+        let Region { compiled, mapped, .. } = &together.regions[place];
+        Host::new(&Occupant { compiled, mapped, images }).unwrap()
+    };
+    let mut hosts = [host(0, &images[0]), host(1, &images[1])];
+    let done = |hosts: &[Host; 2], image: usize| {
+        let [first, second] = hosts;
+        [is_done(first, &together.regions[0], &images[image]), is_done(second, &together.regions[1], &images[1])]
+    };
     let mut emulator = Emulator::new(&target.spec, target.graph.clone());
     emulator.load(&without(&columns(1)));
     let depth = target.spec.control_depth as usize;
@@ -150,7 +120,7 @@ fn programs_start_by_themselves() {
         Inputs { streams: vec![StreamInputs::default(); target.spec.columns as usize], ..Inputs::default() };
     let mut run = |hosts: &mut [Host], emulator: &mut Emulator, cycles: usize, flush: bool, start: bool| {
         for cycle in 0..cycles {
-            hosts.iter_mut().for_each(|host| host.exchange(emulator.outputs(), &mut inputs));
+            hosts.iter_mut().for_each(|host| host.exchange(cycle as u64, emulator.outputs(), &mut inputs));
             (inputs.flush, inputs.start) = (flush && cycle == 0, start && cycle == 0);
             emulator.clock(&inputs);
         }
@@ -160,13 +130,13 @@ fn programs_start_by_themselves() {
     run(&mut hosts[..1], &mut emulator, depth + 1, false, true);
     emulator.start_columns(&together.configuration);
     run(&mut hosts, &mut emulator, 3400, false, false);
-    assert_eq!(hosts.iter().map(Host::is_done).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(done(&hosts, 0), [true, false]);
     emulator.stop_columns(&without(&columns(0)), &columns(0));
-    hosts[0].next_image(random);
+    hosts[0] = host(0, &images[2]);
     run(&mut hosts, &mut emulator, depth + 1, false, true);
     emulator.start_columns(&together.configuration);
     run(&mut hosts, &mut emulator, 1500, false, false);
-    assert_eq!(hosts.iter().map(Host::is_done).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(done(&hosts, 2), [false, true]);
     run(&mut hosts, &mut emulator, 3000, false, false);
-    assert!(hosts.iter().all(Host::is_done));
+    assert_eq!(done(&hosts, 2), [true, true]);
 }

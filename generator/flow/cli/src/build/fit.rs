@@ -1,6 +1,6 @@
 //! `--fit`: unroll factors for a budget.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 use std::str::FromStr;
@@ -57,12 +57,32 @@ enum Fact {
     Connection,
 }
 
+/// A resource of hardware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Resource {
+    Multipliers,
+    /// Memory tiles of all levels.
+    Tiles,
+    /// Processing elements.
+    Elements,
+}
+
+impl Resource {
+    const ALL: [Resource; 3] = [Resource::Multipliers, Resource::Tiles, Resource::Elements];
+
+    fn name(self) -> &'static str {
+        match self {
+            Resource::Multipliers => "multipliers",
+            Resource::Tiles => "tiles",
+            Resource::Elements => "elements",
+        }
+    }
+}
+
 /// The most of each resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Budget {
-    multipliers: Option<u64>,
-    tiles: Option<u64>,
-    elements: Option<u64>,
+    most: BTreeMap<Resource, u64>,
     /// Whether it is all that an array has.
     is_array: bool,
 }
@@ -78,13 +98,10 @@ impl FromStr for Budget {
         for part in text.split(',') {
             let form = || format!("`{part}` is no resource with a number, as in `multipliers=64`");
             let (name, number) = part.split_once('=').ok_or_else(form)?;
-            let most = match name {
-                "multipliers" => &mut budget.multipliers,
-                "tiles" => &mut budget.tiles,
-                "elements" => &mut budget.elements,
-                _ => return Err(format!("`{name}` is none of `multipliers`, `tiles` and `elements`")),
-            };
-            if most.replace(number.parse().map_err(|_| form())?).is_some() {
+            let resource = Resource::ALL.into_iter().find(|resource| resource.name() == name);
+            let resource =
+                resource.ok_or_else(|| format!("`{name}` is none of `multipliers`, `tiles` and `elements`"))?;
+            if budget.most.insert(resource, number.parse().map_err(|_| form())?).is_some() {
                 return Err(format!("`{name}` stands twice"));
             }
         }
@@ -94,12 +111,9 @@ impl FromStr for Budget {
 
 impl Display for Budget {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        let parts = [("multipliers", self.multipliers), ("tiles", self.tiles), ("elements", self.elements)];
-        let mut given = parts.into_iter().filter_map(|(name, most)| Some((name, most?)));
-        match self.is_array {
-            true => formatter.write_str("array"),
-            false => write!(formatter, "{}", given.by_ref().map(|(name, most)| format!("{name}={most}")).join(",")),
-        }
+        let given = self.most.iter().map(|(resource, most)| format!("{}={most}", resource.name()));
+        let is_array = self.is_array.then(|| "array".to_owned());
+        formatter.write_str(&is_array.into_iter().chain(given).join(","))
     }
 }
 
@@ -120,10 +134,16 @@ impl Cost {
         Cost { cycles, multipliers, tiles: tiles as u64, elements }
     }
 
+    fn has(&self, resource: Resource) -> u64 {
+        match resource {
+            Resource::Multipliers => self.multipliers,
+            Resource::Tiles => self.tiles,
+            Resource::Elements => self.elements,
+        }
+    }
+
     fn is_within(&self, budget: &Budget) -> bool {
-        let each =
-            [(self.multipliers, budget.multipliers), (self.tiles, budget.tiles), (self.elements, budget.elements)];
-        each.into_iter().all(|(has, most)| most.is_none_or(|most| has <= most))
+        budget.most.iter().all(|(resource, most)| self.has(*resource) <= *most)
     }
 }
 
@@ -194,6 +214,11 @@ impl Display for Fitted {
     }
 }
 
+/// The lines of the report about unroll factors, if they were chosen.
+pub(super) fn lines(fitted: Option<&Fitted>) -> String {
+    fitted.map(Fitted::to_string).unwrap_or_default()
+}
+
 impl Build {
     /// The program with unroll factors for the budget, if there is one; `array` is the one that it is to run on.
     ///
@@ -250,7 +275,7 @@ struct Search<'a> {
     file: &'a Path,
 }
 
-/// What a search has found.
+/// The candidates of a search, and the best of them.
 #[derive(Default)]
 struct Found {
     candidates: Vec<Candidate>,
@@ -356,8 +381,8 @@ impl Found {
     /// How often the last candidate goes into the operations of the budget; at least once.
     fn of_budget(&self, budget: &Budget) -> u64 {
         let cost = self.candidates.iter().rev().find_map(|candidate| candidate.cost);
-        let parts = |cost: Cost| [(cost.multipliers, budget.multipliers), (cost.elements, budget.elements)];
-        let parts = cost.into_iter().flat_map(parts).filter_map(|(has, most)| Some(most? / has.max(1)));
+        let operations = budget.most.iter().filter(|(resource, _)| **resource != Resource::Tiles);
+        let parts = operations.filter_map(|(resource, most)| Some(most / cost?.has(*resource).max(1)));
         parts.min().unwrap_or(1).max(1)
     }
 
@@ -391,7 +416,8 @@ mod tests {
     #[test]
     fn budgets_are_read_and_written() {
         let budget: Budget = "multipliers=64,tiles=16".parse().unwrap();
-        assert_eq!((budget.multipliers, budget.tiles, budget.elements), (Some(64), Some(16), None));
+        let most = |resource| budget.most.get(&resource).copied();
+        assert_eq!(Resource::ALL.map(most), [Some(64), Some(16), None]);
         assert_eq!(budget.to_string(), "multipliers=64,tiles=16");
         assert_eq!("array".parse::<Budget>().unwrap().to_string(), "array");
         for (text, message) in [

@@ -26,8 +26,8 @@ use serde::Serialize;
 
 use crate::application::choices::Chosen;
 use crate::application::{array_rtl, array_shell, arrays, images};
-use crate::build::fit::Fitted;
-use crate::build::{Build, EditedStages, Emit, line, shown as shown_fit};
+use crate::build::fit::{self, Fitted};
+use crate::build::{Build, EditedStages, Emit, line};
 use crate::output;
 use crate::progress::Spinner;
 
@@ -111,7 +111,7 @@ impl Build {
         }
         shape.iter().try_for_each(|shape| array_shell::check(&compiled, &mapped, &target, *shape))?;
         let report = Report::of(&compiled, &mapped, &target);
-        self.say(&spinner, || format!("{}\n{report}{}", report.name, shown_fit(fitted.as_ref())))?;
+        self.say(&spinner, || format!("{}\n{report}{}", report.name, fit::lines(fitted.as_ref())))?;
         self.say(&spinner, || line("seconds", &format!("{seconds:.2}")))?;
         if let Some(clock) = &clock {
             self.say(&spinner, || line("clock", &clock.to_string()))?;

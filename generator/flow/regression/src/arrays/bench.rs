@@ -152,14 +152,18 @@ impl Bench {
     }
 
     fn change(&mut self, change: &Change) {
-        match change {
-            Change::Cleared(columns, configuration) => self.model.clear_columns(configuration, columns),
+        let configuration = match change {
+            Change::Cleared(columns, configuration) => {
+                self.model.clear_columns(configuration, columns);
+                configuration
+            }
+            Change::Started(configuration) => {
+                self.model.start_columns(configuration);
+                configuration
+            }
             // The clocks of their tiles run on.
             Change::Stopped(columns, configuration) => return self.model.stop_columns(configuration, columns),
-            Change::Started(configuration) => self.model.start_columns(configuration),
-        }
-        let (Change::Cleared(_, configuration) | Change::Stopped(_, configuration) | Change::Started(configuration)) =
-            change;
+        };
         self.used = configuration.tiles.keys().copied().collect();
     }
 

@@ -105,7 +105,7 @@ fn life_of(
 ) -> Vec<Cycle> {
     let mut cycles = loading_of(spec, bitstream, configuration);
     // Sources and sinks of different speed.
-    let rates: Vec<[f64; 2]> = (0..spec.columns).map(|_| [rate(random), rate(random)]).collect();
+    let rates = rates(spec, random);
     cycles.extend(run(spec, graph, configuration, &rates, random));
     if random.random_bool(LOCKS) {
         cycles.extend(locked(spec, graph, configuration, random));
@@ -154,7 +154,7 @@ pub fn reloading(
     columns: &BTreeSet<u32>,
     random: &mut ChaCha8Rng,
 ) -> (Vec<Cycle>, Configuration) {
-    let rates: Vec<[f64; 2]> = (0..spec.columns).map(|_| [rate(random), rate(random)]).collect();
+    let rates = rates(spec, random);
     let is_loaded = |place: &Place| columns.contains(&place.column);
     let mut now = configuration.clone();
     let mut together = configuration.clone();
@@ -217,7 +217,7 @@ pub fn stopping(
     columns: &BTreeSet<u32>,
     random: &mut ChaCha8Rng,
 ) -> Vec<Cycle> {
-    let rates: Vec<[f64; 2]> = (0..spec.columns).map(|_| [rate(random), rate(random)]).collect();
+    let rates = rates(spec, random);
     let mut cycles = run(spec, graph, configuration, &rates, random);
     let cycle = |random: &mut ChaCha8Rng| {
         let inputs = Inputs { flush: false, ..random_inputs(spec, &rates, random) };
@@ -252,6 +252,11 @@ fn locked(spec: &ArraySpec, graph: &Graph, configuration: &Configuration, random
     cycles.extend(refused.map(|write| access_of(&still, write.address, !write.data)));
     cycles.push(Cycle { answer: Some(0), ..access_of(&still, DIGEST.word(), spec.digest_word()) });
     cycles
+}
+
+/// How often the source and the sink of each column are ready.
+fn rates(spec: &ArraySpec, random: &mut ChaCha8Rng) -> Vec<[f64; 2]> {
+    (0..spec.columns).map(|_| [rate(random), rate(random)]).collect()
 }
 
 /// How often a source has a beat, or a sink takes one: often always.

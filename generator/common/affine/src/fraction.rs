@@ -1,5 +1,7 @@
 //! Fractions.
 
+use std::fmt::{Display, Formatter};
+
 use num_integer::Integer;
 use serde::Serialize;
 
@@ -66,5 +68,25 @@ impl Fraction {
     /// The product with a number that makes it whole.
     pub fn of(self, whole: i64) -> i64 {
         whole * self.numerator / self.denominator
+    }
+}
+
+impl Display for Fraction {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        match self.denominator {
+            1 => write!(formatter, "{}", self.numerator),
+            by => write!(formatter, "{}/{by}", self.numerator),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fractions_are_in_lowest_terms() {
+        assert_eq!(Fraction::ONE.quotient(Fraction::new(4, 8)).times(3).to_string(), "6");
+        assert_eq!(Fraction::new(3, 6).to_string(), "1/2");
     }
 }
