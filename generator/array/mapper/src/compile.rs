@@ -1,9 +1,11 @@
 //! Programs compiled for an array: schedules with as many cycles for the routes of loops as these need.
 
+use std::iter;
+
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{Compiled, compile};
-use pushmem_files::Diagnostic;
-use pushmem_graph::Driver;
+use pushmem_files::{Diagnostic, Document};
+use pushmem_graph::{ApplicationGraph, Driver, ProgramNames};
 use pushmem_nest::{Level, Program};
 use pushmem_placement::check_capacity;
 use pushmem_routing::{Options, Progress};
@@ -35,10 +37,9 @@ pub fn compile_for(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<(Compiled, Mapped), Diagnostic> {
     let mut mapped = |compiled: &Compiled| map(compiled, target, edited, options, progress);
-    let (compiled, mapped, before) =
-        within_budgets(program, target, beside, constraints, edited.is_empty(), &mut mapped)?;
-    let times = before.plus(&mapped.times);
-    Ok((compiled, Mapped { times, ..mapped }))
+    let (compiled, mapped, course) = within_budgets(program, target, beside, constraints, Some(edited), &mut mapped)?;
+    let times = course.before.plus(&mapped.times);
+    Ok((compiled, Mapped { dedicated_cycles: course.dedicated_cycles, times, ..mapped }))
 }
 
 /// Compiles a program for the memories of an array as [`compile_for`] does at first, without places and routes: whether it fits the
@@ -58,18 +59,27 @@ pub fn compile_unplaced(
 /// Bits of the words of programs, in streams and memories.
 const PROGRAM_WORD_BITS: u32 = u16::BITS;
 
-/// Compiles a program for the memories of an array and maps it by `map`, with one budget of cycles for routes after the other. The
-/// times are those of the compiler, and of budgets that were too small.
+/// How the budget of cycles for routes was found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Course {
+    /// The times of the compiler, and of budgets that were too small.
+    pub before: Times,
+    /// Cycles of a run by the schedule without such a budget.
+    pub dedicated_cycles: u64,
+}
+
+/// Compiles a program for the memories of an array and maps it by `map`, with one budget of cycles for routes after the other.
 pub(crate) fn within_budgets<Found>(
     program: &Program,
     target: &ArrayTarget,
     beside: &pushmem_graph::Target,
     constraints: &Constraints,
-    is_unedited: bool,
+    edited: Option<&Edited>,
     map: &mut dyn FnMut(&Compiled) -> Result<Found, MapError>,
-) -> Result<(Compiled, Found, Times), Diagnostic> {
+) -> Result<(Compiled, Found, Course), Diagnostic> {
     let hardware = hardware(target, beside)?;
-    let found = attempts(program, &hardware, constraints, map);
+    let found = attempts(program, &hardware, constraints, edited.and_then(|edited| edited.graph.as_ref()), map);
+    let is_unedited = edited.is_none_or(Edited::is_empty);
     // Words that wait are no reason why an edited stage is refused.
     found.map_err(|refused| match is_unedited && !hardware.hold_words {
         true => missing_holds(program, target, &hardware, constraints).unwrap_or(refused),
@@ -99,31 +109,51 @@ fn attempts<Found>(
     program: &Program,
     hardware: &pushmem_graph::Target,
     constraints: &Constraints,
+    graph: Option<&Document>,
     map: &mut dyn FnMut(&Compiled) -> Result<Found, MapError>,
-) -> Result<(Compiled, Found, Times), Diagnostic> {
-    let mut before = Times::default();
-    let mut attempt = |hardware: &pushmem_graph::Target| -> Result<(Compiled, Found), MapError> {
-        let compiled = timed(&mut before.compile, || compile(program.clone(), hardware, constraints));
-        let compiled = compiled.map_err(Diagnostic::from)?;
-        let mut spent = 0.0;
-        let mapped = timed(&mut spent, || map(&compiled));
-        let mapped = mapped.inspect_err(|_| before.place_and_route += spent)?;
-        Ok((compiled, mapped))
-    };
-    let refused = match attempt(hardware) {
-        Err(MapError::Loop(refused) | MapError::Wrong(refused)) => refused,
-        Err(MapError::Refused(refused)) => return Err(refused),
-        Ok((compiled, mapped)) => return Ok((compiled, mapped, before)),
-    };
-    for transport in BUDGETS {
-        match attempt(&pushmem_graph::Target { transport, merge_memories: false, ..hardware.clone() }) {
-            Ok((compiled, mapped)) => return Ok((compiled, mapped, before)),
-            Err(MapError::Loop(_) | MapError::Wrong(_)) => {}
+) -> Result<(Compiled, Found, Course), Diagnostic> {
+    let mut course = Course::default();
+    let mut first = None;
+    let mut wrong = None;
+    let with_budget = |transport: u64| pushmem_graph::Target { transport, merge_memories: false, ..hardware.clone() };
+    for hardware in iter::once(hardware.clone()).chain(BUDGETS.into_iter().map(with_budget)) {
+        let compiled = timed(&mut course.before.compile, || compile(program.clone(), &hardware, constraints));
+        let refused = match compiled.map_err(|error| MapError::Refused(error.into())) {
+            Ok(compiled) => {
+                if course.dedicated_cycles == 0 {
+                    course.dedicated_cycles = compiled.accelerator.length;
+                }
+                let mut spent = 0.0;
+                match timed(&mut spent, || {
+                    let compiled = with_graph(compiled, graph)?;
+                    Ok((map(&compiled)?, compiled))
+                }) {
+                    Ok((found, compiled)) => return Ok((compiled, found, course)),
+                    Err(refused) => {
+                        course.before.place_and_route += spent;
+                        refused
+                    }
+                }
+            }
+            Err(refused) => refused,
+        };
+        match refused {
             // With the cycles that it needs, the program is refused for another reason.
-            Err(MapError::Refused(refused)) => return Err(refused),
+            MapError::Refused(refused) => return Err(wrong.unwrap_or(refused)),
+            // Edited stages belong to this schedule: a later one lacks their cells, which is no reason.
+            MapError::Wrong(refused) => wrong = wrong.or(Some(refused)),
+            MapError::Loop(refused) | MapError::Other(refused) => first = first.or(Some(refused)),
         }
     }
-    Err(refused)
+    Err(wrong.or(first).expect("each schedule was refused"))
+}
+
+/// A compiled program with the application graph of a text.
+fn with_graph(compiled: Compiled, graph: Option<&Document>) -> Result<Compiled, MapError> {
+    let Some(document) = graph else { return Ok(compiled) };
+    let names = ProgramNames::of(&compiled.program, &compiled.extraction.pipeline);
+    let graph = ApplicationGraph::from_document(document, &names).map_err(MapError::Other)?;
+    compiled.with_graph(graph).map_err(|refused| MapError::Other(refused.into()))
 }
 
 /// The refusal of a program that would fit the array if its operands held words: it says which word waits.
@@ -138,7 +168,7 @@ fn missing_holds(
     let accelerator = &compiled.accelerator;
     let held = accelerator.wires.iter().find(|wire| matches!(wire.driver, Driver::Hold { .. }))?;
     let lowered = lower(&compiled, spec).ok()?;
-    check_capacity(&lowered.netlist, spec).ok()?;
+    let unfit = check_capacity(&lowered.netlist, spec).err();
     // The parameter that it is loaded with, if it comes from outside as it is.
     let mut driver = &held.driver;
     let stream = loop {
@@ -154,8 +184,9 @@ fn missing_holds(
         Some(array) => compiled.program.diagnostic(array.span, refused(&array.name)),
         None => Diagnostic::new(refused(&held.name)),
     };
-    Some(
-        diagnostic
-            .with_help("set `held_operands: true` in the processing element, or choose an array whose `pe` has it"),
-    )
+    let help = "set `held_operands: true` in the processing element, or choose an array whose `pe` has it";
+    Some(diagnostic.with_help(match unfit {
+        Some(unfit) => format!("{help}; even then, {unfit}: {}", unfit.help()),
+        None => help.to_owned(),
+    }))
 }

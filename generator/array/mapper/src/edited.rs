@@ -13,6 +13,8 @@ use crate::lower::{Lowered, Stage};
 /// places to a netlist.
 #[derive(Debug, Default)]
 pub struct Edited {
+    /// The application graph, which is proven and realized.
+    pub graph: Option<Document>,
     /// Cells and nets. The streams of the program are the cells of their names.
     pub netlist: Option<Document>,
     /// The tile of each cell.
@@ -27,8 +29,8 @@ pub struct Edited {
 impl Edited {
     /// Whether nothing is edited.
     pub fn is_empty(&self) -> bool {
-        let Edited { netlist, placement, routing, configuration } = self;
-        netlist.is_none() && placement.is_none() && routing.is_none() && configuration.is_none()
+        let Edited { graph, netlist, placement, routing, configuration } = self;
+        graph.is_none() && netlist.is_none() && placement.is_none() && routing.is_none() && configuration.is_none()
     }
 }
 

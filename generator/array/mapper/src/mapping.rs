@@ -2,6 +2,7 @@
 
 use pushmem_bitstream::{Bitstream, Configuration};
 use pushmem_compiler::Compiled;
+use pushmem_configuration::Finding;
 use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
 use pushmem_files::Diagnostic;
 use pushmem_netlist::{CellId, Netlist};
@@ -11,6 +12,7 @@ use pushmem_routing::{
     Fabric, FlowError, Implementation, Options, Progress, Routing, configure, place_and_route, route_placed,
 };
 use pushmem_starts::StartError;
+use pushmem_tile::ControllerSpec;
 use pushmem_validation::{Proof, Site, validate};
 
 use crate::edited::Edited;
@@ -31,6 +33,8 @@ pub struct Mapped {
     pub bitstream: Bitstream,
     /// Figures of the proof that the bitstream is the program.
     pub proof: Proof,
+    /// Cycles of a run in hardware of its own: those of the schedule without cycles for the routes of loops.
+    pub dedicated_cycles: u64,
     /// The time of each step.
     pub times: Times,
 }
@@ -59,7 +63,9 @@ impl ArrayTarget {
 pub enum MapError {
     /// A loop of cells, such as a sum in a memory, has fewer cycles than its routes take. A schedule with more of them may fit.
     Loop(Diagnostic),
-    /// The bitstream of edited stages is not the program, at least not with this schedule.
+    /// Edited stages are not those of this schedule: they have other cells, or another graph.
+    Other(Diagnostic),
+    /// The bitstream of edited stages is not the program with this schedule.
     Wrong(Diagnostic),
     /// Anything else.
     Refused(Diagnostic),
@@ -74,7 +80,10 @@ impl From<Diagnostic> for MapError {
 impl From<MapError> for Diagnostic {
     fn from(error: MapError) -> Self {
         match error {
-            MapError::Loop(diagnostic) | MapError::Wrong(diagnostic) | MapError::Refused(diagnostic) => diagnostic,
+            MapError::Loop(diagnostic)
+            | MapError::Other(diagnostic)
+            | MapError::Wrong(diagnostic)
+            | MapError::Refused(diagnostic) => diagnostic,
         }
     }
 }
@@ -165,7 +174,8 @@ impl Routed {
         let wrong = |error| Diagnostic::new(format!("the bitstream of `{}` is wrong: {error}", program.name));
         let proof = proof.map_err(wrong)?;
         let Routed { lowered, implementation, configuration, times } = self;
-        Ok(Mapped { lowered, implementation, configuration, bitstream: own, proof, times })
+        let dedicated_cycles = compiled.accelerator.length;
+        Ok(Mapped { lowered, implementation, configuration, bitstream: own, proof, dedicated_cycles, times })
     }
 }
 
@@ -180,10 +190,10 @@ fn implement(
     let ArrayTarget { spec, graph, fabric } = target;
     let placement = edited.placement.as_ref().map(|document| Placement::from_document(document, netlist, spec));
     // Edited stages may be those of another schedule, with other cells.
-    let routed = match (placement.transpose().map_err(MapError::Wrong)?, &edited.routing) {
+    let routed = match (placement.transpose().map_err(MapError::Other)?, &edited.routing) {
         (Some(placement), Some(document)) => {
             let routing =
-                Routing::from_document(document, netlist, spec, graph, &placement).map_err(MapError::Wrong)?;
+                Routing::from_document(document, netlist, spec, graph, &placement).map_err(MapError::Other)?;
             return Ok(Implementation { placement, routing, seed: options.seed });
         }
         (Some(placement), None) => route_placed(netlist, spec, graph, fabric, placement, options, progress),
@@ -223,15 +233,35 @@ fn configured(
         let limit = 1 << spec.io.controller.extent_bits;
         let schedule = lane.schedule(accelerator, routing.lags[lane.cell], limit);
         let tile = configuration.tile_mut(graph, placement.places[lane.cell]);
-        tile.set_stream(spec, graph.layout(TileKind::Io), direction, &schedule).map_err(|finding| {
-            let name = &lowered.netlist.cells[lane.cell].name;
-            Diagnostic::new(format!(
-                "the stream `{name}` does not fit an IO tile of `{}`: {}",
-                spec.name, finding.message
-            ))
-        })?;
+        tile.set_stream(spec, graph.layout(TileKind::Io), direction, &schedule)
+            .map_err(|finding| unfit_stream(compiled, &lane, direction, spec, &finding))?;
     }
     Ok(configuration)
+}
+
+/// The refusal of a stream whose beats the controller of an IO tile cannot count.
+fn unfit_stream(
+    compiled: &Compiled,
+    lane: &StreamLane,
+    direction: Direction,
+    spec: &ArraySpec,
+    finding: &Finding,
+) -> Diagnostic {
+    let (program, accelerator) = (&compiled.program, &compiled.accelerator);
+    let array = match direction {
+        Direction::In => accelerator.inputs[lane.stream].array,
+        Direction::Out => accelerator.outputs[lane.stream].array,
+    };
+    let array = &program.arrays[array];
+    let message =
+        format!("the stream of `{}` does not fit an IO tile of `{}`: {}", array.name, spec.name, finding.message);
+    let ControllerSpec { levels, extent_bits, cycle_bits, .. } = &spec.io.controller;
+    let help = format!(
+        "controllers of its streams have {levels} loops, extents of {extent_bits} bits and starts of {cycle_bits} bits, a run of the \
+         program {} cycles: choose a smaller image or fewer cycles, or an array whose memory tiles have wider controllers",
+        accelerator.length
+    );
+    program.diagnostic(array.span, message).with_help(help)
 }
 
 /// The tiles of the streams.

@@ -65,24 +65,24 @@ pub fn compile_side_by_side(
             return Err(Diagnostic::new(message).with_help("give one of them another `name`"));
         }
         let mut routed = |compiled: &Compiled| narrowest(compiled, target, free.clone(), options, progress);
-        let (compiled, (columns, mut routed), before) =
-            within_budgets(program, target, beside, constraints, true, &mut routed)?;
-        routed.times = before.plus(&routed.times);
+        let (compiled, (columns, mut routed), course) =
+            within_budgets(program, target, beside, constraints, None, &mut routed)?;
+        routed.times = course.before.plus(&routed.times);
         free.start = columns.end;
-        found.push((compiled, columns, routed));
+        found.push((compiled, columns, routed, course.dedicated_cycles));
     }
     let mut configuration = Configuration::default();
-    for (_, _, routed) in &found {
+    for (_, _, routed, _) in &found {
         configuration.tiles.extend(routed.configuration.tiles.clone());
     }
     let bitstream = configuration.encode(&target.spec, &target.graph)?;
-    let streams: Vec<_> = found.iter().flat_map(|(_, _, routed)| routed.site().streams()).collect();
-    let region = |(compiled, columns, routed): (Compiled, Range<u32>, Routed)| {
+    let streams: Vec<_> = found.iter().flat_map(|(_, _, routed, _)| routed.site().streams()).collect();
+    let region = |(compiled, columns, routed, dedicated_cycles): (Compiled, Range<u32>, Routed, u64)| {
         let own = routed.configuration.encode_columns(&target.spec, &target.graph, &columns.clone().collect())?;
         let mapped = routed
             .proven(&compiled, &bitstream, own, streams.clone(), target)
             .map_err(|wrong| wrong.as_fault("program"))?;
-        Ok(Region { compiled, mapped, columns })
+        Ok(Region { compiled, mapped: Mapped { dedicated_cycles, ..mapped }, columns })
     };
     let regions = found.into_iter().map(region).collect::<Result<_, Diagnostic>>()?;
     Ok(SideBySide { regions, configuration, bitstream })
@@ -116,7 +116,7 @@ fn narrowest(
                 return Ok((free.start..free.start + columns, routed));
             }
             // A loop is no shorter on more columns.
-            Err(error @ (MapError::Loop(_) | MapError::Wrong(_))) => return Err(error),
+            Err(error @ (MapError::Loop(_) | MapError::Other(_) | MapError::Wrong(_))) => return Err(error),
             Err(MapError::Refused(error)) => refused = Some(error.to_string()),
         }
     }

@@ -214,7 +214,7 @@ pub fn place_and_route(
     let mut tried = 0;
     while tried < options.seeds.max(1) {
         let seeds: Vec<u64> =
-            (tried..options.seeds.max(1).min(tried + AT_ONCE)).map(|seed| options.seed + seed).collect();
+            (tried..options.seeds.max(1).min(tried + AT_ONCE)).map(|seed| options.seed.wrapping_add(seed)).collect();
         tried += seeds.len() as u64;
         let attempts: Vec<Result<Implementation, FlowError>> =
             seeds.into_par_iter().map(|seed| flow.attempt(seed, progress)).collect();

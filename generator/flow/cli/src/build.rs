@@ -86,7 +86,7 @@ pub struct Build {
     #[arg(long, value_enum, value_name = "STAGE", conflicts_with_all = ["folder", "inputs", "outputs", "rtl", "wave", "package", "sram", "clock_gate", "json"])]
     emit: Option<Emit>,
     /// Application graph that is realized, as `--emit graph` writes it, perhaps edited. It is proven first.
-    #[arg(long, value_name = "FILE", conflicts_with = "array")]
+    #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
     /// Prefix of the names of all modules: two versions of pushmem have their accelerators in one chip.
     #[arg(long, value_name = "PREFIX", value_parser = origin::prefix, requires = FOLDER)]
@@ -120,11 +120,11 @@ struct EditedStages {
     /// Tiles of cells in place of a placement, as `--emit placement` writes them, perhaps edited.
     #[arg(long, value_name = "FILE", requires = "array", conflicts_with = "seed")]
     placement: Option<PathBuf>,
-    /// Starts and routes, as `--emit routing` writes them, perhaps edited.
+    /// Starts and routes, as `--emit routing` writes them, perhaps edited. It takes their placement.
     #[arg(long, value_name = "FILE", requires = "placement")]
     routing: Option<PathBuf>,
-    /// Configuration or bitstream, as `--emit config` and `--emit bitstream` write them, perhaps edited. The streams are on the tiles
-    /// of the placement.
+    /// Configuration or bitstream, as `--emit config` and `--emit bitstream` write them, perhaps edited; the content tells which. The
+    /// streams are on the tiles of the placement, which it takes.
     #[arg(long, value_name = "FILE", requires = "placement", conflicts_with = "routing")]
     configuration: Option<PathBuf>,
 }
@@ -146,7 +146,9 @@ enum Emit {
     Mapping,
     /// The configuration of each tile. On an array, `--configuration` reads it.
     Config,
-    /// On an array: the cells that tiles execute, and the nets between them. `--netlist` reads it.
+    /// On an array: the cells that tiles execute, and the nets between them, packed: each cell is one tile, constants and registers
+    /// are in it. `--netlist` reads it.
+    #[value(alias = "packed")]
     Netlist,
     /// On an array: the tile of each cell. `--placement` reads it.
     Placement,

@@ -1,11 +1,11 @@
 //! Stages that a person edited.
 
 use pushmem_assembly::Constraints;
-use pushmem_compiler::Compiled;
+use pushmem_compiler::{CompileStage, Compiled};
 use pushmem_configuration::Configuration as MemoryConfiguration;
 use pushmem_fabric::{Direction, Place, TileKind};
 use pushmem_files::{Diagnostic, Document};
-use pushmem_mapper::{ArrayTarget, Edited, Mapped, compile_for};
+use pushmem_mapper::{ArrayTarget, Edited, Mapped, Report, compile_for};
 use pushmem_nest::Program;
 use pushmem_routing::Options;
 
@@ -35,6 +35,7 @@ fn stages_are_read_back_and_proven() {
     let (_, mapped) = built(&target, &Edited::default()).unwrap();
     let [netlist, placement, routing] = texts(&target, &mapped);
     let all = Edited {
+        graph: None,
         netlist: Some(document(&netlist)),
         placement: Some(document(&placement)),
         routing: Some(document(&routing)),
@@ -177,4 +178,66 @@ nest:
     let edited = Edited { placement: Some(document(&placement)), ..Edited::default() };
     let (_, again) = mapped(&edited).unwrap_or_else(|error| panic!("{error:?}"));
     assert_eq!(again.bitstream, first.bitstream);
+}
+
+/// A recurrence takes a schedule with cycles for its routes. With a wrong configuration, the proof that failed for that schedule is
+/// the reason, and not that a later one lacks the cells of the placement.
+#[test]
+fn the_failed_proof_is_the_reason_for_a_recurrence() {
+    let target = ArrayTarget::new(array("amber"));
+    let program = app("prefix_sum");
+    let mapped = |edited: &Edited| {
+        compile_for(&program, &target, &beside(), &Constraints::default(), edited, Options::default(), &|_| ())
+    };
+    let (_, right) = mapped(&Edited::default()).unwrap();
+    let [_, placement, _] = texts(&target, &right);
+    let mut configuration = right.configuration.clone();
+    let changed = configuration.tiles.values_mut().filter_map(|tile| tile.memory.as_mut());
+    let controller = changed.flat_map(|memory| memory.controllers.values_mut()).find(|of| !of.extent.is_empty());
+    let io = right.site().outputs[0][0];
+    match controller {
+        Some(controller) => controller.cycle.start += 1,
+        None => {
+            let direction = Direction::Out;
+            let layout = target.graph.layout(TileKind::Io);
+            let tile = configuration.tile_mut(&target.graph, io);
+            let mut beats = tile.stream(&target.spec, layout, direction).unwrap();
+            beats.cycle.start += 1;
+            tile.set_stream(&target.spec, layout, direction, &beats).unwrap_or_else(|_| panic!("one cycle later"));
+        }
+    }
+    let placement = Some(document(&placement));
+    let edited = Edited { placement, configuration: Some(configuration), ..Edited::default() };
+    let error = mapped(&edited).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("the bitstream of `prefix_sum` is wrong"), "{error}");
+}
+
+#[test]
+fn an_application_graph_is_read_back() {
+    let target = ArrayTarget::new(array("amber"));
+    let (compiled, mapped) = built(&target, &Edited::default()).unwrap();
+    let graph = CompileStage::Graph.text(&compiled);
+    let (_, again) = built(&target, &Edited { graph: Some(document(&graph)), ..Edited::default() }).unwrap();
+    assert_eq!(again.bitstream, mapped.bitstream);
+}
+
+/// The beats of a stream that begin too late for its controller: the array of the program, and the widths.
+#[test]
+fn a_stream_that_starts_too_late_is_refused_at_its_array() {
+    let target = ArrayTarget::new(array("amber"));
+    let refused = crate::common::mapped(&app("polybench_seidel_2d"), &target).map(|_| ()).unwrap_err();
+    let text = format!("{refused:?}");
+    assert!(text.contains("is not from 0 to 65535"), "{text}");
+    assert!(text.contains("starts of 16 bits"), "{text}");
+    assert!(text.contains("polybench_seidel_2d.yaml"), "{text}");
+}
+
+/// A recurrence whose routes take cycles that dedicated hardware does not need: the report says so.
+#[test]
+fn the_cycles_of_dedicated_hardware_are_reported() {
+    let target = ArrayTarget::new(array("amber"));
+    let (compiled, mapped) = crate::common::mapped(&app("prefix_sum"), &target).unwrap();
+    let report = Report::of(&compiled, &mapped, &target);
+    assert!(report.dedicated_cycles < report.schedule_cycles, "{report}");
+    assert!(report.to_string().contains("of dedicated hardware"), "{report}");
 }

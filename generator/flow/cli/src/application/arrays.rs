@@ -1,6 +1,7 @@
 //! Arrays: their specifications, their RTL, and their configurations.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 
 use itertools::Itertools;
@@ -142,11 +143,23 @@ fn of_document(document: &Document, key: &str, name: &str) -> Result<ArraySpec, 
 /// # Errors
 /// When the file is neither, or is for another array.
 pub fn configuration(path: &Path, spec: &ArraySpec, graph: &Graph) -> Result<Configuration, Diagnostic> {
-    if path.extension().is_some_and(|extension| extension == "hex") {
+    if is_bitstream(path) {
         return Bitstream::decode_file(path, spec, graph);
     }
     let document = kinds::read(path, &[FileKind::ArrayConfiguration])?;
     Configuration::from_document(&document, spec, graph)
+}
+
+/// Whether a file is a bitstream: its name says so, or its first words are an address and data.
+fn is_bitstream(path: &Path) -> bool {
+    if path.extension().is_some_and(|extension| extension == "hex") {
+        return true;
+    }
+    let Some(Ok(text)) = path.is_file().then(|| fs::read_to_string(path)) else { return false };
+    let is_word = |word: &str| word.len() == 8 && word.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let words = text.lines().map(|line| line.split("//").next().unwrap_or_default()).flat_map(str::split_whitespace);
+    let first = words.take(2).collect_vec();
+    first.len() == 2 && first.into_iter().all(is_word)
 }
 
 /// The bitstream of a configuration in a file: of all of the array, or of some columns alone.

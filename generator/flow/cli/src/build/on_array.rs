@@ -88,7 +88,7 @@ impl Build {
         spinner.say(&format!("compiling `{}` for `{}`", program.name, target.spec.name));
         let started = Instant::now();
         let options = Options { seed: self.seed, ..Options::default() };
-        let edited = self.edited.read(&target)?;
+        let edited = self.edited.read(self.graph.as_deref(), &target)?;
         let file = &self.programs[0];
         let found = chosen.compile_file_for((&program, file), &target, &edited, options, &shown(&spinner));
         let (compiled, mapped) = match found {
@@ -256,11 +256,12 @@ pub(super) fn shown(spinner: &Spinner) -> impl Fn(Progress) + Sync {
 
 impl EditedStages {
     /// Reads the stages.
-    fn read(&self, target: &ArrayTarget) -> Result<Edited, Diagnostic> {
+    fn read(&self, graph: Option<&Path>, target: &ArrayTarget) -> Result<Edited, Diagnostic> {
         let document = |path: &Option<PathBuf>| path.as_deref().map(Document::read).transpose();
         let configuration =
             self.configuration.as_deref().map(|path| arrays::configuration(path, &target.spec, &target.graph));
         Ok(Edited {
+            graph: graph.map(Document::read).transpose()?,
             netlist: document(&self.netlist)?,
             placement: document(&self.placement)?,
             routing: document(&self.routing)?,

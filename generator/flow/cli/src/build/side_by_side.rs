@@ -130,7 +130,7 @@ impl Build {
             let message = format!("{what} to one program, and there are several");
             Err(Diagnostic::new(message).with_help("build that program alone"))
         };
-        if self.edited.netlist.is_some() || self.edited.placement.is_some() {
+        if self.graph.is_some() || self.edited.netlist.is_some() || self.edited.placement.is_some() {
             return refused("edited stages belong");
         }
         if self.fit.is_given() {
