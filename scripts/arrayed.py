@@ -31,8 +31,10 @@ Each program of `apps` on [`{ARRAY}`](programs-on-arrays.md), placed and routed 
 Processing elements are tiles of 384, memory tiles of 128, with tables and bits of loop indices; published figures in
 parentheses. Words that enter and leave are those of a cycle, each on an IO tile of 32. Tracks are those of a word or a bit from
 a tile to the next, of 10,400 each; registers those of tracks and of operands. Cycles are counted from the start of a run to the
-first and the last word that leaves; beside them stand those of the schedule, without routes, to the last word. Seconds are CPU
-time from the program to the bitstream, with the proof; placement, routing and proof use two cores.
+first and the last word that leaves; beside them stand those of dedicated hardware, to the last word, and the share of cycles that the
+array adds. Where it is large, the loop of a recurrence takes cycles for its routes, or the image is small. Unroll is the product of the
+largest unroll factors of the nested loops of a statement. CPU seconds are those of the whole process, from the program to the
+bitstream, with the proof; those of the steps are seconds of the clock, and placement, routing and proof use two cores.
 
 """
 
@@ -84,6 +86,18 @@ def app(name: str) -> Path:
     return tools.ROOT / "apps" / f"{name}.yaml"
 
 
+def unroll(program: str) -> int:
+    """Copies of the statement of a program that has most: the product of the unroll factors of its loops."""
+    most, around = 1, []
+    for line in app(program).read_text().splitlines():
+        if loop := re.match(r"( *)- for .*?(?: unroll (\d+))?:$", line):
+            depth, factor = len(loop[1]), int(loop[2] or 1)
+            around = [(level, copies) for level, copies in around if level < depth]
+            around.append((depth, factor * (around[-1][1] if around else 1)))
+            most = max(most, around[-1][1])
+    return most
+
+
 def row(name: str, report: dict, seconds: float | None) -> list:
     """A row of the table. Without the seconds, which are for writing a page, what routes decide is unknown."""
     published = Published(name, "amber")
@@ -92,15 +106,20 @@ def row(name: str, report: dict, seconds: float | None) -> list:
     # Places depend on how a machine rounds exponentials.
     routed = lambda figure: tools.UNKNOWN if seconds is None else figure
     share = 100 * used("processing_elements") / report["processing_elements"]["available"]
-    return [name, beside(used("processing_elements"), published["processing_elements"]), f"{share:.0f} %",
+    return [name, unroll(name), beside(used("processing_elements"), published["processing_elements"]), f"{share:.0f} %",
             beside(used("memories"), published["memory_tiles"]), used("inputs"), used("outputs"),
             routed(used("word_tracks")), routed(used("bit_tracks")), routed(report["track_registers"]),
             routed(report["operand_registers"]), routed(report["bitstream_words"]), routed(report["first_word"]),
-            routed(report["cycles"]), report["schedule_cycles"], routed(f"{seconds or 0:.1f}")]
+            routed(report["cycles"]), report["dedicated_cycles"],
+            routed(f"{100 * (report['cycles'] / report['dedicated_cycles'] - 1):.1f} %"), routed(f"{seconds or 0:.1f}"),
+            *(routed(f"{report['steps'][step]:.2f}") for step in STEPS)]
 
 
-COLUMNS = ["program", "PEs", "of 384", "memory tiles", "words in", "words out", "word tracks", "bit tracks", "registers of tracks",
-           "of operands", "bitstream words", "first word", "last word", "schedule", "CPU seconds"]
+# Steps whose seconds are shown; selection and encoding take none to speak of.
+STEPS = ["compile", "place_and_route", "proof"]
+COLUMNS = ["program", "unroll", "PEs", "of 384", "memory tiles", "words in", "words out", "word tracks", "bit tracks",
+           "registers of tracks", "of operands", "bitstream words", "first word", "last word", "dedicated", "added", "CPU seconds",
+           *(step.replace("_", " ") for step in STEPS)]
 
 
 def section(pushmem: str, programs: list[str], table) -> str:

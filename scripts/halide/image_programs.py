@@ -39,7 +39,7 @@ def stencil(weights, divisor: int | None = None, size=(64, 64), step: int = 1, s
 
     all_schedules = {"root": roots(copy, sums), "columns": columns(output, sums), "inline": nothing, "tiled": tiled,
                      "sliding": windowed, **{f"unrolled{name}": unrolled(factor, output, sums)
-                        for name, factor in (("", 2), ("_by_4", 4), ("_by_8", 8))}}
+                        for name, factor in (("", 2), ("_by_4", 4), ("_by_8", 8), ("_by_16", 16))}}
     return Pipeline(output, [image], extents, {"input": [(0, extent) for extent in size]},
                     {name: all_schedules[name] for name in schedules}, nests=nests)
 
@@ -54,6 +54,7 @@ PROGRAMS |= {
     "gaussian_unroll2": partial(stencil, GAUSSIAN, 256, (66, 64), extents=[64, 62], schedules=("root", "unrolled")),
     "gaussian_unroll4": partial(stencil, GAUSSIAN, 256, (68, 64), extents=[64, 62], schedules=("root", "unrolled_by_4")),
     "gaussian_unroll8": partial(stencil, GAUSSIAN, 256, (72, 66), extents=[64, 64], schedules=("root", "unrolled_by_8")),
+    "gaussian_unroll16": partial(stencil, GAUSSIAN, 256, (80, 66), extents=[64, 64], schedules=("root", "unrolled_by_16")),
     "gaussian_isscc": partial(stencil, [[50, 63], [63, 78]], 256, (57, 63), schedules=("root", "unrolled")),
     "conv_1_2": partial(stencil, [[1, 3]], schedules=("inline", "unrolled")),
     "conv_3_3": partial(stencil, WEIGHTS, schedules=("inline", "tiled", "sliding")),
@@ -104,7 +105,8 @@ def corners(image, streams, limit: int, divisor: int, extents, box, nests: list[
         "recomputed": roots(image.in_()), "products": roots(*products, measure), "few": roots(gx, gy, measure),
         "root": roots(*stages), "tiled": tiled, "sliding": sliding(output, *stages),
         "columns": columns(output, *stages), "rows": rows,
-        "unrolled": unrolled(2, output, *stages), "unrolled_by_4": unrolled(4, output, *stages)}
+        "unrolled": unrolled(2, output, *stages), "unrolled_by_3": unrolled(3, output, *stages),
+        "unrolled_by_4": unrolled(4, output, *stages)}
     return Pipeline(output, [streams], list(extents), {"input": box},
                     {name: all_schedules[name] for name in schedules or all_schedules}, nests=nests)
 
@@ -114,6 +116,13 @@ def harris() -> Pipeline:
     image = stream_to_accelerator("input", I16, 2)
     return corners(image, image, 255, 128, (58, 58), square(64, -3), ["harris", "harris_unroll2"],
                    schedules=["root", "few", "tiled", "sliding", "columns", "rows", "unrolled"])
+
+
+@program
+def harris_unroll3() -> Pipeline:
+    image = stream_to_accelerator("input", I16, 2)
+    return corners(image, image, 255, 128, (60, 58), [(-3, 69), (-3, 64)], ["harris_unroll3"],
+                   schedules=["root", "unrolled_by_3"])
 
 
 @program
@@ -759,4 +768,5 @@ def swapped():
 #: The block matching of a whole image.
 PROGRAMS |= {"stereo": partial(matched, 128, [])}
 LARGE.add("stereo")
-LONG.update(["harris_sch7", "brighten_blur_tiled", "gpyr_tiled", "stereo_small", "gaussian_unroll4", "gaussian_unroll8"])
+LONG.update(["harris_sch7", "brighten_blur_tiled", "gpyr_tiled", "stereo_small", "gaussian_unroll4", "gaussian_unroll8",
+             "gaussian_unroll16"])

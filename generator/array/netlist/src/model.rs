@@ -14,6 +14,12 @@ use crate::netlist::{CellId, Core, Netlist, Port, only_predicate};
 /// The place of the register of a late product: behind those of the words that are operands.
 const PRODUCT: usize = 3;
 
+/// The place of the word of a stream without a beat.
+const STREAM: usize = 4;
+
+/// The place of the words of the first output before the first cycle, and then those of the others.
+const BEFORE: usize = 5;
+
 /// Where an input takes its value: an output, and how many cycles ago.
 type Taken = Option<(usize, usize)>;
 
@@ -27,10 +33,10 @@ struct History {
 }
 
 impl History {
-    /// Room for the values of so many cycles.
-    fn of(cycles: usize) -> Self {
+    /// Room for the values of so many cycles, with the value of each before the first.
+    fn of(cycles: usize, before: u32) -> Self {
         let length = cycles.next_power_of_two();
-        History { values: vec![0; length], mask: length - 1 }
+        History { values: vec![before; length], mask: length - 1 }
     }
 }
 
@@ -79,7 +85,12 @@ impl<'a, S: Semantics> Machine<'a, S> {
                 }
             }
             let longest = net.sinks.iter().map(|sink| sink.cycles as usize).max().unwrap_or(0);
-            history.push(History::of(longest + 1));
+            // Tracks may have words of an earlier run; bits of its predicates have become 0.
+            let before = match net.layer {
+                Layer::Word => semantics.unknown(net.source.raw(), BEFORE + net.port as usize),
+                Layer::Bit => 0,
+            };
+            history.push(History::of(longest + 1, before));
         }
         let spec =
             || -> &TileSpec { &array.memory.as_ref().expect("a netlist with memories is for an array with some").tile };
@@ -116,6 +127,11 @@ impl<'a, S: Semantics> Machine<'a, S> {
         self.put(Port { cell, layer: Layer::Word, port: 0 }, word);
     }
 
+    /// Puts no word on the output of a cell: between the beats of a stream there is none of it, neither the last one nor the next.
+    pub fn enter_none(&mut self, cell: CellId) {
+        self.enter(cell, self.semantics.unknown(cell.raw(), STREAM));
+    }
+
     fn put(&mut self, port: Port, value: u32) {
         let output = self.outputs[port.cell][port.layer as usize].get(port.port as usize);
         if let Some(output) = output.copied().flatten() {
@@ -127,8 +143,7 @@ impl<'a, S: Semantics> Machine<'a, S> {
     fn taken(&self, taken: Taken) -> u32 {
         taken.map_or(0, |(output, cycles)| {
             let History { values, mask } = &self.history[output];
-            // Before the start there was nothing.
-            self.now.checked_sub(cycles).map_or(0, |then| values[then & mask])
+            values[self.now.wrapping_sub(cycles) & mask]
         })
     }
 

@@ -27,8 +27,10 @@ pub fn run<S: Semantics>(
     let last = leaving.iter().filter_map(|lane| lane.cycles.last()).max().copied();
     for cycle in 0..last.map_or(0, |last| last + 1) {
         for (source, words) in sources.iter_mut().zip(words) {
-            if let Some(number) = source.at(cycle) {
-                machine.enter(source.lane.cell, words[number]);
+            let cell = source.lane.cell;
+            match source.at(cycle) {
+                Some(number) => machine.enter(cell, words[number]),
+                None => machine.enter_none(cell),
             }
         }
         machine.show();

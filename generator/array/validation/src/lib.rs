@@ -9,6 +9,7 @@
 
 mod lift;
 mod operations;
+mod tables;
 mod validate;
 
 pub use lift::{LiftError, TileCells, lift};

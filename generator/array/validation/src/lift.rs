@@ -72,13 +72,7 @@ pub fn lift(configuration: &Configuration, spec: &ArraySpec, graph: &Graph) -> R
             }
             TileKind::Memory => {
                 if let Some(memory) = &tile.memory {
-                    let mut memory = memory.clone();
-                    if !memory.contents.is_empty() {
-                        let words = spec.memory.as_ref().and_then(|memory| memory.tile.content_words()).unwrap_or(0);
-                        let loaded = memory.contents.len() as u32;
-                        memory.contents.extend((loaded..words).map(|address| u64::from(not_loaded(address))));
-                    }
-                    let cell = add(name, Core::Memory(memory));
+                    let cell = add(name, Core::Memory(memory.clone()));
                     Direction::ALL.into_iter().for_each(|direction| _ = cells.insert((place, direction), cell));
                 }
             }
@@ -134,12 +128,6 @@ pub fn lift(configuration: &Configuration, spec: &ArraySpec, graph: &Graph) -> R
         netlist.nets.push(Net { layer: resource.layer, source, port, sinks });
     }
     Ok((netlist, cells))
-}
-
-/// The word of a table at an address where nothing is loaded. Programs have no such indices, but tokens have: each finds another
-/// word, so that a table that is looked up in the wrong cycle is found.
-pub(crate) fn not_loaded(address: u32) -> u16 {
-    (address.wrapping_mul(0x9e37_79b1) >> 16) as u16 | 1
 }
 
 /// Whether the results of a core depend on one of its inputs.

@@ -10,15 +10,16 @@ use pushmem_nest::{Operation, Program};
 use pushmem_netlist::{CellId, Core, Lane, Machine, run};
 use pushmem_pe::Tokens;
 use pushmem_resources::Graph;
-use pushmem_selection::{Cells, Table};
+use pushmem_selection::Cells;
 use pushmem_tile::TileSpec;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::lift::{LiftError, lift, not_loaded};
+use crate::lift::{LiftError, lift};
 use crate::operations::Samples;
+use crate::tables::{Tables, with_tokens};
 
 /// Runs on different tokens. A wrong word that is a token of 16 bits is equal in all of them once in 2^64.
 const RUNS: u64 = 4;
@@ -171,6 +172,7 @@ pub fn validate(
         let words: Vec<Vec<u32>> = entering.iter().map(|lane| random_words(lane.cycles.len(), &mut random)).collect();
         let memory = spec.memory.as_ref().map(|memory| &memory.tile);
         let expected = tokens_of_program(program, accelerator, cells, tokens, memory, &words);
+        let netlist = with_tokens(&netlist, memory, tokens);
         let mut machine = Machine::new(&netlist, spec, tokens);
         let found = run(&mut machine, &entering, &words, &leaving);
         if let Some((cell, violation)) = machine.take_violations().into_iter().next() {
@@ -212,8 +214,6 @@ fn tokens_of_program(
     memory: Option<&TileSpec>,
     words: &[Vec<u32>],
 ) -> Vec<Beats> {
-    let table_words = memory.and_then(TileSpec::content_words).unwrap_or(1);
-    let row_words = memory.map_or(1, |tile| tile.kind.row_words() as usize);
     let mut lanes = words.iter();
     let beats = accelerator.inputs.iter().map(|stream| {
         let lanes = lanes.by_ref().take(stream.lanes.len()).collect_vec();
@@ -223,20 +223,10 @@ fn tokens_of_program(
     accelerator.run_with(beats, &|kernel: KernelId| -> Function {
         let operation = accelerator.datapaths[accelerator.kernels[kernel].datapath].operation;
         let cells = &cells[operation];
+        let tables = Tables::of(program, cells, memory, tokens);
         Box::new(move |loads, variables| {
             let loads: Vec<u32> = loads.iter().map(|load| u32::from(*load)).collect();
-            // Tables have their words, so that a memory with a wrong one is found. Indices wrap at its end, and what is left of a
-            // table's last row is 0.
-            let entry = |table: Table, index: u32| {
-                let (values, address) = (cells.contents(program, table), index % table_words);
-                let is_loaded = (address as usize) < values.len().next_multiple_of(row_words);
-                match values.get(address as usize) {
-                    Some(entry) => (*entry as u16).into(),
-                    None if is_loaded => 0,
-                    None => not_loaded(address).into(),
-                }
-            };
-            cells.evaluate(&tokens, &loads, variables, entry) as u16
+            cells.evaluate(&tokens, &loads, variables, |table, index| tables.entry(table, index)) as u16
         })
     })
 }

@@ -35,6 +35,9 @@ pub struct Published {
     /// Memory tiles, those with tables included.
     #[serde(default)]
     pub memory_tiles: Option<u64>,
+    /// Memory tiles when every delay is in one.
+    #[serde(default)]
+    pub memory_tiles_without_shift_registers: Option<u64>,
     /// Processing elements.
     #[serde(default)]
     pub processing_elements: Option<u64>,

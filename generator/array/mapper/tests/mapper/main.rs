@@ -3,6 +3,7 @@
 mod applications;
 mod common;
 mod edited;
+mod fault_kinds;
 mod faults;
 mod holds;
 mod random;

@@ -55,7 +55,7 @@ fn brighten_blur() {
 #[test]
 fn gaussian() {
     let weights = [[24, 30, 24], [30, 37, 30], [24, 30, 24]];
-    for name in ["gaussian", "gaussian_unroll2", "gaussian_unroll8"] {
+    for name in ["gaussian", "gaussian_unroll2", "gaussian_unroll8", "gaussian_unroll16"] {
         for largest in [255, 65535] {
             compare(&app(name), largest, |input, p| (window(weights, p[0], p[1], |x, y| at(input, x, y)) >> 8).into());
         }
@@ -160,8 +160,10 @@ impl Harris<'_> {
 
 #[test]
 fn harris() {
-    let names = ["harris", "harris_sch2", "harris_sch3", "harris_sch4", "harris_sch5", "harris_sch6"];
-    for (name, limit, divisor) in names.map(|name| if name == "harris" { (name, 255, 128) } else { (name, 180, 64) }) {
+    let names = ["harris", "harris_unroll3", "harris_sch2", "harris_sch3", "harris_sch4", "harris_sch5", "harris_sch6"];
+    let of_schedules = |name: &str| name.starts_with("harris_sch");
+    for (name, limit, divisor) in names.map(|name| if of_schedules(name) { (name, 180, 64) } else { (name, 255, 128) })
+    {
         let program = app(name);
         // Where values do not wrap there are corners; random bits test the wrapping.
         for (seed, largest) in [(0, 255), (1, 32767)] {
@@ -209,7 +211,9 @@ fn harris_without_last_stage_and_in_colour() {
 fn unsharp() {
     const WEIGHTS: [[i32; 5]; 5] =
         [[3, 7, 8, 7, 3], [7, 14, 17, 14, 7], [8, 17, 21, 17, 8], [7, 14, 17, 14, 7], [3, 7, 8, 7, 3]];
-    for (name, largest) in [("unsharp", 255), ("unsharp", 65535), ("unsharp_new", 255), ("unsharp_new", 65535)] {
+    for (name, largest) in
+        [("unsharp", 255), ("unsharp", 65535), ("unsharp_unroll3", 255), ("unsharp_new", 255), ("unsharp_new", 65535)]
+    {
         compare(&app(name), largest, |input, p| {
             let channel = |c, x, y| input.get(&[c, x, y]).unwrap() as u32;
             let gray = |x, y| {
@@ -226,7 +230,7 @@ fn unsharp() {
             let here = gray(p[1], p[2]);
             let sharp = (2 * i32::from(here) - i32::from(mean)).clamp(0, 255);
             let value = channel(p[0], p[1], p[2]) as u16;
-            if name == "unsharp" {
+            if name != "unsharp_new" {
                 let ratio = (sharp * 32 / i32::from(here).max(1)).min(255) as u16;
                 (ratio.wrapping_mul(value) / 32).min(255).into()
             } else {
