@@ -3,10 +3,14 @@
 //! [`build`] makes a program of the RTL: of the array as it is ([`Rtl::Configured`]), one for all bitstreams, or of the same tiles with one
 //! bitstream as constants ([`Rtl::Frozen`]), which simulates much faster. [`Lockstep::start`] loads a bitstream into it as a host does;
 //! [`Lockstep::observe`] gives it the cycles that the model ran, and [`Lockstep::finish`] tells whether it showed the same in all of them.
+//!
+//! [`testbench`] makes a testbench that stands alone, for other simulators.
 
 mod build;
 mod lockstep;
 mod record;
+mod standalone;
 
 pub use build::{Rtl, build};
 pub use lockstep::{Agreement, Lockstep};
+pub use standalone::{LaneWords, Run, testbench};

@@ -12,6 +12,7 @@ use pushmem_files::{Diagnostic, OutputFolder};
 use pushmem_graph::Stream;
 use pushmem_images::Image;
 use pushmem_interconnect::{answer_latency, array_module};
+use pushmem_lockstep::{LaneWords, Run, testbench};
 use pushmem_mapper::{ArrayTarget, Mapped, StreamLane, split};
 use pushmem_nest::ArrayKind;
 use pushmem_resources::DIGEST;
@@ -138,9 +139,7 @@ pub fn add(folder: &mut OutputFolder, work: &Work, shape: Shape) -> Result<Strin
     files.into_iter().chain(of_program).for_each(|(path, text)| signed.add(path, text));
     Origin::of_array(spec).sign(&mut signed);
     signed.files().for_each(|(path, text)| folder.add(path, text));
-    for (path, words) in if shape.memory.is_some() { images(work) } else { streams(work) } {
-        folder.add(path, words.iter().map(|word| format!("{word:04x}\n")).join(""));
-    }
+    add_words(folder, if shape.memory.is_some() { images(work) } else { streams(work) });
     // Where `make` works.
     folder.add_workspace("build");
     Ok(module)
@@ -177,6 +176,41 @@ fn images(work: &Work) -> Vec<(String, Vec<u32>)> {
     let inputs = work.inputs.iter().map(|(name, image)| (format!("testbench/{name}.hex"), words(image)));
     let outputs = work.outputs.iter().map(|(name, image)| (format!("testbench/{name}.expected.hex"), words(image)));
     inputs.chain(outputs).collect()
+}
+
+/// Adds the RTL of the array and a testbench that loads the bitstream and compares the words that leave in a run of so many cycles.
+///
+/// # Errors
+/// When the RTL does not compile, which is a fault of the templates.
+pub fn add_testbench(folder: &mut OutputFolder, work: &Work, cycles: u64) -> Result<(), Diagnostic> {
+    let Work { compiled, mapped, target, .. } = *work;
+    let (spec, accelerator) = (&target.spec, &compiled.accelerator);
+    let lanes = |lanes: Vec<StreamLane>| {
+        let words = |lane: StreamLane| accelerator.counters[lane.counter].iterations() as usize;
+        lanes.into_iter().map(|lane| LaneWords { column: mapped.place(lane.cell).column, words: words(lane) }).collect()
+    };
+    let run = Run {
+        program: &mapped.lowered.netlist.name,
+        configuration: &mapped.configuration,
+        bitstream: &mapped.bitstream,
+        inputs: lanes(mapped.lowered.input_lanes(accelerator)),
+        outputs: lanes(mapped.lowered.output_lanes(accelerator)),
+        cycles,
+    };
+    let mut signed = OutputFolder::new();
+    testbench(spec, &arrays::rtl_files(spec)?, &run).into_iter().for_each(|(path, text)| signed.add(path, text));
+    Origin::of_array(spec).sign(&mut signed);
+    signed.files().for_each(|(path, text)| folder.add(path, text));
+    add_words(folder, streams(work));
+    folder.add_workspace("build");
+    Ok(())
+}
+
+/// Adds files of words.
+fn add_words(folder: &mut OutputFolder, files: Vec<(String, Vec<u32>)>) {
+    for (path, words) in files {
+        folder.add(path, words.iter().map(|word| format!("{word:04x}\n")).join(""));
+    }
 }
 
 /// The words of the streams of the testbench, beat by beat.

@@ -129,14 +129,20 @@ impl Build {
             self.say_rtl(&spinner, rtl)?;
             images::write(&self.outputs, &outputs[0])?;
         }
-        let expected = ran.as_ref().map(|ran| ran.outputs[0].clone()).unwrap_or_default();
+        let (expected, cycles) = match &ran {
+            Some(ran) => (ran.outputs[0].clone(), ran.cycles[0]),
+            None => Default::default(),
+        };
         let outcome = Outcome { report, fit: fitted, course: Course::of(clock, seconds, steps, ran) };
         if let Some(path) = &self.folder {
             let mut written = folder(&compiled, &mapped, &target, &outcome.report);
+            spinner.say("generating RTL");
+            let (compiled, mapped, target) = (&compiled, &mapped, &target);
+            let work = array_shell::Work { compiled, mapped, target, inputs: &inputs, outputs: &expected };
+            if shell.is_none() {
+                array_shell::add_testbench(&mut written, &work, cycles)?;
+            }
             if let Some(shell) = &shell {
-                spinner.say("generating RTL");
-                let (compiled, mapped, target) = (&compiled, &mapped, &target);
-                let work = array_shell::Work { compiled, mapped, target, inputs: &inputs, outputs: &expected };
                 let module = array_shell::add(&mut written, &work, self.array_shape(shell))?;
                 if let Some(tiling) = &shell.tiling {
                     let files = tile_files(tiling, &module, Some(&mapped.lowered.netlist.name));
