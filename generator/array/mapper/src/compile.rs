@@ -5,7 +5,7 @@ use std::iter;
 use pushmem_assembly::Constraints;
 use pushmem_compiler::{Compiled, compile};
 use pushmem_files::{Diagnostic, Document};
-use pushmem_graph::{ApplicationGraph, Driver, ProgramNames};
+use pushmem_graph::Driver;
 use pushmem_nest::{Level, Program};
 use pushmem_placement::check_capacity;
 use pushmem_routing::{Options, Progress};
@@ -113,47 +113,38 @@ fn attempts<Found>(
     map: &mut dyn FnMut(&Compiled) -> Result<Found, MapError>,
 ) -> Result<(Compiled, Found, Course), Diagnostic> {
     let mut course = Course::default();
+    let mut attempt = |hardware: &pushmem_graph::Target| -> Result<(Compiled, Found), MapError> {
+        let compiled = timed(&mut course.before.compile, || compile(program.clone(), hardware, constraints));
+        let compiled = compiled.map_err(Diagnostic::from)?;
+        // The first schedule is the one without a budget.
+        if course.dedicated_cycles == 0 {
+            course.dedicated_cycles = compiled.accelerator.length;
+        }
+        let compiled = match graph {
+            Some(graph) => {
+                timed(&mut course.before.compile, || compiled.with_graph_of(graph)).map_err(MapError::Other)?
+            }
+            None => compiled,
+        };
+        let mut spent = 0.0;
+        let mapped = timed(&mut spent, || map(&compiled));
+        let mapped = mapped.inspect_err(|_| course.before.place_and_route += spent)?;
+        Ok((compiled, mapped))
+    };
     let mut first = None;
     let mut wrong = None;
     let with_budget = |transport: u64| pushmem_graph::Target { transport, merge_memories: false, ..hardware.clone() };
     for hardware in iter::once(hardware.clone()).chain(BUDGETS.into_iter().map(with_budget)) {
-        let compiled = timed(&mut course.before.compile, || compile(program.clone(), &hardware, constraints));
-        let refused = match compiled.map_err(|error| MapError::Refused(error.into())) {
-            Ok(compiled) => {
-                if course.dedicated_cycles == 0 {
-                    course.dedicated_cycles = compiled.accelerator.length;
-                }
-                let mut spent = 0.0;
-                match timed(&mut spent, || {
-                    let compiled = with_graph(compiled, graph)?;
-                    Ok((map(&compiled)?, compiled))
-                }) {
-                    Ok((found, compiled)) => return Ok((compiled, found, course)),
-                    Err(refused) => {
-                        course.before.place_and_route += spent;
-                        refused
-                    }
-                }
-            }
-            Err(refused) => refused,
-        };
-        match refused {
+        match attempt(&hardware) {
+            Ok((compiled, mapped)) => return Ok((compiled, mapped, course)),
             // With the cycles that it needs, the program is refused for another reason.
-            MapError::Refused(refused) => return Err(wrong.unwrap_or(refused)),
+            Err(MapError::Refused(refused)) => return Err(wrong.unwrap_or(refused)),
             // Edited stages belong to this schedule: a later one lacks their cells, which is no reason.
-            MapError::Wrong(refused) => wrong = wrong.or(Some(refused)),
-            MapError::Loop(refused) | MapError::Other(refused) => first = first.or(Some(refused)),
+            Err(MapError::Wrong(refused)) => wrong = wrong.or(Some(refused)),
+            Err(MapError::Loop(refused) | MapError::Other(refused)) => first = first.or(Some(refused)),
         }
     }
     Err(wrong.or(first).expect("each schedule was refused"))
-}
-
-/// A compiled program with the application graph of a text.
-fn with_graph(compiled: Compiled, graph: Option<&Document>) -> Result<Compiled, MapError> {
-    let Some(document) = graph else { return Ok(compiled) };
-    let names = ProgramNames::of(&compiled.program, &compiled.extraction.pipeline);
-    let graph = ApplicationGraph::from_document(document, &names).map_err(MapError::Other)?;
-    compiled.with_graph(graph).map_err(|refused| MapError::Other(refused.into()))
 }
 
 /// The refusal of a program that would fit the array if its operands held words: it says which word waits.

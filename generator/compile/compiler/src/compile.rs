@@ -6,8 +6,8 @@ use std::fmt::Display;
 use itertools::Itertools;
 use pushmem_assembly::{Constraints, Tiles, realize};
 use pushmem_extraction::{Extraction, extract};
-use pushmem_files::{Code, Diagnostic, counted};
-use pushmem_graph::{Accelerator, ApplicationGraph, StoredArray, Target, WORD_BITS};
+use pushmem_files::{Code, Diagnostic, Document, counted};
+use pushmem_graph::{Accelerator, ApplicationGraph, ProgramNames, StoredArray, Target, WORD_BITS};
 use pushmem_kernels::{Datapath, DatapathGraph, TableMemories};
 use pushmem_mapping::Mappings;
 use pushmem_nest::{Level, Policy, Program};
@@ -416,6 +416,16 @@ impl Compiled {
         let mut compiled = Compiled { graph, accelerator, ..self };
         compiled.proof = compiled.prove()?;
         Ok(compiled)
+    }
+
+    /// As [`with_graph`](Self::with_graph), of the text that [`CompileStage::Graph`](crate::CompileStage) prints, perhaps edited.
+    ///
+    /// # Errors
+    /// Those of the reader, and of [`with_graph`](Self::with_graph).
+    pub fn with_graph_of(self, document: &Document) -> Result<Self, Diagnostic> {
+        let names = ProgramNames::of(&self.program, &self.extraction.pipeline);
+        let graph = ApplicationGraph::from_document(document, &names)?;
+        self.with_graph(graph).map_err(Diagnostic::from)
     }
 
     /// Proves the accelerator, as every compile does: its printed form computes the program.

@@ -15,7 +15,6 @@ use pushmem_bus::tile_files;
 use pushmem_compiler::{CompileStage, Compiled, Report, Trial};
 use pushmem_composition::Files;
 use pushmem_files::{Diagnostic, Document, check_output};
-use pushmem_graph::{ApplicationGraph, ProgramNames};
 use pushmem_images::Image;
 use pushmem_nest::Program;
 use pushmem_packaging::Design;
@@ -232,9 +231,7 @@ impl Build {
         spinner.say(&format!("compiling `{}`", program.name));
         let mut compiled = chosen.compile_file(program, &self.programs[0])?;
         if let Some(path) = &self.graph {
-            let names = ProgramNames::of(&compiled.program, &compiled.extraction.pipeline);
-            let graph = ApplicationGraph::from_document(&Document::read(path)?, &names)?;
-            compiled = compiled.with_graph(graph)?;
+            compiled = compiled.with_graph_of(&Document::read(path)?)?;
         }
         spinner.above(|| compiled.warnings().into_iter().for_each(output::report));
         if let Some(emit) = self.emit {

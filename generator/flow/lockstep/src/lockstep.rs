@@ -20,6 +20,12 @@ use crate::record::Layout;
 /// Cycles that are given to the RTL at a time.
 const BATCH: usize = 1 << 12;
 
+/// Cycles of a standstill before the writes of a bitstream, until commands reach the tiles, and after them, until answers have come and
+/// streams are at rest.
+pub fn around_writes(spec: &ArraySpec) -> (u32, u32) {
+    (spec.control_depth + 1, answer_latency(spec) + 2 * spec.stall_latency())
+}
+
 /// The RTL of an array at work. A difference ends it; the model may go on.
 pub struct Lockstep {
     conversation: Conversation,
@@ -77,9 +83,8 @@ impl Lockstep {
 
     fn load(&mut self, spec: &ArraySpec, rtl: Rtl, bitstream: &Bitstream) -> Result<(), Diagnostic> {
         let still = Inputs { stall: true, ..Inputs::default() };
-        let before = spec.control_depth as usize + 1;
-        // Answers come, and streams come to rest.
-        let after = (answer_latency(spec) + 2 * spec.stall_latency()) as usize;
+        let (before, after) = around_writes(spec);
+        let (before, after) = (before as usize, after as usize);
         let writes = bitstream.writes.iter().map(|write| Some((write.address, write.data)));
         let cycles = std::iter::repeat_n(None, before).chain(writes).chain(std::iter::repeat_n(None, after));
         for write in cycles {

@@ -4,8 +4,10 @@ use askama::Template;
 use itertools::Itertools;
 use pushmem_bitstream::{Bitstream, Configuration};
 use pushmem_fabric::ArraySpec;
-use pushmem_interconnect::{answer_latency, array_module, freeze};
+use pushmem_interconnect::{array_module, freeze};
 use pushmem_systemverilog::{File, is_header, needed};
+
+use crate::lockstep::around_writes;
 
 /// A lane of a stream: the column of its IO tile, and its words in a run.
 #[derive(Clone, Copy, Debug)]
@@ -63,14 +65,14 @@ struct Makefile<'a> {
 pub fn testbench(spec: &ArraySpec, files: &[File], run: &Run) -> Vec<File> {
     let (program, array) = (run.program, array_module(spec));
     let module = format!("{program}_testbench");
+    let (before, after) = around_writes(spec);
     let text = Testbench {
         spec,
         program,
         module: &module,
         array: &array,
-        before: spec.control_depth + 1,
-        // Answers come, and streams come to rest.
-        after: answer_latency(spec) + 2 * spec.stall_latency(),
+        before,
+        after,
         writes: run.bitstream.writes.len(),
         cycles: run.cycles,
         words: run.outputs.iter().map(|lane| lane.words).sum(),

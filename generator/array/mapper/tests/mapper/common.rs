@@ -37,7 +37,12 @@ pub fn compiled(program: Program, array: &ArraySpec) -> Compiled {
 
 /// A program on an array, with the first seed.
 pub fn mapped(program: &Program, target: &ArrayTarget) -> Result<(Compiled, Mapped), Diagnostic> {
-    compile_for(program, target, &beside(), &Constraints::default(), &Edited::default(), Options::default(), &|_| ())
+    built(program, target, &Edited::default())
+}
+
+/// The same with stages that are edited.
+pub fn built(program: &Program, target: &ArrayTarget, edited: &Edited) -> Result<(Compiled, Mapped), Diagnostic> {
+    compile_for(program, target, &beside(), &Constraints::default(), edited, Options::default(), &|_| ())
 }
 
 /// A shipped tile.

@@ -5,18 +5,16 @@ mod kinds;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pushmem_assembly::Constraints;
 use pushmem_bitstream::{Bitstream, Configuration, decode};
 use pushmem_compiler::Compiled;
 use pushmem_files::{Diagnostic, Document};
-use pushmem_mapper::{ArrayTarget, Edited, Mapped, compile_for, execute};
+use pushmem_mapper::{ArrayTarget, Edited, Mapped, execute};
 use pushmem_nest::Program;
-use pushmem_routing::Options;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_yaml::Value;
 
-use crate::common::{array, beside};
+use crate::common::{array, built};
 use crate::fault_kinds::edits::{add, below};
 use crate::fault_kinds::kinds::{Plant, Stage, kinds};
 
@@ -139,8 +137,7 @@ impl Right {
             }
             Stage::Configuration(plant) => {
                 let text = planted(&self.configuration, plant, random)?;
-                let found = document(&text).and_then(|document| Configuration::from_document(&document, spec, graph));
-                self.configured(found)
+                self.configured(self.read(&text))
             }
             Stage::Bitstream(plant) => {
                 let mut writes = self.mapped.bitstream.writes.clone();
@@ -155,14 +152,20 @@ impl Right {
         Some(edited.and_then(|edited| built(&self.program, &self.target, &edited)))
     }
 
+    fn read(&self, configuration: &str) -> Result<Configuration, Diagnostic> {
+        Configuration::from_document(&document(configuration)?, &self.target.spec, &self.target.graph)
+    }
+
+    /// The message that refuses a configuration.
+    fn refusal(&self, configuration: &Value) -> String {
+        let edited = self.configured(self.read(&serde_yaml::to_string(configuration).unwrap())).unwrap();
+        built(&self.program, &self.target, &edited).map(|_| ()).unwrap_err().to_string()
+    }
+
     fn configured(&self, found: Result<Configuration, Diagnostic>) -> Result<Edited, Diagnostic> {
         let placement = Some(document(&self.placement).unwrap());
         found.map(|configuration| Edited { placement, configuration: Some(configuration), ..Edited::default() })
     }
-}
-
-fn built(program: &Program, target: &ArrayTarget, edited: &Edited) -> Result<(Compiled, Mapped), Diagnostic> {
-    compile_for(program, target, &beside(), &Constraints::default(), edited, Options::default(), &|_| ())
 }
 
 /// Kinds that change a word that leaves, at the least: a schedule that goes on for a cycle longer mostly does not.
@@ -213,26 +216,20 @@ fn a_word_that_waits_on_a_stream_is_refused() {
     assert_eq!(weights.len(), 2);
     let start = weights[1].get_mut("cycle").unwrap().get_mut("start").unwrap();
     add(start, -1).unwrap();
-    let text = serde_yaml::to_string(&value).unwrap();
-    let ArrayTarget { spec, graph, .. } = &right.target;
-    let edited = right.configured(Configuration::from_document(&document(&text).unwrap(), spec, graph)).unwrap();
-    let error = built(&right.program, &right.target, &edited).map(|_| ()).unwrap_err();
-    assert!(error.to_string().contains("is not computed from the elements"), "{error}");
+    let message = right.refusal(&value);
+    assert!(message.contains("is not computed from the elements"), "{message}");
 }
 
 /// Found by the kind `configuration: a word of a table`: random indices find few of the entries of a table. Every entry is compared.
 #[test]
 fn a_wrong_word_of_a_table_is_refused() {
     let right = Right::of(FEATURES);
-    let ArrayTarget { spec, graph, .. } = &right.target;
     let mut wrong: Value = serde_yaml::from_str(&right.configuration).unwrap();
     for entry in 0..16 {
         let word = below(&mut wrong, "contents").remove(0).get_mut(entry).unwrap();
         add(word, 1).unwrap();
-        let text = serde_yaml::to_string(&wrong).unwrap();
-        let edited = right.configured(Configuration::from_document(&document(&text).unwrap(), spec, graph)).unwrap();
-        let error = built(&right.program, &right.target, &edited).map(|_| ()).unwrap_err();
-        assert!(error.to_string().contains("is not computed from the elements"), "{entry}: {error}");
+        let message = right.refusal(&wrong);
+        assert!(message.contains("is not computed from the elements"), "{entry}: {message}");
         add(below(&mut wrong, "contents").remove(0).get_mut(entry).unwrap(), -1).unwrap();
     }
 }

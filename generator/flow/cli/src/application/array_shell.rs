@@ -135,10 +135,7 @@ pub fn add(folder: &mut OutputFolder, work: &Work, shape: Shape) -> Result<Strin
     let Shell { module, files } = shell.map_err(|error| no_shell(spec, &error))?;
     let of_program = program(compiled, mapped, target).files(&array, &module, shape.memory.is_some());
     let of_program = of_program.map_err(|error| not_behind(compiled, spec, &error))?;
-    let mut signed = OutputFolder::new();
-    files.into_iter().chain(of_program).for_each(|(path, text)| signed.add(path, text));
-    Origin::of_array(spec).sign(&mut signed);
-    signed.files().for_each(|(path, text)| folder.add(path, text));
+    add_signed(folder, spec, files.into_iter().chain(of_program));
     add_words(folder, if shape.memory.is_some() { images(work) } else { streams(work) });
     // Where `make` works.
     folder.add_workspace("build");
@@ -197,13 +194,18 @@ pub fn add_testbench(folder: &mut OutputFolder, work: &Work, cycles: u64) -> Res
         outputs: lanes(mapped.lowered.output_lanes(accelerator)),
         cycles,
     };
-    let mut signed = OutputFolder::new();
-    testbench(spec, &arrays::rtl_files(spec)?, &run).into_iter().for_each(|(path, text)| signed.add(path, text));
-    Origin::of_array(spec).sign(&mut signed);
-    signed.files().for_each(|(path, text)| folder.add(path, text));
+    add_signed(folder, spec, testbench(spec, &arrays::rtl_files(spec)?, &run));
     add_words(folder, streams(work));
     folder.add_workspace("build");
     Ok(())
+}
+
+/// Adds files that say which array they are generated from.
+fn add_signed(folder: &mut OutputFolder, spec: &ArraySpec, files: impl IntoIterator<Item = File>) {
+    let mut signed = OutputFolder::new();
+    files.into_iter().for_each(|(path, text)| signed.add(path, text));
+    Origin::of_array(spec).sign(&mut signed);
+    signed.files().for_each(|(path, text)| folder.add(path, text));
 }
 
 /// Adds files of words.
