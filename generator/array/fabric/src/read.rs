@@ -14,9 +14,6 @@ use crate::spec::{ArraySpec, BlockShape, IoSpec, MemoryColumns, Topology, Tracks
 /// Most columns and most rows. Numbers of both have 8 bits in addresses, and the last one names the array itself.
 const MAX_SIDE: u32 = 255;
 
-/// Most tracks of a layer.
-const MAX_TRACKS: u32 = 16;
-
 /// Most hops between two registers.
 const MAX_HOP_LIMIT: u32 = 8;
 
@@ -217,8 +214,8 @@ impl Reader<'_> {
             self.check_range(&root.key(key), key, value, most)?;
         }
         let tracks = root.key("tracks");
-        self.check_range(&tracks.key("word"), "tracks of words", file.tracks.word, MAX_TRACKS)?;
-        self.check_range(&tracks.key("bit"), "tracks of bits", file.tracks.bit, MAX_TRACKS)?;
+        self.check_range(&tracks.key("word"), "tracks of words", file.tracks.word, Tracks::MOST)?;
+        self.check_range(&tracks.key("bit"), "tracks of bits", file.tracks.bit, Tracks::MOST)?;
         if !file.hop_limit.is_power_of_two() || file.hop_limit > MAX_HOP_LIMIT {
             let message = format!("there cannot be up to {} hops between two registers", file.hop_limit);
             return Err(self.error(&root.key("hop_limit"), message, "give 1, 2, 4 or 8"));

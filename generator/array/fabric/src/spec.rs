@@ -172,11 +172,22 @@ pub struct Tracks {
 }
 
 impl Tracks {
+    /// The most tracks of a layer.
+    pub const MOST: u32 = 16;
+
     /// The number of tracks of a layer.
     pub fn of(self, layer: Layer) -> u32 {
         match layer {
             Layer::Word => self.word,
             Layer::Bit => self.bit,
+        }
+    }
+
+    /// The same with one more of a layer.
+    pub fn with_one_more(self, layer: Layer) -> Self {
+        match layer {
+            Layer::Word => Tracks { word: self.word + 1, ..self },
+            Layer::Bit => Tracks { bit: self.bit + 1, ..self },
         }
     }
 }

@@ -7,6 +7,7 @@
 mod compile;
 mod edited;
 mod execution;
+mod feedback;
 mod header;
 mod lower;
 mod mapping;

@@ -1,5 +1,6 @@
 //! From an accelerator to a netlist.
 
+mod accumulators;
 mod holds;
 mod merge;
 mod repeats;
@@ -21,11 +22,12 @@ use pushmem_netlist::{Cell, CellId, Core, Net, Netlist, Port, Sink};
 use pushmem_pe::{Configuration as PeConfiguration, Mode, Operand, Operation, PeSpec};
 use pushmem_placement::check_capacity;
 use pushmem_selection::{
-    Bit, BitSource, Cell as PeCell, Cells, Fetch, Refused, Sequence, Table, TableTiles, Word, select,
+    Bit, BitSource, Cell as PeCell, Cells, Fetch, Predicate, Refused, Sequence, Table, TableTiles, Word, select,
 };
 use pushmem_tile::{Role, timing};
 
-use crate::predicates::Firings;
+use crate::feedback;
+use crate::predicates::{Chosen, Firings};
 use holds::HoldCell;
 use repeats::{Repeat, repeats};
 
@@ -121,7 +123,7 @@ fn tables_have_levels(lowered: &Lowered, spec: &ArraySpec) -> bool {
 
 /// The same with these memory tiles as tables of reciprocals, if there are some.
 fn lower_with(compiled: &Compiled, spec: &ArraySpec, tables: Option<TableTiles>) -> Result<Lowered, Diagnostic> {
-    let operations = select_all(&compiled.program, &spec.pe, tables)?;
+    let operations = select_all(compiled, &spec.pe, tables)?;
     check_memories(compiled, spec)?;
     check_tables(&compiled.program, &operations, spec)?;
     check_predicates(compiled, &operations, spec)?;
@@ -176,8 +178,9 @@ fn lowering<'a>(
 }
 
 /// The cells of each operation.
-fn select_all(program: &Program, pe: &PeSpec, tables: Option<TableTiles>) -> Result<Vec<Cells>, Diagnostic> {
-    let selected = |graph: DatapathGraph| {
+fn select_all(compiled: &Compiled, pe: &PeSpec, tables: Option<TableTiles>) -> Result<Vec<Cells>, Diagnostic> {
+    let program = &compiled.program;
+    let selected = |(graph, arrivals): (DatapathGraph, Vec<u64>)| {
         let refused = |why: Refused| {
             let help = match why {
                 Refused::Wide { .. } => "narrow the operands by a cast or by `clamp`, so that they fit a word",
@@ -185,9 +188,10 @@ fn select_all(program: &Program, pe: &PeSpec, tables: Option<TableTiles>) -> Res
             };
             program.diagnostic(graph.operation().span, why.to_string()).with_help(help)
         };
-        select(&graph, pe, tables).map_err(refused)
+        select(&graph, pe, tables, arrivals).map_err(refused)
     };
-    DatapathGraph::all_within(program, ArrayRanges::of_operations(program)).map(selected).collect()
+    let graphs = DatapathGraph::all_within(program, ArrayRanges::of_operations(program));
+    graphs.zip(feedback::arrivals(compiled)).map(selected).collect()
 }
 
 /// Checks that all memories of a program are memory tiles of the array, and that they can be joined.
@@ -386,13 +390,15 @@ impl<'a> Lowering<'a> {
             }
         }
         let outputs = self.connect_outputs();
-        let mut removed = self.fold_holds();
+        let mut removed = self.fold_accumulators();
+        removed.extend(self.fold_holds());
         removed.extend(self.merge_equal());
         if !self.repeats.is_empty() {
             removed.extend(self.without_readers(&removed));
         }
         self.enables.retain(|cell, _| !removed.contains(cell));
         self.connect_enables();
+        removed.extend(self.unread_predicates());
         let stages = self.stages();
         let nets = self.nets.into_iter().map(|(port, sinks)| Net {
             layer: port.layer,
@@ -421,6 +427,12 @@ impl<'a> Lowering<'a> {
             self.nets.values_mut().for_each(|sinks| sinks.retain(|sink| !unread.contains(&sink.cell)));
             self.nets.retain(|_, sinks| !sinks.is_empty());
         }
+    }
+
+    /// Bits of loop indices that nothing reads any more.
+    fn unread_predicates(&self) -> impl Iterator<Item = CellId> {
+        let cells = self.predicates.iter().map(|(_, cell)| *cell);
+        cells.filter(|cell| !self.nets.contains_key(&Port { cell: *cell, layer: Layer::Bit, port: 0 }))
     }
 
     /// The cells of the kernels of each datapath.
@@ -764,11 +776,16 @@ impl<'a> Lowering<'a> {
     fn kernel_predicate(&mut self, kernel: KernelId, number: usize) -> Option<(Port, i64)> {
         let kernel = &self.accelerator.kernels[kernel];
         let predicate = &self.cells_of(kernel).predicates[number];
-        let firings = Firings::of_predicate(self.counter(kernel), predicate, |variable| {
+        let firings = self.chosen_by_predicate(kernel, predicate)?.inside()?;
+        Some(self.predicate(firings))
+    }
+
+    /// The steps of a kernel whose loop variables are in a box; nothing if they never are.
+    fn chosen_by_predicate(&self, kernel: &'a Kernel, predicate: &Predicate) -> Option<Chosen<'a>> {
+        Chosen::by_predicate(self.counter(kernel), predicate, |variable| {
             let Variable { level, scale, offset } = self.variable(kernel, variable);
             (level, scale, offset)
-        })?;
-        Some(self.predicate(firings))
+        })
     }
 
     fn connect_tile(&mut self, wire: WireId, cell: CellId, port: u32) {
@@ -816,6 +833,11 @@ impl<'a> Lowering<'a> {
     fn connect(&mut self, of: Port, sink: Sink) {
         self.nets.entry(of).or_default().push(sink);
     }
+}
+
+/// The word of a processing element.
+fn word_port(cell: CellId) -> Port {
+    Port { cell, layer: Layer::Word, port: 0 }
 }
 
 /// The names of the lanes of all streams.

@@ -3,13 +3,14 @@
 use pushmem_bitstream::{Bitstream, Configuration};
 use pushmem_compiler::Compiled;
 use pushmem_configuration::Finding;
-use pushmem_fabric::{ArraySpec, Direction, Place, TileKind};
+use pushmem_fabric::{ArraySpec, Direction, Place, TileKind, Tracks};
 use pushmem_files::Diagnostic;
 use pushmem_netlist::{CellId, Netlist};
 use pushmem_placement::Placement;
 use pushmem_resources::Graph;
 use pushmem_routing::{
-    Fabric, FlowError, Implementation, Options, Progress, Routing, configure, place_and_route, route_placed,
+    Fabric, FlowError, Implementation, Options, Progress, Routing, configure, enough_tracks, place_and_route,
+    route_placed,
 };
 use pushmem_starts::StartError;
 use pushmem_tile::ControllerSpec;
@@ -205,7 +206,7 @@ fn implement(
     };
     let mut implementation = routed.map_err(|error| {
         let message = format!("`{}` does not fit `{}`: {error}", netlist.name, spec.name);
-        let refused = Diagnostic::new(message).with_help(error.help());
+        let refused = Diagnostic::new(message).with_help(help(netlist, spec, edited, options, &error));
         match error {
             FlowError::Starts(StartError::Loop { .. }) => MapError::Loop(refused),
             _ => MapError::Refused(refused),
@@ -213,6 +214,17 @@ fn implement(
     })?;
     start_at_zero(&mut implementation);
     Ok(implementation)
+}
+
+/// Advice on the change that helps where there are no routes: how many tracks are enough, if places are free.
+fn help(netlist: &Netlist, spec: &ArraySpec, edited: &Edited, options: Options, error: &FlowError) -> String {
+    let are_places_free = edited.placement.is_none();
+    match are_places_free.then(|| enough_tracks(netlist, spec, options, error)).flatten() {
+        Some(Tracks { word, bit }) => {
+            format!("it has routes with `tracks: {{word: {word}, bit: {bit}}}` in the specification; or unroll less")
+        }
+        None => error.help(),
+    }
 }
 
 /// The configuration of an implementation, with the beats of streams.

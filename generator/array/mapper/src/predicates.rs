@@ -1,6 +1,7 @@
 //! The controllers of memory tiles that follow loop indices: of bits that are 1 while the indices are in a box, of tables, and of words
 //! that are a function of an index.
 
+use itertools::Itertools;
 use pushmem_affine::{Affine, Domain, coalesced};
 use pushmem_configuration::{Configuration, ControllerConfiguration};
 use pushmem_graph::{Condition, Counter};
@@ -24,30 +25,6 @@ impl Firings {
             firings.extent[level] = ((last - first) / step + 1) as u64;
         }
         firings
-    }
-
-    /// The steps of a counter at which the loop variables of a kernel are in a box; nothing if they never are. `variable` gives
-    /// the level of a loop variable, and its value at an index.
-    pub fn of_predicate(
-        counter: &Counter,
-        predicate: &Predicate,
-        variable: impl Fn(usize) -> (Option<usize>, i64, i64),
-    ) -> Option<Self> {
-        let mut conditions = Vec::new();
-        for (&number, &steps) in &predicate.variables {
-            let (level, scale, offset) = variable(number);
-            match level {
-                None if steps.contains(offset) => {}
-                None => return None,
-                Some(level) => {
-                    let extent = counter.extent[level] as i64;
-                    let inside: Vec<i64> = (0..extent).filter(|index| steps.contains(offset + scale * index)).collect();
-                    let Steps { first, last, step } = Steps::of(&inside)?;
-                    conditions.push((level, Condition { first, last, step }));
-                }
-            }
-        }
-        Some(Self::of_conditions(counter, &conditions))
     }
 
     /// The schedule of the controller of a memory tile whose bit is 1 at these cycles; nothing, if the tile has none.
@@ -117,4 +94,74 @@ impl Firings {
         let (extent, cycle) = self.cycle.coalesced(&self.extent, 1 << controller.extent_bits);
         ControllerConfiguration { extent, cycle, ..ControllerConfiguration::default() }
     }
+}
+
+/// The steps of a counter whose indices are in a box.
+#[derive(Clone, Debug)]
+pub(crate) struct Chosen<'a> {
+    counter: &'a Counter,
+    limits: Vec<Limit>,
+}
+
+/// The indices of a level that are in a box, and the others.
+#[derive(Clone, Debug)]
+struct Limit {
+    level: usize,
+    inside: Vec<i64>,
+    outside: Vec<i64>,
+}
+
+impl<'a> Chosen<'a> {
+    /// The steps at which the loop variables of a kernel are in a box; nothing if they never are. `variable` gives the level of a
+    /// loop variable, and its value at an index.
+    pub fn by_predicate(
+        counter: &'a Counter,
+        predicate: &Predicate,
+        variable: impl Fn(usize) -> (Option<usize>, i64, i64),
+    ) -> Option<Self> {
+        let mut limits = Vec::new();
+        for (&number, &steps) in &predicate.variables {
+            let (level, scale, offset) = variable(number);
+            match level {
+                None if steps.contains(offset) => {}
+                None => return None,
+                Some(level) => limits.push(limit(counter, level, |index| steps.contains(offset + scale * index))),
+            }
+        }
+        limits.iter().all(|limit| !limit.inside.is_empty()).then_some(Chosen { counter, limits })
+    }
+
+    /// The steps at which the indices meet these conditions, each on a level.
+    pub fn by_conditions(counter: &'a Counter, conditions: &[(usize, Condition)]) -> Self {
+        let of_level = |&(level, Condition { first, last, step }): &(usize, Condition)| {
+            let steps = Steps { first, last, step };
+            limit(counter, level, |index| steps.contains(index))
+        };
+        Chosen { counter, limits: conditions.iter().map(of_level).collect() }
+    }
+
+    /// The cycles of these steps; nothing if they are no box.
+    pub fn inside(&self) -> Option<Firings> {
+        let conditions = self.limits.iter().map(|limit| condition(limit.level, &limit.inside));
+        let conditions: Vec<_> = conditions.collect::<Option<_>>()?;
+        Some(Firings::of_conditions(self.counter, &conditions))
+    }
+
+    /// The cycles of all other steps; nothing if there are none, or if they are no box.
+    pub fn outside(&self) -> Option<Firings> {
+        let limit = self.limits.iter().filter(|limit| !limit.outside.is_empty()).exactly_one().ok()?;
+        Some(Firings::of_conditions(self.counter, &[condition(limit.level, &limit.outside)?]))
+    }
+}
+
+/// The indices of a level, inside or not.
+fn limit(counter: &Counter, level: usize, is_inside: impl Fn(i64) -> bool) -> Limit {
+    let (inside, outside) = (0..counter.extent[level] as i64).partition(|index| is_inside(*index));
+    Limit { level, inside, outside }
+}
+
+/// The condition that an index of a level is one of these; nothing if there are none, or their distances differ.
+fn condition(level: usize, indices: &[i64]) -> Option<(usize, Condition)> {
+    let Steps { first, last, step } = Steps::of(indices)?;
+    Some((level, Condition { first, last, step }))
 }

@@ -215,6 +215,49 @@ impl Operation {
         matches!(self, Operation::Pass | Operation::AddCarry | Operation::SubtractCarry | Operation::Select)
     }
 
+    /// Whether the word stays the same when `a` and `b` change places.
+    pub fn commutes(self) -> bool {
+        use Operation::*;
+        matches!(
+            self,
+            Add | AddCarry
+                | AddThree
+                | Multiply
+                | MultiplyAdd
+                | MultiplyMiddleUnsigned
+                | MultiplyMiddleSigned
+                | MultiplyHighUnsigned
+                | MultiplyHighSigned
+                | And
+                | Or
+                | Xor
+                | MinimumUnsigned
+                | MinimumSigned
+                | MaximumUnsigned
+                | MaximumSigned
+                | AbsoluteDifferenceUnsigned
+                | AbsoluteDifferenceSigned
+                | Equal
+                | BfloatAdd
+                | BfloatMultiply
+                | BfloatEqual
+        )
+    }
+
+    /// Whether the bit tells which of `a` and `b` is the lesser one.
+    pub fn compares(self) -> bool {
+        use Operation::*;
+        matches!(
+            self,
+            MinimumUnsigned
+                | MinimumSigned
+                | MaximumUnsigned
+                | MaximumSigned
+                | AbsoluteDifferenceUnsigned
+                | AbsoluteDifferenceSigned
+        )
+    }
+
     /// The result for words of `word_bits` (2 to 32; 16 for bfloat16 numbers), and the bit `d`. This is the meaning of the
     /// operation, for the RTL, the model and the mapper.
     #[inline(always)]
@@ -296,6 +339,24 @@ mod tests {
         assert_eq!(of(Operation::ClampSigned, 0x8000, 5, 0xfffe), 0xfffe);
         assert_eq!(Operation::MultiplyHighUnsigned.evaluate(32, [u32::MAX, u32::MAX, 0], false).word, u32::MAX - 1);
         assert_eq!(Operation::MultiplyHighSigned.evaluate(32, [1 << 31, 1 << 31, 0], false).word, 1 << 30);
+    }
+
+    #[test]
+    fn words_that_change_places_give_the_same_where_the_operation_commutes() {
+        let words = [0_u32, 1, 2, 0x7f, 0x3f80, 0x4040, 0x7fff, 0x8000, 0x8001, 0xbf80, 0xff81, 0xffff];
+        for operation in Operation::ALL {
+            let differs = |exchanged: &dyn Fn(u32, u32, u32, bool) -> bool| {
+                let pairs = words.iter().flat_map(|a| words.iter().map(move |b| (*a, *b)));
+                pairs.flat_map(|pair| [(pair, false), (pair, true)]).any(|((a, b), d)| exchanged(a, b, 5, d))
+            };
+            let of = |a: u32, b: u32, c: u32, d: bool| operation.evaluate(16, [a, b, c], d);
+            let word_differs = differs(&|a, b, c, d| of(a, b, c, d).word != of(b, a, c, d).word);
+            assert_eq!(word_differs, !operation.commutes(), "{operation:?}");
+            if operation.commutes() {
+                let bit_differs = differs(&|a, b, c, d| of(a, b, c, d).bit != of(b, a, c, d).bit);
+                assert_eq!(bit_differs, operation.compares(), "{operation:?}");
+            }
+        }
     }
 
     #[test]

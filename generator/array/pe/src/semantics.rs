@@ -95,19 +95,31 @@ impl Tokens {
     }
 }
 
+/// A sum of three words of which one is 0 is that of two.
+fn simplest(operation: Operation, [a, b, c]: [u32; 3]) -> (Operation, [u32; 3]) {
+    match (operation, [a, b, c]) {
+        (Operation::AddThree, [0, b, c]) => (Operation::Add, [b, c, 0]),
+        (Operation::AddThree, [a, 0, c]) => (Operation::Add, [a, c, 0]),
+        (Operation::AddThree, [a, b, 0]) => (Operation::Add, [a, b, 0]),
+        (_, words) => (operation, words),
+    }
+}
+
 impl Semantics for Tokens {
     fn outcome(&self, configuration: &Configuration, words: [u32; 3], bits: [u32; 3]) -> (u32, u32) {
-        let operation = configuration.operation;
+        let (operation, words) = simplest(configuration.operation, words);
         let [a, b, _] = words;
         let d = bits[0];
         let used: [u32; 3] = std::array::from_fn(|place| if place < operation.words() { words[place] } else { 0 });
+        let sorted = if operation.commutes() { [a.min(b), a.max(b), used[2]] } else { used };
+        let chosen = if operation.uses_bit() { d } else { 0 };
         // Most results are tokens: one digest gives the word and the bit.
-        let digest = LazyCell::new(|| self.digest((operation, used, if operation.uses_bit() { d } else { 0 })));
+        let digest = LazyCell::new(|| self.digest((operation, sorted, chosen)));
         let word = match operation {
             Operation::Pass => a,
             // Constants enter so where no operation passes a word, and so do the words of memories of several tiles.
             Operation::Or | Operation::Add if b == 0 => a,
-            Operation::Or if a == 0 => b,
+            Operation::Or | Operation::Add if a == 0 => b,
             Operation::Select if d <= 1 => {
                 if d == 1 {
                     a
@@ -120,6 +132,7 @@ impl Semantics for Tokens {
         let bit = match (configuration.lut, operation) {
             (Some(table), _) => self.table(table, bits),
             (None, Operation::Pass | Operation::Select) => d,
+            (None, _) if operation.compares() => self.bit(self.digest((operation, used))),
             (None, _) => self.bit(*digest),
         };
         (word, bit)

@@ -108,15 +108,16 @@ pub enum FlowError {
     },
     /// The tracks of the array hold fewer words than the netlist delays.
     #[error(
-        "delays take {needed} registers of tracks of {layer}s, the array has {available}; the longest is from {connection}: {registers}"
+        "delays take {needed} registers of tracks of {}s, the array has {available}; the longest is from {connection}: {registers}",
+        .layer.name()
     )]
     Delays {
         /// Registers of all nets.
         needed: i64,
         /// Tracks of the array.
         available: usize,
-        /// `word` or `bit`.
-        layer: &'static str,
+        /// The layer of the tracks.
+        layer: Layer,
         /// The cells of the longest connection.
         connection: String,
         /// Its registers.
@@ -129,10 +130,23 @@ pub enum FlowError {
         wires: usize,
         /// The name of one of them.
         example: String,
+        /// The layer of that one.
+        layer: Layer,
     },
 }
 
 impl FlowError {
+    /// The layer of which more tracks may help.
+    pub fn lacks_tracks_of(&self) -> Option<Layer> {
+        match self {
+            FlowError::Delays { layer, .. } | FlowError::Congestion { layer, .. } => Some(*layer),
+            FlowError::Capacity(_)
+            | FlowError::Starts(_)
+            | FlowError::NoRoute { .. }
+            | FlowError::Unreachable { .. } => None,
+        }
+    }
+
     /// Advice on the change that helps.
     pub fn help(&self) -> String {
         match self {
@@ -326,7 +340,10 @@ impl Flow<'_> {
                 }
                 RouteError::Congestion { wires, example, connections: congested } => {
                     if congested_rounds == CONGESTED_ROUNDS || wires > FEW {
-                        return Err(FlowError::Congestion { wires, example: graph.name(example) }.into());
+                        return Err({
+                            let layer = graph.resource(example).layer;
+                            FlowError::Congestion { wires, example: graph.name(example), layer }.into()
+                        });
                     }
                     congested_rounds += 1;
                     // Of the connections on a wire, the one whose way has the least choice gets more.
@@ -393,7 +410,7 @@ impl Flow<'_> {
                 && needed > available as i64
             {
                 let connection = self.netlist.connection_name(connection);
-                return Err(FlowError::Delays { needed, available, layer: layer.name(), connection, registers });
+                return Err(FlowError::Delays { needed, available, layer, connection, registers });
             }
         }
         Ok(())

@@ -40,12 +40,17 @@ pub enum Refused {
 }
 
 /// The cells that compute an operation on processing elements of this specification, and in these memory tiles as tables if there
-/// are some.
+/// are some. Loads come in the stages of `arrivals`, as for [`DatapathGraph::balanced`].
 ///
 /// # Errors
 /// If the processing element lacks an operation, or if the operation needs what no cell computes.
-pub fn select(graph: &DatapathGraph, spec: &PeSpec, tables: Option<TableTiles>) -> Result<Cells, Refused> {
-    select_values(&graph.balanced(&PeOperators(spec)), spec, tables)
+pub fn select(
+    graph: &DatapathGraph,
+    spec: &PeSpec,
+    tables: Option<TableTiles>,
+    arrivals: Vec<u64>,
+) -> Result<Cells, Refused> {
+    select_values(&graph.balanced(&PeOperators(spec), arrivals), spec, tables)
 }
 
 fn select_values(values: &Values, spec: &PeSpec, tables: Option<TableTiles>) -> Result<Cells, Refused> {

@@ -104,9 +104,10 @@ impl<'a> DatapathGraph<'a> {
     }
 
     /// The values of the operation with chains balanced for these operators, without stages. The old value of the target of a
-    /// reduction is its last load.
-    pub fn balanced(&self, operators: &dyn Operators) -> Values {
-        let (graph, result) = self.rebuilt(TableMemories::NONE, &mut Moments::new(operators));
+    /// reduction is its last load. Loads come in the stages of `arrivals`, those beyond its end in the first: of a chain, words
+    /// that come late are joined last.
+    pub fn balanced(&self, operators: &dyn Operators, arrivals: Vec<u64>) -> Values {
+        let (graph, result) = self.rebuilt(TableMemories::NONE, &mut Moments::with_arrivals(operators, arrivals));
         let value = |vertex: &Vertex| Value { kind: vertex.kind, value: vertex.value, range: vertex.range };
         Values { values: graph.vertices.iter().map(value).collect(), result }
     }

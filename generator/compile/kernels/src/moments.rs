@@ -21,10 +21,6 @@ pub(crate) struct Moments<'a> {
 }
 
 impl<'a> Moments<'a> {
-    pub fn new(operators: &'a dyn Operators) -> Self {
-        Self::with_arrivals(operators, Vec::new())
-    }
-
     /// The moments where loads come in these stages, those beyond the end of the list in the first.
     pub fn with_arrivals(operators: &'a dyn Operators, arrivals: Vec<u64>) -> Self {
         Self { operators, arrivals, known: Vec::new() }

@@ -13,7 +13,7 @@ use pushmem_graph::{Condition, CounterId, WireId};
 use pushmem_netlist::{CellId, Core, Port, Sink};
 use pushmem_pe::{Configuration as PeConfiguration, ENABLE, Mode};
 
-use super::{Lowering, PREDICATE_DELAY, Parts, Signal};
+use super::{Lowering, PREDICATE_DELAY, Parts, Signal, word_port};
 use crate::predicates::Firings;
 
 /// The most readers of a word whose operands all hold it. Where there are more, a cell holds it for all: each reader would need
@@ -67,7 +67,7 @@ impl Lowering<'_> {
         let mut folded = BTreeSet::new();
         for hold in std::mem::take(&mut self.hold_cells) {
             let HoldCell { cell, of, cycles } = hold;
-            let port = Port { cell, layer: Layer::Word, port: 0 };
+            let port = word_port(cell);
             let readers = self.nets.get(&port).cloned().unwrap_or_default();
             let are_apart = readers.iter().map(|reader| reader.cell).all_unique();
             if readers.len() > MOST_READERS || !are_apart || !readers.iter().all(|reader| self.can_hold(reader)) {
@@ -156,7 +156,7 @@ impl Lowering<'_> {
 }
 
 /// A schedule some cycles later.
-fn later(schedule: &ControllerConfiguration, cycles: i64) -> ControllerConfiguration {
+pub(super) fn later(schedule: &ControllerConfiguration, cycles: i64) -> ControllerConfiguration {
     ControllerConfiguration { cycle: schedule.cycle.shifted(cycles), ..schedule.clone() }
 }
 

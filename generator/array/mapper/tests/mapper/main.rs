@@ -1,5 +1,6 @@
 //! Programs on arrays against the interpreter of the loop nest.
 
+mod accumulators;
 mod applications;
 mod common;
 mod edited;

@@ -49,7 +49,7 @@ pub const TABLES: TableTiles = TableTiles { words: 2048, elements: 3 };
 /// The cells of each operation of a program.
 pub fn selected(program: &Program, spec: &PeSpec) -> Vec<Result<Cells, Refused>> {
     let graphs = DatapathGraph::all_within(program, ArrayRanges::of_operations(program));
-    graphs.map(|graph| select(&graph, spec, Some(TABLES))).collect()
+    graphs.map(|graph| select(&graph, spec, Some(TABLES), Vec::new())).collect()
 }
 
 /// Runs a program on random images, and compares each execution of an operation with its cells. Returns how many were.
